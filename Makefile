@@ -1,5 +1,5 @@
 # short names for the commands of CONTRIBUTING.md; for an active virtual environment with cypool's sources compiled in place
-.PHONY: build test test-all lint format types stubs bench docs site wheels sanitize
+.PHONY: build test test-all lint format types stubs bench budget docs site wheels sanitize
 
 build:
 	python setup.py --quiet build_ext --inplace
@@ -32,6 +32,10 @@ stubs:
 
 bench:
 	python benchmark.py
+
+# the lines of each folder
+budget:
+	.ci/budget
 
 # the examples and links in the documentation
 docs:

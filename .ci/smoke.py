@@ -11,7 +11,7 @@ import numpy as np
 
 import cypool
 from cypool.envs import FAMILIES, family_of
-from cypool.making.registry import entry_of
+from cypool.registration.registry import entry_of
 from cypool.tools.cli.new import TEMPLATE
 
 HOSTED = "gymnasium:CartPole-v1"

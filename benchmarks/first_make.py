@@ -14,7 +14,7 @@ import sys
 
 from measuring import CASES, heading, parser, row
 
-from cypool.making.registry import entry_of
+from cypool.registration.registry import entry_of
 
 IDS = {id: package for cases in CASES.values() for id, package in cases.first_make.items()}
 PROGRAM = """

@@ -11,7 +11,8 @@ from .toolchain import CompileError
 _INCLUDE = re.compile(r"^include \"([^\"]+)\"$", re.MULTILINE)
 _FROM = re.compile(r"^from[ \t]+([\w.]+)[ \t]+c?import[ \t]+(\([^)]*\)|(?:[^\\\n]|\\\n)*)", re.MULTILINE)
 _IMPORT = re.compile(r"^c?import[ \t]+([^\n#]+)", re.MULTILINE)
-_CLASS = re.compile(r"^(?:cdef )?class (\w+)", re.MULTILINE)
+# not a declaration, which has no colon
+_CLASS = re.compile(r"^(?:cdef )?class (\w+)[^\n]*:", re.MULTILINE)
 _FUNCTION = re.compile(r"^(?:def|(?:cdef|cpdef)\b(?! (?:class|extern|enum))[^\n(=]*?) (\w+)\(", re.MULTILINE)
 _VARIABLE = re.compile(r"^(?:cdef [\w*\[\]. ]*?)?(\w+(?:, \w+)*)\s*=[^=]", re.MULTILINE)
 _ENUM = re.compile(r"^(?:cdef|cpdef) enum[^:\n]*:([^\n]*)\n((?:[ \t]+[^\n]*\n)*)", re.MULTILINE)

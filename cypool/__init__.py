@@ -34,16 +34,16 @@ if find_spec("cypool.env") is None:
 from cypool.api.conversions import add_conversion
 from cypool.errors import ClosedError, CompileError, EnvError, WorkerError
 from cypool.making.factory import from_factories, make, make_dm, make_gym, make_gymnasium, parallel_env
-from cypool.making.gymnasium_ids import announce_all
-from cypool.making.registry import add_source, list_all_envs, make_spec, register, register_pattern
+from cypool.registration.gymnasium_ids import announce_all
+from cypool.registration.registry import add_source, list_all_envs, make_spec, register, register_pattern
 
 if TYPE_CHECKING:
     from cypool import testing as testing
     from cypool import tools as tools
     from cypool.api.history import Difference, History, first_difference, history, load_history
-    from cypool.cfunctions.mlp import MLP, Choice
     from cypool.engine.engine import ThreadPool
     from cypool.policies import Policy
+    from cypool.policies.mlp import MLP, Choice
     from cypool.replay.buffer import ReplayBuffer
     from cypool.replay.layout import Episode, Sample
     from cypool.state import State, load_state
@@ -82,7 +82,7 @@ def get_include() -> str:
 if not TYPE_CHECKING:
     # they come with NumPy: only for those who want them
     _MODULES = {
-        "ThreadPool": "engine.engine", "MLP": "cfunctions.mlp", "Choice": "cfunctions.mlp", "Policy": "policies",
+        "ThreadPool": "engine.engine", "MLP": "policies.mlp", "Choice": "policies.mlp", "Policy": "policies",
         "ReplayBuffer": "replay.buffer", "Episode": "replay.layout", "Sample": "replay.layout",
         "State": "state", "load_state": "state", "text": "util.texts", "compile": "tools.compile",
         "record": "tools.video",

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from numpy.typing import NDArray
 
-from cypool.cfunctions.signatures import C_FUNCTION, Agents, Signature, address_of, dtype_of
 from cypool.spec import Array, Discrete
 from cypool.util.arguments import shown
+from cypool.util.signatures import C_FUNCTION, Agents, Signature, address_of, dtype_of
 
 if TYPE_CHECKING:
     from cypool.spec import EnvSpec

@@ -29,7 +29,8 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "build" / "site_source"
 # pages outside docs/, and where they stand in the site
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "project/contributing.md", "CHANGELOG.md": "project/changes.md",
-         "SECURITY.md": "project/security.md"}
+         "SECURITY.md": "project/security.md", "RELEASING.md": "project/releasing.md",
+         "fuzz/README.md": "project/fuzz.md", "benchmarks/README.md": "project/benchmarks.md"}
 # folders of pages that are sections of the navigation, in this order
 SECTIONS = {"tutorials": "Tutorials", "how_to": "How-to guides", "environments": "Environments",
             "reference": "Reference", "api": "API", "explanation": "Explanation", "project": "Project"}

@@ -14,7 +14,7 @@ from typing import Any
 import cypool
 from cypool.envs import FAMILIES, family_of
 from cypool.envs.family import Family
-from cypool.making.registry import Entry, expand
+from cypool.registration.registry import Entry, expand
 
 WIDTH = 192  # pixels of a picture, twice what is shown
 FIDELITY = Path(__file__).parents[1] / "docs/reference/fidelity.md"

@@ -34,7 +34,7 @@ import numpy as np
 import cypool
 from cypool.compat import envpool
 from cypool.envs import FAMILIES
-from cypool.making.registry import entry_of, resolve
+from cypool.registration.registry import entry_of, resolve
 from cypool.state import State
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))

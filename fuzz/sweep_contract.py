@@ -13,7 +13,7 @@ from sweeping import CASES, Run, chosen, parser, sweep
 
 import cypool
 from cypool.envs import family_of
-from cypool.making.registry import entry_of
+from cypool.registration.registry import entry_of
 from cypool.testing import check_env
 
 

@@ -55,7 +55,7 @@ def parity(id, **options):
 def parity_runs(ids, **options):
     """Returns a run of `parity` for each id that has a reference."""
     from cypool.envs import family_of
-    from cypool.making.registry import entry_of
+    from cypool.registration.registry import entry_of
 
     found = []
     for entry in map(entry_of, ids):

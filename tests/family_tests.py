@@ -217,7 +217,7 @@ def frees_models(pools):
 import gc
 import cypool
 from cypool.envs.mujoco_common import mujoco_common as model
-from cypool.making.registry import resolve
+from cypool.registration.registry import resolve
 resolve({pools[0][0]!r}, None, {{}})
 described = set(map(id, model._models.values()))
 envs = [cypool.make(name, num_envs=num_envs) for name, num_envs in {pools!r}]

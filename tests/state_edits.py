@@ -3,7 +3,7 @@ import math
 import pickle
 import struct
 
-from cypool.making.registry import resolve
+from cypool.registration.registry import resolve
 
 LARGEST = {"f": 3.4e38, "d": 1.7e308}
 

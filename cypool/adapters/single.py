@@ -9,7 +9,7 @@ import numpy as np
 import cypool
 from cypool.api.action_readers import map_parts, parts_of
 from cypool.api.gymnasium import GymnasiumPool, metadata_of
-from cypool.making.registry import entry_of
+from cypool.registration.registry import entry_of
 from cypool.spec import Array
 from cypool.util.arguments import seeds_of
 

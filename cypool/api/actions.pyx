@@ -18,17 +18,6 @@ from cypool.engine.engine cimport ActionPart, is_checkable, part_of, take_array
 
 cnp.import_array()
 
-cdef extern from *:
-    """
-    #ifdef Py_GIL_DISABLED
-    enum { HAS_GIL = 0 };
-    #else
-    enum { HAS_GIL = 1 };
-    #endif
-    """
-    enum:
-        HAS_GIL
-
 cdef extern from "cypool/engine/held_once.h":
     bint held_once "CYPOOL_HELD_ONCE"(PyObject* object) noexcept
 
@@ -122,8 +111,8 @@ cdef class ActionReader:
     cdef Py_ssize_t count            # numbers of an action
     cdef bint has_part               # as `part`; not of float16, say
     cdef ActionPart part
-    # of num_envs discrete actions; nobody else has it, and it never holds one that was not checked. Without the GIL
-    # it is None while a caller writes to it: one whom the engine will turn away may come at any time
+    # of num_envs discrete actions. It is None while a caller writes to it: one whom the engine will turn away may come
+    # at any time
     cdef cnp.ndarray checked
 
     def __init__(self, space, int num_envs):
@@ -147,7 +136,8 @@ cdef class ActionReader:
                 without the first axis counts as one row.
 
         Returns:
-            A private copy, C-contiguous, in the dtype of the action space; valid until the next call.
+            A private copy, C-contiguous, in the dtype of the action space. Later calls leave it as it is while it is
+            held elsewhere.
 
         Raises:
             TypeError: The dtype is of the wrong kind.
@@ -168,19 +158,18 @@ cdef class ActionReader:
             raise TypeError(f"actions: expected integers, got {shown_numbers(array)}")
         if not cnp.PyArray_ISCARRAY_RO(array):
             array = np.array(array, array.dtype.newbyteorder("="), order="C")
-        checked = self.checked if HAS_GIL else self._taken()
+        checked = self._taken()
         if not take_array(array, self.part, cnp.PyArray_DATA(checked), sizeof(int64_t)):
             # another thread may change the user's array meanwhile
             array = np.array(array)
             row = np.argmax((array < 0) | (array >= self.space.n))
             raise ValueError(f"actions: expected integers in [0, {self.space.n}), got {array.flat[row]} in row {row}")
-        if not HAS_GIL:
-            with cython.critical_section(self):
-                self.checked = checked
+        with cython.critical_section(self):
+            self.checked = checked
         return checked if rows == cnp.PyArray_SIZE(checked) else checked[:rows]
 
     cdef cnp.ndarray _taken(self):
-        """Returns `checked`, which is None then; or a new array if another thread has it."""
+        """Returns `checked`, which is None then; or a new array if another thread, or a step in flight, has it."""
         cdef cnp.npy_intp num_envs = self.num_envs
         cdef cnp.ndarray checked
         with cython.critical_section(self):

@@ -20,8 +20,8 @@ from cypool.api.conversions import TorchEnv, convert
 from cypool.api.env_ids import ids_of, players_of
 from cypool.api.infos import add_info
 from cypool.api.rollouts import RolloutBuffers
-from cypool.making.gymnasium_ids import ENTRY_POINT, name_of
-from cypool.making.registry import GYMNASIUM_PREFIX, PETTINGZOO_PREFIX
+from cypool.registration.gymnasium_ids import ENTRY_POINT, name_of
+from cypool.registration.registry import GYMNASIUM_PREFIX, PETTINGZOO_PREFIX
 from cypool.spec import Discrete, MultiBinary
 from cypool.util.arguments import check_dict, check_list, shown, shown_shape
 

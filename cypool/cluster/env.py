@@ -30,7 +30,7 @@ from cypool.cluster.topology import Topology
 from cypool.cluster.weights import WeightSync
 from cypool.cluster.worker import Lost
 from cypool.errors import ClosedError
-from cypool.making.registry import is_gymnasium_id
+from cypool.registration.registry import is_gymnasium_id
 from cypool.spec import Discrete, EnvSpec
 from cypool.util.arguments import check_bool, check_choice, check_float, check_int, seeds_of
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from cypool.cluster.distributions import Distribution, distribution_of
 from cypool.making.factory import from_factories, make
-from cypool.making.registry import is_gymnasium_id, make_spec
+from cypool.registration.registry import is_gymnasium_id, make_spec
 from cypool.spec import Discrete, EnvSpec
 from cypool.util.arguments import check_float, check_int
 

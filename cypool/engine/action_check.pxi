@@ -1,4 +1,5 @@
 # The bounds of actions: of those that users pass, and of those that policies write.
+from libcpp.vector cimport vector
 
 cimport numpy as cnp
 

@@ -3,11 +3,26 @@
 # An environment sets the agents' rewards, and says which parts are over: of single agents, or of all that are alive
 # with `terminated` and `truncated`. The engine makes the rest of it: who acted, who is alive, and the end of the
 # episode.
+from cpython.ref cimport PyObject
 from libc.limits cimport INT_MAX
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 
+from cypool.env cimport Agents, Env
+
 from cypool.util.arguments import check_int, shown
+
+# in each step, and therefore inline
+cdef extern from "cypool/engine/agents.h" namespace "cypool" nogil:
+    cdef struct StepEnd:         # what the agents make of the end of a step: the environment's
+        double reward
+        bint terminated, truncated
+
+    void clear_step(Agents& agents) noexcept
+    void begin_step(Agents& agents) noexcept
+    StepEnd end_step(Agents& agents, double reward, bint terminated, bint truncated, bint statistics) noexcept
+    void write_step(const Agents& agents, const OpenBatch& batch, uint32_t row) noexcept
+    void end_step_of_row(Agents& agents, const OpenBatch& batch, uint32_t row, bint statistics) noexcept
 
 # what a state has of each agent
 FLAGS = ("alive", "present", "turn")

@@ -1,8 +1,10 @@
 # Another backend steps the environments; the caller of recv then makes rows of them.
 cimport cython
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
+from libcpp.vector cimport vector
 
-from cypool.cfunctions.env_methods cimport check_status, raise_for
+from cypool.env_methods cimport check_status, raise_for
+from cypool.backend cimport StepBackend
 from cypool.env cimport Env
 
 ctypedef int (*Submit)(StepBackend backend, const int32_t* ids, uint32_t count, const char* actions,
@@ -18,6 +20,11 @@ cdef class BackendDispatch(Dispatch):
         backend: Steps the environments.
         inner: The other way.
     """
+    cdef StepBackend backend
+    cdef Dispatch inner              # SyncDispatch or DeferredDispatch
+    cdef bint is_async
+    cdef vector[int32_t] completed_ids        # ids that came back with one call
+    cdef uint32_t num_completed           # environments that came back and were not received
 
     def __init__(self, scheduler, threads, blocks, results, ids, StepBackend backend, Dispatch inner):
         self.backend, self.inner = backend, inner
@@ -28,7 +35,7 @@ cdef class BackendDispatch(Dispatch):
         cdef uint32_t k
         try:
             check_status("submit", (<Submit>self.backend.submit)(
-                self.backend, ids, count, self.scheduler.actions.data(), self.scheduler.autoreset == SAME_STEP))
+                self.backend, ids, count, self.scheduler.first_actions, self.scheduler.autoreset == SAME_STEP))
         except BaseException:
             for k in range(count):
                 (<Env>self.scheduler.envs[ids[k]]).observe_only = False

@@ -1,9 +1,11 @@
 # Batches: aligned memory with one array per column, used again once nobody holds an array of it.
 cimport cython
 from cpython.ref cimport PyObject
-from libc.stdint cimport uintptr_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uintptr_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memset
+from libcpp.atomic cimport atomic
+from libcpp.vector cimport vector
 
 cimport numpy as cnp
 
@@ -19,6 +21,51 @@ cnp.import_array()
 cdef extern from "cypool/engine/held_once.h":
     bint held_once "CYPOOL_HELD_ONCE"(PyObject* object) noexcept
     PyObject* PyList_GET_ITEM(PyObject* items, Py_ssize_t k) noexcept    # borrowed
+
+cdef extern from "cypool/engine/open_batch.h" namespace "cypool" nogil:
+    enum:
+        MAX_COLUMNS
+
+    cdef enum RowKind:           # what a row is of
+        ROW_STEP
+        ROW_RESET                # the row begins an episode
+        ROW_NO_STEP              # the environment was only observed again, stays at its end, or has failed
+
+    cdef struct Column:
+        char* data               # row 0; the block owns the memory
+        size_t row_bytes
+
+    cdef struct AgentColumns:    # of a group of agents; each row has `count` of a kind
+        uint32_t count
+        int num_obs              # observation columns that are the group's, behind those of the groups before
+        double* reward
+        uint8_t* terminated
+        uint8_t* truncated
+        uint8_t* acted           # NULL if all always act and stay
+        uint8_t* alive           # likewise
+        double* episode_return   # where statistics are kept
+        int64_t* episode_length
+
+    cdef cppclass OpenBatch:     # a batch that is being filled; workers write to distinct rows of it
+        OpenBatch() except +
+        Column* columns          # observations, then infos
+        Column* finals           # the same of episodes that end here; NULL unless the layout has them
+        int num_columns          # observations and infos
+        int num_obs
+        double* reward
+        uint8_t* terminated
+        uint8_t* truncated
+        uint8_t* kind            # RowKind
+        int32_t* env_id
+        int32_t* elapsed_step
+        int32_t* final_step
+        double* episode_return
+        int64_t* episode_length
+        double* episode_time
+        const AgentColumns* agents    # of each group
+        int num_groups
+        atomic[uint32_t] finished
+        atomic[uint32_t] wanted
 
 # where an array has its weak references: for its class Python knows it, whatever NumPy's structs are
 cdef Py_ssize_t WEAKREFS = np.ndarray.__weakrefoffset__
@@ -41,6 +88,8 @@ cdef list STATISTICS = [(np.float64, ()), (np.int64, ()), (np.float64, ())]
 
 cdef class Memory:
     """Aligned zeroed memory; the base object of a block's arrays."""
+    cdef void* _raw                      # owned
+    cdef char* data                      # aligned, inside of _raw
 
     def __cinit__(self, size_t nbytes):
         self._raw = calloc(1, nbytes + ALIGNMENT)
@@ -55,6 +104,10 @@ cdef class Memory:
 @cython.final
 cdef class GroupColumns:
     """Which columns of a batch are those of a group of agents."""
+    cdef readonly str name
+    cdef readonly int count              # of agents
+    cdef readonly int num_obs            # observation columns of the group
+    cdef readonly int reward, terminated, truncated, acted, alive, episode_return, episode_length
 
 
 cdef class Layout:
@@ -66,6 +119,21 @@ cdef class Layout:
         has_finals: Whether observations and infos exist twice, for the end of one episode and the start of the next.
         has_statistics: Whether there are columns for return, length and time of episodes.
     """
+    cdef readonly int num_rows
+    cdef readonly int num_obs            # observation columns come first, then infos, then the engine's
+    cdef readonly int num_columns        # observations and infos
+    cdef readonly bint has_finals        # then the columns of final observations and infos, and their steps
+    cdef readonly bint has_statistics    # then return, length and time of episodes
+    cdef readonly int first_final, first_statistic
+    cdef readonly list groups            # of agents: their columns come last
+    cdef list dtypes
+    cdef list shapes                     # of one row
+    cdef vector[vector[cnp.npy_intp]] dims   # the same with the rows in front
+    cdef vector[size_t] row_bytes
+    cdef vector[size_t] offsets          # of each column from the start of the block
+    cdef size_t kinds_offset             # of the rows' kinds, which have no array
+    cdef size_t nbytes
+    cdef tuple _arguments
 
     def __init__(self, int num_rows, spec, bint has_finals, bint has_statistics):
         self._arguments = (spec, has_finals, has_statistics)
@@ -185,6 +253,13 @@ cdef class Block:
 
     Memory: the arrays share one `Memory`, which lives as long as any of them, or any view of them.
     """
+    cdef Layout layout
+    cdef Memory memory
+    cdef list arrays                     # one per column
+    cdef char* data                      # borrowed from memory
+    cdef vector[Column] columns
+    cdef vector[Column] finals
+    cdef vector[AgentColumns] agents
 
     def __init__(self, Layout layout):
         cdef Memory memory = Memory(layout.nbytes)
@@ -269,6 +344,9 @@ cdef class Blocks:
         watched: How many of the blocks that users hold are watched. A user who keeps more batches than that gets
             fresh memory for each, which is freed with the last array over it.
     """
+    cdef Layout layout
+    cdef list out                        # blocks that were handed out, the oldest first
+    cdef int watched
 
     def __init__(self, Layout layout, int watched):
         self.layout = layout

@@ -1,6 +1,7 @@
 # Asynchronous, for brief steps: they are deferred to recv, which makes batches in the order of send.
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint32_t
+from libcpp.vector cimport vector
 
 from cypool.util.park cimport now_ns
 
@@ -21,6 +22,12 @@ cdef class DeferredDispatch(Dispatch):
         distributor: Deals the rows of a batch out.
         threaded: Takes over if this proves slower, say because of a slow reward hook; None: there are no threads.
     """
+    cdef Distributor distributor
+    cdef QueueDispatch threaded      # takes over if batches take long; None: there are no threads
+    cdef vector[int32_t] batch_ids   # of the rows of the batch in the making
+    cdef uint32_t num_begun          # how many they are
+    cdef list ahead                  # blocks of batches that `finish` has made: those that are received next
+    cdef int num_slow                # batches, one after another, that took longer than threads may
 
     def __init__(self, scheduler, threads, blocks, results, ids, Distributor distributor, QueueDispatch threaded):
         self.distributor, self.threaded = distributor, threaded
@@ -41,7 +48,7 @@ cdef class DeferredDispatch(Dispatch):
         if scheduler.ready_queue.get().claim(self.batch_ids.data() + self.num_begun, count, 1) != count:
             raise SystemError(f"deferred_dispatch: expected {count} ids in the ready queue")
         self.num_begun = scheduler.list_size = wanted
-        self.distributor.distribute(&self.claim, count, <int64_t>scheduler.counters.get().cost_ns.load() * count)
+        self.distributor.distribute(&self.claim, count)
         return 0
 
     cdef bint finish(self, int64_t timeout_ns) except -1:
@@ -96,7 +103,7 @@ cdef class DeferredDispatch(Dispatch):
         result = self.take_batch(0, count)
         self.num_begun = 0
         self.distributor.received()
-        self.distributor.heuristic.update()
+        self.distributor.step_done()
         if self.num_slow >= MAX_SLOW:
             self.use_threads()
         return result

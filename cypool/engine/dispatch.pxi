@@ -1,9 +1,16 @@
-# Routes a batch from send() to those who step its environments; the `.pxd` is the interface.
+# Routes a batch from send to those who step its environments, and its rows back to recv: the interface.
+#
+# `SyncDispatch`; `QueueDispatch` and `DeferredDispatch`, which are asynchronous; and `BackendDispatch` around another.
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memset
+
+from cypool.util.constants cimport SLICE_NS
+from cypool.util.park cimport now_ns
 
 
 cdef class Dispatch:
-    """A way from send to recv.
+    """How a batch gets from send to recv. The pool calls all methods with the GIL.
 
     Args:
         scheduler: The environments.
@@ -14,6 +21,13 @@ cdef class Dispatch:
 
     Threads: the pool's caller only.
     """
+    cdef Scheduler scheduler
+    cdef Threads threads
+    cdef Blocks blocks
+    cdef Results results
+    cdef IdTracker ids
+    cdef Claim claim                 # the caller's own
+    cdef Dispatch successor          # takes the place of this one from the next batch on; None: nobody does
 
     def __cinit__(self, Scheduler scheduler, Threads threads, Blocks blocks, Results results, IdTracker ids, *_):
         self.scheduler, self.threads = scheduler, threads
@@ -23,18 +37,61 @@ cdef class Dispatch:
         self.claim.is_caller = True
 
     cdef int send(self, const int32_t* ids, uint32_t count, tuple out) except -1:
+        """Gives checked ids to those who step them.
+
+        Args:
+            out: The user's arrays for this batch, or None.
+        """
         raise NotImplementedError("send")
 
     cdef bint collect(self, uint32_t wanted, int64_t timeout_ns) except -1:
+        """Works or waits until `wanted` rows of the next batch are finished; returns whether they are."""
         return self.scheduler.collect(&self.claim, self.batch(), wanted, timeout_ns)
 
+    cdef bint wait(self, uint32_t wanted, timeout) except -1:
+        """Has `collect` work or wait for slices of time, between which Python looks for signals.
+
+        Args:
+            timeout: Seconds, or None.
+
+        Returns:
+            Whether the rows are there; else the time is over.
+        """
+        cdef int64_t slice_ns = SLICE_NS, deadline = 0
+        cdef bint finished = False
+        if timeout is not None:
+            deadline = now_ns() + <int64_t>(timeout * 1e9)
+        while not finished:
+            if timeout is not None:
+                slice_ns = max(min(<int64_t>SLICE_NS, deadline - now_ns()), <int64_t>0)
+            finished = self.collect(wanted, slice_ns)
+            # also at the end: a batch that was handed out would be lost with the interpreter's own look
+            PyErr_CheckSignals()
+            if not finished and timeout is not None and now_ns() >= deadline:
+                return False
+        return True
+
+    cdef object wait_all(self, uint32_t wanted):
+        """Waits for rows that nobody can take back; returns a KeyboardInterrupt that came meanwhile, or None."""
+        interrupt = None
+        while True:
+            try:
+                if self.collect(wanted, SLICE_NS):
+                    return interrupt
+            except KeyboardInterrupt as error:
+                # an environment of Python's saw it, and has failed; the threads are at the others
+                interrupt = error
+
     cdef bint finish(self, int64_t timeout_ns) except -1:
+        """Works or waits until all that is in flight is at rest, to be received later; returns whether it is."""
         return self.collect(self.ids.pending, timeout_ns)
 
     cdef uint32_t num_finished(self) noexcept:
+        """Returns how many rows of the next batch are finished."""
         return self.batch().finished.load()
 
     cdef tuple receive(self, uint32_t count):
+        """Returns the batch that was collected; the next one takes its place."""
         raise NotImplementedError("receive")
 
     cdef tuple take_batch(self, Py_ssize_t place, uint32_t count):
@@ -51,10 +108,12 @@ cdef class Dispatch:
         return result
 
     cdef void step_done(self) noexcept:
-        pass
+        """Notes that one call has sent and received."""
 
     cdef OpenBatch* batch(self) noexcept:
+        """Returns the batch that is received next."""
         return self.scheduler.open[0]
 
     cdef bint forked(self) noexcept:
+        """Returns whether those who step environments are another process's."""
         return self.threads.forked()

@@ -1,7 +1,32 @@
-# Who steps the rows of a batch, where they come in order: threads in shares, or the caller.
+# Who steps the rows of a batch where they come in order: threads in shares, or the caller.
 cimport cython
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from cypool.engine import cpus
 
 from cypool.util.park cimport now_ns
+
+cdef enum:
+    INLINE_NS = 8_000            # less work than this is done sooner than a thread takes it up
+    WORTH_WAKING_NS = 100_000    # so much work is worth a futex call
+    WAKE_NS = 20_000             # of work for each thread that is woken: a wake costs the caller a microsecond or two
+    HOT_NS = 20_000              # workers still spin so long after the last call
+    INLINE_STEPS = 1000          # steps without threads after they were found not to pay
+
+
+cpdef uint32_t worth_waking(int64_t work_ns, uint32_t wanted) noexcept:
+    """Returns how many of `wanted` sleeping threads a synchronous call wakes.
+
+    One call wakes them one after another, before the caller begins its own share. Threads stay awake from call to call
+    if these follow each other closely; then each call wakes some more, until all that are wanted are awake.
+
+    Args:
+        work_ns: Time that one thread would need for all of the work; 0: unknown.
+        wanted: How many threads could take part and are asleep.
+    """
+    if work_ns <= 0:
+        return wanted
+    return <uint32_t>min(<int64_t>wanted, max(work_ns // WAKE_NS, <int64_t>1))
 
 
 @cython.final
@@ -11,35 +36,92 @@ cdef class Distributor:
     Args:
         scheduler: The environments.
         threads: Threads that step them, in addition to the caller.
-        heuristic: Chooses between the two.
+        num_threads: How many may step the pool's environments, the caller included.
         shares_threads: Whether other pools have the same threads.
 
     Threads: the pool's caller only.
     """
+    cdef Scheduler scheduler
+    cdef Threads threads
+    cdef bint shares_threads         # with other pools
+    cdef uint32_t helpers            # threads in addition to the caller
+    cdef uint32_t num_cpus
+    cdef uint64_t published_rows     # of the last batch that was distributed to threads
+    cdef int64_t idle_since          # when the last batch was received
+    # of batches with so little work that threads may not pay
+    cdef int64_t published_at        # when this one was distributed to threads; 0: it was not
+    cdef int64_t published_work_ns   # what it should take one thread
+    cdef double mean_share           # running mean: time it took, in units of that
+    cdef int inline_steps_left       # batches that the caller is to step without threads
 
-    def __cinit__(self, Scheduler scheduler, Threads threads, InlineHeuristic heuristic, bint shares_threads):
-        self.scheduler, self.threads, self.heuristic = scheduler, threads, heuristic
+    def __cinit__(self, Scheduler scheduler, Threads threads, uint32_t num_threads, bint shares_threads):
+        self.scheduler, self.threads = scheduler, threads
         self.shares_threads = shares_threads
+        self.helpers = min(<uint32_t>threads.count, max(num_threads, <uint32_t>1) - 1)
+        self.num_cpus = max(<int>cpus.available(), 1)
+        self.mean_share = 0.5
 
-    cdef void distribute(self, Claim* caller, uint32_t count, int64_t work_ns):
+    cdef void distribute(self, Claim* caller, uint32_t count, int64_t num_steps=1) noexcept:
+        """Puts the last `count` rows of the scheduler's list up for claims; all rows before these are finished.
+
+        Args:
+            num_steps: That each environment makes.
+        """
         cdef Scheduler scheduler = self.scheduler
-        cdef uint32_t awake, helpers = min(<uint32_t>self.threads.count, self.heuristic.num_threads - 1)
+        # 0: unknown
+        cdef int64_t work_ns = <int64_t>scheduler.counters.get().cost_ns.load() * count * num_steps
         cdef uint32_t first = scheduler.list_size - count
         if first == 0:
             scheduler.base += self.published_rows
             self.published_rows = 0
-        # little work: recv does it
-        if self.heuristic.is_inline(work_ns, helpers):
-            caller.inline_count = count
+        if self.is_inline(work_ns):
+            # recv steps them
+            caller.caller.inline_count = count
             return
         # from here on, threads that are awake take rows; recv takes some, too
         self.published_rows = scheduler.list_size
         scheduler.work_shares.get().publish(scheduler.base + first, count)
-        helpers = self.heuristic.useful_helpers(work_ns, helpers, count)
+        self.wake_helpers(work_ns, count)
+
+    cdef bint is_inline(self, int64_t work_ns) noexcept:
+        """Whether the caller steps a batch alone."""
+        self.published_at = 0
+        if not 0 < work_ns < WORTH_WAKING_NS:
+            return self.helpers == 0
+        if self.inline_steps_left > 0:
+            self.inline_steps_left -= 1
+            return True
+        return self.helpers == 0 or work_ns < INLINE_NS
+
+    cdef void wake_helpers(self, int64_t work_ns, uint32_t count) noexcept:
+        """Has as many threads awake, in addition to the caller, as pay for a batch of `count` rows."""
+        cdef uint32_t awake, helpers = min(self.helpers, count - 1)
+        if 0 < work_ns < WORTH_WAKING_NS:
+            # little work, but call after call: threads pay if they find a core to spin on
+            self.published_at, self.published_work_ns = now_ns(), work_ns
+            if self.published_at - self.idle_since >= HOT_NS:
+                return
+            helpers = min(helpers, self.num_cpus - 1)
         # between batches a thread that does not sleep is at hand, unless it is with another pool
         awake = 0 if self.shares_threads else <uint32_t>self.threads.count - self.threads.num_sleeping()
         if helpers > awake:
             self.threads.notify(worth_waking(work_ns, helpers - awake))
 
     cdef void received(self) noexcept:
-        self.heuristic.idle_since = now_ns()
+        """Notes that the caller has got the batch."""
+        self.idle_since = now_ns()
+
+    cdef void step_done(self) noexcept:
+        """Notes that one call has sent and received.
+
+        Sees whether threads made a step with little work faster, and does without them for a while if not.
+        """
+        cdef double share
+        if self.published_at == 0:
+            return
+        share = <double>(self.idle_since - self.published_at) / self.published_work_ns
+        self.mean_share += (share - self.mean_share) / 16
+        if self.mean_share > 1:
+            # say, because other programs need the cores
+            self.inline_steps_left = INLINE_STEPS
+            self.mean_share = 0.5

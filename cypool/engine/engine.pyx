@@ -1,8 +1,15 @@
 # distutils: extra_compile_args = -O2
-"""The engine, as one module of parts, in the order in which they build on each other. `engine.pxd` declares them."""
+"""The engine, as one module of parts, in the order in which they build on each other."""
 include "action_check.pxi"
 include "batch.pxi"
+include "claim.pxi"
 include "agents.pxi"
+
+# which the threads' work is with
+cdef class RolloutPolicy
+cdef class Scheduler
+
+include "stepping.pxi"
 include "rollout_policy.pxi"
 include "states.pxi"
 include "scheduler.pxi"
@@ -11,10 +18,12 @@ include "results.pxi"
 include "threads.pxi"
 include "dispatch.pxi"
 include "backend_dispatch.pxi"
-include "inline_heuristic.pxi"
 include "distributor.pxi"
 include "queue_dispatch.pxi"
 include "deferred_dispatch.pxi"
 include "reset_options.pxi"
 include "sync_dispatch.pxi"
+include "observers.pxi"
+include "pool_life.pxi"
+include "between_steps.pxi"
 include "pool.pxi"

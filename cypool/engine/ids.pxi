@@ -1,12 +1,21 @@
 # Which environments a call names, and which of them are in flight.
 cimport cython
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libcpp.vector cimport vector
 
 cimport numpy as cnp
+
 
 from cypool.env cimport Env
 
 cnp.import_array()
 
+
+cdef enum Purpose:                   # what a call wants with the environments it names
+    STEP
+    RESET
+    INSPECT                             # between steps: save, load, render
+    REPLACE                             # by copies
 
 cdef int check_array(str name, cnp.ndarray ids) except -1:
     if cnp.PyArray_TYPE(ids) != cnp.NPY_INT32 or not cnp.PyArray_ISCARRAY_RO(ids):
@@ -24,6 +33,18 @@ cdef class IdTracker:
 
     Threads: the pool's caller only.
     """
+    cdef int num_envs
+    cdef bint is_async
+    cdef uint32_t pending            # rows sent and not received
+    cdef vector[int32_t] all_ids     # 0, 1, 2, ...
+    cdef vector[int32_t] named_ids   # of the call under way
+    cdef vector[int32_t] source_ids  # of the call under way
+    cdef vector[int32_t] last_ids    # of the last batch received, in an asynchronous pool
+    cdef vector[uint8_t] in_flight   # in an asynchronous pool
+    cdef vector[uint8_t] started     # 1: has been reset at least once
+    cdef int num_unstarted
+    cdef vector[uint64_t] stamps     # the last call that named this env
+    cdef uint64_t stamp
 
     def __cinit__(self, int num_envs, bint is_async):
         cdef int k

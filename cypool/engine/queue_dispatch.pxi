@@ -1,11 +1,12 @@
 # Asynchronous: threads take ids from the ready queue, rows come in the order of finishing, in several open batches.
 cimport cython
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 
 @cython.final
 cdef class QueueDispatch(Dispatch):
     """Puts ids on the ready queue, from which each thread takes one, or some if they take little."""
+    cdef uint64_t num_taken          # rows received or skipped
 
     cdef void start(self) noexcept:
         """Takes over from another dispatch, between two of its batches."""

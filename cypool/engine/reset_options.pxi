@@ -1,8 +1,8 @@
 # Options of a reset, on their way to the environments, or to the backend that steps them.
 from libc.stdint cimport int32_t, uint32_t
 
+from cypool.env_methods cimport give_options
 from cypool.backend cimport StepBackend
-from cypool.cfunctions.env_methods cimport give_options
 from cypool.env cimport Env
 
 

@@ -1,9 +1,14 @@
 # The result of a finished batch: its arrays, in the structure of the spec.
 cimport cython
-from libc.stdint cimport uint8_t
-from libc.string cimport memchr
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.string cimport memchr, memset
+from libcpp.memory cimport make_unique, unique_ptr
 
 cimport numpy as cnp
+
+from cypool.backend cimport StepBackend
+from cypool.env cimport Env
 
 cnp.import_array()
 
@@ -23,6 +28,15 @@ cdef class Results:
         layout: Of the batches.
         backend: Steps the environments, or None.
     """
+    cdef Layout layout
+    cdef list obs_keys                   # None for an observation that has no parts
+    cdef bint obs_is_tuple
+    cdef list info_keys
+    cdef bint has_agents                 # several act in each environment
+    cdef object spec                     # where it has to pack the observation, else None
+    cdef StepBackend backend             # steps the environments, or None
+    cdef Block last                      # of the batch put together last, or None
+    cdef uint32_t last_count             # rows of it that count
 
     def __init__(self, spec, Layout layout, StepBackend backend):
         self.layout = layout
@@ -71,6 +85,24 @@ cdef class Results:
                     group.name: {"r": arrays[group.episode_return], "l": arrays[group.episode_length]}
                     for group in self.layout.groups}
         return obs, arrays[n], arrays[n + 1], arrays[n + 2], info
+
+    cdef tuple observe(self, Scheduler scheduler, const int32_t* ids, uint32_t count):
+        """Observes environments on the caller's thread, into fresh memory; returns observation and info."""
+        cdef Block block = Block(self.layout.of(count))
+        cdef unique_ptr[OpenBatch] batch = make_unique[OpenBatch]()
+        cdef PyObject* env
+        cdef uint32_t k
+        block.open_on(batch.get())
+        memset(batch.get().kind, ROW_NO_STEP, count)
+        for k in range(count):
+            env = scheduler.envs[ids[k]]
+            observe(scheduler, env, batch.get(), batch.get().columns, k)
+            if scheduler.has_agents:
+                write_no_step(env, batch.get(), k)
+            batch.get().env_id[k] = ids[k]
+            batch.get().elapsed_step[k] = (<Env>env).elapsed_step
+        obs, _, _, _, info = self.of(block, count, None)
+        return obs, info
 
     cdef dict of_group(self, GroupColumns group, list arrays):
         """Returns the columns of a group of agents, by name."""

@@ -1,9 +1,11 @@
 # A policy in C during a rollout: calls it, and checks what it writes.
 cimport cython
 from cpython.exc cimport PyErr_Occurred
-from libc.stdint cimport uint64_t, uintptr_t
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcpy, memset
-from libcpp.memory cimport make_unique
+from libcpp.memory cimport unique_ptr, make_unique
+from libcpp.vector cimport vector
 
 cimport numpy as cnp
 
@@ -13,7 +15,21 @@ from collections.abc import Mapping
 import numpy as np
 
 
+from cypool.env cimport Env
+from cypool.policies cimport Decision, Policy
+
 cnp.import_array()
+
+cdef extern from "cypool/policies/decisions.h" namespace "cypool" nogil:
+    cdef struct Decisions:
+        const void* obs
+        void* actions
+        const void* parameters
+        int64_t step
+        uint32_t env_id
+        uint32_t count
+
+ctypedef int (*ManyPolicy)(const Decisions*) noexcept nogil
 
 cdef enum:
     WORDS = 8
@@ -41,6 +57,21 @@ cdef class RolloutPolicy:
         num_threads: That step them, the caller included.
         block: Memory for one row of each environment.
     """
+    cdef object owner                # keeps the policy's code and memory alive
+    cdef Policy call
+    cdef ManyPolicy many             # for neighbouring environments; NULL: for one at a time
+    cdef const void* parameters
+    cdef char* state                 # of environment 0; NULL: none
+    cdef size_t state_bytes          # of one environment
+    cdef size_t action_bytes
+    cdef vector[ActionPart] parts
+    cdef list described              # (name, spec) of each
+    cdef vector[char] memory         # where the policy writes, for each thread: a zone, the action, a zone
+    cdef char* actions               # that of thread 0
+    cdef size_t stride               # to that of the next thread
+    # what environments show before the first step
+    cdef Block block
+    cdef unique_ptr[OpenBatch] first
 
     def __init__(self, policy, spec, int num_threads, Block block):
         cdef size_t offset = 0
@@ -141,3 +172,112 @@ cdef class RolloutPolicy:
         size, start = self.parts[k].low.size(), self.parts[k].offset
         raise ValueError(f"policy: expected actions in [{value(low[:size])}, {value(high[:size])}]{which}, got "
                          f"{value(action[start:start + size])}")
+
+
+cdef int choose_action(Scheduler scheduler, Claim* claim) except -1 nogil:
+    """Has the policy choose the action of the environment in work, from what the last step or reset led to."""
+    cdef int32_t env_id = claim.ids[claim.at]
+    cdef uint32_t last, row
+    cdef PyObject* env = scheduler.envs[env_id]
+    cdef RowPointers shown
+    cdef Decision decision
+    cdef OpenBatch* batch = scheduler.open[0]
+    if claim.rollout.step == 0:
+        batch = scheduler.policy.first.get()
+        set_row_pointers(&shown, batch, batch.columns, env_id)
+        observe(scheduler, env, batch, batch.columns, env_id)
+    elif (<Env>env).needs_reset and scheduler.autoreset == DISABLED:
+        # it stays where its episode ended
+        return 0
+    else:
+        last = claim.rollout.step - 1
+        row = last // scheduler.observe_every * <uint32_t>scheduler.envs.size() + (
+            claim.first_row - claim.rollout.step * <uint32_t>scheduler.envs.size()) + claim.at
+        set_row_pointers(&shown, batch, batch.columns, row)
+    decision.obs, decision.info = <const void**>shown.slot.obs, <const void**>shown.slot.info
+    decision.step, decision.env_id = claim.rollout.step, env_id
+    decision.elapsed_step, decision.ended = (<Env>env).elapsed_step, (<Env>env).needs_reset
+    decision.agents = (<Env>env).agents
+    scheduler.policy.choose(&decision, <char*>claim.actions + env_id * scheduler.action_bytes, claim.thread)
+    return 0
+
+
+cdef int choose_actions(Scheduler scheduler, Claim* claim, uint32_t at, uint32_t end) except -1 nogil:
+    """Has a policy of cypool's own choose the actions of neighbouring environments of a chunk, from `at` to `end`."""
+    cdef uint32_t num_envs = <uint32_t>scheduler.envs.size(), last, row
+    cdef RowPointers shown
+    cdef Decisions decisions
+    cdef OpenBatch* batch = scheduler.open[0]
+    decisions.env_id, decisions.count = <uint32_t>claim.ids[at], end - at
+    if claim.rollout.step == 0:
+        batch = scheduler.policy.first.get()
+        row = decisions.env_id
+    else:
+        last = claim.rollout.step - 1
+        row = last // scheduler.observe_every * num_envs + (claim.first_row - claim.rollout.step * num_envs) + at
+    set_row_pointers(&shown, batch, batch.columns, row)
+    decisions.obs = shown.columns[0]
+    decisions.actions = <char*>claim.actions + decisions.env_id * scheduler.action_bytes
+    decisions.step = claim.rollout.step
+    scheduler.policy.choose_many(&decisions)
+    return 0
+
+
+cdef inline bint is_over(Scheduler scheduler, Claim* claim, uint32_t at) noexcept nogil:
+    """Whether an environment of a chunk stays where its episode has ended."""
+    cdef PyObject* env = scheduler.envs[claim.ids[at]]
+    return (<Env>env).needs_reset and scheduler.autoreset == DISABLED and claim.rollout.step > 0
+
+
+cdef int choose_chunk(Scheduler scheduler, Claim* claim) except -1 nogil:
+    """Has a policy of cypool's own choose the actions of a chunk."""
+    cdef uint32_t at = claim.at, end
+    cdef bint accepted = True
+    while at < claim.count:
+        end = at + 1
+        if not is_over(scheduler, claim, at):
+            while end < claim.count and not is_over(scheduler, claim, end):
+                end += 1
+            choose_actions(scheduler, claim, at, end)
+        at = end
+    for at in range(claim.at, claim.count):
+        accepted &= scheduler.policy.accepts(claim.actions + claim.ids[at] * scheduler.action_bytes)
+    claim.rollout.chosen, claim.rollout.accepted = True, accepted
+    return 0
+
+
+cdef int advance_by_many(Scheduler scheduler, Claim* claim) except -1 nogil:
+    """Does what `advance_by_policy` does, with a policy that chooses for neighbouring environments together."""
+    cdef PyObject* env
+    cdef int32_t env_id
+    if claim.rollout.step == 0:
+        # one by one: each may fail to observe
+        while claim.at < claim.count:
+            env_id = claim.ids[claim.at]
+            env = scheduler.envs[env_id]
+            observe(scheduler, env, scheduler.policy.first.get(), scheduler.policy.first.get().columns, env_id)
+            choose_actions(scheduler, claim, claim.at, claim.at + 1)
+            scheduler.policy.check(claim.actions + env_id * scheduler.action_bytes)
+            advance_alone(scheduler, claim)
+        return 0
+    if not claim.rollout.chosen:
+        choose_chunk(scheduler, claim)
+    if claim.rollout.accepted:
+        # a kernel for many environments has no regard for those whose episode is over
+        if scheduler.supports_step_many and scheduler.autoreset != DISABLED:
+            return advance_many(scheduler, claim)
+        return advance(scheduler, claim)
+    while claim.at < claim.count:
+        scheduler.policy.check(claim.actions + claim.ids[claim.at] * scheduler.action_bytes)
+        advance_alone(scheduler, claim)
+    return 0
+
+
+cdef int advance_by_policy(Scheduler scheduler, Claim* claim) except -1 nogil:
+    """Does what `advance` does, with actions that the policy chooses."""
+    if scheduler.policy.many != NULL:
+        return advance_by_many(scheduler, claim)
+    while claim.at < claim.count:
+        choose_action(scheduler, claim)
+        advance_alone(scheduler, claim)
+    return 0

@@ -1,21 +1,18 @@
-# Which environment a thread steps next, and the row of which batch that fills: what the threads do.
+# Which environments a thread steps next, and in which batch: the loop of the threads.
 #
-# The way of one environment: `take` claims its id, alone or with others; `advance` steps it, claims a
-# row once the step is done and has it observed there; `publish_finished` adds the row to those finished and wakes
-# the caller when the batch is full. An exception passes through the thread's
-# shell, which has `fail` complete the row.
+# `take` claims ids, `drain` does the batch's task with them, which writes their rows (`stepping.pxi`), and
+# `publish_finished` counts these rows and wakes the caller when the batch is full. An exception ends the loop in its
+# thread's outermost function, which has `fail` complete the row and begins the loop again.
 cimport cython
-from libc.math cimport NAN, isnan, round as round_double
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memset
+from libcpp.atomic cimport atomic
+from libcpp.memory cimport unique_ptr
+from libcpp.vector cimport vector
 
 from cypool.util.park cimport now_ns, park, relax, wake
-from cypool.cfunctions.env_methods cimport observe_env, reset_env, step_env, step_envs
-from cypool.env cimport STEP_ALONE, Env, Rows
-from cypool.policies cimport Decision
-
-cdef extern from *:
-    # keeps code for several agents away from the way of one
-    bint unlikely(bint condition) noexcept nogil
+from cypool.env cimport Env
 
 cdef enum:
     MIN_NS = 1_000               # a claim is worth at least this much work, as it costs about 0.1 us ...
@@ -31,399 +28,6 @@ cdef inline bint turn_over(Claim* claim) noexcept nogil:
     return claim.turn_end > 0 and now_ns() >= claim.turn_end
 
 
-cdef inline OpenBatch* claim_row(Scheduler scheduler, Claim* claim, uint32_t* row) noexcept nogil:
-    """The batch and row for the environment in work; the same ones if asked again."""
-    cdef int64_t position
-    if scheduler.ordered.load():
-        row[0] = claim.first_row + claim.at
-        if claim.batch != scheduler.open[0]:
-            scheduler.publish_finished(claim)
-            claim.batch = scheduler.open[0]
-        return claim.batch
-    if claim.position < 0:
-        # once the first environment is done: if it was slow, it has held no row
-        claim.position = <int64_t>scheduler.counters.get().rows.fetch_add(claim.count)
-    position = claim.position + claim.at
-    if claim.batch == NULL or not 0 <= position - claim.batch_position < scheduler.batch_rows:
-        scheduler.publish_finished(claim)
-        claim.batch_position = position - position % scheduler.batch_rows
-        claim.batch = scheduler.open[<size_t>(position // scheduler.batch_rows) % scheduler.open.size()]
-    row[0] = <uint32_t>(position - claim.batch_position)
-    return claim.batch
-
-
-cdef int reset(Scheduler scheduler, PyObject* env) except -1 nogil:
-    (<Env>env).elapsed_step = 0
-    if scheduler.statistics:
-        (<Env>env).episode_return = 0
-        (<Env>env).episode_length = 0
-        (<Env>env).episode_began = now_ns()
-    if scheduler.has_agents:
-        begin_episode(env)
-    reset_env(env)
-    if scheduler.has_agents:
-        end_reset(env)
-    (<Env>env).reset_requested = (<Env>env).needs_reset = False
-    return 0
-
-
-cdef void record_step(PyObject* env) noexcept nogil:
-    """Adds a step to the statistics of its episode."""
-    cdef double gain = (<Env>env).raw_reward
-    (<Env>env).episode_return = (<Env>env).episode_return + ((<Env>env).reward if isnan(gain) else gain)
-    (<Env>env).episode_length = (<Env>env).episode_length + 1
-
-
-cdef void write_episode_stats(PyObject* env, OpenBatch* batch, uint32_t row, bint ended) noexcept nogil:
-    """Writes the statistics of an episode that has ended; 0 else."""
-    batch.episode_return[row] = (<Env>env).episode_return if ended else 0
-    batch.episode_length[row] = (<Env>env).episode_length if ended else 0
-    # in seconds, with six digits, as Gymnasium has them
-    batch.episode_time[row] = round_double((now_ns() - (<Env>env).episode_began) / 1e3) / 1e6 if ended else 0
-    if batch.num_groups > 0:
-        write_agent_stats(env, batch, row, ended)
-
-
-cdef int observe(Scheduler scheduler, PyObject* env, OpenBatch* batch, Column* columns, uint32_t row) except -1 nogil:
-    """Writes the observation and infos of an environment to a row of some columns."""
-    cdef RowPointers target
-    set_row_pointers(&target, batch, columns, row)
-    observe_env(env, &target.slot)
-    if scheduler.agents_leave:
-        hide_absent(env, batch, columns, row)
-    return 0
-
-
-cdef int autoreset_same_step(Scheduler scheduler, PyObject* env, OpenBatch* batch, uint32_t row) except -1 nogil:
-    """Keeps the last observation of an episode and starts the next one."""
-    observe(scheduler, env, batch, batch.finals, row)
-    batch.final_step[row] = (<Env>env).elapsed_step
-    (<Env>env).reward = 0
-    (<Env>env).terminated = (<Env>env).truncated = False
-    reset(scheduler, env)
-    if scheduler.has_agents:
-        write_alive(env, batch, row)
-    return 0
-
-
-cdef bint end_row(Scheduler scheduler, PyObject* env, OpenBatch* batch, uint32_t row) except -1 nogil:
-    """Does what statistics and SAME_STEP ask of a row whose reward, terminated and truncated are written.
-
-    Returns:
-        Whether the next episode has begun: the environment is to be observed once more.
-    """
-    cdef bint ended = batch.terminated[row] or batch.truncated[row]
-    if scheduler.statistics:
-        write_episode_stats(env, batch, row, ended)
-    if scheduler.autoreset == SAME_STEP and ended:
-        autoreset_same_step(scheduler, env, batch, row)
-        return True
-    return False
-
-
-cdef inline void count_row(Claim* claim, PyObject* env, OpenBatch* batch, uint32_t row, RowKind kind) noexcept nogil:
-    """Completes the row of the environment in work, and goes to the next one."""
-    # a byte may be a part of anything: to write each would have the compiler read all pointers again
-    if kind != ROW_STEP:
-        batch.kind[row] = kind
-    batch.env_id[row] = claim.ids[claim.at]
-    batch.elapsed_step[row] = (<Env>env).elapsed_step
-    claim.uncounted += 1
-    claim.at += 1
-
-
-cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Steps the environments of a chunk and writes their rows, one after another."""
-    cdef int32_t env_id
-    cdef PyObject* env
-    cdef OpenBatch* batch
-    cdef uint32_t row
-    cdef double reward
-    cdef bint terminated, truncated
-    cdef RowKind kind
-    cdef RowPointers target
-    cdef StepEnd end
-    # in a register: environments of one agent pay for no look at memory
-    cdef bint has_agents = scheduler.has_agents
-    while claim.at < claim.count:
-        env_id = claim.ids[claim.at]
-        env = scheduler.envs[env_id]
-        reward, terminated, truncated, kind = 0, False, False, ROW_NO_STEP
-        (<Env>env).reward = 0
-        (<Env>env).terminated = (<Env>env).truncated = False
-        (<Env>env).raw_reward = NAN
-        if (<Env>env).observe_only:
-            (<Env>env).observe_only = False
-        elif (<Env>env).needs_reset:
-            # within a rollout nobody can ask for the reset of an environment: it stays where its episode ended
-            if claim.step == 0 or scheduler.autoreset != DISABLED:
-                reset(scheduler, env)
-                kind = ROW_RESET
-        else:
-            kind = ROW_STEP
-            (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
-            if unlikely(has_agents):
-                (<Env>env).reward = NAN
-                begin_step((<Env>env).agents[0])
-            step_env(env, claim.actions + env_id * scheduler.action_bytes)
-            reward, terminated, truncated = (<Env>env).reward, (<Env>env).terminated, (<Env>env).truncated
-            if (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
-                truncated = True
-            if unlikely(has_agents):
-                end = end_step((<Env>env).agents[0], reward, terminated, truncated, scheduler.statistics)
-                reward, terminated, truncated = end.reward, end.terminated, end.truncated
-                (<Env>env).reward, (<Env>env).terminated, (<Env>env).truncated = reward, terminated, truncated
-            (<Env>env).needs_reset = terminated or truncated
-            if scheduler.statistics:
-                record_step(env)
-        # only now is a row needed: a slow env has held none
-        batch = claim_row(scheduler, claim, &row)
-        batch.reward[row] = reward
-        batch.terminated[row] = terminated
-        batch.truncated[row] = truncated
-        if unlikely(has_agents):
-            if kind == ROW_STEP:
-                write_step((<Env>env).agents[0], batch[0], row)
-            else:
-                write_no_step(env, batch, row)
-        if scheduler.has_row_ends:
-            end_row(scheduler, env, batch, row)
-        if not claim.unobserved:
-            set_row_pointers(&target, batch, batch.columns, row - claim.obs_offset)
-            observe_env(env, &target.slot)
-            if unlikely(has_agents) and scheduler.agents_leave:
-                hide_absent(env, batch, batch.columns, row - claim.obs_offset)
-        count_row(claim, env, batch, row, kind)
-    return 0
-
-
-cdef int advance_alone(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Does what `advance` does for one environment of a chunk."""
-    cdef uint32_t count = claim.count
-    claim.count = claim.at + 1
-    try:
-        advance(scheduler, claim)
-    finally:
-        claim.count = count
-    return 0
-
-
-cdef void begin_steps(Scheduler scheduler, Claim* claim) noexcept nogil:
-    """Prepares the agents of a chunk for `step_many`, which writes their rewards."""
-    cdef PyObject* env
-    cdef uint32_t k
-    for k in range(claim.at, claim.count):
-        env = scheduler.envs[claim.ids[k]]
-        if not (<Env>env).needs_reset:
-            begin_step((<Env>env).agents[0])
-
-
-cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Steps a chunk with one call, then does the rest of `advance` for each environment."""
-    cdef OpenBatch* batch
-    cdef RowPointers target
-    cdef Rows rows
-    cdef PyObject* env
-    cdef uint32_t row
-    cdef RowKind kind
-    cdef bint begins, has_agents = scheduler.has_agents
-    batch = claim_row(scheduler, claim, &row)
-    if not claim.stepped:
-        set_row_pointers(&target, batch, batch.columns, row - claim.obs_offset)
-        rows.count, rows.ids, rows.actions = claim.count - claim.at, claim.ids + claim.at, claim.actions
-        rows.obs, rows.info = target.columns, target.columns + batch.num_obs
-        rows.reward = batch.reward + row
-        rows.terminated, rows.truncated = batch.terminated + row, batch.truncated + row
-        memset(rows.truncated, 0, rows.count)
-        if scheduler.has_agents:
-            begin_steps(scheduler, claim)
-        step_envs(scheduler.envs[rows.ids[0]], &rows)
-        claim.stepped = True
-    while claim.at < claim.count:
-        claim_row(scheduler, claim, &row)
-        if batch.terminated[row] == STEP_ALONE:
-            advance_alone(scheduler, claim)
-            continue
-        env = scheduler.envs[claim.ids[claim.at]]
-        (<Env>env).raw_reward = NAN
-        kind = ROW_RESET if (<Env>env).needs_reset else ROW_STEP
-        if kind == ROW_RESET:
-            reset(scheduler, env)
-            batch.reward[row] = 0
-            batch.terminated[row] = batch.truncated[row] = False
-            if unlikely(has_agents):
-                write_no_step(env, batch, row)
-        else:
-            (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
-            if (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
-                batch.truncated[row] = True
-            if unlikely(has_agents):
-                end_step_of_row((<Env>env).agents[0], batch[0], row, scheduler.statistics)
-            (<Env>env).needs_reset = batch.terminated[row] or batch.truncated[row]
-            if scheduler.statistics:
-                (<Env>env).reward = batch.reward[row]
-                record_step(env)
-        # the kernel has observed those that it has stepped
-        begins = kind == ROW_RESET
-        if scheduler.has_row_ends and end_row(scheduler, env, batch, row):
-            begins = True
-        if begins:
-            observe(scheduler, env, batch, batch.columns, row - claim.obs_offset)
-        elif unlikely(has_agents) and scheduler.agents_leave:
-            hide_absent(env, batch, batch.columns, row - claim.obs_offset)
-        count_row(claim, env, batch, row, kind)
-    return 0
-
-
-cdef int choose_action(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Has the policy choose the action of the environment in work, from what the last step or reset led to."""
-    cdef int32_t env_id = claim.ids[claim.at]
-    cdef uint32_t last, row
-    cdef PyObject* env = scheduler.envs[env_id]
-    cdef RowPointers shown
-    cdef Decision decision
-    cdef OpenBatch* batch = scheduler.open[0]
-    if claim.step == 0:
-        batch = scheduler.policy.first.get()
-        set_row_pointers(&shown, batch, batch.columns, env_id)
-        observe(scheduler, env, batch, batch.columns, env_id)
-    elif (<Env>env).needs_reset and scheduler.autoreset == DISABLED:
-        # it stays where its episode ended
-        return 0
-    else:
-        last = claim.step - 1
-        row = last // scheduler.observe_every * <uint32_t>scheduler.envs.size() + (
-            claim.first_row - claim.step * <uint32_t>scheduler.envs.size()) + claim.at
-        set_row_pointers(&shown, batch, batch.columns, row)
-    decision.obs, decision.info = <const void**>shown.slot.obs, <const void**>shown.slot.info
-    decision.step, decision.env_id = claim.step, env_id
-    decision.elapsed_step, decision.ended = (<Env>env).elapsed_step, (<Env>env).needs_reset
-    decision.agents = (<Env>env).agents
-    scheduler.policy.choose(&decision, <char*>claim.actions + env_id * scheduler.action_bytes, claim.thread)
-    return 0
-
-
-cdef int choose_actions(Scheduler scheduler, Claim* claim, uint32_t at, uint32_t end) except -1 nogil:
-    """Has a policy of cypool's own choose the actions of neighbouring environments of a chunk, from `at` to `end`."""
-    cdef uint32_t num_envs = <uint32_t>scheduler.envs.size(), last, row
-    cdef RowPointers shown
-    cdef Decisions decisions
-    cdef OpenBatch* batch = scheduler.open[0]
-    decisions.env_id, decisions.count = <uint32_t>claim.ids[at], end - at
-    if claim.step == 0:
-        batch = scheduler.policy.first.get()
-        row = decisions.env_id
-    else:
-        last = claim.step - 1
-        row = last // scheduler.observe_every * num_envs + (claim.first_row - claim.step * num_envs) + at
-    set_row_pointers(&shown, batch, batch.columns, row)
-    decisions.obs = shown.columns[0]
-    decisions.actions = <char*>claim.actions + decisions.env_id * scheduler.action_bytes
-    decisions.step = claim.step
-    scheduler.policy.choose_many(&decisions)
-    return 0
-
-
-cdef inline bint is_over(Scheduler scheduler, Claim* claim, uint32_t at) noexcept nogil:
-    """Whether an environment of a chunk stays where its episode has ended."""
-    return (<Env>scheduler.envs[claim.ids[at]]).needs_reset and scheduler.autoreset == DISABLED and claim.step > 0
-
-
-cdef int choose_chunk(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Has a policy of cypool's own choose the actions of a chunk."""
-    cdef uint32_t at = claim.at, end
-    cdef bint accepted = True
-    while at < claim.count:
-        end = at + 1
-        if not is_over(scheduler, claim, at):
-            while end < claim.count and not is_over(scheduler, claim, end):
-                end += 1
-            choose_actions(scheduler, claim, at, end)
-        at = end
-    for at in range(claim.at, claim.count):
-        accepted &= scheduler.policy.accepts(claim.actions + claim.ids[at] * scheduler.action_bytes)
-    claim.chosen, claim.accepted = True, accepted
-    return 0
-
-
-cdef int advance_by_many(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Does what `advance_by_policy` does, with a policy that chooses for neighbouring environments together."""
-    cdef PyObject* env
-    cdef int32_t env_id
-    if claim.step == 0:
-        # one by one: each may fail to observe
-        while claim.at < claim.count:
-            env_id = claim.ids[claim.at]
-            env = scheduler.envs[env_id]
-            observe(scheduler, env, scheduler.policy.first.get(), scheduler.policy.first.get().columns, env_id)
-            choose_actions(scheduler, claim, claim.at, claim.at + 1)
-            scheduler.policy.check(claim.actions + env_id * scheduler.action_bytes)
-            advance_alone(scheduler, claim)
-        return 0
-    if not claim.chosen:
-        choose_chunk(scheduler, claim)
-    if claim.accepted:
-        # a kernel for many environments has no regard for those whose episode is over
-        if scheduler.supports_step_many and scheduler.autoreset != DISABLED:
-            return advance_many(scheduler, claim)
-        return advance(scheduler, claim)
-    while claim.at < claim.count:
-        scheduler.policy.check(claim.actions + claim.ids[claim.at] * scheduler.action_bytes)
-        advance_alone(scheduler, claim)
-    return 0
-
-
-cdef int advance_by_policy(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Does what `advance` does, with actions that the policy chooses."""
-    if scheduler.policy.many != NULL:
-        return advance_by_many(scheduler, claim)
-    while claim.at < claim.count:
-        choose_action(scheduler, claim)
-        advance_alone(scheduler, claim)
-    return 0
-
-
-cdef int copy_each(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Makes the environments of a chunk copies of others. No row is written, but each counts as one."""
-    cdef uint32_t row
-    # says nothing about a step
-    claim.started = 0
-    while claim.at < claim.count:
-        claim_row(scheduler, claim, &row)
-        copy_env(scheduler.envs[claim.ids[claim.at]], scheduler.envs[scheduler.sources[row]])
-        claim.uncounted += 1
-        claim.at += 1
-    return 0
-
-
-cdef void write_failed_row(Scheduler scheduler, Claim* claim) noexcept nogil:
-    """Completes the row of an environment that could not: zero, truncated."""
-    cdef int32_t env_id = claim.ids[claim.at]
-    cdef PyObject* env = scheduler.envs[env_id]
-    cdef uint32_t row
-    cdef OpenBatch* batch = claim_row(scheduler, claim, &row)
-    cdef int k
-    for k in range(batch.num_columns):
-        memset(batch.columns[k].data + (row - claim.obs_offset) * batch.columns[k].row_bytes, 0,
-               batch.columns[k].row_bytes)
-    batch.reward[row] = 0
-    batch.terminated[row] = False
-    batch.truncated[row] = True
-    batch.kind[row] = ROW_NO_STEP
-    batch.env_id[row] = env_id
-    batch.elapsed_step[row] = (<Env>env).elapsed_step
-    if scheduler.autoreset == SAME_STEP:
-        for k in range(batch.num_columns):
-            memset(batch.finals[k].data + row * batch.finals[k].row_bytes, 0, batch.finals[k].row_bytes)
-        batch.final_step[row] = (<Env>env).elapsed_step
-    if scheduler.has_agents:
-        write_failed_agents(env, batch, row)
-    if scheduler.statistics:
-        write_episode_stats(env, batch, row, True)
-    (<Env>env).needs_reset = True
-    claim.uncounted += 1
-
-
 @cython.final
 cdef class Scheduler:
     """Hands environments out to the threads that step them, and rows of open batches to what they return.
@@ -437,8 +41,46 @@ cdef class Scheduler:
         autoreset: When an environment whose episode has ended starts the next one.
         statistics: Whether to keep returns and lengths of episodes.
 
-    Threads: all methods but those marked in the `.pxd` belong to the pool's caller.
+    Threads: methods without `nogil` are for the pool's caller, with the GIL.
     """
+    # the caller changes the object's reference count, in front of these, while threads are at work
+    cdef list owner                      # owns the references that envs borrows
+    cdef list filling                    # the Block under each open batch: lives as long as a thread may write
+    cdef object lent_actions             # the array under first_actions, of a step of all environments; or None
+    cdef dict errors                     # env id -> exception, the first one of a rollout; with the GIL only
+    cdef dict error_steps                # env id -> the step of the rollout that raised it
+    # what follows is read by all threads, for each environment, and written between batches only: on other cache lines
+    cdef char[CACHE_LINE] gap
+    cdef unique_ptr[SchedulerCounters] counters  # what threads write for each environment
+    cdef vector[PyObject*] envs          # index = env id
+    cdef vector[char] actions            # one row per env, copied at send where only some are sent
+    cdef const char* first_actions       # of the batch's first step: those copies, or the caller's array
+    cdef size_t action_bytes
+    cdef unique_ptr[ReadyQueue] ready_queue  # where rows come as they finish
+    cdef unique_ptr[WorkShares] work_shares  # where rows are in order
+    cdef const int32_t* list             # borrowed: env ids of the batch's rows, where they are in order
+    cdef uint32_t list_size
+    cdef uint64_t base                   # position of row 0 of the batch, where rows are in order
+    # batches in the order of their rows: row r lies in open[r / batch_rows % open.size()]
+    cdef vector[OpenBatch*] open         # owned
+    cdef uint32_t batch_rows
+    cdef Autoreset autoreset
+    cdef atomic[uint32_t] ordered        # rows come in the order of send, not of finishing; in one open batch
+    cdef int num_steppers                # threads that step envs, a caller that takes part included
+    cdef vector[Claim] claims            # one per thread that serves this scheduler
+    cdef atomic[uint32_t] last_step      # of the rollout; 0 in other batches
+    cdef uint32_t observe_every          # the observations of this number of steps share a row
+    cdef atomic[uint32_t] cancelled      # nobody wants the rest of the rollout
+    cdef atomic[uint32_t] stopping
+    cdef bint statistics                 # of episodes are kept
+    cdef bint has_row_ends               # rows are more than what was stepped: statistics, or SAME_STEP
+    cdef bint has_agents                 # several agents act in each environment
+    cdef bint agents_leave               # not all of them are always there, and act
+    cdef bint supports_step_many         # environments can step many at once
+    cdef const int32_t* sources          # borrowed: whose copies the environments of the list become
+    cdef Task task                       # of this batch
+    cdef RolloutPolicy policy            # of this rollout, or None
+    cdef char[CACHE_LINE] gap_behind     # the next object in memory is another's
 
     def __cinit__(self, list envs, uint32_t batch_rows, int num_open, size_t action_bytes, bint ordered,
                   Autoreset autoreset, bint statistics):
@@ -498,13 +140,13 @@ cdef class Scheduler:
             KeyboardInterrupt: Ctrl-C reached an environment, which fails. Call again.
         """
         cdef bint finished
-        claim.chunks, claim.until = 0, timeout_ns
+        claim.caller.chunks, claim.caller.until = 0, timeout_ns
         while True:
             try:
                 with nogil:
                     self.drain(claim)
                     # what was cut short is waited for by nobody else
-                    finished = self.await_rows(batch, wanted, 0 if claim.cut else timeout_ns)
+                    finished = self.await_rows(batch, wanted, 0 if claim.caller.cut else timeout_ns)
                 return finished
             except BaseException as error:
                 self.fail(claim, error)
@@ -516,9 +158,9 @@ cdef class Scheduler:
     cdef int fail(self, Claim* claim, object error) except -1:
         # store the error before the row counts, so that the receiver of the row finds it
         try:
-            if claim.step == 0 or claim.ids[claim.at] not in self.errors:
+            if claim.rollout.step == 0 or claim.ids[claim.at] not in self.errors:
                 self.errors[claim.ids[claim.at]] = error
-                self.error_steps[claim.ids[claim.at]] = claim.step
+                self.error_steps[claim.ids[claim.at]] = claim.rollout.step
         except MemoryError:
             # the row shows this: it is truncated
             pass
@@ -556,7 +198,7 @@ cdef class Scheduler:
                     copy_each(self, claim)
             else:
                 advance(self, claim)
-            if claim.count > 0 and claim.step < self.last_step.load() and self.next_step(claim):
+            if claim.count > 0 and claim.rollout.step < self.last_step.load() and self.next_step(claim):
                 if self.pauses(claim):
                     return 0
                 continue
@@ -571,7 +213,7 @@ cdef class Scheduler:
         if claim.started != 0:
             self.measure(claim)
         claim.at = claim.count = 0
-        claim.stepped = claim.chosen = False
+        claim.stepped = claim.rollout.chosen = False
         claim.started = 0
         if self.stopping.load() != 0:
             return False
@@ -594,10 +236,10 @@ cdef class Scheduler:
             min_rows, max_rows = max(min_rows, share), max(max_rows, share)
         if claim.is_caller and self.slice_expired(claim):
             return False
-        if claim.inline_count > 0:
-            claim.first_row = self.list_size - claim.inline_count
-            claim.ids, claim.count = self.list + claim.first_row, min(claim.inline_count, max_rows)
-            claim.inline_count -= claim.count
+        if claim.caller.inline_count > 0:
+            claim.first_row = self.list_size - claim.caller.inline_count
+            claim.ids, claim.count = self.list + claim.first_row, min(claim.caller.inline_count, max_rows)
+            claim.caller.inline_count -= claim.count
         elif self.ordered.load():
             claim.count = self.work_shares.get().claim(
                 claim.thread, min(max(min_rows, <uint32_t>1), max_rows), max_rows, &first)
@@ -617,7 +259,7 @@ cdef class Scheduler:
         if claim.count == 0:
             return False
         # only now is it known which batch this is
-        claim.step = 0
+        claim.rollout.step = 0
         claim.actions = self.first_actions
         self.observe_in(claim)
         if claim.turn % 16 == 1:
@@ -629,41 +271,42 @@ cdef class Scheduler:
         cdef uint32_t num_envs = <uint32_t>self.envs.size()
         if self.cancelled.load() != 0:
             # the caller waits for their rows
-            claim.uncounted += (self.last_step.load() - claim.step) * claim.count
+            claim.uncounted += (self.last_step.load() - claim.rollout.step) * claim.count
             return False
-        claim.step += 1
+        claim.rollout.step += 1
         claim.first_row += num_envs
         claim.actions += num_envs * self.action_bytes
         claim.at = 0
-        claim.stepped = claim.chosen = False
+        claim.stepped = claim.rollout.chosen = False
         self.observe_in(claim)
         return True
 
     cdef void observe_in(self, Claim* claim) noexcept nogil:
         """Finds whether a step of a rollout is observed, and in which row."""
         cdef uint32_t kept
-        claim.obs_offset, claim.unobserved = 0, False
+        claim.rollout.obs_offset, claim.rollout.unobserved = 0, False
         if self.observe_every > 1:
-            kept = claim.step // self.observe_every
-            claim.obs_offset = (claim.step - kept) * <uint32_t>self.envs.size()
+            kept = claim.rollout.step // self.observe_every
+            claim.rollout.obs_offset = (claim.rollout.step - kept) * <uint32_t>self.envs.size()
             # a policy looks at every observation: the next one takes its place
-            claim.unobserved = (self.task != STEP_BY_POLICY and (claim.step + 1) % self.observe_every != 0
-                                and claim.step < self.last_step.load())
+            claim.rollout.unobserved = (
+                self.task != STEP_BY_POLICY and (claim.rollout.step + 1) % self.observe_every != 0
+                and claim.rollout.step < self.last_step.load())
 
     cdef bint pauses(self, Claim* claim) noexcept nogil:
         """Whether to leave a rollout between two of its steps; the claim stays in hand."""
         cdef int64_t cost = <int64_t>self.counters.get().cost_ns.load() * claim.count
-        if cost < LOOK_NS and claim.step % LOOK_STEPS != 0:
+        if cost < LOOK_NS and claim.rollout.step % LOOK_STEPS != 0:
             return False
         return self.slice_expired(claim) if claim.is_caller else turn_over(claim)
 
     cdef bint slice_expired(self, Claim* claim) noexcept nogil:
         """Whether the caller has been at work for a slice of time; looks at the clock from the second chunk on."""
-        claim.chunks += 1
-        if claim.chunks == 2:
-            claim.until += now_ns()
-        claim.cut = claim.chunks > 2 and now_ns() >= claim.until
-        return claim.cut
+        claim.caller.chunks += 1
+        if claim.caller.chunks == 2:
+            claim.caller.until += now_ns()
+        claim.caller.cut = claim.caller.chunks > 2 and now_ns() >= claim.caller.until
+        return claim.caller.cut
 
     cdef void publish_finished(self, Claim* claim) noexcept nogil:
         """Adds the written rows to those finished; wakes the caller if it waits for them."""
@@ -678,7 +321,8 @@ cdef class Scheduler:
 
     cdef void measure(self, Claim* claim) noexcept nogil:
         """Puts the chunk just done into the running mean of the cost."""
-        cdef int64_t cost = max((now_ns() - claim.started) // (claim.count * (<int64_t>claim.step + 1)), <int64_t>1)
+        cdef int64_t num_steps = claim.count * (<int64_t>claim.rollout.step + 1)
+        cdef int64_t cost = max((now_ns() - claim.started) // num_steps, <int64_t>1)
         cdef int64_t mean = self.counters.get().cost_ns.load()
         if mean > 0:
             # a thread that lost its core in the middle says nothing about the environment

@@ -1,13 +1,15 @@
 # The saved state of an environment: its own state, and the engine's data on it.
+from cpython.ref cimport PyObject
 from libc.limits cimport INT_MAX
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from cypool.util.arguments import check_bool, check_int, shown
 from cypool.state import check_stream
 
 from cypool.util.park cimport now_ns
-from cypool.cfunctions.env_methods cimport copy_from_env, load_env
+from cypool.env_methods cimport copy_from_env, load_env
 from cypool.random cimport copy_stream
+from cypool.env cimport Env
 
 KEYS = frozenset(["id", "options", "elapsed_step", "needs_reset", "reset_requested", "episode_return", "episode_length",
                   "episode_ns", "agents", "rng", "own"])
@@ -122,3 +124,36 @@ cdef int _copy_other_stream(PyObject* target, PyObject* source) except -1 with g
 cdef void note_failed_copy(PyObject* env, object error):
     if not isinstance(error, NotImplementedError):
         (<Env>env).needs_reset = (<Env>env).reset_requested = True
+
+
+cdef int copy_each(Scheduler scheduler, Claim* claim) except -1 nogil:
+    """Makes the environments of a chunk copies of others. No row is written, but each counts as one."""
+    cdef uint32_t row
+    # says nothing about a step
+    claim.started = 0
+    while claim.at < claim.count:
+        claim_row(scheduler, claim, &row)
+        copy_env(scheduler.envs[claim.ids[claim.at]], scheduler.envs[scheduler.sources[row]])
+        claim.uncounted += 1
+        claim.at += 1
+    return 0
+
+
+cdef dict copy_on_caller(Scheduler scheduler, const int32_t* ids, const int32_t* sources, uint32_t count):
+    """Makes environments copies of others on the caller's thread; returns the errors."""
+    cdef uint32_t k = 0
+    # the scheduler's are of rows that were not received yet
+    cdef dict errors = {}
+    while k < count:
+        try:
+            with nogil:
+                while k < count:
+                    copy_env(scheduler.envs[ids[k]], scheduler.envs[sources[k]])
+                    k += 1
+        except BaseException as error:
+            note_failed_copy(scheduler.envs[ids[k]], error)
+            if not isinstance(error, Exception):
+                raise
+            errors[ids[k]] = error
+            k += 1
+    return errors

@@ -1,8 +1,11 @@
 # Synchronous: one batch at a time, its rows in the order of send, distributed in shares.
 cimport cython
-from libc.stdint cimport uint8_t
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libcpp.vector cimport vector
 
 cimport numpy as cnp
+
 
 from cypool.env cimport Env
 
@@ -16,6 +19,13 @@ cdef class SyncDispatch(Dispatch):
     Args:
         distributor: Does this.
     """
+    cdef Distributor distributor
+    cdef vector[int32_t] sent_ids    # of the send that is not received yet, if it named them
+    cdef tuple out                   # the user's arrays for the batch in the making: observations, reward, flags
+    cdef vector[Column] out_columns
+    cdef Blocks rollout_blocks       # of the last rollout, whose blocks serve others of its length
+    cdef uint32_t rollout_rows
+    cdef Block first_block           # what a policy sees before the first step
 
     def __init__(self, scheduler, threads, blocks, results, ids, Distributor distributor):
         self.distributor = distributor
@@ -23,22 +33,34 @@ cdef class SyncDispatch(Dispatch):
 
     cdef int send(self, const int32_t* ids, uint32_t count, tuple out) except -1:
         cdef Scheduler scheduler = self.scheduler
-        # the batch: memory, and whose rows they are
-        cdef Block block = scheduler.filling[0]
-        if block is None:
-            block = scheduler.filling[0] = self.blocks.take()
-        block.open_on(scheduler.open[0])
-        self.out = out
-        if out is not None:
-            self.redirect(block, scheduler.open[0])
+        self.begin(self.blocks, out)
         if ids != self.ids.all_ids.data():
             # the next call names others before the threads are done
             self.sent_ids.assign(ids, ids + count)
             ids = self.sent_ids.data()
         scheduler.list, scheduler.list_size = ids, count
         self.ids.pending = count
-        self.distributor.distribute(&self.claim, count, <int64_t>scheduler.counters.get().cost_ns.load() * count)
+        self.distributor.distribute(&self.claim, count)
         return 0
+
+    cdef Block begin(self, Blocks blocks, tuple out):
+        """Opens a batch; returns its memory."""
+        cdef Scheduler scheduler = self.scheduler
+        cdef Block block = scheduler.filling[0]
+        if block is None or block.layout is not blocks.layout:
+            block = scheduler.filling[0] = blocks.take()
+        block.open_on(scheduler.open[0])
+        self.out = out
+        if out is not None:
+            self.redirect(block, scheduler.open[0])
+        return block
+
+    cdef void end(self) noexcept:
+        """Notes that all rows of a batch are finished, and nobody waits for them."""
+        self.out = None
+        self.scheduler.filling[0] = None
+        self.ids.pending = 0
+        self.distributor.received()
 
     cdef RolloutPolicy prepare_policy(self, policy):
         """Returns what calls a `cypool.policies.Policy`."""
@@ -47,88 +69,95 @@ cdef class SyncDispatch(Dispatch):
         spec = (<Env>self.scheduler.owner[0]).spec
         return RolloutPolicy(policy, spec, <int>self.scheduler.claims.size() + 1, self.first_block)
 
-    cdef int send_rollout(self, const char* actions, uint32_t num_steps, uint32_t observe_every, tuple out,
-                          RolloutPolicy policy) except -1:
+    cdef tuple rollout(self, cnp.ndarray actions, uint32_t num_steps, uint32_t observe_every, tuple out, timeout,
+                       RolloutPolicy policy):
         """Has all environments make many steps: a batch whose rows are those of the first step, then of the next.
 
         Args:
-            actions: (num_steps, num_envs) of them, which stay there until the rollout is received or ended. A policy
-                writes them.
+            actions: Of all steps. A policy writes them.
             num_steps, observe_every: As the scheduler has them.
             out: The user's arrays, or None.
+            timeout: Seconds, or None.
             policy: Chooses the actions; or None.
+
+        Returns:
+            The batch. The scheduler has the errors.
+
+        Raises:
+            TimeoutError, KeyboardInterrupt: Each environment has made some of the steps.
         """
         cdef Scheduler scheduler = self.scheduler
-        cdef uint32_t num_envs = <uint32_t>self.ids.num_envs
+        cdef uint32_t num_envs = <uint32_t>self.ids.num_envs, rows = num_steps * num_envs
+        cdef bint finished = False
         cdef Block block
-        if self.rollout_blocks is None or self.rollout_rows != num_steps * num_envs:
-            self.rollout_blocks = Blocks(self.results.layout.of(num_steps * num_envs), 2)
-            self.rollout_rows = num_steps * num_envs
-        block = scheduler.filling[0] = self.rollout_blocks.take()
-        block.open_on(scheduler.open[0])
-        self.out = out
-        if out is not None:
-            self.redirect(block, scheduler.open[0])
+        if self.rollout_blocks is None or self.rollout_rows != rows:
+            self.rollout_blocks, self.rollout_rows = Blocks(self.results.layout.of(rows), 2), rows
+        block = self.begin(self.rollout_blocks, out)
         scheduler.list, scheduler.list_size = self.ids.all_ids.data(), num_envs
-        scheduler.first_actions = actions
+        scheduler.first_actions = cnp.PyArray_BYTES(actions)
         scheduler.last_step.store(num_steps - 1)
         scheduler.observe_every = observe_every
+        scheduler.policy = policy
         if policy is not None:
-            scheduler.policy, scheduler.task = policy, STEP_BY_POLICY
+            scheduler.task = STEP_BY_POLICY
+        # a kernel for many environments has no regard for those whose episode is over
+        elif scheduler.supports_step_many and scheduler.autoreset != DISABLED:
+            scheduler.task = STEP_TOGETHER
+        else:
+            scheduler.task = STEP_EACH
         scheduler.cancelled.store(0)
-        self.ids.pending = self.rollout_rows
-        self.distributor.distribute(&self.claim, num_envs,
-                                    <int64_t>scheduler.counters.get().cost_ns.load() * self.rollout_rows)
-        return 0
+        self.ids.pending = rows
+        self.distributor.distribute(&self.claim, num_envs, num_steps)
+        try:
+            finished = self.wait(rows, timeout)
+            if not finished:
+                raise TimeoutError(f"rollout: not done in {timeout} s")
+            result = self.results.of(block, rows, self.out)
+            self.rollout_blocks.lend(block)
+            return result
+        except BaseException:
+            scheduler.cancelled.store(1)
+            if not finished:
+                self.wait_all(rows)
+            scheduler.errors.clear()
+            raise
+        finally:
+            # back to batches of one step
+            scheduler.first_actions = scheduler.actions.data()
+            scheduler.last_step.store(0)
+            scheduler.observe_every = 1
+            if policy is not None:
+                scheduler.policy, scheduler.task = None, STEP_EACH
+            self.end()
 
-    cdef int send_copies(self, const int32_t* targets, const int32_t* sources, uint32_t count) except -1:
-        """Makes environments copies of others; `end_copies` follows once as many are finished."""
+    cdef dict copy(self, const int32_t* targets, const int32_t* sources, uint32_t count):
+        """Makes environments copies of others; returns the errors."""
         cdef Scheduler scheduler = self.scheduler
         scheduler.open[0].finished.store(0)
         scheduler.task = COPY
         scheduler.list, scheduler.list_size, scheduler.sources = targets, count, sources
         self.ids.pending = count
-        self.distributor.distribute(&self.claim, count, <int64_t>scheduler.counters.get().cost_ns.load() * count)
-        return 0
-
-    cdef void end_copies(self) noexcept:
-        self.scheduler.task = STEP_EACH
-        self.ids.pending = 0
-        self.distributor.received()
-
-    cdef tuple receive_rollout(self):
-        """The rollout that was collected."""
-        cdef Block block = self.scheduler.filling[0]
-        result = self.results.of(block, self.rollout_rows, self.out)
-        self.rollout_blocks.lend(block)
-        return result
-
-    cdef void end_rollout(self) noexcept:
-        """Goes back to batches of one step, once all rows are finished."""
-        cdef Scheduler scheduler = self.scheduler
-        self.out = None
-        scheduler.filling[0] = None
-        scheduler.first_actions = scheduler.actions.data()
-        scheduler.last_step.store(0)
-        scheduler.observe_every = 1
-        if scheduler.policy is not None:
-            scheduler.policy, scheduler.task = None, STEP_EACH
-        self.ids.pending = 0
-        self.distributor.received()
+        self.distributor.distribute(&self.claim, count)
+        interrupt = self.wait_all(count)
+        scheduler.task = STEP_EACH
+        self.end()
+        errors = dict(scheduler.errors)
+        scheduler.errors.clear()
+        if interrupt is not None:
+            raise interrupt
+        PyErr_CheckSignals()
+        return errors
 
     cdef tuple receive(self, uint32_t count):
         cdef Block block = self.scheduler.filling[0]
         # first all that may fail for want of memory, then all that changes the pool
         result = self.results.of(block, count, self.out)
-        self.out = None
         self.blocks.lend(block)
-        self.scheduler.filling[0] = None
-        self.ids.pending = 0
-        self.distributor.received()
+        self.end()
         return result
 
     cdef void step_done(self) noexcept:
-        self.distributor.heuristic.update()
+        self.distributor.step_done()
 
     cdef int redirect(self, Block block, OpenBatch* batch) except -1:
         """Has a batch filled into the user's arrays instead of the block's."""

@@ -2,24 +2,56 @@
 #
 # A thread serves one scheduler at a time and publishes which. A caller that closes a pool takes its scheduler off the
 # list and waits until no thread serves it. A thread that finds nothing to do spins for a moment, then sleeps.
+cimport cython
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from libc.limits cimport INT_MAX
+from libc.stdint cimport int64_t, uint32_t
+from libcpp cimport bool as cbool
+from libcpp.atomic cimport atomic
+from libcpp.memory cimport unique_ptr
+from libcpp.vector cimport vector
+
 import atexit
 import gc
 import os
 import weakref
 
-cimport cython
-
 from cypool.util.arguments import check_int
 from cypool.engine import cpus
-
-from cpython.ref cimport Py_DECREF, Py_INCREF
-from libc.limits cimport INT_MAX
 
 from cypool.util.finalizing cimport Py_IsFinalizing
 from cypool.util.forks cimport num_forks
 from cypool.util.park cimport now_ns, park, relax, wake
 
+cdef extern from "<thread>" namespace "std" nogil:
+    cdef cppclass thread:
+        # the constructor is a template in C++; one concrete form of it is all Cython can read
+        thread(void (*body)(void*) noexcept nogil, void* arg) except +
+        void join() except +
+        void detach() except +
+
+cdef extern from "cypool/engine/thread.h" namespace "cypool" nogil:
+    cdef cppclass WorkerState:
+        WorkerState() except +
+        atomic[uint32_t] place       # 1 + the place of the scheduler it is with; 0: with none
+        void* scheduler
+        cbool owns
+        uint32_t next
+
+    cbool on_thread(thread* other) noexcept
+    cbool on_thread(WorkerState* state) noexcept
+    void bind_thread(WorkerState* state) noexcept
+    void block_signals() noexcept
+
+
+cdef extern from "cypool/engine/counters.h" namespace "cypool" nogil:
+    cdef cppclass Sleepers:      # on a cache line of their own
+        Sleepers() except +
+        atomic[uint32_t] signal  # idle threads sleep on it
+        atomic[uint32_t] count   # how many do
+
 cdef enum:
+    MAX_SCHEDULERS = 64
     TURN_NS = 1_000_000          # how long a thread stays with a scheduler before it looks at the others
 
 # closed at exit, while they can still be joined
@@ -47,6 +79,23 @@ cdef class Threads:
     Threads: `add_scheduler`, `remove_scheduler`, `retire` and `stop` for callers with the GIL, any of them. Where
         Python has none, a critical section of this object takes its place.
     """
+    cdef readonly int count
+    cdef bint shared                       # may serve several schedulers
+    cdef bint closed
+    cdef object affinity                   # per thread a set of CPUs, or None
+    cdef vector[thread*] threads           # owned until joined
+    cdef vector[WorkerState*] worker_states  # owned; one per thread
+    # borrowed: a scheduler is taken off, and waited for, before it goes away
+    cdef atomic[void*] schedulers[MAX_SCHEDULERS]
+    cdef bint taken[MAX_SCHEDULERS]        # until no thread is with the scheduler any more; in critical sections only
+    cdef atomic[uint32_t] num_places       # how many of them have been in use
+    cdef atomic[uint32_t] num_schedulers
+    cdef atomic[uint32_t] leaving          # callers that wait for threads to leave a scheduler
+    cdef atomic[uint32_t] num_numbered     # threads that have taken their number ...
+    cdef atomic[uint32_t] num_begun        # ... and have begun: others find their states
+    cdef unique_ptr[Sleepers] sleepers
+    cdef atomic[uint32_t] stopping
+    cdef int num_forks                     # when the threads were started; they do not survive one
 
     def __cinit__(self, int count, affinity=None, bint shared=False):
         self.count = count
@@ -190,6 +239,9 @@ cdef class Threads:
                 return True
         return False
 
+    cdef inline uint32_t num_sleeping(self) noexcept nogil:
+        return self.sleepers.get().count.load()
+
     cdef void notify(self, uint32_t wanted) noexcept nogil:
         """Wakes up to `wanted` threads, if any sleep, for what was published."""
         if self.num_sleeping() > 0:
@@ -308,6 +360,9 @@ cdef class ThreadPool:
     Raises:
         TypeError, ValueError: An argument of the wrong type or out of range.
     """
+    cdef Threads threads
+    cdef object __weakref__
+
     def __init__(self, num_threads=None, thread_affinity=None):
         if self.threads is not None:
             raise RuntimeError("the thread pool is made already")

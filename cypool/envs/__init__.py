@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from cypool.making.registry import unregister
+from cypool.registration.registry import unregister
 
 if TYPE_CHECKING:
     from cypool.envs.family import Family

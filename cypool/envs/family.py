@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from cypool.making.registry import Entry, known_entries
+from cypool.registration.registry import Entry, known_entries
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 

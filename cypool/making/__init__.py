@@ -1,1 +1,1 @@
-"""From an id to a pool: `registry` finds an environment, `assembly` puts its pool together, `factory` adds the API."""
+"""From a spec to a pool: `assembly` puts a pool together, `factory` adds the API."""

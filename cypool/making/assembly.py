@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from cypool.engine import cpus
 from cypool.engine.engine import Pool, ThreadPool
-from cypool.making.registry import entry_of, expand, is_hosted_id, resolve
+from cypool.registration.registry import entry_of, expand, is_hosted_id, resolve
 from cypool.util.arguments import MAX_ENVS, check_bool, check_int, check_list, seeds_of, shown
 
 if TYPE_CHECKING:
     from cypool.env import Env
-    from cypool.making.registry import Expansion
+    from cypool.registration.registry import Expansion
     from cypool.spec import EnvSpec
     from cypool.util.typing import Seed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any, overload
 
-from cypool.making.registry import NAMES_ALL, reserve
+from cypool.registration.registry import NAMES_ALL, reserve
 from cypool.util.arguments import check_bool, check_list, shown
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 
 import gymnasium
 
-from cypool.making.registry import GYMNASIUM_PREFIX, PETTINGZOO_PREFIX
+from cypool.registration.registry import GYMNASIUM_PREFIX, PETTINGZOO_PREFIX
 from cypool.spec import EnvSpec
 from cypool.subproc.pettingzoo import make_pettingzoo, module_of
 from cypool.subproc.spaces import described, without_texts

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from gymnasium import spaces
 
-from cypool.making.registry import PETTINGZOO_PREFIX
+from cypool.registration.registry import PETTINGZOO_PREFIX
 from cypool.spec import Array, Discrete, EnvSpec
 from cypool.subproc.spaces import group_of
 from cypool.util.arguments import shown

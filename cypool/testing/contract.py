@@ -14,7 +14,7 @@ import numpy as np
 
 import cypool
 from cypool.errors import EnvError, RowError
-from cypool.making.registry import entry_of, resolve
+from cypool.registration.registry import entry_of, resolve
 from cypool.state import State
 from cypool.util.arguments import check_bool, check_int, shown
 

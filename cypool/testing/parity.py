@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 import cypool
-from cypool.making.registry import entry_of
+from cypool.registration.registry import entry_of
 from cypool.spec import Text
 from cypool.util.arguments import check_int, shown
 

@@ -39,7 +39,7 @@ from gymnasium.wrappers import AtariPreprocessing, Autoreset, FrameStackObservat
 import cypool
 from cypool.engine import cpus
 from cypool.envs import FAMILIES, family_of
-from cypool.making.registry import entry_of
+from cypool.registration.registry import entry_of
 from cypool.tools.terminal import Cell, Progress, print_table, styled
 
 WARM_UP = 0.1  # seconds before each sample

@@ -110,7 +110,7 @@ def compile(source: str | os.PathLike[str], name: str | None = None, *, max_epis
         FileNotFoundError: There is no such file.
         ImportError: Cython or setuptools is missing, or the compiled module cannot be imported.
     """
-    from cypool.making.registry import is_env, register_again
+    from cypool.registration.registry import is_env, register_again
 
     module = load(source)
     own = [each for each in vars(module).values() if is_env(each) and each.__module__ == module.__name__]

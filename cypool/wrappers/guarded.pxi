@@ -8,7 +8,7 @@ from cpython.ref cimport PyObject
 
 from cypool.errors import RowError
 
-from cypool.cfunctions.env_methods cimport observe_env
+from cypool.env_methods cimport observe_env
 from cypool.env cimport Env, Slot
 
 cdef enum:

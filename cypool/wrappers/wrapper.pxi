@@ -6,8 +6,8 @@ from libc.string cimport memcpy, memset
 
 from cpython.ref cimport PyObject
 
-from cypool.cfunctions.env_methods cimport (copy_from_env, give_options, load_env, observe_env, reset_env, seed_env,
-                                            step_env)
+from cypool.env_methods cimport (copy_from_env, give_options, load_env, observe_env, reset_env, seed_env,
+                                 step_env)
 from cypool.util.constants cimport ALIGNMENT
 
 

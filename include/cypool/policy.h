@@ -7,7 +7,7 @@
 
 namespace cypool {
 
-// Pointers are valid during the call. policies.pxd and policies.py declare the struct too: tests/api/test_transition.py
+// Pointers are valid during the call. cypool/policies declares the struct too: tests/api/test_transition.py
 // compares.
 struct Decision {
     const void* const* obs;   // obs[k]: the k-th array of the observation that the last step, or reset, led to

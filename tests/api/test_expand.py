@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import cypool
-from cypool.making import registry
+from cypool.registration import registry
 from cypool.testing import check_env
 
 

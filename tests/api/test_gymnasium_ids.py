@@ -11,7 +11,7 @@ from waiting import attempts
 from weights import slow
 
 import cypool
-from cypool.making.registry import entry_of
+from cypool.registration.registry import entry_of
 
 pytestmark = pytest.mark.families("atari", "dm_control", "minigrid", "mpe2", "mujoco", "robotics")
 
@@ -363,7 +363,7 @@ def test_specs_of_what_gymnasium_makes():
 
 
 def test_limits_of_what_is_registered_once_more():
-    from cypool.making.registry import register_again
+    from cypool.registration.registry import register_again
 
     for limit in (5, 6):
         register_again("Again-v0", "walker.walk:Walk", limit, {})

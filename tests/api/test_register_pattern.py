@@ -3,7 +3,7 @@ import gymnasium
 import pytest
 
 import cypool
-from cypool.making import registry
+from cypool.registration import registry
 
 CATCH = "cypool.envs.toy_text.toy_text:Catch"
 

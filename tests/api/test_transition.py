@@ -27,11 +27,11 @@ def declared(path, start, end):
 
 
 STRUCTS = {"Transition": ("transition.h", "hooks.pxd", Transition, TRANSITION_DTYPE, 11),
-           "Decision": ("policy.h", "policies.pxd", Decision, DECISION_DTYPE, 10)}
+           "Decision": ("policy.h", "policies/__init__.pxd", Decision, DECISION_DTYPE, 10)}
 
 
 def in_cython(name):
-    return declared(Path(cypool.__file__).with_name(STRUCTS[name][1]), f"cdef struct {name}:\n", "\n\n")
+    return declared(Path(cypool.__file__).parent / STRUCTS[name][1], f"cdef struct {name}:\n", "\n\n")
 
 
 def in_ctypes(name):

@@ -18,13 +18,11 @@ PACKAGE = Path(__file__).resolve().parents[2] / "cypool"
 # so the engine names no family, families name neither the engine nor an API, and APIs name no adapter
 FLOORS = [
     ["util", "errors", "random"],
-    ["spec", "options", "state", "env", "cfunctions.signatures"],
-    ["hooks", "policies", "backend", "making.registry", "cfunctions.env_methods", "cfunctions.network"],
-    ["numba", "cfunctions.mlp", "engine", "wrappers", "envs", "subproc", "making.gymnasium_ids"],
+    ["spec", "options", "state", "env"],
+    ["env_methods", "hooks", "policies", "backend", "registration"],
+    ["numba", "engine", "wrappers", "envs", "subproc"],
     ["api"],
-    ["replay"],
-    ["making.assembly"],
-    ["making.factory"],
+    ["making", "replay"],
     ["adapters", "compat", "cluster"],
     ["testing"],
     ["tools"],

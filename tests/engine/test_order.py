@@ -97,3 +97,17 @@ def test_never_two_threads_in_one_env(walker, num_threads):
         info = fast.recv()[4]
         fast.send([0] * len(info["env_id"]), info["env_id"])
     assert trouble.count_overlaps() == 0
+
+
+def test_actions_of_a_refused_send_leave_those_in_flight():
+    with cypool.make("CartPole-v1", num_envs=3, num_threads=1, seed=2) as env, \
+            cypool.make("CartPole-v1", num_envs=3, num_threads=1, seed=2) as other:
+        assert env.reset()[0].tolist() == other.reset()[0].tolist()
+        right, left = np.ones(3, np.int64), np.zeros(3, np.int64)
+        # the caller makes these steps in `recv`
+        env.send(right)
+        with pytest.raises(RuntimeError, match="in flight"):
+            env.send(left)
+        assert env.recv()[0].tolist() == other.step(right)[0].tolist()
+        # and another time with the array that has come back
+        assert env.step(left)[0].tolist() == other.step(left)[0].tolist()

@@ -267,7 +267,7 @@ def test_ctrl_c(capsys, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cypool.making.registry.list_all_envs", interrupt)
+    monkeypatch.setattr("cypool.registration.registry.list_all_envs", interrupt)
     assert main(["list"]) == 130
     assert capsys.readouterr().err == ""
 
@@ -283,7 +283,7 @@ def test_ctrl_c_during_an_import_waits_for_its_end(tmp_path, capsys, monkeypatch
         wait_until(lambda: False)
 
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr("cypool.making.registry.list_all_envs", import_it)
+    monkeypatch.setattr("cypool.registration.registry.list_all_envs", import_it)
     handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM)]
     assert main(["list"]) == 130
     assert capsys.readouterr().err == ""
@@ -480,7 +480,7 @@ def test_play_without_pygame(capsys, monkeypatch):
 ])
 def test_keys(id, held, action):
     import cypool
-    from cypool.making.registry import known_entries
+    from cypool.registration.registry import known_entries
     from cypool.tools.keyboard import action_of_keys
 
     entry_point = next(entry.entry_point for entry in known_entries() if entry.id == id)

@@ -3,7 +3,7 @@ from typing import Any
 
 from cypool.envs.atari import roms
 from cypool.envs.family import Family
-from cypool.making.registry import register
+from cypool.registration.registry import register
 
 FAMILY = Family(
     name="atari",

@@ -1,6 +1,6 @@
 """The ids of Box2D's environments: Gymnasium's, and EnvPool's names for the same."""
 from cypool.envs.family import Family
-from cypool.making.registry import register
+from cypool.registration.registry import register
 
 FAMILY = Family(
     name="box2d",

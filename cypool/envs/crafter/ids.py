@@ -1,6 +1,6 @@
 """The ids of Crafter: those that crafter registers with Gym, and the same with a namespace."""
 from cypool.envs.family import Family
-from cypool.making.registry import register
+from cypool.registration.registry import register
 
 FAMILY = Family(
     name="crafter",

@@ -3,7 +3,7 @@ import importlib.util
 import os
 
 from cypool.envs.family import Family
-from cypool.making.registry import register
+from cypool.registration.registry import register
 
 FAMILY = Family(
     name="dm_control",

@@ -17,7 +17,7 @@ enum Action : int64_t { NONE, NORTH, SOUTH, WEST, EAST, LOAD };
 
 struct Options {
     int rows, cols, sight, time_limit, highest_food;
-    bool force_coop, normalize_reward, grid_observation, observe_agent_levels;
+    bool force_coop, unit_reward, grid_observation, observe_agent_levels;
     double penalty;
     // of each player, and of each food; without `max_food_level`, it is the sum of the three lowest players' levels
     std::vector<int> min_player_level, max_player_level, min_food_level, max_food_level;
@@ -269,7 +269,7 @@ private:
                     continue;
                 }
                 rewards[k] = static_cast<double>(int64_t{players[k].level} * food.level);
-                if (options_->normalize_reward) rewards[k] /= static_cast<double>(level * spawned_level_);
+                if (options_->unit_reward) rewards[k] /= static_cast<double>(level * spawned_level_);
             }
             if (level < food.level) return false;
             *cell(food.at) = 0;

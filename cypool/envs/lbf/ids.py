@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from cypool.envs.family import Family
-from cypool.making.registry import register_pattern
+from cypool.registration.registry import register_pattern
 
 FAMILY = Family(
     name="lbf",

@@ -18,7 +18,7 @@ from cypool.random cimport Rng
 cdef extern from "cypool/envs/lbf/foraging.h" namespace "cypool::lbf" nogil:
     cdef struct Options:
         int rows, cols, sight, time_limit, highest_food
-        cbool force_coop, normalize_reward, grid_observation, observe_agent_levels
+        cbool force_coop, unit_reward, grid_observation, observe_agent_levels
         double penalty
         vector[int] min_player_level, max_player_level, min_food_level, max_food_level
 
@@ -52,7 +52,7 @@ cdef class Foraging(ArchivedEnv):
         (-1, -1, 0). With `grid_observation` float32 (3, 2 * `sight` + 1, 2 * `sight` + 1): levels of players, levels
         of food, and 1 for cells that are free.
     Action: none (0), north (1), south (2), west (3), east (4), load (5).
-    Reward: For food that is loaded the player's level times that of the food; with `normalize_reward` divided by the
+    Reward: For food that is loaded the player's level times that of the food; with `unit_reward` divided by the
         levels of its loaders together and by those of all food. `-penalty` if loading fails.
     Terminated: There is no food left, or, without `truncate`, the episode has `time_limit` steps.
     Truncated: With `truncate`: food is left after `time_limit` steps.
@@ -70,7 +70,7 @@ cdef class Foraging(ArchivedEnv):
         given, levels = spec.options, specs.levels_of(spec.options)
         options.rows, options.cols = given["field_size"]
         options.sight, options.time_limit = given["sight"], given["time_limit"]
-        options.force_coop, options.normalize_reward = given["force_coop"], given["normalize_reward"]
+        options.force_coop, options.unit_reward = given["force_coop"], given["unit_reward"]
         options.grid_observation = given["grid_observation"]
         options.observe_agent_levels = given["observe_agent_levels"]
         options.penalty = given["penalty"]

@@ -34,7 +34,7 @@ def make_env(spec: EnvSpec) -> Any:
             return obs, rewards, bool(ended) and not truncated, truncated, info
 
     given = dict(spec.options)
-    truncates = given.pop("truncate")
+    truncates, given["normalize_reward"] = given.pop("truncate"), given.pop("unit_reward")
     return Reference(max_episode_steps=given.pop("time_limit"), **given)
 
 

@@ -49,7 +49,7 @@ def _levels(default: int | None, meaning: str) -> Option:
     max_num_food=integer(3, 1, MAX_ENTITIES, "How many foods there are, if there is room for them."),
     sight=integer(8, 0, _LARGEST_FIELD, "How many cells a player sees in each direction."),
     force_coop=boolean(False, "Whether all food has the highest level."),
-    normalize_reward=boolean(True, "Whether the rewards of an episode add up to 1 at most."),
+    unit_reward=boolean(True, "Whether the rewards of an episode add up to 1 at most: `normalize_reward`."),
     grid_observation=boolean(False, "Whether a player sees layers of cells instead of lists of food and players."),
     observe_agent_levels=boolean(True, "Whether players see levels of players."),
     penalty=number(0.0, 0, 1e9, "What a player loses whose loading fails."),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cypool.making.registry import expand, resolve
+from cypool.registration.registry import expand, resolve
 
 # options that the package has, too
 _SHARED = ("reward_function_version", "terminate_on_success", "use_one_hot", "recurrent_info_in_obs",

@@ -149,10 +149,10 @@ def open_red_door() -> Level:
 
 
 @level({
-    "BabyAI-OpenDoor-v0": {},
+    "BabyAI-OpenDoor-v0": {"debug": False},
     "BabyAI-OpenDoorDebug-v0": {"debug": True, "select_by": None},
-    "BabyAI-OpenDoorColor-v0": {"select_by": "color"},
-    "BabyAI-OpenDoorLoc-v0": {"select_by": "loc"},
+    "BabyAI-OpenDoorColor-v0": {"debug": False, "select_by": "color"},
+    "BabyAI-OpenDoorLoc-v0": {"debug": False, "select_by": "loc"},
 })
 def open_door(debug: Any = False, select_by: Any = None, room_size: Any = 8, num_rows: Any = 3,
               num_cols: Any = 3) -> Level:
@@ -178,8 +178,8 @@ def open_two_doors(first_color: Any = None, second_color: Any = None, strict: An
 
 
 @level({
-    "BabyAI-OpenDoorsOrderN2-v0": {"num_doors": 2},
-    "BabyAI-OpenDoorsOrderN4-v0": {"num_doors": 4},
+    "BabyAI-OpenDoorsOrderN2-v0": {"debug": False, "num_doors": 2},
+    "BabyAI-OpenDoorsOrderN4-v0": {"debug": False, "num_doors": 4},
     "BabyAI-OpenDoorsOrderN2Debug-v0": {"debug": True, "num_doors": 2},
     "BabyAI-OpenDoorsOrderN4Debug-v0": {"debug": True, "num_doors": 4},
 })
@@ -240,7 +240,7 @@ def unblock_pickup(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3) -> 
 
 
 @level({
-    "BabyAI-PickupDist-v0": {},
+    "BabyAI-PickupDist-v0": {"debug": False},
     "BabyAI-PickupDistDebug-v0": {"debug": True},
 })
 def pickup_dist(debug: Any = False) -> Level:

@@ -10,7 +10,7 @@ from cypool.envs.family import Family
 # babyai adds its levels to those of levels
 from cypool.envs.minigrid import babyai  # noqa: F401
 from cypool.envs.minigrid.levels import CLASSES
-from cypool.making.registry import register, register_absent
+from cypool.registration.registry import register, register_absent
 
 FAMILY = Family(
     name="minigrid",

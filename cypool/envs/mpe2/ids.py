@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from cypool.envs.family import Family
-from cypool.making.registry import register
+from cypool.registration.registry import register
 
 # by id, without the family
 CLASSES = {"simple-v3": "Simple", "simple_spread-v3": "SimpleSpread", "simple_tag-v3": "SimpleTag",

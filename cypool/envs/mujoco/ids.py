@@ -1,6 +1,6 @@
 """The ids of MuJoCo's robots."""
 from cypool.envs.family import Family
-from cypool.making.registry import register
+from cypool.registration.registry import register
 
 FAMILY = Family(
     name="mujoco",

@@ -1,7 +1,7 @@
 # The base class of MuJoCo's robots. Its `.pxd` lists what a subclass has, and what it implements.
 from cypool.envs.mujoco import specs
 
-from cypool.cfunctions.env_methods cimport check_status
+from cypool.env_methods cimport check_status
 from cypool.envs.mujoco_common cimport guard
 from cypool.envs.mujoco_common.mujoco_common cimport Camera, Simulation, Variation, held, load_model
 from cypool.random cimport normal as draw_normal, uniform as draw_uniform

@@ -12,7 +12,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
-from cypool.cfunctions.env_methods cimport check_status
+from cypool.env_methods cimport check_status
 from cypool.env cimport Slot
 from cypool.envs.mujoco_common cimport libmujoco, saved
 

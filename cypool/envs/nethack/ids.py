@@ -1,6 +1,6 @@
 """The ids of NetHack: those that NLE registers with Gymnasium."""
 from cypool.envs.family import Family
-from cypool.making.registry import register
+from cypool.registration.registry import register
 
 FAMILY = Family(
     name="nethack",

@@ -1,7 +1,7 @@
 """The ids of Procgen: those that procgen registers with Gym, and EnvPool's."""
 from cypool.envs.family import Family
 from cypool.envs.procgen.games import GAMES
-from cypool.making.registry import register
+from cypool.registration.registry import register
 
 FAMILY = Family(
     name="procgen",

@@ -2,7 +2,7 @@
 from typing import Any
 
 from cypool.envs.family import Family
-from cypool.making.registry import register, register_absent
+from cypool.registration.registry import register, register_absent
 
 FAMILY = Family(
     name="robotics",

@@ -1,6 +1,6 @@
 """The ids of the toy texts."""
 from cypool.envs.family import Family
-from cypool.making.registry import register
+from cypool.registration.registry import register
 
 FAMILY = Family(
     name="toy_text",

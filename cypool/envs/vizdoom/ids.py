@@ -1,6 +1,6 @@
 """The ids of Doom: ViZDoom's scenarios, the levels of the games, and EnvPool's names."""
 from cypool.envs.family import Family
-from cypool.making.registry import register
+from cypool.registration.registry import register
 
 FAMILY = Family(
     name="vizdoom",

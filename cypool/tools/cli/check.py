@@ -33,7 +33,7 @@ def run(id: str, only: str | None, num_envs: int, num_steps: int, seeds: int, op
     """
     from cypool.envs import family_of
     from cypool.errors import EnvError
-    from cypool.making.registry import entry_of, make_spec
+    from cypool.registration.registry import entry_of, make_spec
     from cypool.testing import ContractError, ParityError, check_env, check_parity
     from cypool.util.arguments import check_choice
 

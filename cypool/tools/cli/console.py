@@ -62,7 +62,7 @@ def number(kind: type[int] | type[float], low: float, high: float = float("inf")
 
 def all_ids() -> list[str]:
     """Returns the ids that the shell completes."""
-    from cypool.making.registry import known_ids
+    from cypool.registration.registry import known_ids
 
     return known_ids()
 

@@ -27,7 +27,7 @@ def declare(parser: Parser) -> None:
 
 def run(id: str, option: list[str], picture: bool | None, as_json: bool) -> None:
     """Show an environment: spaces, reward, options with their defaults, and what it equals."""
-    from cypool.making.registry import entry_of, expand, make_spec
+    from cypool.registration.registry import entry_of, expand, make_spec
 
     spec = make_spec(id, **options_of(option))
     expansion = expand(id, None, 0, options_of(option))

@@ -8,7 +8,7 @@ from cypool.tools.cli.console import Parser, Refusal, print_json
 from cypool.tools.terminal import is_terminal, print_table, styled
 
 if TYPE_CHECKING:
-    from cypool.making.registry import Entry
+    from cypool.registration.registry import Entry
 
 
 def declare(parser: Parser) -> None:
@@ -23,7 +23,7 @@ def run(pattern: str, as_json: bool) -> None:
 
     A terminal shows a table. A pipe gets one id a line.
     """
-    from cypool.making.registry import known_entries, list_all_envs, suggest_id
+    from cypool.registration.registry import known_entries, list_all_envs, suggest_id
 
     ids = set(list_all_envs())
     wanted = pattern.lower() if any(c in pattern for c in "*?[") else f"*{pattern.lower()}*"

@@ -39,7 +39,7 @@ def run(id: str, record: Path | None, random: bool, policy: str | None, steps: i
         raise Refusal(f"--fps: expected 0.01 to 1000, got {fps:g}")
     import cypool
     from cypool.envs import family_of
-    from cypool.making.registry import entry_of
+    from cypool.registration.registry import entry_of
     from cypool.tools.video import check_film
 
     if record is not None:
@@ -108,7 +108,7 @@ def _play_in_window(env: Any, id: str, policy: Callable[[Any], Any] | None, rand
         raise Refusal('a window takes pygame: pip install "cypool[render]"; without one: --record video.mp4') from None
     import numpy as np
 
-    from cypool.making.registry import entry_of
+    from cypool.registration.registry import entry_of
     from cypool.tools.keyboard import action_of_keys, waits_for_keys
 
     entry_point = entry_of(id).entry_point

@@ -36,7 +36,7 @@ def run(id: str, milliseconds: float | None, purpose: str, max_envs: int, option
     if goal == "async" and max_envs < 2:
         raise Refusal(f"--max-envs: expected at least 2 for asynchronous steps, got {max_envs}")
     from cypool.engine import cpus
-    from cypool.making.registry import make_spec
+    from cypool.registration.registry import make_spec
     from cypool.tools import tuning
 
     options = options_of(option)

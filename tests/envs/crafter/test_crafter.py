@@ -12,7 +12,7 @@ from weights import exhaustive, slow
 
 import cypool
 from cypool.envs.crafter import assets
-from cypool.making.registry import known_entries
+from cypool.registration.registry import known_entries
 from cypool.testing import check_env
 from cypool.tools.keyboard import action_of_keys
 

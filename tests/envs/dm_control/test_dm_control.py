@@ -15,7 +15,7 @@ import cypool
 from cypool.envs.dm_control import models, specs
 from cypool.envs.dm_control.reference import load
 from cypool.envs.dm_control.tasks import DOMAINS, envpool_id
-from cypool.making.registry import entry_of, resolve
+from cypool.registration.registry import entry_of, resolve
 from cypool.testing import check_env, check_parity
 
 TASKS = [(domain, task) for domain in DOMAINS for task in DOMAINS[domain].tasks]

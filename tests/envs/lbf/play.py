@@ -13,7 +13,7 @@ VARIANTS = [(id, {}) for id in (
     "Foraging-grid-1s-8x8-3p-3f-coop-v3", "Foraging-8x8-3p-3f-ind-v3", "Foraging-8x8-3p-3f-coop-pen-v3")]
 VARIANTS += [(BASE, options) for options in (
     {"players": 3, "observe_agent_levels": False},
-    {"players": 4, "penalty": 0.5, "normalize_reward": False, "force_coop": True},
+    {"players": 4, "penalty": 0.5, "unit_reward": False, "force_coop": True},
     {"sight": 2, "observe_agent_levels": False, "penalty": 0.25},
     {"grid_observation": True, "sight": 2, "players": 3, "observe_agent_levels": False},
     {"max_food_level": 4, "min_food_level": 2},

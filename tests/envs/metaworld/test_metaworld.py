@@ -9,7 +9,7 @@ from family_tests import change_file, continues, equals, frees_models, imports_n
 from weights import exhaustive, slow
 
 import cypool
-from cypool.making.registry import known_entries
+from cypool.registration.registry import known_entries
 from cypool.state import State
 from cypool.testing import check_env, check_parity
 

@@ -22,7 +22,7 @@ from cypool.envs.metaworld.benchmarks import TASK_SETS
 from cypool.envs.metaworld.evaluation import change, evaluate, evaluate_meta_learning, task_names
 from cypool.envs.metaworld.reference import load, make
 from cypool.envs.metaworld.tasks import TASKS, draw_goals
-from cypool.making.registry import expand, resolve
+from cypool.registration.registry import expand, resolve
 
 
 def test_task_sets_are_the_package_s():

@@ -13,7 +13,7 @@ from weights import often_exhaustive, slow
 
 import cypool
 from cypool.envs.minigrid import levels, minigrid
-from cypool.making.registry import is_env, known_entries
+from cypool.registration.registry import is_env, known_entries
 
 ENTRIES = [entry for entry in known_entries() if entry.id.startswith(("MiniGrid-", "BabyAI-"))]
 IDS = [entry.id for entry in ENTRIES]

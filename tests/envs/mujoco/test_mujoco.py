@@ -14,7 +14,7 @@ from weights import slow
 import cypool
 from cypool.envs.common import mujoco_version
 from cypool.envs.mujoco_common import assets
-from cypool.making.registry import entry_of, resolve
+from cypool.registration.registry import entry_of, resolve
 from cypool.testing import check_parity
 
 VERSION = mujoco_version.find()[1]

@@ -25,7 +25,7 @@ import cypool
 from cypool.envs.nethack import actions, library, terminal
 from cypool.envs.nethack.options import KEYS
 from cypool.errors import EnvError
-from cypool.making.registry import known_entries
+from cypool.registration.registry import known_entries
 from cypool.testing import check_env, check_parity
 from cypool.tools.cli import main
 

@@ -21,7 +21,7 @@ from cypool.envs.common import wheels
 from cypool.envs.procgen import library
 from cypool.envs.procgen.games import GAMES, limit_of
 from cypool.envs.procgen.levels import play_level
-from cypool.making.registry import known_entries
+from cypool.registration.registry import known_entries
 from cypool.testing import check_env, check_parity
 from cypool.tools.cli import main
 

@@ -13,7 +13,7 @@ from weights import slow
 
 import cypool
 from cypool.adapters.single import SingleEnv
-from cypool.making.registry import known_entries, resolve
+from cypool.registration.registry import known_entries, resolve
 from cypool.state import State
 from cypool.testing import check_parity
 

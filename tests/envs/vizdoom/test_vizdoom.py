@@ -19,7 +19,7 @@ from weights import slow
 import cypool
 from cypool.envs.vizdoom import assets, names
 from cypool.envs.vizdoom.specs import INFO, REWARDS, WEAPON_REWARDS, combined_actions
-from cypool.making.registry import resolve
+from cypool.registration.registry import resolve
 
 SCENARIOS = Path(vizdoom.scenarios_path)
 

@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from cypool.making.registry import GYMNASIUM_PREFIX, add_observer, is_gymnasium_id, known_entries
+from cypool.registration.registry import GYMNASIUM_PREFIX, add_observer, is_gymnasium_id, known_entries
 
 if TYPE_CHECKING:
-    from cypool.making.registry import Entry
+    from cypool.registration.registry import Entry
 
 # what makes vectors of environments for Gymnasium, and single environments
 ENTRY_POINT = "cypool.adapters.single:make_vector"

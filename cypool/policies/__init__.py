@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from cypool.cfunctions.signatures import C_FUNCTION, Agents, Signature, address_of, dtype_of
 from cypool.util.arguments import shown
+from cypool.util.signatures import C_FUNCTION, Agents, Signature, address_of, dtype_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

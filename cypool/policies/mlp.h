@@ -8,8 +8,8 @@
 #include <new>
 #include <vector>
 
-#include "cypool/cfunctions/decisions.h"
-#include "cypool/cfunctions/philox.h"
+#include "cypool/policies/decisions.h"
+#include "cypool/policies/philox.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -96,7 +96,7 @@ constexpr int LANES = 16, OUTPUTS = 8;
 CYPOOL_INLINE __m512 fma(__m512 a, __m512 b, __m512 c) { return _mm512_fmadd_ps(a, b, c); }
 // gcc 12 warns of the form without a mask
 CYPOOL_INLINE __m512 root(__m512 x) { return _mm512_maskz_sqrt_ps(0xffff, x); }
-#include "cypool/cfunctions/mlp_kernel.h"
+#include "cypool/policies/mlp_kernel.h"
 }  // namespace avx512
 #pragma GCC pop_options
 
@@ -106,7 +106,7 @@ namespace avx2 {
 constexpr int LANES = 8, OUTPUTS = 4;
 CYPOOL_INLINE __m256 fma(__m256 a, __m256 b, __m256 c) { return _mm256_fmadd_ps(a, b, c); }
 CYPOOL_INLINE __m256 root(__m256 x) { return _mm256_sqrt_ps(x); }
-#include "cypool/cfunctions/mlp_kernel.h"
+#include "cypool/policies/mlp_kernel.h"
 }  // namespace avx2
 #pragma GCC pop_options
 #endif
@@ -127,7 +127,7 @@ CYPOOL_INLINE Four root(const Four& x) {
     return Four{std::sqrt(x[0]), std::sqrt(x[1]), std::sqrt(x[2]), std::sqrt(x[3])};
 }
 #endif
-#include "cypool/cfunctions/mlp_kernel.h"
+#include "cypool/policies/mlp_kernel.h"
 }  // namespace plain
 
 }  // namespace mlp

@@ -10,7 +10,7 @@ cimport numpy as cnp
 
 cnp.import_array()
 
-cdef extern from "cypool/cfunctions/mlp.h" namespace "cypool" nogil:
+cdef extern from "cypool/policies/mlp.h" namespace "cypool" nogil:
     cdef enum class Activation(int):
         pass
 

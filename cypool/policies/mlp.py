@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cypool.cfunctions.network import LOG_STD_LIMIT, POLICY, Call, Network, Steps
 from cypool.policies import Policy
+from cypool.policies.network import LOG_STD_LIMIT, POLICY, Call, Network, Steps
 from cypool.spec import Array, Discrete, EnvSpec
 from cypool.util.arguments import check_array, check_int, check_list, shown, shown_shape
 

@@ -324,8 +324,8 @@ def _check_at_hand(entry: Entry) -> None:
 def _check_defaults(describe: str, defaults: dict[str, Any], registered: dict[str, Any]) -> None:
     """Raises a TypeError if an option can never be set, or has no value."""
     for name, value in defaults.items():
-        # some of cypool's own are for what their ids are registered with
-        if name in _reserved and not describe.startswith("cypool."):
+        # what an id was registered with is not for users to set
+        if name in _reserved and name not in registered:
             raise TypeError(f"{describe}: expected options with other names than the arguments of cypool.make, got "
                             f"{name}")
         if value is inspect.Parameter.empty and name not in registered:

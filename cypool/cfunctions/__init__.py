@@ -1,1 +1,0 @@
-"""Functions in C that pools call: those that users pass, and networks."""

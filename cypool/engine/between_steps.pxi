@@ -1,0 +1,219 @@
+# What a pool's caller asks of environments between two of their steps: states, copies, pictures.
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t, uint8_t, uint32_t
+
+cimport numpy as cnp
+
+import numpy as np
+
+from cypool.util.arguments import shown
+
+from cypool.env cimport Agents, Env
+
+cnp.import_array()
+
+
+cdef int check_same(Env source, Env target) except -1:
+    """Raises a ValueError if one cannot become a copy of the other."""
+    if type(source) is not type(target) or source.spec.id != target.spec.id or (
+            source.spec.saved_options != target.spec.saved_options):
+        raise ValueError(f"source: expected an environment with the id and options of env {target.env_id}, got env "
+                         f"{source.env_id}: {source.spec.id} with {shown(source.spec.saved_options)}")
+    return 0
+
+
+cdef class BetweenSteps(PoolLife):
+    """The calls of a pool that step no environment. They run on the caller's thread, but for copies."""
+
+    def save(self, cnp.ndarray env_ids=None):
+        """Saves all that the next steps of environments depend on.
+
+        Args:
+            env_ids: As in `send_reset`.
+
+        Returns:
+            (ids, states): a list of ints, and for each of them a dict that pickles.
+
+        Raises:
+            ValueError: An id is out of range or comes twice.
+            RuntimeError: An environment is in flight or was never reset.
+            NotImplementedError: The environment cannot.
+        """
+        cdef Call call
+        cdef uint32_t count, k
+        cdef const int32_t* ids
+        self._enter(call)
+        ids = self.ids.check(self.scheduler, env_ids, INSPECT, &count)
+        states = [save_state(<Env>self.scheduler.envs[ids[k]]) for k in range(count)]
+        return [ids[k] for k in range(count)], states
+
+    def load(self, cnp.ndarray env_ids, list states):
+        """Puts environments back to where `save` found these, or others with the same options.
+
+        Args:
+            env_ids: As in `send_reset`.
+            states: One for each.
+
+        Returns:
+            Observation and info of these environments.
+
+        Raises:
+            ValueError, RuntimeError: As `save`, but it does not matter whether an environment was reset before; or
+                a row is not one of `save`'s. What the engine keeps of all rows is checked before anything changes. An
+                environment that refuses its own part of a row starts an episode with its next step.
+        """
+        cdef Call call
+        cdef uint32_t count, k
+        cdef const int32_t* ids
+        self._enter(call)
+        ids = self.ids.check(self.scheduler, env_ids, RESET, &count)
+        if <Py_ssize_t>count != len(states):
+            raise ValueError(f"state: expected {count} rows, one for each env, got {len(states)}")
+        rows = [check_state(<Env>self.scheduler.envs[ids[k]], states[k]) for k in range(count)]
+        self.observers.begin()
+        for k in range(count):
+            load_state(<Env>self.scheduler.envs[ids[k]], rows[k])
+            self.ids.start(ids[k])
+        obs, info = self.results.observe(self.scheduler, ids, count)
+        self.observers.report_gap()
+        return (obs if self.hooks is None else self.hooks.observed(obs)), info
+
+    def copy(self, cnp.ndarray sources, cnp.ndarray targets):
+        """Makes environments exact copies of others, random streams and counts of steps included.
+
+        Args:
+            sources: int32, C-contiguous, shape (k,): whose copies they become; or one id, shape (1,), for all.
+            targets: As `env_ids` in `send_reset`.
+
+        Raises:
+            ValueError: An id is out of range, a target comes twice or is a source too, or it has another spec than its
+                source; nothing has changed.
+            RuntimeError: An environment is in flight, or a source was never reset; nothing has changed.
+            Exception: What `copy_from` of an environment raised, that with the lowest id. It starts an episode with its
+                next step, unless this is a NotImplementedError: then it is as it was. All others have been copied.
+        """
+        cdef Call call
+        cdef uint32_t count, k
+        cdef const int32_t* ids
+        cdef const int32_t* from_ids
+        cdef Scheduler scheduler
+        cdef Env source, target
+        self._enter(call)
+        scheduler = self.scheduler
+        ids = self.ids.check(scheduler, targets, REPLACE, &count)
+        from_ids = self.ids.check_sources(sources, count)
+        for k in range(count):
+            source, target = <Env>scheduler.envs[from_ids[k]], <Env>scheduler.envs[ids[k]]
+            if source.spec is not target.spec or type(source) is not type(target):
+                check_same(source, target)
+        self.observers.begin()
+        if self.is_async or self.backend is not None:
+            # others take what they step from a queue
+            errors = copy_on_caller(scheduler, ids, from_ids, count)
+        else:
+            errors = (<SyncDispatch>self.dispatch).copy(ids, from_ids, count)
+        for k in range(count):
+            if ids[k] not in errors:
+                self.ids.start(ids[k])
+        self.observers.report_gap()
+        if errors:
+            raise errors[min(errors)]
+
+    def acting(self, cnp.ndarray env_ids=None):
+        """Returns which agents act in the next step: bool, (k, agents), group by group.
+
+        Args:
+            env_ids: As in `send`.
+
+        Raises:
+            ValueError, RuntimeError: As `send`.
+        """
+        cdef Call call
+        cdef uint32_t count, k, j, n
+        cdef const int32_t* ids
+        cdef const Agents* agents
+        cdef PyObject* env
+        cdef uint8_t* acting
+        self._enter(call)
+        ids = self.ids.check(self.scheduler, env_ids, STEP, &count)
+        n = self.spec.num_agents
+        result = np.zeros((count, n), np.bool_)
+        acting = <uint8_t*>cnp.PyArray_DATA(result)
+        for k in range(count):
+            env = self.scheduler.envs[ids[k]]
+            agents = (<Env>env).agents
+            if not (<Env>env).needs_reset:
+                for j in range(n):
+                    acting[k * n + j] = agents.alive[j] and (agents.turn == NULL or agents.turn[j])
+        return result
+
+    def render(self, cnp.ndarray env_ids=None):
+        """Draws environments.
+
+        Args:
+            env_ids: As in `send_reset`.
+
+        Returns:
+            A list of pictures, uint8 (height, width, 3).
+
+        Raises:
+            ValueError: An id is out of range or comes twice.
+            RuntimeError: An environment is in flight or was never reset. One that a backend steps says itself whether
+                it can be drawn before.
+            NotImplementedError: The environment cannot be drawn.
+        """
+        cdef Call call
+        cdef uint32_t count, k
+        cdef const int32_t* ids
+        self._enter(call)
+        ids = self.ids.check(self.scheduler, env_ids, INSPECT if self.backend is None else RESET, &count)
+        return [(<Env>self.scheduler.envs[ids[k]]).render() for k in range(count)]
+
+    def streams(self):
+        """Returns the states of the environments' random streams: a list, None where there is no stream.
+
+        Raises:
+            RuntimeError: An environment is in flight.
+        """
+        cdef Call call
+        cdef Env env
+        cdef uint32_t count
+        self._enter(call)
+        # whether an environment was reset before does not matter
+        self.ids.check(self.scheduler, None, RESET, &count)
+        return [None if env._bit_generator is None else env._bit_generator.state for env in self.scheduler.owner]
+
+    def ask(self, cnp.ndarray env_ids, function, *args, **kwargs):
+        """Calls a function with environments that are stepped by a backend, where they are.
+
+        Args:
+            env_ids: As in `send_reset`.
+            function: Is called with an environment, `args` and `kwargs`; all have to pickle.
+
+        Returns:
+            What it returns, a list.
+
+        Raises:
+            ValueError, RuntimeError: As `send`, but it does not matter whether an environment was reset before.
+            Exception: What the function raises.
+        """
+        cdef Call call
+        cdef uint32_t count, k
+        cdef const int32_t* ids
+        self._enter(call)
+        ids = self.ids.check(self.scheduler, env_ids, RESET, &count)
+        return [self.scheduler.owner[ids[k]].ask(function, *args, **kwargs) for k in range(count)]
+
+    def call_user(self, function, argument):
+        """Calls a hook or a policy in Python. Until it returns, the pool takes no other call.
+
+        Returns:
+            What it returns.
+
+        Raises:
+            RuntimeError: Another thread is in a call.
+            Exception: What the function raises.
+        """
+        cdef Call call
+        self._enter(call)
+        return function(argument)

@@ -1,0 +1,102 @@
+# What a thread holds while it is at work: a claim of environments to step.
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libcpp cimport bool as cbool
+from libcpp.atomic cimport atomic
+
+from cypool.env cimport Slot
+
+
+cdef extern from "cypool/engine/ready_queue.h" namespace "cypool" nogil:
+    cdef cppclass ReadyQueue:
+        ReadyQueue(uint32_t num_ids) except +
+        void push(const int32_t* ids, uint32_t count) noexcept
+        cbool empty() noexcept
+        uint32_t claim(int32_t* ids, uint32_t max_rows, uint32_t share) noexcept
+
+cdef extern from "cypool/engine/work_shares.h" namespace "cypool" nogil:
+    cdef cppclass WorkShares:
+        WorkShares(uint32_t num_shares) except +
+        void publish(uint64_t first, uint64_t count) noexcept
+        uint64_t published() noexcept
+        uint32_t claim(uint32_t own, uint32_t min_rows, uint32_t max_rows, uint64_t* first) noexcept
+
+cdef extern from "cypool/engine/counters.h" namespace "cypool" nogil:
+    enum:
+        CACHE_LINE
+
+    cdef cppclass SchedulerCounters:  # each on a cache line of its own
+        SchedulerCounters() except +
+        atomic[uint64_t] rows     # rows claimed so far, where not ordered
+        atomic[uint32_t] cost_ns  # of one step, running mean; 0: unknown
+
+cdef enum:
+    SPIN_NS = 20_000             # how long to look for work, or for the last row, before going to sleep
+    MAX_READY = 32               # ids that are claimed from the ring at a time
+
+cdef enum Autoreset:             # when an environment whose episode has ended starts the next one
+    NEXT_STEP                    # with its next step, which ignores the action
+    SAME_STEP                    # at once: the row holds the first observation, the last one is in other columns
+    DISABLED                     # when the user resets it
+
+
+cdef enum Task:                  # what is done with the environments of a batch
+    STEP_EACH
+    STEP_TOGETHER                # with `step_many`
+    COPY                         # each becomes a copy of its source
+    STEP_BY_POLICY               # a policy chooses the action before each step of a rollout
+
+
+cdef struct RolloutStep:         # where a claim is in a rollout; zero in other batches
+    uint32_t step                # the one in work
+    uint32_t obs_offset          # rows of observations that were not wanted: how far their rows are ahead
+    bint unobserved              # the observation of this step is not wanted
+    bint chosen                  # a policy has chosen the actions of the claim
+    bint accepted                # they are all within their bounds
+
+
+cdef struct CallerSlice:         # of the caller's claim alone: it comes back to look for signals
+    uint32_t inline_count        # rows at the end of the list that only the caller steps: they are not published
+    uint32_t chunks              # claimed since it came
+    int64_t until                # when to come back
+    bint cut                     # it came back before all was done
+
+
+cdef struct Claim:               # what one thread holds at the moment
+    char[64] gap                 # what lies next to a claim may be written by another thread: no line holds both
+    bint is_caller
+    uint32_t thread              # which share is its own; the caller is 0
+    const int32_t* ids           # borrowed, from the scheduler's list where rows are in order; else &ready
+    int32_t[MAX_READY] ready
+    uint32_t count               # of ids
+    uint32_t at                  # the one in work
+    const char* actions          # of environment 0, for the step in work; those of the others follow it
+    bint stepped                 # the rest of the claim was stepped together and is not recorded yet
+    # rows
+    uint32_t first_row           # of ids[0], where rows are in order
+    int64_t position             # of ids[0] among all rows, else; -1: not claimed yet
+    int64_t batch_position       # of the batch's row 0
+    OpenBatch* batch             # holds the rows that are written and not yet counted
+    uint32_t uncounted           # how many they are
+    RolloutStep rollout
+    CallerSlice caller
+    # how long a thread stays
+    int64_t quota                # ids it may still take from the ring; below 0: no limit
+    int64_t turn_end             # when a thread that other pools have, too, looks at these; 0: never
+    uint64_t seen                # what WorkShares.published was when it last looked
+    # every so often the cost of a step is measured
+    uint32_t turn
+    int64_t started              # 0: this claim is not measured
+    char[64] gap_behind
+
+
+cdef struct RowPointers:              # where an environment observes to
+    Slot slot
+    void* columns[MAX_COLUMNS]   # what the slot's pointers point to
+
+
+cdef inline void set_row_pointers(RowPointers* target, OpenBatch* batch, Column* columns, uint32_t row) noexcept nogil:
+    """Finds where a row lies in each of some columns."""
+    cdef int k
+    for k in range(batch.num_columns):
+        target.columns[k] = columns[k].data + row * columns[k].row_bytes
+    target.slot.obs, target.slot.info = target.columns, target.columns + batch.num_obs

@@ -1,0 +1,311 @@
+# The life of a pool: what it is made of, who may call it, and its end.
+from libc.stdint cimport int64_t
+from libcpp.atomic cimport atomic
+
+import atexit
+import time
+import weakref
+
+from cypool.errors import ClosedError
+
+from cypool.env_methods cimport seed_env
+from cypool.util.forks cimport num_forks
+from cypool.util.park cimport now_ns
+from cypool.backend cimport StepBackend
+from cypool.env cimport Env
+
+cdef extern from "cypool/engine/gate.h" namespace "cypool" nogil:
+    cdef enum GateState:
+        GATE_OPEN
+        GATE_BUSY
+        GATE_CLOSED
+
+    cdef cppclass Gate:
+        GateState enter() noexcept
+        void leave() noexcept
+        void close() noexcept
+        bint is_closed() noexcept
+
+    cdef cppclass Call:
+        void hold(Gate& gate) noexcept
+
+cdef enum:
+    PATIENCE_NS = 10_000_000_000  # how long `close` waits for calls of companions
+    WATCHED = 8                  # batches in a user's hands that are looked at for reuse
+
+
+# closed at exit, while threads can still be joined
+pools = weakref.WeakSet()
+
+
+@atexit.register
+def _close_pools():
+    cdef PoolLife pool
+    first = None
+    for pool in list(pools):
+        try:
+            # unless a daemon thread is still in a call
+            pool.try_close()
+        except BaseException as error:
+            first = first or error
+    if first is not None:
+        raise first
+
+
+cdef class PoolLife:
+    """A pool from the moment it is made until it is closed: what it consists of, and one call at a time.
+
+    The arguments and attributes are those of `Pool`.
+    """
+    cdef Scheduler scheduler
+    cdef Threads threads             # own, or shared with other pools
+    cdef ThreadPool shared           # whose they are; None: own
+    cdef StepBackend backend         # steps the environments, or None
+    cdef Dispatch dispatch           # how a batch gets from send to recv
+    cdef IdTracker ids
+    cdef Layout layout
+    cdef Results results
+    cdef readonly object spec
+    cdef readonly int num_envs
+    cdef readonly int batch_size
+    cdef readonly bint is_async
+    cdef readonly object hooks
+    cdef Observers observers
+    cdef PoolLife parent              # whose threads a companion uses; None: nobody's
+    cdef atomic[int] num_unfinished  # companions that are being made
+    cdef bint is_companion
+    cdef bint shares_threads
+    cdef bint has_workers            # threads or processes, which a fork leaves behind
+    cdef int num_forks               # when the pool was made
+    cdef object companions           # pools that use the threads, too
+    cdef Gate gate                   # one call at a time; closed before the pool is made, and at its end
+    cdef size_t action_bytes
+    cdef int _num_threads
+    cdef object __weakref__
+
+    def __init__(self, list envs, list seeds, int batch_size, int num_threads, str autoreset, bint statistics,
+                 ThreadPool thread_pool, list affinity, StepBackend backend=None, PoolLife companion_of=None):
+        cdef int num_open, num_workers
+        cdef Env env
+        if self.scheduler is not None:
+            raise RuntimeError("the pool is made already")
+        self.spec = spec = (<Env>envs[0]).spec
+        for env, seed in zip(envs, seeds, strict=True):
+            seed_env(env, seed)
+        self.num_envs = len(envs)
+        self.batch_size = batch_size
+        self.is_async = batch_size < self.num_envs
+        self.action_bytes = spec.action_bytes
+        mode = {"next_step": NEXT_STEP, "same_step": SAME_STEP, "disabled": DISABLED}[autoreset]
+        self.companions = weakref.WeakSet()
+        self.observers = Observers()
+        self.layout = Layout(batch_size, spec, mode == SAME_STEP, statistics)
+        # this number of batches can hold rows at once, as each env has one row at most
+        num_open = self.num_envs // batch_size + 2 if self.is_async else 1
+        self.results = Results(spec, self.layout, backend)
+        self.ids = IdTracker(self.num_envs, self.is_async)
+        self.scheduler = Scheduler(envs, batch_size, num_open, self.action_bytes, not self.is_async, mode,
+                                   statistics)
+        self.scheduler.filling = [None] * num_open
+        # only neighbouring rows can be stepped together
+        self.scheduler.supports_step_many = (<Env>envs[0]).prepare_pool(envs) and not self.is_async
+        self.shared = thread_pool
+        self.backend = backend
+        if backend is not None:
+            self.threads = Threads(0)
+            self._num_threads = backend.count
+        elif self.shared is not None:
+            self.threads = thread_pool.threads
+            self._num_threads = self.threads.count
+        elif companion_of is not None and not companion_of.gate.is_closed():
+            self.parent, self.threads = companion_of, companion_of.threads
+            self._num_threads = companion_of._num_threads if self.threads.count > 0 else 1
+        else:
+            num_workers = num_threads if self.is_async else num_threads - 1
+            self.threads = Threads(max(num_workers, 0), affinity)
+            self._num_threads = max(num_threads, 1)
+        self.shares_threads = self.shared is not None or companion_of is not None
+        self.scheduler.num_steppers = max(self._num_threads, 1)
+        self.threads.add_scheduler(self.scheduler)
+        self.dispatch = self._make_dispatch()
+        self.has_workers = self.threads.count > 0 or backend is not None
+        self.num_forks = num_forks()
+        self.gate.leave()
+        pools.add(self)
+
+    def _make_dispatch(self):
+        """Chooses the way of a batch."""
+        cdef Blocks blocks = Blocks(self.layout, WATCHED)
+        cdef Block block
+        cdef size_t k
+        parts = self.scheduler, self.threads, blocks, self.results, self.ids
+        distributor = Distributor(self.scheduler, self.threads, self._num_threads, self.shares_threads)
+        if not self.is_async:
+            way = SyncDispatch(*parts, distributor)
+        else:
+            for k in range(self.scheduler.open.size()):
+                block = self.scheduler.filling[k] = blocks.take()
+                block.open_on(self.scheduler.open[k])
+            way = QueueDispatch(*parts) if self.threads.count > 0 else None
+            if way is None or all([(<Env>env).spec.brief_steps for env in self.scheduler.owner]):
+                way = DeferredDispatch(*parts, distributor, way)
+        return way if self.backend is None else BackendDispatch(*parts, self.backend, way)
+
+    def __del__(self):
+        # before the garbage collector takes apart what the threads work with
+        self.gate.close()
+        if self.threads is not None and self.scheduler is not None:
+            self._end()
+
+    cdef void _end(self):
+        self.threads.remove_scheduler(self.scheduler)
+        if not self.shares_threads:
+            self.threads.stop()
+        if self.backend is not None:
+            self.backend.close()
+
+    def companion(self, list envs):
+        """Returns a synchronous pool of other environments on the same threads, which is closed with this one.
+
+        These need no reset. A call waits for their steps also where Ctrl-C comes: nothing of it stays in flight. If
+        this pool is closed, the caller steps them alone.
+        """
+        cdef PoolLife pool
+        cdef Env env
+        # `close` waits for it, so that no companion keeps the threads
+        self.num_unfinished.fetch_add(1)
+        try:
+            pool = type(self)(envs, [0] * len(envs), len(envs), 0, "next_step", False, None, None, None, self)
+            if pool.parent is not None:
+                self.companions.add(pool)
+        finally:
+            self.num_unfinished.fetch_sub(1)
+        pool.is_companion = True
+        for env in envs:
+            env.needs_reset = False
+            pool.ids.start(env.env_id)
+        return pool
+
+    def attach(self, observer):
+        """Has an observer notified of what the pool does, behind those that are attached, while another holds it.
+
+        Args:
+            observer: A `cypool.engine.observer.Observer`.
+        """
+        self.observers.attach(observer)
+
+    def detach(self, observer):
+        """Notifies an observer no more."""
+        self.observers.detach(observer)
+
+    def use_hooks(self, hooks):
+        """Has hooks change the batches, before other observers see them; called before there are any."""
+        self.hooks = hooks
+        self.attach(hooks)
+
+    def observed_by(self, cls):
+        """Returns whether an object of a class is attached."""
+        return any([isinstance(observer, cls) for observer in self.observers.living()])
+
+    def catch_up(self):
+        """Notifies observers of a gap, if the pool has done something that they do not know of."""
+        cdef Call call
+        if self.observers.unreported:
+            self._enter(call)
+            self.observers.report_gap()
+
+    @property
+    def num_threads(self):
+        """Threads that step environments; a synchronous caller is one of them. Processes, where these do."""
+        return self._num_threads
+
+    @property
+    def has_extra_infos(self):
+        """Whether `info["extra_infos"]` may contain infos other than arrays."""
+        return self.backend is not None
+
+    @property
+    def num_pending(self):
+        """Environments sent and not received yet."""
+        return self.ids.pending
+
+    @property
+    def num_unstarted(self):
+        """Environments that were never reset, loaded or made a copy."""
+        return self.ids.num_unstarted
+
+    def unstarted(self):
+        """Returns their ids: a set."""
+        return {i for i in range(self.num_envs) if not self.ids.started[i]}
+
+    def in_flight(self):
+        """Returns the ids of environments that an asynchronous pool was sent, and has not handed out: a list."""
+        return [i for i in range(self.num_envs) if self.ids.in_flight[i]]
+
+    def close(self):
+        """Ends the threads and lets go of environments and memory. A second call does nothing."""
+        if not self.try_close():
+            raise RuntimeError("close: another thread is in a call of this pool, or one of its own hooks and policies "
+                               "closes it")
+
+    cdef bint try_close(self) except -1:
+        """Does what `close` does; False if another thread is in a call."""
+        cdef GateState found = self.gate.enter()
+        cdef bint alone = False
+        if found != GATE_OPEN:
+            return found == GATE_CLOSED
+        # first: from now on nobody makes a companion on the threads, or begins a call of one
+        self.gate.close()
+        try:
+            alone = self._close_companions()
+        finally:
+            if not alone:
+                self.gate.leave()
+        if not alone:
+            return False
+        try:
+            self._end()
+        finally:
+            # a thread that found its own pool in the garbage still holds the scheduler, and with it the blocks. The
+            # threads have ended, but another caller may be about to look at them
+            self.scheduler = None
+            self.shared = None
+            self.backend = None
+            self.dispatch = self.results = None
+        return True
+
+    cdef bint _close_companions(self) except -1:
+        """Closes what uses the threads, too, once its calls have ended; False if one takes too long."""
+        cdef PoolLife companion
+        cdef int64_t deadline = now_ns() + PATIENCE_NS
+        cdef bint waits = True
+        while waits:
+            # a fork leaves their calls behind
+            waits = self.num_unfinished.load() > 0 and self.num_forks == num_forks()
+            if not waits:
+                for companion in list(self.companions):
+                    if not companion.try_close() and self.num_forks == num_forks():
+                        waits = True
+            if waits:
+                if now_ns() > deadline:
+                    return False
+                time.sleep(1e-4)
+        return True
+
+    cdef int _enter(self, Call& call) except -1:
+        """Begins a call, which ends with its function. Before it, another thread may be in one, or close the pool."""
+        cdef GateState found = self.gate.enter()
+        if found == GATE_OPEN:
+            call.hold(self.gate)
+            if self.parent is not None and self.parent.gate.is_closed():
+                raise ClosedError("the pool whose threads this one uses is closed")
+        elif found == GATE_CLOSED:
+            raise ClosedError("the pool is closed")
+        # in a forked process nobody is in there any more. Else it may let go of the dispatch at this moment
+        elif not self.has_workers or self.num_forks == num_forks():
+            raise RuntimeError("the pool is in a call already: use it from one thread at a time, and not from its "
+                               "own hooks and policies")
+        if self.dispatch.forked():
+            raise RuntimeError("the pool was made before fork(): its threads, or processes, are the parent's, make a "
+                               "new one")
+        return 0

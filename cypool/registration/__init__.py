@@ -1,0 +1,1 @@
+"""The environments that cypool knows by id, and those ids in Gymnasium's registry."""
