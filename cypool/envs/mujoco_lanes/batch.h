@@ -114,8 +114,8 @@ public:
             const Record& r = *records[std::min(e, count - 1)];
             Group& d = *groups_[static_cast<size_t>(e / WIDTH)];
             const int l = e % WIDTH;
-            put(d.qpos, r.state.qpos, m_.nq, l);
-            put(d.qvel, r.state.qvel, m_.nv, l);
+            // a step that ended with mj_step1 has done that of this one
+            d.has_step1 &= put_again(d.qpos, r.state.qpos, m_.nq, l) & put_again(d.qvel, r.state.qvel, m_.nv, l);
             put(d.warmstart, r.state.warmstart, m_.nv, l);
             put(d.ctrl, r.ctrl, m_.nu, l);
         }
@@ -184,6 +184,13 @@ private:
     static void put(Real* to, const double* from, int n, int l) {
         for (int k = 0; k < n; ++k) lane(to[k], l) = from[k];
     }
+    // Returns whether the same numbers were there.
+    static bool put_again(Real* to, const double* from, int n, int l) {
+        bool is_same = true;
+        for (int k = 0; k < n; ++k) is_same &= !std::memcmp(&lane(to[k], l), from + k, sizeof *from);
+        put(to, from, n, l);
+        return is_same;
+    }
     static void get(double* to, const Real* from, int n, int l) {
         for (int k = 0; k < n; ++k) to[k] = lane(from[k], l);
     }
@@ -196,14 +203,19 @@ private:
     void complete(Group& d, int reads, bool ends_with_step1) const {
         find_bad(d, d.qpos, m_.nq), find_bad(d, d.qvel, m_.nv);
         if (reads_part(reads, CFRC_EXT)) contact_forces(m_, d, d.contact_force);
+        d.has_step1 = ends_with_step1;
         if (ends_with_step1) {
-            kinematics(m_, d);
-            center_of_mass(m_, d);
-            velocities(m_, d);
-            tendons(m_, d);
+            step1(d);
             sense(d, reads);
         }
         if (reads_part(reads, SITE_XPOS)) place_sites(m_, d);
+    }
+    // the part of mj_step1 that environments read
+    void step1(Group& d) const {
+        kinematics(m_, d);
+        center_of_mass(m_, d);
+        velocities(m_, d);
+        tendons(m_, d);
     }
     void sense(Group& d, int reads) const {
         if (reads_part(reads, SPEED) && m_.speed_body >= 0) subtree_velocity(m_, d, m_.speed_body, d.speed);
@@ -230,12 +242,10 @@ private:
         waiting_.clear();
         for (int g = 0; g < num_groups_; ++g) {
             Group& d = *groups_[static_cast<size_t>(g)];
-            kinematics(m_, d);
-            center_of_mass(m_, d);
+            if (!d.has_step1) step1(d);
+            d.has_step1 = false;
             composite_inertia(m_, d);
             make_constraints(m_, d, collider_);
-            velocities(m_, d);
-            tendons(m_, d);
             passive_forces(m_, d);
             bias_forces(m_, d);
             smooth_acceleration(m_, d);

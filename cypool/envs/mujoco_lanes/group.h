@@ -24,7 +24,8 @@ struct Group {
     Real qpos[MAX_POSITIONS], qvel[MAX_DOFS], warmstart[MAX_DOFS], ctrl[MAX_CONTROLS];
     // before the last step, to repeat it with MuJoCo
     Real last_qpos[MAX_POSITIONS], last_qvel[MAX_DOFS], last_warmstart[MAX_DOFS];
-    Mask bad;  // lanes that mj_step has to step
+    Mask bad;        // lanes that mj_step has to step
+    bool has_step1;  // what `step1` computes is that of qpos and qvel
     // of positions
     Real xpos[MAX_BODIES][3], xquat[MAX_BODIES][4], xmat[MAX_BODIES][9], xipos[MAX_BODIES][3], ximat[MAX_BODIES][9];
     Real xanchor[MAX_JOINTS][3], xaxis[MAX_JOINTS][3], com[3], cinert[MAX_BODIES][10], crb[MAX_BODIES][10];

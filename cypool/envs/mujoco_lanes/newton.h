@@ -315,14 +315,27 @@ private:
     // mju_cholUpdate for rows that have become active or inactive
     static __attribute__((noinline)) void update_hessian(const Description& m, Problem& p, const Mask& running) {
         const int n = m.nv;
+        // the next one of each lane together
+        int rows[WIDTH][MAX_ROWS], counts[WIDTH] = {}, most = 0;
+        for (int r = 0; r < p.num_rows; ++r)
+            for (int left = bits((p.before[r] != p.active[r]) & running); left; left &= left - 1) {
+                const int l = __builtin_ctz(static_cast<unsigned>(left));
+                rows[l][counts[l]++] = r;
+                most = std::max(most, counts[l]);
+            }
         Mask lost = none();
-        for (int r = 0; r < p.num_rows; ++r) {
-            const Mask changed = (p.before[r] != p.active[r]) & running;
-            if (!any(changed)) continue;
-            const Real sign = choose(p.active[r], all(1), all(-1));
-            const Real root = where(changed, sqrt(p.D[r]));
-            Real x[MAX_DOFS];
-            for (int i = 0; i < n; ++i) x[i] = p.J[r * n + i] * root;
+        for (int next = 0; next < most; ++next) {
+            Real D = all(0), sign = all(1), x[MAX_DOFS];
+            for (int i = 0; i < n; ++i) x[i] = all(0);
+            for (int l = 0; l < WIDTH; ++l) {
+                if (next >= counts[l]) continue;
+                const int r = rows[l][next];
+                lane(D, l) = lane(p.D[r], l);
+                if (!(bits(p.active[r]) >> l & 1)) lane(sign, l) = -1;
+                for (int i = 0; i < n; ++i) lane(x[i], l) = lane(p.J[r * n + i], l);
+            }
+            const Real root = sqrt(D);
+            for (int i = 0; i < n; ++i) x[i] = x[i] * root;
             for (int k = 0; k < n; ++k) {
                 const Mask there = x[k] != 0.0;
                 if (!any(there)) continue;
