@@ -279,11 +279,8 @@ private:
         Mask running = none();
         for (int l = 0; l < count; ++l) running[l] = -1;
         const auto load_factor = [&] {
-            for (int l = 0; l < WIDTH; ++l) {
-                const int e = who[l < count ? l : 0].second;
-                move_lane(problem_->LD, l, group(e).LD, e % WIDTH, m_.num_inertia);
-                move_lane(problem_->LD_inverse, l, group(e).LD_inverse, e % WIDTH, m_.nv);
-            }
+            gather(problem_->LD, &Group::LD, who, count, m_.num_inertia);
+            gather(problem_->LD_inverse, &Group::LD_inverse, who, count, m_.nv);
         };
         if (m_.is_gauss_seidel) {
             load_factor();
@@ -307,37 +304,47 @@ private:
         for (int k = 0; k < n; ++k) out[k * WIDTH] = in[k * WIDTH];
     }
 
+    // what the lanes of the solver have of an array: numbers of environments in any groups
+    template <int N> void gather(Real* to, Real (Group::*array)[N], const Waiting* who, int count, int n) {
+        const double* from[WIDTH];
+        for (int l = 0; l < WIDTH; ++l) {
+            const int e = who[l < count ? l : 0].second;
+            from[l] = reinterpret_cast<const double*>(group(e).*array) + e % WIDTH;
+        }
+        for (int k = 0; k < n * WIDTH; k += WIDTH) *to++ = Real{from[0][k], from[1][k], from[2][k], from[3][k]};
+    }
+
     void pack(const Waiting* who, int count) {
         Problem& p = *problem_;
         const int n = m_.nv;
+        gather(p.M, &Group::M, who, count, m_.num_inertia);
+        gather(p.smooth, &Group::smooth, who, count, n);
+        gather(p.smooth_acc, &Group::smooth_acc, who, count, n);
+        gather(p.warmstart, &Group::warmstart, who, count, n);
         p.num_rows = who[count - 1].first;
         std::fill(p.dofs, p.dofs + p.num_rows, 0u);
-        for (int l = 0; l < WIDTH; ++l) {
-            const int e = who[l < count ? l : 0].second, from = e % WIDTH;
-            const Group& d = group(e);
-            move_lane(p.M, l, d.M, from, m_.num_inertia);
-            move_lane(p.smooth, l, d.smooth, from, n);
-            move_lane(p.smooth_acc, l, d.smooth_acc, from, n);
-            move_lane(p.warmstart, l, d.warmstart, from, n);
+        for (Real* const each : {p.D, p.aref, p.R}) std::fill(each, each + p.num_rows, all(0));
+        std::fill(p.J, p.J + p.num_rows * n, all(0));
+        for (int l = 0; l < count; ++l) {
+            const int from = who[l].second % WIDTH;
+            const Group& d = group(who[l].second);
             int next = 0;
-            for (int r = 0; l < count && r < d.num_rows; ++r) {
+            for (int r = 0; r < d.num_rows; ++r) {
                 const Row& row = d.rows[r];
                 if (!(bits(row.active) >> from & 1)) continue;
                 lane(p.D[next], l) = lane(row.D, from);
                 lane(p.aref[next], l) = lane(row.aref, from);
                 lane(p.R[next], l) = lane(row.R, from);
                 p.dofs[next] |= row.dofs;
-                if (row.joint_dof < 0)
-                    move_lane(p.J + next * n, l, d.J + r * n, from, n);
-                else {
-                    for (int k = 0; k < n; ++k) lane(p.J[next * n + k], l) = 0;
-                    lane(p.J[next * n + row.joint_dof], l) = row.is_upper ? -1 : 1;
+                Real* const J = p.J + next++ * n;
+                if (row.joint_dof >= 0) {
+                    lane(J[row.joint_dof], l) = row.is_upper ? -1 : 1;
+                    continue;
                 }
-                ++next;
-            }
-            for (int r = next; r < p.num_rows; ++r) {
-                lane(p.D[r], l) = lane(p.aref[r], l) = lane(p.R[r], l) = 0;
-                for (int k = 0; k < n; ++k) lane(p.J[r * n + k], l) = 0;
+                for (uint32_t left = row.dofs; left; left &= left - 1) {
+                    const int i = __builtin_ctz(left);
+                    lane(J[i], l) = lane(d.J[r * n + i], from);
+                }
             }
         }
     }
