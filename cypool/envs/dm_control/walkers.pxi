@@ -6,7 +6,7 @@ from libc.stdint cimport int64_t
 
 from cypool.envs.common.numpy_math cimport log1p
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.mujoco_lanes.record cimport SPEED, XMAT, XPOS
+from cypool.envs.mujoco_lanes.record cimport SPEED, TOUCH, XIPOS, XMAT, XPOS
 
 
 cdef class Cheetah(ControlTask):
@@ -66,6 +66,7 @@ cdef class Hopper(ControlTask):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "hopper")
+        self.reads = 1 << XIPOS | 1 << SPEED | 1 << TOUCH
         self.hops = spec.options["task"] == "hop"
         self.torso, self.foot = self.body("torso"), self.body("foot")
         self.speed = self.sensor("torso_subtreelinvel")

@@ -139,7 +139,10 @@ public:
                 Group& d = *groups_[static_cast<size_t>(g)];
                 find_bad(d, d.qacc, m_.nv);
                 // MuJoCo has no sensors in later stages
-                if (frame + 1 == frames && !ends_with_step1) sense(d, reads);
+                if (frame + 1 == frames) {
+                    if (!ends_with_step1) sense_velocity(d, reads);
+                    sense_acceleration(d, reads);
+                }
                 if (m_.is_runge_kutta)
                     begin_runge_kutta(m_, d);
                 else
@@ -206,7 +209,7 @@ private:
         d.has_step1 = ends_with_step1;
         if (ends_with_step1) {
             step1(d);
-            sense(d, reads);
+            sense_velocity(d, reads);
         }
         if (reads_part(reads, SITE_XPOS)) place_sites(m_, d);
     }
@@ -217,14 +220,20 @@ private:
         velocities(m_, d);
         tendons(m_, d);
     }
-    void sense(Group& d, int reads) const {
+    void sense_velocity(Group& d, int reads) const {
         if (reads_part(reads, SPEED) && m_.speed_body >= 0) subtree_velocity(m_, d, m_.speed_body, d.speed);
+    }
+    void sense_acceleration(Group& d, int reads) const {
+        if (!reads_part(reads, TOUCH) || m_.touches.empty()) return;
+        place_sites(m_, d);
+        touch_forces(m_, d, collider_);
     }
     static const Real* part_of(const Group& d, int part) {
         switch (part) {
             case XPOS: return d.xpos[0];
             case XMAT: return d.xmat[0];
             case SPEED: return d.speed;
+            case TOUCH: return d.touch;
             case XIPOS: return d.xipos[0];
             case CINERT: return d.cinert[0];
             case CVEL: return d.cvel[0];

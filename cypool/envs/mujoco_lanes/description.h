@@ -26,6 +26,7 @@ enum Most {
     MAX_CONTROLS = 28,
     MAX_SITES = 32,
     MAX_TENDONS = 8,
+    MAX_TOUCHES = 4,
     MAX_TENDON_JOINTS = 8,
     MAX_PAIRS = 256,
     MAX_ROWS = 96  // of constraints
@@ -74,6 +75,10 @@ struct Site {
     int body, frame;
     double pos[3];
 };
+struct Touch {
+    int site, body;
+    double radius;
+};
 struct Geom {
     int body, frame;
     double pos[3], quat[4];
@@ -104,6 +109,7 @@ struct Description {
     Geom geoms[MAX_GEOMS];
     Site sites[MAX_SITES];
     Tendon tendons[MAX_TENDONS];
+    std::vector<Touch> touches;
     std::vector<Pair> pairs;
 };
 
@@ -119,6 +125,22 @@ inline SpeedSensor speed_sensor(const mjModel* m) {
             && array_of<double>(m->raw, library().model, "sensor_cutoff")[k] == 0)
             return {get("sensor_objid")[k], get("sensor_adr")[k]};
     return {};
+}
+
+// The touch sensors, if they are few, in spheres, and next to each other; else none.
+inline std::vector<int> touch_sensors(const mjModel* m) {
+    constexpr int TOUCH = 0;  // mjSENS_TOUCH
+    const auto get = [m](const char* name) { return array_of<int>(m->raw, library().model, name); };
+    std::vector<int> found;
+    for (int k = 0; k < static_cast<int>(m->nsensor); ++k) {
+        if (get("sensor_type")[k] != TOUCH) continue;
+        if (found.size() == MAX_TOUCHES || get("site_type")[get("sensor_objid")[k]] != SPHERE
+            || array_of<double>(m->raw, library().model, "sensor_cutoff")[k] != 0
+            || (!found.empty() && get("sensor_adr")[k] != get("sensor_adr")[found.back()] + 1))
+            return {};
+        found.push_back(k);
+    }
+    return found;
 }
 
 // Reads a model's arrays by their names, and refuses what lanes cannot do.
@@ -137,6 +159,7 @@ public:
         geoms(o);
         sites(o);
         tendons(o);
+        touches(o);
         pairs(o);
     }
 
@@ -312,6 +335,13 @@ private:
             o.sites[k].body = array<int>("site_bodyid")[k];
             o.sites[k].frame = array<unsigned char>("site_sameframe")[k];
             copy(o.sites[k].pos, array<double>("site_pos"), k);
+        }
+    }
+
+    void touches(Description& o) const {
+        for (const int sensor : touch_sensors(m_)) {
+            const int site = array<int>("sensor_objid")[sensor];
+            o.touches.push_back({site, o.sites[site].body, array<double>("site_size")[3 * site]});
         }
     }
 

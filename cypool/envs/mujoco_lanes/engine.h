@@ -57,6 +57,7 @@ public:
             callbacks_.push_back(static_cast<void* const*>(exported(name)));
         constexpr int num_types = 9;  // mjNGEOMTYPES
         collider_ = static_cast<const Collider::Function*>(exported("mjCOLLISIONFUNC"))[CAPSULE * num_types + CAPSULE];
+        ray_ = reinterpret_cast<Collider::Ray>(exported("mju_rayGeom"));
     }
 
     // Whether nothing of others takes part in mj_step, and lanes never were wrong.
@@ -131,9 +132,9 @@ private:
     struct Lent {
         OwnData data;
         Batch batch;
-        Lent(const mjModel* m, const Description& description, Collider::Function collider)
+        Lent(const mjModel* m, const Description& description, Collider::Function collider, Collider::Ray ray)
             : data(make_data(m, false)),
-              batch(description, {collider, m, data.get()}) {}
+              batch(description, {collider, m, data.get(), ray}) {}
     };
     std::unique_ptr<Lent> borrow() {
         {
@@ -144,12 +145,13 @@ private:
                 return lent;
             }
         }
-        return std::make_unique<Lent>(m_, description_, collider_);
+        return std::make_unique<Lent>(m_, description_, collider_, ray_);
     }
 
     const mjModel* m_;
     Description description_;
     Collider::Function collider_;
+    Collider::Ray ray_;
     std::vector<void* const*> callbacks_;
     std::mutex mutex_;
     std::vector<std::unique_ptr<Lent>> free_;

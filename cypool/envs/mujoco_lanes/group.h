@@ -33,7 +33,7 @@ struct Group {
     Real geom_pos[MAX_GEOMS][3], geom_axis[MAX_GEOMS][3], site_pos[MAX_SITES][3], tendon_length[MAX_TENDONS];
     // of velocities
     Real cvel[MAX_BODIES][6], cdof_dot[MAX_DOFS][6], bias[MAX_DOFS], passive[MAX_DOFS], actuator[MAX_DOFS];
-    Real tendon_velocity[MAX_TENDONS], speed[3];
+    Real tendon_velocity[MAX_TENDONS], speed[3], touch[MAX_TOUCHES];
     Real smooth[MAX_DOFS], smooth_acc[MAX_DOFS], qacc[MAX_DOFS], constraint[MAX_DOFS];
     // constraints: those that are active in a lane
     int num_rows, num_contacts;

@@ -23,7 +23,8 @@ enum Part {
     SITE_XPOS,
     TEN_LENGTH,
     TEN_VELOCITY,
-    SPEED,  // of a `subtreelinvel`, the only sensor that lanes have
+    SPEED,  // of a sensor `subtreelinvel`
+    TOUCH,  // all sensors `touch`
     NUM_PARTS
 };
 struct PartArray {
@@ -36,6 +37,7 @@ inline constexpr PartArray PARTS[NUM_PARTS] = {
     {"cinert", &mjModel::nbody, 10},      {"cvel", &mjModel::nbody, 6},           {"cfrc_ext", &mjModel::nbody, 6},
     {"qfrc_actuator", &mjModel::nv, 1},   {"qfrc_constraint", &mjModel::nv, 1},   {"site_xpos", &mjModel::nsite, 3},
     {"ten_length", &mjModel::ntendon, 1}, {"ten_velocity", &mjModel::ntendon, 1}, {"sensordata", nullptr, 3},
+    {"sensordata", nullptr, 1},
 };
 inline constexpr int NO_PARTS = 0, ALL_PARTS = (1 << NUM_PARTS) - 1;
 constexpr bool reads_part(int reads, int part) { return reads >> part & 1; }
@@ -62,9 +64,18 @@ public:
           body_forces_(array_of<double>(d->raw, library().data, "xfrc_applied")),
           joint_forces_(array_of<double>(d->raw, library().data, "qfrc_applied")) {
         for (int part = 0; part < NUM_PARTS; ++part) {
-            const SpeedSensor sensor = part == SPEED ? speed_sensor(m) : SpeedSensor();
-            const double* const array = array_of<double>(d->raw, library().data, PARTS[part].name) + sensor.address;
-            const int64_t rows = part == SPEED ? sensor.body >= 0 : m->*PARTS[part].rows;
+            const double* array = array_of<double>(d->raw, library().data, PARTS[part].name);
+            int64_t rows = 0;
+            if (part == SPEED) {
+                const SpeedSensor sensor = speed_sensor(m);
+                rows = sensor.body >= 0;
+                array += sensor.address;
+            } else if (part == TOUCH) {
+                const std::vector<int> sensors = touch_sensors(m);
+                rows = static_cast<int64_t>(sensors.size());
+                if (rows) array += array_of<int>(m->raw, library().model, "sensor_adr")[sensors[0]];
+            } else
+                rows = m->*PARTS[part].rows;
             const int64_t size = reads_part(reads, part) ? rows * PARTS[part].columns : 0;
             views_[part] = {const_cast<double*>(array), size, num_values_};
             num_values_ += size;

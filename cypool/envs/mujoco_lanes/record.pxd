@@ -20,6 +20,7 @@ cdef extern from "cypool/envs/mujoco_lanes/record.h" nogil:
         TEN_LENGTH "cypool::lanes::TEN_LENGTH"
         TEN_VELOCITY "cypool::lanes::TEN_VELOCITY"
         SPEED "cypool::lanes::SPEED"
+        TOUCH "cypool::lanes::TOUCH"
 
     cdef cppclass Record "cypool::lanes::Record":
         Record(const mjModel* m, mjData* d, int reads, cbool ends_with_step1) except + nogil

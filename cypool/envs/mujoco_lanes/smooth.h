@@ -242,6 +242,8 @@ inline __attribute__((noinline)) void composite_inertia(const Description& m, Gr
     }
     for (int k = 0; k < m.num_inertia; ++k) d.LD[k] = d.M[k];
     factorize(m, d.LD, d.LD_inverse);
+    // of which MuJoCo warns
+    for (int k = 0; k < m.nv; ++k) d.bad = d.bad | ~(d.LD[m.dofs[k].row_begin + m.dofs[k].row_size - 1] >= TINY);
 }
 
 // mj_comVel

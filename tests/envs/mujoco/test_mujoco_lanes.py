@@ -27,7 +27,7 @@ IDS = [f"{name}-v{version}" for name in (
     "HalfCheetah", "Hopper", "Walker2d", "Ant", "Humanoid", "HumanoidStandup", "InvertedPendulum",
     "InvertedDoublePendulum") for version in (4, 5)]
 TASKS = [pytest.param(f"dm_control/{task}-v0", marks=pytest.mark.families("dm_control"))
-         for task in ("cheetah-run", "walker-run", "humanoid-walk", "humanoid-run_pure_state")]
+         for task in ("cheetah-run", "walker-run", "hopper-hop", "humanoid-walk", "humanoid-run_pure_state")]
 # a body that floats, spheres and capsules that touch each other and a plane
 SPIDER = """
 <mujoco>
