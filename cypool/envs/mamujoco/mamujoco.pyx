@@ -11,10 +11,11 @@ from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Rows, Slot, obs_row
 from cypool.envs.common.numpy_math cimport clip, cos, sin
-from cypool.envs.mujoco.mujoco cimport EnvList, MujocoEnv
+from cypool.envs.mujoco.mujoco cimport MujocoEnv
 from cypool.envs.mujoco_common.libmujoco cimport mjData
 from cypool.envs.mujoco_common.mujoco_common cimport load_model
-from cypool.envs.mujoco_lanes.mujoco_lanes cimport READS_CONTACT_FORCES, READS_POSITIONS
+from cypool.envs.mujoco_lanes.mujoco_lanes cimport READS_UNKNOWN, EnvList
+from cypool.envs.mujoco_lanes.record cimport (CFRC_EXT, CINERT, CVEL, QFRC_ACTUATOR, TEN_LENGTH, TEN_VELOCITY, XPOS)
 
 include "coupled_half_cheetah.pxi"
 
@@ -29,6 +30,9 @@ cdef enum How:
 cdef enum:
     NUM_FIELDS = 10
 _FIELDS = ("qpos", "qvel", "qfrc_actuator", "cinert", "cvel", "cfrc_ext", "xpos", "ten_J", "ten_length", "ten_velocity")
+# those that lanes write, too, as parts; they write "qpos" and "qvel" in any case
+_PARTS = {"qfrc_actuator": QFRC_ACTUATOR, "cinert": CINERT, "cvel": CVEL, "cfrc_ext": CFRC_EXT, "xpos": XPOS,
+          "ten_length": TEN_LENGTH, "ten_velocity": TEN_VELOCITY}
 _HOW = {"copy": COPY, "clip": CLIP, "sin": SIN, "cos": COS}
 
 # a number of an observation
@@ -109,12 +113,11 @@ cdef class MaMujoco(Env):
         find_fields(self.robot, self.fields)
         if "cfrc_ext" in self.table.fields:
             self.robot.contact_forces = True
-        written = {"qpos", "qvel"}
-        if self.robot.reads >= 0 and self.robot.reads & READS_POSITIONS:
-            written.add("xpos")
-        if self.robot.reads >= 0 and self.robot.reads & READS_CONTACT_FORCES:
-            written.add("cfrc_ext")
-        self.in_lanes = self.table.fields <= written
+        seen = self.table.fields - {"qpos", "qvel"}
+        self.in_lanes = self.robot.reads != READS_UNKNOWN and seen <= _PARTS.keys()
+        if self.in_lanes:
+            for name in seen:
+                self.robot.reads |= 1 << <int>_PARTS[name]
 
     cdef void join(self, const float* actions, double* joined) noexcept nogil:
         cdef size_t k
