@@ -100,12 +100,12 @@ cdef class MaMujoco(Env):
     cdef shared_ptr[EnvList] pool
     cdef shared_ptr[vector[double]] pool_actions
 
-    scenario = None
+    _scenario = None
 
     def __init__(self, spec, env_id):
-        self.table = table_of(self.scenario, spec)
+        self.table = table_of(self._scenario, spec)
         # of the two modules
-        cls = getattr(mujoco, self.scenario.robot, CoupledHalfCheetahRobot)
+        cls = getattr(mujoco, self._scenario.robot, CoupledHalfCheetahRobot)
         self.robot = cls(self.table.robot, env_id)
         self.has_tendon = isinstance(self.robot, CoupledHalfCheetahRobot)
         self.is_cut = self.table.is_cut
@@ -244,5 +244,5 @@ cdef void write_entries(const Seen& entries, const double** fields, double* out)
 
 for _scenario in specs.SCENARIOS.values():
     globals()[_scenario.name] = type(_scenario.name, (MaMujoco,), {
-        "__doc__": _scenario.text, "__module__": __name__, "scenario": _scenario,
+        "__doc__": _scenario.text, "__module__": __name__, "_scenario": _scenario,
         "describe": staticmethod(specs.describes_scenario(_scenario))})
