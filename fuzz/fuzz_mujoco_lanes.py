@@ -167,7 +167,7 @@ class Writer:
 
 
 def outcome(path, seed, steps):
-    """Returns what became of a model, and what differs, if something does."""
+    """Returns the outcome for a model, and a description of the difference, or ""."""
     try:
         model = load_model(str(path))
     except ValueError as error:

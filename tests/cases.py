@@ -18,7 +18,7 @@ class Sanitizer(NamedTuple):
     Attributes:
         target: The library that the run compiles, as `CYPOOL_WITHOUT` calls it; or the family's name: none.
         tests: Files and folders of tests, from the family's folder of tests.
-        without: What pytest leaves out of them: an expression for `-k`.
+        without: Tests that pytest leaves out: an expression for `-k`.
     """
 
     target: str
@@ -27,7 +27,7 @@ class Sanitizer(NamedTuple):
 
 
 class Cases(NamedTuple):
-    """The cases of a family, in `tests/envs/FAMILY/cases.py` as `CASES`. `Family` has what the package itself reads.
+    """The cases of a family, in `tests/envs/FAMILY/cases.py` as `CASES`. `Family` has what the package reads.
 
     "By class" means by the name of the `Env` subclass; "*" stands for all others. Patterns are those of `fnmatch`.
 
@@ -41,7 +41,7 @@ class Cases(NamedTuple):
             load and copy its quick ids.
         saves: Whether they have `save` and `load`.
         fuzz_ids: Patterns of the ids that `fuzz_api.py` makes: those whose files are always there.
-        fuzz_variants: Ids with options that are code of their own, which it makes, too.
+        fuzz_variants: Ids with options that have separate code, which it makes, too.
         draws_quickly: Whether it may draw them: pictures need no OpenGL, and take milliseconds.
         sanitizer: How `.ci/sanitize` runs its C++; None: only with that of all.
         engine_tests: Tests from its folder that `.ci/sanitize thread` and `address` run with those of the engine.

@@ -31,7 +31,7 @@ LEFT_OUT = {family.name for family in FAMILIES if not family.is_built}
 LACKING = re.compile(r"no environment \\?'|doesn't exist in namespace|Namespace \w+ not found|No module named '|"
                      r"is not installed|pip install \"cypool\[")
 pytest.register_assert_rewrite("family_tests", "saving")
-# how long an example takes says nothing about what is right
+# a slow example is no error
 hypothesis.settings.register_profile("patient", deadline=None, database=None,
                                      suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("patient")
@@ -45,7 +45,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_xdist_auto_num_workers(config):
-    """One worker for each CPU that this process may use; tests start threads and processes of their own."""
+    """One worker for each CPU that this process may use; tests start more threads and processes."""
     return min(len(os.sched_getaffinity(0)), 8)
 
 
@@ -98,7 +98,7 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture(scope="session")
 def plugin_path(tmp_path_factory):
-    """The folder of the built plug-in package, outside cypool's tree; what is compiled stays in the build's cache."""
+    """The folder of the built plug-in package, outside cypool's tree; compiled modules stay in the build's cache."""
     # one folder for all workers of pytest-xdist
     shared = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
@@ -174,7 +174,7 @@ def fork_server(plugin_path):
 
 @pytest.fixture
 def run_forked(fork_server, plugin_path):
-    """As `run_python`, in a process that has imported cypool: where the import itself is not what is tested."""
+    """As `run_python`, in a process that has imported cypool: for tests that do not test the import itself."""
     return lambda code, cwd=plugin_path: fork_server.run(code, cwd)
 
 
@@ -200,7 +200,7 @@ def build_tools(monkeypatch, tmp_path):
     package = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, "build_tools", package)
     spec.loader.exec_module(package)
-    # those that are no process of their own
+    # those that are imported, not run as a separate process
     names = [path.stem for path in Path(folder).glob("[!_]*.py") if path.stem != "cython_worker"]
     yield SimpleNamespace(**{name: importlib.import_module(f"build_tools.{name}") for name in names})
     for name in [name for name in sys.modules if name.startswith("build_tools.")]:
@@ -208,5 +208,5 @@ def build_tools(monkeypatch, tmp_path):
 
 
 def pytest_unconfigure():
-    """Ends a process whose threads do not end; within a test that is what `faulthandler_timeout` does."""
+    """Ends a process whose threads do not end; within a test `faulthandler_timeout` does that."""
     faulthandler.dump_traceback_later(LIMIT, exit=True, file=sys.__stderr__)

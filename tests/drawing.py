@@ -12,7 +12,7 @@ def egl(monkeypatch, tmp_path_factory):
     """Has the reference draw with EGL: by default it would ask for a display. It writes a log to the current folder."""
     monkeypatch.setenv("MUJOCO_GL", "egl")
     monkeypatch.chdir(tmp_path_factory.mktemp("cwd"))
-    # what its renderers leave, if it is freed while another draws, has this draw black from there on
+    # a renderer that is freed while another one draws has that one draw black from there on
     gc.collect()
     # the next collection has less to look at
     gc.freeze()

@@ -36,7 +36,7 @@ def equals(cases, least=0, **common):
 
 @contextlib.contextmanager
 def playing(choose, references=SyncVectorEnv):
-    """Has `check_parity` play with what `choose` returns of the references and the actions that chance chose."""
+    """Has `check_parity` play the actions that `choose` returns for the references and random actions."""
     references.choose = choose
     try:
         yield
@@ -88,7 +88,7 @@ def refuses(cases, id=None):
 
 
 def continues(cases, before, after, least=1, num_threads=2, **common):
-    """Returns a test that what is saved, loaded and copied continues the same way.
+    """Returns a test that saved, loaded and copied environments continue the same way.
 
     Args:
         cases: An id, an autoreset mode and options.
@@ -133,7 +133,7 @@ def assert_edits_are_harmless(make, count, num_steps, prepare=None):
 
 
 def refuses_other_forms(make):
-    """Returns a test that what is no state of a family's own is refused.
+    """Returns a test that another form of a family's state is refused.
 
     Args:
         make: Returns a pool of one environment after a reset; the family's state is bytes.
@@ -204,13 +204,13 @@ print(sorted(set({packages!r}) & sys.modules.keys()))
 
 
 def needs(package, message, releases, id):
-    """Returns a test that another release of a package, or none, is an error that says what to install.
+    """Returns a test that another release of a package, or none, is an error that names the package to install.
 
     Args:
         package: As it is installed.
         message: Of the error, with "{found}" for the version.
         releases: Other releases.
-        id: What needs the package where it is made.
+        id: Of an environment that needs the package where it is made.
     """
     @pytest.mark.parametrize("found", [None, *releases])
     def test(run_forked, found):

@@ -16,7 +16,7 @@ _SERVER = "import forking; exec(compile(forking.serve({fd}), '<string>', 'exec')
 
 
 class ForkServer:
-    """The process, and what asks it to run code.
+    """Starts the process, and asks it to run code.
 
     Args:
         path: The `PYTHONPATH` of the code.

@@ -1,4 +1,4 @@
-"""Signals at a chosen moment, whose handler raises; and an environment whose rows say themselves what they are of."""
+"""Signals at a chosen moment, whose handler raises; and an environment whose rows have their kind."""
 import functools
 import itertools
 import signal

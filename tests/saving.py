@@ -11,7 +11,7 @@ NUM = 5
 
 
 class Player:
-    """Plays on with a pool: each environment takes the actions of its own, whichever comes first."""
+    """Plays on with a pool: each environment takes its actions, whichever comes first."""
 
     def __init__(self, env, mode):
         self.env, self.mode = env, mode

@@ -22,12 +22,12 @@ def edited(state, numbers, fields=None):
     for path, value in numbers.items():
         kind, offset, *_ = fields[path]
         struct.pack_into("<" + kind, saved, offset, value)
-    # what else a family saves stays
+    # the other parts of a family's state stay
     return with_own(state, (bytes(saved), *state.rows[0]["own"][1:]))
 
 
 def with_own(state, own):
-    """Returns a state of one environment with another state of its own."""
+    """Returns a state of one environment with `own` as the environment's own part."""
     state = pickle.loads(pickle.dumps(state))
     state.rows[0]["own"] = own
     return state

@@ -13,7 +13,7 @@ PLACES = (".ci", ".github", "Makefile", "MANIFEST.in", "pyproject.toml", "benchm
           "docs_tools/*.py", "fuzz", "setup.py", "tests", ":(exclude)tests/test_house.py")
 # tests elsewhere take their examples from these
 SIMPLE = {"toy_text", "classic_control"}
-# what still names families: this may only become less. Libraries, packages and extras have names of families, too
+# files that still name families: they may only become fewer. Libraries, packages and extras have names of families, too
 KNOWN = {
     ".ci/try_wheel": "atari mujoco",  # extras, and the other wheel
     ".ci/mujoco": "mujoco",  # the package

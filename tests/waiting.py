@@ -1,4 +1,4 @@
-"""Waits that end: what would last for ever fails instead. A limit only guards against that; machines differ."""
+"""Waits that end: one that would last for ever fails instead. A limit only guards against that; machines differ."""
 import os
 import time
 

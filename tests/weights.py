@@ -1,4 +1,4 @@
-"""The markers of pyproject.toml: how tests get `slow`, and what `-m` selects."""
+"""The markers of pyproject.toml: how tests get `slow`, and the tests that `-m` selects."""
 import pytest
 from cases import CASES
 

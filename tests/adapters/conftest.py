@@ -9,6 +9,6 @@ def pytest_configure(config):
 
     # networks of this size gain nothing by a second thread, and results do not depend on the machine
     torch.set_num_threads(1)
-    # the libraries themselves use what they have deprecated
+    # the libraries themselves use functions that they have deprecated
     config.addinivalue_line("filterwarnings", "ignore::DeprecationWarning")
     config.addinivalue_line("filterwarnings", "ignore::FutureWarning")

@@ -1,4 +1,4 @@
-"""Adapters without their library, and what needs none."""
+"""Adapters without their library, and modules that need none."""
 import pytest
 
 import cypool.compat.envpool as envpool

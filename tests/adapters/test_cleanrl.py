@@ -28,7 +28,7 @@ def test_script(script, tmp_path):
     published = distribution("cleanrl").locate_file(f"cleanrl/{script}").read_text()
     ours, changes = re.subn("^import envpool$", "import cypool.compat.envpool_legacy as envpool", published, flags=re.M)
     assert changes == 1
-    # what has changed in Flax and JAX since: parameters are asked for a key, and a name has gone
+    # Flax and JAX have changed since: parameters are asked for a key, and a name has gone
     ours = ours.replace("class AgentParams:", "class AgentParams:\n    __contains__ = lambda self, key: False")
     ours = ours.replace("jax.tree_map(", "jax.tree_util.tree_map(")
     (tmp_path / script).write_text(ours)

@@ -1,4 +1,4 @@
-"""The examples run, and the curves they draw are what they say."""
+"""The examples run, and draw the curves that they name."""
 import csv
 import math
 import os

@@ -1,4 +1,4 @@
-"""Adapters where a signal raises at each moment of a call: what comes next works, and is right."""
+"""Adapters where a signal raises at each moment of a call: the next call works, and its result is right."""
 import random
 import sys
 from pathlib import Path

@@ -18,7 +18,7 @@ from cypool.adapters.minari import from_minari, record_dataset, to_minari  # noq
 def folder(tmp_path, monkeypatch):
     monkeypatch.setitem(os.environ, "MINARI_DATASETS_PATH", str(tmp_path))
     with warnings.catch_warnings():
-        # that nobody is the author
+        # a warning that the data set has no author
         warnings.simplefilter("ignore", UserWarning)
         yield
 
@@ -87,7 +87,7 @@ def test_a_history(id, mode, options):
     env.action_space.seed(0)
     obs, _ = env.reset()
     with cypool.history(env, every=25) as history:
-        # what a replay buffer stores of the same calls
+        # a replay buffer stores the same calls
         buffer = cypool.ReplayBuffer(env, 3000)
         buffer.reset(seed=[7, 8, 9])
         for _ in range(70):

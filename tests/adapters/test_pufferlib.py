@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.large_packages, pytest.mark.filterwarnings("ignore::Us
 
 @pytest.fixture(scope="module", autouse=True)
 def elsewhere(tmp_path_factory):
-    """Imports PufferLib where the link that it makes disturbs nobody."""
+    """Imports PufferLib in a temporary folder, as it makes a link there."""
     before = os.getcwd()
     os.chdir(tmp_path_factory.mktemp("pufferlib"))
     try:
@@ -90,7 +90,7 @@ def test_episodes_are_those_of_pufferlibs_own_vector(adapter):
     obs, reward, done, cut = steps_of(vector, 600)
     ours = steps_of(env, 500)
     over = (done | cut)[:, 0]
-    # a reset is a step of its own there, and here the observation of the step that ends an episode
+    # a reset is a separate step there, and here the observation of the step that ends an episode
     is_reset = np.roll(over, 1)
     obs[:-1][over[:-1]] = obs[1:][over[:-1]]
     for got, want in zip(ours, (obs, reward, done, cut), strict=True):

@@ -117,7 +117,7 @@ def test_ppo_solves_cartpole():
         agent.learn(40_000)
         return evaluate_policy(agent, sb3.make("CartPole-v1", num_envs=10, seed=100), n_eval_episodes=20)[0]
 
-    # torch rounds as the CPU's instructions do, and what one seed comes to hangs on that
+    # torch rounds as the CPU's instructions do, and the result of one seed depends on that
     assert any(mean(seed) >= 475 for seed in range(5))
 
 

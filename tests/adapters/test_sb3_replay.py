@@ -23,7 +23,7 @@ def parameters_of(algorithm, policy, id, num_steps, ours, options=None, **kwargs
         more = {"replay_buffer_class": SB3ReplayBuffer, "replay_buffer_kwargs": {"env": env, **ours}}
     model = algorithm(policy, env, seed=3, learning_starts=60, device="cpu", **kwargs, **more)
     model.learn(num_steps)
-    # this resets what is not over
+    # this resets episodes that are not over
     model.learn(50)
     return model, [tensor.clone() for tensor in model.policy.state_dict().values()]
 

@@ -1,4 +1,4 @@
-"""skrl: its own wrapper takes a pool, and learns with it what it learns with Gymnasium's vector environments."""
+"""skrl: its own wrapper takes a pool, and learns the same with it as with Gymnasium's vector environments."""
 import gymnasium
 import numpy as np
 import pytest
@@ -88,7 +88,7 @@ def test_ppo_solves_cartpole():
         env = cypool.make("CartPole-v1", num_envs=NUM, autoreset_mode="SameStep")
         return mean_return(trained(env, 2600, seed)) >= 475
 
-    # what one seed comes to hangs on the CPU's rounding
+    # the result of one seed depends on the CPU's rounding
     assert any(solved(seed) for seed in range(5))
 
 

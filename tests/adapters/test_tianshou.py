@@ -112,7 +112,7 @@ def test_high_level_ppo_solves_cartpole(tmp_path):
             EpochStopCallbackRewardThreshold(475)).build()
         return experiment.run().trainer_result.best_reward
 
-    # what one seed comes to hangs on the CPU's rounding
+    # the result of one seed depends on the CPU's rounding
     assert any(best(seed) >= 475 for seed in range(5))
 
 
@@ -164,7 +164,7 @@ def test_async_collector():
         rows = buffer.buffers[i].sample_indices(0)
         own = buffer.buffers[i]
         assert (own.info.env_id[rows] == i).all()
-        # episodes hang together: what follows is what came next, but where a new one begins
+        # the next observation is that of the next row, except where a new episode begins
         same = ~own.done[rows][:-1]
         assert (own.obs_next[rows][:-1][same] == own.obs[rows][1:][same]).all()
         assert (abs(own.obs[rows][1:][~same]) < 0.05).all()
@@ -184,7 +184,7 @@ def test_steps_of_some_and_resets():
             begun, begun_info = env.reset(ended)
             assert (abs(begun) < 0.05).all() and begun_info["env_id"].tolist() == [ended]
             first.setdefault(ended, []).append(begun)
-            # nobody has asked twice for what is there once
+            # a second reset of an environment that was reset begins another episode
             assert (env.reset([ended])[0] != begun).all()
     assert set(first) == {1, 3} and all(len(begun) > 1 for begun in first.values())
     assert (env.reset([0], seed=5)[0] == pool.reset([0], seed=5)[0]).all()
@@ -258,7 +258,7 @@ def chatty(limit):
 
 
 def plain(info):
-    """An info without what differs: the time, and our env_id, which Tianshou's own resets leave out."""
+    """An info without the parts that differ: the time, and our env_id, which Tianshou's own resets leave out."""
     return {key: plain(value) if isinstance(value, dict) else np.asarray(value).tolist()
             for key, value in info.items() if key not in ("t", "env_id")}
 

@@ -95,7 +95,7 @@ def weights_after(make_buffer, num_steps):
         with policy_within_training_step(policy):
             for _ in range(5):
                 algorithm.update(buffer=buffer, sample_size=32)
-    # the collector resets what is not over
+    # the collector resets episodes that are not over
     collector.reset_env()
     collector.collect(n_step=40)
     return [*policy.state_dict().values()], buffer

@@ -308,7 +308,7 @@ def test_handles_of_others():
     few, deep = cypool.make("CartPole-v1", num_envs=NUM - 1), cypool.make("Taxi-v3", num_envs=NUM)
     fails(r"ValueError: handle: expected .* array of shape \(5, 4\), got \(4, 4\)", reset, few.xla().handle)
     fails("ValueError: .*", reset, deep.xla().handle)
-    # one that looks the same, as long as somebody holds it
+    # a handle of an equal pool, while that pool exists
     functions = other.xla()
     handle, _ = reset(functions.handle)
     handle, _ = step(handle, actions)
@@ -349,7 +349,7 @@ run(handle, weights)
 
 
 def test_exit_ends_calls_of_other_threads(run_python):
-    # JAX waits for what the main thread began
+    # JAX waits for the calls that the main thread began
     done = run_python(START.replace("STEPS", "10**8") + """
 thread = threading.Thread(target=run, args=(handle, weights))
 thread.start()

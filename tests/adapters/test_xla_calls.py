@@ -184,7 +184,7 @@ def test_errors_are_told(caller):
 
 
 def spoil(path, value):
-    """Returns what sets a part of the frame."""
+    """Returns a function that sets a part of the frame."""
     *names, last = path.split(".")
 
     def change(caller):

@@ -423,7 +423,7 @@ def test_arguments_of_make_are_no_options():
 
 
 def test_actions_of_agents_in_one_pass_are_those_of_the_reader(walker):
-    """Arrays as they should be are read at once; all others, and what is wrong, by a reader for each group."""
+    """Valid arrays are read at once; all other actions, valid or not, by a reader for each group."""
     from cypool.api.action_readers import reader_of
     from cypool.api.actions import ArraysReader
 

@@ -27,12 +27,12 @@ sync_and_async = pytest.mark.parametrize("batch_size", [4, 2])
 
 
 def ids_in(batch):
-    """The env ids of what `recv` returned."""
+    """The env ids of a batch that `recv` returned."""
     return (batch.observation.env_id if hasattr(batch, "observation") else batch[-1]["env_id"]).tolist()
 
 
 def receive_all(env):
-    """Receives what is pending; returns the env ids, sorted."""
+    """Receives all pending rows; returns the env ids, sorted."""
     seen = []
     while env._pool.num_pending:
         seen += ids_in(env.recv())
@@ -139,7 +139,7 @@ def test_ids_in_flight(api, id):
     (np.zeros((4, 1), int), ValueError), (np.zeros((2, 1), int), ValueError), (None, TypeError)], ids=str)
 def test_actions_without_ids(api, batch_size, actions, kind):
     env = started(api, batch_size)
-    # of which an asynchronous pool knows what comes next
+    # after this, actions without ids are for the environments of the batch
     env.send([0] * batch_size, range(batch_size))
     env.recv()
     for call in (env.step, env.send):

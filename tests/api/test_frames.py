@@ -1,4 +1,4 @@
-"""Rollouts that have each frame of a stack once: what they give back is what they were given."""
+"""Rollouts that store each frame of a stack once: they return the observations that they were given."""
 import numpy as np
 import pytest
 
@@ -36,7 +36,7 @@ def play(env, buffers, num_steps, begin, state):
         for rows, part in zip(kept, env.env_spec.unpack(obs), strict=True):
             rows.append(part.copy())
         if t == num_steps // 2 and state is not None:
-            # what comes next does not continue what was there
+            # the next frames do not continue the last ones
             env.load(state)
     return env.env_spec.pack([np.stack(rows) for rows in kept]), obs
 

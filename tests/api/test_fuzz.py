@@ -12,7 +12,7 @@ TOOLS = Path(__file__).parents[2] / "fuzz"
 
 
 def run(folder, tool, *arguments):
-    # a process of its own: the tools fork, and must not do so where there are threads
+    # a separate process: the tools fork, and must not do so where there are threads
     done = subprocess.run([sys.executable, TOOLS / tool, *arguments], capture_output=True, text=True, timeout=900,
                           cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -24,7 +24,7 @@ def test_some_cases(tmp_path, first, cases):
     run(tmp_path, "fuzz_api.py", "--first", str(first), "--cases", str(cases))
 
 
-# what needs other libraries is not among them
+# layers that need other libraries are not among them
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["signals", "failures"])
 def test_some_calls_that_are_broken_off(tmp_path, mode):

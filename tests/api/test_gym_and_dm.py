@@ -45,7 +45,7 @@ def taken(env_type, batch):
 
 @functools.cache
 def played(id):
-    """The actions, and what each api has to return for them, a dict of arrays with NUM rows for each step."""
+    """The actions, and the result that each api has to return, a dict of arrays with NUM rows for each step."""
     options, choices, num_steps = GAMES[id]
     actions = np.random.default_rng(7).choice(choices, (num_steps, NUM))
     env = cypool.make(id, num_envs=NUM, num_threads=1, seed=3, **options)
@@ -119,7 +119,7 @@ def test_the_game_tables_have_all_cases(walker):
 def test_a_time_limit_is_no_termination(walker, num_threads):
     from walker.trouble import GO, TERMINATE, TRUNCATE
 
-    # the limit cuts, it cuts what terminates anyway, it is not reached
+    # the limit cuts; it comes with a termination; it is not reached
     rows = [[GO, GO], [GO, TERMINATE], [TERMINATE, GO], [TRUNCATE, GO]]
     gym, dm = (cypool.make("walker/Trouble-v0", env_type, num_envs=4, num_threads=num_threads, max_episode_steps=2)
                for env_type in FACES)
@@ -188,7 +188,7 @@ def test_seeds_of_a_reset():
 
 
 class Wrapper:
-    """As classic Gym's and CleanRL's wrappers: passes on what it does not know."""
+    """As classic Gym's and CleanRL's wrappers: passes on attributes that it does not know."""
 
     def __init__(self, env):
         self.env = env

@@ -1,4 +1,4 @@
-"""`cypool.MLP` chooses what NumPy and torch choose, to float32's rounding; a rollout and a loop have the same bits."""
+"""`cypool.MLP` chooses as NumPy and torch do, to float32's rounding; a rollout and a loop have the same bits."""
 import copy
 import itertools
 import math
@@ -166,7 +166,7 @@ def test_mlp_with_nan_and_ties():
     obs[0, 3] = np.nan
     with_nan = [np.array([[1, 1, 1, 0], [0, 0, 0, 1]])], [np.zeros(2)]
     assert cypool.MLP(spec, *with_nan)(obs).tolist() == [0]
-    # nothing can be drawn of what is no probability
+    # nothing can be drawn without valid probabilities
     drawing = cypool.MLP(spec, [np.zeros((2, 4))], [np.full(2, -np.inf)], output="categorical")
     assert drawing(np.ones((1, 4), np.float32)).tolist() == [-1]
     env = cypool.make("CartPole-v1", num_envs=3)
@@ -357,7 +357,7 @@ def test_bad_arguments_of_what_draws():
             call(np.zeros((2, 4), np.float32))
 
 
-# what draws, for an environment: the id, sizes of the layers, options
+# outputs that draw: an environment's id, sizes of the layers, options
 DRAWING = {"categorical": ("CartPole-v1", (4, 64, 64, 2), {"output": "categorical"}),
            "gaussian": ("Swimmer-v5", (8, 20, 2), {"output": "gaussian", "log_std": [-0.5, 0.2]}),
            "tanh_gaussian": ("Pendulum-v1", (3, 33, 2), {"output": "tanh_gaussian", "activation": "relu"})}
@@ -437,7 +437,7 @@ def test_drawing_where_python_or_a_kernel_steps(autoreset_mode, options):
 
 @pytest.mark.parametrize("options", [{}, {"precision": "fast"}], ids=str)
 def test_a_bad_action_fails_its_environment_alone(options):
-    # what leans to the right is pushed beyond the bound, the others are not pushed
+    # pendulums that lean to the right are pushed beyond the bound, the others are not pushed
     weights, biases = [np.array([[0, 1.0, 0]]), np.array([[9.0]])], [np.zeros(1), np.zeros(1)]
     pools = [cypool.make("Pendulum-v1", num_envs=19, num_threads=2, seed=5, **options) for _ in range(2)]
     twin = pools[1]

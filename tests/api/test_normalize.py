@@ -1,4 +1,4 @@
-"""`normalize_obs=True` and `normalize_reward=True` give what Gymnasium's wrappers do."""
+"""`normalize_obs=True` and `normalize_reward=True` give the results of Gymnasium's wrappers."""
 import pickle
 
 import numpy as np

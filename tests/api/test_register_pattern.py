@@ -1,4 +1,4 @@
-"""Ids by pattern: an id that matches is made from what its parts mean."""
+"""Ids by pattern: the parts of an id that matches become options."""
 import gymnasium
 import pytest
 

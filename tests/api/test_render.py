@@ -49,7 +49,7 @@ class Screen:
     *slow(("breakout", "Breakout-v5", 210), ("ms_pacman", "MsPacman-v5", 210)),
 ])
 def test_the_picture_is_that_of_ale_py(task, id, rows, frame_skip):
-    # what is observed, gray or small, has no part in it
+    # the form of the observation, gray or small, does not change it
     env = cypool.make(id, num_envs=3, num_threads=2, seed=4, frame_skip=frame_skip, noop_max=0, use_fire_reset=False,
                       repeat_action_probability=0.25, autoreset_mode="SameStep")
     screens = [Screen(task, 4 + i) for i in range(3)]
@@ -167,7 +167,7 @@ def test_pictures_of_different_size():
                                          r"\[\(210, 160, 3\), \(250, 160, 3\)\]"):
         env.render([0, 1])
     assert env.render([1]).shape == (1, 250, 160, 3) and env.render([2, 0]).shape == (2, 210, 160, 3)
-    # one by one they are what they are
+    # one by one they may differ in size
     assert [len(picture) for picture in env.render()] == [210, 250, 210]
     gym = cypool.make("Pong-v5", "gym", num_envs=3, full_action_space=True, env_options=games)
     gym.reset()
@@ -189,7 +189,7 @@ def test_environments_that_cannot_be_drawn(walker):
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
 @pytest.mark.filterwarnings("ignore:.*autoreset mode is same-step")
 def test_gymnasiums_video_recorder(monkeypatch, tmp_path, mode):
-    # the encoder takes tens of megabytes: what it is given has to be right
+    # the encoder takes tens of megabytes: only its input is checked
     class ImageSequenceClip:
         def __init__(self, frames, fps):
             clips.append((frames, fps))

@@ -44,7 +44,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def tarball(folder, tmp_path):
-    """The same, packed; it lies in a folder of its own."""
+    """The same, packed; it lies in a separate folder."""
     path = tmp_path / "given" / NAME
     path.parent.mkdir()
     with tarfile.open(path, "w:gz") as tar:
@@ -61,7 +61,7 @@ def sdist(build_tools, tarball):
 @pytest.fixture
 def server(tmp_path):
     """A web server: its folder `site`, its address `url`; `seen`: (path, Authorization) of each request; `troubles`:
-    what it does to the next ones, a status to answer or None to hang up."""
+    its reactions to the next ones, a status to answer or None to hang up."""
     seen, troubles = [], []
 
     class Handler(SimpleHTTPRequestHandler):
@@ -301,7 +301,7 @@ def test_cache_that_everybody_may_write(build_tools, monkeypatch, tmp_path, capf
     monkeypatch.setenv("CYPOOL_CACHE", str(tmp_path / "home" / "cypool"))
     with pytest.raises(build_tools.cache.UnsafeCache, match="expected a folder that belongs to you or root"):
         build_tools.cache.folder()
-    # not what anybody asked for: done without
+    # the default folder: done without, as the user has not chosen it
     monkeypatch.delenv("CYPOOL_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     assert not build_tools.cache.folder().is_relative_to(tmp_path)
@@ -429,7 +429,7 @@ def rewrite(build_tools, folder, tmp_path):
 
 
 def result_of(build_tools, library, work):
-    """Builds a module that has the library; returns what it computes, and the flags for it."""
+    """Builds a module that has the library; returns its result, and the flags for it."""
     ready = library.prepare(work)
     main = work / "main.cpp"
     main.write_text('#include "tiny.h"\nextern "C" int PyInit_main() { return 100 * kept() + replaced(); }\n')
@@ -694,7 +694,7 @@ def test_cython_has_nothing_to_say(build_tools, tmp_path, monkeypatch):
     """No warning, and no performance hint: those report calls that take the GIL back each time."""
     pytest.importorskip("Cython")
     monkeypatch.chdir(ROOT)
-    monkeypatch.setenv("CYPOOL_CACHE", USERS_CACHE)  # keeps what was said at the last build
+    monkeypatch.setenv("CYPOOL_CACHE", USERS_CACHE)  # keeps the output of the last build
     sources = sorted(Path("cypool").rglob("*.pyx"))
 
     def generate(source):

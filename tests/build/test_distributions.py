@@ -1,4 +1,4 @@
-"""A wheel of the whole package becomes two: what is in which, with what metadata, licences and checksums."""
+"""A wheel of the whole package becomes two: the files, metadata, licences and checksums of each."""
 import base64
 import hashlib
 import io
@@ -21,7 +21,7 @@ FILES = {
 
 @pytest.fixture
 def distributions(build_tools, tmp_path, monkeypatch):
-    """The module, with one library, and what splits a wheel of some files."""
+    """A function that splits a wheel of some given files, where the package has one library."""
     with tarfile.open(tmp_path / "small-1.tar.gz", "w:gz") as archive:
         member = tarfile.TarInfo("small-1/main.cpp")
         text = b"/*\n Theirs.\n*/\nint x;\n"

@@ -14,7 +14,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "cypool"
 
-# from the bottom up; a room is a module or a package. It imports rooms of lower floors only, and none of its own floor:
+# from the bottom up; a room is a module or a package. It imports rooms of lower floors only, none of the same:
 # so the engine names no family, families name neither the engine nor an API, and APIs name no adapter
 FLOORS = [
     ["util", "errors", "random"],
@@ -99,7 +99,7 @@ def graph_of(package):
             is_package = path.stem == "__init__"
             raw[module] += imports_of_python(text, module, is_package) if path.suffix == ".py" else imports_of_cython(
                 text)
-    # what `cypool` has of others: also what it imports for type checkers, as that comes when it is asked for
+    # names that `cypool` has from others: also those imported for type checkers, as they are imported at first use
     public = {}
     for node in ast.walk(ast.parse((package / "__init__.py").read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("cypool."):
@@ -115,7 +115,7 @@ def graph_of(package):
             target = f"{below}.{name}".strip(".") if name else below
             if target not in modules:
                 target = below if below else public.get(name, "")
-            # of what is generated or compiled there may be no source: its package stands for it
+            # a generated or compiled module may have no source: its package stands for it
             while target not in modules:
                 target = target.rpartition(".")[0]
             if target not in ("", module):
@@ -160,7 +160,7 @@ def complaints(graph):
     for module, others in sorted(graph.items()):
         room = room_of(module)
         if room is None and not others and any(known.startswith(f"{module}.") for known in LEVEL):
-            continue  # a package with nothing of its own
+            continue  # a package whose own file imports nothing
         if room is None:
             said.append(f"cypool.{module}: expected a room of FLOORS, in {__file__}")
             continue

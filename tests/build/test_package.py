@@ -64,7 +64,7 @@ def test_atari_does_not_import_ale_py(run_python):
 
 
 def test_headers_and_pxd_files_are_there():
-    # what plug-ins compile against, and nothing private
+    # the headers that plug-ins compile against, and nothing private
     include = Path(cypool.get_include())
     headers = sorted(str(path.relative_to(include)) for path in include.rglob("*") if path.is_file())
     assert headers == [f"cypool/{name}.h" for name in ("access", "mujoco", "policy", "rng", "slot", "transition")]
@@ -123,7 +123,7 @@ def test_lower_bounds_are_those_that_ci_installs():
                 assert len(bounds) == 1, f"{group}: expected one lower bound, got {wanted}"
                 found.setdefault(wanted.name.lower(), set()).update(bounds)
     assert found == {name: {version} for name, version in pins.items()}
-    # what an adapter says when the library is older; one that no extra can name says how it is installed
+    # the error of an adapter for an older library; one that no extra can name says how it is installed
     for path in (ROOT / "cypool" / "adapters").glob("*.py"):
         for name, least in re.findall(r'^.*require\("[\w.]+", "([\w-]+)", "([\d.]+)"(?!.*install=)', path.read_text(),
                                       re.MULTILINE):

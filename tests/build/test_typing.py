@@ -1,4 +1,4 @@
-"""The annotations are what users see. That the package itself passes mypy is looked at with `mypy`."""
+"""The annotations as users see them. `mypy` checks the package itself."""
 import re
 import subprocess
 import sys
@@ -8,13 +8,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 USER = Path(__file__).with_name("typed_user.py")
-# what a name's package is, is not compared
+# the package of a name is not compared
 PREFIX = re.compile(r"\b(builtins|numpy|typing)\.")
 
 
 @pytest.fixture(scope="module")
 def mypy(tmp_path_factory):
-    """Runs mypy, strictly; what it has seen of the package once it keeps for the next run."""
+    """Runs mypy, strictly; it keeps its results for the package for the next run."""
     cache = tmp_path_factory.mktemp("mypy")
 
     def run(*arguments):

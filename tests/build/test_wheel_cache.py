@@ -114,7 +114,7 @@ def test_damaged_wheel_is_built_again(build_tools, project):
         damage(kept())
         assert build_tools.backend.get_requires_for_build_wheel() != []
         if kept_is_folder := [path for path in Path(os.environ["CYPOOL_CACHE"]).rglob("*.whl") if path.is_dir()]:
-            # what is in the way stays there, and the build continues without it
+            # a folder in the way stays there, and the build continues without a cached wheel
             assert project.build() == "x = 1\n"
             shutil.rmtree(kept_is_folder[0])
         assert project.build() == "x = 1\n"

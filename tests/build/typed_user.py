@@ -1,5 +1,5 @@
 # ruff: noqa: F821
-"""Code of a user, for a type checker: test_typing.py compares what `reveal_type` says with the comments."""
+"""Code of a user, for a type checker: test_typing.py compares the output of `reveal_type` with the comments."""
 import numpy as np
 
 import cypool

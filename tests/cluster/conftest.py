@@ -45,7 +45,7 @@ def limit():
 def ray_here():
     import ray
 
-    # what workers are to find: the policies and environments next to this file
+    # workers have to find the policies and environments next to this file
     os.environ["PYTHONPATH"] = os.pathsep.join([HERE, os.environ.get("PYTHONPATH", "")])
     # this many may ask for one; they are small
     ray.init(address="local", num_cpus=16, include_dashboard=False, log_to_driver=False, logging_level="ERROR",

@@ -1,4 +1,4 @@
-"""A module that a worker has to import: an id of its own, and an environment of Gymnasium that raises."""
+"""A module that a worker has to import: it registers an id, and has an environment of Gymnasium that raises."""
 import gymnasium
 import numpy as np
 from gymnasium import spaces

@@ -1,4 +1,4 @@
-"""Policies that workers import: one does at a chosen moment, in one process, what a cluster has to survive."""
+"""Policies that workers import: one fails at a chosen moment, in one process, which a cluster has to survive."""
 import os
 import signal
 import time
@@ -11,14 +11,14 @@ from cypool.cluster import Categorical, DiagonalGaussian, MLPPolicy
 
 
 class Gated(MLPPolicy):
-    """Chooses like an `MLPPolicy`, but for what its attributes say.
+    """Chooses like an `MLPPolicy`, except where its attributes say otherwise.
 
     Args:
         id, folder: The environment; where it and the tests exchange messages.
         calls: Write down each call: a byte in the file "calls".
         kill: At its call of this number, the first process that comes by dies, until the file "killed" is removed;
             or, with `every`, each.
-        held: Who is to die waits until there is a file "gate": what it has answered may still be on its way.
+        held: The process to die waits until there is a file "gate": its answers may still be on their way.
         slow: The first process that comes by waits at each of its calls until there is a file "gate"; or, with `every`,
             each.
         fail: Raise at the call of this number.

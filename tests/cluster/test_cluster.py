@@ -426,7 +426,7 @@ def test_workers_that_are_stopped_are_replaced(cluster):
     while env.stats()["pids"][1] == pid:
         next(stream)
     stream.close()
-    # and one that nobody asks any more is in nobody's way
+    # and a stopped worker that gets no more requests delays no call
     pid = kill(env, 1, signal.SIGSTOP)
     env.close()
     wait_until(lambda: gone(pid))
@@ -483,7 +483,7 @@ def test_errors_of_policies_and_environments_name_the_worker(cluster, tmp_path):
     obs, _, _, _, info = env.step([0] * NUM)
     assert obs["count"].tolist() == [[n, n] for n in (2, 2, 2, 2, 0, 2)]
     assert info["bytes"].shape == (NUM, 3) and info["_bytes"].tolist() == [True] * 4 + [False, True]
-    # what is not known of a row has no key, or a blank
+    # an unknown value of a row has no key, or a blank
     kill(env, 1)
     obs, _, _, truncated, info = env.step([0] * NUM)
     assert truncated.tolist() == [False] * 3 + [True] * 3
@@ -511,7 +511,7 @@ if sys.argv[2:]:
 
 
 def test_a_learner_that_is_killed_leaves_no_workers(ray_here, tmp_path):
-    """Learners of their own, which come to this Ray by its address."""
+    """Learners in separate processes connect to this Ray by its address."""
     address = ray_here.get_runtime_context().gcs_address
     with subprocess.Popen([sys.executable, "-c", LEARNER, address, "stay"], stdout=subprocess.PIPE, text=True,
                           cwd=tmp_path) as learner:
@@ -524,7 +524,7 @@ def test_a_learner_that_is_killed_leaves_no_workers(ray_here, tmp_path):
     assert done.returncode == 0, done.stderr
     pids = [int(pid) for pid in done.stdout.split()]
     assert len(pids) == 2 and not set(pids) & set(workers)
-    # what they had reserved is free again
+    # the CPUs that they had reserved are free again
     wait_until(lambda: ray_here.available_resources().get("CPU") == ray_here.cluster_resources()["CPU"])
 
 
@@ -606,7 +606,7 @@ def test_torch_policies(cluster, id, inputs, distribution, where):
     first.load_state_dict(module.state_dict())
     began = env.rollout(6)
     with torch.no_grad():
-        # trained in place: workers have what was published, not what has become of it
+        # trained in place: workers have the published weights, not those that were changed since
         module.actor.bias += 1e-3
         env.publish(module)
         kept = env.rollout(6)

@@ -200,7 +200,7 @@ def started(id="CartPole-v1", mode="NextStep", policy=None, num_threads=1, **kwa
 
 
 def rolled(worker, life, spec, num_steps, **kwargs):
-    """Returns what the learner makes of a worker's rollout."""
+    """Returns a worker's rollout as the learner assembles it."""
     part = worker.rollout(life, num_steps, **kwargs)
     arrays = {key: array.copy() for key, array in part["arrays"].items()}
     return assembled(spec, num_steps, arrays, [(0, part)], np.full(NUM, part["version"]), np.full(NUM, part["kl"]))
@@ -277,7 +277,7 @@ def test_a_reset_with_seeds_begins_the_same_again():
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
 @pytest.mark.parametrize("id", ["CartPole-v1", "walker/Trouble-v0"])
 def test_going_on_for_one_that_died(id, mode, walker):
-    """A rollout and steps report the same: truncated at what was seen last, then new episodes."""
+    """A rollout and steps report the same: truncated at the last observation, then new episodes."""
     spec = cypool.make_spec(id)
     policy = Center(spec)
     pool = cypool.make(id, num_envs=NUM, seed=[9] * NUM, autoreset_mode=mode)
@@ -370,7 +370,7 @@ def test_a_worker_that_decides_itself(id, threshold):
     worker, life, pool = started(id, policy=mine, sync=APS(threshold, "worker"))
     obs = np.concatenate(worker.reset(life)["obs"])
     version = used = taken = kept = 0
-    # near and far from the first; 0: there is nothing new, and it looks again at what it has not taken
+    # near and far from the first; 0: there are no new weights, and it checks again those that it has not taken
     for sharpness in (1, 2, 0, 200, 0, 200, 1, 0, 2, 0):
         news = {}
         if sharpness:
@@ -424,7 +424,7 @@ def test_after_an_environment_raised_it_goes_on(walker):
         worker.rollout(life, 5)
     Raising.raises = False
     rollout = rolled(worker, life, spec, 3)
-    # the row of the error was truncated, what follows starts an episode
+    # the row of the error was truncated, the next one starts an episode
     assert not rollout.valid[0].any() and rollout.valid[1:].all()
 
 

@@ -1,4 +1,4 @@
-"""cypool.compat.envpool against what EnvPool 1.2.5 was seen to do, and against the Gymnasium api."""
+"""cypool.compat.envpool against results recorded from EnvPool 1.2.5, and against the Gymnasium api."""
 import pickle
 
 import dm_env
@@ -11,7 +11,7 @@ import cypool.compat.envpool as envpool
 
 pytestmark = pytest.mark.families("atari", "dm_control", "mpe2")
 
-# what EnvPool 1.2.5 prints
+# as EnvPool 1.2.5 prints them
 SPACES = {
     "CartPole-v1": ("Box([-4.8               -inf -0.41887903        -inf], "
                     "[4.8               inf 0.41887903        inf], (4,), float32)", "Discrete(2)"),

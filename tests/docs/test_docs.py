@@ -21,7 +21,7 @@ BLOCKS = [
     for page in PAGES
     for k, block in enumerate(re.findall(r"```python\n(import cypool\n.*?)```", page.read_text(), re.DOTALL))
 ]
-# stand for what a reader has already
+# names in examples that stand for the reader's code
 PLACEHOLDERS = {"make_env"}
 
 

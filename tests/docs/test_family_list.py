@@ -1,4 +1,4 @@
-"""The list of families has all of them, and their records name what there is."""
+"""The list of families has all of them, and their records name existing files, tests and ids."""
 import re
 import runpy
 from pathlib import Path

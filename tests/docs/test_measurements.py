@@ -1,4 +1,4 @@
-"""The page of measurements is what its command makes of the file."""
+"""The page of measurements is the output of its command for the file."""
 import json
 import runpy
 from pathlib import Path

@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-# pattern -> what to write instead
+# pattern -> better words
 WORDS = {
     r"(?i)\bwhoever\b": "the caller, the thread that, anyone who",
     r"(?i)\bbesides\b": "also, in addition to, other than",
@@ -45,7 +45,7 @@ def tracked():
 
 
 def blanked(pattern, text):
-    """Replaces what matches by spaces; lines stay where they are."""
+    """Replaces matches by spaces; lines stay where they are."""
     return pattern.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
 
 
@@ -75,7 +75,7 @@ def test_wording():
 
 
 def test_lines_are_short():
-    # linters look at what is Python or Cython
+    # linters check Python and Cython
     long = [f"{path.relative_to(ROOT)}:{number}" for path in tracked() if path.suffix in (".md", ".h", ".cpp")
             for number, line in enumerate(path.read_text().splitlines(), 1) if len(line) > 120]
     assert not long, long

@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-// what glibc's own allocator is called inside of it
+// the names of glibc's own allocator inside of it
 extern void* __libc_malloc(size_t);
 extern void* __libc_calloc(size_t, size_t);
 extern void* __libc_realloc(void*, size_t);

@@ -140,7 +140,7 @@ def test_rows_are_those_of_the_model(walker, mode, options, num_threads):
                     assert episode[group]["l"][i].tolist() == of_groups(model.lengths)[group].tolist()
             if mode == "SameStep" and model.over:
                 fresh = model.reset()
-                # what the agents got is of the step, who is alive and what they see of the next episode
+                # rewards and ends are of the step; who is alive, and observations, are of the next episode
                 row["columns"]["alive"] = fresh["columns"]["alive"]
                 row.update(red=fresh["red"], blue=fresh["blue"])
             check(i, row, obs, reward, terminated, truncated, info, leave)

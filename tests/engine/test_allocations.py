@@ -1,7 +1,7 @@
 """In steady state a step allocates nothing on the heap but the Python objects that it returns.
 
 Small Python objects come from Python's own pools, which take memory from the system by the megabyte and past malloc;
-all else is counted: what the engine, the environments and their threads do in C++, and NumPy's data of a kilobyte or
+all else is counted: allocations of the engine, the environments and their threads in C++, and NumPy's data of a kB or
 more.
 """
 import os

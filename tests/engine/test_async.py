@@ -21,7 +21,7 @@ def test_each_env_exactly_once(num_envs, batch_size, id, num_threads):
         seen = []
         while len(seen) < num_envs:
             _, reward, *_, info = env.recv()
-            # full batches, then what is left
+            # full batches, then the rest
             assert len(reward) == len(info["env_id"]) == min(batch_size, num_envs - len(seen))
             seen += info["env_id"].tolist()
         assert sorted(seen) == list(range(num_envs))
@@ -102,7 +102,7 @@ def test_more_is_sent_after_a_recv_that_gave_up(num_threads):
         assert len(ids) == len(np.unique(ids)) > 10_000
         want = np.where((ids == num_envs - 1)[:, None], first[ids], second[ids])
         assert np.array_equal(obs, want)
-        # without threads nobody else continues
+        # without threads only `recv` continues
         assert gave_up == 3 or num_threads > 0
 
 

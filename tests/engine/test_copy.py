@@ -1,4 +1,4 @@
-"""`copy` makes of an environment what `load` makes of it with what `save` returns of another one, bit for bit."""
+"""`copy` has the result of `save` of one environment and `load` of another one, bit for bit."""
 import re
 
 import dm_env
@@ -28,7 +28,7 @@ def play(env, mode, needs_reset, actions):
 
 
 def assert_copies(id, mode="NextStep", num_threads=0, before=8, after=12, batch_size=None, **options):
-    """Plays on with the originals, with copies of them, and with what was loaded from the same states."""
+    """Plays on with the originals, with copies of them, and with environments that loaded the same states."""
     env = started(make(id, mode, num_threads, batch_size, num_envs=2 * NUM, **options))
     player = Player(env, mode)
     player.needs_reset[:] = False

@@ -1,4 +1,4 @@
-"""The engine checks what it is given against its own numbers, whatever attributes have become."""
+"""The engine checks arguments against its own numbers, not against attributes, which may have changed."""
 import copy
 import pickle
 import threading
@@ -197,7 +197,7 @@ def test_turns_change_no_results(num_threads, batch):
         assert all(np.array_equal(a, b) for a, b in zip(made, wanted, strict=True))
 
 
-# rows say what they are of
+# rows say whether they are of a step or a reset
 
 
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])

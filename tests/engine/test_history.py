@@ -149,7 +149,7 @@ def test_some_environments_and_errors(walker):
     with pytest.raises(RuntimeError, match="in flight"):
         history.seek(0)
     env.recv()
-    # what is in flight is thrown away
+    # rows in flight are thrown away
     env.send([0, 0, 0])
     env.reset()
     assert len(history) == 4
@@ -257,7 +257,7 @@ def test_bad_files(tmp_path):
     refused(resealed(cypool.__version__, "0.0.0x"), "path: expected a history of cypool")
     refused(sealed(MAGIC, "[" * 100_000, []))
     refused(sealed(MAGIC, json.dumps({"dict": []}), []))
-    # events that nobody has recorded
+    # events that no recording has
     for event in ('"step",null,{"bytes":8}', '"shout"', '"reset",{"list":[7]},false,null,null', '"step"',
                   '"step",{"list":[0]},{"bytes":8}', '"rollout",0,{"bytes":8}',
                   '"reset",null,false,{"list":[{"tuple":[0,-1]}]},null'):

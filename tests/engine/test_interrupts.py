@@ -1,4 +1,4 @@
-"""A signal whose handler raises, at each moment of a call: what comes next is right."""
+"""A signal whose handler raises, at each moment of a call: the next results are right."""
 import numpy as np
 import pytest
 from interrupting import counting_id, moments
@@ -6,7 +6,7 @@ from interrupting import counting_id, moments
 import cypool
 from cypool.compat import envpool
 
-# what was opened where the signal came is closed by the garbage collector
+# a file that was opened where the signal came is closed by the garbage collector
 pytestmark = [pytest.mark.filterwarnings("ignore::ResourceWarning"),
               pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")]
 
@@ -60,7 +60,7 @@ def test_buffer_after_an_interrupt_holds_no_lock():
     errors = []
     for call in (lambda: buffer.sample(2), lambda: buffer.gather(buffer.indices()), lambda: list(buffer.episodes())):
         for error in moments(call, every=53):
-            # its frames, with what they hold, live on
+            # its frames, and the objects that they hold, live on
             errors.append(error)
             assert buffer._lock.acquire(blocking=False)
             buffer._lock.release()
@@ -139,7 +139,7 @@ def test_seek_interrupted_anywhere_leaves_the_pool_where_the_history_says():
         for error in moments(lambda: history.repeat(lambda *_: None, lambda _: None), every=499):
             errors.append(error)
             assert state() == states[7] and history.position == len(history) == 7
-        # what is done next is recorded, while the exceptions live
+        # the next calls are recorded, while the exceptions live
         env.step(actions())
         after = state()
         assert len(history) == 8 and len(errors) > 20

@@ -41,12 +41,12 @@ def use(make, num_envs, batch_size, num_threads, ending, **options):
 
 
 def leaves_nothing(times, *args, **options):
-    """Uses pools; what one leaves is, on average, less than the least that it could forget."""
+    """Uses pools; asserts that each leaves, on average, less memory than the smallest leak."""
     for _ in range(times):
         use(*args, **options)
     history = [held()]
     growth = [(np.inf, np.inf)]
-    # what leaks grows each time; what malloc and Python keep for later grows now and then
+    # a leak grows each time; memory that malloc and Python keep for later grows now and then
     while len(history) < 20 and not (np.min(growth, 0) < (times * 100, times + 50)).all():
         for _ in range(times):
             use(*args, **options)

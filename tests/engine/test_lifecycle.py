@@ -419,7 +419,7 @@ def test_threads_leave_all_signals_but_those_of_a_crash_to_python(trouble):
             masks += [int(line.split()[1], 16) for line in file if line.startswith("SigBlk")]
     trouble.set_gate(True)
     crashes = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT, signal.SIGTRAP}
-    # the last two nobody can block
+    # the last two cannot be blocked
     expected = signal.valid_signals() - crashes - {signal.SIGKILL, signal.SIGSTOP}
     assert len(masks) == 3
     for mask in masks:

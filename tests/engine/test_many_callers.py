@@ -12,7 +12,7 @@ pytestmark = pytest.mark.families("atari")
 
 
 def at_once(*calls):
-    """Calls functions in threads that begin together; raises what one of them raised."""
+    """Calls functions in threads that begin together; raises the exception of one of them."""
     barrier, raised = threading.Barrier(len(calls)), []
 
     def run(call):

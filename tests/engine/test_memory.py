@@ -1,4 +1,4 @@
-"""Batches: an array once handed out never changes; memory is used again when nobody holds it."""
+"""Batches: an array once handed out never changes; its memory is used again when it is deleted."""
 import gc
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Random calls in any order, against a plain Python model of what a pool has to do."""
+"""Random calls in any order, against a plain Python model of a pool."""
 import copy
 import functools
 import pickle
@@ -19,11 +19,11 @@ from weights import slow
 
 import cypool
 
-# which environments are free, and which calls succeed, depends on which thread is fast; what hypothesis draws and which
-# rules it may run must not: there, pools are known by num_envs, mode and batch_size only
+# which environments are free, and which calls succeed, depends on which thread is fast; hypothesis' draws and the
+# rules that it may run must not: there, pools are known by num_envs, mode and batch_size only
 
 GO, RAISE, TERMINATE, TRUNCATE = 0, 1, 6, 7
-STEP, START, NO_STEP = range(3)     # what a row is of
+STEP, START, NO_STEP = range(3)     # the kind of a row
 # API and autoreset mode
 FACES = [*((face, mode) for face in ("gymnasium", "normalized") for mode in ("NextStep", "SameStep", "Disabled")),
          ("dm", "NextStep")]
@@ -41,7 +41,7 @@ class Model:
         self.needs_reset = True
 
     def step(self, action, mode):
-        """Returns the row that should come: count, reward, terminated, truncated, elapsed, what it is of."""
+        """Returns the expected row: count, reward, terminated, truncated, elapsed, kind."""
         if self.needs_reset:
             return self.reset()
         self.count += 1
@@ -189,7 +189,7 @@ class Pools(RuleBasedStateMachine):
     @precondition(lambda self: self.neighbour is not None)
     @rule()
     def step_the_neighbour(self):
-        # what is in flight stays there while other rules run
+        # rows in flight stay there while other rules run
         if not self.neighbour_sent:
             self.neighbour.send([GO, GO])
         else:
@@ -376,7 +376,7 @@ class Pools(RuleBasedStateMachine):
         num_steps, arguments = len(actions), {"observe": observe}
         error = ValueError if self.normal else self.why_not(range(n))
         if chosen_by != "user":
-            # by what an environment has shown last
+            # by the last observation of an environment
             arguments["policy"] = cypool.Policy(self.by_count, parameters=table)
         if chosen_by == "Python":
             arguments["policy"] = lambda obs: table[obs["count"][:, 0].astype(int) % 4]

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.families("robotics")
 
 
 class Notes(Observer):
-    """Writes down what is reported to it."""
+    """Writes down all reports to it."""
 
     def __init__(self, notes=None, fails=()):
         self.notes, self.fails = [] if notes is None else notes, set(fails)
@@ -178,7 +178,7 @@ def test_refused_reset_leaves_what_is_in_flight_in_an_asynchronous_pool(id, num_
     wanted, later = rows_of(twin.step(actions)[0]), rows_of(twin.step(actions)[0])
     for i, row in recv_all().items():
         assert row == (later if i in again else wanted)[i]
-    # what is not refused throws away what is in flight
+    # a reset of all is not refused, and throws away rows in flight
     for seed in (5, 6):
         env.send(actions, np.arange(7))
         if seed == 6:
@@ -195,7 +195,7 @@ def test_rollout_interrupted_before_its_first_step_can_be_loaded():
     assert env._pool.num_pending
     env.load(state)
     env.step([0, 1])
-    # but what somebody has sent before is still in the way
+    # but rows in flight from a `send` are still in the way
     env.send([0, 1])
     with pytest.raises(RuntimeError, match="in flight"):
         env.rollout(np.zeros((2, 2), int))

@@ -35,7 +35,7 @@ def parts_of(obs):
 
 def new_out(env, rows):
     def zeros(part):
-        # what is not written would be seen
+        # an element that is not written would be seen
         return np.full((rows, *part.shape), 1, part.dtype)
 
     parts = {key: zeros(part) for key, part in env.env_spec.observations}

@@ -58,7 +58,7 @@ def test_choice(draws, seed, items):
 @pytest.mark.parametrize("probabilities", [
     [1.0], [1 / 3] * 3, [0.45, 0.1, 0.45], [0.0, 1.0, 0.0], [0.5, 0.0, 0.5], [0.8, 0.1, 0.1], [1 / 300] * 300,
     [0.0, 0.0, 1.0], [0.1] * 10,
-    # what is missing goes to the first
+    # the rest of a sum below one goes to the first
     [0.1, 0.2, 0.1], [0.0, 0.5], [0.25],
 ])
 def test_categories(draws, seed, probabilities):

@@ -1,4 +1,4 @@
-"""`rollout` does what as many calls of `step` do, bit for bit, and `search` what `load` and `rollout` do."""
+"""`rollout` equals as many calls of `step`, bit for bit, and `search` equals `load` and `rollout`."""
 import re
 import signal
 import subprocess
@@ -21,7 +21,7 @@ IDS = [("CartPole-v1", {}), ("CartPole-v1", {"precision": "fast", "episode_stati
        *slow(("Pong-v5", {"max_episode_steps": 20}), ("Hopper-v5", {}), ("Pendulum-v1", {"max_episode_steps": 9}))]
 
 
-# a worker of its own, whatever threads others have
+# one worker for this pool, whatever threads others have
 PYTHON = "gymnasium:CartPole-v1", {"num_workers": 1}
 
 
@@ -42,7 +42,7 @@ def same(got, want):
 
 
 def compare(env, rollout, twin, actions, every=1):
-    """Whether a rollout is what `twin` returns step by step."""
+    """Asserts that a rollout equals the steps of `twin`."""
     unpack, spec = twin.env_spec.unpack, twin.env_spec
     steps, ended = len(actions), 0
     observed = [t for t in range(steps) if t % every == every - 1 or t == steps - 1]

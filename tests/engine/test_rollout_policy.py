@@ -1,4 +1,4 @@
-"""A rollout with a policy does what a loop in Python with the same policy does, bit for bit."""
+"""A rollout with a policy equals a loop in Python with the same policy, bit for bit."""
 import ctypes
 import pickle
 import signal
@@ -40,7 +40,7 @@ def same(got, want):
 
 
 def compare(rollout, twin, obs, choose, every=1):
-    """Whether a rollout is what `twin` returns step by step; returns its last observation and how many ended."""
+    """Asserts that a rollout equals the steps of `twin`; returns its last observation and how many ended."""
     steps, over, ended = len(rollout), np.zeros(twin.num_envs, bool), 0
     observed = [t for t in range(steps) if t % every == every - 1 or t == steps - 1]
     stays = twin.stays_at_end
@@ -107,7 +107,7 @@ def test_policy_equals_a_loop(policies, options, mode, num_threads):
     policy = policies["lean"]
     obs, ended = compare(env.rollout(150, policy=policy), twin, obs, lean)
     assert ended > 0
-    # buffers of one's own; fewer observations; one step
+    # the caller's buffers; fewer observations; one step
     buffers = env.rollout_buffers(9)
     for steps, arguments, every in ((9, {"out": buffers}, 1), (10, {"observe": 4}, 4), (8, {"observe": "last"}, 8),
                                     (1, {}, 1)):
@@ -144,7 +144,7 @@ def test_policy_with_state_and_parameters(policies, mode, num_threads):
             same(rollout.action[t], actions), same(rollout.obs[t], obs), same(rollout.reward[t], reward)
             elapsed = info["elapsed_step"]
             over = (terminated | truncated) if mode == "NextStep" else over
-        # what it keeps is there from rollout to rollout
+        # its data are kept from rollout to rollout
         same(state, mine)
     assert mode == "SameStep" or mine[:, 0].max() > 200
 

@@ -67,7 +67,7 @@ def test_np_random_is_that_of_gymnasiums_vectors(id):
             own, want = ours.np_random, theirs.np_random
             assert isinstance(own, tuple) and [g.bit_generator.state for g in own] == [
                 g.bit_generator.state for g in want]
-            # a copy: what is drawn changes nothing
+            # a copy: drawing from it changes nothing
             own[0].random(5)
             actions = theirs.action_space.sample()
             assert np.array_equal(ours.step(actions)[0], theirs.step(actions)[0])

@@ -46,7 +46,7 @@ def test_it_goes_on_exactly(walker, id, options, num_threads, batch_size, mode):
 
 
 @pytest.mark.parametrize("id", [
-    # those with a native library have tests of their own
+    # those with a native library have tests in their families
     entry.id if stands_for_class else slow(entry.id)[0] for family in FAMILIES
     if CASES[family.name].is_small and family.is_installed for entry, stands_for_class in one_of_each_class(family)])
 def test_every_small_environment_goes_on_exactly(id):

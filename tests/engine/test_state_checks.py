@@ -1,4 +1,4 @@
-"""States that somebody has edited or damaged, and the plain format that they are kept in."""
+"""States that were edited or damaged, and the plain format that they are kept in."""
 import hashlib
 import json
 import pickle
@@ -42,7 +42,7 @@ def refused(env, state, own):
     assert env.save().rows[0]["own"] == state.rows[0]["own"]
 
 
-# id, options, and for each number of its own state some that are none
+# id, options, and for each number of its own state some invalid values
 TOY = [
     ("Catch-v0", {}, [(10**8, -1, 10), (5, -1), (5, -1)]),
     ("FrozenLake-v1", {}, [(16, -1, 10**8), (1.5, -0.5, NAN)]),
@@ -197,7 +197,7 @@ def test_indices_of_mujoco():
 
 
 def test_integers_of_a_model_are_in_no_state():
-    """MuJoCo derives some of them from what varies; those of a state could lead anywhere."""
+    """MuJoCo derives some of them from randomized fields; an index from a state could point anywhere."""
     pytest.importorskip("gymnasium_robotics")
     with cypool.make("FetchReach-v4", seed=0, num_threads=0, randomize={"body_mass": (0.5, 2)}) as env:
         env.reset()
@@ -218,7 +218,7 @@ def test_integers_of_a_model_are_in_no_state():
 # random streams that would draw the same number for ever, or read behind their numbers
 
 ZEROS = bytes(4 * 624)
-# what PCG64's has, and what is said of it
+# states of PCG64, and their errors
 BAD_PCG64 = [({"state": 0, "inc": 0}, "expected a PCG64 with an odd increment, got 0"),
              ({"state": 12345, "inc": 2**127}, "expected a PCG64 with an odd increment, got 1701411834604692317316873"),
              ({"state": 2**128, "inc": 1}, "expected the state of PCG64, got {'bit_generator'"),
@@ -308,7 +308,7 @@ def test_streams_that_two_threads_check_at_once():
     taken = []
 
     class PCG64(np.random.PCG64):
-        """After a state is set, another thread checks one of its own, from beginning to end."""
+        """After a state is set, another thread checks another state, from beginning to end."""
 
         @property
         def state(self):
@@ -461,7 +461,7 @@ def test_damaged_files(tmp_path):
         State.from_bytes(signed(json.dumps(head).encode(), b"x"))
     with pytest.raises(ValueError, match="^data: expected a state of cypool .*, got one of '0.0.9'"):
         State.from_bytes(signed(json.dumps({**head, "cypool": "0.0.9"}).encode()))
-    # what is well formed is checked when it is loaded
+    # values in a valid form are checked when the state is loaded
     row = dict(head["rows"][0][1]["dict"])
     forged = {**head, "rows": [[0, {"dict": [*{**row, "elapsed_step": -4}.items()]}], head["rows"][1]]}
     with pytest.raises(ValueError, match="elapsed_step: expected 0 to"):
@@ -495,7 +495,7 @@ def test_damaged_files(tmp_path):
             cypool.load_state(tmp_path / "state")
 
 
-# what families check with
+# the functions that families check with
 
 def test_check_state():
     assert check_state((3, 0.5, True, b"x"), (0, 3), float, bool, bytes) == (3, 0.5, True, b"x")

@@ -88,7 +88,7 @@ def tampered(row, **changes):
 
 
 def hit(row, k, value):
-    """The row with another k-th part of what the environment itself saved."""
+    """The row with another k-th part of the environment's own state."""
     own = list(row["own"])
     own[k] = value
     return tuple(own)

@@ -129,7 +129,7 @@ def test_asynchronous(walker, num_threads, api):
     for _ in range(600):
         batch = env.recv()
         if api == "gym":
-            # what gym has in float32 is no sum of it
+            # gym's rewards are float32: their sum is not that of the statistics
             obs, _, done, info = batch
             assert ("episode" in info) == done.any()
             if done.any():

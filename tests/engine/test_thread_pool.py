@@ -618,9 +618,9 @@ def test_quotas_of_control_groups(tmp_path, monkeypatch):
     unit = {"fs/a.slice/b.service/cpu.max": "350000 100000", "fs/a.slice/cpu.max": "max 100000"}
     assert seen("0::/a.slice/b.service\n", two, unit) == (3.5, 4)
     assert seen("0::/a.slice/b.service\n", two, {**unit, "fs/a.slice/cpu.max": "120000 100000"}) == (1.2, 2)
-    # another unit's, and what lies above the mount point, are none of ours
+    # the limits of another unit, and those above the mount point, are not ours
     assert seen("0::/a.slice/c.service\n", two, {**unit, "cpu.max": "100000 100000"}) == (None, 64)
-    # as it is in a container, without and with the names that the host has; and outside what is mounted
+    # as it is in a container, without and with the names that the host has; and outside the mount
     at_root = {"fs/cpu.max": "50000 100000"}
     assert seen("0::/\n", two, at_root) == (0.5, 1)
     assert seen("0::/../other\n", two, {**at_root, "other/cpu.max": "20000 100000"}) == (0.5, 1)

@@ -1,4 +1,4 @@
-"""The functions of single numbers in numpy_math.pyx give what NumPy and Python give: a million arguments, slow: ten."""
+"""numpy_math.pyx's functions of single numbers give the results of NumPy and Python: a million arguments, slow: ten."""
 import math
 import subprocess
 import sys
@@ -120,7 +120,7 @@ def test_squares_and_remainders(probe, scale, count):
     x = arguments(scale, count)
     out = np.empty_like(x)
     probe.of_double("square", x, out)
-    # what NumPy does with a scalar; checked here on some, as it takes its time
+    # NumPy's result for a scalar; checked here on some, as it takes its time
     assert out.tolist() == [math.pow(value, 2.0) for value in x.tolist()]
     assert out[-50_000:].tolist() == [value ** 2 for value in x[-50_000:]]
     probe.of_double("remainder", x, out)
@@ -129,7 +129,7 @@ def test_squares_and_remainders(probe, scale, count):
 
 
 def test_a_square_is_not_a_product():
-    # or squares would not need a function of their own
+    # or squares would not need a separate function
     x = np.random.default_rng(0).uniform(-13, 13, 200_000)
     assert (np.array([value ** 2 for value in x]) != x * x).any()
 

@@ -1,4 +1,4 @@
-"""Environments of Python in workers: what Gymnasium's vector environments give, and nothing that hangs."""
+"""Environments of Python in workers: they equal Gymnasium's vector environments, and nothing hangs."""
 import collections
 import contextlib
 import copy
@@ -39,7 +39,7 @@ GO, RAISE, EXIT, HANG, RAISE_NEXT_RESET, TELL_NONSENSE, GRANDCHILD = range(7)
 
 
 class Trouble(gymnasium.Env):
-    """Counts its steps; the action says what goes wrong."""
+    """Counts its steps; the action chooses a failure."""
 
     observation_space = spaces.Box(0, 1000, (2,), np.int64)
     action_space = spaces.Discrete(7)
@@ -143,7 +143,7 @@ def same(ours, theirs):
 
 
 def without_ours(info):
-    """Infos, less what the engine adds."""
+    """Infos without those that the engine adds."""
     info = {key: value for key, value in info.items() if key not in ("env_id", "elapsed_step")}
     if "final_info" in info:
         info["final_info"] = {key: value for key, value in info["final_info"].items()
@@ -258,7 +258,7 @@ def test_action_spaces(action_space):
 
 
 class Sampler(gymnasium.Env):
-    """Shows samples of any space, and says what it was given."""
+    """Shows samples of any space, and reports the actions that it was given."""
 
     def __init__(self, observation_space, action_space):
         # others have the same object
@@ -409,7 +409,7 @@ def test_seeds_of_the_first_reset(host):
 
 
 class Oddity(Trouble):
-    """Env 1 reports `value`, and the others what they should."""
+    """Env 1 reports `value`, and the others valid values."""
 
     observation_space = spaces.Dict(small=spaces.Box(0, 255, (2,), np.uint8), real=spaces.Box(-9, 9, (), np.float32))
 
@@ -553,7 +553,7 @@ def test_an_env_that_hangs_holds_nobody_up():
     env.recv()
     with pytest.raises(TimeoutError, match="recv: 0 of 1"):
         env.recv(timeout=0.01)
-    # what still steps when the pool is closed is ended, and so is what environments have started
+    # closing the pool ends workers that still step, and processes that environments have started
     grandchild, *_ = children(children(forkserver_of())[2])
     env.close()
     env.close()
@@ -645,13 +645,13 @@ def test_an_episode_that_was_lost_with_its_process():
     workers = children(forkserver_of())
     os.kill(workers[0], signal.SIGKILL)
     wait_until(lambda: children(forkserver_of()) != workers)
-    # nobody was in flight: the next step finds out
+    # no step was in flight: the next one fails
     with pytest.raises(cypool.EnvError) as caught:
         env.step([GO, GO])
     assert "SIGKILL" in str(caught.value) or "lost" in str(caught.value)
     assert len(caught.value.causes) == 1
     assert env.step([GO, GO])[3].tolist() == [False, False]
-    # a reset needs nothing of what was lost
+    # a reset needs no lost state
     os.kill(children(forkserver_of())[0], signal.SIGKILL)
     for _ in range(3):
         assert env.reset()[0][:, 0].tolist() == [0, 0]
@@ -742,7 +742,7 @@ def test_a_process_that_is_stopped_is_replaced(num_workers):
     stop(children(forkserver_of())[-1])
     env.async_reset()
     assert env.recv(timeout=60)[0].tolist() == [[0, 0], [0, 1]]
-    # what else is asked for fails
+    # other calls fail
     stop(children(forkserver_of())[-1])
     with pytest.raises(cypool.WorkerError, match="not done within worker_timeout=2 s"):
         env.save([0])
@@ -796,7 +796,7 @@ def test_a_step_that_was_given_up_is_not_done_by_the_next_process(tmp_path):
 
 
 class Interrupted(KeyboardInterrupt):
-    """A Ctrl-C, and another one when somebody looks at it."""
+    """A Ctrl-C, and another one when it is pickled."""
 
     def __reduce__(self):
         signal.raise_signal(signal.SIGINT)
@@ -824,7 +824,7 @@ def test_one_ctrl_c_after_another():
     env.close()
 
 
-# what it makes is pickled in a worker, which imports it
+# a worker imports it, and pickles its objects
 PESTERED = """
 import signal
 
@@ -1190,7 +1190,7 @@ class Counted:
 
 
 class Asked(gymnasium.Env):
-    """Says in its infos what `reset` was called with; episodes have two steps."""
+    """Returns the arguments of `reset` in its infos; episodes have two steps."""
 
     observation_space = spaces.Discrete(9)
     action_space = spaces.Discrete(2)
@@ -1341,7 +1341,7 @@ def test_a_rollout_ends_with_its_timeout(tmp_path, monkeypatch):
         env.search(state[[0]], actions.T[[1]], timeout=0.2)
     gate.touch()
     assert env.search(state[[0]], actions.T, timeout=60).obs.tolist() == [3, 3]
-    # what the user has sent is not a rollout's
+    # steps that the user has sent do not belong to a rollout
     env.reset()
     env.send([0, 0])
     with pytest.raises(RuntimeError, match="in flight"):
@@ -1431,7 +1431,7 @@ def test_an_environment_that_raises_after_load_keeps_its_random_stream():
 
 
 class Closing(gymnasium.Env):
-    """Notes in a file what is made and closed; raises `what` in a step with action 1, and in `close`."""
+    """Notes in a file when it is made and closed; raises `what` in a step with action 1, and in `close`."""
 
     observation_space = action_space = spaces.Discrete(2)
 

@@ -1,4 +1,4 @@
-"""Environments of Python in threads of the pool's process: what differs from processes."""
+"""Environments of Python in threads of the pool's process: the differences from processes."""
 import contextlib
 import gc
 import os

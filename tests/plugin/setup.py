@@ -4,7 +4,7 @@ from setuptools import setup
 
 from cypool.tools.compile import extension
 
-# what counts is that it compiles and what it computes; each module costs a second, so there are few
+# tests need only that it compiles, and its results; each module costs a second, so there are few
 FLAGS = ["-O0", "-g0"]
 # not every build has the family that the robot belongs to
 ROBOT = ["robot"] if find_spec("cypool.envs.mujoco") else []

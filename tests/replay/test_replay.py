@@ -1,4 +1,4 @@
-"""Replay buffers: what a call does, and what it refuses."""
+"""Replay buffers: the results of calls, and their errors."""
 import threading
 
 import numpy as np
@@ -87,7 +87,7 @@ def test_added_steps_that_do_not_go_on():
     wanted = {}
     for t in range(12):
         if t == 7:
-            # somebody has reset an environment in the middle of its episode
+            # a reset of an environment in the middle of its episode
             obs[1] = env.reset([1])[0][0]
         after, reward, terminated, truncated, _ = env.step([2, 3])
         index = np.concatenate([

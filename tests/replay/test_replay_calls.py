@@ -1,4 +1,4 @@
-"""Replay buffers: what comes between a buffer and its pool: Ctrl-C, other threads, hooks, exceptions, forks."""
+"""Replay buffers: events between a buffer and its pool: Ctrl-C, other threads, hooks, exceptions, forks."""
 import fcntl
 import os
 import signal
@@ -46,7 +46,7 @@ def test_sample_interrupted_gathers_the_next_time(num_threads):
     def handler(*_):
         nonlocal armed
         if armed:
-            # once: what looks at the exception is not interrupted
+            # once: the handling of the exception is not interrupted
             armed = False
             raise Interrupt
 
@@ -121,7 +121,7 @@ def test_step_interrupted_anywhere_leaves_pool_and_buffer_whole(batch_size):
             if env._pool.num_pending:
                 buffer.recv()
         assert env._pool is pool and not buffer._callers
-        # a twin that nobody interrupts shows which steps there are
+        # a twin without interrupts shows which steps there are
         twin = cartpoles(3)
         twin.load(env.save())
         for _ in range(3):
@@ -375,7 +375,7 @@ def test_close_while_another_thread_samples_is_not_refused(num_threads):
 
 
 def in_a_child(function):
-    """Calls a function in a forked process; returns what it printed of an exception."""
+    """Calls a function in a forked process; returns the exception that it printed."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -425,7 +425,7 @@ def test_episodes_that_are_overwritten_between_two_are_left_out():
 def test_few_rows_among_many_are_drawn_evenly():
     buffer = cypool.ReplayBuffer(cartpoles(2), 200_000, seed=0)
     obs, no, yes = np.zeros((2, 4), np.float32), np.zeros(2, bool), np.ones(2, bool)
-    # what an environment shows without a step is no row that can be drawn
+    # an observation without a step is no row that can be drawn
     for _ in range(3):
         buffer.add(obs, [0, 0], [1.0, 1.0], obs + 1, no, yes)
     for _ in range(2000):

@@ -51,7 +51,7 @@ def test_a_file_has_what_the_buffer_had(walker, tmp_path, num_steps):
     assert rows_of(other) == wanted
     with make(path) as again:
         assert rows_of(again) == wanted
-        # what follows is behind a gap
+        # the next rows are behind a gap
         again.reset()
         step(again, 0)
         assert len(again) == len(np.union1d(again.indices(), list(wanted))) - len(

@@ -65,7 +65,7 @@ class Model:
                     self.append(i, Row(row_of(obs, k), is_first=True))
 
     def sampled(self):
-        """Returns what can be sampled: index -> what a sample has of it."""
+        """Returns the steps that can be sampled: index -> their values in a sample."""
         found = {}
         for i, rows in enumerate(self.envs):
             oldest = max(len(rows) - self.rows + self.padding, 0)

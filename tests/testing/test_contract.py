@@ -1,4 +1,4 @@
-"""`cypool.testing.check_env` passes what keeps the contract, and finds what does not; `debug=True` watches rows."""
+"""`cypool.testing.check_env` passes correct environments, and finds errors in others; `debug=True` watches rows."""
 import sys
 
 import numpy as np

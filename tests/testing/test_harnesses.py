@@ -1,4 +1,4 @@
-"""The harnesses of sweeps and benchmarks, and what families contribute to them."""
+"""The harnesses of sweeps and benchmarks, and the parts of families in them."""
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +11,7 @@ MEASURES = sorted(path.parent.name for path in (ROOT / "tests" / "envs").glob("*
 
 
 def run(folder, code, cwd):
-    """Runs code that imports a harness, in a process of its own: it forks."""
+    """Runs code that imports a harness, in a separate process: it forks."""
     code = f"import sys; sys.path.insert(0, {str(ROOT / folder)!r})\n{code}"
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, cwd=cwd)
 

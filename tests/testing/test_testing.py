@@ -1,4 +1,4 @@
-"""`cypool.testing.check_parity` passes what is equal, and finds what is not."""
+"""`cypool.testing.check_parity` passes equal environments, and finds differences."""
 import pickle
 from types import SimpleNamespace
 
@@ -61,7 +61,7 @@ def test_wrong_physics_are_found(walker):
 
 
 def test_final_observations_and_infos_are_compared(walker):
-    # the first step of an episode that ends with it: only final_obs shows what it led to
+    # the first step of an episode that ends with it: only final_obs shows its result
     with pytest.raises(ParityError) as caught:
         check_parity("walker/Pretender-gravity-v0", autoreset_mode="SameStep", num_steps=3000, max_episode_steps=1)
     assert caught.value.key == "info final_obs" and caught.value.ours.shape == (2,) and caught.value.env_id in range(4)
@@ -70,7 +70,7 @@ def test_final_observations_and_infos_are_compared(walker):
 def parity_cases():
     """All quick ids in all modes; by default one of each class in one mode, and CartPole in the others.
 
-    Of families whose environments take seconds the tests of their own compare each class.
+    The tests of families whose environments take seconds compare each class.
     """
     cases = []
     for family in FAMILIES:

@@ -1,4 +1,4 @@
-"""The benchmark runs as the README says, measures what it claims, and refuses nonsense in one line."""
+"""The benchmark runs as the README says, measures as it claims, and refuses nonsense in one line."""
 import contextlib
 import json
 import os
@@ -84,7 +84,7 @@ def test_several_environments(tmp_path):
 
 def without(module, args):
     """Code that runs the benchmark where a module is not installed."""
-    # None in sys.modules is what is not there
+    # None in sys.modules stands for a missing module
     return (f"import runpy, sys; sys.modules[{module!r}] = None; sys.argv = {['benchmark.py', *args]}; "
             f"runpy.run_path({str(SCRIPT)!r}, run_name='__main__')")
 

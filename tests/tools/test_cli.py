@@ -1,4 +1,4 @@
-"""The `cypool` command: what it prints, as JSON too, and how it refuses: in one line, with status 2."""
+"""The `cypool` command: its output, as JSON too, and its errors: in one line, with status 2."""
 import importlib
 import json
 import os

@@ -20,7 +20,7 @@ TEXT = (TEMPLATE / "my_env" / "my_env.pyx").read_text()
 
 @pytest.fixture(scope="module", autouse=True)
 def cache(tmp_path_factory, plugin_path):
-    """A cache of its own, which is empty; the plug-in's is the one of before."""
+    """A separate cache, which is empty; the plug-in's is the one of before."""
     folder = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CYPOOL_CACHE", str(folder))

@@ -22,7 +22,7 @@ def installed(tmp_path_factory):
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True, timeout=300)
     python = folder / "venv" / "bin" / "python"
     (site,) = (folder / "venv" / "lib").glob("python*/site-packages")
-    # also what those folders' own .pth files name
+    # also the folders that their .pth files name
     here = [path for path in sys.path if os.path.isdir(path) and not path.startswith(sys.base_prefix + os.sep)]
     (site / "all.pth").write_text("".join(f"import site; site.addsitedir({path!r})\n" for path in here))
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}

@@ -1,4 +1,4 @@
-"""Atari games compared with ale_py's own emulator, bit for bit: what sweep.py and a test take.
+"""Atari games compared with ale_py's own emulator, bit for bit; sweep.py and a test use it.
 
 Both play the same actions in one process: 20,000 steps of each game, of 4 frames or of one, in up to five of its modes
 and difficulties, with and without sticky actions, through game overs. After each step memory, screen (in colour),
@@ -146,7 +146,7 @@ def options_of(run):
 
 
 def record(path, games, scale):
-    """Writes a state of each run, and what comes after it."""
+    """Writes a state of each run, and the steps after it."""
     lines = {}
     for task in games:
         for run in runs_of(task, scale):
@@ -206,7 +206,7 @@ def run_programs(task, count):
     digests = []
     for _ in range(count):
         state = bytearray(unpacked)
-        # ALE's names of the parts; ints of 4 bytes, and what it writes for False and True
+        # ALE's names of the parts; ints of 4 bytes, and ALE's numbers for False and True
         at = state.index(b"M6502Low") + 8
         registers = [random.randrange(256) for _ in range(5)]
         counter = random.choice([0x80, 0x180, 0x2080, 0xE080, 0xF080]) + random.randrange(128)
@@ -229,7 +229,7 @@ PROGRAMS = Path(__file__).with_name("emulator_programs.json")
 
 
 def write_programs():
-    """Writes what random programs do to PROGRAMS, with which a test compares."""
+    """Writes the results of random programs to PROGRAMS, with which a test compares."""
     if atari.EMULATOR != "reference":
         raise SystemExit("build with CYPOOL_ALE_REFERENCE=1 first: this emulator is the one to be tested")
     digests = {task: run_programs(task, 400) for task in ("pong", "jamesbond", "freeway")}

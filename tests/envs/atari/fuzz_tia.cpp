@@ -70,7 +70,7 @@ private:
         random_ ^= random_ << 17;
         return static_cast<int>(static_cast<std::uint32_t>(random_ >> 32) % static_cast<std::uint32_t>(n));
     }
-    // what registers are full of, empty of, or something between
+    // a value for a register: no bits, all bits, few bits, or any
     int value() {
         switch (below(6)) {
             case 0: return 0;

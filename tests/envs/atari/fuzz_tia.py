@@ -44,7 +44,7 @@ def main():
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--last", type=int, default=4000, help="programs for each game")
     arguments = parser.parse_args()
-    # what is ours is named relative to there
+    # our files are named relative to there
     os.chdir(ROOT)
     different = []
     with tempfile.TemporaryDirectory() as folder:

@@ -5,6 +5,6 @@ from cypool.envs.atari.atari import pool_frames
 
 
 def images(plane):
-    """Yields names of kernels with what they make of a picture of a screen."""
+    """Yields names of kernels with their results for a picture of a screen."""
     table = np.random.default_rng(1).integers(0, 256, 256, dtype=np.uint8)
     yield "pool_frames", [pool_frames(plane, plane[::-1].copy(), table)]

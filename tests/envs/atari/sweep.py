@@ -4,13 +4,13 @@
     python fuzz/sweep_family.py atari emulator --out emulator.jsonl
 
 Compares observation, reward, flags and info byte for byte, through resets. `--scale 10` takes ten times the steps.
-Patterns are of presets and ids; "emulator" is what emulator.py compares: the emulator with ale_py's own. It can also
+Patterns are of presets and ids; "emulator" runs emulator.py: the emulator against ale_py's own. It can also
 continue the states of one build in another, such as one with CYPOOL_ALE_REFERENCE=1:
 
-    python fuzz/sweep_family.py atari --record states.pickle   # in the first: states, and what comes after
+    python fuzz/sweep_family.py atari --record states.pickle   # in the first: states, and the steps after
     python fuzz/sweep_family.py atari --replay states.pickle   # in the second: the same comes after them
 
-`--programs`, with CYPOOL_ALE_REFERENCE=1, writes emulator_programs.json: what ALE does with random programs.
+`--programs`, with CYPOOL_ALE_REFERENCE=1, writes emulator_programs.json: ALE's results for random programs.
 """
 from functools import partial
 from pathlib import Path

@@ -117,7 +117,7 @@ class Reference:
         self.random = np.random.RandomState(self.seed)
         self.needs_reset = self.lost_life = False
         self.game_step = 0
-        # how often a reset did what
+        # number of resets of each kind
         self.counts = Counter()
 
     def draw_noops(self):
@@ -548,7 +548,7 @@ def test_noop_draws_are_those_of_envpool():
         ale.act(ale_py.Action.FIRE)
         frames.append(
             cv2.resize(ale.getScreenGrayscale(), (84, 84), interpolation=cv2.INTER_AREA).tobytes())
-    # each number of no-ops has a frame of its own in this game
+    # each number of no-ops leads to a different frame in this game
     assert len(set(frames)) == 30
     pool = cypool.make("Enduro-v5", num_envs=8, seed=0)
     obs, _ = pool.reset()
@@ -881,7 +881,7 @@ def run(script, *arguments):
     return done.stdout.split()
 
 
-# argv: a folder to look for ROMs in, the true ROM, what happens to it
+# argv: a folder to look for ROMs in, the true ROM, the change to it
 ROM_CHANGES = """
 import os, shutil, sys
 
@@ -952,7 +952,7 @@ def test_memory_of_an_environment(id):
     assert 0.1 < float(run(MEMORY, id)[0]) < 0.6
 
 
-# argv: what to import, in this order; "global" makes the symbols of what comes next global
+# argv: modules to import, in this order; "global" makes the symbols of the next one global
 TWO_EMULATORS = """
 import hashlib, os, sys
 

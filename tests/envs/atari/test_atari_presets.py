@@ -35,7 +35,7 @@ RUNS = [
     ("Pong-v5", 20, {"max_num_frames_per_episode": 9, "frame_skip": 1, "noop_max": 0}),
     # the no-ops of a reset end its game
     ("Pong-v5", 12, {"max_num_frames_per_episode": 33, "noop_max": 90}),
-    # one that has frames of its own before an episode
+    # a game that plays frames itself before an episode
     ("DoubleDunk-v5", 12, {"max_num_frames_per_episode": 200, "frame_skip": 20}),
     ("Breakout-v5", 0, {"frame_skip": 1}),
     ("Breakout-v5", 0, {"frame_skip": 2, "stack_num": 1, "noop_max": 1, "full_action_space": True}),
@@ -121,7 +121,7 @@ def test_defaults_of_ids_are_those_of_gymnasiums():
             assert options[name] == kwargs[name], spec.id
 
 
-# what happens between
+# parity with the reference
 
 
 def pair(preset, seed, **options):
@@ -261,7 +261,7 @@ def test_discount_is_zero_where_a_life_is_lost(episodic_life):
         assert "discount" not in step.observation._fields
         lives, reset = info["lives"], terminated | truncated
         seen.update(zip(want.tolist(), terminated.tolist(), truncated.tolist(), strict=True))
-    # a life lost but no episode over is what the option is for; a time limit does not count
+    # a lost life has discount 0, also where the episode continues; a time limit has 1
     assert (True, False, True) in seen and ((False, False, False) in seen) == (not episodic_life)
     env.close()
     dm.close()

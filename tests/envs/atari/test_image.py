@@ -98,7 +98,7 @@ def test_shrink_read_only(simd):
 
 
 def at_page_edges(values):
-    # copies of the values that begin or end right at pages nobody may touch
+    # copies of the values that begin or end right at pages that must not be touched
     page = mmap.PAGESIZE
     inner = -(-values.size // page) * page
     memory = mmap.mmap(-1, inner + 2 * page)

@@ -1,4 +1,4 @@
-"""Saved states of Atari games: ALE's own cloneState leaves out some of what is needed."""
+"""Saved states of Atari games: ALE's own cloneState leaves out some of the state."""
 import shutil
 
 import numpy as np

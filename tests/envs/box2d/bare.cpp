@@ -1,4 +1,4 @@
-// The steps that a pool of Box2D's environments takes, and nothing else: what measure.py compares with.
+// The steps that a pool of Box2D's environments takes, and nothing else: measure.py compares with these.
 #include <memory>
 #include <random>
 #include <thread>

@@ -7,7 +7,7 @@ CASES = Cases(
     contract_options={"BipedalWalker": {"fresh_world": True}, "CarRacing": {"fresh_world": True}},
     fuzz_variants=(("LunarLander-v3", {"continuous": True, "enable_wind": True}),
                    ("CarRacing-v3", {"domain_randomize": True})),
-    # box2d for Python has C++ of its own
+    # box2d for Python is separate C++
     sanitizer=Sanitizer(target="box2d", tests=(".",), without="parity or pictures_are_gymnasiums or not_needed"),
     packaged_tests=("",),
     measured=(("LunarLander-v3", 64),),

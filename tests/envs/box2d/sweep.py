@@ -1,8 +1,8 @@
 """Compares Box2D's environments with the installed Gymnasium, byte for byte.
 
 Random play, and play that lands, walks and follows the track, in single environments of Gymnasium next to a pool;
-observations, rewards, ends, infos and random streams, and pictures of `render()`. `--num-steps` is what each setting
-and seed gets, CarRacing a quarter of it.
+observations, rewards, ends, infos and random streams, and pictures of `render()`. `--num-steps` is for each setting
+and seed; CarRacing gets a quarter of it.
 """
 import warnings
 from collections import Counter
@@ -78,7 +78,7 @@ CASES = [
 def compare(id, play, options, seeds, num_steps, render_every=0):
     """Compares a pool with one environment of Gymnasium for each seed, each for `num_steps`.
 
-    Returns what was compared; raises AssertionError where they differ.
+    Returns counts of the comparisons; raises AssertionError where they differ.
     """
     import gymnasium
 

@@ -108,7 +108,7 @@ def test_pictures_are_gymnasiums(id, steps, every):
 
 @pytest.mark.parametrize("id", [*IDS[::2][:2], *slow(*IDS[1::2], IDS[4])])
 def test_contract(id):
-    """With worlds that live on, an episode depends on those before it, as in Gymnasium: not what the contract says."""
+    """With worlds that live on, an episode depends on those before it, as in Gymnasium: against the contract."""
     options = {} if id.startswith("Lunar") else {"fresh_world": True}
     report = check_env(id, num_envs=2, num_steps=10 if id.startswith("Car") else 40, **options)
     assert len(report.passed) == 8 and report.skipped == ()

@@ -36,7 +36,7 @@ def pump(obs):
     return np.where(obs[:, 5] >= 0, 2, 0)
 
 
-# what gets to where random actions do not: limits of speed and place, the goals, the time limits
+# policies that reach states that random actions do not: limits of speed and place, the goals, the time limits
 GOOD = {"CartPole-v1": balance, "MountainCar-v0": push_the_way_it_goes,
         "MountainCarContinuous-v0": push_hard_the_way_it_goes, "Pendulum-v1": swing_up, "Acrobot-v1": pump}
 

@@ -34,7 +34,7 @@ def equal(a, b):
 
 @pytest.mark.parametrize("id", IDS)
 def test_steps_are_close_to_the_exact_ones(id):
-    # a few steps: what rounding does to them grows from step to step
+    # a few steps: the error by rounding grows from step to step
     exact, fast = play(id, 10), play(id, 10, precision="fast")
     for a, b in zip(exact, fast, strict=True):
         np.testing.assert_allclose(b, a, rtol=1e-4, atol=1e-4)

@@ -204,7 +204,7 @@ def play(duel, style, chance, num_steps):
 
 
 def help_player(duel, style, step, chance):
-    """Gives the player of some styles what it would hardly find."""
+    """Gives the player of some styles items that it would hardly find."""
     have = duel.theirs._player.inventory
     if style == "gifts" and step % 25 == 0:
         if chance.random() < 0.5:
@@ -245,7 +245,7 @@ class Any:
 
 
 class Walker:
-    """Goes far, and hits what is in its way."""
+    """Goes far, and hits all things in its way."""
 
     def __init__(self, chance):
         self.chance, self.move, self.left = chance, 1, 0
@@ -342,7 +342,7 @@ class Player:
         return int(self.chance.integers(1, 6))
 
     def goals(self, have, done, world, player):
-        """Yields what to go for, the most urgent first: an action, or a test of cells to do something with."""
+        """Yields goals, the most urgent first: an action, or a test of cells to do something with."""
         foes = (objects.Zombie, objects.Skeleton)
         if have["health"] > 2 and any(isinstance(each, foes) and player.distance(each) <= 2 for each in world.objects):
             yield of_class(foes)
@@ -419,7 +419,7 @@ class Player:
 
 
 class Farmer(Player):
-    """Plants what it has, waits, and eats."""
+    """Plants saplings, waits, and eats."""
 
     def goals(self, have, done, world, player):
         yield of_class(objects.Zombie, lambda zombie: player.distance(zombie) <= 2)

@@ -25,7 +25,7 @@ def add_arguments(parser):
 
 
 def play_episode(number, style, ordered, options, num_steps):
-    """Returns what happened in an episode; raises AssertionError where the two differ."""
+    """Returns counts of an episode's events; raises AssertionError where the two differ."""
     duel = Duel(number, ordered, num_threads=(0, 1, 2, 5)[number % 4], **options)
     with duel.ours:
         play(duel, style, np.random.default_rng(number), min(num_steps, LONGEST.get(style, 500)))

@@ -53,7 +53,7 @@ def at_night(env, **numbers):
     return env.save()
 
 
-# ---- what crafter does
+# ---- the behaviour of crafter
 
 
 def test_names_and_ids():
@@ -148,7 +148,7 @@ def test_semantic_observations():
 
 
 def symbols_of(world, saved, daylight):
-    """Returns what Craftax-Classic observes, of a saved world and its semantic map."""
+    """Returns the observation of Craftax-Classic for a saved world and its semantic map."""
     blocks = {0: 1, "water": 3, "grass": 2, "stone": 4, "path": 7, "sand": 13, "tree": 5, "lava": 14, "coal": 8,
               "iron": 9, "diamond": 10, "table": 11, "furnace": 12}
     numbers = [1, *(blocks[name] for name in assets.MATERIALS)]
@@ -192,7 +192,7 @@ def test_parts_of_pictures_that_no_pool_has_are_freed():
 
 @pytest.mark.parametrize("obs_type", ["semantic", "symbolic"])
 def test_the_game_is_the_same_without_pictures(obs_type):
-    """A picture of the night takes numbers from the random stream, also where nobody sees it."""
+    """A picture of the night takes numbers from the random stream, also where it is not observed."""
     with_pictures, without = started(num_steps=30), started(num_steps=30, obs_type=obs_type)
     at_night(with_pictures)
     at_night(without)

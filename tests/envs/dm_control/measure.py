@@ -52,7 +52,7 @@ def bare_loop(domain, task, num_threads, actions):
         compiled().run(pointer(model), pointers, num_envs, pointer(actions), steps, env._n_sub_steps, num_threads)
         return steps * num_envs
 
-    # what the addresses are of has to live as long
+    # the objects at the addresses have to live as long
     run.owned = envs
     return run
 

@@ -1,4 +1,4 @@
-"""The DeepMind Control Suite equals dm_control, byte for byte, in both APIs; and what else it has."""
+"""The DeepMind Control Suite equals dm_control, byte for byte, in both APIs; states, models and files are checked."""
 import gc
 import importlib.machinery
 import importlib.util
@@ -26,7 +26,7 @@ def id_of(domain, task):
 
 
 def equal_parts(ours, theirs, row=0):
-    """Whether a row is what dm_control observes: names, their order, shapes and bytes."""
+    """Whether a row equals an observation of dm_control: names, their order, shapes and bytes."""
     return list(ours) == list(theirs) and all(
         ours[name][row].shape == np.shape(part) and ours[name][row].tobytes() == np.asarray(part).tobytes()
         for name, part in theirs.items())

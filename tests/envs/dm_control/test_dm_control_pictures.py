@@ -34,7 +34,7 @@ MANY = [(domain, task, {"width": 84, "height": 84, "camera_id": camera}) for dom
     ("swimmer", "swimmer6"), ("dog", "fetch")] for camera in (-1, 0)]
 
 
-# what DrQ's wrappers make of dm_control: repeated actions, and the last three images
+# dm_control as with DrQ's wrappers: repeated actions, and the last three images
 STACKED = """
 import numpy as np
 import cypool

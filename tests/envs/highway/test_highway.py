@@ -34,7 +34,7 @@ def played(id, num_steps, **options):
     return env
 
 
-# ---- what highway-env does
+# ---- the behaviour of highway-env
 
 
 @pytest.mark.parametrize("id, options", often_slow(ALL, 4))

@@ -5,7 +5,7 @@ from family_tests import players_of
 from cypool.envs.common.group_references import GroupReferences
 
 BASE = "Foraging-8x8-2p-3f-v3"
-# ids, and options with code of their own
+# ids, and options with separate code
 VARIANTS = [(id, {}) for id in (
     BASE, "Foraging-5x5-2p-1f-v3", "Foraging-2s-8x8-2p-2f-coop-v3", "Foraging-grid-2s-5x5-9p-2f-v3",
     "Foraging-10x10-3p-3f-v3", "Foraging-2s-10x10-4p-4f-coop-v3", "Foraging-15x15-4p-5f-v3", "Foraging-5x5-9p-4f-v3",

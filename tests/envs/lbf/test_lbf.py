@@ -51,7 +51,7 @@ def positions(env):
     return [tuple(number_in(state, f"player[{k}].{name}") for name in ("row", "col")) for k in range(count)]
 
 
-# ---- what lbforaging does
+# ---- the behaviour of lbforaging
 
 
 @needs_lbforaging

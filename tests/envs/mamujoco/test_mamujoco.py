@@ -14,7 +14,7 @@ from cypool.testing import check_parity
 pytestmark = pytest.mark.families("mamujoco")
 CHEETAH, PENDULUM, SEGMENTS = "MaMuJoCo/HalfCheetah-v1", "MaMuJoCo/InvertedPendulum-v1", "MaMuJoCo/ManySegmentAnt-v1"
 
-# every robot; what shows only in a robot of several segments, two joints away, or at a high speed
+# every robot; differences that only a robot of several segments shows, two joints away, or at a high speed
 SHOWN = {"ManySegmentAnt": "2x3", "ManySegmentSwimmer": "3x2"}
 QUICK = [(id, options) for id, options in variants((1,)) if options["agent_conf"] in (None, SHOWN.get(
     id.split("/")[1].split("-")[0], CONFIGURATIONS.get(id.split("/")[1].split("-")[0], (None,))[0]))]

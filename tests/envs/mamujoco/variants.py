@@ -4,7 +4,7 @@ CONFIGURATIONS = {
     "HumanoidStandup": ("9|8",), "Walker2d": ("2x3",), "Reacher": ("2x1",), "Swimmer": ("2x1",), "Pusher": ("3p",),
     "CoupledHalfCheetah": ("1p1",), "ManySegmentSwimmer": ("2x1", "3x2", "10x2", "6x1"),
     "ManySegmentAnt": ("1x1", "2x1", "2x3", "3x1", "6x2")}
-# what can be seen of joints, where it is more than positions and velocities
+# categories that joints have, of robots that have more than positions and velocities
 _BODIES = ["qpos", "qvel", "cinert", "cvel", "qfrc_actuator", "cfrc_ext"]
 KNOWN = {
     "Ant": ["qpos", "qvel", "cfrc_ext"], "ManySegmentAnt": ["qpos", "qvel", "cfrc_ext"], "Humanoid": _BODIES,
@@ -16,7 +16,7 @@ ALONE = ("Ant", "HalfCheetah", "Hopper", "Humanoid", "HumanoidStandup", "Walker2
 
 
 def categories_of(robot, obsk):
-    """Returns other categories than the usual ones: what is seen at each depth, and of the root."""
+    """Returns other categories than the usual ones: those at each depth, and those of the root."""
     known = KNOWN.get(robot, ["qpos", "qvel"])
     return {0: [([["qvel", "qpos"]], ["qvel"]), ([known[::-1]], ["qpos"])],
             1: [([["qpos"], ["qvel"]], []), ([known, known], ["qvel", "qpos"])],

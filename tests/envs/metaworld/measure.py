@@ -1,6 +1,6 @@
 """Meta-World next to metaworld, EnvPool and the same steps of MuJoCo in C++ (bare_loop.cpp, needs g++).
 
-Plays what scripted policies play; resets do not count. EnvPool draws goals of its own and has another MuJoCo. With
+Plays the actions of scripted policies; resets do not count. EnvPool draws other goals, with another MuJoCo. With
 `--table resets`: resets, of cypool also with a known start, and episodes of `--num-steps` steps with their reset.
 """
 import copy

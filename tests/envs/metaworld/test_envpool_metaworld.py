@@ -20,7 +20,7 @@ def test_names_spaces_and_infos():
     env = cypool.make("MetaWorld/Reach-v3", num_envs=2, num_threads=0, seed=0)
     assert env.single_action_space == other.action_space
     (obs, info), (their_obs, their_info) = env.reset(), other.reset()
-    # another MuJoCo and another goal: what has nothing to do with them is the same
+    # another MuJoCo and another goal: elements that do not depend on them are the same
     assert obs.dtype == their_obs.dtype and obs.shape == their_obs.shape
     assert (obs[:, 36:] == 0).all() and (their_obs[:, 36:] == 0).all()
     np.testing.assert_allclose(obs[:, :4], their_obs[:, :4], atol=1e-3)

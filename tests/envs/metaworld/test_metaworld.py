@@ -32,7 +32,7 @@ def tasks(*names):
                          if IS_3_0 and name == CHANGED else []) for name in names]
 
 
-# ---- what the package does
+# ---- the behaviour of the package
 
 
 def test_tasks_are_those_of_the_package():
@@ -121,7 +121,7 @@ test_options = equals([
         ("Meta-World/push-v3", {"reward_normalization_method": "gymnasium", "terminate_on_success": True}),
         ("Meta-World/reach-v3", {"normalize_observations": True, "use_one_hot": True, "num_tasks": 2,
                                  "recurrent_info_in_obs": True})),
-    # beyond what an observed goal is clipped to
+    # beyond the bounds to which an observed goal is clipped
     ("Meta-World/reach-v3", {"goals": [[0.05, 0.62, 0.02, 0.2, 0.9, 0.4], [0, 0.65, 0.02, 0, 0.85, 0.1]]}),
 ], num_envs=3, num_steps=45, seeds=[1], num_threads=0, max_episode_steps=11)
 
@@ -203,7 +203,7 @@ test_states_and_copies = continues([
 @pytest.mark.parametrize("task", ["pick-place-v3", *slow("stick-push-v3", "push-back-v3")])
 @pytest.mark.filterwarnings("ignore:Constant")
 def test_what_a_step_computed_for_the_next_one_is_in_no_state(task):
-    """The thing is grasped, for which a step computes what the next one can use; after a load nothing is known."""
+    """While a thing is grasped, a step keeps a result for the next one; after a load it is computed again."""
     load()
     from metaworld.policies import ENV_POLICY_MAP
 
@@ -251,7 +251,7 @@ def test_states_are_checked():
     env.load(state)
 
 
-# ---- what is wrong
+# ---- errors
 
 
 test_wrong_options = refuses([

@@ -1,10 +1,10 @@
-"""Plays MiniGrid's levels: a shortest path through doors, keys and obstacles to what the mission names."""
+"""Plays MiniGrid's levels: a shortest path through doors, keys and obstacles to the goal of the mission."""
 import heapq
 
 LEFT, RIGHT, FORWARD, PICKUP, DROP, TOGGLE, DONE = range(7)
 STEPS = [(1, 0), (0, 1), (-1, 0), (0, -1)]
 PORTABLE = "key", "ball", "box"
-LOCKED = 60  # what a door costs whose key is not in hand
+LOCKED = 60  # the cost of a door whose key is not in hand
 
 
 class Planner:
@@ -12,13 +12,13 @@ class Planner:
 
     Args:
         env: minigrid's environment, not wrapped.
-        chance: NumPy's generator, for what the level leaves open.
+        chance: NumPy's generator, for choices that the level leaves open.
     """
 
     def __init__(self, env, chance):
         self.env, self.chance = env, chance
         self.full = False  # something has to be put down first
-        self.obstacle = None  # and then, what lies here has to be moved
+        self.obstacle = None  # and then, the thing at this place has to be moved
 
     def replan(self, _):
         """Returns the next action; raises ValueError if there is no way."""
@@ -35,7 +35,7 @@ class Planner:
         return self.toward(positions, action, adjacent)
 
     def aim(self):
-        """Returns cells, what to do in front of one (None: enter it), and whether a cell next to it does as well."""
+        """Returns cells, the action in front of one (None: enter it), and whether a cell next to it does as well."""
         env = self.env
         name = type(env).__name__
         if name == "FetchEnv":
@@ -65,7 +65,7 @@ class Planner:
         return [(k % grid.width, k // grid.width) for k, each in enumerate(grid.grid) if each and wanted(each)]
 
     def cost(self, xy):
-        """Returns what it takes to enter a cell, or None."""
+        """Returns the cost of entering a cell, or None."""
         each = self.env.grid.get(*xy)
         if each is None or each.type in ("goal", "floor"):
             return 1

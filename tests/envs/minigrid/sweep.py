@@ -2,9 +2,9 @@
 
 Compares image, direction, mission, reward, ends, the whole grid at the begin and end of an episode, and the random
 stream there. A third of the episodes has random actions, and a third more steps forward, pick-ups and toggles. In the
-last third, BabyAI's own bot plays BabyAI, and a planner plays MiniGrid: it finds keys, opens doors and reaches what the
-mission names. Says for each id how its episodes ended, and what happened on the way. 1000 episodes of each take an hour
-or two.
+last third, BabyAI's own bot plays BabyAI, and a planner plays MiniGrid: it finds keys, opens doors and reaches the
+goal of the mission. Says for each id how its episodes ended, and counts events in them. 1000 episodes of each take an
+hour or two.
 """
 import collections
 import contextlib
@@ -35,7 +35,7 @@ def _stop(*_):
 
 
 def plan(bot, last):
-    """Returns what the bot does next; raises if it does not know."""
+    """Returns the bot's next action; raises if it has none."""
     signal.setitimer(signal.ITIMER_VIRTUAL, BOT_SECONDS)
     try:
         return int(bot.replan(last))
@@ -64,7 +64,7 @@ def actions_of(env, style, chance):
 
 
 def play(id, episodes):
-    """Returns what happened in the episodes of an id; raises AssertionError where the two differ."""
+    """Returns counts of events in the episodes of an id; raises AssertionError where the two differ."""
     signal.signal(signal.SIGVTALRM, _stop)
     seen = collections.Counter()
     with cypool.make(id, num_envs=1, seed=0, num_threads=0, autoreset_mode="Disabled") as ours:

@@ -75,7 +75,7 @@ def arguments_of(level):
 
 
 def accepted(level, arguments):
-    # a class may give an argument itself, or demand what the default is not
+    # a class may give an argument itself, or refuse its default
     try:
         level(**arguments)
     except (AssertionError, TypeError):
@@ -85,7 +85,7 @@ def accepted(level, arguments):
 
 @pytest.mark.parametrize("id", QUICK)
 def test_arguments_are_options(id):
-    """Whatever minigrid's constructors take is an option, but for what cypool has in another way."""
+    """Whatever minigrid's constructors take is an option, except for those that cypool has in another way."""
     pytest.importorskip("minigrid")
     spec = gymnasium.spec(id)
     level = load_env_creator(spec.entry_point)
@@ -214,7 +214,7 @@ def test_states_of_other_lengths():
     ("MiniGrid-Dynamic-Obstacles-8x8-v0", {"carrying": 4}, "carrying: expected an object that is nowhere else, got 4"),
     ("MiniGrid-DoorKey-5x5-v0", {"carrying": 1}, "carrying: expected an object that is nowhere else, got 1"),
     ("MiniGrid-DoorKey-5x5-v0", {"cells[24]": 5}, r"cells\[24\]: expected an object that is there, got 5"),
-    # what the agent is to have in its hands with the first step
+    # the object that the agent gets in its hands with the first step
     *[("BabyAI-PutNextS5N2Carrying-v0", {"moved": value}, f"moved: expected an object in a cell, got {value}")
       for value in (0, 1)],
     ("BabyAI-PutNextS5N2Carrying-v0", {"moved": -1}, "moved: expected 0 to"),
@@ -391,7 +391,7 @@ def test_text():
 
 
 def test_without_minigrid(monkeypatch):
-    """The levels run; pictures and parity say what they need."""
+    """The levels run; pictures and parity raise an error that names the package."""
     import importlib.metadata
 
     from cypool.envs.minigrid.reference import need_minigrid

@@ -6,7 +6,7 @@ import numpy as np
 from cypool.envs.mpe2.reference import References
 
 NUMBERS = {"continuous_actions": True}
-# of each id: options with code of their own
+# of each id: options with separate code
 VARIANTS = {
     "simple-v3": [{}, NUMBERS, {"max_cycles": 1}],
     "simple_spread-v3": [
@@ -87,7 +87,7 @@ class Player:
             return self.go_towards(agent, k, space)
         if not self.continuous:
             return self.random.integers(space.n)
-        # float32 of doubles: differences of what Generator.random(dtype=float32) draws need no rounding
+        # float32 of doubles: differences of numbers from Generator.random(dtype=float32) need no rounding
         action = self.random.random(space.shape).astype(np.float32)
         if self.random.random() < 0.3:
             action = np.rint(action)

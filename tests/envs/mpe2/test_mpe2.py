@@ -40,7 +40,7 @@ def played(id, num_steps, **options):
     return env
 
 
-# ---- what mpe2 does
+# ---- the behaviour of mpe2
 
 
 @pytest.mark.parametrize("id, mode", [
@@ -88,7 +88,7 @@ def test_an_episode_that_ends_by_success():
 
 
 def test_pushes_that_hardly_push():
-    """Those of agents at rest are equal, too: far below what observations show."""
+    """Those of agents at rest are equal, too: far below the precision of observations."""
     env, theirs = made(TAG), importlib.import_module("mpe2.simple_tag_v3").parallel_env()
     rng, weak = np.random.default_rng(0), 0
     for seed in range(8):
@@ -166,7 +166,7 @@ def test_all_ways_of_stepping_are_one():
 
 
 def sorted_rows(env, actions):
-    """Steps all environments once; returns what each got."""
+    """Steps all environments once; returns the row of each."""
     rows = {}
     batches = [env.step(actions)] if not env.is_async else [
         env.step({name: part[[i]] for name, part in actions.items()}, [i]) for i in range(env.num_envs)]
@@ -253,7 +253,7 @@ def test_a_copy_outlives_its_source():
     source.close()
     del source
     for k in range(70):
-        # others take the place of what is forgotten
+        # other scenarios take the memory of those that are freed
         made(SPREAD, N=5, max_cycles=k + 1).close()
     for _ in range(30):
         env.step(env.action_space.sample())

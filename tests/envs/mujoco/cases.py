@@ -5,7 +5,7 @@ CASES = Cases(
     slow_ids=("*-v4",),
     fuzz_variants=(("Reacher-v5", {"frame_stack": 3, "randomize": {"body_mass": (0.5, 2)}}),),
     draws_quickly=False,
-    # what starts processes, and what limits the address space
+    # without tests that start processes or limit the address space
     sanitizer=Sanitizer(
         target="mujoco", tests=("test_mujoco.py", "../../engine/test_state_checks.py::test_indices_of_mujoco"),
         without="run_python or processes or without_memory"),

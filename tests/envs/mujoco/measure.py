@@ -31,7 +31,7 @@ def bare_loop(env_id, num_threads, actions):
         compiled().run(pointer(env.model), pointers, num_envs, pointer(controls), steps, env.frame_skip, num_threads)
         return steps * num_envs
 
-    # what the addresses are of has to live as long
+    # the objects at the addresses have to live as long
     run.owned = datas
     return run
 

@@ -24,7 +24,7 @@ ROBOTS = ["Ant", "HalfCheetah", "Hopper", "Humanoid", "HumanoidStandup", "Invert
 IDS = [f"{robot}-{version}" for robot in ROBOTS for version in ("v4", "v5")]
 WITH_REFERENCE = [id for id in IDS if id != "Pusher-v4"]
 
-# each with a value of its own for every option that Gymnasium's constructor has
+# each with another value than the default for every option of Gymnasium's constructor
 SEEN = {"exclude_current_positions_from_observation": False}
 UPRIGHT = {"forward_reward_weight": 0.7, "ctrl_cost_weight": 0.03, "healthy_reward": 0.4, "healthy_z_range": (0.9, 1.3),
            "healthy_angle_range": (-0.1, 0.15), "reset_noise_scale": 0.02, **SEEN}
@@ -92,7 +92,7 @@ def rollout(env, actions):
 
 
 def same(ours, theirs):
-    """Whether two lists of what `step` returns are the same bytes."""
+    """Whether two lists of results of `step` are the same bytes."""
     for (*batch, info), (*other, other_info) in zip(ours, theirs, strict=True):
         arrays = [*batch, *(info[name] for name in sorted(info))]
         others = [*other, *(other_info[name] for name in sorted(other_info))]
@@ -236,7 +236,7 @@ def test_what_mujoco_says_of_a_file_is_a_warning(tmp_path, empty_folder, capfd):
     path.write_text(asset("half_cheetah.xml"))
     with pytest.warns(UserWarning, match="settotalmass"):
         cypool.make_spec("HalfCheetah-v5", xml_file=str(path))
-    # of Gymnasium's own nobody wants to know
+    # no warning about Gymnasium's own files
     cypool.make_spec("HalfCheetah-v5")
     assert capfd.readouterr() == ("", "") and list(empty_folder.iterdir()) == []
 
@@ -261,7 +261,7 @@ def test_bad_files(tmp_path):
             cypool.make(id, xml_file=name)
 
 
-# hinges one in the other, with a motor each; and what classes look for by name
+# hinges one in the other, with a motor each; and the objects that classes look for by name
 SMALL = """<mujoco><option timestep="0.01"/><worldbody>{}<body name="goal"/><site name="tip" size="0.1"/></worldbody>
 <actuator>{}</actuator></mujoco>"""
 
@@ -269,7 +269,7 @@ SMALL = """<mujoco><option timestep="0.01"/><worldbody>{}<body name="goal"/><sit
 @pytest.mark.parametrize("joints", [1, 2, 3])
 @pytest.mark.parametrize("id", IDS)
 def test_robots_with_other_joints(id, joints, tmp_path):
-    """A file is refused, or the observation is what its joints make it: nothing is read or written elsewhere."""
+    """A file is refused, or the observation fits its joints: nothing is read or written elsewhere."""
     body = ""
     for name in ("torso", "fingertip", "target", "object", "tips_arm"):
         joint = f'<joint name="j{name}" type="hinge" axis="0 1 0"/>' if body.count("<joint") < joints else ""
@@ -439,7 +439,7 @@ def test_a_state_of_other_options_is_refused():
                 env.load(state)
 
 
-# ---- what observations look like
+# ---- the form of observations
 
 
 def test_observations_of_single_precision_are_rounded():
@@ -477,7 +477,7 @@ def test_frame_stack_is_that_of_gymnasiums_wrapper(frame_stack):
 
 
 def randomized_gymnasium(id, randomize, episodes, **options):
-    """Returns what Gymnasium's environment observes and is rewarded, its model changed before each reset."""
+    """Returns observations and rewards of Gymnasium's environment, its model changed before each reset."""
     env = gymnasium.make(id, disable_env_checker=True, **options).unwrapped
     env.np_random = np.random.Generator(np.random.PCG64(11))
     base = {name: np.array(read_field(env.model, name)) for name in randomize}
@@ -759,7 +759,7 @@ def test_timers_of_others_run_and_a_clock_is_not_called(run_forked):
 
 @pytest.mark.parametrize("name", ["egl", "osmesa"])
 def test_a_missing_opengl_is_not_missed_where_nothing_is_drawn(run_python, name):
-    # what PyOpenGL does where it finds no library
+    # the errors of PyOpenGL where it finds no library
     done = run_python(f"""
 import os
 import sys

@@ -28,7 +28,7 @@ CONTACTS = {int(mujoco.mjtVisFlag.mjVIS_CONTACTPOINT): True, int(mujoco.mjtVisFl
 
 @functools.cache
 def missing():
-    """Returns what `make` says where there is no OpenGL, "" where there is."""
+    """Returns the error of `make` where there is no OpenGL, "" where there is."""
     try:
         cypool.make("InvertedPendulum-v5", from_pixels=True, **SIZE).close()
     except ImportError as error:
@@ -56,7 +56,7 @@ def draws(test):
 
 @pytest.fixture(autouse=True)
 def no_garbage():
-    """Keeps what Gymnasium's renderers leave from being freed while another draws: it would draw black from there on.
+    """Keeps Gymnasium's renderers from being freed while another one draws: that would draw black from there on.
 
     They free textures and buffers by number, in whatever context is the current one.
     """

@@ -1,4 +1,4 @@
-"""One build serves every MuJoCo: layouts of structs, and what is said of versions that will not do."""
+"""One build serves every MuJoCo: layouts of structs, and errors for versions that will not do."""
 import ctypes
 import re
 import sys

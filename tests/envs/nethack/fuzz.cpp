@@ -1,5 +1,5 @@
-// What cypool has instead of functions of NetHack's library and of the C library, next to these: formats, the search in
-// texts, and the terminal, each with random input.
+// cypool's replacements for functions of NetHack's library and of the C library, compared with these: formats, the
+// search in texts, and the terminal, each with random input.
 //
 //     g++ -std=c++20 -O2 -I. tests/envs/nethack/fuzz.cpp -o /tmp/fuzz_nethack
 //     /tmp/fuzz_nethack FOLDER_OF_NLE SEED ROUNDS        (site-packages/nle; 1 100000 takes seconds)
@@ -63,7 +63,7 @@ bool searches_are_equal() {
     return false;
 }
 
-// What a game may print, and worse.
+// Text that a game may print, and worse.
 std::string printed() {
     std::string text;
     const auto number = [](uint32_t end) { return std::to_string(below(end)); };
@@ -87,7 +87,7 @@ std::string printed() {
     return text;
 }
 
-// Two of the library's terminals: all is printed to one, and to the other what `Printer` leaves.
+// Two of the library's terminals: all is printed to one, and the output of `Printer` to the other.
 bool terminals_are_equal() {
     const std::unique_ptr<Block> block = library->block();
     bool equal = true;

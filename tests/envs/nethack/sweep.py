@@ -13,7 +13,7 @@ with those that followed in the first environment. `--wild` begins games with wi
 some end NLE's process, and compares the game after them with that of a new environment.
 
 `--soak` plays for a number of seconds with games that are overwritten, pools that are made and dropped, states that are
-kept, moved and played again, and says what became of the memory of the process.
+kept, moved and played again, and says how the memory of the process changed.
 """
 import gc
 import random
@@ -72,7 +72,7 @@ def words(chance):
 
 
 class Typist:
-    """Types into one environment: commands, and what a random player presses between them."""
+    """Types into one environment: commands, and random keys between them."""
 
     def __init__(self, seed):
         self.chance, self.left = random.Random(seed), ""
@@ -86,7 +86,7 @@ class Typist:
 
 
 def compare_debug(seed, num_steps):
-    """Returns what was compared in debug mode; raises AssertionError where something differs."""
+    """Returns counts of the comparisons in debug mode; raises AssertionError where something differs."""
     from cypool.envs.nethack.reference import make_reference
 
     options = {**DEBUG, "observation_keys": ALL_KEYS, "infos": ["end_status", "is_ascended", "depth"]}
@@ -154,7 +154,7 @@ def ways_to(state, one, two):
 
 
 def states(num_steps, seed):
-    """Returns what followed saved states; raises AssertionError where something else did."""
+    """Returns counts of the steps after saved states; raises AssertionError where they differ."""
     chance, seen = np.random.default_rng(seed), Counter()
     while seen["steps"] < num_steps:
         rounds = seen["pairs of pools"]
@@ -212,7 +212,7 @@ def wild(number, seed):
 
 
 def soak(seconds, seed):
-    """Returns what was done in these seconds, and the memory of the process early and late, in megabytes."""
+    """Returns counts of calls in these seconds, and the memory of the process early and late, in megabytes."""
     chance, begin, counts = random.Random(seed), time.monotonic(), Counter()
     variables = ("invent", "u", "level", "windowprocs", "youmonst", "ttyDisplay", "migrating_objs", "killer", "objects")
     kept, measured = [], 0.0

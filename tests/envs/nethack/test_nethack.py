@@ -71,7 +71,7 @@ def press(env, keys):
         env.step([key])
 
 
-# ---- what NLE does
+# ---- the behaviour of NLE
 
 
 def test_names():
@@ -250,7 +250,7 @@ def test_an_endless_loop_ends():
     env = made(max_step_seconds=0.2)
     env.reset()
     game, = games_of(env)
-    # the list of what is carried has no end
+    # the inventory's list has no end
     game.overwrite("youmonst", "youmonst")
     game.overwrite("invent", "youmonst")
     with pytest.raises(EnvError, match="it took too long: an endless loop"):
@@ -376,7 +376,7 @@ def test_moves_keep_what_is_half_an_address():
 
 
 def test_memory_is_only_for_what_it_was_saved_with():
-    """A state that somebody has edited is played again; a pickle and a file have no memory in them."""
+    """An edited state is played again; a pickle and a file have no memory in them."""
     env = made(seed=5)
     env.reset()
     for k in range(20):
@@ -447,7 +447,7 @@ def test_step_of_a_forged_state_whose_game_is_over_raises():
 
 
 def test_scores_of_a_state():
-    """NetHack's list of scores is what an episode knows of earlier ones."""
+    """An episode knows of earlier ones only by NetHack's list of scores."""
     env = made("NetHackScore-v0", abort_steps=100)
     env.reset()
     for action in np.random.default_rng(1).integers(23, size=(450, 1)):
@@ -496,7 +496,7 @@ def test_tiles():
 
 
 def test_terminal():
-    """Typed keys are actions; what is shown is NetHack's screen."""
+    """Typed keys are actions; NetHack's screen is shown."""
     ours, theirs = pty.openpty()
     # control and A is no action; escape and p is meta and p
     os.write(ours, b"y\x01j\x1bpjjjj")

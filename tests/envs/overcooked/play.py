@@ -17,7 +17,7 @@ def with_fewer(first):
     return CROWD.translate({ord(str(k)): " " for k in range(first, 10)})
 
 
-# options with code of their own
+# options with separate code
 VARIANTS = [(BASE, options) for options in (
     {}, {"layout": GRID}, {"layout": GRID, "shaped_reward": 0.7, "horizon": 41, "obs_dtype": "uint8"},
     {"layout": with_fewer(5), "shaped_reward": 1}, {"layout": with_fewer(3)},

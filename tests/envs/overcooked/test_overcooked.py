@@ -46,7 +46,7 @@ def soup(path, onions=0, tomatoes=0, tick=-1):
 
 
 def placed(*cooks, options=None, **more):
-    """Returns an environment whose cooks are at columns and rows, with directions and what they hold."""
+    """Returns an environment whose cooks are at columns and rows, with directions and held objects."""
     env = made(**(options or {}))
     names = ("x", "y", "direction", "held.kind")
     numbers = {f"player[{k}].{name}": value for k, cook in enumerate(cooks)
@@ -59,7 +59,7 @@ def held(env, k=0):
     return number_in(env.save(), f"player[{k}].held.kind")
 
 
-# ---- what overcooked_ai does
+# ---- the behaviour of overcooked_ai
 
 
 @needs_overcooked_ai

@@ -32,7 +32,7 @@ def add_arguments(parser):
 
 
 def compare(game, mode, num_steps, seed):
-    """Returns what was compared; raises AssertionError where an array differs."""
+    """Returns counts of the comparisons; raises AssertionError where an array differs."""
     theirs = ProcgenGym3Env(num=NUM_ENVS, env_name=game, distribution_mode=mode, rand_seed=seed, num_threads=0)
     ours = cypool.make(f"procgen-{game}-v0", num_envs=NUM_ENVS, num_threads=2, seed=seed, distribution_mode=mode,
                        batch_seeds=True, autoreset_mode="SameStep")

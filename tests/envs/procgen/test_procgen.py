@@ -55,7 +55,7 @@ def parity(id, num_steps, num_envs=2, seed=5, **options):
                         autoreset_mode="SameStep", **options)
 
 
-# ---- what procgen does
+# ---- the behaviour of procgen
 
 
 def test_ids():
@@ -125,7 +125,7 @@ def test_pictures_of_random_shapes():
 
 
 def test_mirrored_sprites_are_shared():
-    """The library has copies of its own for each environment, here of 0.7 MB."""
+    """The library has separate copies for each environment, here of 0.7 MB."""
     kept = started("coinrun", 8, 60)
     before = heap_bytes()
     again = started("coinrun", 8, 60)
@@ -216,7 +216,7 @@ def with_late_limit(batch, env_name):
 
 
 def last_picture(game, seed, random, **options):
-    """Compares the last picture of an episode that the time limit ends with what it would be without the limit."""
+    """Compares the last picture of an episode that the time limit ends with the picture without the limit."""
     env = started(game, seed=seed, autoreset_mode="SameStep", **options)
     theirs = Batch(1, seed, dict(env.env_spec.options))
     limit = env.env_spec.max_episode_steps
@@ -226,7 +226,7 @@ def last_picture(game, seed, random, **options):
         level_began = steps
         for _ in range(limit):
             held = int(random.integers(15)) if random.random() < 0.1 else held
-            # what stands still lives longer
+            # a player that stands still lives longer
             action = 4 if random.random() < 0.7 else held
             if steps - level_began == limit - 1:
                 with_late_limit(theirs, game)
@@ -396,7 +396,7 @@ def test_play_level():
     for action in np.random.default_rng(0).integers(15, size=30):
         assert np.array_equal(obs[1], want[0])
         obs, want = env.step([action] * 3)[0], one.step([action])[0]
-    # what follows is what would have followed
+    # the next levels are those without `play_level`
     levels = env.reset()[1]["level_seed"]
     env.load(before)
     assert np.array_equal(env.reset()[1]["level_seed"], levels)
@@ -628,7 +628,7 @@ def test_without_glib(run_python, tmp_path):
 
 
 def test_get(folder, tmp_path, monkeypatch, capsys):
-    """With something in the place of pip: what it is called with, and what becomes of what it brings."""
+    """With a replacement for pip: its arguments, and the use of its files."""
     monkeypatch.setenv("CYPOOL_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("CYPOOL_PROCGEN", raising=False)
     monkeypatch.setattr(wheels, "folder_of", lambda _: None)
@@ -667,7 +667,7 @@ def test_get(folder, tmp_path, monkeypatch, capsys):
     assert library.is_whole() and not (library.find(None) / "env.py").exists()
     count = len(called)
     assert main(["get", "procgen"]) == 0 and "it is there, in" in capsys.readouterr().out and len(called) == count
-    # what is damaged is replaced
+    # a damaged library is replaced
     next((library.find(None) / library.PICTURES_FOLDER).rglob("*.png")).unlink()
     library.checked.cache_clear()
     assert not library.is_whole() and main(["get", "procgen"]) == 0 and library.is_whole()

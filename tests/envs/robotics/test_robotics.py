@@ -40,7 +40,7 @@ GOALS = ["FetchPush-v4", "FetchPushDense-v4", "HandReach-v3", "HandReachDense-v3
 OWN = [entry for entry in known_entries() if entry.entry_point.startswith("cypool.envs.robotics.")]
 
 
-# ---- what the package does
+# ---- the behaviour of the package
 
 
 def test_ids_are_those_of_the_package():
@@ -197,7 +197,7 @@ def test_initial_state_of_resets(id, names):
     for action in np.random.default_rng(2).uniform(-1, 1, (5, *reference.action_space.shape)):
         reference.step(action.astype(np.float32))
     state = reference.unwrapped.get_env_state()
-    # what the reference returns it does not take, of some
+    # some references refuse parts of the state that they return
     state = {name: state[name] for name in names or state}
     reference.reset(seed=3), env.reset()
     for options in ({"initial_state_dict": state}, None):
@@ -215,7 +215,7 @@ def test_initial_state_of_resets(id, names):
             env.reset(options={"initial_state_dict": {**state, **changed}})
     with pytest.raises(ValueError, match="options: expected initial_state_dict or reset_mask, got"):
         env.reset(options={"goal_cell": (1, 1)})
-    # what MuJoCo cannot simulate is an error of its own, or a number
+    # a state that MuJoCo cannot simulate is an EnvError, or has some result
     hostile = {name: np.full_like(part, 1e200) for name, part in state.items()}
     try:
         env.reset(options={"initial_state_dict": hostile})
@@ -319,7 +319,7 @@ def test_rewards_of_goals(id):
 
 
 def bits(numbers):
-    """Returns the bytes of numbers; what is not a number has any sign in IEEE 754."""
+    """Returns the bytes of numbers; a NaN may have any sign in IEEE 754."""
     return np.where(np.isnan(numbers), np.nan, numbers).tobytes()
 
 
@@ -523,7 +523,7 @@ def test_options_of_each_robot_are_those_of_the_page():
 
 
 def test_a_reset_of_a_state_that_cannot_end():
-    # nothing resets what pulls at the object, and it falls from the palm each time
+    # no reset removes the force at the object, and it falls from the palm each time
     env = cypool.make("HandManipulateBlock-v1", num_envs=1, num_threads=0, seed=0)
     env.reset()
     env.load(pulled(env))

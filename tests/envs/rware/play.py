@@ -11,7 +11,7 @@ BASE = "rware-tiny-2ag-v2"
 ROUND = ".......\n...x...\n..x.x..\n.x...x.\n..x.x..\n...x...\n.g...g."
 SQUARE = "\n".join(["xxxx.xxxx", "........."] * 4 + ["g..g..g.g"])
 ALL_LAYERS = {"layout": SQUARE, "request_queue_size": 9, "image_observation_layers": LAYERS}
-# ids, and options with code of their own
+# ids, and options with separate code
 VARIANTS = [(id, {}) for id in (
     BASE, "rware-tiny-19ag-v2", "rware-large-19ag-hard-v2", "rware-img-tiny-3ag-v2", "rware-img-Nd-tiny-4ag-v2",
     "rware-tiny-1ag-hard-v2", "rware-imgdict-small-5ag-easy-v2", "rware-small-19ag-easy-v2",
@@ -112,7 +112,7 @@ class Player:
                     if over_all or self.env.highways[b, a]:
                         queue.append((a, b))
         if not over_all:
-            # with a shelf nobody goes by way of shelves
+            # an agent with a shelf cannot go below shelves
             far[(self.env.highways == 0) & (far > 0)] += 5000
         self.maps[key] = far
         return far

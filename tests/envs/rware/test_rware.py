@@ -55,7 +55,7 @@ def positions(env):
     return [tuple(number_in(state, f"agent[{k}].{name}") for name in "xy") for k in range(count)]
 
 
-# ---- what rware does
+# ---- the behaviour of rware
 
 
 @needs_rware

@@ -1,6 +1,6 @@
 """Doom's ids of EnvPool compared with EnvPool: `pip install envpool==1.2.5`.
 
-EnvPool now and then waits for ever for an engine that does not start, or crashes: so it plays in processes of its own,
+EnvPool now and then waits for ever for an engine that does not start, or crashes: so it plays in separate processes,
 several times if need be.
 """
 import os
@@ -48,7 +48,7 @@ RUNS = [
 
 @pytest.fixture(autouse=True)
 def empty_folder(tmp_path, monkeypatch):
-    """Has each test run in a folder of its own: their engines leave files there."""
+    """Runs each test in a separate folder: their engines leave files there."""
     monkeypatch.chdir(tmp_path)
 
 
@@ -73,7 +73,7 @@ with open("played", "wb") as file:
 
 
 def played_by_envpool(id, seed, options, num_steps=100):
-    """Returns the action space of an environment, random actions, and what reset and steps of two return."""
+    """Returns the action space of an environment, random actions, and the results of reset and steps of two."""
     played = Path("played")
     played.unlink(missing_ok=True)
     for _ in range(10):
@@ -117,7 +117,7 @@ def test_ids_options_and_infos_are_envpools():
     ids = {"".join(part.capitalize() for part in name.split("_")) + "-v1" for name in (*maps, "vizdoom_custom")}
     assert ids <= set(cypool.list_all_envs()) & set(envpool.list_all_envs()) and len(ids) == 21
     spec, theirs = cypool.make_spec("D1Basic-v1"), envpool.make_spec("D1Basic-v1")
-    # what all of their environments have, and what is done by the pool here
+    # the options of all their environments, which are the pool's here
     config = theirs.config._asdict()
     common = set(envpool.make_spec("CartPole-v1").config._asdict())
     assert set(config) - common <= set(spec.options)

@@ -26,7 +26,7 @@ SCENARIOS = Path(vizdoom.scenarios_path)
 
 @pytest.fixture(autouse=True)
 def empty_folder(tmp_path, monkeypatch):
-    """Has each test run in a folder of its own: vizdoom's engines leave files there, ours must not."""
+    """Runs each test in a separate folder: vizdoom's engines leave files there, ours must not."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -493,7 +493,7 @@ def test_a_config_with_unknown_buttons_or_none(tmp_path):
 @pytest.mark.parametrize(("id", "name"), [("VizdoomCustom-v1", "cfg_path"),
                                           ("VizdoomBasic-v1", "scenario_config_file")])
 def test_a_config_that_changes_after_it_was_described(id, name, tmp_path):
-    """Rows are made for a screen and buttons: what others come to would be written behind their ends."""
+    """Rows are made for a screen and buttons: with larger ones, engines would write behind their ends."""
     small = (SCENARIOS / "basic.cfg").read_text().replace("RGB24", "CRCGCB")
     large = small.replace("RES_320X240", "RES_640X480").replace("MOVE_LEFT", "MOVE_LEFT TURN_LEFT")
     assert large.count("RES_640X480") == 1 < len(large) - len(small)

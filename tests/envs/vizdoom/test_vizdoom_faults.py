@@ -26,7 +26,7 @@ SHARED = Path("/dev/shm")
 
 @pytest.fixture(autouse=True)
 def empty_folder(tmp_path, monkeypatch):
-    """Has each test run in a folder of its own, in which engines must leave nothing."""
+    """Runs each test in a separate folder, in which engines must leave nothing."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -47,7 +47,7 @@ def memory_of(engine_dir):
     try:
         names = Path(engine_dir, "names").read_text().split()
     except FileNotFoundError:
-        # another process of these tests has removed what an ended one left, with the memory
+        # another process of these tests has removed the folder of an ended one, with the memory
         return []
     ids = {name.removeprefix("ViZDoomMQDoom") for name in names}
     return [path.name for path in SHARED.iterdir() if any(path.name.endswith(id) for id in ids)]
@@ -235,7 +235,7 @@ def test_engines_end_with_their_process(play, empty_folder):
             assert len(pids) == 3 and all(psutil.pid_exists(pid) for pid in pids)
             process.kill()
         assert_all_ended(pids)
-        # at once: nobody had to clean up
+        # at once: no clean-up is necessary
         assert not memory_of(engine_dir)
         assets.sweep()
         assert not os.path.exists(engine_dir)
@@ -270,7 +270,7 @@ shutil.rmtree = removed
 """) as process:
         engine_dir = process.stdout.readline().strip()
         process.stdout.readline()
-        # what writes to a folder while it is removed keeps it there
+        # a folder to which an engine writes while it is removed stays there
         assert process.stdout.read().splitlines() == [f"{engine_dir} False False False"] and process.wait() == 0
     assert not os.path.exists(engine_dir)
     assert_nothing_left(empty_folder)

@@ -27,8 +27,8 @@ cdef enum:
 cdef class Crowd(Env):
     """Three agents `red`, who choose, and two `blue`, who push; `tests/engine/test_agents.py` has the same in Python.
 
-    Each agent's reward is what it did and a number by chance. By chance it is terminated or truncated, and one that is
-    `late` comes. All that happens is observed by itself: a number for each agent.
+    Each agent's reward is the sum of its action and a number by chance. By chance it is terminated or truncated, and
+    one that is `late` comes. All that happens is observed by itself: a number for each agent.
     """
     cdef double[ALL] shown
     cdef bint leave, turns, raises, has_parts, has_state

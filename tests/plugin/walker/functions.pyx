@@ -36,7 +36,7 @@ cdef api void too_much(Transition* t) noexcept nogil:
 
 
 cdef api void pong(Transition* t) noexcept nogil:
-    """Of Pong's memory what a player goes by: the ball, the two paddles; and the lives, of info."""
+    """The bytes of Pong's memory that a player needs: the ball, the two paddles; and the lives, of info."""
     cdef const uint8_t* ram = action_data[uint8_t](t.obs[0])
     cdef float* out = <float*>t.out[0]
     out[0], out[1], out[2], out[3] = ram[49], ram[54], ram[51], ram[50]
@@ -102,7 +102,7 @@ cdef api int walk_by_parts(Decision* d) noexcept nogil:
 
 
 cdef api int misbehave(Decision* d) except -1 nogil:
-    """Action 0, but for one environment and step: these are the parameters, and what to do then."""
+    """Action 0, but for one environment and step: these are the parameters, and the action then."""
     cdef const int64_t* parameters = <const int64_t*>d.parameters
     cdef int64_t* action = <int64_t*>d.action
     if d.env_id != parameters[0] or d.step != parameters[1]:

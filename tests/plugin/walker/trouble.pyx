@@ -1,4 +1,4 @@
-"""An environment that does on command all that an engine has to survive, and one that does only what it must."""
+"""An environment that fails on command in all ways that an engine has to survive, and a minimal one."""
 import numpy as np
 from cypool.spec import Array, Discrete, EnvSpec
 from cypool.state import check_state
@@ -29,7 +29,7 @@ GO, RAISE_STEP, CPP_THROW, RAISE_OBSERVE, WAIT, FAIL_NEXT_RESET, TERMINATE, TRUN
 
 # which of save, load and render raise
 broken = set()
-# what a Caller calls
+# the function that a Caller calls
 on_step = print
 
 cdef atomic[int] gate_open
@@ -58,7 +58,7 @@ def num_waiting():
 
 
 cdef class Trouble(Env):
-    """Observes how many steps it has done (twice, in a dict); the action says what goes wrong."""
+    """Observes how many steps it has done (twice, in a dict); the action chooses a failure."""
     cdef double count
     cdef int64_t action
     cdef bint fail_reset

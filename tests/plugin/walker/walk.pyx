@@ -91,7 +91,7 @@ cdef class Levers(Env):
 
 
 cdef class Pretender(Env):
-    """Differs in what `fault` says."""
+    """Differs as `fault` says."""
     cdef double position, velocity, gravity
     cdef bint starts_off, pays_more, ends_early, draws_more
 
@@ -136,7 +136,7 @@ cdef class Pretender(Env):
 
 
 cdef class Careless(Env):
-    """Counts its steps, but for what `fault` says."""
+    """Counts its steps, with the error that `fault` names."""
     cdef int64_t steps, seen
     cdef bint too_long, too_short, too_early, in_info, fickle, outside, endless, unsteady, forgetful, locked
     cdef bint untimely, beyond, before, no_such_info, half_copied, unchecked
@@ -285,7 +285,7 @@ class Near:
 
 
 cdef class Frames(Env):
-    """Shows how many steps and resets there were, in stacks of several kinds. A reset writes frames of its own."""
+    """Shows how many steps and resets there were, in stacks of several kinds. A reset writes frames, too."""
     cdef double count
     cdef float[3][2] outer               # three frames in front
     cdef uint8_t[4][3][2] inner          # of four pixels, each with three frames of two colours
@@ -321,7 +321,7 @@ cdef class Frames(Env):
             self.fails = False
             raise OSError("no reset today")
         self.count = 1000 * (self.env_id + 1) + <int64_t>self.count % 1000
-        # two that nobody sees the steps of
+        # the first frames come without steps
         for _k in range(3):
             self.push()
         return 0
