@@ -18,7 +18,7 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 class Family(NamedTuple):
     """A family of environments: a folder below `cypool/envs` with an `ids.py` that has one of these as `FAMILY`.
 
-    `tests/envs/FAMILY/cases.py` has what only tests, CI, benchmarks and fuzzers need, and `docs/reference/FAMILY.md` is
+    `tests/envs/FAMILY/cases.py` has the part for tests, CI, benchmarks and fuzzers, and `docs/reference/FAMILY.md` is
     its page.
 
     "By class" means by the name of the `Env` subclass; "*" stands for all others. Patterns are those of `fnmatch`.
@@ -26,27 +26,27 @@ class Family(NamedTuple):
     Attributes:
         name: The folder, and its extension module.
         title: As people write the name.
-        description: What it has: a phrase for a table.
+        description: Of its environments: a phrase for a table.
         smoke_ids: One or two ids that show that it works, within a second.
         licence: Of its data and its library, where that is not cypool's.
         package: The Python package to import that its environments need to run.
-        download: The module that gets what its environments need where no package of today brings it, for `cypool
+        download: The module that gets the library of its environments where no package of today brings it, for `cypool
             get`. It has `is_there`, `is_whole`, `find`, `checked`, `check_machine`, `download` and `LICENCES`.
         distribution: The wheel that has its module, where that is not cypool's own; `extra` brings it.
-        extra: The extra of `pyproject.toml` that installs the package, or without one what draws pictures.
+        extra: The extra of `pyproject.toml` that installs the package, or without one the package that draws pictures.
         reference: The packages that it equals, with versions.
         reference_package: The package to import that `check_parity` needs in addition to `package` and Gymnasium.
         parity_mode: The autoreset mode in which `cypool check` and sweeps compare with them.
-        fidelity: What is equal to them: a phrase for a table.
+        fidelity: The parts that are equal to them: a phrase for a table.
         data: "module:function" that looks at its data for `cypool doctor`: yields a status, a text and an advice.
         groups: By name: ids that `cypool bench` measures together.
         loop: "module:function" that steps the package's own environments one by one, for `cypool bench`, if Gymnasium
             does not have the ids: takes an id and their number; returns the space of actions, and a function of actions
             that returns how many it stepped.
-        peers: By class: what `cypool bench` compares with, as `--peers` calls it, if it has the id.
+        peers: By class: the peers of `cypool bench`, with the names of `--peers`, if they have the id.
         peer_options: Options with which cypool and its peers do the same work.
         gymnasium_module: The module that registers its ids with Gymnasium when it is imported.
-        keys: By class: which key of `cypool play` is which action; "" is what to do without one, else it is action 0.
+        keys: By class: which key of `cypool play` is which action; "" is the action without a key, else it is action 0.
         keyboard: "module:function" instead of `keys`: takes a spec; returns a function from the names of the held keys
             to an action, and a line that says which keys there are.
         turns: Classes of games of turns, where each key is a step.
@@ -101,7 +101,7 @@ class Family(NamedTuple):
 
     @property
     def install(self) -> str:
-        """The command that installs what its environments, or their pictures, need; "": they need nothing."""
+        """The command that installs the needs of its environments or their pictures; "": they have none."""
         if self.download:
             return f"cypool get {self.name}"
         return f'pip install "cypool[{self.extra}]"' if self.extra else ""
@@ -113,7 +113,7 @@ class Family(NamedTuple):
         return f"{self.install}, or from source {from_source}" if self.distribution else from_source
 
     def entries(self, patterns: tuple[str, ...]) -> list[Entry]:
-        """Returns what is registered of the ids that match one of the patterns."""
+        """Returns the registered ids that match one of the patterns."""
         return [each for each in known_entries() if self.has(each.entry_point) and matches(each.id, patterns)]
 
     def has(self, entry_point: str) -> bool:
@@ -121,7 +121,7 @@ class Family(NamedTuple):
         return entry_point.startswith(f"cypool.envs.{self.name}.")
 
     def of_class(self, by_class: Mapping[str, Any], entry_point: str, default: Any = None) -> Any:
-        """Returns what one of the mappings by class has for the class of an entry point."""
+        """Returns the value of one of the mappings by class for the class of an entry point."""
         return by_class.get(entry_point.partition(":")[2], by_class.get("*", default))
 
 

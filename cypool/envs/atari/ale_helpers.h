@@ -1,4 +1,4 @@
-// What ALE has no function for: checks of ROMs, the screen in memory, tables of its colours.
+// Functions that ALE does not have: checks of ROMs, the screen in memory, tables of its colours.
 #pragma once
 
 #include <fstream>
@@ -25,7 +25,7 @@ inline std::string rom_md5(const std::string& path) {
     return ale::stella::MD5(rom.data(), static_cast<uint32_t>(rom.size()));
 }
 
-// throws where ALE would end the process, or run without end on what is no program
+// throws where ALE would end the process, or run without end on a file that is no program
 inline void check_rom(const std::string& path, const std::string& md5) {
     if (rom_md5(path) != md5) throw std::runtime_error("the ROM is not the one it was: " + path);
 }
@@ -35,7 +35,7 @@ inline void load_rom(ale::ALEInterface& game, const std::string& path, const std
     game.loadROM(path);
 }
 
-// palette indices, row by row: what ALE would copy for getScreen, where it were not for screen.cpp
+// palette indices, row by row: the memory that getScreen would copy; screen.cpp leaves that copy out
 inline const uint8_t* current_screen(ale::ALEInterface& game) {
     return game.theOSystem->console().mediaSource().currentFrameBuffer();
 }

@@ -49,7 +49,7 @@ LIBRARY = SourceLibrary(
     # windows and sound cards
     exclude=("common/SDL2.cpp", "common/DynamicLoad.cpp", "common/ScreenSDL.cpp", "common/SoundSDL.cxx"),
     together=(
-        # the rules of a hundred games with what they call for each frame, and of the cartridges
+        # the rules of a hundred games with the functions that they call for each frame, and of the cartridges
         Together("games/supported/*.cpp", "games/Rom*.cpp", "ale_interface.cpp"),
         Together("emucore/Cart*.cxx"),
         # the small parts of the console
@@ -57,7 +57,7 @@ LIBRARY = SourceLibrary(
                  "emucore/M6502.cxx", "emucore/M6532.cxx", "emucore/MediaSrc.cxx",
                  "emucore/Paddles.cxx", "emucore/Random.cxx", "emucore/*erializer.cxx", "emucore/Switches.cxx",
                  "emucore/TIASnd.cxx", "environment/ale_state.cpp", "environment/stella_environment_wrapper.cpp"),
-        # what happens once for each environment; and a processor that is not used
+        # code that runs once for each environment; and a processor that is not used
         Together("common/*.c*", "emucore/Console.cxx", "emucore/MD5.cxx", "emucore/M6502Hi.cxx",
                  "emucore/OSystem.cxx", "emucore/Props*.cxx", "emucore/Settings.cxx", flags=("-O1",)),
     ),

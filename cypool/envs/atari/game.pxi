@@ -43,25 +43,25 @@ cdef enum:
     RAM_BYTES = 128
     MAX_SNAPSHOT = 1 << 20       # bytes; it is about 150,000
 
-# what an observation shows
+# the kind of an observation
 cdef enum ObsType:
     IMAGE
     SCREEN
     RAM
 
-# what the joystick does: down, not, up; and in each of these left, not, right
+# positions of the joystick: down, not, up; and in each of these left, not, right
 cdef ale.Action[3][3] MOVES
 MOVES[0][:] = [ale.PLAYER_A_DOWNLEFT, ale.PLAYER_A_DOWN, ale.PLAYER_A_DOWNRIGHT]
 MOVES[1][:] = [ale.PLAYER_A_LEFT, ale.PLAYER_A_NOOP, ale.PLAYER_A_RIGHT]
 MOVES[2][:] = [ale.PLAYER_A_UPLEFT, ale.PLAYER_A_UP, ale.PLAYER_A_UPRIGHT]
 
-# what the preset's package does that no option says: see presets.py
+# behaviour of the preset's package that has no option: see presets.py
 cdef struct Ways:
     bint hashes_seeds, fires_first, begins_black, ends_at_once, follows_lives, emulator_limits, repeats_image
     bint limit_hides_end
     int rows
 
-# what the emulator did in a step
+# the result of a step in the emulator
 cdef struct Played:
     int frames
     double score
@@ -169,12 +169,12 @@ cdef class Atari(Env):
     A `preset` has all this as another package does it, the observation of a step in which the game ends included, even
     where that is a fault there:
 
-    * "envpool": EnvPool 1.2.5. 210 rows are shown. A game that ends before the last frame but one of a step shows what
-      the last step showed. An end in the last step of the time limit is reported as truncation only.
+    * "envpool": EnvPool 1.2.5. 210 rows are shown. A game that ends before the last frame but one of a step shows the
+      picture of the last step. An end in the last step of the time limit is reported as truncation only.
     * "ale": `ale_py`'s AtariVectorEnv 0.12. Fire comes before the no-ops of a reset; the stack begins with black
       frames. An episode ends with the very frame in which a life is lost or the limit is reached, and always begins
-      with a new game. If it ends with the last frame of a step, that frame is missing in the maximum, and what the last
-      step showed is in it; if before, what the last step showed is shown again.
+      with a new game. If it ends with the last frame of a step, that frame is missing in the maximum, and the
+      picture of the last step is in it; if before, the picture of the last step is shown again.
     * "gymnasium": Gymnasium's `AtariPreprocessing` and `FrameStackObservation`, or its `AtariEnv` where no image is
       observed. The seed and the no-ops are drawn from NumPy's generators as there; the ends are those of "ale", but the
       limit counts all frames since the game began.
@@ -536,7 +536,7 @@ cdef class Atari(Env):
         return 0
 
     cdef ale.Action _joystick(self, const float* action) noexcept nogil:
-        """Returns what radius, angle and fire come to, as ale_py's AtariEnv has it."""
+        """Returns the action of radius, angle and fire, as ale_py's AtariEnv does."""
         # in single precision and with NumPy's sine: so does ale_py
         cdef float x = action[0] * cosf(action[1]), y = action[0] * sinf(action[1])
         cdef int across = 1 - (x < -self.threshold) + (x > self.threshold)
@@ -549,7 +549,7 @@ cdef class Atari(Env):
         return <ale.Action>(<int>move + <int>ale.PLAYER_A_UPFIRE - <int>ale.PLAYER_A_UP)
 
     cdef void _show(self, int played, int skip, bint ended, const uint8_t* previous) noexcept nogil:
-        """Puts what is to be seen after `played` of `skip` frames of a step behind the other frames.
+        """Puts the picture after `played` of `skip` frames of a step behind the other frames.
 
         previous: The screen before the last one, if all were played.
         """

@@ -26,7 +26,7 @@ FAMILY = Family(
     keyboard="cypool.envs.atari.joystick:keyboard")
 
 _ATARI: Any = {"entry_point": "cypool.envs.atari.atari:Atari", "reference": "cypool.envs.atari.reference:make"}
-# what ale_py's own environments show
+# the observations of ale_py's environments
 _ALE: Any = {"preset": "gymnasium", "obs_type": "screen", "gray_scale": False, "stack_num": 1, "noop_max": 0}
 for _task in roms.TASKS:
     register(f"{roms.title(_task)}-v5", task=_task, **_ATARI)

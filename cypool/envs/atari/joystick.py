@@ -1,4 +1,4 @@
-"""Keys for the joystick: what `cypool play` takes for Atari."""
+"""Keys for the joystick: the input of `cypool play` for Atari."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
@@ -23,7 +23,7 @@ def keyboard(spec: Any) -> tuple[Callable[[Collection[str]], int], str]:
             if str(digit) in held:
                 return digit
         keys = frozenset(held) & {"left", "right", "up", "down", "space"}
-        # of a position that the game does not have what it has of it
+        # where the game does not have the position: the part of it that it has
         for wanted in (keys, keys - {"space"}, keys - {"up", "down"}, keys - {"left", "right"}, keys & {"space"}):
             if _POSITIONS.get(wanted) in there:
                 return there.index(_POSITIONS[wanted])

@@ -56,7 +56,7 @@ private:
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), bytes);
     }
 
-    // adds what 16 further entries change, in those bytes whose index has not turned negative yet
+    // adds the changes of 16 further entries, in those bytes whose index has not turned negative yet
     __attribute__((target("avx2"), always_inline)) static inline void pass(__m256i& gray, __m256i& index,
                                                                            __m256i step) noexcept {
         index = _mm256_sub_epi8(index, _mm256_set1_epi8(16));

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cypool.spec import EnvSpec
     from cypool.util.typing import Batch, Bools, Seed
 
-# what our options are called there
+# the names of our options there
 _ENVPOOL = {name: name for name in (
     "stack_num", "frame_skip", "noop_max", "episodic_life", "zero_discount_on_life_loss", "reward_clip",
     "use_fire_reset", "img_height", "img_width", "gray_scale", "repeat_action_probability", "full_action_space", "mode",

@@ -80,7 +80,7 @@ def rom_path(task: str) -> Path:
 
 
 def examine() -> Iterator[tuple[str, str, str]]:
-    """Looks for all ROMs; yields what `cypool doctor` says of them."""
+    """Looks for all ROMs; yields the lines of `cypool doctor` about them."""
     missing = []
     for task in TASKS:
         try:

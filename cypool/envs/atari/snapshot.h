@@ -1,4 +1,4 @@
-// The whole state of an emulator: ALE's own, and what that leaves out (snapshot.pxd).
+// The whole state of an emulator: ALE's state, and the parts that it leaves out (snapshot.pxd).
 #pragma once
 
 #include <charconv>
@@ -147,15 +147,15 @@ inline void load_rest(TIA& tia, Deserializer& in) {
 inline bool unfinished(TIA& tia) { return tia.*member(Partial{}); }
 #endif
 
-// what `save_rest` writes, of either chip
+// numbers that `save_rest` writes, of either chip
 constexpr size_t CHIP_NUMBERS = 9;
 
 inline TIA& video_of(ale::ALEInterface& game) { return static_cast<TIA&>(game.theOSystem->console().mediaSource()); }
 
-// Whether what runs next is drawn over the current screen, else over the one before.
+// Whether the next frame is drawn over the current screen, else over the one before.
 inline bool frame_goes_on(ale::ALEInterface& game) { return unfinished(video_of(game)); }
 
-// Calls visit(member) for what a game's rules do not save, or save as what they do not read.
+// Calls visit(member) for the members that a game's rules do not save, or save in a form that they do not read.
 template <class Visit> void each_unsaved(ale::RomSettings& rules, Visit visit) {
     if (auto* atlantis = dynamic_cast<ale::Atlantis2Settings*>(&rules)) visit(atlantis->*member(Atlantis2Lives{}));
     if (auto* chopper = dynamic_cast<ale::ChopperCommandSettings*>(&rules)) {
@@ -209,7 +209,7 @@ inline std::string take_snapshot(ale::ALEInterface& game) {
 
 [[noreturn]] inline void refuse_state() { throw std::invalid_argument("state: not one of this game, or damaged"); }
 
-// Reads what a Serializer wrote, and no further than there is.
+// Reads the data of a Serializer, and no further than its end.
 class SnapshotReader {
 public:
     explicit SnapshotReader(std::string_view data) : data_(data) {}
@@ -372,7 +372,7 @@ inline void restore_snapshot(ale::ALEInterface& game, const std::string& snapsho
     std::memcpy(tia.previousFrameBuffer(), previous.data(), size);
 }
 
-// what ALE's stream consists of, which it hides (Random.cxx)
+// the members of ALE's stream, which it hides (Random.cxx)
 struct Numbers {
     uint32_t seed;
     std::mt19937 drawn;
@@ -381,7 +381,7 @@ inline std::mt19937& numbers_of(ale::stella::Random& stream) {
     return reinterpret_cast<Numbers*>(stream.*member(StreamNumbers{}))->drawn;
 }
 
-// Whether that is so: else the copy does not write what the stream does.
+// Whether that is so: else the copy does not write the bytes of the stream.
 inline bool knows_streams() {
     ale::stella::Random one, other;
     one.seed(1);
@@ -394,7 +394,7 @@ inline bool knows_streams() {
     return theirs.get_str() == ours.get_str() && one.next() == other.next();
 }
 
-// Makes the emulator what restore_snapshot makes of it with take_snapshot(from), without the texts of random streams;
+// Gives the emulator the state after restore_snapshot with take_snapshot(from), without the texts of random streams;
 // `from` is of the same game and options, and only read.
 inline void copy_emulator(ale::ALEInterface& to, ale::ALEInterface& from) {
     static const bool knows = knows_streams();
@@ -442,7 +442,7 @@ inline void copy_emulator(ale::ALEInterface& to, ale::ALEInterface& from) {
     }
 }
 
-// Restores what anybody may have written. `own` is any state of the same game, mode and difficulty; after an
+// Restores a snapshot from any source. `own` is any state of the same game, mode and difficulty; after an
 // exception the emulator is in that state, or as it was.
 inline void restore_checked(ale::ALEInterface& game, const std::string& given, const std::string& own) {
     SnapshotReader mine(own), theirs(given);
@@ -458,7 +458,7 @@ inline void restore_checked(ale::ALEInterface& game, const std::string& given, c
     std::memcpy(strengths, theirs.take(sizeof strengths).data(), sizeof strengths);
     mine.take(sizeof strengths);
     for (const float strength : strengths) check(strength >= 0 && strength <= 1);
-    // what follows of the video chip it checks itself; the rest are texts, of one length each
+    // the video chip checks its numbers itself; the rest are texts, of one length each
     mine.take(4 * CHIP_NUMBERS);
     theirs.take(4 * CHIP_NUMBERS);
     while (mine.left() > 0) check(mine.text().size() == theirs.text().size());

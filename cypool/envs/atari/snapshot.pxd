@@ -1,4 +1,4 @@
-"""The whole state of an emulator: ALE's own, and what that leaves out.
+"""The whole state of an emulator: ALE's state, and the parts that it leaves out.
 
 `ALEInterface.cloneState` saves neither the last actions, which sticky actions repeat, nor the picture, of which some
 games draw only parts in a frame, nor which of its tables the video chip is at, nor the random stream that fills the

@@ -14,7 +14,7 @@ from cypool.util.arguments import check_bool, check_int, shown
 MAX_SEED = 2**31 - 1  # ALE takes a non-negative int
 RAM_BYTES = 128
 NUM_ACTIONS = 18
-_MOST = 2**31 - 1  # where the game says what is allowed
+_MOST = 2**31 - 1  # where the game defines the allowed values
 
 
 class Facts(NamedTuple):

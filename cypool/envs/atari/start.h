@@ -1,4 +1,4 @@
-// How a game begins: all environments that play it share what it is like after its first reset.
+// How a game begins: all environments that play it share its state after its first reset.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace cypool {
 
-// What a game is like after its first reset, as soon as one env has seen it. Threads: any.
+// The state of a game after its first reset, as soon as one env has reached it. Threads: any.
 class Start {
 public:
     std::shared_ptr<const std::string> snapshot() {

@@ -128,7 +128,7 @@ public:
     }
     double scroll() const { return hull->GetPosition().x - 600 / SCALE / 5; }
 
-    // ---- what a step gives
+    // ---- results of a step
     float obs[24] = {};
     double reward = 0;
     bool terminated = false;

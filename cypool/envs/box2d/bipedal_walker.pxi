@@ -38,7 +38,7 @@ cdef class BipedalWalker(ArchivedEnv):
     """A robot of a hull and two legs, each with a hip and a knee that have motors, and ten rays that see the ground.
 
     Follows `gymnasium.envs.box2d.BipedalWalker` of Gymnasium 1.4 with box2d 2.3.10: the same seed and actions give the
-    same bits. There as here the world of Box2D lives on through resets, so that what was before changes the last bits
+    same bits. There as here the world of Box2D stays through resets, so that earlier episodes change the last bits
     of an episode: two environments are equal if all their seeds, actions and resets were. `fresh_world` ends that.
 
     Observation: float32 (24,): the hull's angle (rad), its velocity, velocity forwards and upwards; for each leg angle

@@ -8,12 +8,12 @@ import re
 from build_tools.library import SourceLibrary
 from build_tools.sdist import Sdist
 
-# written by all worlds, read by nobody: counters that threads would race for, and the clock behind them
+# written by all worlds, never read: counters that threads would race for, and the clock behind them
 STATISTICS = re.compile(
     r"^\s*(int32 b2_|float32 b2_|\+\+b2_|b2_)(gjk|toi)(\w*Calls|\w*Iters|\w*Time)\b.*;\n"
     r"|^\s*b2Timer timer;\n|^\s*float32 time = timer.*;\n", re.MULTILINE)
 
-# profiles that nobody looks at, a dozen calls of the clock in each step
+# profiles that are not used, a dozen calls of the clock in each step
 NO_CLOCK = """
 #include <Box2D/Common/b2Timer.h>
 b2Timer::b2Timer() {}
@@ -87,7 +87,7 @@ LIBRARY = SourceLibrary(
     # O3 and fwrapv as the wheels of box2d are compiled; vectors of two only lengthen the chain of operations
     flags=("-std=c++17", "-O3", "-g0", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-ffp-contract=off", "-fwrapv",
            "-fno-tree-slp-vectorize", "-fno-access-control", "-w"),
-    # saving a world reads and writes what its classes keep to themselves
+    # saving a world reads and writes private members of its classes
     flags_for_users=("-fno-access-control",),
     generate=_one_unit,
 )

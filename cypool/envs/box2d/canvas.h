@@ -103,8 +103,8 @@ using Lanes = uint16_t __attribute__((vector_size(16)));
     return Lanes{first, first, first, first, second, second, second, second};
 }
 
-// A picture of which only what the small one needs is stored: a cell has one color, until something else is drawn on a
-// part of its pixels. Neighbours share pixels, in which they agree.
+// A picture that stores only the parts that the small one needs: a cell has one color, until something else is drawn on
+// a part of its pixels. Neighbours share pixels, in which they agree.
 class Canvas {
 public:
     static constexpr int WIDTH = 1000, HEIGHT = 800, SMALL = SMALL_SIDE;
@@ -365,7 +365,7 @@ private:
         if (first <= last) std::fill_n(&pixels[static_cast<size_t>(r) * WIDTH + first], last - first + 1, color);
     }
 
-    // what SDL_gfx's blend comes to: each colour moves by alpha / 256 of the way, rounded down
+    // the result of SDL_gfx's blend: each colour moves by alpha / 256 of the way, rounded down
     static uint32_t blend(uint32_t from, uint32_t to, uint32_t alpha) noexcept {
         const uint32_t red_blue = ((from & 0xff00ff) * (256 - alpha) + (to & 0xff00ff) * alpha) >> 8 & 0xff00ff;
         const uint32_t green = ((from & 0xff00) * (256 - alpha) + (to & 0xff00) * alpha) >> 8 & 0xff00;

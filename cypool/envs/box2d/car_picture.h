@@ -75,7 +75,7 @@ public:
     }
 
     void draw() {
-        // what lies behind the indicators, in the lowest rows, is not drawn
+        // shapes behind the indicators, in the lowest rows, are not drawn
         canvas.begin(INDICATORS, true);
         draw_ground();
         for (const CarRacing::Quad& quad : car.quads) {
@@ -103,7 +103,7 @@ private:
 
     bool is_near(double from, double to, double center) const { return from <= center + reach && to >= center - reach; }
     void draw_quad(const Point (&corners)[4], uint32_t color, bool clip) {
-        // Gymnasium leaves out what is that far outside
+        // Gymnasium leaves out shapes that are this far outside
         static const double FAR =
             std::max({FIELD / 20.0, CarRacing::WIDTH, CarRacing::DETAIL}) * std::sqrt(2.0) * 2.7 * CarRacing::SCALE;
         double points[4][2];

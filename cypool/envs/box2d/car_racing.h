@@ -202,7 +202,7 @@ public:
     double shown = 0;        // the same, as the picture of the step has it
     std::deque<Skid> skids;  // the last ones
 
-    // ---- what a step gives
+    // ---- results of a step
     double reward = 0;
     bool terminated = false, lap_finished = false;
     bool ready() const noexcept { return static_cast<bool>(world); }
@@ -217,7 +217,7 @@ private:
     struct Tile {
         bool visited, painted;
     };
-    // what a body's user data points to: a tile, or a wheel
+    // the target of a body's user data: a tile, or a wheel
     struct Role {
         int32 tile, wheel;  // -1: none
     };

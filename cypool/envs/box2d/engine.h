@@ -1,5 +1,5 @@
-// Box2D, and what its three environments share: how pybox2d gets from Python's numbers to Box2D's, and a world that
-// ends well when an assertion of Box2D fails.
+// Box2D, and the shared code of its three environments: how pybox2d gets from Python's numbers to Box2D's, and a world
+// that ends well when an assertion of Box2D fails.
 #pragma once
 
 #include <cmath>
@@ -84,7 +84,7 @@ inline b2Body* add_body(b2World& world, b2BodyType type, double x = 0, double y 
     return world.CreateBody(&def);
 }
 
-// What a part of a robot is made of: it collides with the ground only.
+// The fixture of a part of a robot: it collides with the ground only.
 inline b2FixtureDef part(const b2Shape* shape, double density, uint16 category) {
     b2FixtureDef def;
     def.shape = shape;

@@ -1,4 +1,4 @@
-# what the modules of this family share
+# shared declarations of this family's modules
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 

@@ -11,7 +11,7 @@ namespace cypool::box2d {
 
 class LunarLander : b2ContactListener {
 public:
-    // a picture's flame: a body that nothing else depends on, so its way is computed when somebody looks
+    // a picture's flame: a body that nothing else depends on, so its way is computed when a picture is drawn
     struct Particle {
         int64_t born;  // steps of the world before its first
         double mass, x, y, impulse_x, impulse_y, ttl;
@@ -58,7 +58,7 @@ public:
     // Whether step_together can step it.
     bool is_free() const { return world && FreeRobot::is_free(*world, lander); }
 
-    // Does what `step` does with up to lanes::MAX_LANES landers that are free. One whose step fails is not `ready` any
+    // Steps, as `step` does, up to lanes::MAX_LANES landers that are free. One whose step fails is not `ready` any
     // more; its next step says why.
     static void step_together(LunarLander* const* landers, const Rng* const* streams, const double (*actions)[2],
                               int count) noexcept {
@@ -153,7 +153,7 @@ public:
     double smooth_y[CHUNKS] = {};
     std::deque<Particle> particles;
 
-    // ---- what a step gives
+    // ---- results of a step
     float obs[8] = {};
     double reward = 0;
     bool terminated = false;

@@ -56,7 +56,7 @@ def draw_lunar_lander(smooth_y: Sequence[float], particles: Sequence[tuple[float
 
 
 def _draw_flags(pygame: Any, gfxdraw: Any, surface: Any, xs: Sequence[float]) -> None:
-    # once for each thing that is drawn, as their edges are blended with what is there
+    # once for each thing that is drawn, as their edges are blended with the picture
     foot = 400 / SCALE / 4 * SCALE
     top = foot + 50
     for x in (xs[4] * SCALE, xs[6] * SCALE):
@@ -175,7 +175,7 @@ def draw_car_racing(car: CarView, background: Color, grass: Color, quads: Sequen
         return [(x * zoom + left, y * zoom + low) for x, y in turned]
 
     field, patch = 2000 / 6.0, 2000 / 6.0 / 20.0
-    # what is farther outside is left out
+    # shapes farther outside are left out
     far = max(patch, 40 / 6.0, 21 / 6.0) * math.sqrt(2) * 2.7 * 6.0
     patches = [[(patch * x + patch, patch * y + 0), (patch * x + 0, patch * y + 0),
                 (patch * x + 0, patch * y + patch), (patch * x + patch, patch * y + patch)]
@@ -235,7 +235,7 @@ def draw_numbers() -> tuple[int, list[Picture]]:
     return first, numbers
 
 
-# SHA-256 of what pygame-ce 2.4 to 2.5 draws, and so does CarRacing
+# SHA-256 of the drawing of pygame-ce 2.4 to 2.5, which is that of CarRacing
 POLYGONS = "9633f7d16a1e9c32865444a22059f8160364a9f96baf3bf76737981f7fe0a642"
 
 

@@ -13,7 +13,7 @@
 namespace cypool::box2d {
 
 // A body with two limbs on motors and nothing else that moves in its world, while it touches nothing. `begin`, the
-// velocity iterations and `finish` are what b2World::Step does then, but for what it would find to be empty.
+// velocity iterations and `finish` are the work of b2World::Step then, without its empty parts.
 class FreeRobot {
 public:
     static constexpr int LIMBS = 2, BODIES = 1 + LIMBS;

@@ -1,5 +1,5 @@
 // The state of a world: all that its next steps go by, contacts, impulses and the tree of the broad phase included.
-// What the environment itself made, bodies, shapes and joints, it creates again before it loads.
+// The environment creates its bodies, shapes and joints again before it loads.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace cypool::box2d {
 
-constexpr double LARGE = 1e9;  // what Box2D can compute with
+constexpr double LARGE = 1e9;  // the largest number that Box2D can compute with
 
 template <class Archive, class XY> void exchange_xy(Archive& archive, const char* name, XY& point, double limit) {
     archive.in(name, [&] {
@@ -127,7 +127,7 @@ template <class Archive> void exchange_contact(Archive& archive, b2Contact& cont
     b2Manifold& manifold = contact.m_manifold;
     archive("flags", contact.m_flags, 0, 2 * b2Contact::e_toiFlag - 1);
     archive("toi_count", contact.m_toiCount, 0, 1 << 20);
-    // what follows is not set otherwise
+    // only this flag sets the impact time
     if (contact.m_flags & b2Contact::e_toiFlag) archive("toi", contact.m_toi, 0, 1);
     archive("num_points", manifold.pointCount, 0, b2_maxManifoldPoints);
     if (manifold.pointCount == 0) return;
@@ -181,7 +181,7 @@ void exchange_contacts(Archive& archive, b2ContactManager& contacts, const std::
     }
 }
 
-// What changes in a step. No body is farther than `reach` from the world's middle.
+// Exchanges the state that changes in a step. No body is farther than `reach` from the world's middle.
 template <class Archive> void exchange_body(Archive& archive, b2Body& body, double reach) {
     constexpr double MAX_ANGLE = 1e6, MAX_SPEED = 1e4;
     uint16 flags = body.m_flags & BODY_FLAGS;
@@ -216,7 +216,7 @@ template <class Archive> void exchange_joint(Archive& archive, b2RevoluteJoint& 
 
 }  // namespace saved
 
-// Of a world between two steps; what loads has just made it, with the same bodies, shapes and joints.
+// Exchanges a world between two steps; loading needs a new one with the same bodies, shapes and joints.
 template <class Archive> void exchange_world(Archive& archive, b2World& world, double reach) {
     const std::vector<b2Fixture*> fixtures = fixtures_of(world);
     b2ContactManager& contacts = world.m_contactManager;

@@ -66,7 +66,7 @@ CYPOOL_INLINE void sincos(const F& x, F& s, F& c) {
 
 }  // namespace lanes
 
-// A game says how many numbers its state and observation have, what its actions are, and how it moves, shows and
+// A game says how many numbers its state and observation have, the type of its actions, and how it moves, shows and
 // begins.
 struct FastCartPole {
     static constexpr int STATE = 4, OBS = 4;
@@ -95,7 +95,7 @@ struct FastCartPole {
     }
 };
 
-// What both cars in the valley have in common.
+// The common parts of both cars in the valley.
 struct FastCar {
     static constexpr int STATE = 2, OBS = 2;
     float goal_velocity;
@@ -294,7 +294,7 @@ private:
         for (uint32_t k = 0; k < n; ++k)
             for (int j = 0; j < Game::OBS; ++j) obs[Game::OBS * k + j] = shown[j][k];
     }
-    // eight at a time, a number that the compiler knows; then what is left
+    // eight at a time, a number that the compiler knows; then the rest
     CYPOOL_INLINE void step_all(uint32_t first, uint32_t count, const Action* actions, double* reward,
                                 uint8_t* terminated) noexcept {
         uint32_t k = 0;
@@ -320,7 +320,7 @@ private:
         observe_all(first, count, obs);
     }
 
-    // chosen by what the CPU can
+    // chosen by the features of the CPU
     decltype(&GameBatch::step_plain) step_ = has_avx2() ? &GameBatch::step_avx2 : &GameBatch::step_plain;
     decltype(&GameBatch::observe_plain) observe_ = has_avx2() ? &GameBatch::observe_avx2 : &GameBatch::observe_plain;
     const Game game_;

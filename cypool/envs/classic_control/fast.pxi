@@ -49,7 +49,7 @@ cdef class Fast(Env):
         raise NotImplementedError("new_batch")
 
     def __init__(self, spec, env_id):
-        # of its own, unless all turn out to be alike
+        # a separate batch, unless all environments are alike
         self.batch = self.new_batch(1)
 
     cdef bint prepare_pool(self, list envs) except -1:

@@ -21,7 +21,7 @@ register("MountainCar-v0", f"{_CLASSIC}:MountainCar", max_episode_steps=200,
          reference="gymnasium:MountainCar-v0")
 register("MountainCarContinuous-v0", f"{_CLASSIC}:MountainCarContinuous", max_episode_steps=999,
          reference="gymnasium:MountainCarContinuous-v0")
-# what Gym called so long ago, and EnvPool does
+# the name in an old Gym, and in EnvPool
 register("Pendulum-v0", f"{_CLASSIC}:Pendulum", max_episode_steps=200, version=0)
 register("Pendulum-v1", f"{_CLASSIC}:Pendulum", max_episode_steps=200, reference="gymnasium:Pendulum-v1")
 register("Acrobot-v1", f"{_CLASSIC}:Acrobot", max_episode_steps=500, reference="gymnasium:Acrobot-v1")

@@ -74,7 +74,7 @@ cdef class MountainCarContinuous(Env):
     """The car of `MountainCar`, pushed as hard as one likes.
 
     Follows `gymnasium.envs.classic_control.Continuous_MountainCarEnv` of Gymnasium 1.4, addition by addition, so that
-    the same seed and float32 actions give the same bits. What that computes in single precision is so here.
+    the same seed and float32 actions give the same bits. Single precision there is single precision here.
 
     Observation: float32 (2,): position, velocity.
     Action: float32 (1,) in [-1, 1]: the push.

@@ -23,5 +23,5 @@ cdef extern from "cypool/envs/common/state_archive.h" namespace "cypool" nogil:
 
 
 cdef class ArchivedEnv(Env):
-    # what the subclass has; its __init__ sets this
+    # the state of the subclass, whose __init__ sets this
     cdef ArchivedState* archived

@@ -1,4 +1,4 @@
-"""`GridPicture`: a simple picture of a grid, for families whose packages draw with what is too old to be installed."""
+"""`GridPicture`: a simple picture of a grid, for families whose packages draw with outdated libraries."""
 from __future__ import annotations
 
 import numpy as np

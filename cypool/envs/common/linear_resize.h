@@ -28,7 +28,7 @@ public:
           out_height_(out_height),
           out_width_(out_width) {
         AreaShrink area(height, width, out_height, out_width, simd);
-        // OpenCV copies what keeps its size, and takes the area of what is halved both ways
+        // OpenCV copies pictures that keep their size, and takes the area of pictures that are halved both ways
         const bool same = height == out_height && width == out_width;
         if (same || (height == 2 * out_height && width == 2 * out_width)) area_ = std::move(area);
         rows_ = axis(height, out_height);
@@ -86,7 +86,7 @@ private:
     // 11 bits, a half to even
     static int fixed(float weight) { return static_cast<int>(std::nearbyint(weight * 2048.0f)); }
 
-    // what a source row is at the output's columns, with 7 bits behind the point
+    // a source row at the output's columns, with 7 bits behind the point
     void along(const std::uint8_t* plane, int row, int left, int count, int* line) const noexcept {
         const std::uint8_t* pixels = plane + static_cast<std::ptrdiff_t>(row) * width_;
         for (int x = 0; x < count; ++x) {

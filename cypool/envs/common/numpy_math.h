@@ -1,4 +1,4 @@
-// What `x ** 2` and `x % y` give in Python and NumPy, bit for bit, and faster than the C library's pow and fmod.
+// The results of `x ** 2` and `x % y` in Python and NumPy, bit for bit, and faster than the C library's pow and fmod.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,4 @@
-# of a single number, what NumPy gives, bit for bit
+# NumPy's results for a single number, bit for bit
 from libc.math cimport cos as c_cos
 from libc.math cimport sin as c_sin
 

@@ -2,8 +2,8 @@
 """Functions of single numbers that give NumPy's bits, without the GIL.
 
 An environment that follows one written in Python needs the sine that its source calls. `math.sin` is the C library's.
-`numpy.sin` is NumPy's own loop: always for float32, for float64 as NumPy was built and the CPU is. Where that gives
-what the C library gives, the way through it is left out.
+`numpy.sin` is NumPy's own loop: always for float32, for float64 as NumPy was built and the CPU is. Where its results
+are those of the C library, the way through it is left out.
 """
 from libc.math cimport fabs, sqrt
 
@@ -57,7 +57,7 @@ cdef Function find(object ufunc, str types) except *:
 
 
 cdef int check() except -1:
-    """Calls what was found as environments do, and compares with what NumPy itself gives."""
+    """Calls the loops as environments do, and compares the results with those of NumPy itself."""
     cdef double x, product = 0
     cdef double[3] vector = [0.3, -1.7, 29.0]
     for dtype in (np.float64, np.float32):

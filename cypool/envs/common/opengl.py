@@ -7,10 +7,10 @@ from typing import Any
 
 
 def import_without_opengl(name: str) -> Any:
-    """Imports a module that imports what MUJOCO_GL names; if that is missing, the module does without.
+    """Imports a module that imports the library in MUJOCO_GL; if that is missing, the module does without.
 
     Raises:
-        Exception: What the import raises.
+        Exception: The import failed.
     """
     chosen = os.environ.get("MUJOCO_GL")
     try:

@@ -1,5 +1,5 @@
 // The state of an environment as bytes. A family visits its fields once, in `exchange`, each with a name and a range;
-// archives save, load and list what they are given. `validate` checks what ranges cannot say:
+// archives save, load and list them. `validate` checks conditions that ranges cannot say:
 //
 //     bool ready() const;        // false: nothing can be saved, as before the first reset
 //     template <class Archive> void exchange(Archive& archive) {
@@ -53,7 +53,7 @@ template <> struct Stored<bool> {
     using type = uint8_t;
 };
 
-// What all archives have in common; Self: `LOADS`, `NAMES` (whether it looks at paths), and `number`.
+// The common part of all archives; Self: `LOADS`, `NAMES` (whether it looks at paths), and `number`.
 template <class Self> class StateArchive {
 public:
     // ranges are compared in these types
@@ -76,7 +76,7 @@ public:
             field(name, k++, value, static_cast<B>(low), static_cast<B>(high));
         }
     }
-    // what f visits has a name in front of its own, of one of several items with an index
+    // the names of f's fields get this name in front, and the index of one of several items
     template <class F> void in(const char* name, F&& f) { in(name, NONE, f); }
     template <class F> void in(const char* name, size_t index, F&& f) {
         if constexpr (Self::NAMES) parts_.push_back({name, index});
@@ -133,7 +133,7 @@ private:
 
     template <class T> void field(const char* name, size_t index, T& value, Bound<T> low, Bound<T> high) {
         if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>) {
-            // what is loaded into may be no valid value yet
+            // the old value may be no valid one yet
             typename Stored<T>::type number{};
             if constexpr (!Self::LOADS) number = static_cast<typename Stored<T>::type>(value);
             self().number(name, index, number, low, high);
@@ -176,7 +176,7 @@ private:
     size_t offset_ = 0;
 };
 
-// Reads what a StateWriter wrote, or what somebody made to look like it: throws std::invalid_argument.
+// Reads the bytes of a StateWriter, or forged ones: throws std::invalid_argument.
 class StateReader : public StateArchive<StateReader> {
 public:
     static constexpr bool LOADS = true, NAMES = true;
@@ -186,7 +186,7 @@ public:
         expect_bytes(name, index, sizeof value);
         T read;
         std::memcpy(&read, rest_.data(), sizeof read);
-        // not true of what is not a number
+        // not true of NaN
         if (!(static_cast<B>(read) >= low && static_cast<B>(read) <= high)) {
             refuse_state(path_of(name, index), text_of(low) + " to " + text_of(high), text_of(static_cast<B>(read)));
         }
@@ -218,12 +218,12 @@ template <class Archive, class T> bool exchange(Archive& archive, const T& from)
 
 }  // namespace state_archive
 
-// What `ArchivedEnv` saves, loads and copies, of any type.
+// The state that `ArchivedEnv` saves, loads and copies, of any type.
 class ArchivedState {
 public:
     virtual ~ArchivedState() = default;
     virtual std::string save() const = 0;
-    // the numbers of what `save` returns
+    // the numbers in the bytes that `save` returns
     virtual std::vector<StateField> list() const = 0;
     // throws std::invalid_argument, and then nothing has changed
     virtual void load(std::string_view bytes) = 0;

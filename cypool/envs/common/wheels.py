@@ -29,7 +29,7 @@ class Wheel(NamedTuple):
         sha256: Of the wheel.
         library: The library's file in the folder.
         wanted: Files and folders in the folder that are taken from the wheel, with all licences.
-        option: What users call the option with the folder.
+        option: The name of the option with the folder.
     """
 
     family: str
@@ -86,7 +86,7 @@ class Wheel(NamedTuple):
                                   f"{self.package}/{self.library}, got {shown(given)}")
             return found
         folders = []
-        # what nobody can have put there need not be looked for; and others may put code into an unsafe folder
+        # no search where no file can have been put; and others may put code into an unsafe folder
         with suppress(OSError, cache.UnsafeCache):
             folders.append(cache.folder(make=False) / self.cached)
         # of another package of this name it says nothing
@@ -110,7 +110,7 @@ class Wheel(NamedTuple):
         """Whether the package can be found, and is the right one.
 
         Args:
-            checked: Raises an ImportError if what `find` returned is not.
+            checked: Raises an ImportError if the folder of `find` is not.
         """
         try:
             checked(self.find(None))
@@ -125,17 +125,17 @@ class Wheel(NamedTuple):
                               f"{sys.platform} on {platform.machine()}")
 
     def download(self, report: Callable[[str, int, int], Any]) -> Path:
-        """Downloads it with pip, checks it and puts what is wanted of it into cypool's cache.
+        """Downloads it with pip, checks it and puts the wanted files into cypool's cache.
 
         Args:
-            report: Called with what is being done, and how much of how much is done.
+            report: Called with the current action, its progress and its total.
 
         Returns:
             The folder of the package.
 
         Raises:
             OSError: pip cannot download it, or the files cannot be written.
-            ValueError: What it downloaded is another file.
+            ValueError: The downloaded file is a different one.
             UnsafeCache: Others could put code into the cache.
         """
         target = cache.folder() / self.cached
@@ -162,7 +162,7 @@ class Wheel(NamedTuple):
                 for k, each in enumerate(names):
                     archive.extract(each, work / "package")
                     report("unpacks", k + 1, len(names))
-            # another process may have done the same meanwhile; what is there may be damaged
+            # another process may have done the same meanwhile; the existing files may be damaged
             old = work / "old"
             with suppress(FileNotFoundError):
                 os.rename(target.parent, old)

@@ -83,7 +83,7 @@ def rows_of_items(columns: int) -> int:
     return -(-len(ITEMS) // columns)
 
 
-# those of a pool: what it observes and what it renders. Of 2,048 pixels they take 81 MB
+# those of a pool: for its observations and for its rendering. Of 2,048 pixels they take 81 MB
 @functools.lru_cache(2)
 def pictures(view: tuple[int, int], size: tuple[int, int]) -> Pictures:
     """Draws the parts of pictures as crafter does, bit for bit.

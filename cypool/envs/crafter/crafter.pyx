@@ -84,13 +84,13 @@ def use_simd(name):
 
 
 cdef class Crafter(ArchivedEnv):
-    """An open world: find food, drink and sleep, fight, and collect, place and make what 22 achievements ask for.
+    """An open world: find food, drink and sleep, fight, and collect, place and make things for 22 achievements.
 
     Follows crafter 1.8.3: the same seed and actions give the same bits. Where crafter picks a creature of a set, whose
     order depends on addresses in memory, this has the order in which they came. The world of episode k depends on the
     seed and k alone.
 
-    Observation: uint8 (height, width, 3): the world around the player, darker at night, and what the player has.
+    Observation: uint8 (height, width, 3): the world around the player, darker at night, and the player's inventory.
         "semantic": `view` uint8 (rows, columns), as in `semantic` below, 0 beyond the edge; `inventory` uint8 (16,).
         "symbolic": float32 (1345,), in the layout of Craftax-Classic.
     Action: noop (0), move left (1), right (2), up (3), down (4), do (5), sleep (6), place stone (7), table (8), furnace
@@ -187,7 +187,7 @@ cdef class Crafter(ArchivedEnv):
 
 
 cdef Pictures borrowed(object parts):
-    """Points to what assets.pictures returns."""
+    """Points to the result of assets.pictures."""
     cdef Pictures found
     found.tiles = <const uint8_t*>cnp.PyArray_DATA(parts.tiles)
     found.items = <const uint8_t*>cnp.PyArray_DATA(parts.items)

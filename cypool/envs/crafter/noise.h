@@ -220,12 +220,12 @@ private:
     uint8_t permutation_[256];
 };
 
-// Approximate noise on a grid. What a lattice point adds is 0 beyond a distance of sqrt(2), so each adds its part to
+// Approximate noise on a grid. The part of a lattice point is 0 beyond a distance of sqrt(2), so each adds its part to
 // the disc around it: sums without a gather. The package leaves out some points, which would add up to 1.3e-4.
 class NoiseField {
 public:
     static constexpr double ERROR = 3e-4;  // of a value, at most
-    // how many numbers each row has behind it, for what is computed in vain
+    // how many numbers each row has behind it, for values that are computed in vain
     static constexpr int PADDING = 48;
 
     // Of rows and columns; the ends are behind the last ones.

@@ -1,4 +1,4 @@
-// What an agent sees of a world, but for pictures.
+// An agent's observations of a world without pictures.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@ inline void observe_view(const World& world, uint8_t* view) {
     each_cell_in_view(world, [&](int cell) { *view++ = cell < 0 ? 0 : world.semantic[cell]; });
 }
 
-// The layout of Craftax-Classic: of each cell which block and which creature it has, a number for each kind; then what
-// the player has, in tenths, where it looks, and the light.
+// The layout of Craftax-Classic: for each cell its block and its creature, a number for each kind; then the
+// player's inventory in tenths, its direction, and the light.
 constexpr int NUM_BLOCKS = 17, NUM_SYMBOLS_OF_CELL = NUM_BLOCKS + 4, NUM_SYMBOLS_OF_PLAYER = 22;
 struct Symbols {
     float of_cell[NUM_SYMBOLS_OF_CELL];

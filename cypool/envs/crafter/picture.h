@@ -95,7 +95,7 @@ template <int BYTES> struct Pixels {
                    + doubles(__builtin_convertvector(words >> 38, Ints));
         }
     }
-    // what `amount` of noise makes of colours; numbers: two of the stream for each pixel
+    // colours under `amount` of noise; numbers: two of the stream for each pixel
     static CYPOOL_INLINE Colors darkened(const Colors& colors, const uint64_t* numbers, const double* vignette,
                                          double amount) {
         const Doubles noise = 32 + 95 * (integers_of(numbers) / 9007199254740992.0);
@@ -103,7 +103,7 @@ template <int BYTES> struct Pixels {
         return {truncated(keep * doubles(colors.red) + add), truncated(keep * doubles(colors.green) + add),
                 truncated(keep * doubles(colors.blue) + add)};
     }
-    // Pillow's saturation of what is seen at night, a tint, and as much of the day's colours as there is light.
+    // Pillow's saturation of the view at night, a tint, and as much of the day's colours as there is light.
     static CYPOOL_INLINE Colors lit(const Colors& day, const Colors& night, double daylight) {
         const Ints gray = gray_of(night);
         const Floats gray_float = __builtin_convertvector(gray, Floats);
@@ -140,7 +140,7 @@ struct Shade {
 inline void write_rows(const uint32_t* colors, uint8_t* to, int width, int height, int64_t pitch) {
     for (int y = 0; y < height; ++y, to += pitch, ++colors) {
         const int last = width - 1;
-        // the fourth byte is overwritten by what follows
+        // the fourth byte is overwritten by the next pixel
         for (int x = 0; x < last; ++x) std::memcpy(to + 3 * x, colors + int64_t{1} * x * height, 4);
         std::memcpy(to + 3 * last, colors + int64_t{1} * last * height, 3);
     }

@@ -47,7 +47,7 @@ public:
         position += static_cast<int>(count);
     }
 
-    // Writes the next outputs and makes none of them: what follows in the stream stays what it is. `work`: memory for
+    // Writes the next outputs and makes none of them: the stream stays where it is. `work`: memory for
     // SIZE + count numbers, and for a vector more.
     void peek(uint32_t* outputs, int64_t count, uint32_t* work) const {
         std::memcpy(work, key, sizeof key);
@@ -81,7 +81,7 @@ private:
         return y ^ y >> 18;
     }
 
-    // all but the last number; a vector is shorter than the distance of what it depends on
+    // all but the last number; a vector is shorter than the distance to the numbers it depends on
     struct Twist {
         template <int BYTES> static CYPOOL_INLINE void run(uint32_t* key) {
             using Words = Vector<uint32_t, BYTES>;

@@ -1,4 +1,4 @@
-"""crafter itself as an environment of Gymnasium's: what `cypool.testing.check_parity` compares with."""
+"""crafter itself as an environment of Gymnasium's: the other side of `cypool.testing.check_parity`."""
 from __future__ import annotations
 
 import collections

@@ -117,7 +117,7 @@ struct Options {
     int length;  // 0: no end
 };
 
-// What follows from the options.
+// The sizes that follow from the options.
 struct Shape {
     Shape() = default;
     explicit Shape(const Options& options) : length(options.length) {
@@ -192,7 +192,7 @@ public:
         survey();
     }
 
-    // Before the first episode; the hash of a seed is what Python has.
+    // Before the first episode; the hash of a seed is Python's.
     void start(int64_t hash_of_seed) {
         seed_hash = hash_of_seed;
         episode = 0;
@@ -231,7 +231,7 @@ public:
     bool is_dead() const { return inventory[HEALTH] <= 0; }
     bool is_over() const { return shape.length != 0 && step_count >= shape.length; }
     // The picture of each step at night takes two numbers for each of its pixels from the stream: `step` leaves out
-    // those of the last picture, so that nobody has to draw it, and it can be drawn twice.
+    // those of the last picture, so that it need not be drawn, and can be drawn twice.
     bool is_dark() const { return daylight < 0.5; }
     const Object& player() const { return objects[PLAYER_SLOT]; }
     int at(int x, int y) const { return x * shape.height + y; }
@@ -283,7 +283,7 @@ private:
         daylight = 1 - std::pow(std::fabs(std::cos(3.141592653589793 * progress)), 3.0);
     }
 
-    // an episode, with nobody but the player
+    // an episode, with only the player
     void begin() {
         step_count = 0;
         update_daylight();
@@ -300,7 +300,7 @@ private:
         objects[player].facing = DOWN;
     }
 
-    // what follows from the materials, and from where objects are
+    // the parts that follow from the materials and the places of objects
     void survey() {
         for (int x = 0; x < shape.width; ++x) {
             for (int y = 0; y < shape.height; ++y) ++chunks[chunk_at(x, y)].materials[material_at(x, y)];
@@ -521,7 +521,7 @@ private:
     // ---- the player
 
     void update_player(int action) {
-        // what is ahead before it acts
+        // the cell ahead before it acts
         const int x = player().x + STEP_X[player().facing], y = player().y + STEP_Y[player().facing];
         if (is_sleeping) {
             if (inventory[ENERGY] < MAX_ITEMS) {

@@ -6,7 +6,7 @@
 
 namespace cypool::crafter {
 
-// The numbers of a cell that decide what it is. Approximate ones decide nearly always; else all is computed as crafter
+// The numbers of a cell that decide its kind. Approximate ones decide nearly always; else all is computed as crafter
 // does it.
 class Place {
 public:
@@ -74,7 +74,7 @@ struct Ground {
     std::vector<float> fields[NUM_FIELDS];
 };
 
-// not inlined: what finds a thread's own is a call, and would be made again and again
+// not inlined: the look-up of a thread's variable is a call, and would be repeated
 __attribute__((noinline)) inline Ground& ground_of_thread() {
     static thread_local Ground ground;
     return ground;
@@ -162,7 +162,7 @@ inline void World::generate() {
         NoiseField::add(noise, 2.0 / 3, 1.0 / 15, 7, true, 1, turned, pitch_of_rows, along_y);
     }
 
-    // what is drawn is drawn in crafter's order
+    // numbers are drawn in crafter's order
     for (int x = 0; x < width; ++x) {
         for (int y = 0; y < height; ++y) {
             const auto decide = [&](int field, size_t k, double limit, double at_x, double at_y, double z) {

@@ -1,4 +1,4 @@
-// The state of a world: what is saved, and what makes a saved one a world.
+// The state of a world: how it is saved and loaded.
 #pragma once
 
 #include "cypool/envs/crafter/world.h"

@@ -8,7 +8,7 @@ from cypool.envs.mujoco_lanes.mujoco_lanes cimport SimulationInLanes
 
 # dm_control's `rewards.tolerance`: 1 in [low, high], and less and less outside, each with NumPy's bits.
 
-# of a single number; what the value is at the distance `margin` follows the name, or is 0.1
+# of a single number; the value at the distance `margin` follows the name, or is 0.1
 cdef double within(double x, double low, double high) noexcept nogil                   # no margin
 cdef double gaussian(double x, double low, double high, double margin) noexcept nogil
 cdef double linear(double x, double low, double high, double margin, double value_at_margin) noexcept nogil
@@ -19,25 +19,25 @@ cdef double gaussian_of_element(double x, double margin) noexcept nogil         
 cdef double small_control(const double* ctrl, Py_ssize_t n) noexcept nogil             # mean of quadratic ones, 0 at 1
 
 
-# The base class of all tasks of the suite: what a subclass has, and what it implements.
+# The base class of all tasks of the suite: members of a subclass, and methods that it implements.
 
 cdef class ControlTask(SimulationInLanes):
-    cdef mjModel* own                    # the same with a struct of its own; only what __init__ names is written
+    cdef mjModel* own                    # the same with a separate struct; only fields that __init__ names are written
     cdef RandomState random              # the task's stream
-    cdef vector[double] episode          # what a subclass remembers of an episode; it sets the size
+    cdef vector[double] episode          # a subclass's numbers of an episode; it sets the size
     cdef object _mt19937                 # from which it draws
     cdef int n_sub_steps                 # MuJoCo's steps in one of ours
     cdef bint legacy_step
     cdef int action_repeat               # dm_control's steps in one of ours
     cdef int last_repeat                 # in the one that reaches the time limit
     cdef int limit                       # the number of that one; 0: there is no time limit
-    cdef vector[size_t] part_sizes       # of what is observed, without a picture
+    cdef vector[size_t] part_sizes       # of the observation, without a picture
 
     # have to be implemented, and so has `get_obs`; as in `Env`, they run on a pool thread, without the GIL
     cdef int begin_episode(self) except -1 nogil             # draws where an episode begins
     cdef double get_reward(self) except? -1 nogil
     # can be implemented
-    cdef int prepare_model(self) except -1 nogil             # writes what an episode has of its own, before its reset
+    cdef int prepare_model(self) except -1 nogil             # writes the episode's fields, before its reset
     cdef bint is_terminated(self) noexcept nogil
 
     # to be called

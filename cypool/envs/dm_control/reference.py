@@ -1,4 +1,4 @@
-"""dm_control itself as a vector environment of Gymnasium's kind: what `cypool.testing.check_parity` compares with."""
+"""dm_control itself as a vector environment of Gymnasium's kind: the reference of `cypool.testing.check_parity`."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -40,7 +40,7 @@ def load(domain: str, task: str, seed: int, **options: Any) -> Any:
         if name not in (*_TASK, *_ENVIRONMENT, *_OWN):
             raise ValueError(f"{name}: dm_control has no such option, so that there is nothing to compare with")
     if domain == "quadruped" and not options.get("from_pixels"):
-        # its reset makes an OpenGL context, for pictures that nobody wants
+        # its reset makes an OpenGL context, for pictures that are not used
         domain_module(domain).Physics.contexts = None
     given = {name: value for name, value in options.items() if name in _TASK and value is not None}
     env: Any = suite.load(domain, task, task_kwargs={"random": seed, **given})
@@ -102,7 +102,7 @@ class Repeated:
 
 
 def loop(id: str, num_envs: int) -> tuple[Any, Callable[[Any], int]]:
-    """Returns the space of actions, and a function that steps environments one by one: what `cypool bench` measures."""
+    """Returns the space of actions, and a function that steps environments one by one, for `cypool bench`."""
     domain, task = next((name, task) for name, domain in DOMAINS.items() for task in domain.tasks
                         if _is_of(id, name, task))
     envs = [load(domain, task, k) for k in range(num_envs)]

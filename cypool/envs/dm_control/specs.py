@@ -1,4 +1,4 @@
-"""The spec of each domain's tasks: their options and what is observed."""
+"""The spec of each domain's tasks: their options and observations."""
 from __future__ import annotations
 
 import math
@@ -42,7 +42,8 @@ TASK = {
 
 # those in use, by domain and task: tasks whose texts are the same share one
 _models: WeakValueDictionary[tuple[str, str], Any] = WeakValueDictionary()
-# by domain: what is observed, in dm_control's order: names and shapes, or a function of the options that returns them
+# by domain: the parts of an observation, in dm_control's order: names and shapes, or a function of the options that
+# returns them
 _parts: dict[str, dict[str, Any] | Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 
@@ -69,7 +70,7 @@ def load_task(domain: str, task: str) -> Any:
 
 
 def shapes_of(domain: str, options: dict[str, Any]) -> dict[str, tuple[int, ...]]:
-    """Returns what is observed of a task: names and shapes, in dm_control's order."""
+    """Returns the parts of a task's observation: names and shapes, in dm_control's order."""
     parts = _parts[domain]
     named = parts if isinstance(parts, dict) else parts(options)
     return {name: (shape,) if isinstance(shape, int) else shape for name, shape in named.items()}
@@ -141,8 +142,8 @@ def _describe(domain: str, task: str, parts: dict[str, Any] | Callable[[dict[str
     Args:
         domain: Its name.
         task: The task that it has by default.
-        parts: What is observed, see `_parts`; an int n stands for (n,).
-        note: What the name of a task says.
+        parts: Of the observation, see `_parts`; an int n stands for (n,).
+        note: The meaning of a task's name.
         **own: The options that only this domain has.
     """
     _parts[domain] = parts
@@ -156,7 +157,7 @@ def _describe(domain: str, task: str, parts: dict[str, Any] | Callable[[dict[str
 
 
 def _humanoid(joints: int) -> dict[str, Any]:
-    """Returns what is observed of a humanoid with this number of joints."""
+    """Returns the parts of the observation of a humanoid with this number of joints."""
     return {"joint_angles": joints, "head_height": (), "extremities": 12, "torso_vertical": 3, "com_velocity": 3,
             "velocity": joints + 6}
 

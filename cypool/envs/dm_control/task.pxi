@@ -1,4 +1,4 @@
-# The base class of all tasks of the suite. Its `.pxd` lists what a subclass has, and what it implements.
+# The base class of all tasks of the suite. Its `.pxd` lists a subclass's members and the methods that it implements.
 import math
 import sys
 
@@ -54,7 +54,7 @@ cdef class ControlTask(SimulationInLanes):
         # one struct of pointers for all, if it can be: 6 KB that stay in the cache
         self.model = self.own if written or options["randomize"] else self.loaded.mj
         self.camera = Camera(self.loaded, options)
-        # a step begins with what the one before left in the arena
+        # a step begins with the arena of the one before
         self.data = guard.make_data(self.model, True)
         self.n_sub_steps, limit = specs.times(domain, self.loaded, options)
         self.action_repeat = self.last_repeat = options["action_repeat"]
@@ -137,7 +137,7 @@ cdef class ControlTask(SimulationInLanes):
     cdef int advance(self, int steps) except -1 nogil:
         if self.take_result():
             return 0
-        # MuJoCo begins with what it has computed of the state
+        # MuJoCo begins with the derived values of the state
         self.materialize()
         self.leave_lanes()
         guard.advance(self.model, self.data, steps, self.legacy_step)

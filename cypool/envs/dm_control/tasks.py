@@ -45,6 +45,6 @@ DOMAINS = {
 
 
 def envpool_id(domain: str, task: str) -> str:
-    """Returns what EnvPool calls a task: WalkerWalk-v1, HumanoidCMURun-v1."""
+    """Returns EnvPool's name of a task: WalkerWalk-v1, HumanoidCMURun-v1."""
     words = f"{domain}_{task}".split("_")
     return "".join(word[:1].upper() + word[1:] for word in words) + "-v1"

@@ -24,7 +24,7 @@ public:
         Task::step(action);
         observe_all();
     }
-    // of the last step: what is drawn, or moves, after it does not show there
+    // of the last step: later drawing or moves do not show there
     char* observation() { return reinterpret_cast<char*>(observed.data()); }
 
     bool ready() const { return !world.vehicles.empty(); }
@@ -120,7 +120,7 @@ private:
         archive("agent", b.agent, -1, o->agents - 1);
         archive("goal", b.goal, -1, std::numeric_limits<int>::max());
     }
-    // what follows from the rest
+    // the parts that follow from the rest
     void restore() {
         controlled.assign(o->agents, 0);
         for (auto* bodies : {&world.vehicles, &world.objects}) {

@@ -124,7 +124,7 @@ def differs(of_numpy, of_c, *arguments):
 
 
 cdef int measure() except -1:
-    """Finds out what differs between CPUs and between versions of Python."""
+    """Finds the functions that differ between CPUs and between versions of Python."""
     numpy.dot, numpy.dotf, numpy.normal = numpy_math.dot, numpy_math.dotf, normal
     if not numpy_math.is_c:
         numpy.sin, numpy.cos = numpy_math.numpy_sin, numpy_math.numpy_cos
@@ -160,7 +160,7 @@ _shared = WeakValueDictionary()
 
 
 cdef Shared shared_of(str task, dict options):
-    """Returns what environments of a task share."""
+    """Returns the shared part of a task's environments."""
     cdef Lane lane
     cdef shared_ptr[Setup] made = make_shared[Setup]()
     cdef Setup* setup = made.get()
@@ -285,7 +285,7 @@ cdef class HighwayEnv(ArchivedEnv):
         return json.loads(self.driving.setup.get().config)
 
     cdef Shared shared_with(self, dict options):
-        """Returns what environments share that have other options, if the spaces are the same."""
+        """Returns the shared part of environments with other options, if the spaces are the same."""
         spec, own = self.describe(**options), self.spec
         if any(getattr(spec, each) != getattr(own, each) for each in ("observation", "action", "agents", "info")) or (
                 specs.types_of(spec.options) != specs.types_of(own.options)):

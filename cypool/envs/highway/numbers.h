@@ -13,12 +13,12 @@ namespace cypool::highway {
 // How a sum of two products is rounded: x0 * y0 + x1 * y1; with the second one fused into the sum; with the first one.
 enum Rounding : int { PLAIN, SECOND_FUSED, FIRST_FUSED };
 
-// What highway.pyx finds out of NumPy and Python when it is imported.
+// Functions of NumPy and Python that highway.pyx finds when it is imported.
 struct NumPy {
     // functions, where the C library gives other bits
     double (*sin)(double) = nullptr;
     double (*cos)(double) = nullptr;
-    // of arrays: with AVX-512, eight numbers cost what one does
+    // of arrays: with AVX-512, eight numbers take the time of one
     void (*tan)(const double*, double*, intptr_t) = nullptr;
     void (*arctan)(const double*, double*, intptr_t) = nullptr;
     void (*arcsin)(const double*, double*, intptr_t) = nullptr;

@@ -1,4 +1,4 @@
-// What agents observe.
+// Observations of agents.
 #pragma once
 
 #include "cypool/envs/highway/tasks.h"
@@ -10,7 +10,7 @@ public:
     Observer() = default;
     using Task::Task;
 
-    // writes what an agent sees
+    // writes an agent's observation
     void observe(int agent, char* out) {
         for (const View& part : setup->views) {
             view = &part;

@@ -138,9 +138,9 @@ ACTIONS = tuple(_ACTIONS)
 
 
 def _checked(name: str, value: Any, kinds: dict[str, dict[str, Option]], around: dict[str, str]) -> dict[str, Any]:
-    """Returns the dict of one of these kinds with all its keys, or one around it: by its type, the key of what it has.
+    """Returns the dict of one of these kinds with all its keys, or one around it: by its type, the key of its content.
 
-    What is around may have a list.
+    A dict around others may have a list.
     """
     given = _dict(name, value, {"type", *around.values(), *(key for each in kinds.values() for key in each)},
                   "a dict with a type")
@@ -191,7 +191,7 @@ def check_action(name: str, value: Any) -> dict[str, Any]:
 
 
 def of_one(checked: dict[str, Any]) -> dict[str, Any]:
-    """Returns what one agent has of an observation or an action."""
+    """Returns one agent's part of an observation or an action."""
     inner: dict[str, Any] = checked.get("observation_config") or checked.get("action_config") or checked
     return inner
 
@@ -221,7 +221,7 @@ def horizon_of(own: dict[str, Any], policy_frequency: float) -> int:
 
 
 def observation_space(own: dict[str, Any], policy_frequency: float) -> Any:
-    """Returns what one agent observes."""
+    """Returns the space of one agent's observation."""
     match own["type"]:
         case "Kinematics" | "ExitObservation":
             return Array((own["vehicles_count"], len(features_of(own))), np.float32)
@@ -243,7 +243,7 @@ def observation_space(own: dict[str, Any], policy_frequency: float) -> Any:
 
 
 def action_space(own: dict[str, Any]) -> Array | Discrete:
-    """Returns what one agent does."""
+    """Returns the space of one agent's action."""
     axes = own["longitudinal"] + own["lateral"]
     match own["type"]:
         case "DiscreteMetaAction":

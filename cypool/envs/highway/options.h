@@ -101,7 +101,7 @@ struct View {
 #undef CYPOOL_SEVERAL
 #undef CYPOOL_FIELDS
 
-// What environments with the same options share.
+// The shared part of environments with the same options.
 struct Setup {
     Options options;
     std::vector<View> views;

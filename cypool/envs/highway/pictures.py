@@ -36,7 +36,7 @@ class Painter:
     Args:
         id: Its id.
         config: Its config.
-        view: What replaces keys of the config in its pictures.
+        view: Replaces keys of the config in its pictures.
     """
 
     def __init__(self, id: str, config: dict[str, Any], view: dict[str, Any]):
@@ -107,7 +107,7 @@ def draw_scene(id: str, task: str, options: dict[str, Any], bodies: list[Any], a
         bodies: Vehicles and objects: kind, place, heading, speed, steering, acceleration, whether it crashed or was
             hit, length, width and agent of each.
         agent: Whose vehicle is in the middle.
-        view: What replaces keys of the config.
+        view: Replaces keys of the config.
 
     Returns:
         uint8, (height, width, 3).
@@ -128,7 +128,7 @@ def draw_scene(id: str, task: str, options: dict[str, Any], bodies: list[Any], a
 
 def observed_picture(id: str, task: str, options: dict[str, Any], bodies: list[Any], agent: int,
                      part: int) -> NDArray[np.uint8]:
-    """Draws what an agent observes in a part of its observation; the other arguments are those of `draw_scene`."""
+    """Draws a part of an agent's observation; the other arguments are those of `draw_scene`."""
     if options["from_pixels"]:
         return draw_scene(id, task, options, bodies)
     own = parts_of(options["observation"])[part]

@@ -37,7 +37,7 @@ struct Lane {
         Polar polar;
         local(px, py, s, lateral, polar);
     }
-    // with what was reckoned for another lane: arcs of a ring have one centre
+    // with the angle and distance that another lane has computed: arcs of a ring have one centre
     void local(double px, double py, double& s, double& lateral, Polar& polar) const {
         const double ex = px - x, ey = py - y;
         if (kind == CIRCLE) {

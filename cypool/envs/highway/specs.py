@@ -132,7 +132,7 @@ def _config(name: str, value: Any) -> dict[str, Any] | None:
     return dict(value)
 
 
-# keys of a config that mean something for a window, or for a person at the wheel: what they have to be
+# keys of a config that mean something for a window, or for a person at the wheel: their only values
 _OF_WINDOWS: dict[str, tuple[Any, ...]] = {
     "manual_control": (False,), "show_trajectories": (False,), "real_time_rendering": (False, True),
     "render_agent": (False, True), "offscreen_rendering": (None, False, True)}
@@ -202,7 +202,7 @@ def _add(name: str, number: int, roads: Callable[..., networks.Roads], nodes: st
 
 
 def _check(name: str, options: dict[str, Any]) -> None:
-    """Refuses what highway-env does not do, or does not do twice in the same way."""
+    """Refuses options that highway-env does not have, or does not follow twice in the same way."""
     own, action = of_one(options["observation"]), of_one(options["action"])
     is_group = own is not options["observation"]
     if is_group != (action is not options["action"]):
@@ -388,7 +388,7 @@ def _view_numbers(own: dict[str, Any], policy_frequency: float) -> dict[str, Any
 
 
 def _driver_numbers(name: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Returns what other vehicles want: linear drivers draw their parameters."""
+    """Returns the parameters of other vehicles: linear drivers draw their parameters."""
     driver = options.get("other_vehicles_type", "IDMVehicle").removeprefix(_DRIVER)
     is_linear = driver != "IDMVehicle"
     speeds, steers = np.array([0.3, 0.3, 2.0]), np.array([1 / 0.2, 1 / 0.2 * (1 / 0.6)])

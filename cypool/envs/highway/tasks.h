@@ -1,4 +1,4 @@
-// A step, what it is worth, and when an episode ends.
+// A step, its reward, and when an episode ends.
 #pragma once
 
 #include "cypool/envs/highway/scenes.h"

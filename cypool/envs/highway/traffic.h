@@ -8,7 +8,7 @@
 
 namespace cypool::highway {
 
-// what the other vehicles want; intersections have other numbers
+// parameters of the other vehicles; intersections have other numbers
 struct Driver {
     double distance = 10, time = 1.5, comfort_max = 3, gain = 0.2;
     double twice_root = 2 * std::sqrt(15.0);  // of the product of comfortable acceleration and braking
@@ -67,7 +67,7 @@ public:
     }
     void moved(const Body& b) { moved_at[b.slot] = ++now; }
     void touch() { ++now; }
-    // what is known of another network's lanes, or of another environment's bodies
+    // values of another network's lanes, or of another environment's bodies
     void forget() {
         const size_t lanes = net->lanes.size();
         known.resize(slots * lanes), known_at.assign(slots * lanes, 0);
@@ -151,7 +151,7 @@ public:
         b.delta = uniform(3.5, 4.5);
     }
 
-    // ---- what vehicles see
+    // ---- views of vehicles
 
     double lane_distance(const Body& from, const Body& to) const {
         return on_lane_of(to, from.lane).s - on_lane_of(from, from.lane).s;

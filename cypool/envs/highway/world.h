@@ -67,7 +67,7 @@ public:
             if ((a > 0) - (a < 0) != (b > 0) - (b < 0)) return false;
             return !(predicted < -2.0);
         }
-        // politeness is 0: what followers gain or lose is multiplied by nothing
+        // politeness is 0: gains and losses of followers do not count
         return !(predicted - acceleration(self, old_front) < driver.gain);
     }
     void change_lane(Body& b) const {

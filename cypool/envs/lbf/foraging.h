@@ -130,7 +130,7 @@ private:
     static constexpr int MAX_ATTEMPTS = 1000;
 
     std::shared_ptr<const Options> options_;
-    // levels of food, in a border of -1, which nobody enters
+    // levels of food, in a border of -1, which no player enters
     std::vector<int32_t> field_;
     // how many players want to be in a cell; 0 between steps
     std::vector<uint8_t> targeted_;

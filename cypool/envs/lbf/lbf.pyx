@@ -47,7 +47,7 @@ cdef class Foraging(PooledEnv):
     Follows lbforaging 2.0.0: the same seed and actions give the same bits.
 
     Observation: float32 (3 * `max_num_food` + 3 * `players`,): row, column and level of each food that is seen, row by
-        row, then of the player itself and of the others. Positions are relative to what is seen. What is not seen is
+        row, then of the player itself and of the others. Positions are relative to the field of view. Unseen ones are
         (-1, -1, 0). With `grid_observation` float32 (3, 2 * `sight` + 1, 2 * `sight` + 1): levels of players, levels
         of food, and 1 for cells that are free.
     Action: none (0), north (1), south (2), west (3), east (4), load (5).

@@ -21,7 +21,7 @@ cdef extern from *:
     """
     const T* array_at[T, Struct](const Struct* holder, int64_t offset) noexcept nogil
 
-# where info has what
+# indices of info
 cdef enum:
     COUPLED_X_POSITION
     COUPLED_X_VELOCITY = 2

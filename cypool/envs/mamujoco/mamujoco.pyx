@@ -125,7 +125,7 @@ cdef class MaMujoco(Env):
             joined[self.table.motors[k]] = actions[k]
 
     cdef void lend(self) noexcept nogil:
-        """Gives the robot what the engine keeps."""
+        """Gives the robot the counters of the engine."""
         self.robot.elapsed_step, self.robot.needs_reset = self.elapsed_step, self.needs_reset
         self.robot.reset_requested, self.robot.observe_only = self.reset_requested, self.observe_only
         self.robot.reward, self.robot.raw_reward = 0, NAN

@@ -18,7 +18,7 @@ from cypool.util.arguments import check_choice, check_int, check_list, shown
 _STEPS = {"Reacher": 50, "Pusher": 100}
 _MOST_SEGMENTS = 64
 _DEEPEST = 100
-# what is fixed here
+# options that are fixed here
 _HIDDEN = ("action_dtype", "obs_dtype", "frame_stack", "from_pixels")
 _TEXT = """{name}, moved by agents that have some of its motors each.
 
@@ -82,7 +82,7 @@ class Division(NamedTuple):
 
     Attributes:
         robot: The spec of the robot.
-        agents: In the order of their names; None: a single agent sees what the robot observes.
+        agents: In the order of their names; None: a single agent has the robot's observation.
         groups: By name: numbers of agents with the same spaces.
     """
 

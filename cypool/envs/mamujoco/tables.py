@@ -1,4 +1,4 @@
-"""Tables of what each agent sees of MuJoCo's data and which motors it has, made of the joints of a robot."""
+"""Tables of the data that each agent sees and of its motors, made of the joints of a robot."""
 from __future__ import annotations
 
 import itertools
@@ -35,12 +35,12 @@ class Joint(NamedTuple):
     """A joint with a motor, or something that all agents see.
 
     Attributes:
-        name: What edges and parts call it.
+        name: In edges and parts.
         place: Of its position and velocity; from the end where it is negative.
         motor: Its number.
         bodies: Whose forces, inertias and velocities belong to it.
         special: By category: entries instead of the usual ones.
-        clips: Whether what is seen of bodies is clipped to -1 ... 1.
+        clips: Whether numbers of bodies are clipped to -1 ... 1.
         label: Joints that are equally far away are seen in the order of their labels; "": the name.
     """
 
@@ -53,7 +53,7 @@ class Joint(NamedTuple):
     label: str = ""
 
     def entries(self, category: str, seen: set[tuple[str, int]], sizes: Mapping[str, int]) -> list[Entry]:
-        """Returns what is seen of it; a body is seen once by each agent, where it is met first."""
+        """Returns its entries of an observation; a body is seen once by each agent, where it is met first."""
         if category in self.special:
             return self.special[category]
         found: list[Entry] = []
@@ -73,10 +73,10 @@ class Robot(NamedTuple):
     Attributes:
         joints: In the order of those with one label.
         edges: Names of joints that are neighbours of each other.
-        everywhere: What all agents see.
+        everywhere: Seen by all agents.
         parts: By configuration: the names of each agent's joints.
-        categories: What an agent sees of its own joints by default.
-        known: What can be seen of joints.
+        categories: Of an agent's own joints by default.
+        known: All categories of joints.
     """
 
     joints: Sequence[Joint]
@@ -269,7 +269,7 @@ def robot_of(scenario: str, conf: str) -> Robot:
 
 
 class Agent(NamedTuple):
-    """An agent: what it sees, and its motors."""
+    """An agent: its observation and its motors."""
 
     entries: list[Entry]
     motors: list[int]
@@ -284,7 +284,7 @@ def agents_of(robot: Robot, conf: str, obsk: int, local: Sequence[Sequence[str]]
         conf: Its configuration.
         obsk: How many joints away an agent sees.
         local: Categories of each depth.
-        everywhere: Categories of what all see.
+        everywhere: Categories of the part that all see.
         model: Of MuJoCo.
 
     Raises:

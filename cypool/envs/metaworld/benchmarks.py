@@ -70,7 +70,7 @@ def one_goal(num_envs: int | None, seed: int, *, env_name: str = "reach-v3", par
 
 
 def own_tasks(num_envs: int | None, seed: int, *, envs_list: Any = MT10[:3], **options: Any) -> Expanded:
-    """Expands the id of multi-task benchmarks of one's own: environments of these tasks, each with goals of its own."""
+    """Expands the id of custom multi-task benchmarks: environments of these tasks, each with separate goals."""
     tasks = _tasks("envs_list", envs_list)
     copies = _copies(num_envs, tasks)
     each = [{"task": task, "task_index": k, "num_tasks": len(tasks), **options}
@@ -92,7 +92,7 @@ def one_meta_task(num_envs: int | None, seed: int, *, split: str, env_name: str 
 
 def own_meta_tasks(num_envs: int | None, seed: int, *, train_envs: Any = MT10[:3], test_envs: Any = MT10[3:5],
                    split: str = "train", **options: Any) -> Expanded:
-    """Expands the id of meta-learning benchmarks of one's own."""
+    """Expands the id of custom meta-learning benchmarks."""
     tasks = {"train": _tasks("train_envs", train_envs), "test": _tasks("test_envs", test_envs)}
     if set(tasks["train"]) & set(tasks["test"]):
         raise ValueError(f"test_envs: expected no task of train_envs, got {shown(test_envs)}")

@@ -38,10 +38,10 @@ class MetaLearningAgent(Agent, Protocol):
     """The agent that `evaluate_meta_learning` takes."""
 
     def init(self) -> None:
-        """Forgets what it has learned of the tasks before."""
+        """Forgets the tasks before."""
 
     def adapt_action(self, observations: Any, /) -> tuple[Any, Any]:
-        """Returns actions, and what else `step` is to get."""
+        """Returns actions, and further arguments of `step`."""
 
     def step(self, timestep: Timestep, /) -> None:
         """Gets a step."""
@@ -73,7 +73,7 @@ def task_names(env: Pool) -> list[str]:
 
 def change(env: Pool, *, terminate_on_success: bool | None = None, sample_tasks_on_reset: bool | None = None,
            sample_tasks: bool = False) -> None:
-    """Changes what a pool's environments do from now on; None: that stays.
+    """Changes these options of a pool's environments from now on; None: unchanged.
 
     Args:
         env: The pool, which was reset before.

@@ -130,7 +130,7 @@ cdef class Sawyer(Simulation):
     """
     describe = staticmethod(specs.sawyer)
 
-    cdef mjModel* own                    # the model with a struct of its own
+    cdef mjModel* own                    # the model with a separate struct
     cdef Arm* arm                        # owned
     cdef vector[double] goals            # one behind the other
     cdef int num_draws                   # numbers of a goal
@@ -148,7 +148,7 @@ cdef class Sawyer(Simulation):
     cdef double[6] draw_low, draw_high
     cdef double apart
     cdef vector[double] one_hot
-    cdef vector[double] recurrent        # what is observed of the last step
+    cdef vector[double] recurrent        # the observed part of the last step
     cdef bint divides_reward
     cdef Normalization normalization
     cdef vector[double] normalized       # the observation, if it is
@@ -260,7 +260,7 @@ cdef class Sawyer(Simulation):
             shuffle(self.rng, self.order.data(), self.num_goals)
 
     cdef void draw_goal(self, double* drawn) noexcept nogil:
-        """Draws what `draw` of tasks.py draws from another stream."""
+        """Draws the numbers of `draw` of tasks.py from another stream."""
         cdef double[2] gap
         cdef int k
         while True:

@@ -1,4 +1,4 @@
-// Rewards of the fifty tasks in version 1 of the package's: what is reached, picked up, and then placed.
+// Rewards of the fifty tasks in version 1 of the package's: for reaching, picking up, and then placing.
 #pragma once
 
 #include <cmath>
@@ -31,7 +31,7 @@ inline void give_first(Arm& e, double reward, bool success, double near_object, 
     e.give(reward, success, near_object, grasp, 0.0, 0.0, far);
 }
 
-// ---- what is measured at the beginning
+// ---- measured at the beginning
 
 inline void limit_of_goal(Arm& e, const FirstReward& r) { e.limit = apart(e.target, e.obj_init, r.along); }
 inline void limit_of_object(Arm& e, const FirstReward& r) { e.limit = apart(e.object(), e.target, r.along); }

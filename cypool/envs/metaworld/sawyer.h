@@ -1,4 +1,5 @@
-// A Sawyer arm over MuJoCo's functions: what is seen, a step, a reset, and what several tasks share. No Python.
+// A Sawyer arm over MuJoCo's functions: the observation, a step, a reset, and the shared code of several tasks. No
+// Python.
 #pragma once
 
 #include <cmath>
@@ -26,15 +27,16 @@ struct Source {
     bool shifted = false;
 };
 
-// what of a task the package keeps as a view of MuJoCo's memory
+// the part of a task that the package keeps as a view of MuJoCo's memory
 enum View { NO_VIEW, TARGET_IS_SITE_0, START_IS_BODY_1 };
 
 struct Task {
     const char* name;
     Source position, rotation;
-    // what `id` has: the kind is b(ody), g(eom) or s(ite); or of a joint the place in qpos or in qvel, j or v
+    // names of the items of `id`: the kind is b(ody), g(eom) or s(ite); or of a joint the place in qpos or in qvel, j
+    // or v
     std::vector<const char*> names;
-    void (*place)(Arm&, const double*);  // what a reset writes to the model before the hand moves
+    void (*place)(Arm&, const double*);  // a reset's writing to the model before the hand moves
     void (*reset)(Arm&, const double*);  // the rest of the package's reset_model
     void (*reward)(Arm&);
     const char* touched = nullptr;  // the geom that both pads must touch
@@ -57,7 +59,7 @@ struct FirstReward {
     bool grasped = false;                            // the info
     double lift = 0;                                 // how much higher than at first the object is to be
     double zs = 1;                                   // how often the height of the hand counts
-    const char *extra = nullptr, *extra2 = nullptr;  // what the arm's `extra` and `extra2` are, as in `Task::names`
+    const char *extra = nullptr, *extra2 = nullptr;  // the arm's `extra` and `extra2`, as in `Task::names`
 };
 inline const FirstReward* find_first_reward(const std::string& task);
 
@@ -66,13 +68,13 @@ enum Density { LOW, MEDIUM, HIGH };
 
 enum { FRAME = 18, SEEN = 2 * FRAME + 3, INFOS = 7, REMEMBERED = FRAME + 4 * 3 + 4 };
 
-// what the package numbers by task
+// the package's numbers of a task
 struct Numbers {
     Vec3 hand, low, high;      // where the hand begins, and where it can move
-    Vec3 goal_low, goal_high;  // what an observed goal is clipped to
+    Vec3 goal_low, goal_high;  // bounds of an observed goal
 };
 
-// what an episode remembers, other than MuJoCo's data
+// the state of an episode, other than MuJoCo's data
 struct Episode {
     double frame[FRAME]{};
     Vec3 init_tcp, target, obj_init, aux;
@@ -92,7 +94,7 @@ public:
         if (!t || (has_first_reward && !first)) throw std::invalid_argument("task: " + task);
     }
 
-    // Takes a model and data, which somebody else owns; only body_pos and site_pos of the model are written.
+    // Takes a model and data without owning them; only body_pos and site_pos of the model are written.
     void use(mjModel* model, mjData* data) {
         m = model, d = data;
         if (m->nmocap != 1 || m->nu != 2 || m->nq < 10)
@@ -111,8 +113,8 @@ public:
         position2_id = source_id(t->position2), rotation2_id = source_id(t->rotation2);
     }
 
-    // Starts an episode. The package resets the model twice; of the first time only what it writes to the model
-    // remains, for which it draws `before`.
+    // Starts an episode. The package resets the model twice; of the first time only the
+    // changes of the model remain, for which it draws `before`.
     void reset(const double* before, const double* drawn) {
         unstable = 0;
         margin = margin_known = height = limit = 0;
@@ -157,16 +159,16 @@ public:
             t->reward(*this);
     }
 
-    // what is saved of an episode
+    // the saved part of an episode
     void get_episode(double* out) const { std::memcpy(out, static_cast<const Episode*>(this), sizeof(Episode)); }
     void set_episode(const double* values) {
         forget();
         std::memcpy(static_cast<void*>(static_cast<Episode*>(this)), values, sizeof(Episode));
     }
 
-    // Whether the data needs working memory of its own: contacts stay there from one step to the next.
+    // Whether the data needs separate working memory: contacts stay there from one step to the next.
     bool needs_contacts() const { return asks_for_touch() && !forward_warms; }
-    // To be called when somebody else has changed the data.
+    // To be called when the data was changed elsewhere.
     void forget() { known = NOTHING; }
 
     // set from outside
@@ -271,7 +273,7 @@ public:
         double force[2] = {0, 0};
         return touching(force) && 0 < force[0] && 0 < force[1];
     }
-    // the usual grasp_success; what is cheap comes first
+    // the usual grasp_success; cheap conditions come first
     bool grasps(double lift) { return opening() > 0 && object_seen()[2] - lift > obj_init[2] && touches(); }
 
     // min(max(0, action[-1]), most) of Python: each of the numbers keeps its type
@@ -307,8 +309,8 @@ public:
                   double effort = 1) const {
         return caging(object, radius, pad, reach_radius, xz, density, effort, obj_init);
     }
-    // The cages of pick-place, push-back, soccer, sweep and sweep-into. What they call init_left_pad and init_right_pad
-    // is where the pads are now.
+    // The cages of pick-place, push-back, soccer, sweep and sweep-into. Their init_left_pad and init_right_pad are the
+    // current places of the pads.
     struct Cage {
         double y, grip, xz;
     };
@@ -337,11 +339,11 @@ public:
 
 private:
     enum { MOST_STARTS = 256 };
-    // before MuJoCo 3.3.6, the solver of the next step starts from what mj_forward found: each one counts
+    // before MuJoCo 3.3.6, the solver of the next step starts from the result of mj_forward: each one counts
     const bool forward_warms = library().version < 336;
-    // `split_step` follows what mj_step does inside: not for a MuJoCo that nobody has compared
+    // `split_step` repeats the inner steps of mj_step: not for a MuJoCo that was not compared
     const bool can_split = !forward_warms && library().version <= 3017000;
-    // of the state there is, what MuJoCo has computed; ALL: for pictures, or because the package does
+    // the part that MuJoCo has computed for the current state; ALL: for pictures, or because the package does
     enum Known : uint8_t { NOTHING, POSITIONS, VELOCITIES, ALL };
 
     int find(mjtObj kind, const char* name) const {
@@ -349,7 +351,7 @@ private:
         if (found < 0) throw std::invalid_argument(std::string(t->name) + ": expected a model with a " + name);
         return found;
     }
-    // of what `Task::names` has
+    // the number of a name as in `Task::names`
     int named(const char* name) const {
         const mjtObj kind = name[0] == 'b'   ? mjOBJ_BODY
                             : name[0] == 'g' ? mjOBJ_GEOM
@@ -383,7 +385,7 @@ private:
             default: break;
         }
     }
-    // the frame, and what is a view
+    // the frame, and the views of MuJoCo's memory
     void look_around() {
         std::memset(frame, 0, sizeof frame);
         std::memcpy(frame, d->xpos + 3 * hand, 3 * sizeof(double));
@@ -446,7 +448,7 @@ private:
             if (known != starts.end()) {
                 warned(m, d,
                        [this, &known] { mj_setState(m, d, known->second.data(), library().mjSTATE_INTEGRATION); });
-                run(1);  // for what a step leaves behind that is no state
+                run(1);  // for leftovers of a step that are no state
                 init_tcp = tcp();
                 return;
             }

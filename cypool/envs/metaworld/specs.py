@@ -15,7 +15,7 @@ from cypool.util.arguments import check_int
 _INFO = {**{name: Array((), np.float64) for name in (
     "success", "near_object", "grasp_success", "grasp_reward", "in_place_reward", "obj_to_target", "unscaled_reward")},
     "unstable": Array((), np.int32, 0)}
-# least and greatest of what is seen of the hand and the objects
+# least and greatest observed numbers of the hand and the objects
 _FRAME = [-0.525, 0.348, -0.0525, -1] + [-np.inf] * 14, [0.525, 1.025, 0.7, 1] + [np.inf] * 14
 
 compiled: dict[str, Any] = {}  # functions that the compiled module has, by name; it adds them
@@ -95,7 +95,7 @@ def check_saved(state: Any, *, num_remembered: int, num_numbers: int, num_ordere
     """Returns the values of a saved arm, those that the protocols of evaluation change as one tuple.
 
     Args:
-        state: What was saved.
+        state: A saved state.
         num_remembered: How many numbers of the episode there are.
         num_numbers: How many of all goals.
         num_ordered: How many goals have an order.

@@ -1,5 +1,5 @@
-// The fifty tasks: what is seen, what a reset does after the hand has moved, and the reward, version 2 of the
-// package's.
+// The fifty tasks: the observation, the part of a reset after the hand has moved, and the reward, version 2 of
+// the package's.
 #pragma once
 
 #include <cmath>
@@ -129,7 +129,7 @@ inline void drawer_close_reset(Arm& e, const double* r) {
     e.write_site(1, e.target);
 }
 inline void drawer_open_reset(Arm& e,
-                              const double* r) {  // no forward: the first frame is what the last step computed
+                              const double* r) {  // no forward: the first frame is that of the last step
     finish(e, at(r), at(r) + Vec3{0.0, -0.16 - 0.2, 0.09});
     e.write_body(0, e.obj_init);
     e.write_site(1, e.target);

@@ -1,4 +1,4 @@
-"""The fifty tasks of Meta-World in numbers, and what a reset draws for them."""
+"""The fifty tasks of Meta-World in numbers, and the draws of a reset for them."""
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ class Task(NamedTuple):
     """The numbers that the tasks differ in.
 
     Attributes:
-        file: The model, without what all files have in common.
+        file: The model, without the common part of all paths.
         draws: Least and greatest of the three or six numbers that a reset draws, its goal.
         goals: Where a goal may be; an observed one is clipped to it.
         hand: Where the hand begins.
@@ -173,7 +173,7 @@ def check_goals(name: str, goals: Any) -> tuple[Point, ...]:
 
 
 def draw(name: str, stream: Any) -> list[float]:
-    """Returns what a reset draws for a task from a stream of NumPy's, a `RandomState` or a `Generator`."""
+    """Returns the numbers that a reset draws for a task from a stream of NumPy's, a `RandomState` or a `Generator`."""
     task = TASKS[name]
     low, high = task.draws
     while True:

@@ -47,7 +47,7 @@ inline std::vector<int> items_of(int digits) {
 class BabyAI : public Levels {
 protected:
     Task task_;
-    int locked_ = ANY, object_ = NOTHING;  // the locked room; what PutNext moves
+    int locked_ = ANY, object_ = NOTHING;  // the locked room; the object that PutNext moves
     std::vector<uint8_t> noted_;           // of each cell: which descriptions' objects lay there after the last drop
 
     template <class F> void each_instruction(F f) {
@@ -415,7 +415,7 @@ protected:
         } while (room_at(agent) == locked_);
     }
 
-    // the other levels: false rejects what was drawn
+    // the other levels: false rejects the drawn level
 
     bool go_to_red_ball() {
         place_in();

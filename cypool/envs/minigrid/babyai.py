@@ -34,7 +34,7 @@ def _level(generator: str, room_size: Any, num_rows: Any, num_cols: Any, *, max_
         smallest: The least size of a room.
         fewest: The least number of rows and columns.
         options: Other options, checked.
-        numbers: What they are in `Options`, where that differs; None: not there.
+        numbers: Their values in `Options`, where these differ; None: not there.
         free: Which of size, rows and columns are options of the level.
     """
     rooms = {"room_size": check_int("room_size", room_size, smallest, 100),

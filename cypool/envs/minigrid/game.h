@@ -1,4 +1,4 @@
-// A level: which function draws it, which steps it, and what a saved state has.
+// A level: the function that draws it, the one that steps it, and its saved state.
 #pragma once
 
 #include <cmath>
@@ -25,7 +25,7 @@ public:
         return level_ || babyai_;
     }
 
-    // Raises std::runtime_error where there is no room for what is to be placed.
+    // Raises std::runtime_error where there is no room for an object.
     void reset() {
         ready_ = false;
         begin();
@@ -101,8 +101,8 @@ public:
             ready_ = true;
         }
     }
-    // Each object is in one place: in the cell where it says it is, in the agent's hands or in a box. What was in a box
-    // or picked up was nowhere before.
+    // Each object is in one place: in the cell where it says it is, in the agent's hands or in a box. Objects in a box
+    // or picked up were in no cell before.
     void validate() const {
         const int count = static_cast<int>(objects.size());
         std::vector<bool> placed(count);
@@ -227,7 +227,7 @@ private:
     enum { OF_ACTIONS = 1, NUM_ACTIONS = 7 };
     std::vector<int64_t> visits_;
     std::string fixed_mission_;  // of all episodes, or none
-    // each step reads these: together, and next to what MiniGrid has
+    // each step reads these: together, and next to the members of MiniGrid
     const Level* level_ = nullptr;  // one of the two
     const BabyAILevel* babyai_ = nullptr;
     bool ready_ = false;

@@ -1,4 +1,4 @@
-// The levels of minigrid.envs: how each is drawn, and what its step adds to that of the world.
+// The levels of minigrid.envs: how each is drawn, and the additions of its step to that of the world.
 #pragma once
 
 #include "rooms.h"
@@ -7,7 +7,7 @@ namespace cypool::minigrid {
 
 class Levels : public Rooms {
 protected:
-    // what a level remembers of the episode: objects, or their types and colours, and cells
+    // a level's memory of the episode: objects, or their types and colours, and cells
     struct Target {
         int object, other, type, color;
         Pos pos, bad;
@@ -581,7 +581,7 @@ protected:
         mission = "pick up the blue ball";
     }
 
-    // all that draw a level, and what steps it
+    // all functions that draw a level, and the one that steps it
     struct Level {
         const char* name;
         void (Levels::*generate)();

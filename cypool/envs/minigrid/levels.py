@@ -41,7 +41,7 @@ class Level(NamedTuple):
     Attributes:
         generator: The function that draws it, in `LEVELS` of levels.h or of babyai.h.
         options: The arguments of the level alone, checked.
-        numbers: What the generator reads: what differs from 0 in the `Options` of rooms.h.
+        numbers: For the generator: the `Options` of rooms.h that differ from 0.
         max_steps: The limit, where `max_steps` is not given; 0: BabyAI's, which depends on the mission.
         mission: Where all episodes have the same.
         see_through: Whether one sees through walls, where `see_through_walls` is not given.
@@ -77,19 +77,19 @@ def common(max_steps: Any = None, see_through_walls: Any = None, agent_view_size
 
     Args:
         max_steps: Steps of an episode; None: as many as the level's class gives.
-        see_through_walls: Whether walls and closed doors hide what is behind them; None: as in the level's class.
+        see_through_walls: Whether walls and closed doors hide the cells behind them; None: as in the level's class.
         agent_view_size: Cells of a side of the view: odd, 3 to 63.
-        highlight: Whether pictures show what the agent sees.
+        highlight: Whether pictures show the agent's view.
         tile_size: Pixels of a cell's side in pictures.
         agent_pov: Whether pictures show the agent's view only.
-        obs_type: What `image` is: "partial", the agent's view; "onehot" or "rgb_partial", the same as
+        obs_type: The kind of `image`: "partial", the agent's view; "onehot" or "rgb_partial", the same as
             `OneHotPartialObsWrapper` or `RGBImgPartialObsWrapper` has it; "full", "symbolic" or "rgb", the whole grid
             as `FullyObsWrapper`, `SymbolicObsWrapper` or `RGBImgObsWrapper` has it. "flat": the whole observation is
             one array, as `FlatObsWrapper` has it; not for BabyAI.
         action_prob: As `StochasticActionWrapper(prob)`: how probable it is that an action is taken; None: certain.
-        random_action: What is done instead; None: any action.
+        random_action: The action instead; None: any action.
         no_death_types: As `NoDeath`: types of cells that end no episode, such as ("lava",).
-        death_cost: What is added to the reward there.
+        death_cost: Added to the reward there.
         obs_tile_size: Pixels of a cell's side in "rgb" and "rgb_partial". The first pool of a size draws its tiles: at
             256 that takes 1.5 s.
         view_size: As `ViewSizeWrapper`: cells of a side of the view in "partial", "onehot" and "flat"; None: as many as
@@ -98,7 +98,7 @@ def common(max_steps: Any = None, see_through_walls: Any = None, agent_view_size
         goal_direction: As `DirectionObsWrapper(type)`: "slope", "angle" or "angle_atan2" adds `goal_direction` to the
             observation; only for levels that have a goal.
         bonus: As `ActionBonus` ("action") or `PositionBonus` ("position"): adds 1 / sqrt(visits) to the reward.
-        bonus_scale: What the bonus is multiplied with; other than 1 only for "position".
+        bonus_scale: A factor of the bonus; other than 1 only for "position".
     """
     return {
         "max_steps": None if max_steps is None else check_int("max_steps", max_steps, 1, MAX_STEPS),

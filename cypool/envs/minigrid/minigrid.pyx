@@ -68,12 +68,13 @@ cdef enum:
 
 
 cdef class MiniGrid(ArchivedEnv):
-    """A level of MiniGrid or BabyAI; each has a class of its own, with its arguments.
+    """A level of MiniGrid or BabyAI; each has a class with its arguments.
 
     Follows minigrid 3.2.0: the same seed and actions give the same bits.
 
     Observation: `direction`: `Discrete(4)`: right (0), down (1), left (2), up (3). `image` uint8 (view, view, 3): type,
-        colour and state of what the agent sees, from its left to its right and from far to near. `mission`: `Text`.
+        colour and state of the cells that the agent sees, from its left to its right and from far to near. `mission`:
+        `Text`.
     Action: Left (0), right (1), forward (2), pick up (3), drop (4), toggle (5), done (6).
     Reward: 1 - 0.9 * (steps / limit) for success; else 0, or -1 for a collision in Dynamic-Obstacles.
     Terminated: The mission is done or has failed.
@@ -92,7 +93,7 @@ cdef class MiniGrid(ArchivedEnv):
     cdef Tiles tiles
     # of the parts of an observation
     cdef vector[size_t] row_bytes
-    # what these point to
+    # the owners of their targets
     cdef object _kinds, _pixels, _directions
 
     def __init__(self, spec, env_id):

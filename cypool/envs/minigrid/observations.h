@@ -1,4 +1,4 @@
-// What minigrid's wrappers make of a level: the whole grid, symbols, bits, pixels, one flat array, the way to the goal.
+// Observations of minigrid's wrappers: the whole grid, symbols, bits, pixels, one flat array, the way to the goal.
 #pragma once
 
 #include "babyai.h"
@@ -115,7 +115,7 @@ protected:
     }
 
 private:
-    // calls what writes an observation, when PutNext's agent has its object
+    // calls a function that writes an observation, when PutNext's agent has its object
     template <class Write> void with_carried(Write write) {
         if (!will_carry()) {
             write();

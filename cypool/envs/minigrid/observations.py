@@ -13,7 +13,7 @@ LETTERS = 28  # bits for a letter of a mission in "flat"
 
 
 def observation_of(width: int, height: int, mission_length: int, shared: dict[str, Any]) -> Any:
-    """Returns what a level's observation is.
+    """Returns the space of a level's observation.
 
     Args:
         width, height: Of its grid.

@@ -1,4 +1,4 @@
-"""minigrid itself: the reference of `cypool.testing.check_parity`, and what draws pictures."""
+"""minigrid itself: the reference of `cypool.testing.check_parity`, and the drawing of pictures."""
 from __future__ import annotations
 
 import functools
@@ -79,7 +79,7 @@ def draw_level(codes: NDArray[np.uint8], agent: tuple[int, int], direction: int,
         codes: uint8, (width, height, 3): type, colour and state of all cells.
         agent: Its column and row.
         direction: Where it looks to: right, down, left, up.
-        carried: Type, colour and state of what it carries; type 1: nothing.
+        carried: Type, colour and state of the object that it carries; type 1: nothing.
         see_through_walls, agent_view_size: Of the level.
         highlight, tile_size, agent_pov: As minigrid's constructors have them.
 

@@ -7,7 +7,7 @@
 
 namespace cypool::minigrid {
 
-// The arguments of the levels' constructors and of the wrappers: what levels.py calls numbers. Each level reads some.
+// The arguments of the levels' constructors and of the wrappers: the numbers of levels.py. Each level reads some.
 // Colours and types may be ANY.
 // clang-format off
 #define CYPOOL_OPTIONS(INT, DOUBLE)                                                                               \
@@ -24,7 +24,7 @@ namespace cypool::minigrid {
     INT(num_dists) INT(num_doors) INT(objs_per_room) INT(select_by) INT(first_color) INT(second_color)            \
     INT(doors_open) INT(debug) INT(start_carrying) INT(distractors) INT(level_gen) INT(locations)                 \
     INT(unblocking) INT(implicit_unlock) INT(action_kinds) INT(instr_kinds) DOUBLE(locked_room_prob)              \
-    /* of NoDeath: a bit for each type of cell that does not end an episode, and what it costs */                 \
+    /* of NoDeath: a bit for each type of cell that does not end an episode, and its cost */                      \
     INT(no_death) DOUBLE(death_cost)                                                                              \
     /* of ActionBonus, 1, and PositionBonus, 2 */                                                                 \
     INT(bonus) DOUBLE(bonus_scale)                                                                                \

@@ -16,7 +16,7 @@ SUBDIVISIONS = 3  # pixels that become one, in both directions
 COLORS = np.array([(255, 0, 0), (0, 255, 0), (0, 0, 255), (112, 39, 195), (255, 255, 0), (100, 100, 100)])
 BLACK, LINE, AGENT, LAVA = (0, 0, 0), (100, 100, 100), (255, 0, 0), (255, 128, 0)
 NUM_TYPES, NUM_COLORS, NUM_STATES = 11, 6, 3
-# (type, colour, state) of all there is to draw; what lies nowhere is as empty as the first
+# (type, colour, state) of all there is to draw; objects in no cell are as empty as the first
 KINDS = [(1, 0, 0), (2, 5, 0), (8, 1, 0), (9, 0, 0),
          *((4, color, state) for color in range(6) for state in range(3)),
          *((type, color, 0) for type in (5, 6, 7) for color in range(6))]

@@ -23,7 +23,7 @@ constexpr int ANY = -1;                                                       //
 constexpr std::array<int, 6> COLORS{BLUE, GREEN, GREY, PURPLE, RED, YELLOW};  // COLOR_NAMES is sorted
 constexpr std::array<int, 3> KINDS{KEY, BALL, BOX};
 constexpr int DX[4] = {1, 0, -1, 0}, DY[4] = {0, 1, 0, -1};
-// Of one reset. Some arguments leave no room for what is to be placed, and the reference then draws for ever; work is
+// Of one reset. Some arguments leave no room for an object, and the reference then draws for ever; work is
 // in about nanoseconds, and ends only resets that throw a level away.
 constexpr int MAX_DRAWS = 20'000'000;
 constexpr int64_t MAX_WORK = 1'000'000'000;
@@ -48,7 +48,7 @@ inline int distance(Pos a, Pos b) { return std::abs(a.x - b.x) + std::abs(a.y - 
 // RecursionError: a limit of tries is reached
 struct NoPlace {};
 
-// the first four bytes are what one sees of it, and whether one sees what is behind
+// the first four bytes are its visible state, and whether one sees the cell behind
 struct Object {
     uint8_t type, color, state, clear;
     uint8_t matches;    // BabyAI: bit d is set if description d of the mission means it
@@ -57,7 +57,7 @@ struct Object {
     Pos at;             // on the grid only where the cell there holds it; (-1, -1) once it was picked up
 };
 
-// What lies in a cell is the index of an object. The first four stand for all of their kind.
+// A cell has the index of an object. The first four stand for all of their kind.
 constexpr int NOTHING = 0, A_WALL = 1, A_GOAL = 2, A_LAVA = 3, FIRST = 4, MAX_OBJECTS = 65536;
 
 // The random stream of an environment, which has the numbers of another one copied: a copy of the world keeps its own.
@@ -88,7 +88,7 @@ public:
     std::string mission;
     std::vector<Object> objects;
 
-    // the grid has a margin of walls: what a view shows outside of it looks like one
+    // the grid has a margin of walls: cells of a view outside of it look like one
     int margin() const { return view - 1; }
     int stride() const { return stride_; }
     int index(Pos p) const { return (p.y + margin()) * stride_ + p.x + margin(); }

@@ -99,7 +99,7 @@ def _shared(number, items):
 
 
 def shape_of(number, dict options):
-    """Returns of a scenario with these options what its groups are, and how many agents and landmarks there are.
+    """Returns the groups of a scenario with these options, and its numbers of agents and landmarks.
 
     A group is (agents, numbers that one observes, choices it has, numbers that it acts by).
     """

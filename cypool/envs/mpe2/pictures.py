@@ -51,7 +51,7 @@ def make_env(module: str, kind: str, options: dict[str, Any], render_mode: str |
         warnings.simplefilter("ignore")
         env = getattr(importlib.import_module(f"mpe2.{module}"), kind)(render_mode=render_mode, **given)
     if stage is not None:
-        # a property of mpe2's, which nobody can set, says 0 for ever
+        # a property of mpe2's, which cannot be set, is always 0
         scenario = env.unwrapped.scenario
         scenario.__class__ = type("Staged", (type(scenario),), {"curriculum_stage": stage})
     return env

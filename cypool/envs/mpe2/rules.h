@@ -1,4 +1,4 @@
-// What the twelve scenarios have of their own: where things begin, rewards, ends and observations.
+// The rules of each of the twelve scenarios: where things begin, rewards, ends and observations.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 
 namespace cypool::mpe2 {
 
-// ---- what several of them have in common
+// ---- shared by several of them
 
-// The part of a reward that is everybody's, and what is one's own.
+// The common part of a reward, and the agent's own part.
 inline double mixed(const World& w, double common, double own) {
     const double ratio = w.s->options.local_ratio;
     return common * (1 - ratio) + own * ratio;
@@ -34,7 +34,7 @@ inline bool agents_touch(const World& w, int a, int b) {
 inline double least_distance(const Vec* points, int begin, int end, Vec from) {
     double least = std::numeric_limits<double>::infinity();
     for (int k = begin; k < end; ++k) least = std::min(least, (points[k] - from).squared());
-    // roots keep the order of what they are of
+    // roots keep the order of their squares
     return std::sqrt(least);
 }
 
@@ -160,7 +160,7 @@ inline float* write_seen_landmarks(const World& w, int i, float* out) {
     return Seen(w.landmarks(), w.s->num_landmarks(), w.positions()[i], n, -1).write_positions(out);
 }
 
-// What rules have where they say nothing else.
+// The defaults of rules.
 struct Rules {
     static void place(World& w, const Rng* rng) {
         for (int k = 0; k < w.s->num_landmarks(); ++k) w.landmarks()[k] = World::draw(rng, 1);
@@ -566,9 +566,9 @@ struct CollectTreasure : Rules {
         for (int a = 1; a < collectors; ++a) sum = sum + w.positions()[a];
         return norm(sum / collectors - at);
     }
-    // what an agent or a treasure is to all who see it
+    // the numbers of an agent or a treasure in all observations of it
     struct Looks {
-        float of_agents[MAX_AGENTS][2 + 2 * MAX_DEPOSITS];  // velocity, which deposit it is, and what it has
+        float of_agents[MAX_AGENTS][2 + 2 * MAX_DEPOSITS];  // velocity, which deposit it is, and its treasure
         float of_treasures[MAX_LANDMARKS][MAX_DEPOSITS];    // its kind
     };
     static void observe_all(const World& w, float* const* groups) {

@@ -1,5 +1,5 @@
-// Worlds of circles that push each other apart, as mpe2 1.1.1 steps them, bit for bit: what all scenarios have in
-// common. Formulas keep the order of the reference's operations, as each of them rounds.
+// Worlds of circles that push each other apart, as mpe2 1.1.1 steps them, bit for bit: the common part of all
+// scenarios. Formulas keep the order of the reference's operations, as each of them rounds.
 #pragma once
 
 #include <algorithm>
@@ -101,7 +101,7 @@ struct Landmark {
 // An agent that pushes another one, or a landmark, and is pushed.
 struct Pair {
     int first, second;  // indices of their places in World::vectors
-    int pushed;         // index of the force on the second; behind those of all agents for what never moves
+    int pushed;         // index of the force on the second; behind those of all agents for entities that never move
     uint64_t agents;    // a bit for each of them that is an agent; from the 65th on they share bits
     double sizes;       // the sum
     double near, weak;  // squares of distances: beyond the first there is no push, beyond the second hardly one
@@ -109,7 +109,7 @@ struct Pair {
 
 class World;
 
-// What worlds with the same options share.
+// The shared part of worlds with the same options.
 struct Scenario {
     Options options{};
     std::vector<Agent> agents;
@@ -160,7 +160,7 @@ public:
     const double* message(int agent) const { return messages.data() + agent * s->words; }
     double* message(int agent) { return messages.data() + agent * s->words; }
 
-    // ---- what is saved: all but what the rules compute again
+    // ---- saved, all but the numbers that the rules compute again
     bool is_ready = false;
     int32_t num_steps = 0;
     int32_t goal = 0, key = 0;     // landmarks
@@ -239,7 +239,7 @@ inline void World::take_inputs(const float* inputs, Vec* forces) {
 }
 
 // Whether pushes below 1e-42 in sum change no bit of the next velocity. Each is less than half of the last bit of the
-// other forces, or all forces are so of what is left of the velocity. Masses are at least 1.
+// other forces, or all forces are so of the rest of the velocity. Masses are at least 1.
 inline bool outweighs_weak_pushes(Vec force, Vec velocity) {
     const auto outweighs = [](double f, double v) { return (std::fabs(f) >= 1e-25) | (std::fabs(v) >= 1e-9); };
     return outweighs(force.x(), velocity.x()) & outweighs(force.y(), velocity.y());
@@ -265,7 +265,7 @@ inline void World::push_apart(Vec* forces) const {
         for (size_t k = 0; k < n; ++k) {
             const Vec delta = vectors[pairs[k].first] - vectors[pairs[k].second];
             gaps[k] = {delta, delta.squared()};
-            // also of what is not a number
+            // also for NaN
             counting |= gaps[k].squared > pairs[k].weak ? 0 : pairs[k].agents;
         }
         // without branches, which nothing could foresee
@@ -307,7 +307,7 @@ inline void World::move(const void* action) {
 }
 
 template <class Archive> void World::exchange(Archive& archive) {
-    constexpr double FAR = 1e9;  // nobody gets so far in MAX_CYCLES steps
+    constexpr double FAR = 1e9;  // no entity gets so far in MAX_CYCLES steps
     const int n = s->num_agents(), m = s->num_landmarks();
     const auto vec = [&](Vec& v, double most) {
         double x = v.x(), y = v.y();

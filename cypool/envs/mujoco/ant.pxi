@@ -9,7 +9,7 @@ from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 from cypool.envs.mujoco_lanes.record cimport CFRC_EXT, XPOS
 from cypool.envs.common.numpy_math cimport clip, norm, sum_of_squares
 
-# where info has what
+# indices of info
 cdef enum:
     ANT_X_POSITION
     ANT_Y_POSITION

@@ -4,7 +4,7 @@ from cypool.envs.mujoco import specs
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 from cypool.envs.mujoco_lanes.record cimport NO_PARTS
 
-# where info has what
+# indices of info
 cdef enum:
     CHEETAH_X_POSITION
     CHEETAH_X_VELOCITY

@@ -7,7 +7,7 @@ from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 from cypool.envs.mujoco_lanes.record cimport NO_PARTS
 from cypool.envs.common.numpy_math cimport clip
 
-# where info has what
+# indices of info
 cdef enum:
     UPRIGHT_X_POSITION
     UPRIGHT_Z_DISTANCE
@@ -18,7 +18,7 @@ cdef enum:
 
 
 cdef class _Upright(MujocoEnv):
-    """A robot that has to stay upright while it runs. A subclass defines what is healthy."""
+    """A robot that has to stay upright while it runs. A subclass defines the healthy states."""
     cdef double forward_reward_weight, ctrl_cost_weight, healthy_reward, reset_noise_scale
     cdef double least_z, most_z, least_angle, most_angle
     cdef bint terminate_when_unhealthy

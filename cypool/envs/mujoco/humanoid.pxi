@@ -27,7 +27,7 @@ cdef class _Person(MujocoEnv):
         self.skipped = 2
 
     cdef void read_options(self, dict options):
-        """Takes the options of version 5 that say what is observed."""
+        """Takes the options of version 5 for the parts of the observation."""
         self.skipped = 2 if options["exclude_current_positions_from_observation"] else 0
         self.sees_inertia = options["include_cinert_in_observation"]
         self.sees_velocity = options["include_cvel_in_observation"]
@@ -40,7 +40,7 @@ cdef class _Person(MujocoEnv):
         return 0
 
     cdef double control(self) noexcept nogil:
-        # of what MuJoCo has taken, whatever the action's dtype
+        # of the controls in MuJoCo, whatever the action's dtype
         return self.ctrl_cost_weight * sum_of_squares(<const double*>self.data.ctrl, self.model.nu)
 
     cdef double impact(self) noexcept nogil:
@@ -67,7 +67,7 @@ cdef class _Person(MujocoEnv):
         return 0
 
 
-# where Humanoid's info has what
+# indices of Humanoid's info
 cdef enum:
     HUMANOID_X_POSITION
     HUMANOID_Y_POSITION
@@ -207,7 +207,7 @@ cdef class HumanoidV4(_Humanoid):
         return 0
 
 
-# where HumanoidStandup's info has what
+# indices of HumanoidStandup's info
 cdef enum:
     STANDUP_X
     STANDUP_Y

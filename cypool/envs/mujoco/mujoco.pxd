@@ -4,7 +4,7 @@ from libcpp.vector cimport vector
 from cypool.envs.mujoco_lanes.mujoco_lanes cimport SimulationInLanes
 
 
-# The base class of MuJoCo's robots: what a subclass has, and what it implements.
+# The base class of MuJoCo's robots: members of a subclass, and methods that it implements.
 
 cdef class MujocoEnv(SimulationInLanes):
     cdef int frame_skip                  # MuJoCo's steps in one of ours

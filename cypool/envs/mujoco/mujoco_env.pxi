@@ -1,4 +1,4 @@
-# The base class of MuJoCo's robots. Its `.pxd` lists what a subclass has, and what it implements.
+# The base class of MuJoCo's robots. Its `.pxd` lists a subclass's members and the methods that it implements.
 from cypool.envs.mujoco import specs
 
 from cypool.env_methods cimport check_status
@@ -18,13 +18,13 @@ ctypedef int (*Part)(MujocoEnv env) noexcept nogil
 cdef class MujocoEnv(SimulationInLanes):
     """Base of the environments that MuJoCo simulates; a subclass is one robot.
 
-    Gymnasium's robots are examples: `half_cheetah.pyx` is the one to read first. Like these, a subclass specifies in
-    `describe` what is observed, and implements three methods: `reset_model`, which chooses where an episode begins,
+    Gymnasium's robots are examples: `half_cheetah.pyx` is the one to read first. Like these, a subclass specifies its
+    observation in `describe`, and implements three methods: `reset_model`, which chooses where an episode begins,
     `step_model`, which applies the action and sets the reward, and `get_obs`.
 
-    What MuJoCo reports as an error, or as a warning that is not one of instability, is raised by the step and becomes
-    the `EnvError` of this environment. In an unstable simulation MuJoCo itself starts over from the model's initial
-    position; the episode continues from there, as it does in Gymnasium, and `info["unstable"]` says how often it did.
+    An error of MuJoCo, or a warning that is not one of instability, is raised by the step and becomes the `EnvError` of
+    this environment. In an unstable simulation MuJoCo itself starts over from the model's initial position; the episode
+    continues from there, as it does in Gymnasium, and `info["unstable"]` says how often it did.
 
     Info: the infos of the robot, and `unstable` int32.
     """

@@ -77,7 +77,7 @@ cdef class InvertedPendulumV4(_InvertedPendulum):
         return 0
 
 
-# where the double pendulum's info has what
+# indices of the double pendulum's info
 cdef enum:
     PENDULUM_REWARD_SURVIVE
     DISTANCE_PENALTY

@@ -21,7 +21,7 @@ cdef class _Arm(MujocoEnv):
             difference[k] = self.data.xpos[3 * body + k] - self.data.xpos[3 * other + k]
 
 
-# where Reacher's info has what
+# indices of Reacher's info
 cdef enum:
     REACHER_DIST
     REACHER_CTRL
@@ -111,7 +111,7 @@ cdef class ReacherV4(_Reacher):
         return 0
 
 
-# where Pusher's info has what
+# indices of Pusher's info
 cdef enum:
     PUSHER_DIST
     PUSHER_CTRL

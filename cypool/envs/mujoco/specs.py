@@ -236,7 +236,7 @@ _HUMANOID = {
 
 def _describe_person(model: Any, options: dict[str, Any], info: tuple[str, ...], height: float,
                      tendons: bool = True) -> EnvSpec:
-    """Returns the spec of a person who observes what version 5 does, or all of it as version 4."""
+    """Returns the spec of a person who observes the parts of version 5, or all of them as version 4."""
     if "include_cvel_in_observation" in options:
         if model.nv < 6:
             raise ValueError(f"xml_file: expected a robot that moves freely, found {model.nv} degrees of freedom")

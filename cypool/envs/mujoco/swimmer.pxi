@@ -4,7 +4,7 @@ from cypool.envs.mujoco import specs
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 from cypool.envs.common.numpy_math cimport norm
 
-# where info has what
+# indices of info
 cdef enum:
     SWIMMER_X_POSITION
     SWIMMER_Y_POSITION

@@ -1,4 +1,4 @@
-"""MuJoCo: what the families that it simulates share, for whichever version is installed.
+"""MuJoCo: the shared code of the families that it simulates, for whichever version is installed.
 
 Each version has another layout of its structs. It is computed here, before any module that uses MuJoCo is imported.
 """

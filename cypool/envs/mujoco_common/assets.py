@@ -55,7 +55,7 @@ def stamps_of(path: str) -> tuple[tuple[str, int, int], ...]:
         os.stat(path)
         raise OSError(errno.EINVAL, "it is no file")
     found: dict[str, tuple[str, int, int]] = {}
-    # where MuJoCo may look for what is named
+    # where MuJoCo may look for the named files
     folders, waiting = {os.path.dirname(path)}, [(path, True)]
     while waiting:
         each, is_xml = waiting.pop()

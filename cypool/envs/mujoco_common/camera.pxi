@@ -56,7 +56,7 @@ cdef Renderer _renderer_of(Model model, int width, int height, int max_geom):
 
 
 def contexts():
-    """Returns how many OpenGL contexts there are, of environments that nobody draws at the moment: for tests."""
+    """Returns how many OpenGL contexts there are that no environment draws in at the moment: for tests."""
     cdef Renderer renderer
     total = 0
     for renderer in list(_renderers.values()):

@@ -1,4 +1,4 @@
-// Fields of a MuJoCo model by their names, and a model that has some of its own and shares the others.
+// Fields of a MuJoCo model by their names, and a model that owns some and shares the others.
 #pragma once
 
 #include <cmath>
@@ -60,7 +60,7 @@ public:
     const mjModel* view() const { return &view_; }
     mjModel* edit() { return &view_; }
 
-    // The real numbers of its own, one array behind the other. Integers are what MuJoCo makes of them: those of a state
+    // The model's own real numbers, one array behind the other. Integers stay as MuJoCo made them: those of a state
     // could lead anywhere.
     std::string contents() const {
         std::string all;
@@ -94,7 +94,7 @@ public:
             std::memcpy(own_[k].bytes.get(), other.own_[k].bytes.get(), own_[k].size);
     }
 
-    // Gives this model an array of its own.
+    // Gives this model a separate array.
     void own(const Field& field) {
         if (field.is_option) return;
         for (const Own& each : own_)

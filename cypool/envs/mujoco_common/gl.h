@@ -18,7 +18,7 @@ namespace cypool {
 
 class Gl {
 public:
-    // what was current in a thread before one of ours was
+    // the current context of a thread before one of ours
     struct Before {
         unsigned api;
         void *display, *draw, *read, *context;
@@ -29,7 +29,7 @@ public:
     Gl(const Gl&) = delete;
     void operator=(const Gl&) = delete;
     virtual ~Gl() = default;
-    virtual std::string open() = 0;    // returns what is missing, "" if nothing is
+    virtual std::string open() = 0;    // returns the missing part, "" if nothing is missing
     virtual void* make_context() = 0;  // nullptr: it could not be made
     virtual void free_context(void* context) = 0;
     virtual bool enter(void* context, Before& before) = 0;
@@ -198,7 +198,7 @@ inline bool gl_is_anothers() {
 }
 
 // A driver may end its threads when the process exits (Mesa 26 does). A forked child has no such threads and would wait
-// for ever, so it ends before the driver's turn, after what the child itself registered with atexit.
+// for ever, so it ends before the driver's turn, after the child's own atexit functions.
 inline void end_children_early() {
     pthread_atfork(nullptr, nullptr, [] {
         on_exit(
@@ -212,7 +212,7 @@ inline void end_children_early() {
 
 inline Gl& gl() { return *opened().gl; }
 
-// Looks for OpenGL if that was not done. Returns what is missing, "" if nothing is.
+// Looks for OpenGL if that was not done. Returns the missing part, "" if nothing is missing.
 inline std::string open_gl() {
     if (gl_is_anothers())
         throw std::runtime_error(

@@ -1,4 +1,4 @@
-// OpenGL contexts with what MuJoCo keeps in them, each lent to one thread at a time.
+// OpenGL contexts with MuJoCo's data in them, each lent to one thread at a time.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace cypool {
 
-// A context, and what was made in it for a model and a size.
+// A context, and the objects that were made in it for a model and a size.
 class GlContext {
 public:
     GlContext(const mjModel* m, int width, int height, int max_geom)
@@ -59,7 +59,7 @@ public:
         mjvPerturb nothing;
         mjv_defaultPerturb(&nothing);
         warned(m, d, [&] {
-            // ground that an environment has of its own; the context may have been lent to another one before
+            // an environment's own ground; the context may have been lent to another one before
             for (int k = 0; m->hfield_data != shared_ground_ && k < m->nhfield; ++k) mjr_uploadHField(m, made_, k);
             mjv_updateScene(m, d, option, &nothing, camera, mjCAT_ALL, scene_);
             (&at<unsigned char>(scene_, library().scene_flags))[mjRND_SHADOW] = shadows;
@@ -71,11 +71,11 @@ public:
 
 private:
     void free() {
-        // what a fork copied is the other process's
+        // a context that a fork copied is the other process's
         if (gl_is_anothers()) return;
         try {
             const CurrentContextGuard current(context_);
-            // at the end of the process somebody may have ended the display before
+            // at the end of the process the display may have been ended before
             if (current) guarded([this] { mjr_freeContext(made_); });
         } catch (const std::runtime_error&) {
             // it goes with the context anyway
@@ -100,7 +100,7 @@ public:
           width_(width),
           height_(height),
           max_geom_(max_geom) {
-        // so that it is here that what cannot be is found out
+        // so that failures are found here
         put(take());
     }
 

@@ -1,4 +1,4 @@
-"""Where pictures of a model are drawn: OpenGL contexts with what MuJoCo keeps in them, lent to one thread at a time."""
+"""Where pictures of a model are drawn: OpenGL contexts with MuJoCo's data in them, lent to one thread at a time."""
 from libcpp cimport bool as cbool
 
 from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel, mjvCamera, mjvOption

@@ -20,7 +20,7 @@
 
 namespace cypool {
 
-// what MuJoCo says during a call
+// MuJoCo's messages during a call
 struct LogCapture {
     std::jmp_buf back;
     char error[1024];
@@ -44,7 +44,7 @@ inline void on_warning(const char* text) {
     if (!log_capture->warning[0]) copy_text(log_capture->warning, text);
 }
 
-// what hears of errors and warnings in a thread: since MuJoCo 3.10 one handler
+// the handler of errors and warnings in a thread: since MuJoCo 3.10 one handler
 inline void on_log(const mjLogMessage* message) {
     constexpr int WARNING = 2, ERROR = 3;
     if (message->level == ERROR) on_error(message->subject);
@@ -64,7 +64,7 @@ inline Handlers set_handlers(Handlers handlers) {
     return before;
 }
 
-// The personality routine of `jumped_into`. MuJoCo's library has a C++ runtime of its own: an exception that leaves
+// The personality routine of `jumped_into`. MuJoCo's library has a separate C++ runtime: an exception that leaves
 // it (std::bad_alloc, mostly) must not reach ours, which would misread it and crash. Its unwinder asks here whether
 // there is a handler; when it has destroyed MuJoCo's objects it comes back to go there.
 __attribute__((used)) static int exception_left(int, int actions, uint64_t, void*,
@@ -118,7 +118,7 @@ inline pthread_key_t arena_key() {
 }
 
 // MuJoCo measures its stages with a clock that its Python package sets, which takes up to half of a small model's step.
-// In our calls it stands still; what others simulate is measured as before. Each module puts its clock before the one
+// In our calls it stands still; simulations of others are measured as before. Each module puts its clock before the one
 // that was there.
 inline double (*others_clock)() = nullptr;
 inline mjtNum stopped_clock() { return log_capture ? 0 : others_clock(); }
@@ -136,7 +136,7 @@ inline bool stop_clock() {
 inline Arena* begin_thread() {
     // the thread_locals of this module and of MuJoCo get their memory when first used: see that there is some
     void* probe = std::malloc(THREAD_LOCALS);
-    // gcc 16 leaves out an allocation that nobody looks at
+    // gcc 16 leaves out an unused allocation
     asm volatile("" : "+r"(probe) : : "memory");
     if (!probe) throw std::bad_alloc();
     std::free(probe);
@@ -207,7 +207,7 @@ inline mjModel* load_xml_text(const std::string& text, const std::vector<std::pa
     return new mjModel(model);
 }
 
-// Lends the thread's arena to an environment that has none of its own, for the time of a call.
+// Lends the thread's arena to an environment without one, for the time of a call.
 class Borrowed {
 public:
     Borrowed(const mjModel* m, mjData* d) : d_(d), own_(d->arena), own_size_(d->narena) {
@@ -340,7 +340,7 @@ inline int forward_and_step(const mjModel* m, mjData* d, const double* ctrl) {
     });
 }
 
-// Calls MuJoCo for an environment with an arena of its own; throws if it counts a warning of any kind, as dm_control
+// Calls MuJoCo for an environment with a separate arena; throws if it counts a warning of any kind, as dm_control
 // does. In an unstable simulation MuJoCo has then started over.
 template <class Call> void valid(mjData* d, const Call& call) {
     const Library& l = library();
@@ -359,7 +359,7 @@ inline void forward_passive(mjModel* m, mjData* d) {
     valid(d, [=] { mj_forward(m, d); });
 }
 
-// mj_resetData and a forward, whose warnings nobody hears of.
+// mj_resetData and a forward, without their warnings.
 inline void restart(mjModel* m, mjData* d) {
     guarded([=] { mj_resetData(m, d); });
     try {
@@ -378,8 +378,8 @@ inline int count_contacts(const mjModel* m, mjData* d) {
     return d->ncon;
 }
 
-// MuJoCo's steps as dm_control takes them: with its "legacy" order, what follows from positions and velocities is of
-// the state after the last of them.
+// MuJoCo's steps as dm_control takes them: with its "legacy" order, values that follow from positions and velocities
+// are of the state after the last of them.
 inline void advance(const mjModel* m, mjData* d, int steps, bool legacy) {
     valid(d, [=] {
         int rest = steps;
@@ -392,7 +392,7 @@ inline void advance(const mjModel* m, mjData* d, int steps, bool legacy) {
     });
 }
 
-// What lies in the arena, of the state that is in the data; and leaves the data otherwise as it is.
+// Fills the arena for the state that is in the data; leaves the data otherwise as it is.
 inline void fill_arena(const mjModel* m, mjData* d) {
     const std::string kept(static_cast<const char*>(d->buffer), static_cast<size_t>(d->nbuffer));
     guarded([=] { mj_step1(m, d); });

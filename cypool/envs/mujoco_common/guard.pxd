@@ -21,7 +21,7 @@ cdef extern from "cypool/envs/mujoco_common/guard.h":
     int simulate_unseen "cypool::simulate_unseen"(mjModel* m, mjData* d, int frames, bint seen) except + nogil
     # a forward with the controls there are, then a step with others
     int forward_and_step "cypool::forward_and_step"(const mjModel* m, mjData* d, const double* ctrl) except + nogil
-    # of an environment with an arena of its own, as dm_control calls MuJoCo: each warning is an exception
+    # of an environment with a separate arena, as dm_control calls MuJoCo: each warning is an exception
     void forward_passive "cypool::forward_passive"(mjModel* m, mjData* d) except + nogil
     void restart "cypool::restart"(mjModel* m, mjData* d) except + nogil
     void advance "cypool::advance"(const mjModel* m, mjData* d, int steps, bint legacy) except + nogil

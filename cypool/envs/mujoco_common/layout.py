@@ -1,4 +1,4 @@
-"""Where MuJoCo's structs have their fields: computed from what an installed package says of itself.
+"""Where MuJoCo's structs have their fields: computed from the files of an installed package.
 
 Its `introspect` lists structs and enumerations, and a header the shapes of arrays. From these the layout follows, as
 the C compilers of 64-bit Linux lay out structs. MuJoCo itself is not imported.
@@ -12,11 +12,11 @@ import types
 from pathlib import Path
 from typing import Any, NamedTuple
 
-# scalars by their size, and the letter of those that somebody computes with
+# scalars by their size, and the letter of those that are used in computations
 _SCALARS = {"double": (8, "d"), "mjtNum": (8, "d"), "float": (4, "f"), "int": (4, "i"), "unsigned int": (4, "i"),
             **dict.fromkeys(("char", "unsigned char", "mjtByte", "mjtBool", "bool", "_Bool", "void"), (1, "b")),
             **dict.fromkeys(("size_t", "uintptr_t", "int64_t", "uint64_t", "mjtSize"), (8, "q"))}
-# that are used themselves; what they contain comes along
+# that are used themselves; their members come along
 _STRUCTS = ("mjModel", "mjData", "mjContact", "mjWarningStat", "mjvScene", "mjvCamera", "mjvOption", "mjvPerturb",
             "mjrContext")
 _LATER_STRUCTS = ("mjLogMessage",)
@@ -32,7 +32,7 @@ class Field(NamedTuple):
         offset: In the outermost struct.
         size: Of the field.
         item: Size of one of its numbers, or of those that it points to; 0: these are of unknown size.
-        type: "d", "f", "i", "q" (64 bits), "b" (8 bits): what the numbers are; "S": anything else.
+        type: "d", "f", "i", "q" (64 bits), "b" (8 bits): the type of the numbers; "S": anything else.
         is_pointer: Whether they are elsewhere.
     """
 
@@ -69,7 +69,7 @@ class Layout(NamedTuple):
         fields: By names such as "mjModel.opt.timestep".
         arrays: By names such as "mjModel.qpos0".
         numbers: Values of enumerations and of macros that are numbers.
-        derived_is_known: Whether the header says what `mj_setConst` does, as since 3.17.
+        derived_is_known: Whether the header has the sources and results of `mj_setConst`, as since 3.17.
     """
 
     sizes: dict[str, int]
@@ -86,7 +86,7 @@ def read(package: Path) -> Layout:
         package: The folder of the package `mujoco`.
 
     Raises:
-        OSError, ImportError, LookupError, AttributeError, TypeError, ValueError: It does not say what is needed.
+        OSError, ImportError, LookupError, AttributeError, TypeError, ValueError: It lacks needed information.
     """
     introspect = _introspect(package)
     structs = _Structs(introspect.structs.STRUCTS, introspect.enums.ENUMS)
@@ -171,14 +171,14 @@ class _Structs:
         return size, align, size, "S", False
 
     def _pointed(self, kind: Any) -> tuple[int, int, int, str, bool]:
-        """The same of what a pointer points to, which may be unknown."""
+        """The same of a pointer's target, which may be unknown."""
         if type(kind).__name__ == "ValueType" and kind.name not in _SCALARS:
             return 0, 1, 0, "S", False
         return self._sized(kind, "", {})
 
 
 def _arrays(header: str, numbers: dict[str, int]) -> tuple[dict[str, Array], bool]:
-    """Returns the arrays of mjModel and mjData that mjxmacro.h lists, and whether it says what mj_setConst does."""
+    """Returns the arrays of mjModel and mjData that mjxmacro.h lists, and whether it describes mj_setConst."""
     parts = re.split(r"^#define (MJ\w+)", header, flags=re.MULTILINE)
     bodies = {name: body.partition("\n\n")[0] for name, body in zip(parts[1::2], parts[2::2], strict=True)}
     uses = _uses(bodies["MJSETCONST_ARRAYS"]) if "MJSETCONST_ARRAYS" in bodies else None
@@ -210,7 +210,7 @@ def _arrays(header: str, numbers: dict[str, int]) -> tuple[dict[str, Array], boo
 def _uses(body: str) -> dict[str, tuple[bool, bool]]:
     """Returns of each array whether mj_setConst computes from it, and writes to it.
 
-    The groups of mj_setConst follow one another: a source is what the first one that uses it reads.
+    The groups of mj_setConst follow one another: a source is read by the first one that uses it.
     """
     found = {}
     for name, groups in re.findall(r"X\(\s*(\w+)\s*,(.*?)\)\s*\\?$", body, re.MULTILINE):

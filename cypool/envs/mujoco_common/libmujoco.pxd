@@ -1,4 +1,4 @@
-"""MuJoCo's C interface, as far as it is used; names as in MuJoCo's headers, which say what each field is."""
+"""MuJoCo's C interface, as far as it is used; names as in MuJoCo's headers, which describe each field."""
 from libc.stdint cimport int64_t
 
 

@@ -14,7 +14,7 @@
 
 namespace cypool {
 
-// what the installed version says of itself
+// the installed version's description of itself
 struct Found {
     std::unordered_map<std::string, Place> places;  // of fields, as "mjData.qpos"
     std::unordered_map<std::string, int64_t> numbers, sizes;
@@ -38,7 +38,7 @@ private:
     }
 };
 
-// Takes all that the table in cypool/mujoco.h has. Throws what the installed version lacks, or has otherwise.
+// Takes all that the table in cypool/mujoco.h has. Throws if the installed version lacks a field, or has it otherwise.
 inline void set_up_layout(Library& l, const Found& found) {
     l.model_bytes = found.size("mjModel"), l.scene_bytes = found.size("mjvScene");
     l.context_bytes = found.size("mjrContext"), l.contact_bytes = found.size("mjContact");
@@ -83,7 +83,7 @@ inline void set_up_layout(Library& l, const Found& found) {
         if (found.size(name) > static_cast<int64_t>(room)) throw std::runtime_error(std::string("a larger ") + name);
 }
 
-// Takes the functions of the library, which is loaded. Throws what it lacks.
+// Takes the functions of the library, which is loaded. Throws if it lacks one.
 inline void set_up_functions(Library& l, const char* path) {
     void* const handle = dlopen(path, RTLD_NOLOAD | RTLD_LAZY);
     if (!handle) throw std::runtime_error(std::string("another library loaded than ") + path);

@@ -1,4 +1,4 @@
-# Models: what MuJoCo makes of an XML file.
+# Models: compiled by MuJoCo from an XML file.
 import os
 import weakref
 
@@ -18,10 +18,10 @@ from cypool.envs.mujoco_common.fields cimport Field, VariedModel, fields_of
 cdef extern from "cypool/envs/mujoco_common/fields.h":
     pass
 
-# those in use: by path, time and size of the file and of what it includes, by path and edit, or by the key that a text
-# comes with
+# those in use: by path, time and size of the file and of those that it includes, by path and edit, or by the key that a
+# text comes with
 _models = weakref.WeakValueDictionary()
-# of texts that families write: by what is in front of the ":" of an `xml_file`, a function that takes that and returns
+# of texts that families write: by the part in front of the ":" of an `xml_file`, a function that takes that and returns
 # the text
 text_makers = {}
 # the last one, until an environment has it: a pool is described before its environments are made. A name of Python's,
@@ -123,7 +123,7 @@ cpdef Model load_model(object xml_file):
     """Returns the model of an XML file.
 
     Args:
-        xml_file: A path that begins with ".", "/" or "~", or what `text_makers` knows; else the name of one of
+        xml_file: A path that begins with ".", "/" or "~", or a name that `text_makers` knows; else the name of one of
             Gymnasium's files.
 
     Raises:
@@ -201,7 +201,7 @@ cpdef Model load_model_text(object key, str name, bytes text, dict files):
 
     Args:
         key: Of this text and these files.
-        name: What messages call it.
+        name: In messages.
         text: The XML.
         files: The bytes of each file that the text names.
 

@@ -1,4 +1,4 @@
-"""The base class of MuJoCo's environments, and what it consists of."""
+"""The base class of MuJoCo's environments, and its parts."""
 from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Slot
@@ -9,7 +9,7 @@ from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 from cypool.random cimport Rng
 
 
-# Models: what MuJoCo makes of an XML file.
+# Models: compiled by MuJoCo from an XML file.
 
 cdef class Model:
     """A robot and its world. Shared by environments, and never changed."""
@@ -24,7 +24,7 @@ cdef class Model:
     cpdef list names(self, int kind, int count)           # of the first objects of a kind, without those that have none
     cdef int find(self, int kind, str name) except -1    # the same; ValueError
     cpdef int body(self, object name) except -1       # the number of a body, by its name or number; ValueError
-    # compares what was described with what the file is now: nobody checks sizes later; ValueError
+    # compares the described sizes with those of the file now: they are not checked later; ValueError
     cdef int check(self, object spec, object describe) except -1
     # least and largest value of each control, float64 (2, nu); +-unlimited where the model has no limits
     cpdef object control_range(self, double unlimited)
@@ -45,9 +45,9 @@ cdef class Camera:
     cdef readonly int width, height
     cdef Model loaded
     cdef int max_geom
-    cdef bint has_lookat, has_distance   # of its own, so that the first picture does not decide them
+    cdef bint has_lookat, has_distance   # separate, so that the first picture does not decide them
     cdef mjvOption option
-    cdef readonly bint sees_contacts     # what it shows lies in the arena
+    cdef readonly bint sees_contacts     # its objects lie in the arena
     cdef bint shadows
     cdef object renderer                 # None before the first picture
     cdef mjvCamera view
@@ -59,9 +59,9 @@ cdef class Camera:
     # writes uint8 (height, width, 3)
     cdef int render_into(self, const mjModel* model, mjData* data, unsigned char* out) except -1 nogil
     cdef object save(self)
-    cdef object checked(self, object state)          # what save gave, or raises
+    cdef object checked(self, object state)          # a result of save, or raises
     cdef int load(self, object state) except -1
-    cdef void copy_from(self, Camera other) noexcept nogil                  # what save and load do
+    cdef void copy_from(self, Camera other) noexcept nogil                  # like save and load
 
 
 # Domain randomization: a model that changes in each episode.
@@ -90,13 +90,13 @@ cdef class Variation:
 
     cdef const mjModel* view(self) noexcept nogil     # the model, of which `draw` changes the numbers
     cdef mjModel* edit(self) noexcept nogil           # the same, for those who write to fields of `own`
-    cdef bytes contents(self)                         # of the fields of its own
+    cdef bytes contents(self)                         # of its own fields
     cdef int set_contents(self, bytes contents) except -1
     cdef int draw(self, const Rng* rng, mjData* data) except -1 nogil  # another model; data is overwritten
-    cdef object checked(self, object values)          # what `drawn` is in a saved state, or raises
+    cdef object checked(self, object values)          # `drawn` of a saved state, or raises
     # becomes the model of another one; data is overwritten, but where nothing varies
     cdef int copy_from(self, Variation other, mjData* data) except -1 nogil
-    cdef int apply(self, mjData* data) except -1 nogil  # the model of what is drawn
+    cdef int apply(self, mjData* data) except -1 nogil  # the model of the drawn values
 
     # its own
     cdef void _set_drawn(self) noexcept nogil
@@ -127,9 +127,9 @@ cdef class Simulation(Env):
     cdef int get_obs(self, ObsWriter* obs) except -1 nogil   # puts `obs_size` numbers
     # can be implemented
     cdef int draw(self, unsigned char* out) except -1 nogil  # a picture of now
-    # have to be implemented: what there is to save other than MuJoCo's data and the frames
+    # have to be implemented: the state to save other than MuJoCo's data and the frames
     cdef object save_own(self)                       # returns it as plain values
-    cdef object check_own(self, object state)        # returns what `load_own` takes; TypeError, ValueError
+    cdef object check_own(self, object state)        # returns the argument of `load_own`; TypeError, ValueError
     cdef int load_own(self, object checked) except -1    # MuJoCo's data is loaded already; cannot fail
 
     # runs without the GIL: takes all this over from another environment of the same class and spec, after MuJoCo's data
@@ -140,7 +140,7 @@ cdef class Simulation(Env):
     cdef int set_up_info(self, object spec) except -1        # in __init__
     cdef void clear_info(self) noexcept nogil
     cdef void write_infos(self, const Slot* out) noexcept nogil      # each array in its type
-    cdef object check_info(self, object state)               # what tuple(self.info) was, or raises
+    cdef object check_info(self, object state)               # an earlier tuple(self.info), or raises
     cdef void set_controls(self, const void* action) noexcept nogil
     cdef int push_frame(self) except -1 nogil                # puts the observation behind the others
     # writes some numbers of each observation, the oldest first, in the dtype of the spec; returns where it ends

@@ -1,4 +1,4 @@
-"""The base class of MuJoCo's environments, and what it consists of: models, cameras, randomized fields."""
+"""The base class of MuJoCo's environments, and its parts: models, cameras, randomized fields."""
 include "model.pxi"
 include "camera.pxi"
 include "variation.pxi"

@@ -63,13 +63,13 @@ def check_randomize(model: Any, randomize: Any) -> dict[str, tuple[str, float, f
         if low > high:
             raise ValueError(f"{place}: expected low not above high, got {low} and {high}")
         checked[name] = (check_choice(place, operation, OPERATIONS), low, high)
-    # finds what is not there
+    # finds missing fields
     parts_of(model, checked)
     return checked
 
 
 def parts_of(model: Any, randomize: dict[str, tuple[str, float, float]]) -> list[Part]:
-    """Returns what varies of a model.
+    """Returns the varying parts of a model.
 
     Args:
         model: The model.
@@ -103,7 +103,7 @@ def _part(model: Any, fields: list[Any], key: str, operation: str, low: float, h
     with np.errstate(all="ignore"):
         ends = [{"scale": values * bound, "add": values + bound, "set": np.full_like(values, bound)}[operation]
                 for bound in (low, high)]
-    # MuJoCo would refuse the model in an episode, in words of its own. The world has no mass
+    # MuJoCo would refuse the model only in an episode. The world has no mass
     if name in ("body_mass", "body_inertia") and (ends[0][values > 0] < 0).any():
         raise ValueError(f"randomize[{key!r}]: expected values that are not below 0, got {operation!r}, {low}, {high}")
     if not all((abs(each) <= np.finfo(dtype).max).all() for each in ends):

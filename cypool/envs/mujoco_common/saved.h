@@ -20,7 +20,7 @@ struct Sizes {
     int64_t operator()(const char* name) const { return static_cast<int64_t>(size_of(m, name)); }
 };
 
-// What the integers of an array of mjData are, by its name; an array may be in some versions of MuJoCo only.
+// The meaning of the integers of an array of mjData, by its name; an array may be in some versions of MuJoCo only.
 struct Meaning {
     enum Kind {
         ANY,       // MuJoCo does not look at them, or they are checked elsewhere
@@ -140,7 +140,7 @@ inline void check_array(const Saved& saved, const Sizes& sizes_of, const Meaning
     }
 }
 
-// how many are awake, which mjData has outside its buffer; nobody sleeps before MuJoCo 3.4
+// how many are awake, which mjData has outside its buffer; no body sleeps before MuJoCo 3.4
 struct Awake {
     int64_t trees = 0, bodies = 0, parents = 0, dofs = 0;
 };

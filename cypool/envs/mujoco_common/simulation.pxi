@@ -231,7 +231,7 @@ cdef class Simulation(Env):
         return self.copy_own(<Simulation>other)
 
     cdef int _vary(self, values) except -1:
-        """Makes the model that of a saved state; what it computes is overwritten. Another one stays as it was."""
+        """Makes the model that of a saved state; its computed values are overwritten. Another one stays as it was."""
         cdef mjData* d = self.data
         cdef vector[double] before = self.variation.drawn
         cdef bytes buffer = (<char*>d.buffer)[:d.nbuffer]

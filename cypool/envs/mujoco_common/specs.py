@@ -1,4 +1,4 @@
-"""Options that all environments of MuJoCo's have, and what their specs have in common."""
+"""Options that all environments of MuJoCo's have, and the common part of their specs."""
 from __future__ import annotations
 
 import math
@@ -97,7 +97,7 @@ def check_with_model(model: Any, options: dict[str, Any], camera: Mapping[str, A
 
     Args:
         model: The model.
-        options: The options, which are made what a spec has.
+        options: The options, which are changed into those of a spec.
         camera: The robot's `default_camera_config`.
 
     Raises:
@@ -142,7 +142,7 @@ def _settings(model: Any, config: Any) -> dict[str, Any]:
 
 
 def observation_of(size: int, options: Mapping[str, Any]) -> Array:
-    """Returns what is observed with these options: this number of numbers, or pictures."""
+    """Returns the space of observations with these options: this number of numbers, or pictures."""
     shape: tuple[int, ...] = (size,)
     dtype, stack = options["obs_dtype"], None
     if options["from_pixels"]:

@@ -1,7 +1,7 @@
 # Domain randomization: a model that changes in each episode.
 #
-# MuJoCo's functions reach a model's arrays through pointers. So an environment needs only a struct of pointers of its
-# own, and arrays for what varies and for what MuJoCo computes from that; all else is shared.
+# MuJoCo's functions reach a model's arrays through pointers. So an environment needs only a separate struct of
+# pointers, and arrays for the varying values and those that MuJoCo computes from them; all else is shared.
 from cypool.envs.mujoco_common.randomization import parts_of
 from cypool.state import check_state
 
@@ -88,7 +88,7 @@ cdef class Variation:
         if self.derives:
             self.model.derive(data)
             if not derived_is_known():
-                # it may be what MuJoCo computed that varies
+                # the computed values of MuJoCo may vary
                 self._set_drawn()
         return 0
 

@@ -1,5 +1,5 @@
-// What ends a game must not end the process: a fault becomes a jump back to who called the game, and so does an endless
-// loop. Signal handlers are there only while there are games, and pass on what is not theirs.
+// The end of a game must not end the process: a fault becomes a jump back to the caller of the game, and so does an
+// endless loop. Signal handlers are there only while there are games, and pass on other signals.
 #pragma once
 
 #include <signal.h>
@@ -20,7 +20,7 @@
 
 namespace cypool::nethack {
 
-// SIGURG is ignored where nobody handles it, so that one that comes late does no harm.
+// SIGURG is ignored without a handler, so that one that comes late does no harm.
 enum : int { TICK = SIGURG, TICK_MS = 100 };
 constexpr int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, TICK};
 
@@ -44,7 +44,7 @@ public:
         max_ticks = most;
         keep_ticking();
     }
-    // It stops while nobody plays, and where a tick came while nobody handled it.
+    // It stops while no game is played, and where a tick came without a handler.
     static void keep_ticking() {
         if (ticks_since != handled_since.load(std::memory_order_relaxed)) start_ticking();
     }
@@ -216,7 +216,7 @@ private:
             struct sigaction standard{};
             standard.sa_handler = SIG_DFL;
             sigaction(number, &standard, nullptr);
-            // one that somebody sent does not come again by itself
+            // one that was sent does not come again by itself
             if (info->si_code <= 0) raise(number);
         }
     }

@@ -1,4 +1,4 @@
-// A game of NetHack and the task in it: what NLE's Python does around the library, written from what it does.
+// A game of NetHack and the task in it: the work of NLE's Python around the library, written from its behaviour.
 #pragma once
 
 #include <cmath>
@@ -42,7 +42,7 @@ enum : int { GAME_OVER = 0, IN_MOVELOOP = 3 };
 }
 enum : int { PANICKED = 11, ASCENDED = 15 };
 
-// `nle_settings` of NLE 1.3.0: what is where in its bytes.
+// `nle_settings` of NLE 1.3.0: the places in its bytes.
 namespace settings {
 enum : size_t {
     FOLDER = 0,
@@ -90,18 +90,18 @@ inline int64_t wall_clock() {
     return now + date.tm_gmtoff;
 }
 
-// What the task counts.
+// The counts of the task.
 struct Counts {
     int64_t steps = 0, turn = -1, no_progress = 0, frozen = 0;
     bool has_turn = false;
-    std::map<std::pair<int64_t, int64_t>, int64_t> explored;  // what has been seen of a level
+    std::map<std::pair<int64_t, int64_t>, int64_t> explored;  // seen cells of a level
     int end_status = RUNNING;
     bool over = false;
-    int64_t last_turn = 0, last_depth = 0;  // where NetHack has cleared its status, what it was before
+    int64_t last_turn = 0, last_depth = 0;  // the values before NetHack cleared its status
     std::vector<uint8_t> actions;           // since the episode began
 };
 
-// A game as it was. Only memory of this process is put back: nobody can check it.
+// A game as it was. Only memory of this process is put back: it cannot be checked.
 struct Saved {
     Start start;
     Counts counts;
@@ -113,8 +113,8 @@ template <class Function> Function own(Function, size_t place) {
     return reinterpret_cast<Function>(running->base + place);
 }
 
-// Writes an observation, as the library does at each key; late, only what is small or what the task looks at. Once the
-// game is over it is written in time: the last screens stay as they were.
+// Writes an observation, as the library does at each key; late, only the small arrays and those that the task looks at.
+// Once the game is over it is written in time: the last screens stay as they were.
 inline void instead::fill(Window* window, Observation* observation) {
     Head& head = running->head();
     const bool is_over = *reinterpret_cast<const int*>(running->base + library->places.program_state) != 0;
@@ -136,7 +136,7 @@ inline void instead::describe(Window* window, int x, int y, int glyph) {
     own(&describe, library->places.describe)(window, x, y, glyph);
     mark_described(running->head(), x, y);
 }
-// What nobody observes is not drawn.
+// Unobserved glyphs are not drawn.
 inline void instead::draw_glyph(int window, int x, int y, int glyph, int background) {
     if (!running->head().draws_screen) return;
     own(&draw_glyph, library->places.draw_glyph)(window, x, y, glyph, background);
@@ -427,7 +427,7 @@ private:
         return false;
     }
 
-    // Answers what NetHack asks and a player of the task shall not: with space, and with escape.
+    // Answers questions that a player of the task shall not answer: with space, and with escape.
     void answer(bool leaves_some) {
         while (!is_done()) {
             const auto* const asks = values<int32_t>(INTERNAL);

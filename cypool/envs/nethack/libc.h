@@ -33,7 +33,7 @@ struct File {
     char name[64];
 };
 
-// What FILE* points to. None stands for stdin, stdout and stderr.
+// The target of FILE*. None stands for stdin, stdout and stderr.
 struct Stream {
     File* file;  // null: the archive
     size_t position;
@@ -242,7 +242,7 @@ inline Stream* fopen(const char* path, const char* mode) {
     if (mode[0] == 'w') file->size = 0;
     Stream* const stream = open_stream(file);
     stream->appends = mode[0] == 'a';
-    // nobody reads these, and they would grow
+    // these are not read, and would grow
     for (const char* log : {"logfile", "xlogfile", "paniclog"}) {
         if (std::strcmp(leaf(path), log) == 0) stream->discards = true;
     }
@@ -257,7 +257,7 @@ inline size_t fread(void* bytes, size_t size, size_t count, Stream* stream) {
     return stream != nullptr && size > 0 ? get(stream, bytes, size * count) / size : 0;
 }
 inline size_t fwrite(const void* bytes, size_t size, size_t count, Stream* stream) {
-    // what is printed to a terminal is seen by nobody
+    // output to a terminal is not seen
     if (stream == nullptr) return count;
     return size > 0 ? put(stream, bytes, size * count) / size : 0;
 }
@@ -311,7 +311,7 @@ inline int fscanf(Stream* stream, const char* format, ...) {
         ++at;
         if (*at != '*' && *at != '%') ++conversions;
         if (*at == '*') ++at;
-        // what is in brackets may be a %
+        // a % may be in brackets
         if (*at == '[') {
             at += at[1] == '^' ? 2 : 1;
             while (*at != 0 && *at != ']') ++at;
@@ -330,7 +330,7 @@ inline int fscanf(Stream* stream, const char* format, ...) {
     const int got =
         std::sscanf(entry, with_end, p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12],
                     p[13], p[14], p[15], p[16], p[17], p[18], p[19], p[20], p[21], p[22], p[23]);
-    // what does not fit is the end
+    // text that does not fit is the end
     stream->position = end < 0 ? size_of(stream) : begin + static_cast<size_t>(end);
     return got;
 }
@@ -406,7 +406,7 @@ inline struct passwd* getpwuid(uid_t) {
     }();
     return &player;
 }
-// Keeps the order of what is equal, as the C library's does; without memory of the process.
+// Keeps the order of equal items, as the C library's does; without memory of the process.
 inline void qsort(void* items, size_t count, size_t size, int (*compare)(const void*, const void*)) {
     auto* const all = static_cast<char*>(items);
     char item[256];
@@ -504,11 +504,11 @@ inline int minus_one() {
     return -1;
 }
 inline void* null() { return nullptr; }
-inline void* no_stream = nullptr;  // what stdin, stdout and stderr are
+inline void* no_stream = nullptr;  // stdin, stdout and stderr
 
 }  // namespace instead
 
-// What stands for each function and variable that the library asks for, and for some that it has itself.
+// The replacement of each function and variable that the library asks for, and for some that it has itself.
 inline const std::unordered_map<std::string, const void*>& symbols() {
     using namespace instead;
     const auto f = [](auto* function) { return reinterpret_cast<const void*>(function); };
@@ -626,7 +626,7 @@ inline const std::unordered_map<std::string, const void*>& symbols() {
         {"regexec", f(&instead::regexec)},
         {"regerror", f(&instead::regerror)},
         {"regfree", f(&nothing)},
-        // what writes the observation, and the stack on which a game is played
+        // the function that writes the observation, and the stack on which a game is played
         {FILL, f(&instead::fill)},
         {DESCRIBE, f(&instead::describe)},
         {PRINT, f(&instead::print)},

@@ -36,7 +36,7 @@ def checked(folder: Path) -> tuple[bytes, bytes]:
     """Returns the library and the texts.
 
     Args:
-        folder: What `find` returned.
+        folder: From `find`.
 
     Raises:
         ImportError: They are of another version or damaged, or this machine cannot run the library.

@@ -1,5 +1,5 @@
 // Maps NetHack's library into blocks: its instructions are shared by all, its data are of each. The library is linked
-// here to what libc.h has, and to nothing else.
+// here to the functions of libc.h, and to nothing else.
 #pragma once
 
 #include <elf.h>
@@ -33,11 +33,11 @@ public:
             const size_t end = up(each.p_vaddr + each.p_memsz);
             layout_.bytes = std::max(layout_.bytes, end);
             if (each.p_flags & PF_X) layout_.text = each.p_vaddr, layout_.text_end = each.p_vaddr + each.p_memsz;
-            // what is only read is mapped as one
+            // read-only segments are mapped as one
             if (!(each.p_flags & PF_W) && each.p_offset != each.p_vaddr) refuse("segments at other places");
             if (each.p_flags & PF_W) layout_.data = down(each.p_vaddr), layout_.data_end = end;
         }
-        // a file that nobody can replace or change while it is mapped
+        // a file that cannot be replaced or changed while it is mapped
         descriptor_ = memfd_create("libnethack", MFD_CLOEXEC | MFD_ALLOW_SEALING);
         if (descriptor_ < 0) refuse_system();
         for (size_t done = 0; done < file_.size();) {
@@ -58,7 +58,7 @@ public:
     // Puts a block back to this.
     void renew(Block& block) const { block.load(loaded_); }
 
-    // What games use of the library; found once.
+    // The parts of the library that games use; found once.
     struct {
         size_t start, step, fill, describe, print, draw_glyph, draw_status, program_state;
     } places;
@@ -102,7 +102,7 @@ private:
                                  + std::strerror(errno));
     }
 
-    // A block with what the library only reads; what it writes is zero.
+    // A block with the library's read-only memory; the writable memory is zero.
     std::unique_ptr<Block> mapped() const {
         auto made = std::make_unique<Block>(layout_);
         if (mmap(made->base, layout_.data, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, descriptor_, 0)
@@ -112,7 +112,7 @@ private:
         return made;
     }
 
-    // Links the library in a first block, runs its constructors, and keeps what has become of its data.
+    // Links the library in a first block, runs its constructors, and keeps the data that result.
     void link() {
         const std::unique_ptr<Block> first = mapped();
         char* const base = first->base;
@@ -124,7 +124,7 @@ private:
             std::memcpy(base + each.p_vaddr, file_.data() + each.p_offset, each.p_filesz);
         }
         if (entry == nullptr) refuse("no dynamic section");
-        // what is asked for here is in front of the data, where address and place in the file are the same
+        // these tables are in front of the data, where address and place in the file are the same
         std::pair<const Elf64_Rela*, size_t> tables[2] = {};
         size_t constructors = 0, num_constructors = 0;
         for (; entry->d_tag != DT_NULL; ++entry) {
@@ -186,7 +186,7 @@ inline bool is_open() {
     return library != nullptr;
 }
 
-// `file` is libnethack.so, `texts` is nhdat: what is in them, as the caller has checked it.
+// `file` is libnethack.so, `texts` is nhdat: their contents, as the caller has checked them.
 inline void open_library(const std::string& file, const std::string& texts) {
     const std::lock_guard<std::mutex> lock(opening);
     if (library != nullptr) return;

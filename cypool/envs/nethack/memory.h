@@ -1,6 +1,6 @@
 // The memory of one game: everything that it can change, in one block, so that a game is saved, put back and moved as a
 // whole. A block is [NetHack's library | guard | stack | guard | arena | guard]. The system counts its memory maps: the
-// library is one for what it reads and one for what it writes, so a block has seven.
+// library is one for its read-only memory and one for its writable memory, so a block has seven.
 #pragma once
 
 #include <setjmp.h>
@@ -61,27 +61,27 @@ struct Stream;
 struct Terminal;
 struct Window;
 
-// The begin of the arena: what we keep of a game. It is saved and moved with the game.
+// The begin of the arena: our part of a game. It is saved and moved with the game.
 struct Head {
     enum : int { NUM_CLASSES = 128, NUM_STREAMS = 64, NUM_CELL_WORDS = (CELLS + 63) / 64 };
-    char* top;                // the end of what is used of the arena
+    char* top;                // the end of the used part of the arena
     void* free[NUM_CLASSES];  // lists of pieces that were given back
     File* files;
     Stream* streams[NUM_STREAMS];  // by descriptor
     Observation observation;
-    uint32_t looked_at;                  // by the task, of what is large: a bit for each `Key`
+    uint32_t looked_at;                  // by the task, of the large arrays: a bit for each `Key`
     bool draws_screen;                   // whether the terminal is observed
-    bool fills_late;                     // whether most of the observation is written when somebody looks at it
+    bool fills_late;                     // whether most of the observation is written when it is used
     Window* window;                      // then where it is written from, see Window; null: it is written
     uint64_t described[NUM_CELL_WORDS];  // see write_descriptions
-    void* context;                       // what nle_start returned
+    void* context;                       // the result of nle_start
     int64_t clock;                       // seconds since 1970, by the clock on the wall; it stands still
-    struct tm date;                      // what localtime returned
+    struct tm date;                      // the result of localtime
     int error_number;
     char failure[200];  // why it cannot continue; "": it can
 };
 
-// A game's memory as it was: what may differ from what is mapped.
+// A game's memory as it was: the parts that may differ from the mapped file.
 struct Snapshot {
     uintptr_t base = 0;  // where the block was
     std::vector<char> data, stack, arena;
@@ -91,10 +91,10 @@ struct Snapshot {
 struct Layout {
     size_t bytes = 0;               // of the whole library
     size_t text = 0, text_end = 0;  // its instructions
-    size_t data = 0, data_end = 0;  // what it writes
+    size_t data = 0, data_end = 0;  // its writable memory
 };
 
-// Throws what the system says of memory that it cannot map, and which limit this is.
+// Throws the system's message about memory that it cannot map, and the limit.
 [[noreturn]] inline void refuse_map() {
     const int error = errno;
     long limit = 0;
@@ -145,7 +145,7 @@ public:
         return address - reinterpret_cast<uintptr_t>(base) - layout_.text < layout_.text_end - layout_.text;
     }
 
-    // ---- the heap of the game. What it gives out is zero, so that a game that reads what it never wrote is repeatable
+    // ---- the heap of the game. Its memory is zero at first, so that a game that reads unwritten memory is repeatable
 
     void* allocate(size_t size, bool clear = true) {
         const int which = class_of(size);
@@ -195,7 +195,7 @@ public:
     }
 
 private:
-    struct Piece {  // in front of what `allocate` returns
+    struct Piece {  // in front of the memory that `allocate` returns
         int64_t which;
         Piece* next;
     };

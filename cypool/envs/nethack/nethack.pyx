@@ -86,7 +86,7 @@ cdef enum:
 
 
 cdef class Memory:
-    """A game's memory, for `load` in the same process. Nobody else can make one with something in it."""
+    """A game's memory, for `load` in the same process. Other code cannot make one with something in it."""
     cdef shared_ptr[Saved] saved
     cdef object options, values
 
@@ -100,9 +100,9 @@ cdef class NetHack(Env):
     Played by the library of nle 1.3.0, without its Python: with the same seeds, clock and actions there are the same
     bytes as there. Different from there, episodes are drawn from the environment's stream.
 
-    Observation: A dict with the `observation_keys`: what NLE observes, in its dtypes.
+    Observation: A dict with the `observation_keys`: the observations of NLE, in its dtypes.
     Action: The number of a key in `actions`; by default 86 commands, of the tasks 23, of the challenge 121.
-    Reward: Of NetHack, score and challenge what was gained of NetHack's score, of gold, eat and scout of gold,
+    Reward: Of NetHack, score and challenge the gain of NetHack's score, of gold, eat and scout of gold,
         nutrition and seen cells; else 1 for success. But for NetHack with the penalty of a step.
     Terminated: The game is over, the task is done, or the episode is aborted: NLE calls none of this truncated.
     Truncated: Of the challenge, if steps without progress reach the timeout in their first half, as in NLE.
@@ -117,7 +117,7 @@ cdef class NetHack(Env):
     cdef int[17] keys
     cdef int[5] infos
     cdef int num_keys, num_infos
-    # how the next episode begins: what was asked for, and what for this one episode
+    # how the next episode begins: as asked for all episodes, and for this one
     cdef Start asked, once
     cdef bint has_seeds, has_seeds_once, has_clock_once
     cdef int clock, clock_once
@@ -137,7 +137,7 @@ cdef class NetHack(Env):
         self.settings.fix_moon_phase = chosen["fix_moon_phase"]
         self.settings.penalty_step, self.settings.penalty_time = chosen["penalty_step"], chosen["penalty_time"]
         self.settings.max_step_seconds = chosen["max_step_seconds"]
-        # what else is disclosed at the end, NetHack may show without a question; in wizard mode it asks one before it
+        # NetHack may show the other disclosures at the end without a question; in wizard mode it asks one before it
         # says that the game is over
         self.settings.fills_late = not chosen["wizard"] and chosen["options"] == default_options(chosen["task"])
         self.settings.text = text_of(chosen["options"], chosen["character"], chosen["wizard"]).encode()
@@ -270,7 +270,7 @@ cdef class NetHack(Env):
             word: Its first eight bytes; or another variable, whose address they become.
 
         Returns:
-            What these were.
+            The seeds and clock before.
         """
         cdef uint64_t* at = self.variable(name)
         cdef uint64_t before = at[0]

@@ -1,4 +1,4 @@
-"""The options of NetHack's environments, and what they come to: the spec, and texts and checks for the game."""
+"""The options of NetHack's environments, and their results: the spec, and texts and checks for the game."""
 from __future__ import annotations
 
 import functools
@@ -44,7 +44,7 @@ INFOS = {
     "turns": Array((), np.int64),
     "depth": Array((), np.int64),
 }
-# what a task looks at itself
+# observations that a task uses itself
 NEEDED = ("glyphs", "blstats", "message", "program_state", "internal")
 _OBSERVED = tuple(key for key in KEYS if key not in ("program_state", "internal", "misc"))
 _OF_CHALLENGE = (*(key for key in _OBSERVED if key != "screen_descriptions"), "misc")
@@ -54,7 +54,7 @@ PENALTIES = ("constant", "exp", "square", "linear", "always")
 _LONGEST = 2**30
 _MOST_SEED, _MOST_CLOCK = 2**64 - 1, 2**32 - 1
 _MOST_TEXT, _MOST_TEXTS, _MOST_RECORD = 200, 4000, 20_000
-# a line of the list of high scores as NetHack writes it: how many letters it takes is what its memory has room for
+# a line of the list of high scores as NetHack writes it: its memory limits the number of letters
 _RECORD = re.compile(rb"(\d\.\d{1,2}\.\d{1,2}( -?\d{1,12}){10}( [A-Z][a-z]{2}){4} "
                      rb"[^\0-\x1f,]{1,10},[^\0-\x1f]{1,100}\n)*")
 _NETHACK_OPTIONS = (
@@ -137,7 +137,7 @@ def _check_options(name: str, given: Any) -> tuple[str, ...]:
 
 
 def _check_seeds(name: str, given: Any) -> tuple[int, int, int | None]:
-    """Returns NLE's seeds: of the game, of what is only shown, and of the levels, or None."""
+    """Returns NLE's seeds: of the game, of numbers that are only shown, and of the levels, or None."""
     expected = "a pair (core, disp), or (core, disp, lgen)"
     seeds = check_list(name, given, expected)
     if len(seeds) not in (2, 3):
@@ -208,7 +208,7 @@ def text_of(options: tuple[str, ...], character: str, wizard: bool) -> str:
 
 
 def seeds_and_clock(options: dict[str, Any]) -> tuple[tuple[int, int, int | None] | None, int | str | None]:
-    """Returns what the options of a reset ask for; None for what they do not."""
+    """Returns the seeds and the clock of the options of a reset; None for missing ones."""
     check_reset_options(options, ("nle_seeds", "clock"))
     return (_check_seeds("options['nle_seeds']", options["nle_seeds"]) if "nle_seeds" in options else None,
             _check_clock("options['clock']", options["clock"]) if "clock" in options else None)

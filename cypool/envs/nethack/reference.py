@@ -1,4 +1,4 @@
-"""NLE's own environments, with a clock that we set: what `cypool.testing.check_parity` compares with."""
+"""NLE's own environments, with a clock that we set: the reference of `cypool.testing.check_parity`."""
 from __future__ import annotations
 
 import ctypes
@@ -114,7 +114,7 @@ class Reference(gymnasium.Env[Any, Any]):
         return self._copied(obs), self._arrays(info)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Steps, and copies what NLE will overwrite."""
+        """Steps, and copies the arrays that NLE will overwrite."""
         with warnings.catch_warnings():
             # that the game cannot be quit in the usual way
             warnings.simplefilter("ignore")

@@ -1,5 +1,5 @@
-// The terminal that NetHack prints its screens to. The library has one, libtmt, which asks of each byte what it could
-// be. What NetHack prints all the time is printed here: to libtmt's lines and to the arrays that are observed.
+// The terminal that NetHack prints its screens to. The library has one, libtmt, which checks each byte for all
+// meanings. NetHack's most frequent output is printed here: to libtmt's lines and to the arrays that are observed.
 #pragma once
 
 #include <cstdint>
@@ -46,9 +46,9 @@ public:
           letters_(static_cast<char*>(observation.arrays[TTY_CHARS])),
           colors_(static_cast<int8_t*>(observation.arrays[TTY_COLORS])) {}
 
-    // Returns how many bytes it has printed: what is left is for the library.
+    // Returns how many bytes it has printed: the rest is for the library.
     size_t print(const char* text, size_t size) {
-        // what is dirty, the library still has to write to the arrays; a broken game may be anywhere
+        // the library still has to write dirty lines to the arrays; a broken game may be anywhere
         if (terminal_.is_dirty || terminal_.state != 0 || terminal_.is_ignored || terminal_.num_rows != SCREEN_ROWS
             || terminal_.num_columns != SCREEN_COLUMNS || terminal_.row >= SCREEN_ROWS
             || terminal_.column >= SCREEN_COLUMNS) {
@@ -91,7 +91,7 @@ private:
         colors_[place] = static_cast<int8_t>(color + (style.reverse ? 16 : 0));
     }
 
-    // Does what an escape sequence says. Returns its length; 0: it is one of others.
+    // Executes an escape sequence. Returns its length; 0: it is one of others.
     size_t obey(const char* text, size_t size) {
         size_t given[2] = {}, last = 0, at = 2;
         if (size < 3 || text[1] != '[') return 0;

@@ -1,5 +1,5 @@
-// Functions of texts that NetHack calls all the time, with the C library's results. Here they are short for what
-// NetHack mostly asks; the C library does the rest.
+// Functions of texts that NetHack calls all the time, with the C library's results. Here they are short for NetHack's
+// usual calls; the C library does the rest.
 #pragma once
 
 #include <algorithm>
@@ -24,13 +24,13 @@ inline const char* strstri(const char* text, const char* part) {
     return nullptr;
 }
 
-// What printf writes, to memory.
+// The output of printf, in memory.
 class Printed {
 public:
     // `size` as of snprintf.
     Printed(char* to, size_t size) : to_(to), left_(size > 0 ? size - 1 : 0), has_end_(size > 0) {}
 
-    // Returns the length; negative: the format asks for what is not available here.
+    // Returns the length; negative: a part of the format is not available here.
     int print(const char* format, va_list args) {
         for (;;) {
             const char* const begin = format;

@@ -1,5 +1,5 @@
-// What NLE's library observes of a game, written as its `fill_obs` writes it, but each array by itself, and at once to
-// where it is asked for. This is most of what is observed; the small arrays the library writes itself.
+// Observations of NLE's library, written as its `fill_obs` writes them, but each array by itself, and at once to
+// its target. These are most of the arrays; the library writes the small ones itself.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace glyph {
 enum : int { PET = 381, BEHIND_PETS = 762, ORACLE = 270, STONE = 2359, NONE = 5976 };
 }
 
-// `NetHackRL` of NLE 1.3.0: what it has drawn, and what is carried.
+// `NetHackRL` of NLE 1.3.0: its drawn map, and the inventory.
 struct Window {
     struct Item {
         int32_t glyph;
@@ -38,7 +38,7 @@ inline void mark_described(Head& head, int x, int y) {
     if (cell >= 0 && cell < static_cast<int>(CELLS)) head.described[cell / 64] |= uint64_t{1} << cell % 64;
 }
 
-// Most of the map has none. So this reads only what is described, and writes the rest without reading it.
+// Most of the map has none. So this reads only cells with descriptions, and writes the rest without reading it.
 inline void write_descriptions(const Window& window, Head& head, char* to) {
     size_t begin = 0;  // of cells that are not written yet
     for (size_t word = 0; word < size_t{Head::NUM_CELL_WORDS}; ++word) {

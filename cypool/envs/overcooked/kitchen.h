@@ -39,7 +39,7 @@ enum Layer {
 };
 constexpr int URGENT = 40;  // steps before the end
 
-// What lies on a counter, is in a pot or is held.
+// A thing that lies on a counter, is in a pot or is held.
 struct Thing {
     Kind kind = NOTHING;
     uint8_t onions = 0, tomatoes = 0;  // of a soup
@@ -119,7 +119,7 @@ public:
 
     double sparse(size_t k) const { return kitchen_->values[served[k]]; }
 
-    // Writes what each player sees: (players, width, height, LAYERS).
+    // Writes each player's observation: (players, width, height, LAYERS).
     template <class T> void observe(T* out, const T* empty) const {
         const size_t size = kitchen_->obs_size();
         for (size_t me = 0; me < players.size(); ++me, out += size) {
@@ -281,7 +281,7 @@ private:
             if (kitchen_->terrain[kitchen_->cell(x, y)] == ' ')
                 to_[k] = {static_cast<int16_t>(x), static_cast<int16_t>(y)};
         }
-        // if two of them would meet or change places, nobody moves
+        // if two of them would meet or change places, no player moves
         const auto at = [&](size_t k) { return std::pair{players[k].x, players[k].y}; };
         for (size_t j = 0; j < n; ++j)
             for (size_t k = 0; k < j; ++k)
@@ -307,7 +307,7 @@ private:
     }
 };
 
-// What is observed of a kitchen without players and things.
+// The observation of a kitchen without players and things.
 template <class T> std::vector<T> empty_observation(const Kitchen& kitchen) {
     static constexpr char KINDS[] = "PXOTDS";
     std::vector<T> empty(kitchen.obs_size());

@@ -23,13 +23,13 @@ RECIPES = tuple((onions, tomatoes) for onions in range(MOST_INGREDIENTS + 1)
 
 
 class Layout(NamedTuple):
-    """A kitchen as an episode begins, and what its file says of orders.
+    """A kitchen as an episode begins, and the orders of its file.
 
     Attributes:
         terrain: Rows of " ", X, O, T, D, P and S.
         players: Column, row and direction of each.
         soups: (onions, tomatoes) by column and row of a pot; they do not cook yet.
-        words: What the file says of orders, by the names of options.
+        words: The orders of the file, by the names of options.
         orders: Of the start state: all, and those with a bonus; None: those of the options.
     """
 
@@ -47,7 +47,7 @@ def recipe_of(ingredients: Iterable[str]) -> tuple[int, int]:
 
 
 def check_layout(name: str, value: Any) -> str:
-    """Returns the name of a layout as it is, and a text without what surrounds its lines.
+    """Returns the name of a layout as it is, and a text without the space around its lines.
 
     Raises:
         TypeError, ValueError: It is something else.
@@ -101,7 +101,7 @@ def _read(name: str) -> Layout:
     if name not in names():
         raise ValueError(f"layout: expected one of {', '.join(names())}, or a text of lines, got {shown(name)}")
     with open(os.path.join(_folder(), f"{name}.layout"), encoding="utf-8") as file:
-        # what is no literal there
+        # a name that is no literal
         given = ast.literal_eval(file.read().replace("float('inf')", "1e999"))
     words = {key: given[key] for key in ("order_bonus", "onion_value", "tomato_value", "onion_time", "tomato_time",
                                          "recipe_values", "recipe_times") if given.get(key) is not None}

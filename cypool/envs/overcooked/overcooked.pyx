@@ -108,12 +108,13 @@ cdef class Overcooked(PooledEnv):
         dispensers of onions, tomatoes and dishes, where soups are served, onions and tomatoes in pots that do not cook,
         onions and tomatoes in soups, steps that a soup has to cook, soups that are ready, dishes, onions, tomatoes, and
         1 everywhere in the last 39 steps.
-    Action: north (0), south (1), east (2), west (3), stay (4), interact (5) with what is in front.
-    Reward: What soups are worth that were served in this step, for each agent; and `shaped_reward` times its own shaped
-        reward, for ingredients in pots, dishes that are needed and soups out of pots. Of the environment what soups are
-        worth, and all shaped rewards.
+    Action: north (0), south (1), east (2), west (3), stay (4), interact (5) with the cell in front.
+    Reward: The worth of soups that were served in this step, for each agent; and `shaped_reward` times its own shaped
+        reward, for ingredients in pots, dishes that are needed and soups out of pots. Of the environment the worth of
+        soups, and all shaped rewards.
     Truncated: After `horizon` steps.
-    Info: `sparse_reward` and `shaped_reward`: float64 (agents,): what each agent served, and its shaped reward.
+    Info: `sparse_reward` and `shaped_reward`: float64 (agents,): the worth of each agent's served soups, and its shaped
+        reward.
     """
     describe = staticmethod(specs.overcooked)
 

@@ -27,7 +27,7 @@ def grid_world() -> Any:
     name = "overcooked_ai_py"
     if name in sys.modules:
         return importlib.import_module(f"{name}.mdp.overcooked_mdp")
-    # what the package imports first is gym, which the grid world does without
+    # the package imports gym first, which the grid world does without
     package = types.ModuleType(name)
     package.__path__ = [folder_of(name) or ""]
     sys.modules[name] = package
@@ -77,7 +77,7 @@ class Reference(GroupReference):
         super().__init__({"agent": self.num_agents}, spec.max_episode_steps)
 
     def encoded(self, k: int) -> NDArray[Any]:
-        """Returns the package's encoding for player k; of others it encodes one, and the rest puts down what it holds.
+        """Returns the package's encoding for player k; of others it encodes one, and the others put down their things.
         """
         me = self.state.players[k]
         other, *rest = [each for each in self.state.players if each is not me] or [
@@ -88,7 +88,7 @@ class Reference(GroupReference):
         return obs
 
     def observed(self) -> NDArray[Any]:
-        """Returns what all agents observe."""
+        """Returns the observations of all agents."""
         if self.num_agents == 2:
             return np.stack(self.mdp.lossless_state_encoding(self.state, self.horizon)).astype(self.dtype)
         # the package encodes two players only

@@ -1,4 +1,4 @@
-"""The spec of Overcooked: its options, what soups are worth, and spaces."""
+"""The spec of Overcooked: its options, the worth of soups, and spaces."""
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -34,7 +34,7 @@ class Soups(NamedTuple):
     """Values and times of soups, by onions * 4 + tomatoes.
 
     Attributes:
-        values: What the one who serves it gets; 0: it was not ordered.
+        values: The reward of serving it; 0: it was not ordered.
         times: Steps that it cooks.
     """
 
@@ -103,7 +103,7 @@ def overcooked(options: dict[str, Any]) -> EnvSpec:
 
 
 def soups_of(options: dict[str, Any], layout: Layout) -> Soups:
-    """Returns what soups are worth, and how long they cook.
+    """Returns the worth of soups, and how long they cook.
 
     Raises:
         ValueError: Options exclude each other.

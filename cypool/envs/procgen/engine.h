@@ -136,8 +136,8 @@ public:
         redirect(*map);
     }
 
-    // Calls the library; an error is what it printed before it would have ended the process. `lost` says that then what
-    // it was about is half done. No object of ours with a destructor may live in the call.
+    // Calls the library; an error is its output before it would have ended the process. `lost` says that its work is
+    // then half done. No object of ours with a destructor may live in the call.
     template <class Call> void guarded(const Call& call, bool& lost) {
         Guard here, *const outer = guard;
         here.text[here.used = 0] = 0;
@@ -248,7 +248,7 @@ class Game {
 public:
     bool terminated = false, truncated = false;
 
-    // Makes it, with its first level; `stream` seeds what levels are drawn from.
+    // Makes it, with its first level; `stream` seeds the stream of levels.
     Game(const Settings& settings, uint32_t stream) : sequential_(settings.use_sequential_levels) {
         Option items[20];
         int count = 0;
@@ -369,7 +369,7 @@ private:
     int last_move_;
     std::vector<uint8_t> actions_;
     std::optional<Picture> own_;
-    // what the library writes, and nobody reads
+    // written by the library, and not read
     uint8_t picture_[PICTURE_BYTES], first_, complete_;
     int32_t prev_level_, level_, action_ = STILL;
     float reward_;

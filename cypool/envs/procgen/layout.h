@@ -12,7 +12,7 @@ namespace at {
 
 // in an object, in bytes
 enum : size_t {
-    GAMES = 88,  // in what libenv_make returns: a vector of shared pointers
+    GAMES = 88,  // in the result of libenv_make: a vector of shared pointers
     // of all games
     PAINT_VEL_INFO = 64,
     USE_GENERATED_ASSETS = 65,
@@ -94,7 +94,7 @@ enum : size_t {
     DRAW_IMAGE = 0x6e6b0,
     RENDER_TO_BUF = 0x73640,
     DRAW_COMPASS = 0x89850,
-    // virtual functions of games that do nothing of their own there
+    // virtual functions of games that add nothing there
     NO_TILES = 0x675b0,
     SAME_RECT = 0x676b0,
     ALWAYS_DRAWN = 0x676d0

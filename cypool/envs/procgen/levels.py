@@ -1,4 +1,4 @@
-"""`play_level`: begins episodes at levels of your choice, to test what an agent does there."""
+"""`play_level`: begins episodes at levels of your choice, to test an agent there."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

@@ -38,7 +38,7 @@ def checked(folder: Path) -> tuple[Path, str]:
     """Returns the library to open, and the folder of its pictures as it wants it.
 
     Args:
-        folder: What `find` returned.
+        folder: From `find`.
 
     Raises:
         ImportError: They are of another version, damaged or incomplete, or this machine cannot run the library.

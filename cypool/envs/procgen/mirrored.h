@@ -21,7 +21,7 @@ public:
         const auto& sprites = *reinterpret_cast<const Images*>(game + at::ASSETS);
         auto& copies = *reinterpret_cast<Images*>(game + at::REFLECTIONS);
         for (size_t k = 0; k < copies.size(); ++k) {
-            // what is shared belongs to the table, too
+            // a shared copy belongs to the table, too
             if (copies[k].use_count() == 1) copies[k] = of(sprites[k].get(), copies[k]);
         }
     }
@@ -32,7 +32,7 @@ private:
     using Images = std::vector<Shared>;
     static_assert(sizeof(Shared) == 16 && sizeof(Images) == 24);
 
-    // The copy that the first game made of a sprite. Nobody writes to it, as nobody writes to the sprite.
+    // The copy that the first game made of a sprite. It is not written to, like the sprite.
     static Shared of(const void* sprite, const Shared& made) {
         static std::mutex one_at_a_time;
         static auto& known = *new std::map<const void*, Shared>;

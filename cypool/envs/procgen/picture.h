@@ -75,7 +75,7 @@ private:
     using Shared = void* [2];  // a std::shared_ptr
     static constexpr RectF UNIT = {0, 0, 1, 1};
 
-    // What the picture of a type of cell is.
+    // The kind of the picture of a type of cell.
     struct Type {
         uint32_t number = 0;  // of the picture that it was asked for
         int kind, theme;
@@ -83,7 +83,7 @@ private:
 
         bool operator==(const Type& other) const { return kind == other.kind && theme == other.theme; }
     };
-    // What background and cells depend on, but for the cells.
+    // The inputs of the pictures of background and cells, without the cells.
     struct Scene {
         const uint8_t* background;
         float unit, view, x_off, y_off, visibility, part, tile_ratio;
@@ -132,7 +132,7 @@ private:
     std::vector<std::pair<int, Type>> used_;
     std::vector<Look> behind_, behind_now_;
     std::vector<Line> rows_;
-    // while the library's painter draws: the other table of virtual functions, and what is drawn
+    // while the library's painter draws: the other table of virtual functions, and the drawn part
     void** table_ = nullptr;
     const Look* turned_ = nullptr;
     static inline thread_local Picture* drawing_ = nullptr;
@@ -236,7 +236,7 @@ private:
         for_entities(z, [this](const Look& look) { draw_sprite(look); });
     }
 
-    // Draws the background, what is behind the cells, and these.
+    // Draws the background, the things behind the cells, and these.
     void draw_scene() {
         const Range range = visible();
         behind_now_.clear();
@@ -286,7 +286,7 @@ private:
         return std::all_of(used_.begin(), used_.end(),
                            [this](const auto& used) { return type_of(used.first) == used.second; });
     }
-    // Draws again what is where cells have changed.
+    // Draws again the places where cells have changed.
     void draw_changes(const Range& range) {
         const int width = get<int>(at::GRID_WIDTH), height = get<int>(at::GRID_HEIGHT);
         const int* const now = cells();
@@ -479,7 +479,7 @@ private:
         std::swap(*reinterpret_cast<void***>(game_), table_);
     }
 
-    // ---- what all of these draw with
+    // ---- tools of all of these
 
     void tile(const Image::Data& image, const RectF& to, float ratio, int opacity, bool is_mirrored) const {
         if (ratio == 0) {

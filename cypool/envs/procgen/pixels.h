@@ -33,7 +33,7 @@ struct RectF {
     bool operator==(const RectF&) const = default;
 };
 
-// What the library calls QImage, as far as it is read here.
+// The library's QImage, as far as it is read here.
 struct Image {
     enum Format : int { OPAQUE = 4, PLAIN = 5, PREMULTIPLIED = 6 };  // 32 bits a pixel
     struct Data {
@@ -222,7 +222,7 @@ struct Canvas {
         const double area = one.x * two.y - one.y * two.x;
         if (area == 0) return;
         const double part = 1.0 / area;
-        // what of the image is at a pixel, in 16.16 numbers
+        // the place in the image of a pixel, in 16.16 numbers
         const double u_x = (one.u * two.y - one.y * two.u) * part, u_y = (one.x * two.u - one.u * two.x) * part;
         const double v_x = (one.v * two.y - one.y * two.v) * part, v_y = (one.x * two.v - one.v * two.x) * part;
         const double u = at[0].u - u_x * at[0].x - u_y * at[0].y, v = at[0].v - v_x * at[0].x - v_y * at[0].y;
@@ -259,14 +259,14 @@ private:
         uint32_t u, v, u_step, v_step;
     };
 
-    // The nearest 16.16 number towards 0; beyond their range what a CPU makes of it.
+    // The nearest 16.16 number towards 0; beyond their range the result of a CPU.
     static uint32_t fixed(double value) { return whole(value * 65536); }
     static uint32_t fixed_before(double value) { return whole(std::ceil(value * 65536)) - 1; }
     static uint32_t whole(double value) {
         return value > -0x1p31 && value < 0x1p31 ? static_cast<uint32_t>(static_cast<int>(value)) : 0x80000000u;
     }
     static int pixel_of(uint32_t fixed) { return static_cast<int>(fixed) >> 16; }
-    // Shows pixels of an image in a row; beyond its edges is what is at them.
+    // Shows pixels of an image in a row; its edges continue beyond it.
     void draw_row(const Image::Data& image, int y, int first, int last, Position at, int opacity,
                   bool is_mirrored) const {
         const uint32_t alpha = static_cast<uint32_t>(opacity * 255 >> 8);

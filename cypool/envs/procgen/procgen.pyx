@@ -75,7 +75,7 @@ cdef class Procgen(Env):
     Observation: uint8 (64, 64, 3): a picture; (3, 64, 64) with `channel_first`.
     Action: one of 15 combinations of keys: left and down (0), left (1), left and up (2), down (3), none (4), up (5),
         right and down (6), right (7), right and up (8), D (9), A (10), W (11), S (12), Q (13), E (14).
-    Reward: What the game gives.
+    Reward: Of the game.
     Terminated: By the game: a level is completed, or lost.
     Truncated: The game's own limit of steps is reached.
     Info: `level_seed` int32: the level. `prev_level_seed` int32: the level of the last step, another one if this row
@@ -122,7 +122,7 @@ cdef class Procgen(Env):
         return 0
 
     cdef int start(self) except -1 nogil:
-        # what an earlier seed leaves in a game is not known to be nothing
+        # an earlier seed may leave something in a game
         del self.game
         self.game = NULL
         self.game = new Game(self.settings, self.stream)

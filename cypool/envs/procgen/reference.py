@@ -1,4 +1,4 @@
-"""procgen's library, called as procgen's Python calls it: what `cypool.testing.check_parity` compares with."""
+"""procgen's library, called as procgen's Python calls it: the reference of `cypool.testing.check_parity`."""
 from __future__ import annotations
 
 import ctypes

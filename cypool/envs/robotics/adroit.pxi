@@ -13,7 +13,7 @@ from cypool.envs.mujoco_common.mujoco_common cimport Model
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 from cypool.envs.robotics.rotations cimport euler2quat, quat2euler
 
-# what a sparse reward is, with success and without
+# sparse rewards, with success and without
 cdef double SUCCESS = 10.0, FAILURE = -0.1
 
 
@@ -62,7 +62,7 @@ cdef class Adroit(RoboticsEnv):
         """Writes where things are to the model."""
 
     cdef void begin_measures(self) noexcept nogil:
-        """Remembers what an episode has of its own, after the first forward."""
+        """Remembers values of the episode, after the first forward."""
 
     cdef bint judge(self) noexcept nogil:
         """Returns whether it is a success; sets a dense reward."""

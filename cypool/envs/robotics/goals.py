@@ -125,7 +125,7 @@ class Tasks(NamedTuple):
         return np.sum(near, axis=0, dtype=np.float64).reshape(achieved.shape[:-1])
 
     def compute_terminated(self, achieved: Numbers, desired: Numbers) -> Any:
-        """Raises a NotImplementedError: what was completed before counts, too."""
+        """Raises a NotImplementedError: tasks that were completed before count, too."""
         raise NotImplementedError("compute_terminated: an end does not follow from the kitchen's goals alone")
 
 

@@ -88,7 +88,7 @@ def _register_all() -> None:
                             "version of the environment")
 
 
-# what is to be moved: by the name of the task, what the goal's place and rotation are
+# the thing to move: by the name of the task, the kinds of the goal's place and rotation
 _TURNS = {
     "Block": {"": ("random", "xyz"), "Full": ("random", "xyz"), "RotateZ": ("ignore", "z"),
               "RotateParallel": ("ignore", "parallel"), "RotateXYZ": ("ignore", "xyz")},

@@ -47,7 +47,7 @@ cdef class FrankaKitchen(RoboticsEnv):
     cdef double robot_noise, object_noise
     cdef double[29] pos_amplitude, vel_amplitude
     cdef double[18] pos_bound, vel_bound
-    cdef vector[double] noisy            # what is observed
+    cdef vector[double] noisy            # as observed
 
     def __init__(self, spec, env_id):
         options = spec.options

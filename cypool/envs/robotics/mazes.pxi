@@ -18,9 +18,9 @@ from cypool.random cimport integers
 cdef enum: MAZE_MOST_ATTEMPTS = 10_000
 # centres of cells and goals are apart by this times the width of a cell, at most
 cdef double NOISE = 0.25
-# what is near a goal
+# a distance that is near a goal
 cdef double MAZE_NEAR = 0.45
-# where the info of an ant has what
+# indices of an ant's info
 cdef enum:
     X_POSITION
     Y_POSITION
@@ -45,7 +45,7 @@ cdef class Maze(RoboticsEnv):
     cdef double least                    # how far a start is from the goal
     cdef bint is_v3, continuing_task, reset_target
     cdef vector[double] goals, starts    # x, y
-    cdef vector[double] given_goal, given_start  # what the next reset begins with instead; empty: draws
+    cdef vector[double] given_goal, given_start  # the next reset begins with these instead; empty: draws
     cdef int target                      # a site
     cdef int success                     # its place in the info; -1: it has none
 

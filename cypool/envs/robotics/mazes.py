@@ -78,14 +78,14 @@ def load_maze(robot: str, maze_map: Map, is_v3: bool, xml_file: str | None) -> t
         if robot == "point":
             check_sizes(model, SIZES["point/point.xml"], asset_path("point/point.xml"))
         return model, maze.goals, maze.starts
-    # without walls, so that messages are of what the file has
+    # without walls, so that messages are about the file
     model = load_model(xml_file)
     if model.nq < 3:
         raise ValueError(f"xml_file: expected a robot that moves in space, with at least 3 positions, found {model.nq} "
                          f"in {model.path}")
     maze = make_maze(model.path, maze_map, *ROBOTS[robot], not is_v3)
     try:
-        # what the user's robot includes is not in the text
+        # files that the user's robot includes are not in the text
         beside = assets.stamps_of(os.path.abspath(model.path))
         return load_model_text(("maze", maze.text, beside), "the maze", maze.text, {}), maze.goals, maze.starts
     except ValueError as error:

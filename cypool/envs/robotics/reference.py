@@ -84,7 +84,7 @@ class Plain:
     """
 
     def __new__(cls, env: Any) -> Any:
-        """Returns the wrapper: Gymnasium is not imported before somebody compares."""
+        """Returns the wrapper: Gymnasium is not imported before a comparison."""
         import gymnasium
 
         class Wrapper(gymnasium.Wrapper[Any, Any, Any, Any]):

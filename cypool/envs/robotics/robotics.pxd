@@ -5,10 +5,10 @@ from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
 from cypool.envs.mujoco_common.mujoco_common cimport Model, Simulation
 
 
-# The base class of all robots of Gymnasium-Robotics: what a subclass has, and what it implements.
+# The base class of all robots of Gymnasium-Robotics: members of a subclass, and methods that it implements.
 
 cdef class RoboticsEnv(Simulation):
-    cdef mjModel* own                    # the model with a struct of its own; what __init__ names is written
+    cdef mjModel* own                    # the model with a separate struct; fields that __init__ names are written
     cdef int frame_skip                  # MuJoCo's steps in one of ours
     cdef double dt                       # seconds of a step
     cdef vector[double] init_qpos, init_qvel
@@ -17,8 +17,8 @@ cdef class RoboticsEnv(Simulation):
     cdef bint sees_sensors               # whether sensors are observed
     cdef vector[double] goal             # the one that counts now
     cdef vector[double] achieved_goal, desired_goal  # as observed; empty: there are none
-    cdef vector[double] episode          # what a subclass remembers of an episode; it sets the size
-    cdef mjData* scene                   # owned; what a picture shows where that is more than data; NULL: data is drawn
+    cdef vector[double] episode          # a subclass's numbers of an episode; it sets the size
+    cdef mjData* scene                   # owned; shown by pictures that need more than data; NULL: data is drawn
     cdef bint has_scene
 
     # have to be implemented, and so has `get_obs`; as in `Env`, they run on a pool thread, without the GIL
@@ -26,7 +26,7 @@ cdef class RoboticsEnv(Simulation):
     cdef int step_robot(self, const void* action) except -1 nogil    # sets goals, info, reward and terminated
     # can be implemented
     cdef int arrange_scene(self) except -1 nogil             # changes `scene`, and `own`, which it leaves as it was
-    cdef object check_episode(self, object values)           # what tuple(self.episode) was, or raises
+    cdef object check_episode(self, object values)           # an earlier tuple(self.episode), or raises
 
     # to be called
     cdef int reset_data(self) except -1 nogil

@@ -1,4 +1,5 @@
-# The base class of all robots of Gymnasium-Robotics. Its `.pxd` lists what a subclass has, and what it implements.
+# The base class of all robots of Gymnasium-Robotics. Its `.pxd` lists a subclass's members and the methods that it
+# implements.
 from cypool.envs.mujoco_common.specs import check_sizes
 from cypool.envs.robotics import specs
 from cypool.envs.robotics.models import SIZES, asset_path
@@ -49,7 +50,7 @@ cdef double distance_blas(const double* a, const double* b, int n) noexcept nogi
 cdef class RoboticsEnv(Simulation):
     """Base of the robots of Gymnasium-Robotics.
 
-    Follows gymnasium-robotics 1.4.2, addition by addition and draw by draw. What MuJoCo reports as an error, or as a
+    Follows gymnasium-robotics 1.4.2, addition by addition and draw by draw. An error of MuJoCo, or a
     warning that is not one of instability, is the `EnvError` of this environment.
 
     Info: the infos of the robot, and `unstable` int32, as `MujocoEnv` has it.
@@ -201,7 +202,7 @@ cdef class RoboticsEnv(Simulation):
         cdef mjData* scene = self.scene
         if scene == NULL:
             return self.camera.render_into(self.model, self.data, out)
-        # a copy: what the reference does to show its goal changes the episode
+        # a copy: the reference changes the episode to show its goal
         memcpy(scene.buffer, self.data.buffer, self.data.nbuffer)
         scene.time = self.data.time
         saved.set_awake(scene, saved.get_awake(self.data))

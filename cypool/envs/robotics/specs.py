@@ -62,7 +62,7 @@ def describe_robot(model: Any, options: dict[str, Any], *, obs_size: int, num_ac
         camera: Where pictures are taken from, if `default_camera_config` does not say.
         render_fps: As the reference's metadata has it.
         goal_size: How many numbers a goal has; 0: there are no goals.
-        goals: What computes rewards of goals, for `EnvSpec.goals`.
+        goals: Computes rewards of goals, for `EnvSpec.goals`.
         action_bounds: Of all numbers of an action, or arrays of bounds.
     """
     check_with_model(model, options, camera)
@@ -275,7 +275,7 @@ def check_initial_state(state: Any, sizes: Mapping[str, int]) -> list[float]:
     """Returns the numbers of Adroit's `initial_state_dict`, part after part; None has none.
 
     Args:
-        state: What a reset got.
+        state: Of a reset.
         sizes: How many numbers each part has.
 
     Raises:

@@ -22,7 +22,7 @@ KITCHEN_QPOS = (
     -4.22629655e-05, 6.28065475e-05, 4.04984708e-05, 4.62730939e-04, -2.26906415e-04, -4.65501369e-04, -6.44129196e-03,
     -1.77048263e-03, 1.08009684e-03, -2.69397440e-01, 3.50383255e-01, 1.61944683e+00, 1.00618764e+00, 4.06395120e-03,
     -6.62095997e-03, -2.68278933e-04)
-# and the goals of tasks: the first of their positions, and what these are to be
+# and the goals of tasks: the first of their positions, and the values for them
 KITCHEN_TASKS: dict[str, tuple[int, tuple[float, ...]]] = {
     "bottom burner": (11, (-0.88, -0.01)),
     "top burner": (15, (-0.92, -0.01)),

@@ -34,7 +34,7 @@ public:
         ++used_;
         const size_t mask = table_.size() - 1;
         if (used_ * 5 < mask * 3) return;
-        // grows to more than four times of what it holds, and takes the cells over in the order of the old table
+        // grows to more than four times its items, and takes the cells over in the order of the old table
         size_t size = 8;
         while (size <= used_ * 4) size *= 2;
         std::vector<Cell> bigger(size, FREE);

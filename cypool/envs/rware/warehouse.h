@@ -27,12 +27,12 @@ struct Options {
     std::vector<uint8_t> highways;   // (rows, cols)
 };
 
-// What environments with the same options share.
+// The shared part of environments with the same options.
 struct Spec {
     Options o;
     std::vector<Cell> goals, shelves;
     int side, words, obs_size;
-    std::vector<float> scale_x, scale_y;   // what is observed of a coordinate
+    std::vector<float> scale_x, scale_y;   // the observed value of a coordinate
     std::vector<float> empty;              // an observation with nothing in sight
     std::vector<int> offsets[4];           // of the cells of a picture, by direction, as np.rot90 turns them
     std::vector<uint8_t> inside, is_goal;  // with a border
@@ -54,7 +54,7 @@ struct Spec {
         for (int y = 0; y < o.rows; ++y)
             scale_y.push_back(o.normalised ? float(static_cast<double>(y) / static_cast<double>(o.rows - 1))
                                            : static_cast<float>(y));
-        // nobody looks up
+        // no agent looks up
         empty.assign(8 + side * side * words, 0.0f);
         for (int c = 0; c < side * side; ++c) empty[8 + c * words + 1] = 1;
         const int stride = o.cols + side - 1, last = side - 1;
@@ -161,7 +161,7 @@ public:
             }
         }
         if (moves) {
-            // what moves leaves its place first: others may come there
+            // moving agents leave their places first: others may come there
             for (const Agent& a : agents) {
                 if (a.action != FORWARD) continue;
                 agent_at[index(a.at)] = 0;
@@ -364,7 +364,7 @@ private:
         while (k != entry);
     }
 
-    // Lets one chain go to each free cell that somebody wants.
+    // Lets one chain go to each free cell that an agent wants.
     void choose_longest() {
         const int n = s->o.agents;
         std::fill(height_.begin(), height_.end(), int16_t{1});
@@ -395,7 +395,7 @@ private:
     }
 
     // Of those who could come to a cell with chains of one length, the one that networkx finds first. rware makes a
-    // graph of all cells that somebody is in or wants to be in, and copies the part around the root. The copy has the
+    // graph of all cells that an agent is in or wants to be in, and copies the part around the root. The copy has the
     // order of the graph, or, where it has less than half of its cells, that of a set of tuples.
     int first_of(Cell cell, Cell root, int height) {
         const int n = s->o.agents;
@@ -454,7 +454,7 @@ private:
     void observe_flat(int k, float* out) const {
         const Options& o = s->o;
         const Agent& me = agents[k];
-        // most cells are empty: what they look like is copied
+        // most cells are empty: their look is copied
         std::copy(s->empty.begin(), s->empty.end(), out);
         out[0] = s->scale_x[me.at.x], out[1] = s->scale_y[me.at.y], out[2] = static_cast<float>(me.carries != 0),
         out[3 + me.direction] = 1;

@@ -67,7 +67,7 @@ cdef class NChain(Env):
         return 0
 
     cdef object render(self):
-        # of a longer chain what is around the state
+        # of a longer chain the part around the state
         first = min(max(self.state - MAX_STATES // 2, 0), max(self.n - MAX_STATES, 0))
         chain = np.full((1, min(self.n, MAX_STATES), 3), 64, np.uint8)
         chain[0, self.state - first] = 255

@@ -14,12 +14,12 @@ Outcomes: TypeAlias = list[tuple[float, int, float, bool]]
 Rows: TypeAlias = tuple[str, ...]
 Transitions: TypeAlias = tuple[list[list[Outcomes]], NDArray[Any]]
 
-# CliffWalking: the grid, and what up, right, down and left lead on by
+# CliffWalking: the grid, and the steps of up, right, down and left
 HEIGHT, WIDTH = 4, 12
 _START, _GOAL = 36, 47
 _CLIFF_MOVES = ((-1, 0), (0, 1), (1, 0), (0, -1))
 
-# FrozenLake: its maps, and what left, down, right and up lead on by
+# FrozenLake: its maps, and the steps of left, down, right and up
 MAPS: dict[str, Rows] = {
     "4x4": ("SFFF", "FHFH", "FFFH", "HFFG"),
     "8x8": ("SFFFFFFF", "FFFFFFFF", "FFFHFFFF", "FFFFFHFF", "FFFHFFFF", "FHHFFFHF", "FHFFHFHF", "FFFHFFFG"),
@@ -33,7 +33,7 @@ _TAXI = 4
 # squares with a wall to their east
 _WALLS = {(0, 1), (1, 1), (3, 0), (3, 2), (4, 0), (4, 2)}
 _SOUTH, _NORTH, _EAST, _WEST, _PICKUP, _DROPOFF = range(6)
-# what is to the left and to the right of who goes south, north, east, west
+# the left and the right of one who moves south, north, east, west
 _SIDES = ((_EAST, _WEST), (_WEST, _EAST), (_NORTH, _SOUTH), (_SOUTH, _NORTH))
 TAXI_STATES, TAXI_ACTIONS = 500, 6
 

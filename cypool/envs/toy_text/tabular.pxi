@@ -1,4 +1,4 @@
-# Environments that are a table of what may follow each state and action.
+# Environments that are a table of the successors of each state and action.
 import numpy as np
 
 from cypool.state import check_state
@@ -41,7 +41,7 @@ cdef class Table:
 cdef class Tabular(Env):
     """Base of the environments that are a table; a subclass sets `table`.
 
-    Info: `prob` float64: the probability of what came of the last action, 1 after a reset.
+    Info: `prob` float64: the probability of the last action's outcome, 1 after a reset.
     """
 
     cdef int reset(self) except -1 nogil:

@@ -5,7 +5,7 @@ from libcpp.vector cimport vector
 from cypool.env cimport Env
 
 
-# Environments that are a table of what may follow each state and action.
+# Environments that are a table of the successors of each state and action.
 
 cdef struct Outcome:
     double prob
@@ -27,4 +27,4 @@ cdef class Table:
 cdef class Tabular(Env):
     cdef Table table                     # shared by all environments with the same options
     cdef int state
-    cdef double prob                     # of what came, as the table had it
+    cdef double prob                     # of the last outcome, in the table

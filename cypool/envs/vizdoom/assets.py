@@ -21,11 +21,11 @@ from cypool.util.packages import folder_of, version_of
 if TYPE_CHECKING:
     from cypool.util.typing import Pathlike
 
-# what the library is compiled from; another engine does not understand it
+# the version that the library is compiled from; another engine does not understand it
 VERSION = "1.3.2"
 NEEDED = f"ViZDoom's environments need its engine: pip install vizdoom=={VERSION}"
 
-# a folder for each process that plays: `names` lists what it has put into shared memory, and is locked while it lives
+# a folder for each process that plays: `names` lists its names in shared memory, and is locked while it lives
 PREFIX = "cypool-doom-"
 ARCHIVES = (b"PK\3\4", b"7z\xbc\xaf", b"KenS", b"RFF\x1a", b"PACK")  # that the engine reads in addition to WADs
 KINDS = ("ViZDoomMQDoom", "ViZDoomMQCtr", "ViZDoomSM")
@@ -149,7 +149,7 @@ def default_iwad() -> str:
 def engine_dir() -> tuple[str, Any]:
     """Returns the folder that engines of this process run in, and the handle of its list of names.
 
-    The first call removes what processes that were killed have left behind.
+    The first call removes the files of processes that were killed.
     """
     pid = os.getpid()
     if pid not in _own:
@@ -171,7 +171,7 @@ def engine_dir() -> tuple[str, Any]:
 
 def _list_in(folder: Any) -> Any:
     """Makes the list of names in a new folder; returns its handle, with the lock that says that this process lives."""
-    # it has another name until it is locked: other processes remove the folder of a list that nobody holds
+    # it has another name until it is locked: other processes remove the folder of a list that is not locked
     new = os.path.join(folder, "new")
     handle = os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
@@ -201,8 +201,8 @@ def sweep() -> None:
 def _open_list(folder: Any) -> Any:
     """Opens the list of names in a folder.
 
-    Anybody may put anything into the folder for temporary files. So a link is not followed, and opening a pipe does
-    not wait for somebody who writes to it.
+    Anybody may put anything into the folder for temporary files. So a link is not followed, and opening a pipe does not
+    wait for a writer.
 
     Raises:
         OSError: The folder or the list is missing, is another user's, or is something else.

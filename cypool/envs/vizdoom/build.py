@@ -8,7 +8,7 @@ from build_tools.sdist import Sdist
 
 VERSION = "1.3.2"
 
-# what the library includes of Boost; boost.h stands in for all of it
+# the headers of Boost that the library includes; boost.h stands in for all of it
 BOOST = (
     "algorithm/string", "algorithm/string/join", "algorithm/string/trim_all", "asio", "chrono", "filesystem",
     "interprocess/ipc/message_queue", "interprocess/mapped_region", "interprocess/shared_memory_object",
@@ -46,6 +46,6 @@ LIBRARY = SourceLibrary(
     # a step spends its time in the engine
     flags=("-std=c++17", "-Og", "-g0", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-ffp-contract=off", "-w"),
     generate=_headers,
-    # what the library includes of the engine
+    # the header of the engine that the library includes
     further_files=("src/vizdoom/src/viz_doom_classes.h",),
 )

@@ -1,4 +1,4 @@
-"""Configs of ViZDoom: what they come to, and the lines that each interface adds."""
+"""Configs of ViZDoom: their results, and the lines that each interface adds."""
 from __future__ import annotations
 
 import functools
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from cypool.envs.vizdoom.names import BUTTONS, FIRST_DELTA
 
-# EnvPool draws nothing narrower, but makes what it has drawn as small as the config says
+# EnvPool draws nothing narrower, but shrinks its pictures to the size of the config
 _NARROW = 320
-# what a config may ask for, and takes the engine's time, but is not observed by EnvPool
+# settings of a config that take the engine's time, but are not observed by EnvPool
 _UNSEEN = ("depth_buffer_enabled", "labels_buffer_enabled", "automap_buffer_enabled", "audio_buffer_enabled",
            "notifications_buffer_enabled", "objects_info_enabled", "sectors_info_enabled")
 # the channels that are red, green and blue, where they are not the first ones in this order
@@ -57,7 +57,7 @@ class Config(NamedTuple):
 
 
 def read_config(path: str, text: str = "") -> Config:
-    """Returns what a config comes to.
+    """Returns the result of a config.
 
     Args:
         path: A config file, or "".

@@ -30,7 +30,7 @@ assets.before_leaving.append(_end_engines)
 
 
 def probe(path, text):
-    """Returns what a config comes to, as a `Config`.
+    """Returns the result of a config, as a `Config`.
 
     Args:
         path: A config file, or "".
@@ -64,7 +64,7 @@ cdef inline library.Match* game(Doom self) noexcept nogil:
 
 
 cdef class Doom(Env):
-    """One match, and what both interfaces have in common.
+    """One match, and the common part of both interfaces.
 
     Start-up, and a restart after a fault, are left to `reset`, which runs on the pool's threads.
     """
@@ -74,7 +74,7 @@ cdef class Doom(Env):
         Args:
             config_path, text: The config, and lines that follow those of the file.
             arguments: Those of each player's engine.
-            pipelined: Whether all tics of a step may be sent for at once, where nobody else plays.
+            pipelined: Whether all tics of a step may be sent for at once, where there are no other players.
         """
         cdef library.Settings settings
         options = spec.options
@@ -95,7 +95,7 @@ cdef class Doom(Env):
         settings.circumstances.names = names
         del self.match
         self.match = <Match*>new library.Match(settings)
-        # it has read the file again, and nobody checks sizes later
+        # it has read the file again, and sizes are not checked later
         now = type(self).describe(**options)
         played = _config_of(game(self).facts())._replace(iwad=self.config.iwad, wad=self.config.wad)
         if (now.observation, now.action, now.info) != (spec.observation, spec.action, spec.info) or (

@@ -27,8 +27,8 @@ cdef int SELECTED_WEAPON_AMMO = VARIABLES.index("SELECTED_WEAPON_AMMO")
 cdef class EnvPoolDoom(Doom):
     """Observations, actions and rewards of EnvPool 1.2.5: small stacked images, and changes of game variables.
 
-    A step that ends the episode has reward 0 and shows what the one before did, as the game shows nothing any more.
-    A match of several players has them in a first dimension of observations, actions and infos.
+    A step that ends the episode has reward 0 and shows the picture of the one before, as the game shows nothing any
+    more. A match of several players has them in a first dimension of observations, actions and infos.
     """
     describe = staticmethod(specs.envpool_doom)
 
@@ -44,7 +44,7 @@ cdef class EnvPoolDoom(Doom):
     cdef vector[int] info_variables      # which of them info has
     cdef vector[double] now              # values of variables, of each player
     cdef vector[double] before
-    cdef vector[double] base             # what counters began the episode with
+    cdef vector[double] base             # counters at the episode's begin
     cdef vector[double] gain             # reward of one more
     cdef vector[double] loss             # ... of one less, negated
     cdef vector[double] weapon_reward
@@ -123,7 +123,7 @@ cdef class EnvPoolDoom(Doom):
         if not goes_on:
             self.game_step = 0
             self.elapsed_step = 0
-            # for an engine that is started again, which must not repeat what the last one played
+            # for an engine that is started again, which must not repeat the games of the last one
             if not self.reseed:
                 self.new_seed = <uint32_t>integers(self.rng, 0, 1LL << 32)
             if self.recording.size() > 0 and self.episode > 0:
@@ -170,7 +170,7 @@ cdef class EnvPoolDoom(Doom):
         return 0
 
     cdef float read_player(self, size_t player, bint first) noexcept nogil:
-        """Takes a player's screen and variables; returns the reward of what changed."""
+        """Takes a player's screen and variables; returns the reward of the changes."""
         cdef size_t count = self.variables.size(), k
         cdef double* now = self.now.data() + player * count
         cdef double* before = self.before.data() + player * count

@@ -113,7 +113,7 @@ cdef class GymnasiumDoom(Doom):
         return 0
 
     cdef void copy(self, size_t player, Source source, uint8_t* target, size_t size) noexcept nogil:
-        """Writes one part of what a player sees: straight from the memory that the engine wrote it to."""
+        """Writes one part of a player's observation: straight from the memory that the engine wrote it to."""
         cdef const uint8_t* seen = NULL
         cdef size_t k
         if source == VARIABLES_:

@@ -1,4 +1,4 @@
-"""Games of ViZDoom: what `cpp/match.h` offers."""
+"""Games of ViZDoom: the interface of `cpp/match.h`."""
 from libc.stdint cimport int16_t, uint8_t, uint32_t
 from libcpp cimport bool as cpp_bool
 from libcpp.string cimport string
@@ -48,7 +48,7 @@ cdef extern from "match.h" namespace "cypool::doom" nogil:
     # kills all engines of this process, waits for their end, and lets no other one start
     void end_engines() noexcept
 
-    # what there is to see between steps; of a match that runs
+    # the visible state between steps; of a match that runs
     cdef cppclass Player:
         cpp_bool over() noexcept
         cpp_bool timed_out() noexcept

@@ -24,7 +24,7 @@ _LARGEST = np.finfo(np.float32).max
 
 Numbers: TypeAlias = NDArray[np.float32]
 
-# what EnvPool rewards by default: a gain, and a loss
+# EnvPool's rewards by default: of a gain, and a loss
 REWARDS = {
     "FRAGCOUNT": (1, -1.5), "KILLCOUNT": (1, 0), "DEATHCOUNT": (-0.75, 0.75), "HITCOUNT": (0.01, -0.01),
     "DAMAGECOUNT": (0.003, -0.003), "HEALTH": (0.005, -0.003), "ARMOR": (0.005, -0.001),
@@ -127,11 +127,11 @@ def _check_resolution(path: str, resolution: str) -> None:
                          f"{shown(resolution)}") from None
 
 
-# ---- what both interfaces have
+# ---- shared by both interfaces
 
 
 def is_alone(options: Mapping[str, Any]) -> bool:
-    """Returns whether nobody else plays, so that the engine waits for nothing but our tics."""
+    """Returns whether there are no other players, so that the engine waits for nothing but our tics."""
     return options["num_players"] == 1 and options["num_bots"] == 0 and not options["game_args"]
 
 
@@ -234,7 +234,7 @@ def gymnasium_doom(options: dict[str, Any]) -> EnvSpec:
 
 
 def choices_of(num_binary: int, pressed: int) -> list[tuple[int, ...]]:
-    """Returns what can be chosen of buttons, each a tuple of 0 and 1; nothing if they are free."""
+    """Returns the choices of buttons, each a tuple of 0 and 1; nothing if they are free."""
     if not num_binary or not pressed:
         return []
     return [choice for choice in itertools.product((0, 1), repeat=num_binary) if sum(choice) <= pressed]
@@ -327,7 +327,7 @@ def rewarded(config: Config, options: Mapping[str, Any]) -> tuple[list[int], lis
 
 def combined_actions(buttons: Sequence[str], force_speed: bool, deltas: Mapping[str, tuple[int, float, float]],
                      ) -> NDArray[np.float64]:
-    """Returns what EnvPool makes of buttons as one choice: an array of a row of their values for each.
+    """Returns EnvPool's choices of buttons: an array of a row of their values for each.
 
     At most one weapon is selected, and one of two opposite buttons pressed.
 

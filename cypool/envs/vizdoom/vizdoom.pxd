@@ -8,7 +8,7 @@ from libcpp.vector cimport vector
 from cypool.env cimport Env, Rows, Slot
 
 
-# The base class of both interfaces. What compiles against it needs nothing of ViZDoom's.
+# The base class of both interfaces. Code that compiles against it needs nothing of ViZDoom's.
 
 ctypedef vector[PyObject*] EnvList
 
@@ -21,7 +21,7 @@ cdef extern from *:
         pass
 
 
-# what there is to see
+# the kinds of visible data
 cdef enum Source:
     SCREEN
     DEPTH

@@ -1,6 +1,6 @@
 // Takes the place of ALE's M6502Low.cxx: the processor of the console, a 6502 with 13 address lines and no interrupts.
 //
-// What is computed is what ALE computes, undocumented opcodes included. Why it is faster:
+// The results are those of ALE, undocumented opcodes included. Why it is faster:
 // - Registers, flags, and the count of instructions and cycles, which is one number, are locals of one function, so
 //   that they are in the CPU's registers.
 // - Opcodes and operands are read straight from the ROM, as long as the program counter stays in a window: pages that
@@ -9,14 +9,14 @@
 // - The zero page and the stack are found without the page table.
 // - N and Z are kept as the number they come from.
 // - Loops that wait for the timer are skipped, all but the last turn.
-// - Each opcode ends with a jump of its own to the next one, which a CPU predicts better than one shared by all.
+// - Each opcode ends with a separate jump to the next one, which a CPU predicts better than one shared by all.
 //
 // Traps:
 // - Devices read System's cycles and the byte on the bus, and TIA whether the last access was a read: all are up to
 //   date whenever a device is called.
 // - A device may stop the processor, waste cycles, or exchange pages under the running program.
-// - A frame ends after a number of instructions too, so what is skipped has to be counted. In a window only jumps look
-//   at the number; what is left at the end of it is run outside.
+// - A frame ends after a number of instructions too, so skipped instructions are counted. In a window only jumps look
+//   at the number; the instructions that are left at the end of it run outside.
 // - gcc must not vectorize this file (build.py).
 #include <algorithm>
 #include <bit>
@@ -50,7 +50,7 @@ using ale::stella::System;
 using ale::stella::TIA;
 using Page = System::PageAccess;
 
-// an explicit instantiation may name what is private: so members of ALE's classes are reached as its headers are
+// an explicit instantiation may name private members: so members of ALE's classes are reached with unchanged headers
 template <class Name, auto pointer> struct Expose {
     friend auto& expose(Name, typename Name::Owner& owner) { return owner.*pointer; }
 };
@@ -70,7 +70,7 @@ EXPOSE(BanksByAddress, CartridgeFE, myImage)
 
 static_assert(std::endian::native == std::endian::little, "as in the program, the low byte comes first");
 
-// what the processor is connected to
+// the devices of the processor
 struct Board {
     static constexpr unsigned kAddresses = 0x1fff, kPageSize = 64, kNumPages = 128;
     static constexpr unsigned kLongestWindow = 0x1000, kPlainBytes = 0x34, kCycleBits = 24;
@@ -321,7 +321,7 @@ template <bool kWindow> struct Core : Registers {
     // after another push, which was a write
     INLINE void push_again(unsigned value) {
         if (kWindow && sp & 0x80) [[likely]]
-            return push(value);  // to memory, where nobody asks
+            return push(value);  // to memory, where no device reads it
         board.last_was_read = false;
         push(value);
         board.last_was_read = true;
@@ -377,7 +377,7 @@ template <bool kWindow> struct Core : Registers {
     INLINE Any ind_y() { return indexed(pointer(next()), y); }
     INLINE Any ind_y_read() { return indexed_read(pointer(next()), y); }
 
-    // ---- what instructions do; `m` is an operand
+    // ---- instructions; `m` is an operand
 
     INLINE void lda(unsigned m) { nz = a = m; }
     INLINE void ldx(unsigned m) { nz = x = m; }
@@ -440,7 +440,7 @@ template <bool kWindow> struct Core : Registers {
     INLINE unsigned inc(unsigned m) { return nz = (m + 1) & 0xff; }
     INLINE unsigned dec(unsigned m) { return nz = (m - 1) & 0xff; }
 
-    // reads, changes and writes a byte of memory; returns what was written
+    // reads, changes and writes a byte of memory; returns the written value
     template <unsigned (Core::*change)(unsigned), class Address> INLINE unsigned modify(Address address) {
         const unsigned result = (this->*change)(read(address));
         write(address, result);
@@ -543,7 +543,7 @@ template <bool kWindow> struct Core : Registers {
         c = both >= m;
         nz = x = (both - m) & 0xff;
     }
-    // stores some registers, and also what is one above the address' high byte
+    // stores some registers, combined by AND with one more than the address' high byte
     INLINE void store_with_high(Any address, unsigned value) { write(address, value & ((address.at >> 8) + 1)); }
     template <class Address> INLINE void slo(Address address) { ora(modify<&Core::asl>(address)); }
     template <class Address> INLINE void rla(Address address) { and_(modify<&Core::rol>(address)); }
@@ -566,7 +566,7 @@ template <bool kWindow> bool run(Registers& registers, Board& board) {
     Core<kWindow> p(registers, board);
     bool legal = true;
 
-// an instruction: its opcode, its cycles, what it does
+// an instruction: its opcode, its cycles, its code
 #define OP(code, number, ...) INSTRUCTION(code, number, p.at < board.end, __VA_ARGS__)
 // one that may go back; a window has fewer instructions than are left when it is entered or a jump in it is taken
 #define JUMP(code, number, ...) \

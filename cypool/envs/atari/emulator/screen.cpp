@@ -1,5 +1,5 @@
-// Takes the place of one function in ALE's stella_environment.cpp: the one that copies the video chip's picture to
-// where getScreen finds it, after each frame. Nobody asks there: cypool reads the chip's own.
+// Takes the place of one function in ALE's stella_environment.cpp: the one that copies the video chip's picture for
+// getScreen after each frame. cypool reads the chip's memory and does not need the copy.
 #include "ale/environment/stella_environment.hpp"
 
 namespace ale {

@@ -6,7 +6,7 @@
 
 namespace {
 
-// an explicit instantiation may name what is protected
+// an explicit instantiation may name protected members
 struct PageChanges {
     friend int& expose(PageChanges, ale::stella::M6502& processor);
 };

@@ -8,11 +8,11 @@
 // - A line with nothing new is a copy of the one above.
 //
 // Traps:
-// - What happens at the end of a line (`end_line`) happens when the picture gets there. Only writes to what is not read
-//   there can wait, and what they say must not change anything there.
-// - Frames may end early, or be shown before they end. What the beam has not reached shows the frame before last, and
-//   here it can be seen how ALE draws: four pixels at once, some beyond the beam (`finish_group`); and the blanks after
-//   HMOVE before the beam is there, which is why nothing waits while there are any.
+// - The end of a line (`end_line`) is handled when the picture gets there. Only writes to registers that it does not
+//   read can wait, and their values must not change anything there.
+// - Frames may end early, or be shown before they end. Pixels that the beam has not reached show the frame before
+//   last, and here it can be seen how ALE draws: four pixels at once, some beyond the beam (`finish_group`); and the
+//   blanks after HMOVE before the beam is there, which is why nothing waits while there are any.
 // - BRK and JSR write several bytes at one time, and of two such writes the first may have a longer delay: then it is
 //   drawn to where that ends, before the second changes anything.
 // - A frame that is too long is ended by any write. One without an end is shown as it is when the 6502 has executed so
@@ -64,7 +64,7 @@ struct Copies {
 constexpr Copies COPIES[8] = {{1, {0}},     {2, {0, 16}}, {2, {0, 32}},     {3, {0, 16, 32}},
                               {2, {0, 64}}, {1, {0}},     {3, {0, 32, 64}}, {1, {0}}};
 
-// the same as factors of what is to be copied: of the copies less than 64 pixels away, and of the one that is 64 away
+// the same as factors of the bits to copy: of the copies less than 64 pixels away, and of the one that is 64 away
 constexpr std::uint64_t near_copies(unsigned copies) {
     std::uint64_t factor = 0;
     for (int k = 0; k < COPIES[copies].count; ++k) {
@@ -140,8 +140,8 @@ std::uint64_t between(int from, int to) {
 
 std::uint8_t byte_of(const std::uint64_t* words, int k) { return static_cast<std::uint8_t>(words[k / 8] >> k % 8 * 8); }
 
-// Writes the pixels of a line in [from, to), no others. layers: bits of a line, of which no two share one; with what
-// is in none of them, the colours are those of background, playfield, player 0 and player 1.
+// Writes the pixels of a line in [from, to), no others. layers: bits of a line, of which no two share one; bits
+// in none of them have the colours of background, playfield, player 0 and player 1.
 void fill(std::uint8_t* line, const std::uint64_t (*layers)[4], const std::uint8_t* colours, int from, int to) {
     const std::uint64_t ground = times_8(colours[0]);
     const std::uint64_t playfield = ground ^ times_8(colours[1]);
@@ -299,7 +299,7 @@ void TIA::systemCyclesReset() {
     const std::uint32_t cycles = mySystem->cycles();
     sound_->adjustCycleCounter(-static_cast<int>(cycles));
     grounded_until_ -= cycles;
-    // unsigned: what is far in the past or future may wrap around
+    // unsigned: clocks far in the past or future may wrap around
     for (int* clock : {&frame_start_, &display_start_, &display_end_, &drawn_to_, &vsync_end_, &last_move_}) {
         *clock = static_cast<int>(static_cast<std::uint32_t>(*clock) - 3 * cycles);
     }
@@ -493,7 +493,7 @@ void TIA::start_frame() {
     greyed_ = false;
 }
 
-// What the beam has not reached of a frame that was not ended.
+// Greys the pixels that the beam has not reached of a frame that was not ended.
 void TIA::grey_out() {
     const int line = std::clamp(static_cast<int>(scanlines()) - first_line_, 0, num_lines_);
     for (int i = line * WIDTH; i < num_lines_ * WIDTH; ++i) {
@@ -629,7 +629,7 @@ INLINE std::uint64_t TIA::bits_of(const Look& look, int object) {
     return graphics;
 }
 
-// Makes the rows that a register has changed again, and with them what is visible where.
+// Makes the rows that a register has changed again, and with them the visible layers.
 void TIA::refresh() {
 #ifdef CYPOOL_TIA_SIMD
     if (simd_ != Simd::NONE) return refresh_avx2();
@@ -657,7 +657,7 @@ __attribute__((target("avx2"))) void TIA::refresh_avx2() {
 }
 #endif
 
-// Finds what is visible where, from the rows.
+// Finds the visible layer of each pixel from the rows.
 INLINE void TIA::make_layers() {
     stale_ = 0;
     // ALE forgets the priority of a playfield that is alone
@@ -743,7 +743,7 @@ bool TIA::reaches(Look look, int object, int from) {
     return row_of(look, object).words[from / 64] >> from % 64 & 15;
 }
 
-// Draws what ALE has beyond the beam, in a frame that is shown unfinished. After HMOVE it blanks, at the first access,
+// Draws ALE's pixels beyond the beam, in a frame that is shown unfinished. After HMOVE it blanks, at the first access,
 // as many pixels as there are clocks to the last of those that are to be blanked, though no pixel may have been sent
 // yet.
 void TIA::finish_line() {
@@ -964,7 +964,7 @@ void TIA::write_ball_delay(int clock, bool value) {
 void TIA::write_motion(int clock, int object, std::uint8_t value) {
     access(false, clock);
     const auto motion = static_cast<std::int8_t>(value >> 4);
-    // what made missile 0 the stars of Cosmic Ark
+    // the condition for the stars of Cosmic Ark, made of missile 0
     if (object == M0 && after_move(clock) == 3 * 21 && motion_[M0] == 7 && motion == 6) {
         catch_up(clock);
         stars_ = true;
@@ -1155,7 +1155,7 @@ INLINE void TIA::write(int clock, unsigned address, std::uint8_t value) {
         case AUDV1:
             access(false, clock);
             return sound_->set(static_cast<std::uint16_t>(address), value, static_cast<int>(mySystem->cycles()));
-        default:  // RSYNC, which ALE leaves out, and what is no register
+        default:  // RSYNC, which ALE leaves out, and addresses without a register
             return access(false, clock);
     }
 }

@@ -16,7 +16,7 @@ enum { Z_OK = 0, Z_STREAM_ERROR = -2 };
 
 static inline gzFile gzopen(const char* path, const char* mode) {
     gzFile file = std::fopen(path, mode);
-    if (file && std::fgetc(file) == 0x1f && std::fgetc(file) == 0x8b) {  // what every gzip file begins with
+    if (file && std::fgetc(file) == 0x1f && std::fgetc(file) == 0x8b) {  // the first bytes of every gzip file
         std::fclose(file);
         return nullptr;
     }

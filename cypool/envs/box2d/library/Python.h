@@ -1,4 +1,4 @@
-// In the place of Python's header: Box2D includes it for what it does when an assertion fails, which needs the GIL.
+// In the place of Python's header: Box2D includes it for its failed assertions, which need the GIL.
 #pragma once
 
 #include <stdexcept>

@@ -1,5 +1,6 @@
 // The velocity iterations of an island's joints, in the place of b2RevoluteJoint::SolveVelocityConstraints, with the
-// same operations in the same order. What is the same in all iterations is computed once, and no call is virtual.
+// same operations in the same order. Values that are the same in all iterations are computed once, and no call is
+// virtual.
 #pragma once
 
 #include <cstring>
@@ -95,7 +96,7 @@ private:
         impulse = {joint->m_impulse, joint->m_motorImpulse};
     }
 
-    // b2Clamp, with jumps in the place of minss and maxss: what follows is computed before the comparison is known. The
+    // b2Clamp, with jumps in the place of minss and maxss: the code behind it runs before the comparison is known. The
     // empty statements keep the compiler from undoing that.
     static float32 keep_within(float32 x, float32 most) {
         if (!(x < most)) {

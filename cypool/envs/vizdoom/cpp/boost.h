@@ -1,11 +1,11 @@
-// What ViZDoom's library takes from Boost, in standard C++ and POSIX: no Boost is needed to compile it.
+// The parts of Boost that ViZDoom's library uses, in standard C++ and POSIX: no Boost is needed to compile it.
 //
 // Each boost/*.hpp that it includes is made to include this file (build.py). Text and file functions are
 // the few that it calls. Processes, threads and queues are made so that an engine may be killed, or stop, at any
 // moment:
 //
 //   thread            the library's launcher, one to an engine; `interrupt`, called before each join, kills the engine
-//   process::execute  starts the engine: in a process group of its own, dead as soon as we are, in a folder of its own
+//   process::execute  starts the engine: in a separate process group, dead as soon as we are, in a separate folder
 //   wait_for_exit     kills an engine that a call has waited for too long: it may hold a lock of a queue
 //   message_queue     the layout of Boost's, which the engine has; `receive` gives up after a time. A dead
 //                     process may hold a lock, or be counted as one that waits: see there
@@ -55,13 +55,13 @@
 
 namespace cypool::doom {
 
-// What the calls of one thread go by; set before a call of the library.
+// Settings of one thread's calls; set before a call of the library.
 struct Circumstances {
-    // when the engine counts as hung: also one that answers, but never does what it is asked to
+    // when the engine counts as hung: also one that answers, but never obeys
     std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
     std::string folder;  // where the engine to be started runs, and leaves its files
     int names = -1;      // a file that takes down the names of shared memory, before there is any
-    // set when an engine of the match is gone: the others wait for what it would have sent. Null: there are no others
+    // set when an engine of the match is gone: the others wait for its messages. Null: there are no others
     std::shared_ptr<std::atomic<bool>> lost;
 };
 inline thread_local Circumstances circumstances;
@@ -70,7 +70,7 @@ inline thread_local Circumstances circumstances;
 struct Process {
     std::mutex mutex;
     pid_t pid = 0;
-    bool over = false;  // nobody may be sent a signal: the number may be another process's
+    bool over = false;  // no signal may be sent: the number may be another process's
     Circumstances circumstances;
     // of the call that waits for the engine: one that is stopped while it holds a lock is killed by its launcher, as
     // a thread that waits for the lock cannot give up
@@ -92,7 +92,7 @@ struct Process {
 // The engines of this process, for its end.
 class Engines {
 public:
-    // After a fork the child has none; the parent's are not touched, nor what may be locked there.
+    // After a fork the child has none; the parent's are not touched, nor are locks there.
     static Engines& instance() {
         static std::atomic<Engines*> current{nullptr};
         Engines* here = current.load();
@@ -378,7 +378,7 @@ inline void terminate(const child& child) { ::kill(child.pid, SIGKILL); }
 inline void wait_for_exit(const child& child) {
     cypool::doom::Process& process = *cypool::doom::launched;
     siginfo_t info;
-    // an old kernel has none: then nobody looks after locks
+    // an old kernel has none: then locks are not looked after
     pollfd handle{static_cast<int>(syscall(SYS_pidfd_open, child.pid, 0)), POLLIN, 0};
     while (handle.fd >= 0 && poll(&handle, 1, kLook) <= 0) {
         const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -462,11 +462,11 @@ private:
 // that it is ready, a header, pointers to the messages relative to where each pointer is, the messages.
 //
 // The engine takes from the queue we send to, and sends to the one we take from; each has one process on either side.
-// What a killed engine leaves behind would block us in three places:
+// The leftovers of a killed engine would block us in three places:
 //  - the mutex: it is a robust one.
 //  - pthread_cond_signal, for one who waited when it was killed: it waits for that one the second time. So there
 //    is one signal only for each time the queue was empty, and a dead engine does not empty it.
-//  - what glibc locks inside a condition for the moment of a signal: the launcher, when the engine is dead, writes a
+//  - glibc's lock inside a condition for the moment of a signal: the launcher, when the engine is dead, writes a
 //    new condition over it and wakes all threads that sleep on a word of it.
 class message_queue {
 public:
@@ -556,7 +556,7 @@ public:
                     std::string(lost ? "another engine of the match has ended" : "the engine does not answer"));
             }
             ++header_->takers;
-            // also to look for what a dead engine could not signal, and whether another one is dead
+            // also to look for messages that a dead engine could not signal, and whether another one is dead
             timespec slice;
             clock_gettime(CLOCK_MONOTONIC, &slice);
             slice.tv_nsec += kSlice;

@@ -1,7 +1,7 @@
 // A match: one engine for each of its players, stepped tic by tic. A game of one player is a match, too.
 //
-// It is played through ViZDoom's DoomGame. What the library does not offer is reached from outside, its sources stay
-// as they are: buffers are read where the engine wrote them, several tics are sent for at once, and all players of a
+// It is played through ViZDoom's DoomGame. Missing functions of the library are added from outside, its sources stay as
+// they are: buffers are read where the engine wrote them, several tics are sent for at once, and all players of a
 // match are sent for before any of them is waited for, as none of their engines continues without the others.
 #pragma once
 
@@ -76,13 +76,13 @@ struct NextSeed {
 };
 template struct Reach<NextSeed, &vizdoom::DoomController::getNextDoomSeed>;
 
-// What a game is made from; empty: what the library has by default, or the config says.
+// The settings of a game; empty: the library's default, or that of the config.
 struct Settings {
     std::string config_path, config;  // a file, then lines that continue it
     std::string engine, iwad, wad;
     std::vector<std::string> arguments;  // of each player
     int num_bots = 0;
-    bool alone = false;      // nobody else plays: the engine waits for nothing but our tics
+    bool alone = false;      // there are no other players: the engine waits for nothing but our tics
     bool pipelined = false;  // all tics of a step at once, for rewards that do not ask when it ended
     double patience = 60;    // seconds that a step or a reset may take
     Circumstances circumstances;
@@ -90,7 +90,7 @@ struct Settings {
 
 // The result of reading a config.
 struct Facts {
-    std::string remarks;  // what the library did not understand
+    std::string remarks;  // lines that the library did not understand
     std::string iwad, wad, map;
     std::vector<int> buttons, variables;
     int width, height, channels, format, mode;
@@ -150,7 +150,7 @@ public:
         } catch (...) {
             process_ = latest;
             stop();
-            // one that is about to die may still make what is to be removed
+            // one that is about to die may still make files that are to be removed
             for (int k = 0; k < 2000 && process_ && !process_->ended(); ++k) usleep(1000);
             forget();
             throw;
@@ -179,7 +179,7 @@ public:
                 doomController->close();
             }
         } catch (...) {
-            // as good as closed: what is left is freed by the destructor
+            // as good as closed: the destructor frees the rest
         }
     }
 
@@ -216,13 +216,13 @@ public:
         answer();
     }
 
-    // What `updateState` does, but for copies of all that there is to see.
+    // `updateState` without its copies of all that there is to see.
     void update_reward() {
         updateReward();
         lastMapTic = doomController->getMapLastTic();
     }
 
-    // What `newEpisode` does, in parts: all players of a match go through it together.
+    // `newEpisode` in parts: all players of a match go through it together.
     void change_map() {
         setSeed(getSeed());
         doomController->setDoomSeed((doomController->*reach(NextSeed{}))());
@@ -390,7 +390,7 @@ public:
     }
 
 private:
-    // After a fork the engines are the parent's, and so is what they are reached by.
+    // After a fork the engines are the parent's, and so are the connections to them.
     void leave_to_parent() noexcept {
         if (owner_ == getpid()) return;
         for (auto& player : players_) static_cast<void>(player.release());
@@ -411,7 +411,8 @@ private:
         return true;
     }
 
-    // Waits for what was sent for, then sends for the next tics; false if all are done, or the episode is over.
+    // Waits for the tics that were sent for, then sends for the next tics; false if all are done, or the episode is
+    // over.
     bool proceed(unsigned tics) {
         if (requested_ > 0) {
             done_ += std::exchange(requested_, 0);
@@ -543,7 +544,7 @@ private:
 
     enum { kMostRestartTics = 2000 };
     Settings settings_;
-    Facts facts_;  // what buffers and rows are made for
+    Facts facts_;  // the sizes of buffers and rows
     pid_t owner_;
     std::vector<std::unique_ptr<Player>> players_;
     bool begun_ = false;      // a step: buttons are pressed
@@ -562,7 +563,7 @@ inline void end_engines() noexcept {
     }
 }
 
-// A buffer of std::cerr that keeps what one thread writes, and passes on what others do.
+// A buffer of std::cerr that keeps the output of one thread, and passes on that of others.
 class Listener : public std::streambuf {
 public:
     // never freed: another thread may still write to it. To be called by one thread at a time.

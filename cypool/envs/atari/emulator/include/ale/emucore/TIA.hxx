@@ -1,5 +1,5 @@
 // The Atari 2600's video chip, in place of ALE's class: this folder is searched before ALE's own, so that ALE's console
-// and cartridges are compiled against this header. What is public is called and does what they expect.
+// and cartridges are compiled against this header. Public members have the names and results that they expect.
 //
 // Registers are written and read as the 6502 runs. The picture is only brought up to date before a write that changes
 // it, and before collisions are read: see tia.cpp.
@@ -33,7 +33,7 @@ class TIA final : public Device, public MediaSource {
   // in ALE's format
   bool save(Serializer& out) override;
   bool load(Deserializer& in) override;
-  // what that leaves out, but for the pixels: with it a restored chip goes on exactly as the saved one
+  // the rest of the state without the pixels: with it a restored chip continues exactly as the saved one
   void save_rest(Serializer& out) const;
   void load_rest(Deserializer& in);  // throws std::invalid_argument
 
@@ -54,7 +54,7 @@ class TIA final : public Device, public MediaSource {
 
  private:
   enum Object { P0, M0, P1, M1, BL, PF };
-  static constexpr std::uint8_t ALL = 0x7F, LAYERS = 0x40;  // of what may be stale
+  static constexpr std::uint8_t ALL = 0x7F, LAYERS = 0x40;  // of layers that may be stale
 
   // where in a line a player, a missile or the ball is sent
   struct Pattern {
