@@ -89,8 +89,8 @@ def warehouse(options: dict[str, Any]) -> EnvSpec:
         raise ValueError(f"n_agents: expected at most {rows * cols}, as many as there are cells, got {agents}")
     if options["request_queue_size"] >= shelves:
         made_by = "layout" if options["layout"] is not None else "shelf_rows, shelf_columns and column_height"
-        raise ValueError(f"request_queue_size: expected at most {shelves - 1}, fewer than the shelves of {made_by}, got "
-                         f"{options['request_queue_size']}")
+        raise ValueError(f"request_queue_size: expected at most {shelves - 1}, fewer than the shelves of {made_by}, "
+                         f"got {options['request_queue_size']}")
     if options["normalised_coordinates"] and min(rows, cols) < 2:
         raise ValueError("normalised_coordinates: expected False where there is one row or column, got True")
     layers = options["image_observation_layers"]
