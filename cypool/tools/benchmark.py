@@ -315,7 +315,10 @@ def describe() -> dict[str, Any]:
     cpu = next((line.split(": ")[1] for line in lines if line.startswith("model name")), platform.machine())
     others = {*(family.package for family in FAMILIES if family.package), "envpool"}
     packages = ["numpy", "gymnasium", *sorted(filter(importlib.util.find_spec, others))]
-    versions = {package.replace("_", "-"): importlib.metadata.version(package) for package in packages}
+    # a distribution may have another name than its package
+    names = importlib.metadata.packages_distributions()
+    versions = {name.replace("_", "-"): importlib.metadata.version(name)
+                for name in (names[package][0] for package in packages if package in names)}
     return {"machine": {"cpu": cpu, "cpus": os.cpu_count(), "cpus_usable": cpus.available()},
             "versions": {"system": platform.platform(), "python": platform.python_version(),
                          "cypool": cypool.__version__, **versions}}

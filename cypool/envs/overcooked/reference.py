@@ -5,6 +5,7 @@ import functools
 import importlib
 import sys
 import types
+import warnings
 from typing import Any
 
 import gymnasium
@@ -25,16 +26,20 @@ _OWN, _OTHERS = ([k for k, layer in enumerate(LAYERS) if layer.startswith(whose)
 def grid_world() -> Any:
     """Returns overcooked_ai's module of the grid world."""
     name = "overcooked_ai_py"
-    if name in sys.modules:
-        return importlib.import_module(f"{name}.mdp.overcooked_mdp")
-    # the package imports gym first, which the grid world does without
-    package = types.ModuleType(name)
-    package.__path__ = [folder_of(name) or ""]
-    sys.modules[name] = package
+    is_imported = name in sys.modules
+    if not is_imported:
+        # the package imports gym first, which the grid world does without
+        package = types.ModuleType(name)
+        package.__path__ = [folder_of(name) or ""]
+        sys.modules[name] = package
     try:
-        return importlib.import_module(f"{name}.mdp.overcooked_mdp")
+        with warnings.catch_warnings():
+            # of its escape sequences, where the package is not compiled yet
+            warnings.simplefilter("ignore")
+            return importlib.import_module(f"{name}.mdp.overcooked_mdp")
     finally:
-        del sys.modules[name]
+        if not is_imported:
+            del sys.modules[name]
 
 
 def make_mdp(options: dict[str, Any]) -> Any:
