@@ -17,8 +17,9 @@ The way of the data, and where to read about each station:
                                                ^
                             envs/: one family each
 
-`make`, in making/factory.py, has assembly.py put a pool together: registry.py finds the environment, spec.py describes
-it. The modules next to this file are those that other packages import; each folder is a feature, or private.
+`make`, in making/factory.py, has assembly.py put a pool together: registration/registry.py finds the environment,
+spec.py describes it. The modules next to this file are those that other packages import; each folder is a feature, or
+private.
 """
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from types import FrameType
 
 def _interrupt(_: int, frame: FrameType | None) -> None:
     # an import that is broken off may swallow the exception; NumPy's says that its installation is broken
-    while frame is not None:
+    while frame is not None and frame.f_code is not _run.__code__:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             signal.setitimer(signal.ITIMER_REAL, 0.01)
             return
