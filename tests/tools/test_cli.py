@@ -290,6 +290,18 @@ def test_ctrl_c_during_an_import_waits_for_its_end(tmp_path, capsys, monkeypatch
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM)] == handlers
 
 
+def test_ctrl_c_in_a_command_that_an_import_runs_ends_it(tmp_path, monkeypatch):
+    (tmp_path / "running_module.py").write_text("from cypool.tools.cli import main\nstatus = main(['list'])\n")
+
+    def interrupt(*_, **__):
+        signal.raise_signal(signal.SIGINT)
+        wait_until(lambda: False)
+
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("cypool.registration.registry.list_all_envs", interrupt)
+    assert importlib.import_module("running_module").status == 130
+
+
 def test_ctrl_c_from_outside(tmp_path):
     # in another folder, as the checkout may have an uncompiled ./cypool
     with subprocess.Popen([sys.executable, "-m", "cypool", "check", "CartPole-v1", "--seeds", "1000"],
