@@ -83,7 +83,6 @@ def layout_of(name: str) -> Layout:
     """
     if "\n" in name:
         return _made(name.split("\n"), {})
-    need("layouts of Overcooked need", "overcooked-ai", (VERSION,), INSTALL, "overcooked_ai_py")
     return _read(name)
 
 
@@ -92,7 +91,12 @@ def _folder() -> str:
 
 
 def names() -> list[str]:
-    """Returns the names of the layouts of the installed overcooked-ai."""
+    """Returns the names of the layouts of the installed overcooked-ai.
+
+    Raises:
+        ImportError: It is missing, or of another version.
+    """
+    need("layouts of Overcooked need", "overcooked-ai", (VERSION,), INSTALL, "overcooked_ai_py")
     return sorted(file.removesuffix(".layout") for file in os.listdir(_folder()) if file.endswith(".layout"))
 
 
