@@ -31,6 +31,7 @@ POOL = {
     "Go back, and branch": ["save", "load", "copy"],
     "Rewards of goals": ["compute_reward", "compute_terminated", "compute_truncated"],
     "Several agents": ["by_agent", "state"],
+    "Games with turns": ["sample_legal"],
     "Draw": ["render"],
     "Change to tensors": ["torch", "xla"],
     "Look up": ["env_spec", "spec", "np_random_seed", "np_random"],
