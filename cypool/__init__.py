@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from cypool.engine.engine import ThreadPool
     from cypool.policies import Policy
     from cypool.policies.mlp import MLP, Choice
+    from cypool.policies.random_policy import RandomPolicy
     from cypool.replay.buffer import ReplayBuffer
     from cypool.replay.layout import Episode, Sample
     from cypool.state import State, load_state
@@ -55,9 +56,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MLP", "Choice", "ClosedError", "CompileError", "Difference", "EnvError", "Episode", "History", "Policy",
-    "ReplayBuffer", "Sample", "State", "ThreadPool", "WorkerError", "compile", "first_difference", "from_factories",
-    "get_include", "history", "list_all_envs", "load_history", "load_state", "make", "make_dm", "make_gym",
-    "make_gymnasium", "make_spec", "parallel_env", "record", "register", "register_pattern", "text",
+    "RandomPolicy", "ReplayBuffer", "Sample", "State", "ThreadPool", "WorkerError", "compile", "first_difference",
+    "from_factories", "get_include", "history", "list_all_envs", "load_history", "load_state", "make", "make_dm",
+    "make_gym", "make_gymnasium", "make_spec", "parallel_env", "record", "register", "register_pattern", "text",
 ]
 
 add_source("cypool.envs")
@@ -83,6 +84,7 @@ if not TYPE_CHECKING:
     # they come with NumPy: only for those who want them
     _MODULES = {
         "ThreadPool": "engine.engine", "MLP": "policies.mlp", "Choice": "policies.mlp", "Policy": "policies",
+        "RandomPolicy": "policies.random_policy",
         "ReplayBuffer": "replay.buffer", "Episode": "replay.layout", "Sample": "replay.layout",
         "State": "state", "load_state": "state", "text": "util.texts", "compile": "tools.compile",
         "record": "tools.video",

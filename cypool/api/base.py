@@ -261,7 +261,7 @@ class VectorAPI:
 
         A policy chooses each action from what the last step led to, or the reset before the rollout. A policy in C runs
         on the threads. A Python function is called T times with the observation of all environments, and returns
-        actions as `step` takes them.
+        actions as `step` takes them; where only some actions are legal, with the info `action_mask`, too.
 
         Args:
             actions: Shape (T, num_envs, *action shape), the steps first, or a dict of such arrays where actions are

@@ -15,23 +15,9 @@ from cypool.random cimport Rng, integers
 
 cnp.import_array()
 
-cdef extern from *:
-    """
-    // The action behind this number of other legal ones; 0 if there are none
-    static inline int64_t nth_legal(const uint8_t* mask, size_t num_actions, size_t n) noexcept {
-        for (size_t action = 0; action < num_actions; ++action) {
-            if (mask[action] && n-- == 0) return static_cast<int64_t>(action);
-        }
-        return 0;
-    }
-    static inline int64_t count_legal(const uint8_t* mask, size_t num_actions) noexcept {
-        size_t count = 0;
-        for (size_t action = 0; action < num_actions; ++action) count += mask[action] != 0;
-        return static_cast<int64_t>(count);
-    }
-    """
-    int64_t nth_legal(const uint8_t* mask, size_t num_actions, size_t n) noexcept nogil
-    int64_t count_legal(const uint8_t* mask, size_t num_actions) noexcept nogil
+cdef extern from "cypool/policies/legal.h" namespace "cypool" nogil:
+    size_t count_legal(const uint8_t* mask, size_t num_actions) noexcept
+    int64_t nth_legal(const uint8_t* mask, size_t num_actions, size_t n) noexcept
 
 
 @cython.final
@@ -108,7 +94,7 @@ cdef class LegalActions:
             return 0
         legal_env(env, self.mask.data())
         for row in range(self.rows):
-            count = count_legal(mask + row * self.num_actions, self.num_actions)
+            count = <int64_t>count_legal(mask + row * self.num_actions, self.num_actions)
             if count > 0:
                 actions[row] = nth_legal(mask + row * self.num_actions, self.num_actions, integers(rng, 0, count))
         return 0
