@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace cypool::board {
 
@@ -14,9 +15,21 @@ template <class F> inline void each_bit(uint64_t bits, F&& f) {
     for (; bits; bits &= bits - 1) f(std::countr_zero(bits));
 }
 
+// The bits of each byte as numbers that are 0 or 1, the lowest first.
+template <class T> struct BitTable {
+    T of[256][8];
+    constexpr BitTable() : of{} {
+        for (int byte = 0; byte < 256; ++byte) {
+            for (int k = 0; k < 8; ++k) of[byte][k] = static_cast<T>(byte >> k & 1);
+        }
+    }
+};
+template <class T> inline constexpr BitTable<T> BIT_TABLE;
+
 // Writes the lowest bits as numbers that are 0 or 1.
 template <class T> inline void write_bits(uint64_t bits, size_t count, T* out) {
-    for (size_t k = 0; k < count; ++k) out[k] = static_cast<T>(bits >> k & 1);
+    for (; count >= 8; count -= 8, bits >>= 8, out += 8) std::memcpy(out, BIT_TABLE<T>.of[bits & 255], 8 * sizeof(T));
+    for (size_t k = 0; k < count; ++k) out[k] = BIT_TABLE<T>.of[bits & 255][k];
 }
 
 // Saves or loads all bits of words as bytes.

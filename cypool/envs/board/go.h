@@ -75,8 +75,13 @@ struct Go {
     bool passed = false;     // the last move
     uint64_t hash = 0;
     std::vector<uint64_t> positions;  // hashes of all of them
-    uint8_t colors[GoGrid::POINTS];
-    uint8_t num_empty[GoGrid::POINTS];  // neighbours of each point
+    // read in words of eight
+    static constexpr int BYTES = (GoGrid::POINTS + 7) / 8 * 8;
+    uint8_t colors[BYTES];
+    uint8_t num_empty[BYTES] = {};  // neighbours of each point
+    // the mask of legal actions, once it was asked for
+    mutable uint8_t moves[BYTES];
+    mutable bool knows_moves = false;
     uint16_t heads[GoGrid::POINTS], nexts[GoGrid::POINTS];  // of the chain of each stone: its number, a ring of stones
     Chain chains[GoGrid::POINTS];
 
@@ -88,8 +93,11 @@ struct Go {
     size_t num_actions() const { return static_cast<size_t>(count()) + 1; }
     size_t tensor_size() const { return static_cast<size_t>(count()) * 4; }
     void reset(const Rng*) {
-        std::memset(colors, EMPTY, sizeof colors);
+        // what lies behind the last point is no empty one
+        std::memset(colors, 0, sizeof colors);
+        std::memset(colors, EMPTY, static_cast<size_t>(count()));
         current = turn = num_moves = 0;
+        knows_moves = false;
         ko = NOWHERE;
         passed = false;
         hash = 0;
@@ -114,8 +122,28 @@ struct Go {
         return false;
     }
     void legal(uint8_t* mask) const {
-        for (int p = 0; p < count(); ++p) {
-            mask[p] = colors[p] == EMPTY && (num_empty[p] > 0 || breathes(p));
+        if (!knows_moves) {
+            find_moves(moves);
+            knows_moves = true;
+        }
+        std::memcpy(mask, moves, num_actions());
+    }
+    static constexpr uint64_t ONES = 0x0101010101010101;  // a byte for each of eight points
+    static uint64_t word_at(const uint8_t* bytes, int first) {
+        uint64_t word;
+        std::memcpy(&word, bytes + first, 8);
+        return word;
+    }
+    void find_moves(uint8_t* mask) const {
+        // eight points at a time: of most of them none is empty and between stones
+        for (int first = 0; first < count(); first += 8) {
+            const uint64_t empty = word_at(colors, first) >> 1 & ONES, room = word_at(num_empty, first);
+            const uint64_t has_room = (room | room >> 1 | room >> 2) & ONES, found = empty & has_room;
+            std::memcpy(mask + first, &found, 8);
+            for (uint64_t left = empty & ~has_room; left; left &= left - 1) {
+                const int p = first + std::countr_zero(left) / 8;
+                mask[p] = breathes(p);
+            }
         }
         if (ko != NOWHERE) mask[ko] = 0;
         mask[count()] = 1;
@@ -182,6 +210,7 @@ struct Go {
     }
     void play(int64_t action, const Rng*, double* reward) {
         const bool passes = action == count();
+        knows_moves = false;
         bool repeats = false;
         if (passes) {
             ko = NOWHERE;
@@ -236,8 +265,14 @@ struct Go {
     // black stones, white stones, empty points, and whether white is next
     void observe(int, float* tensor) const {
         const int n = count();
-        for (int color = 0; color < 3; ++color) {
-            for (int p = 0; p < n; ++p) tensor[color * n + p] = colors[p] == color;
+        for (int first = 0; first < n; first += 8) {
+            const uint64_t word = word_at(colors, first), white = word & ONES, empty = word >> 1 & ONES;
+            const auto points = static_cast<size_t>(std::min(8, n - first));
+            const uint64_t planes[] = {ONES & ~(white | empty), white, empty};
+            for (int color = 0; color < 3; ++color) {
+                // brings the lowest bits of all bytes together
+                write_bits(planes[color] * 0x0102040810204080 >> 56, points, tensor + color * n + first);
+            }
         }
         std::fill_n(tensor + 3 * n, n, turn == 1 ? 1.0f : 0.0f);
     }
@@ -256,8 +291,8 @@ struct Go {
     }
     // Puts all stones again, as only they are saved.
     bool validate() {
-        std::array<uint8_t, GoGrid::POINTS> given;
-        std::copy_n(colors, GoGrid::POINTS, given.begin());
+        std::array<uint8_t, BYTES> given;
+        std::copy_n(colors, BYTES, given.begin());
         Go fresh(size, komi);
         for (int p = 0; p < count(); ++p) {
             if (given[p] != EMPTY) fresh.put(p, given[p]);
@@ -272,7 +307,8 @@ struct Go {
             refuse_state("num_moves", "at least one for each position", text_of(num_moves));
         }
         hash = fresh.hash;
-        std::copy_n(fresh.num_empty, GoGrid::POINTS, num_empty);
+        knows_moves = false;
+        std::copy_n(fresh.num_empty, BYTES, num_empty);
         std::copy_n(fresh.heads, GoGrid::POINTS, heads);
         std::copy_n(fresh.nexts, GoGrid::POINTS, nexts);
         std::copy_n(fresh.chains, GoGrid::POINTS, chains);

@@ -108,16 +108,20 @@ struct ConnectFour {
     }
     // stones of player 0, of player 1, and empty cells; the lowest row first
     void observe(int, float* tensor) const {
-        const uint64_t first = stones[0], second = stones[1];
+        const uint64_t first = by_rows(stones[0]), second = by_rows(stones[1]);
+        write_bits(first, CELLS, tensor);
+        write_bits(second, CELLS, tensor + CELLS);
+        write_bits(~(first | second), CELLS, tensor + 2 * CELLS);
+    }
+    // Cell r * COLUMNS + c as that bit.
+    static uint64_t by_rows(uint64_t own) {
+        // brings the bits of a row, which are STRIDE apart, next to each other: no two products are in one place
+        constexpr uint64_t GATHER = 1 | bit(6) | bit(12) | bit(18) | bit(24) | bit(30) | bit(36);
+        uint64_t found = 0;
         for (int r = 0; r < ROWS; ++r) {
-            for (int c = 0; c < COLUMNS; ++c) {
-                const int at = c * STRIDE + r, cell = r * COLUMNS + c;
-                const auto a = static_cast<int>(first >> at & 1), b = static_cast<int>(second >> at & 1);
-                tensor[cell] = static_cast<float>(a);
-                tensor[CELLS + cell] = static_cast<float>(b);
-                tensor[2 * CELLS + cell] = static_cast<float>(1 - a - b);
-            }
+            found |= ((own >> r & LOWEST) * GATHER >> 36 & (bit(COLUMNS) - 1)) << r * COLUMNS;
         }
+        return found;
     }
     template <class Archive> void exchange(Archive& archive) {
         archive.all("stones", stones, 0, static_cast<int64_t>(FULL));

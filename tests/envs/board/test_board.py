@@ -153,7 +153,9 @@ def test_pictures_show_stones(id, options, view):
     with cypool.make(id, num_envs=1, num_threads=0, seed=0, **options, **view) as env:
         env.reset()
         before = env.render([0])
-        env.step(env.sample_legal())
+        env.action_space.seed(0)
+        for _ in range(3):
+            env.step(env.sample_legal())
         assert before.dtype == np.uint8 and (before != env.render([0])).any()
 
 
