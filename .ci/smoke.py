@@ -79,7 +79,7 @@ def picture():
 
 
 def plugin(folder):
-    """Installs what `cypool new` writes, and steps it in a process of its own."""
+    """Installs the package that `cypool new` writes, and steps it in a new process."""
     run = [sys.executable, "-m"]
     subprocess.run([*run, "cypool", "new", "smoke_env"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     subprocess.run([*run, "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "--target",

@@ -1,7 +1,7 @@
 """Prints a line for each path of families' tests that a step of CI runs: those that a field of their cases names.
 
     .ci/tests_of.py engine_tests
-    .ci/tests_of.py sanitizer NAME    those for a target, after an expression for what pytest leaves out of them
+    .ci/tests_of.py sanitizer NAME    those for a target, after an expression for those that pytest leaves out
 """
 import sys
 from os.path import normpath

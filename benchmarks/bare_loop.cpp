@@ -1,4 +1,4 @@
-// The steps of MuJoCo that a pool takes, and nothing else: what the suite and Meta-World are measured next to.
+// The steps of MuJoCo that a pool takes, and nothing else, for comparison with the suite and Meta-World.
 #include <mujoco/mujoco.h>
 
 #include <thread>

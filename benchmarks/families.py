@@ -20,7 +20,7 @@ ROWS = [row for cases in CASES.values() for row in cases.measured]
 
 
 def measure(args):
-    """Returns the candidates, their samples, and what the peers said that failed; they are left out."""
+    """Returns the candidates, their samples, and the errors of peers that failed; these are left out."""
     candidates, _ = benchmark.choose(args)
     failed = {}
     while True:

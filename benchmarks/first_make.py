@@ -1,11 +1,11 @@
-"""Measures how long the first `cypool.make` of each family takes, and what of it is for importing packages.
+"""Measures how long the first `cypool.make` of each family takes, and its part for importing packages.
 
     python benchmarks/first_make.py
     python benchmarks/first_make.py dm_control/walker-walk-v0 --num-envs 64 --num-threads 2
 
 Each figure is the median of several new processes that do nothing else: milliseconds of the clock. The import of the
-package that a family needs is measured alone; the second `make` of the same id shows what is kept. The last columns are
-those of a process that has imported cypool, Gymnasium and the family before.
+package that a family needs is measured alone; the second `make` of the same id shows the effect of caches. The last
+columns are those of a process that has imported cypool, Gymnasium and the family before.
 """
 import json
 import statistics

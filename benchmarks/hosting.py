@@ -1,13 +1,13 @@
 """Measures where Python environments are stepped: by the caller, in threads and in processes; and cypool's own.
 
-    python benchmarks/hosting.py                      # CartPole: what a step costs
+    python benchmarks/hosting.py                      # CartPole: the cost of a step
     python benchmarks/hosting.py --table plain        # a CartPole with Python's own numbers
     python benchmarks/hosting.py --table waiting      # steps that sleep for 2 ms
     python benchmarks/hosting.py "*threads*"          # the candidates whose names match
 
-Each candidate is a process of its own, which makes its pool once; then all take turns. Prints microseconds of a step,
-ratios to the last candidate, and what a pool takes to start. CPU time is that of all threads and processes of a
-candidate. On a Python without its global lock, run the first command with `PYTHON_GIL=0`.
+Each candidate is a separate process, which makes its pool once; then all take turns. Prints microseconds of a step,
+ratios to the last candidate, and the time that a pool takes to start. CPU time is that of all threads and processes of
+a candidate. On a Python without its global lock, run the first command with `PYTHON_GIL=0`.
 """
 import argparse
 import json
@@ -144,7 +144,7 @@ def serve(name, kind, num_envs):
 
 
 class Served:
-    """A candidate in a process of its own."""
+    """A candidate in a separate process."""
 
     def __init__(self, name, kind, num_envs, seconds):
         command = [sys.executable, __file__, "--table", kind, "--num-envs", str(num_envs), "--candidate", name]
@@ -152,7 +152,7 @@ class Served:
         self.start, self.seconds = json.loads(self.process.stdout.readline()), seconds
 
     def __call__(self):
-        """Returns that it took a step, and what a step takes."""
+        """Returns that it took a step, and the times of a step."""
         print(self.seconds, file=self.process.stdin, flush=True)
         taken = json.loads(self.process.stdout.readline())
         return 1, {"wall": taken["wall"], "CPU": taken["CPU"] + taken["children's CPU"]}

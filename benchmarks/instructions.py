@@ -9,8 +9,8 @@ release, which are in instructions.json. `calls --write VERSION` writes that fil
 version of Python that CI has.
 
 The others run twice, for different numbers of steps; the difference is free of start-up. One thread; the Python that
-runs this script runs cypool too. valgrind runs a processor of its own: the counts of one build do not depend on the
-machine it runs on, nor on what else runs there. Another compiler, Python or NumPy changes them by some percent.
+runs this script runs cypool too. valgrind simulates a processor: the counts of one build do not depend on the machine
+it runs on, nor on other programs there. Another compiler, Python or NumPy changes them by some percent.
 """
 import json
 import os
@@ -73,7 +73,7 @@ COUNTED = {
 }
 RELEASE = Path(__file__).with_suffix(".json")
 FEW, MANY = 40, 240
-# by what stands in the line of a function: the first that fits. sincos is CartPole's, random numbers are its resets'
+# by a pattern in the line of a function: the first that fits. sincos is CartPole's, random numbers are its resets'
 PARTS = {"MuJoCo": r"libmujoco", "environment": r"/cypool/envs/|sincos|numpy/random/", "engine": r"/cypool/engine/",
          "api": r"/cypool/api/", "Python": ""}
 
@@ -106,7 +106,7 @@ def count(id, num_envs, num_steps):
 
 
 def of_calls(version):
-    """Prints what calls take, next to the last release; or writes the counts of a release."""
+    """Prints the instructions of calls, next to the last release; or writes the counts of a release."""
     with tempfile.TemporaryDirectory() as folder:
         run(CALLS, folder, MANY, *COUNTED.values(), options=["--dump-before=getppid"])
         # a file before the calls of each kind that count, and one with them
@@ -126,7 +126,7 @@ def of_calls(version):
 
 
 def of_functions(id):
-    """Prints what a frame takes, and which functions do; a step of games has several frames."""
+    """Prints the instructions of a frame, and those of its functions; a step of games has several frames."""
     import cypool
 
     totals = []

@@ -1,8 +1,8 @@
 """The harness of the benchmarks: candidates take turns in rounds, and tables have their medians.
 
 A candidate is a function that does some work and returns how many steps that was. It may measure itself, to leave a
-part of its work out: then it returns a pair, of this number and of what the steps took, by clock if there are several.
-A candidate that is not there, such as another package that is not installed, is None.
+part of its work out: then it returns a pair, of this number and of the time of the steps, by clock if there are
+several. A candidate that is not there, such as another package that is not installed, is None.
 """
 import argparse
 import importlib
@@ -60,12 +60,12 @@ def waits():
     return resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw / 1e6
 
 
-# what may be counted; columns are in microseconds
+# functions that count; columns are in microseconds
 CLOCKS = {"wall": time.perf_counter, "CPU": time.process_time, "children's CPU": time_of_children, "waits": waits}
 
 
 def cost(candidate, clocks=("CPU",), seconds=0.0):
-    """Calls a candidate until it has taken some seconds; returns by clock what a step takes."""
+    """Calls a candidate until it has taken some seconds; returns the cost of a step by clock."""
     steps, spent, end = 0, dict.fromkeys(clocks, 0.0), time.perf_counter() + seconds
     while True:
         before = [CLOCKS[clock]() for clock in clocks]
@@ -82,10 +82,10 @@ def cost(candidate, clocks=("CPU",), seconds=0.0):
 
 
 class Samples(list):
-    """The rounds: of each what `cost` returned, by candidate."""
+    """The rounds: of each the results of `cost`, by candidate."""
 
     def median(self, name, clock="CPU"):
-        """Returns what a step of a candidate takes."""
+        """Returns the cost of a step of a candidate."""
         return statistics.median(each[name][clock] for each in self)
 
     def ratios(self, slow, fast, clock="CPU"):
@@ -144,7 +144,7 @@ class Table(NamedTuple):
     clocks: tuple[str, ...] = ("CPU",)
 
     def show(self, arguments):
-        """Measures and prints all rows; the last has arithmetic means of what steps take, geometric ones of ratios."""
+        """Measures and prints all rows; the last has arithmetic means of costs, geometric ones of ratios."""
         names, clocks = self.candidates, self.clocks
         compared = self.ratios or tuple((name, names[0]) for name in names[1:])
         unit = "steps/s" if arguments.per_second else "us"
@@ -205,9 +205,9 @@ def steps_of(env, actions, num_envs=None, limit=None, step=None):
     Args:
         env: A pool, or anything that has `reset` and `step`.
         actions: For each step.
-        num_envs: How many environments take a step; by default what the pool has, or one.
+        num_envs: How many environments take a step; by default those of the pool, or one.
         limit: The number of steps before each of which it is reset, which does not count. By default it is reset once.
-        step: Instead of its own.
+        step: Instead of that of `env`.
     """
     if env is None:
         return None
@@ -254,7 +254,7 @@ def envpool(id, num_envs, num_threads=1, **options):
 # ---- programs
 
 def parser(doc, **defaults):
-    """Returns a parser of what benchmarks have in common, whose help is their docstring."""
+    """Returns a parser of the benchmarks' common arguments, whose help is their docstring."""
     made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("patterns", nargs="*", help="of names of rows")
     made.add_argument("--rounds", type=int, default=5)

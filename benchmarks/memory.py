@@ -1,4 +1,4 @@
-"""Measures what a pool of environments takes: time to make and reset it, memory, file descriptors and mappings.
+"""Measures the needs of a pool of environments: time to make and reset it, memory, file descriptors and mappings.
 
     python benchmarks/memory.py NetHackScore-v0 --num-envs 1000 --num-steps 50
     python benchmarks/memory.py "procgen-*-v0"

@@ -3,10 +3,10 @@
     python benchmarks/replay.py
     python benchmarks/replay.py --table storing --rounds 125
 
-Microseconds on one thread: of a sample of 256 stacks, and what followed; with `--table priority` the same by priority,
-and an update of the priorities; with `--table storing` of a step of some environments of Pong, and of one that is
-stored. Libraries that are not there are left out. All have the same steps of Pong. `memcpy` copies as many bytes as a
-sample has, from as much memory as the ring's.
+Microseconds on one thread: of a sample of 256 stacks and the observations after them; with `--table priority` the same
+by priority, and an update of the priorities; with `--table storing` of a step of some environments of Pong, and of one
+that is stored. Libraries that are not there are left out. All have the same steps of Pong. `memcpy` copies as many
+bytes as a sample has, from as much memory as the ring's.
 """
 import sys
 
@@ -30,7 +30,7 @@ def filled(rows, **kwargs):
 
 
 def rows_of(buffer):
-    """Yields what was stored: eight steps at a time, as arrays."""
+    """Yields the stored steps, eight at a time, as arrays."""
     index = np.sort(buffer.indices())
     for k in range(0, len(index) // NUM * NUM, NUM):
         sample = buffer.gather(index[k:k + NUM])

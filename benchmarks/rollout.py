@@ -109,7 +109,7 @@ class TorchLoop:
                 self.obs = self.env.step(action)[0]
 
     def act(self, obs):
-        """Chooses, or draws, and computes what a learner needs, if there is a value network."""
+        """Chooses, or draws, and computes the data for a learner, if there is a value network."""
         import torch
 
         last = self.policy(obs)

@@ -105,7 +105,7 @@ def count():
 def main():
     name = sys.argv[1] if len(sys.argv) > 1 else "native"
     if name == "--run":
-        # imports modules: what they hold is of this thread
+        # imports modules: their objects are of this thread
         CALLS[sys.argv[2]]()()
         thread = threading.Thread(target=run, args=(sys.argv[2],))
         thread.start()

@@ -28,7 +28,7 @@ POOLS = {
 
 
 def together(envs, num_steps):
-    """Returns a candidate: steps each pool in a thread of its own."""
+    """Returns a candidate: steps each pool in a separate thread."""
     for env in envs:
         env.reset()
 

@@ -1,4 +1,4 @@
-"""Compares what `cypool tune` chooses with the best of an exhaustive sweep, on five ids.
+"""Compares the choice of `cypool tune` with the best of an exhaustive sweep, on five ids.
 
     python benchmarks/tune.py
 

@@ -7,7 +7,7 @@
                     +-------> library --> sdist          |       cache (content -> file)
              (envs/*/build.py)  (download) -+
 
-| module | what it does |
+| module | purpose |
 | --- | --- |
 | `backend` | the build backend: setuptools', unless the cache has the wheel |
 | `wheel_cache` | whole wheels, under the hash of their sources and of the compiler |
@@ -15,15 +15,15 @@
 | `cythonize` | runs Cython, in as many processes as there are jobs |
 | `parts` | the files that a module includes, whose names must not clash |
 | `toolchain` | runs the C++ compiler and linker: flags, jobs, error messages |
-| `headers` | digests what a source includes |
+| `headers` | digests the files that a source includes |
 | `report` | adds up CPU time by package, for build/report.txt |
-| `common.h` | what the C++ of all modules begins with, compiled once |
-| `library` | what a native library is, as a `build.py` declares it, and how one becomes an archive to link |
+| `common.h` | the common beginning of all modules' C++, compiled once |
+| `library` | native libraries, as a `build.py` declares them, and how one becomes an archive to link |
 | `sdist` | finds a pinned source distribution: given, cached, or through pip's own settings |
 | `distributions` | splits a wheel in two, for those that are passed on: ALE apart, each with its licences |
-| `cache` | files kept under the hash of what they were made from, by cypool/util/cache.py |
+| `cache` | files kept under the hash of their sources, by cypool/util/cache.py |
 
-| environment variable | what it does |
+| environment variable | effect |
 | --- | --- |
 | `CYPOOL_DEBUG=1` | bounds checks, line tracing, asserts, no optimization |
 | `CYPOOL_CFLAGS` | further flags for compiler and linker, such as `-fsanitize=thread -g` |

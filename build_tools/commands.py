@@ -32,7 +32,7 @@ FLAGS = (
     "-Wall",
     "-Wextra",
     "-Wno-psabi",  # vectors wider than the CPU's go between functions that are all inlined
-    # what Cython writes
+    # for Cython's code
     "-Wno-unused-parameter",
     "-Wno-unused-function",
     "-Wno-missing-field-initializers",
@@ -40,12 +40,12 @@ FLAGS = (
     "-Wno-deprecated-declarations",
 )
 
-# of modules without hot loops, which take two thirds of the time: gcc then still inlines what is called once
+# of modules without hot loops, which take two thirds of the time: gcc then still inlines functions that are called once
 LOW_LEVEL = "-O1"
 INLINING = ("-finline-small-functions", "-findirect-inlining", "-fpartial-inlining", "-foptimize-sibling-calls",
             "-fstrict-aliasing")
 
-# what the C++ of most modules includes
+# the C++ of most modules includes it
 HEADER = Path(__file__).with_name("common.h")
 
 
@@ -64,7 +64,7 @@ def extensions(package):
         raise SystemExit(f"CYPOOL_WITHOUT: expected some of {sorted(families)}, got {sorted(without)}")
     modules = []
     for source in sorted(Path(package).rglob("*.pyx")):
-        if Path(package, "tools", "template") in source.parents:  # what `cypool new` writes
+        if Path(package, "tools", "template") in source.parents:  # the template of `cypool new`
             continue
         name = ".".join(source.with_suffix("").parts)
         library = declared_in(source.parent)
@@ -87,7 +87,7 @@ def level_of(source):
 
 
 class EggInfo(egg_info):
-    """Says what licence is that of what is made."""
+    """Writes the licence of the distribution."""
 
     def run(self):
         # sources have nothing of the libraries
@@ -171,7 +171,7 @@ class BuildPy(build_py):
 
     def run(self):
         _lock()
-        # what an earlier build left there would end up in the wheel
+        # files of an earlier build would end up in the wheel
         shutil.rmtree(Path(self.build_lib, "cypool"), ignore_errors=True)
         super().run()
         if not self.editable_mode:
@@ -212,7 +212,7 @@ def _size(module):
 
 
 def _compile_module(module, prefix, ready):
-    """From .pyx to object. Returns its path, and what Cython and the compiler said."""
+    """From .pyx to object. Returns its path, and the output of Cython and the compiler."""
     source = Path(module.sources[0])
     target = Path("build", "cython-debug" if cythonize.DEBUG else "cython", source.with_suffix(".cpp"))
     generated, remarks = cythonize.generate(module.name, source, target)
@@ -231,7 +231,7 @@ def _include_dirs(*of_library):
 
 
 def _numpy_random():
-    """NumPy's static library of distributions; of it, a module gets what it calls."""
+    """NumPy's static library of distributions; a module gets the functions that it calls."""
     import numpy
 
     return Path(numpy.get_include()).parents[1] / "random" / "lib" / "libnpyrandom.a"

@@ -1,4 +1,4 @@
-// What the C++ of nearly all Cython modules includes. A build compiles it once, see toolchain.py.
+// The C++ of nearly all Cython modules includes this. A build compiles it once, see toolchain.py.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 

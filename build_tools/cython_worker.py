@@ -1,7 +1,7 @@
 """Turns .pyx into C++: reads a request from each line of its input, writes an answer to a line of its output.
 
 A process for all modules of a build takes a quarter of the time that a process for each takes: Cython starts once, and
-keeps what it has read of NumPy's declarations.
+keeps NumPy's declarations that it has read.
 """
 
 import gc
@@ -19,7 +19,7 @@ from setuptools import Extension
 
 
 def translate(root, module, source, target, directives):
-    """Writes the C++ of one module, whose source is relative to a root. Returns (whether it failed, what was said)."""
+    """Writes the C++ of one module, whose source is relative to a root. Returns (whether it failed, output)."""
     os.chdir(root)
     said = io.StringIO()
     with tempfile.TemporaryDirectory(dir=os.path.dirname(target)) as folder:
@@ -36,7 +36,7 @@ def translate(root, module, source, target, directives):
 
 
 if __name__ == "__main__":
-    # what was imported stays: a tenth of the time would go into looking for what of it is garbage
+    # imported modules stay: a tenth of the time would go into looking for garbage among them
     gc.freeze()
     answers, sys.stdout = sys.stdout, sys.stderr
     before = 0.0  # the start is part of the first module's time

@@ -23,7 +23,7 @@ DIRECTIVES = {
     "nonecheck": False,  # in code without the GIL it does not compile
     "cdivision": True,
     "embedsignature": True,
-    # a tenth of the C++ code would be for pickling; classes that can be pickled have methods of their own for it
+    # a tenth of the C++ code would be for pickling; classes that can be pickled have methods for it
     "auto_pickle": False,
     "linetrace": DEBUG,
     "freethreading_compatible": True,
@@ -43,7 +43,7 @@ def generate(module, source, target):
         target: where to put a copy for people to read.
 
     Returns:
-        (path of the .cpp in the cache, what Cython had to say: "" unless there were warnings).
+        (path of the .cpp in the cache, Cython's output: "" unless there were warnings).
     """
     check_names(source)
     key = cache.digest(_versions(), module, str(source), json.dumps(DIRECTIVES), "texts:", *_made_from(source))
@@ -62,7 +62,7 @@ def generate(module, source, target):
 
 
 def _made_from(source):
-    """The files that a module's C++ depends on: itself, each .pxd that it may cimport, and what these may cimport.
+    """The files that a module's C++ depends on: itself, each .pxd that it may cimport, and their cimports.
 
     Any word of a cimport statement may be a module: Cython's own dependency tree does not see all of them.
     """
@@ -85,7 +85,7 @@ _idle = queue.SimpleQueue()
 
 
 def _translate(module, source, target):
-    """Has a worker write a module's C++. Returns what Cython said, or raises CompileError."""
+    """Has a worker write a module's C++. Returns Cython's output, or raises CompileError."""
     try:
         worker = _idle.get_nowait()
     except queue.Empty:

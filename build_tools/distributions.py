@@ -2,8 +2,8 @@
 
     python -m build_tools.distributions WHEEL FOLDER
 
-ALE is under GPL-2, and so is a binary that contains it: cypool's own wheel has none of it. What names ids stays there.
-Each of the two has the licences of all that is compiled into it, and a list of its files with theirs.
+ALE is under GPL-2, and so is a binary that contains it: cypool's own wheel has none of it. The modules that name ids
+stay there. Each of the two has the licences of all that is compiled into it, and a list of its files with theirs.
 """
 
 import base64
@@ -20,7 +20,7 @@ from .library import declared_in, left_out
 
 STAYS = ("__init__.py", "ids.py", "roms.py")
 OWN, NUMPY = "Apache-2.0", "BSD-3-Clause"
-# what the compiler writes of ALE's classes, and what ALE prints
+# names of ALE's classes, and a text that ALE prints
 TRACES = (b"N3ale", b"ale::", b"Arcade Learning Environment")
 
 
@@ -68,7 +68,7 @@ def split(wheel, folder):
 
 
 def _write(path, files, info):
-    """Writes a wheel with the licences of what is compiled in."""
+    """Writes a wheel with the licences of the libraries in it."""
     known = libraries()
     inside = {name: [library for family, library in known.items() if Path(name).parent.name == family]
               for name in files if name.endswith(".so")}

@@ -44,7 +44,7 @@ class Prepared:
     Attributes:
         include_dirs: for modules that include its headers.
         units: to be compiled and linked with the module, as one archive.
-        objects: the same, as single objects: in an archive nobody would look for what is only weak elsewhere.
+        objects: the same, as single objects: the linker does not search an archive for a symbol that is weak elsewhere.
         flags: for modules that include its headers.
     """
 
@@ -62,7 +62,7 @@ class Part:
         source: our file.
         instead_of: theirs, relative to the library's root.
         flags: for our file.
-        functions: what it takes the place of, as the linker calls them; all of their file if there are none. Theirs
+        functions: the replaced functions, as the linker calls them; all of their file if there are none. Theirs
             becomes weak. An inline function is that already, and need not be named.
     """
 
@@ -77,8 +77,8 @@ class Rewrite:
     """Replacements of parts of a library: all of them or none are used.
 
     Attributes:
-        parts: what they are.
-        written_for: digest of the folders of theirs that have to be what they were.
+        parts: the replacements.
+        written_for: digest of the folders of theirs that have to be unchanged.
         folders: those folders, relative to the library's root.
         variable: environment variable; 1 leaves the library as it is.
         flag: for modules that include the library's headers, if the parts are compiled in.
@@ -132,13 +132,13 @@ class SourceLibrary:
     Attributes:
         family: the folder of `cypool/envs` that needs it, and the name for `CYPOOL_WITHOUT`.
         sdist: where the sources come from.
-        licence: what it is under, in SPDX's words.
+        licence: its licence, in SPDX's words.
         licence_file: the file inside the sdist that says so, or a source that does so in its first comment.
         distribution: the wheel that its modules are passed on in; "": cypool's own.
         root: folder inside the sdist; `sources`, `exclude` and `replace` are relative to it.
         further_files: files inside the sdist that are needed, outside of `root` and `include_dirs`.
-        sources: globs of what to compile.
-        exclude: globs of what not to.
+        sources: globs of files to compile.
+        exclude: globs of files not to compile.
         together: each of these groups is compiled as one unit, which takes a fraction of the time.
         replace: file of theirs -> file of ours that is compiled in its place.
         include_dirs: folders inside the sdist.
@@ -147,8 +147,8 @@ class SourceLibrary:
         flags: for the compiler.
         flags_for_users: for code that includes its headers.
         generate: called with (unpacked sdist, folder to fill with generated headers and sources).
-        generated_sources: what to compile in the folder that `generate` fills.
-        rewrite: what else is ours, where that is possible and wanted.
+        generated_sources: files to compile in the folder that `generate` fills.
+        rewrite: further replacements of ours, where that is possible and wanted.
     """
 
     family: str
@@ -176,7 +176,7 @@ class SourceLibrary:
 
         Raises:
             SourceNotFound: there are none.
-            ValueError: what the declaration leaves out or replaces is not there.
+            ValueError: a file that the declaration leaves out or replaces is not there.
         """
         try:
             found = sdist.find(self.sdist)
@@ -201,7 +201,7 @@ class SourceLibrary:
         include_dirs = (*own, generated, *(unpacked / path for path in self.include_dirs))
         private_dirs = (*(Path(path).absolute() for path in self.private_include_dirs), *include_dirs)
 
-        # covers whatever a unit of theirs can include, as it is now: what was unpacked may have been edited since
+        # covers all files that a unit of theirs can include, as they are now: they may have been edited since
         common = cache.digest(*_files([root, *private_dirs]))
         weak = {part.instead_of: part.functions for part in parts}
         units, joined = [], [(group, []) for group in self.together]

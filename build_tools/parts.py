@@ -22,7 +22,7 @@ _FOREIGN = re.compile(r"^ {4}(?:cdef )?(?:cppclass|struct|enum class|enum|ctyped
 
 
 def parts_of(source):
-    """Returns the files that a module is made of: its .pyx, and what this includes."""
+    """Returns the files that a module is made of: its .pyx, and its includes."""
     return [source, *(source.parent / name for name in _INCLUDE.findall(source.read_text(encoding="utf-8")))]
 
 
@@ -47,7 +47,7 @@ def check_names(source):
 
 
 def _names(text, part):
-    """Yields the names at the top of a part, each with what it stands for."""
+    """Yields the names at the top of a part, each with its meaning."""
     for module, imported in _FROM.findall(text):
         for each in re.sub(r"[()\\\n]|#[^\n]*", " ", imported).split(","):
             if words := each.split():

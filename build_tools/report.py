@@ -1,4 +1,4 @@
-"""Adds up the CPU time of a build's processes, and what the cache saved: a table by package, for who watches growth."""
+"""Adds up the CPU time of a build's processes, and the time that the cache saved: a table by package."""
 
 import contextlib
 import threading

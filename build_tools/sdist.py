@@ -1,7 +1,7 @@
 """Finds the pinned source distribution of a native library, with the standard library alone.
 
 Looked for in this order: the library's environment variable, the cache, then wherever pip is configured to
-look (find-links, index-url, extra-index-url). What is found counts only if its sha256 is the pinned one.
+look (find-links, index-url, extra-index-url). A file counts only if its sha256 is the pinned one.
 """
 
 import ast
@@ -30,7 +30,7 @@ HREF = re.compile(r"""<a\s[^>]*?href\s*=\s*["']([^"']+)""", re.IGNORECASE)
 
 
 class SourceNotFound(Exception):
-    """No usable source; the text says what was tried and what to set."""
+    """No usable source; the text lists the attempts and the variable to set."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Sdist:
         sha256: of the tar.gz.
         variable: environment variable that may name the tar.gz or the folder it unpacks to.
         version_file: file inside that holds nothing but the version, or a line "Version: " with it.
-        name: what its file's name begins with, where that is older than today's rule, which has no "-".
+        name: the beginning of its file's name, where that is older than today's rule, which has no "-".
     """
 
     project: str
@@ -65,7 +65,7 @@ def find(sdist):
         The Path of the verified tar.gz, or of a folder if the environment variable names one.
 
     Raises:
-        SourceNotFound: nothing usable; says what was tried and what to do.
+        SourceNotFound: nothing usable; lists the attempts and remedies.
     """
     given = os.environ.get(sdist.variable)
     if given:
@@ -96,7 +96,7 @@ def find(sdist):
 
 
 def _given(sdist, path):
-    """Checks what the environment variable names; it is never replaced by something else."""
+    """Checks the path in the environment variable; it is never replaced by something else."""
     if path.is_dir():
         file = path / sdist.version_file
         text = file.read_text().strip() if file.is_file() else f"no {sdist.version_file}"
@@ -132,7 +132,7 @@ class PipSettings:
     @classmethod
     def read(cls):
         """Asks pip for its configuration files; `PIP_*` variables win over these, as in pip itself."""
-        # the pip that installs; -I hides what a build environment puts before it
+        # the pip that installs; -I hides the modules that a build environment puts before it
         for options in (["-I"], []):
             done = subprocess.run([sys.executable, *options, "-m", "pip", "config", "list"], capture_output=True,
                                   text=True)
@@ -201,7 +201,7 @@ def _fetch(url, context):
         try:
             with urlopen(request, timeout=TIMEOUT, context=context) as answer:
                 return answer.geturl(), answer.headers.get("Content-Type", ""), answer.read()
-        # not what is not there, but what broke off
+        # again after a broken connection, not for a missing file
         except (HTTPError, HTTPException, ConnectionError, TimeoutError) as error:
             if isinstance(error, HTTPError):
                 error.close()

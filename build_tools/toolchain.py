@@ -18,7 +18,7 @@ EXPORTS = Path(__file__).with_name("exports.map")
 
 
 class CompileError(Exception):
-    """Cython, the compiler or the linker failed; the text holds the command and what it printed."""
+    """Cython, the compiler or the linker failed; the text holds the command and its output."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Prefix:
 
     Attributes:
         header: the file.
-        folder: where to put what is compiled, to be found by the next build in this folder.
+        folder: where to put the compiled header, to be found by the next build in this folder.
         flags, include_dirs: as in `Unit`, and the same as those of the units: one that was compiled with another level
             of optimization brings that level along.
     """
@@ -70,7 +70,7 @@ class Finished:
 def run(command, tool="compile"):
     """Runs a command, given as words and paths, and reports its CPU time. Raises CompileError if it fails."""
     command = [str(word) for word in command]
-    # files, not pipes: wait4 says how much CPU time the process took, and nobody reads meanwhile
+    # files, not pipes: wait4 returns the CPU time of the process, and no thread reads meanwhile
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr)
         _, status, used = os.wait4(process.pid, 0)
@@ -81,7 +81,7 @@ def run(command, tool="compile"):
             file.seek(0)
             printed.append(file.read().decode(errors="replace"))
     if process.returncode:
-        # what a preprocessor has printed so far is of no use
+        # a preprocessor's output so far is of no use
         raise CompileError(f"status {process.returncode} from\n{shlex.join(command)}\n{printed[1] or printed[0]}")
     return Finished(*printed)
 
@@ -93,7 +93,7 @@ def words(variable):
 
 @functools.cache
 def compiler():
-    """The C++ compiler's command: `$CXX`, else the one that built Python, else what there is."""
+    """The C++ compiler's command: `$CXX`, else the one that built Python, else g++ or clang++."""
     for command in (words("CXX"), shlex.split(sysconfig.get_config_var("CXX") or ""), ["g++"], ["clang++"]):
         if command and shutil.which(command[0]):
             return tuple(command)
@@ -102,7 +102,7 @@ def compiler():
 
 @functools.cache
 def compiler_identity():
-    """All that decides what the compiler's own headers are, which nobody digests."""
+    """All that decides the content of the compiler's own headers, which are not digested."""
     said = (run([*compiler(), option]).stdout for option in ("--version", "-dumpmachine"))
     paths = (f"{name}={os.environ.get(name, '')}" for name in ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"))
     return "".join([*said, os.confstr("CS_GNU_LIBC_VERSION") or "", *paths])
@@ -119,7 +119,7 @@ def all_flags(unit):
 
 
 def precompiled(prefix):
-    """Compiles a prefix, once for all threads, unless that has been done in its folder. Returns what to include."""
+    """Compiles a prefix, once for all threads, unless its folder has the result. Returns the header to include."""
     with _precompiling[prefix.flags]:
         return _precompiled(prefix)
 
@@ -129,7 +129,7 @@ _precompiling = collections.defaultdict(threading.Lock)
 
 @functools.cache
 def _precompiled(prefix):
-    # other compilers refuse what was compiled with other flags
+    # other compilers refuse a header that was compiled with other flags
     if not is_gcc():
         return prefix.header
     command = [*compiler(), *all_flags(prefix), *(f"-I{folder}" for folder in prefix.include_dirs)]
@@ -150,7 +150,7 @@ def compile_unit(unit):
     """Compiles one unit, unless the cache has it. Returns (path of the object in the cache, warnings)."""
     flags = all_flags(unit)
     if unit.weak:
-        # else there would be no symbols to edit, or copies of what is replaced within its file
+        # else there would be no symbols to edit, or copies of replaced functions within their file
         flags += ["-fno-lto", "-fsemantic-interposition"]
     command = [*compiler(), *flags, *(f"-I{folder}" for folder in unit.include_dirs)]
     text = unit.identity or headers.digest_of(unit.source, (unit.prefix.header,) if unit.prefix else (),
@@ -178,7 +178,7 @@ def compile_unit(unit):
 
 @functools.cache
 def binutil(name):
-    """The command for one of GNU's binutils, as words: what the variable says, else GNU's or LLVM's; None: nothing."""
+    """The command for one of GNU's binutils, as words: the variable's, else GNU's or LLVM's; None: there is none."""
     for command in (words(name.upper()), [name], [f"llvm-{name}"]):
         if command and shutil.which(command[0]):
             return tuple(command)

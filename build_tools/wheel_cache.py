@@ -14,10 +14,10 @@ from pathlib import Path
 from . import cache, toolchain
 
 ROOT = Path(__file__).resolve().parents[1]
-# what ends up in a wheel, or decides what does
+# files that end up in a wheel, or decide its content
 FILES = ("cypool", "include", "build_tools", "setup.py", "pyproject.toml", "MANIFEST.in", "README.md", "LICENSE")
 MADE = (".so", ".pyc", ".gch")
-# what compilers and pip read, and cypool's own variables but for those that decide only where and how fast
+# variables of compilers and pip, and cypool's own but for those that decide only where and how fast
 VARIABLES = ("CC", "CXX", "CPPFLAGS", "CFLAGS", "CXXFLAGS", "LDFLAGS", "AR", "NM", "OBJCOPY", "LIBRARY_PATH",
              "SOURCE_DATE_EPOCH", "_PYTHON_HOST_PLATFORM", "PIP_CONSTRAINT", "PIP_BUILD_CONSTRAINT")
 OURS, NOT_OURS = "CYPOOL_", ("CYPOOL_CACHE", "CYPOOL_JOBS")
@@ -31,7 +31,7 @@ class Wheel:
 
     Attributes:
         path: the file.
-        name: what it has to be called.
+        name: its file name.
         made_with: the versions of the tools.
     """
 

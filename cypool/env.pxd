@@ -51,12 +51,12 @@ cdef extern from "cypool/access.h" namespace "cypool" nogil:
 cdef class Env:
     """One environment. Never two calls at once on one Env. The order of fields and methods is part of the ABI."""
     cdef readonly int env_id
-    cdef int episode_length              # kept by the engine, as what follows further below; here it takes no room
+    cdef int episode_length              # kept by the engine, as the fields further below; here it takes no room
     cdef readonly object spec            # the EnvSpec it was made from
     # set by reset and step, read by the engine; all zero when step or reset begins
     cdef double reward                   # with agents NaN when step begins; if it stays so: the sum of theirs
     cdef bint terminated, truncated      # with agents: of all that are alive
-    cdef double raw_reward               # what counts for the episode's return, where it is not the reward; else NaN
+    cdef double raw_reward               # counts for the episode's return, where it is not the reward; else NaN
     # kept by the engine
     cdef int elapsed_step                # 0 before reset, one more before each step; reset may overwrite it
     cdef int max_episode_steps           # the engine truncates there
@@ -79,7 +79,8 @@ cdef class Env:
     cdef object render(self)                                   # a picture: uint8 (height, width, 3)
     # optional, both or none: for environments so cheap that calling each costs more than its step
     cdef bint prepare_pool(self, list envs) except -1          # all of a pool, before the first reset; True: step_many
-    cdef int step_many(self, const Rows* rows) except -1 nogil  # steps and observes the environments of these rows
+    # steps and observes the environments of these rows; raises only before it has stepped any
+    cdef int step_many(self, const Rows* rows) except -1 nogil
     # optional: runs on a pool thread. Takes over all that `save` returns of another one with the same spec, which is
     # only read, by several threads at once; by default through save and load, with the GIL
     cdef int copy_from(self, Env other) except -1 nogil

@@ -19,7 +19,7 @@ ABI = CYPOOL_ABI
 
 
 cdef Agents* new_agents(spec) except NULL:
-    """Returns zeroed memory for the agents of an environment, on cache lines of its own; to be freed."""
+    """Returns zeroed memory for the agents of an environment, on separate cache lines; to be freed."""
     cdef size_t count = spec.num_agents
     # rewards and six kinds of flags, each in whole words; then returns and lengths
     cdef size_t of_flags = (count + FLAGS_OF_WORD - 1) // FLAGS_OF_WORD * FLAGS_OF_WORD
@@ -49,8 +49,8 @@ cdef Agents* new_agents(spec) except NULL:
 cdef class Env:
     """Base of every environment: subclass it in Cython and implement `reset`, `step` and `observe`.
 
-    A subclass also has a static method `describe(**options)` that returns an `EnvSpec`: what it observes
-    and takes. Its keyword arguments, with their defaults, are the options of `cypool.make`.
+    A subclass also has a static method `describe(**options)` that returns an `EnvSpec`: its observations and actions.
+    Its keyword arguments, with their defaults, are the options of `cypool.make`.
 
     Args:
         spec: The `EnvSpec` the environment is made from, options included.
@@ -60,7 +60,7 @@ cdef class Env:
     """
 
     def __cinit__(self, spec, int env_id, *_):
-        # what more there is goes to the __init__ of a subclass
+        # further arguments go to the __init__ of a subclass
         self.spec = spec
         self.env_id = env_id
         limit = spec.max_episode_steps

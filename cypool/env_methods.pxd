@@ -1,4 +1,4 @@
-"""Calls of an environment's methods, which may return what they should not.
+"""Calls of an environment's methods, which may return wrong values.
 
 A method that returns -1 has to have raised an exception: Python would end the process where it looks for one that is
 not there. So methods are called as if they could not raise, and then the result is checked.
@@ -24,7 +24,7 @@ ctypedef int (*TakeOptions)(Env env, dict options) noexcept
 
 
 cdef inline int raise_for(const char* method, const char* expected, int status) except -1 with gil:
-    """Raises what the method raised, or else an error that says what it returned."""
+    """Raises the method's exception, or else an error with the value that it returned."""
     if PyErr_Occurred() == NULL:
         raise RuntimeError(f"{method.decode()}: expected to return {expected.decode()}, got {status}")
     return -1

@@ -16,7 +16,7 @@ class EnvError(RuntimeError):
     Attributes:
         env_id: The environment that failed; the lowest id if several failed in one batch.
         causes: Every failed environment of the batch: env id to exception.
-        batch: What `recv`, `step` or `rollout` would have returned.
+        batch: The result that `recv`, `step` or `rollout` would have returned.
         steps: In a rollout, the step in which each of them failed first: env id to int. Else empty.
     """
 
@@ -41,7 +41,7 @@ class EnvError(RuntimeError):
 
 
 class WorkerError(RuntimeError):
-    """A process that steps environments ended, or could not do what was asked of it."""
+    """A process that steps environments ended, or could not do its task."""
 
 
 class ClosedError(RuntimeError):

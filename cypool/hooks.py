@@ -52,10 +52,10 @@ class Batch:
 
     Attributes:
         env_id: int32, (k,): whose rows they are.
-        action: (k, ...): what they did; a dict of such where actions are dicts.
-        observation: What that led to; where an episode ended the last one of it, in autoreset mode SameStep too. The
-            environment's own, also with an observation hook in Python. With an observation hook in C, which runs where
-            the environment does, it is what that makes.
+        action: (k, ...): their actions; a dict of such where actions are dicts.
+        observation: The observation after the action; where an episode ended the last one of it, in autoreset mode
+            SameStep too. The environment's own, also with an observation hook in Python. With an observation hook in C,
+            which runs where the environment does, it is the result of that hook.
         reward: float64, (k,): the environment's own.
         terminated, truncated: bool, (k,).
         info: As `step` returns it.
@@ -73,7 +73,7 @@ class Batch:
 
 
 def own_observation(spec: EnvSpec) -> Any:
-    """Returns the description of an observation, as users write it: with agents a dict of what one of each observes."""
+    """Returns the description of an observation, as users write it: with agents a dict, for one of each group."""
     return {name: group.observation for name, group in spec.agents.items()} if spec.agents else spec.observation
 
 
@@ -103,7 +103,7 @@ def hook_of(name: str, function: Any) -> Any:
     """Returns a `CHook`, a Python function, or None for None.
 
     Args:
-        name: What the argument is called.
+        name: The name of the argument.
         function: An address (int), a capsule of Cython's, a function pointer of ctypes, a Numba `cfunc`; or a
             Python function of one argument.
 
@@ -132,11 +132,11 @@ def hook_of(name: str, function: Any) -> Any:
 
 
 def observation_hook_of(given: Any, spec: EnvSpec) -> tuple[Any, Any]:
-    """Returns the hook and the description of what it makes.
+    """Returns the hook and the description of its result.
 
     Args:
         given: A function, or a pair of it and a description as `EnvSpec.observation`; None. With agents the description
-            is a dict of what one of each group observes.
+            is a dict of the observations of one agent of each group.
         spec: The environment's; its observation is the description where none is given.
 
     Raises:

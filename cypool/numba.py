@@ -28,12 +28,12 @@ def _pointer(typing_context: Any, address: Any) -> Any:
 
 
 def transition(pointer: Any) -> Any:
-    """Returns what a hook is called with: its fields are read, and some written, by name. In a Numba function."""
+    """Returns the argument of a hook: its fields are read, and some written, by name. In a Numba function."""
     raise NotImplementedError("to be called in a function that Numba compiles")
 
 
 def decision(pointer: Any) -> Any:
-    """Returns what a policy is called with: its fields are read by name. In a Numba function."""
+    """Returns the argument of a policy: its fields are read by name. In a Numba function."""
     raise NotImplementedError("to be called in a function that Numba compiles")
 
 

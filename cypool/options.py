@@ -1,7 +1,7 @@
 """Options of an environment, each declared once: its name, default, check and meaning.
 
-From a declaration come the signature of `describe`, its checks, its docstring, and so what `cypool info`, the
-documentation and the error about an unknown option say:
+From a declaration come the signature of `describe`, its checks, its docstring, and so the texts of `cypool info`, the
+documentation and the error about an unknown option:
 
     @describes(height=integer(10, 2, 1000, "Number of rows."), width=integer(5, 1, 1000, "Number of columns."))
     def describe_catch(options):
@@ -30,9 +30,9 @@ class Option(NamedTuple):
     Attributes:
         default: Its value where none is given; it is checked, too.
         check: Takes the option's name and a value; returns the value as the spec has it, or raises a TypeError or a
-            ValueError that names the option, what was expected and what came.
+            ValueError that names the option, the expected values and the given one.
         meaning: A phrase for people.
-        edges: Values at the ends of what the check takes, and some that it refuses: fuzzers try them.
+        edges: Values at the ends of the range that the check takes, and some that it refuses: fuzzers try them.
     """
 
     default: Any

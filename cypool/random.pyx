@@ -11,7 +11,7 @@ cdef extern from *:
     """
     #include <cstddef>
     #include <numpy/random/bitgen.h>
-    // what the state of a bit generator points to
+    // the structs behind the state of a bit generator
     struct Pcg64State { void* numbers; int has_uint32; uint32_t uinteger; };
     struct Mt19937State { uint32_t key[624]; int pos; };
     enum { PCG64_NUMBERS = 32 };
@@ -79,7 +79,7 @@ cdef bint _holds(object owner, const void* start, size_t size):
 
 
 def _look_at_streams():
-    """Finds out whether NumPy's streams are what `copy_stream` takes them for; nothing promises that."""
+    """Finds out whether NumPy's streams are laid out as `copy_stream` expects; NumPy does not promise it."""
     global draw_pcg64, draw_mt19937
     cdef OpenRng* opened
     source, target = PCG64(1), PCG64(2)

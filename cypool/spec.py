@@ -100,7 +100,7 @@ class Array(_Frozen):
 
     def _bound(self, given: ArrayLike) -> NDArray[Any]:
         values = np.broadcast_to(np.asarray(given, self.dtype), self.shape)
-        # memory that nobody can make writeable again
+        # memory that cannot be made writeable again
         return np.frombuffer(values.tobytes(), self.dtype).reshape(self.shape)
 
     def __eq__(self, other: object) -> bool:
@@ -180,8 +180,8 @@ class Group:
 
     Attributes:
         count: How many they are; if some leave or come later, the most there can be.
-        observation: What one of them observes: an `Array` or `Discrete`, or a dict of them.
-        action: What one of them does: an `Array` or `Discrete`, or a dict of them.
+        observation: The observation of one agent: an `Array` or `Discrete`, or a dict of them.
+        action: The action of one agent: an `Array` or `Discrete`, or a dict of them.
         names: Of the agents, in their order; None: `<name of the group>_0`, `<name of the group>_1` and so on.
 
     Raises:
@@ -258,12 +258,12 @@ class EnvSpec:
     """All that is known of an environment before it is made.
 
     Attributes:
-        observation: What `observe` writes: an `Array` or `Discrete`, or a dict or tuple of them. With agents it is
-            made from theirs: of one group what its agents observe, with the agents in the first dimension; of several
-            a dict of such.
-        action: What `step` takes: an `Array` or `Discrete`; or a dict of them, which lie one behind the other in what
-            `step` gets, without gaps. With agents it is made from theirs, as the observation is.
-        info: What else `observe` writes: names and their `Array`s, in the order of `Slot.info`.
+        observation: The arrays that `observe` writes: an `Array` or `Discrete`, or a dict or tuple of them. With agents
+            it is made from theirs: of one group the observation of its agents, with the agents in the first dimension;
+            of several a dict of such.
+        action: The argument of `step`: an `Array` or `Discrete`; or a dict of them, which lie one behind the other in
+            that argument, without gaps. With agents it is made from theirs, as the observation is.
+        info: The other arrays that `observe` writes: names and their `Array`s, in the order of `Slot.info`.
         max_seed: The greatest seed an environment takes; None: any.
         render_fps: Steps per second of an episode that is watched; None: the environment cannot be drawn.
         implementation: The subclass of `Env` to make; None: the one that describes.
@@ -277,17 +277,17 @@ class EnvSpec:
         num_players: How many play in one environment; with more than one, observation and action have the players in
             their first dimension.
         id: The id it is registered under; filled in by `make_spec`, as are the next two.
-        max_episode_steps: The engine truncates an episode after this number of steps; None: never. What `describe` says
-            here counts if neither `make` nor the id has a limit.
+        max_episode_steps: The engine truncates an episode after this number of steps; None: never. The value of
+            `describe` counts if neither `make` nor the id has a limit.
         options: Every option of the environment with the value it has here; `describe` returns those that it
             has converted.
-        spaces: Gymnasium's spaces of observation and action, where they are not what follows from these two.
+        spaces: Gymnasium's spaces of observation and action, where they differ from those that follow from these two.
         goals: Computes rewards and ends of any goals, where the observation has `achieved_goal` and `desired_goal`.
         agents: Groups of agents, by name: several agents act in the environment. Their names are `<group>_0`,
             `<group>_1` and so on, group by group. Empty: an environment with one agent.
         agents_leave: Whether an agent's part may end before that of others, or begin later.
         turns: Whether only some of the agents act in a step: those that `Agents.turn` names.
-        state: What a central critic sees: "observations", those of all agents; an `Array`, which the environment
+        state: The input of a central critic: "observations", those of all agents; an `Array`, which the environment
             writes as its first info, called `state`; or None.
         illegal: What becomes of an action that is not legal, where only some are: those that `Env.legal` names.
             "error": the call raises a ValueError, and nothing was stepped; "lose": the environment is stepped with it,
@@ -378,7 +378,7 @@ class EnvSpec:
 
     @property
     def actions(self) -> list[tuple[Any, Array | Discrete]]:
-        """The action's parts likewise, in the order in which they lie in what `step` gets."""
+        """The action's parts likewise, in the order in which they lie in the argument of `step`."""
         return list(_parts(self.action))
 
     @property
@@ -396,7 +396,7 @@ class EnvSpec:
 
     @property
     def action_bytes(self) -> int:
-        """The size of what `step` gets."""
+        """The size of the argument of `step`."""
         return sum(part.dtype.itemsize * math.prod(part.shape) for _, part in self.actions)
 
     @property
@@ -411,7 +411,7 @@ class EnvSpec:
 
     @property
     def agent_columns(self) -> dict[str, dict[str, Array]]:
-        """Descriptions of what `info["agents"]` has of each group, for one environment."""
+        """Descriptions of the columns of `info["agents"]` for each group, for one environment."""
         flags = ["terminated", "truncated", *(["acted", "alive"] if self.has_absent_agents else [])]
         return {name: {"reward": Array((group.count,), np.float64),
                        **{flag: Array((group.count,), np.bool_) for flag in flags}}
@@ -424,7 +424,7 @@ class EnvSpec:
                 for agent in group.names or [f"{name}_{k}" for k in range(group.count)]]
 
     def with_observation(self, observation: Any) -> EnvSpec:
-        """Returns the same with another observation; with agents a dict of what one of each group observes.
+        """Returns the same with another observation; with agents a dict of the observations of one agent of each group.
 
         The observation of one group may stand alone.
         """
@@ -456,7 +456,7 @@ class EnvSpec:
         return tuple(parts) if isinstance(self.observation, tuple) else parts[0]
 
     def unpack(self, observation: Any) -> list[Any]:
-        """Returns what `pack` was given."""
+        """Returns the argument of `pack`."""
         if self.has_nested_observation:
             return [observation[name[0]][name[1]] if isinstance(name, tuple) else observation[name]
                     for name, _ in self.observations]

@@ -28,11 +28,11 @@ class State:
     integers as in NumPy; a row may be named several times: `state[[0] * 8]` is for eight ways on from the first.
 
     `save` and `to_bytes` give it in a format of plain data, which `cypool.load_state` and `from_bytes` read: they check
-    it and run no code of it. It also pickles; but unpickling what a stranger wrote runs the stranger's code.
+    it and run no code of it. It also pickles; but unpickling a stranger's file runs the stranger's code.
 
     Args:
         env_id: The environments the rows were saved from.
-        rows: What the engine knows of each.
+        rows: The engine's data of each.
 
     Attributes:
         env_id: int32, (k,).
@@ -69,7 +69,7 @@ class State:
 
         Raises:
             ValueError: There is something else in it than numbers, strings, bytes, and tuples, lists and dicts of them.
-                So it is with environments of Python, whose own state is a pickle: what loads that runs its code.
+                So it is with environments of Python, whose own state is a pickle: to load that runs its code.
         """
         blobs: list[bytes] = []
         specs: dict[str, Any] = {}
@@ -107,7 +107,7 @@ class State:
                     rows.append({"id": id, "options": options, **decoded(rest, blobs)})
                 state = State([check_int("env_id", i, 0, 2**31 - 1) for i in header["env_id"]], rows)
                 blobs.end()
-        # with the right checksum: somebody made it so
+        # with the right checksum: `to_bytes` did not write it
         except (AttributeError, LookupError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise ValueError("data: expected a state as to_bytes() returned it, got one that cannot be read: "
                              f"{type(error).__name__}: {error}") from error
@@ -116,7 +116,7 @@ class State:
         return state
 
     def __getstate__(self) -> dict[str, Any]:
-        # what is memory of this process stays in it
+        # memory of this process stays in it
         rows = [{**row, "own": tuple(row["own"])} if isinstance(row, dict) and type(row.get("own")) is WithMemory
                 else row for row in self.rows]
         return {**self.__dict__, "rows": rows}
@@ -133,7 +133,7 @@ class State:
 
 
 class Pickled(bytes):
-    """A pickle in a state. What loads it runs its code: so it differs from plain bytes, and stays out of files."""
+    """A pickle in a state. To load it runs its code: so it differs from plain bytes, and stays out of files."""
 
 
 class WithMemory(tuple[Any, ...]):
@@ -169,14 +169,14 @@ def load_state(path: Pathlike) -> State:
 
 
 def check_state(state: Any, *kinds: Any) -> Any:
-    """Returns the values of a state as a tuple, checked: what the `load` of an environment does first.
+    """Returns the values of a state as a tuple, checked: the first call in the `load` of an environment.
 
         self.row, self.speed, self.moved = check_state(state, (0, self.height - 1), float, bool)
 
     Args:
-        state: What `load` got: should be a tuple.
-        *kinds: What each of its values has to be. `bool`; `float`: a finite number; `bytes`; (minimum, maximum): an
-            integer in that range if both are ints, else a real number. NaN is in no range.
+        state: The argument of `load`: should be a tuple.
+        *kinds: The kinds of its values. `bool`; `float`: a finite number; `bytes`; (minimum, maximum): an integer in
+            that range if both are ints, else a real number. NaN is in no range.
 
     Raises:
         TypeError: It is no tuple, or a value is of another type.
@@ -209,7 +209,7 @@ def check_stream(name: str, state: Any, kind: Any) -> dict[str, Any]:
 
     Args:
         name: The name that messages call it by.
-        state: What the attribute `state` of a bit generator was.
+        state: A value of the attribute `state` of a bit generator.
         kind: The class of that bit generator, such as `numpy.random.PCG64`.
 
     Raises:
@@ -256,7 +256,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def unpack(packed: Any, most: Any) -> Any:
-    """Returns what `zlib.compress` made `packed` of.
+    """Returns the bytes that `zlib.compress` packed.
 
     Raises:
         TypeError: It is not bytes.
@@ -286,7 +286,7 @@ def sealed(magic: bytes, text: str, blobs: list[bytes]) -> bytes:
 
 
 def unsealed(magic: bytes, data: Any, expected: str) -> tuple[bytes, Blobs]:
-    """Returns the JSON that `sealed` was given, and what reads the bytes behind it.
+    """Returns the JSON that `sealed` was given, and a reader of the bytes behind it.
 
     Raises:
         TypeError: `data` is not bytes.

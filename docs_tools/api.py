@@ -1,6 +1,6 @@
 """The pages of the API reference: which public modules and names they show, in which order. mkdocstrings fills them.
 
-A page begins with what most readers look for: `make`, and the methods of the pool that it returns.
+A page begins with the names that most readers look for: `make`, and the methods of the pool that it returns.
 `tests/docs/test_api.py` compares the lists with the package, so that no name is forgotten.
 """
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-# the names of cypool.__all__, by what they are for
+# the names of cypool.__all__, by purpose
 NAMES = {
     "Make pools": ["make", "from_factories", "make_gymnasium", "make_gym", "make_dm", "parallel_env",
                    "ThreadPool"],
@@ -23,7 +23,7 @@ NAMES = {
     "Texts and videos": ["text", "record"],
     "Errors": ["EnvError", "WorkerError", "ClosedError", "CompileError"],
 }
-# the methods and properties of a pool, by what they are for
+# the methods and properties of a pool, by purpose
 POOL = {
     "Step": ["reset", "step", "close"],
     "Step asynchronously": ["async_reset", "send", "recv"],

@@ -90,7 +90,7 @@ class Site:
         """Returns where a file or folder of the repository stands in the site, and puts it there."""
         if file in self.pages:
             return self.pages[file]
-        visible = re.sub(r"(^|/)\.", r"\1", file)  # the generator leaves out what begins with a dot
+        visible = re.sub(r"(^|/)\.", r"\1", file)  # the generator leaves out names that begin with a dot
         if file.endswith(MEDIA):
             place = file.removeprefix("docs/")
             (SOURCE / place).parent.mkdir(parents=True, exist_ok=True)
@@ -139,7 +139,7 @@ def page_of_source(file: str, text: str) -> str:
 
 
 def outside_code(change: Callable[[str], str], text: str) -> str:
-    """Returns the text with `change` made to what is no code."""
+    """Returns the text with `change` made outside of code."""
     codes = [match[0] for match in re.finditer(CODE, text, re.DOTALL | re.MULTILINE)]
     prose = re.sub(CODE, "\0", text, flags=re.DOTALL | re.MULTILINE)
     return re.sub("\0", lambda _: codes.pop(0), change(prose))

@@ -16,14 +16,14 @@ from cypool.envs import FAMILIES, family_of
 from cypool.envs.family import Family
 from cypool.registration.registry import Entry, expand
 
-WIDTH = 192  # pixels of a picture, twice what is shown
+WIDTH = 192  # pixels of a picture, twice the width on the page
 FIDELITY = Path(__file__).parents[1] / "docs/reference/fidelity.md"
 STEPS = 40  # random ones before a picture is taken
 
 
 @functools.cache
 def families() -> dict[str, tuple[Family, list[Entry]]]:
-    """Returns the families that this build has, by name, and what is registered of each."""
+    """Returns the families that this build has, by name, and the entries of each."""
     return {family.name: (family, family.entries(("*",))) for family in FAMILIES if family.is_built}
 
 
@@ -62,7 +62,7 @@ cypool {cypool.__version__} registers {total:,} ids. These pages are generated f
 
 
 def fidelity_page(family: Family) -> str:
-    """Returns the page below docs/reference that says what a family equals: its own, if the common one does not."""
+    """Returns the page below docs/reference with the fidelity of a family: its own, if it is not in the common one."""
     return "fidelity.md" if f"\n## {family.title}" in FIDELITY.read_text() else f"{family.name}.md"
 
 
@@ -88,7 +88,7 @@ def page(family: Family, entries: list[Entry], pictures: Path | None, partial: b
 
 
 def needs_of(family: Family) -> list[str]:
-    """Returns sentences about what has to be installed, and about a family's own page."""
+    """Returns sentences about the packages to install, and about a family's own page."""
     said = []
     if family.install:
         what = "They need" if family.needs else "`render()` needs"
@@ -98,7 +98,7 @@ def needs_of(family: Family) -> list[str]:
 
 
 def section(entry_point: str, entries: list[Entry], pictures: Path | None) -> list[str]:
-    """Returns the Markdown of a class: what its docstring says, its ids and its options."""
+    """Returns the Markdown of a class: its docstring, its ids and its options."""
     module, name = entry_point.split(":")
     cls = getattr(importlib.import_module(module), name)
     summary, _, details = docstring(cls).partition("\n\n")
@@ -135,7 +135,7 @@ def section(entry_point: str, entries: list[Entry], pictures: Path | None) -> li
 
 
 def stem(id: str) -> str:
-    """Returns what ids of the same game or robot have in common."""
+    """Returns the common part of the ids of a game or robot."""
     name = re.sub(r"^.*/|NoFrameskip|Deterministic|-ram|-v\d+$|-MultiBinary", "", id)
     return re.sub(r"(E\dM\d|MAP\d\d)(-S\d)?$", "", name)
 
@@ -156,7 +156,7 @@ def ids_of(shown: Entry, group: list[Entry]) -> str:
 
 
 def reference_of(entry: Entry) -> str:
-    """Returns in words what an id is compared with by `check_parity`."""
+    """Returns the name of the reference of `check_parity` for an id."""
     if entry.reference is None:
         return ""
     package, _, name = entry.reference.partition(":")

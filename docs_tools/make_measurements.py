@@ -1,4 +1,4 @@
-"""Makes docs/reference/measurements.md of what benchmarks/families.py measured.
+"""Makes docs/reference/measurements.md from the results of benchmarks/families.py.
 
     python docs_tools/make_measurements.py [docs_tools/measurements.json]
 """

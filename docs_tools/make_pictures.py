@@ -1,6 +1,6 @@
 """Makes the pictures of the README: python docs_tools/make_pictures.py
 
-`throughput-light.svg` and `throughput-dark.svg` draw what `benchmark.py --json` measured: by default
+`throughput-light.svg` and `throughput-dark.svg` draw the result of `benchmark.py --json`: by default
 docs_tools/throughput.json, which names its command and machine. `gallery.webp` is an animated grid of environments
 that act at random. It needs the packages of ".[docs]", those of the families in it and OpenGL (EGL). `info.svg` is a
 terminal with `cypool info`.
@@ -106,7 +106,7 @@ def make_gallery(path: Path) -> None:
 
 
 def draw_terminal(*words: str) -> str:
-    """Returns an SVG of what a command prints in a terminal of 90 columns."""
+    """Returns an SVG of a command's output in a terminal of 90 columns."""
     from rich.console import Console
     from rich.text import Text
 
@@ -120,7 +120,7 @@ def draw_terminal(*words: str) -> str:
 
 
 def main() -> None:
-    """Makes what is asked for."""
+    """Makes the pictures that the arguments name."""
     parser = argparse.ArgumentParser(description="Makes the pictures of the README.")
     parser.add_argument("--report", default=ROOT / "docs_tools" / "throughput.json", type=Path,
                         help="what benchmark.py --json wrote (default: docs_tools/throughput.json)")

@@ -1,4 +1,4 @@
-"""Simulates, without a cluster, what weights cost on up to 1,000 workers: traffic against staleness.
+"""Simulates, without a cluster, the cost of weights on up to 1,000 workers: traffic against staleness.
 
     pip install matplotlib && python examples/aps_traffic.py --csv traffic.csv --plot traffic.svg
 
@@ -7,8 +7,8 @@ The strategies are those of `cypool.cluster`. The rest is a model:
   * The policy is a point in 32 dimensions; KL(old || new) is half the squared distance, as between Gaussians of
     variance 1 whose means are these points. An update moves it by a step of which a half keeps its direction. Its
     length falls to a tenth in the course of training, and is five times as long in every twentieth update.
-  * A worker makes rollouts one after the other, each as long as an update, times a factor of its own between 0.5 and
-    2. Before each one `sync.due` is asked. What the learner measures is off by a factor with a spread of 20 %.
+  * A worker makes rollouts one after the other, each as long as an update, times a random factor between 0.5 and 2.
+    Before each one `sync.due` is asked. The learner's measurement is off by a factor with a spread of 20 %.
   * Workers sit on nodes of 16; a version goes to a node once.
 """
 import argparse

@@ -32,7 +32,7 @@ def compiled(step, handle, actions, num_steps, busy=False):
     @jax.jit
     def scan(handle, weights):
         if busy:
-            # a product: JAX leaves such code to a thread of its own
+            # a product: JAX leaves such code to another thread
             handle = handle + (0 * (weights @ weights).sum()).astype(int)
         return jax.lax.scan(advance, handle, length=num_steps)
 

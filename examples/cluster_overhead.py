@@ -1,4 +1,4 @@
-"""Measures what a cluster costs on one machine: rollouts through Ray, compared with the same pools without it.
+"""Measures the overhead of a cluster on one machine: rollouts through Ray, compared with the same pools without it.
 
     python examples/cluster_overhead.py
 

@@ -5,9 +5,9 @@
 
 With `--plot FILE` it draws the rooms found over frames, and the cells in the pyramid of rooms; this needs matplotlib.
 
-It keeps an exact state for each cell (room, place, what is carried) that it has seen. Again and again it goes back to
-some of them, those that it rarely chose first, and plays at random from there. What leads to a new cell, or to a known
-one with a higher score, is kept. (Ecoffet et al., 2021: First return, then explore.)
+It keeps an exact state for each cell (room, place, carried things) that it has seen. Again and again it goes back to
+some of them, those that it rarely chose first, and plays at random from there. It keeps paths to a new cell, or to a
+known one with a higher score. (Ecoffet et al., 2021: First return, then explore.)
 """
 import argparse
 import time
@@ -59,7 +59,7 @@ def main():
     parser.add_argument("--plot", metavar="FILE")
     args = parser.parse_args()
 
-    # an episode ends with a life, and what ended stays there
+    # an episode ends with a life, and its environment stays there
     env = cypool.make("MontezumaRevenge-v5", num_envs=args.num_envs, num_threads=args.num_threads, seed=args.seed,
                       obs_type="ram", stack_num=1, episodic_life=True, reward_clip=False, noop_max=0,
                       autoreset_mode="Disabled")

@@ -1,6 +1,6 @@
-r"""The same PPO with the environments of different libraries: what is learnt, and how long it takes.
+r"""The same PPO with the environments of different libraries: returns and times.
 
-    pip install torch matplotlib, and what is to be compared: envpool, gymnasium[atari], gymnasium[mujoco], dm_control
+    pip install torch matplotlib, and the packages to compare: envpool, gymnasium[atari], gymnasium[mujoco], dm_control
     python examples/learning_curves.py --env-id CartPole-v1 --total-timesteps 100000 --seeds 0 1 2
     python examples/learning_curves.py --env-id dm_control/cartpole-swingup-v0 --candidates cypool dm_control
     python examples/learning_curves.py --env-id MiniGrid-DoorKey-8x8-v0 --total-timesteps 1000000 --num-envs 64
@@ -166,7 +166,7 @@ def image_body(size):
 
 
 class Agent(nn.Module):
-    """Policy and value of observations; pictures are centred, by what the first ones show."""
+    """Policy and value of observations; pictures are centred by the mean of the first ones."""
 
     def __init__(self, args, first_obs):
         super().__init__()
@@ -274,7 +274,7 @@ def learn(args, candidate, seed):
             returns[over] = 0
             following = torch.from_numpy(normalizer.observation(next_obs)).to(args.device)
             rewards = torch.from_numpy(np.asarray(normalizer.reward(reward, over), np.float32)).to(args.device)
-            # a time limit is not the end of the world: count on what would have come
+            # a time limit is no real end: add the value of the last observation
             cut = torch.from_numpy(truncated & ~terminated).to(args.device)
             if cut.any():
                 with torch.no_grad():

@@ -1,9 +1,9 @@
-r"""SB3's DQN with its own replay buffer and with cypool's: what is learnt, how long it takes, how much memory it needs.
+r"""SB3's DQN with its own replay buffer and with cypool's: returns, times and memory.
 
     pip install "cypool[sb3]" matplotlib
     python examples/learning_replay.py --total-timesteps 250000
 
-Both learn at the same time, each in a process of its own with one thread. Writes a CSV file, whose first lines contain
+Both learn at the same time, each in a separate process with one thread. Writes a CSV file, whose first lines contain
 command, machine and versions, and a picture next to it: return and memory by steps. With equal seeds both learn the
 same, row for row.
 """

@@ -20,7 +20,7 @@ import cypool
 
 
 class Node:
-    """A sequence of actions: how often it was played on from, and with what returns."""
+    """A sequence of actions: how often it was played on from, and with which returns."""
 
     def __init__(self):
         self.children = {}

@@ -5,9 +5,9 @@
 
 The task is that of `NetHackScout-v0`: a reward for each cell that is seen for the first time. From the state that the
 game is in, `search` plays many sequences of keys: running in a direction, going down, searching, kicking. The value of
-a sequence is what it has seen, with a bonus for each level further down and the loss of the dead. The game then makes
-the first half of the best sequence, and the next plan begins there. A saved state is a copy of the game's memory, so
-the search foresees everything, monsters and chance included.
+a sequence is the number of cells that it has seen, with a bonus for each level further down and the loss of the dead.
+The game then makes the first half of the best sequence, and the next plan begins there. A saved state is a copy of the
+game's memory, so the search foresees everything, monsters and chance included.
 """
 import argparse
 import time
@@ -33,7 +33,7 @@ def candidates(count, horizon, chance):
 
 
 def values_of(futures, depth):
-    """Returns what sequences are worth."""
+    """Returns the values of sequences."""
     blstats = futures.obs["blstats"]
     over = futures.terminated | futures.truncated
     # the last screen of a game shows nothing
@@ -68,7 +68,7 @@ def play(seconds, count, horizon, seed):
 
 
 def play_at_random(games, num_steps, horizon, seed):
-    """Returns the deepest level of each of some games with actions of the same kind that nobody chooses."""
+    """Returns the deepest level of each of some games with random actions of the same kind."""
     chance = np.random.default_rng(seed)
     env = cypool.make("NetHackScout-v0", num_envs=games, seed=seed, observation_keys=KEYS)
     obs, _ = env.reset()

@@ -116,7 +116,7 @@ def main():
                 rewards[before, rows[stepped]] = torch.from_numpy(reward[stepped]).to(device, torch.float32)
                 ends[before, rows[stepped]] = torch.from_numpy((terminated | truncated)[stepped]).to(device).float()
                 if "_final_obs" in info:
-                    # a time limit is not the end of the world: count on what would have come
+                    # a time limit is no real end: add the value of the last observation
                     cut = np.flatnonzero(truncated & ~terminated)
                     if cut.size:
                         with torch.no_grad():

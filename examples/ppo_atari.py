@@ -100,7 +100,7 @@ def main():
                 obs.add(next_obs)
                 ends[t] = terminated | truncated
                 if "_final_obs" in info:
-                    # a time limit is not the end of the world: count on what would have come
+                    # a time limit is no real end: add the value of the last observation
                     cut = (truncated & ~terminated)[info["_final_obs"]]
                     if cut.any():
                         with torch.no_grad():

@@ -110,7 +110,7 @@ def main():
                 found, reward, terminated, truncated, info = pool.step(action.cpu().numpy())
                 next_obs, rewards[t], ends[t] = tensor(found), tensor(reward), tensor(terminated | truncated)
                 if "_final_obs" in info:
-                    # a time limit is not the end of the world: count on what would have come
+                    # a time limit is no real end: add the value of the last observation
                     cut = np.flatnonzero(truncated & ~terminated)
                     if cut.size:
                         with torch.no_grad():

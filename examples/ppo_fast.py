@@ -7,7 +7,7 @@
 The engine collects on a thread: `cypool.MLP` draws the actions of a whole rollout, and returns log-probabilities and
 values. Meanwhile torch learns from the rollout before, which was made by the policy of one update ago. A run ends where
 the mean return of the last 20 episodes reaches the goal. A CSV file gets a row for each rollout. In DoorKey, whose
-reward a random policy meets once in thirty thousand steps, the learner also gets a bonus for what it has rarely seen.
+reward a random policy meets once in thirty thousand steps, the learner also gets a bonus for rare observations.
 """
 import argparse
 import csv
@@ -24,7 +24,7 @@ from torch import nn
 
 import cypool
 
-# what counts as solved, and settings that solve it fast
+# the returns that count as solved, and settings that reach them fast
 SETTINGS = {
     "CartPole-v1": {"goal": 475, "num_envs": 16, "num_steps": 32, "gamma": 0.98, "learning_rate": 7e-3,
                     "update_epochs": 4, "minibatch_size": 512, "total_timesteps": 150_000},
@@ -102,14 +102,14 @@ class Statistics:
 
 
 class Novelty:
-    """Counts what is in view in MiniGrid's one-hot cells: which kinds there are, and what the agent carries."""
+    """Counts views of MiniGrid's one-hot cells: the kinds in view, and the thing that the agent carries."""
 
     def __init__(self):
         self.counts = Counter()
 
     def bonus(self, obs):
         """Counts observations (..., 7, 7, 20), and returns 1 / sqrt(how often such a one was seen)."""
-        # the cell of the agent shows what it carries
+        # the cell of the agent shows the thing that it carries
         kinds = np.concatenate([obs.max((-3, -2)), obs[..., 3, 6, :]], -1)
         found, which, counts = np.unique(kinds @ (1 << np.arange(kinds.shape[-1])), return_inverse=True,
                                          return_counts=True)
@@ -152,7 +152,7 @@ class Collector:
 
 
 def advantages_of(args, rollout, rewards, following):
-    """Generalized advantages. A truncation counts on the value of what came last: the next row has it."""
+    """Generalized advantages. A truncation adds the value of the last observation, which the next row has."""
     values = np.concatenate([rollout.value, following[None]])
     advantages, last = np.zeros_like(rollout.value), np.zeros_like(following)
     over = rollout.terminated | rollout.truncated
@@ -240,7 +240,7 @@ def learn(args, seed):
 
 
 def warm_up():
-    """Has torch import what it imports with the first step of an optimizer."""
+    """Has torch import the modules that the first step of an optimizer needs."""
     layer = nn.Linear(1, 1)
     layer(torch.zeros(1, 1)).sum().backward()
     torch.optim.Adam(layer.parameters(), fused=True).step()

@@ -1,8 +1,8 @@
 """PPO from pixels, in one file: pip install torch "cypool[dm-control]", then python examples/ppo_pixels.py
 
-Trains on a task of the DeepMind Control Suite from what DrQ and similar agents see: three frames of 84 x 84 pixels, one
-after each repeated action. With software rendering, most of the time goes into the frames: 230 steps a second on two
-cores. 50,000 steps raise the return from 264 to 399 (docs/reference/dm_control.md has the details).
+Trains on a task of the DeepMind Control Suite from the observations of DrQ and similar agents: three frames of 84 x 84
+pixels, one after each repeated action. With software rendering, most of the time goes into the frames: 230 steps a
+second on two cores. 50,000 steps raise the return from 264 to 399 (docs/reference/dm_control.md has the details).
 
 Prints the mean return of the last 20 episodes and writes it to a CSV file, with steps and seconds.
 """
@@ -103,7 +103,7 @@ def main():
                 rewards[t] = torch.from_numpy(reward / args.action_repeat) * (1 - args.gamma)
                 ends[t] = torch.from_numpy(terminated | truncated)
                 if "_final_obs" in info:
-                    # a time limit is not the end of the world: count on what would have come
+                    # a time limit is no real end: add the value of the last observation
                     cut = np.flatnonzero(truncated & ~terminated)
                     beyond = torch.from_numpy(np.stack([each["pixels"] for each in info["final_obs"][cut]])).to(device)
                     with torch.no_grad():

@@ -165,7 +165,7 @@ def learn(args):
             rewards[t], ends[t] = torch.from_numpy(scale(reward, over)), torch.from_numpy(over)
             cut = np.flatnonzero(truncated & ~terminated)
             if len(cut):
-                # a time limit is not the end of the world: count on what would have come
+                # a time limit is no real end: add the value of the last observation
                 beyond = shrink(np.stack(info["final_obs"][cut]), args)
                 with torch.no_grad():
                     rewards[t, cut] += args.gamma * agent(beyond)[1]

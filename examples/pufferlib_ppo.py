@@ -37,7 +37,7 @@ def parse_args():
 
 
 class Images(nn.Module):
-    """A small policy for pictures, which it centres by what the first ones show."""
+    """A small policy for pictures, which it centres by the mean of the first ones."""
 
     def __init__(self, env, first_obs):
         super().__init__()

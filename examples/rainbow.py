@@ -102,7 +102,7 @@ def projected(probability, reward, discount, support):
     place = ((reward[:, None] + discount[:, None] * support).clamp(low, high) - low) / (high - low) * (count - 1)
     # rounding may end beyond the last one
     place = place.clamp(0, count - 1)
-    # each atom takes what lies less than one atom away from it
+    # each atom takes probability from places less than one atom away
     near = (1 - (place[:, :, None] - torch.arange(count, device=place.device)).abs()).clamp(min=0)
     return (probability[:, :, None] * near).sum(1)
 

@@ -1,7 +1,7 @@
 """Layers that `fuzz_faults.py` breaks off: pools with all that observes them, and models of these in plain Python.
 
 All environments are counters. An observation has the last three counts, each with the action that led there, so a row
-says itself what it is of. A step adds 1, a reset 3; the reward is the action. No two actions of a case are equal.
+identifies its step. A step adds 1, a reset 3; the reward is the action. No two actions of a case are equal.
 """
 import itertools
 import os
@@ -20,7 +20,7 @@ from cypool.compat import envpool, envpool_legacy
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from interrupting import counting_id
 
-# what the documentation says of a call that comes at the wrong time, as it may after one that was broken off
+# documented messages of a call at the wrong time, as it may come after one that was broken off
 UNTIMELY = re.compile("in flight|nothing is pending|never reset|first reset has to be|is over: reset|no batch was "
                       "received|expected rows that are there|no row|with rows, got an empty")
 _bases = itertools.count(1)
@@ -75,7 +75,7 @@ def check_frames(frames, what):
 
 
 def check_steps(obs, action, reward, next_obs, what, factor=1):
-    """Checks transitions, a row each: what a buffer has of steps."""
+    """Checks transitions, a row each, as a buffer has them."""
     for frames in (obs, next_obs):
         check_frames(frames, what)
     joined = (obs[:, 1:] == next_obs[:, :2]).all() and (action.reshape(-1) == next_obs[:, 2, 1]).all() and (
@@ -134,7 +134,7 @@ class Layer:
         return 0 if pool is None else pool._pool.num_pending
 
     def lost(self):
-        """A call was broken off: nobody knows what it has done."""
+        """A call was broken off: its effect is unknown."""
         self.is_dirty = True
 
     def run(self):
@@ -311,7 +311,7 @@ class Pools(Layer):
         self.take(error.batch, error.causes)
 
     def received(self, text, function, *args, whole=False, steps=()):
-        # of what the model knows nothing of, or what begins an episode, it expects no more
+        # of environments that it does not know, or that begin an episode, the model expects no more
         steps = {i for i in steps if self.counts[i] is not None and self.ended[i] is False and not self.num_pending()}
         try:
             got = self.call(text, function, *args)
@@ -346,7 +346,7 @@ class Pools(Layer):
         return self.through if self.r.random() < 0.9 else self.env
 
     def over(self):
-        """Has what waits for a reset be reset, in mode Disabled."""
+        """Resets the environments that wait for a reset, in mode Disabled."""
         if self.mode == "Disabled":
             self.is_dirty = True
 
@@ -389,7 +389,7 @@ class Pools(Layer):
             self.receive()
             return
         if self.num_pending():
-            # what is in flight is thrown away
+            # steps in flight are thrown away
             self.counts = [None] * self.n
         if self.r.random() < 0.2 and self.mode == "Disabled":
             mask = np.array([self.r.random() < 0.5 for _ in range(self.n)])

@@ -35,7 +35,7 @@ class Walks:
 
 
 class Added(Layer):
-    """Replay buffers to which somebody adds steps: `ReplayBuffer.add`, and the buffers of libraries."""
+    """Replay buffers with added steps: `ReplayBuffer.add`, and the buffers of libraries."""
 
     weight = 3
     may_fail = False
@@ -55,7 +55,7 @@ class Added(Layer):
         return [self.add] * 6 + [self.sample] * 3
 
     def add(self):
-        # a library may try again what was broken off, or not
+        # a library may repeat a call that was broken off, or not
         if self.last is None or self.r.random() < 0.5:
             self.last = self.walks.step(self.actions(self.n))
         if self.call(f"add({self.last})", self.put, self.last):
@@ -162,7 +162,7 @@ class Frames(Layer):
         self.n = 2
         self.env = self.closed = cypool.make(counting_id(), num_envs=2)
         self.buffers = self.env.rollout_buffers(6, "once")
-        # what is there, or after a begin that was broken off what may be
+        # the rows that exist, or that may exist after a begin that was broken off
         self.walks, self.rows, self.maybe = Walks(2), None, []
 
     may_fail = False
@@ -279,7 +279,7 @@ class AdaptedToSB3(Adapted):
 
 
 class AdaptedToTianshou(Adapted):
-    """Resets what has ended itself: then the first observation has to be the one that the next step continues."""
+    """Resets ended environments itself: then the first observation has to be the one that the next step continues."""
     needs = "tianshou"
 
     def adapter(self, pool):

@@ -1,4 +1,4 @@
-"""Calls the whole public API with what nobody should pass, in every order, and looks for crashes: a tool, not a test.
+"""Calls the whole public API with wrong arguments, in every order, and looks for crashes: a tool, not a test.
 
     python fuzz/fuzz_api.py --cases 4000                       about twenty minutes on two cores
     python fuzz/fuzz_api.py --case 123                         one case again, with all it does
@@ -92,7 +92,7 @@ def drawn_pool(r):
     return drawn_id(r), {}
 
 
-# ---- what nobody should pass
+# ---- wrong arguments
 
 class Hostile(Exception):
     """The exception that the objects below raise."""
@@ -174,14 +174,14 @@ VALUES = """
 VALUES = [value.strip() for value in VALUES if value.strip()]
 
 
-# ---- what is done
+# ---- cases
 
 class Case:
-    """One pool, and what is done with it.
+    """One pool, and calls of it.
 
     Args:
-        seed: Says all of it.
-        log: Is called with what comes next.
+        seed: Determines all calls.
+        log: Is called with the text of the next call.
     """
 
     def __init__(self, seed, log):
@@ -202,7 +202,7 @@ class Case:
         except also:
             pass
         except Exception as error:
-            # subclasses, such as RecursionError and UnicodeError, say that nobody thought of it
+            # subclasses, such as RecursionError and UnicodeError, are not intended errors
             if type(error) not in ALLOWED and not isinstance(error, OSError):
                 self.find(text, error)
             elif "Unknown exception" in str(error):
@@ -281,7 +281,7 @@ class Case:
         self.attempt(f"{name}{tuple(given)}", lambda: getattr(pool, name)(*given))
 
     def argument(self):
-        """A call with one argument that nobody should pass."""
+        """A call with one wrong argument."""
         r, pool = self.r, self.pool
         value, text = hostile(r, pool)
         option = r.choice(RESET_OPTIONS)
@@ -310,7 +310,7 @@ class Case:
         name, call, names = r.choice(calls)
         if name == "render(.)" and not self.is_drawn:
             return
-        # None is what many arguments are anyway; EnvPool's have other names
+        # None is a valid value of many arguments; EnvPool's have other names
         named = () if value is None or self.kind == "envpool" else names.split()
         self.attempt(f"{name} with {text}", call, named)
         self.drain()
@@ -450,12 +450,12 @@ class Case:
         self.pool.close()
 
     def function(self):
-        """A function, with one argument that nobody should pass."""
+        """A function, with one wrong argument."""
         r = self.r
         value, text = hostile(r)
         id = drawn_id(r)
         option = r.choice(sorted(cypool.make_spec(id).options) or ["max_episode_steps"])
-        # at the ends of what is declared
+        # at the ends of the declared range
         declared = getattr(class_of(id).describe, "declared", {})
         edges = declared[option].edges if option in declared else ()
         new = f"mine/Env{r.randrange(10**9)}-v0"
@@ -477,7 +477,7 @@ class Case:
             text = repr(value)
         if what != "from_factories" or given["factories"] == [cart]:
             given[key] = [value] if key == "factories" and r.random() < 0.5 else value
-        # a function of the user's may raise what it likes
+        # a function of the user's may raise any exception
         factories = given.get("factories")
         own = callable(value) or (isinstance(factories, list) and any(each is wrong for each in factories[:1]))
         names, also = ([], (Hostile, ImportError)) if own else ([key, "factor"], ())
@@ -534,7 +534,7 @@ def put(data, place, value):
 
 
 def replacements(r, value):
-    """Returns what an edge is for any number, array or bytes."""
+    """Returns edge values for a number, an array or bytes."""
     if isinstance(value, np.ndarray):
         return [np.zeros_like(value), value[:0], np.concatenate([value.ravel(), value.ravel()[:1]])]
     if isinstance(value, bytes):
@@ -543,7 +543,7 @@ def replacements(r, value):
 
 
 def with_edge(r, data):
-    """Returns bytes, of which four or eight are an edge of a number's type; of what was compressed what is inside."""
+    """Returns bytes, of which four or eight are an edge of a number's type; inside, if they were compressed."""
     packed = False
     try:
         data, packed = zlib.decompress(data), True
@@ -571,7 +571,7 @@ def same(a, b):
 
 
 def damaged(r, data):
-    """Returns bytes that differ here and there, or end early; of what was compressed what is inside differs."""
+    """Returns bytes that differ here and there, or end early; inside, if they were compressed."""
     packed = False
     if r.random() < 0.8:
         try:
@@ -591,7 +591,7 @@ def damaged(r, data):
 # ---- a process for each case
 
 def run_case(seed, log):
-    """Runs a case in this process; returns what it found."""
+    """Runs a case in this process; returns its findings."""
     warnings.simplefilter("ignore")
     random.seed(seed)
     case = Case(seed, log)
@@ -605,7 +605,7 @@ def run_case(seed, log):
 
 
 def fork_case(seed):
-    """Runs a case in a process of its own; returns what it found, or how the process ended."""
+    """Runs a case in a forked process; returns its findings, or how the process ended."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -641,7 +641,7 @@ def fork_case(seed):
         time.sleep(0.005)
     hung = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
     try:
-        os.killpg(pid, signal.SIGKILL)  # and what it has started
+        os.killpg(pid, signal.SIGKILL)  # and its children
     except ProcessLookupError:
         pass
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
@@ -675,7 +675,7 @@ def main():
         findings = run_case(given.case, lambda text: print(f"- {text!a:.300}", flush=True))
         print(*(f"! {finding}" for finding in findings) if findings else ["nothing found"], sep="\n")
         return bool(findings)
-    # what all cases read; no threads are started
+    # all cases read these; no threads are started
     for found in IDS.values():
         for ids in found:
             cypool.make_spec(ids[0])

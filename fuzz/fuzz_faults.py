@@ -1,4 +1,4 @@
-"""Breaks calls off, and compares what is left with models in plain Python: a tool, not a test.
+"""Breaks calls off, and compares the state after them with models in plain Python: a tool, not a test.
 
     python fuzz/fuzz_faults.py signals --cases 10000      a signal whose handler raises, at any moment of a call
     python fuzz/fuzz_faults.py failures --cases 10000     hooks, policies and factories that raise at any step
@@ -51,7 +51,7 @@ class Faults:
 
     Args:
         r: Random numbers.
-        log: Is called with what comes next.
+        log: Is called with the text of the next call.
 
     Attributes:
         count: How many calls were broken off.
@@ -121,7 +121,7 @@ class Signals(Faults):
         return result
 
     def at_any_time(self, name, call):
-        """Has the signal come after some microseconds, in what is no Python code, too."""
+        """Has the signal come after some microseconds, also outside of Python code."""
         most = self.times[name]
         delay = self.r.uniform(1e-6, 1.1 * most)
         began = time.perf_counter()
@@ -159,7 +159,7 @@ class Failures(Faults):
                                 RecursionError, AttributeError])
 
 
-# a library's pool of threads, made at its first large sum, is not what a case left
+# a library's pool of threads, made at its first large sum, is no leak of a case
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 MODES = {"signals": Signals, "failures": Failures}
@@ -170,7 +170,7 @@ def num_threads():
 
 
 def run_case(mode, layers, seed, log):
-    """Runs a case in this process; returns how many calls it broke off. Raises what it finds."""
+    """Runs a case in this process; returns how many calls it broke off. Raises its finding."""
     r = random.Random(seed)
     layer = r.choices(layers, [layer.weight for layer in layers])[0]
     before, others = num_threads(), []
@@ -197,7 +197,7 @@ def run_case(mode, layers, seed, log):
 
 
 def run_cases(mode, layers, seeds, say):
-    """Runs cases in this process, which may end meanwhile; says what it finds."""
+    """Runs cases in this process, which may end meanwhile; reports findings."""
     warnings.simplefilter("ignore")
     gc.collect()
     gc.freeze()
@@ -216,7 +216,7 @@ def run_cases(mode, layers, seeds, say):
 
 
 def fork_cases(mode, layers, seeds, report):
-    """Runs cases in a process of their own.
+    """Runs cases in a forked process.
 
     Returns:
         How many were begun, how many had findings, and how many calls were broken off.

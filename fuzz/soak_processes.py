@@ -9,7 +9,7 @@ those of a reference in this process. After each pool no process, thread or file
 of each session no shared memory and no folder; some sessions are killed themselves. Prints counts; the exit status is 1
 if anything went wrong.
 
-What is drawn follows from `--seed`, when it happens does not.
+The draws follow from `--seed`, their times do not.
 """
 import argparse
 import contextlib
@@ -143,7 +143,7 @@ class Chaos(threading.Thread):
         victims: Returns process ids: those that may be stopped for ever, and those that have to continue.
         pace: Mean seconds between two blows.
         interrupts: Whether Ctrl-C comes, too.
-        counts: Counts what was done.
+        counts: Counts blows.
     """
 
     def __init__(self, rng, victims, pace, interrupts, counts):
@@ -164,7 +164,7 @@ class Chaos(threading.Thread):
 
     def strike(self):
         if self.interrupts and self.rng.random() < 0.3:
-            # two close together, as of somebody who is impatient
+            # two close together, as from an impatient user
             for _ in range(self.rng.choice((1, 2, 2, 3))):
                 signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
                 time.sleep(self.rng.random() ** 4 * 0.01)
@@ -335,7 +335,7 @@ class HostedRound:
             self.compare(i, self.sent.pop(i), i in causes, shown, finals, int(info["elapsed_step"][row]))
 
     def compare(self, i, task, failed, shown, finals, elapsed):
-        """Compares a row with what the reference does."""
+        """Compares a row with the reference."""
         reference = self.references[i]
         kind, given = task
         if failed:
@@ -476,7 +476,7 @@ class DoomRound:
         return self.rng.randrange(int(space.n))
 
     def receive(self, env, sent, keep, want):
-        """Takes a batch; of first resets `want` is what the spared one has to show, and `keep` gets its engines."""
+        """Takes a batch; of first resets `want` is the spared one's row, and `keep` gets its engines."""
         try:
             batch, causes = self.watch.call(env.recv), {}
         except cypool.EnvError as error:
@@ -530,11 +530,11 @@ def held():
 
 
 def session(seed, seconds, kinds):
-    """Rounds, one after the other, in a process of their own."""
+    """Rounds, one after the other, in a separate process."""
     rng = random.Random(seed)
     watch = Watch()
     names = {"hosted": HostedRound, "doom": DoomRound}
-    # what is kept for the next time is there now
+    # objects that are kept for the next time exist now
     for kind in kinds:
         names[kind](rng, watch).play(0.2)
     before = held()
@@ -577,7 +577,7 @@ def of_session(leader):
 
 
 def kill(child):
-    """Kills a session's first process. Nobody continues what that has stopped, and what is stopped cannot end."""
+    """Kills a session's first process, and the processes that it has stopped: these cannot end by themselves."""
     child.kill()
     child.wait()
     for pid in of_session(child.pid):
@@ -655,7 +655,7 @@ def main():
             problems += not await_none("processes", lambda leader=child.pid: of_session(leader))
             names += names_in(folder)
             if not killed:
-                # of those that were killed before, the first that plays removes what they left
+                # the first session that plays removes the rests of those that were killed before
                 if counts.get("rounds of doom"):
                     problems += not await_none("folders", lambda: list(Path(folder).iterdir()))
                     problems += not await_none("shared memory", lambda each=names: memory_of(each))

@@ -2,12 +2,12 @@
 
     python fuzz/soak_threads.py --seconds 600
 
-Threads make, step, share and close pools, native and of Python environments. These raise, and the caller or threads of
-their own step them. Several threads call one pool at once, one collects garbage, and one sends Ctrl-C to the main
-thread, which steps pools, too. What pools of their own return has to be what they returned before there were threads.
-Of calls of a pool that others call, too, the errors have to be those that the documentation names. A session ends as a
-program does whose daemon threads are in calls. Its exit status has to be 0, with nothing said, and within `LIMIT`.
-Prints counts; the exit status is 1 if anything went wrong.
+Threads make, step, share and close pools, native and of Python environments. These raise, and the caller or worker
+threads step them. Several threads call one pool at once, one collects garbage, and one sends Ctrl-C to the main thread,
+which steps pools, too. A pool of one thread has to return the same as it did before there were threads. A pool that
+several threads call may only raise the errors that the documentation names. A session ends as a program does whose
+daemon threads are in calls. Its exit status has to be 0, with nothing said, and within `LIMIT`. Prints counts; the exit
+status is 1 if anything went wrong.
 
 Most is to be seen on a Python without the GIL: `.ci/free_threaded --python fuzz/soak_threads.py`.
 """
@@ -30,13 +30,13 @@ import gymnasium
 import numpy as np
 
 import cypool
-from cypool.subproc import forkserver
+from cypool.hosting import forkserver
 
 LIMIT = 240.0  # seconds that a session may take to end
 NUM_STEPS = 40
 IDS = ("CartPole-v1", "Pong-v5", "FrozenLake-v1", "Pendulum-v1")
 HOSTED = "gymnasium:CartPole-v1"
-# what a caller may hear of a pool that others call
+# messages that a pool may have when several threads call it
 DOCUMENTED = (
     "one thread at a time", "the pool is closed", "another thread is in a call", "in flight", "nothing is pending",
     "was never reset", "call reset() first", "name the env_id", "envs finished in", "not done in",
@@ -73,7 +73,7 @@ def actions_of(env, step):
 
 
 def digest_of(id, num_envs, **arguments):
-    """Steps a pool of its own; returns a digest of all that it returns."""
+    """Steps a new pool; returns a digest of all that it returns."""
     total = hashlib.sha256()
     env = cypool.make(id, num_envs=num_envs, seed=5, **arguments)
     total.update(env.reset()[0].tobytes())
@@ -94,7 +94,7 @@ class Session:
     """Threads that call pools until there were enough rounds, or time is over.
 
     Args:
-        seed: Of what is drawn.
+        seed: Of the draws.
         rounds: Of each thread; None: until the time is over.
         seconds: How long at most.
     """

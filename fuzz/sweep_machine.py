@@ -1,4 +1,4 @@
-"""Whether another kind of machine computes what this one does:
+"""Whether another kind of machine has the same results as this one:
 
     python fuzz/sweep_machine.py > here.txt         # there too, and compare; .ci/aarch64 does it
     python fuzz/sweep_machine.py parity             # there, compared with the packages that are followed

@@ -1,6 +1,6 @@
-"""The harness of the sweeps: runs that each compare something for long, in processes of their own, and what they saw.
+"""The harness of the sweeps: long comparisons, each in a separate process, and their counts.
 
-A run is a function that returns a `Counter` of what it compared, and raises if there is a difference. It is forked, so
+A run is a function that returns a `Counter` of its comparisons, and raises if there is a difference. It is forked, so
 that it may end its process. Runs of one group have a line together.
 """
 import argparse
@@ -19,7 +19,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import NamedTuple
 
-# before NumPy: what is forked should have no threads
+# before NumPy: a forked process should have no threads
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,8 +34,8 @@ class Run(NamedTuple):
 
     Attributes:
         group: The name of the line, such as an id.
-        name: What it is within the group. Both identify the run in the file of results.
-        compare: Compares, and returns what it saw.
+        name: Its name within the group. Both identify the run in the file of results.
+        compare: Compares, and returns its counts.
     """
 
     group: str
@@ -73,7 +73,7 @@ def ids_of(family):
 
 
 def _child(run, connection):
-    """Compares in a process of its own, and sends what it saw, a difference or None, and the bytes it printed."""
+    """Compares in a separate process, and sends its counts, a difference or None, and the bytes it printed."""
     # of packages that are compared with
     warnings.simplefilter("ignore")
     seen, difference = Counter(), None
@@ -96,7 +96,7 @@ def _child(run, connection):
 
 
 def _results(runs, jobs):
-    """Starts runs, `jobs` at a time; yields them in their order, with what their processes sent."""
+    """Starts runs, `jobs` at a time; yields them in their order, with the messages of their processes."""
     context, runs = multiprocessing.get_context("fork"), iter(runs)
     running, done, waiting = {}, {}, []
     while True:
@@ -132,8 +132,8 @@ def sweep(runs, jobs=1, out=None, is_quiet=False):
 
     Args:
         runs: Yields them.
-        jobs: How many at a time; 0: only says what the file has.
-        out: A file of results, one in a line. What it has as equal is not done again.
+        jobs: How many at a time; 0: only prints the results in the file.
+        out: A file of results, one in a line. A run that it has as equal is not repeated.
         is_quiet: Whether it is a difference if a run prints something.
     """
     began, seen_of, names_of, runs = time.monotonic(), {}, {}, list(runs)
@@ -171,7 +171,7 @@ def sweep(runs, jobs=1, out=None, is_quiet=False):
 
 
 def _summary(group, names_of, kept, seen_of):
-    """Adds up what the runs of a group saw; returns it as a text."""
+    """Adds up the counts of a group's runs; returns them as a text."""
     rows = [kept[group, name] for name in names_of[group] if (group, name) in kept]
     seen_of[group] = seen = Counter(runs=len(rows), differ=sum(row["difference"] is not None for row in rows))
     seen["not done"] = len(names_of[group]) - len(rows)
@@ -181,7 +181,7 @@ def _summary(group, names_of, kept, seen_of):
 
 
 def parser(doc, **defaults):
-    """Returns a parser of what sweeps have in common, whose help is their docstring."""
+    """Returns a parser of the sweeps' common arguments, whose help is their docstring."""
     made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("patterns", nargs="*", help="of names of groups")
     made.add_argument("--num-steps", type=int)

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 def require(module: str, package: str, minimum: str, below: str, extra: str = "",
             install: str = "") -> ModuleType:
-    """Imports `module` of a library, or says what to install.
+    """Imports `module` of a library, or names the package to install.
 
     Args:
-        module: What to import.
-        package: What brings it, as pip calls it.
+        module: The module to import.
+        package: The package that brings it, as pip calls it.
         minimum, below: The supported versions: `minimum` or later, and earlier than `below`.
         extra: The name of the extra, if it is not that of the package.
         install: The command that installs it, if no extra can.

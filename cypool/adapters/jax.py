@@ -1,7 +1,7 @@
 """JAX: a pool's functions for code that is compiled. See docs/how_to/training_libraries.md.
 
 Code compiled for the CPU calls `cypool.adapters.xla`, other code calls back into Python with JAX's own means. Calls
-are unordered for JAX: the handle, which goes into each call and comes out of it, is what puts them in order.
+are unordered for JAX: the handle, which goes into each call and comes out of it, puts them in order.
 """
 from __future__ import annotations
 
@@ -54,16 +54,16 @@ class Functions(namedtuple("Functions", ["handle", "recv", "send", "step"])):
     * `step(handle, actions, env_id=None) -> handle, batch`.
     * `send(handle, actions, env_id=None) -> handle`, `recv(handle) -> handle, batch`.
     * `functions.reset(handle, mask=None) -> handle, (observation, info)`: resets where the bool array `mask` is True,
-      all by default; no environment if it is all False. Rows that are not reset show what they showed. Only for
-      synchronous pools of `cypool.make`'s Gymnasium API.
+      all by default; no environment if it is all False. Rows that are not reset stay the same. Only for synchronous
+      pools of `cypool.make`'s Gymnasium API.
 
-    A batch is what `pool.recv` returns, with `batch_size` rows always, in the dtypes that JAX has: single precision
-    unless `jax_enable_x64`. With `autoreset_mode="SameStep"` infos of each batch have `final_obs`, an array (or dict or
-    tuple) of as many rows, `final_info`, and `_final_obs`, which says where they are valid; other rows are zero. With
+    A batch is that of `pool.recv`, with `batch_size` rows always, in the dtypes that JAX has: single precision unless
+    `jax_enable_x64`. With `autoreset_mode="SameStep"` infos of each batch have `final_obs`, an array (or dict or tuple)
+    of as many rows, `final_info`, and `_final_obs`, which says where they are valid; other rows are zero. With
     `episode_statistics` each has `episode` and `_episode`.
 
     Args:
-        pool: What `cypool.make` or `cypool.compat.envpool.make` returns.
+        pool: A pool of `cypool.make` or `cypool.compat.envpool.make`.
     """
 
     def __new__(cls, pool: VectorAPI) -> Functions:

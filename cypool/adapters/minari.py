@@ -1,4 +1,4 @@
-"""Minari: data sets of what a pool did. See docs/how_to/replay.md."""
+"""Minari: data sets of a pool's steps. See docs/how_to/replay.md."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -24,7 +24,7 @@ def to_minari(source: ReplayBuffer | History, dataset_id: str, **kwargs: Any) ->
     environments were reset with. An episode that the history, or a `load`, begins in the middle of is left out.
 
     Args:
-        source: A buffer of single steps, or what `cypool.history` returned; of environments with one agent.
+        source: A buffer of single steps, or a history of `cypool.history`; of environments with one agent.
         dataset_id: As Minari has it, such as "pong/random-v0".
         **kwargs: As for `minari.create_dataset_from_buffers`, such as `author` and `description`.
 
@@ -108,7 +108,7 @@ def from_minari(dataset: Any, buffer: ReplayBuffer) -> None:
     for k, episode in enumerate(dataset.iterate_episodes()):
         env_id = [k % num_envs]
         count = len(episode.rewards)
-        # an episode that somebody cut off
+        # an episode that was cut off
         truncated = episode.truncations.astype(np.bool_)
         truncated[-1:] |= ~episode.terminations[-1:].astype(np.bool_)
         for t in range(count):
@@ -212,7 +212,7 @@ def _written(env: Any, dataset_id: str, episodes: list[Any], kwargs: dict[str, A
     # a picture would not be the same any more
     kwargs = {"jpeg_encoding": False, "description": f"{env.env_spec.id}, {dict(env.env_spec.options)}", **kwargs}
     found = getattr(env, "spec", None)
-    if found is not None and not env._pool.has_extra_infos and env.recipe.get("env_options") is None:
+    if found is not None and not env._pool.is_hosted and env.recipe.get("env_options") is None:
         # one environment, as `gymnasium.make` makes it
         registered = gymnasium.registry.get(found.id)
         if registered is not None:

@@ -48,8 +48,8 @@ class PoolPufferEnv(PufferEnv):
     on, as are rewards, ends and statistics.
 
     Args:
-        env: What `cypool.make(..., autoreset_mode="SameStep")` returns; synchronous. Observations are an array, actions
-            an array or one number. Agents are one group, and none leaves before the others. The `PufferEnv` owns it.
+        env: A pool of `cypool.make(..., autoreset_mode="SameStep")`; synchronous. Observations are an array, actions an
+            array or one number. Agents are one group, and none leaves before the others. The `PufferEnv` owns it.
         buf: PufferLib's buffers for this environment; None: it makes them.
         seed: As for `reset`, for the first reset, if that has none.
 

@@ -19,7 +19,7 @@ from rl_games.common.ivecenv import IVecEnv  # noqa: E402
 def register() -> None:
     """Makes `env_name: cypool` known to rl_games.
 
-    Its `env_config` then has the `id` of the environment, and what `cypool.make` takes, except `num_envs`, which is
+    Its `env_config` then has the `id` of the environment, and arguments of `cypool.make`, except `num_envs`, which is
     `num_actors`, `env_type`, `batch_size` and `autoreset_mode`.
     """
     vecenv.register("CYPOOL", lambda name, num_actors, **kwargs: make(num_envs=num_actors, **kwargs))
@@ -39,7 +39,7 @@ class RlGamesVecEnv(IVecEnv):
     rl_games would take for the end of a game. Infos of Gymnasium's environments, which are dicts, are left out.
 
     Args:
-        pool: What `cypool.make(..., autoreset_mode="SameStep")` returns; synchronous. The `RlGamesVecEnv` owns it.
+        pool: A pool of `cypool.make(..., autoreset_mode="SameStep")`; synchronous. The `RlGamesVecEnv` owns it.
 
     Attributes:
         pool: `pool`.
@@ -48,7 +48,7 @@ class RlGamesVecEnv(IVecEnv):
 
     def __init__(self, pool: Any):
         self.pool = synchronous(same_step(pool))
-        # infos here are arrays: what environments of Gymnasium return has no place
+        # infos here are arrays: those of Gymnasium's environments are left out
         pool.keeps_extra_infos = True
         self.observation_space = pool.single_observation_space
         self.action_space = pool.single_action_space

@@ -34,7 +34,7 @@ from ray.rllib.utils.spaces.space_utils import clip_action, get_base_struct_from
 from ray.rllib.utils.torch_utils import convert_to_torch_tensor  # noqa: E402
 from ray.tune.registry import register_env  # noqa: E402
 
-# what is used here of RLlib's runner and configuration, but not promised
+# parts of RLlib's runner and configuration that are used here, but not promised
 USED = {SingleAgentEnvRunner: ("_sample", "_try_env_reset", "_try_env_step", "_increase_sampled_metrics",
                                "_log_env_steps"),
         AlgorithmConfig: ("_env_to_module_connector", "_module_to_env_connector", "callbacks_on_episode_created",
@@ -49,7 +49,7 @@ for _class, _names in USED.items():
 def register(name: str = "cypool") -> None:
     """Makes `config.environment(name, env_config={"id": ..., ...})` known to RLlib.
 
-    `env_config` has the `id` of the environment, and what `cypool.make` takes, except `env_type`, `num_envs`,
+    `env_config` has the `id` of the environment, and arguments of `cypool.make`, except `env_type`, `num_envs`,
     `batch_size` and `autoreset_mode`. With `gym_env_vectorize_mode="vector_entry_point"` each environment runner has
     one pool of `num_envs_per_env_runner` environments.
     """
@@ -57,7 +57,7 @@ def register(name: str = "cypool") -> None:
 
 
 def make(config: Mapping[str, Any]) -> Any:
-    """Makes what RLlib's environment runners step.
+    """Makes the vector environment of an RLlib environment runner.
 
     Args:
         config: The `env_config` of `register`, and `num_envs`, if it is to be a batch.
@@ -87,7 +87,7 @@ def make(config: Mapping[str, Any]) -> Any:
 
 
 def observed(space: Any) -> tuple[Any, Callable[[Any], Any] | None]:
-    """Returns what RLlib's networks observe: a space and a function of observations, or None where they stay.
+    """Returns the observations of RLlib's networks: a space and a function of observations, or None where they stay.
 
     Pictures become float32 from -1 to 1 with the channels last, as those of RLlib's own `NormalizedImageEnv`.
     """
@@ -110,7 +110,7 @@ class PoolVectorEnv(VectorWrapper):
     """A pool as RLlib steps it: without infos, of which RLlib would make a dict for each environment and step.
 
     Args:
-        pool: What `cypool.make` returns, synchronous, of environments with one agent.
+        pool: A pool of `cypool.make`, synchronous, of environments with one agent.
     """
 
     def __init__(self, pool: VectorEnv):
@@ -134,9 +134,9 @@ class PoolEnvRunner(SingleAgentEnvRunner):
 
     RLlib's own runner appends each step to the episode of each environment and runs its connectors on them, which takes
     far longer than the steps. This one keeps the arrays of all steps and cuts episodes from them at the end. At equal
-    seeds, both have the same bits. Where a setting needs the steps of single environments (connectors or callbacks of
-    your own, modules with a state, random actions, whole episodes, observations that are no arrays), it does what
-    RLlib's runner does.
+    seeds, both have the same bits. Where a setting needs the steps of single environments (your own connectors or
+    callbacks, modules with a state, random actions, whole episodes, observations that are no arrays), it works as
+    RLlib's runner.
 
     Use it with `config.env_runners(env_runner_cls=PoolEnvRunner, gym_env_vectorize_mode="vector_entry_point")`.
     """

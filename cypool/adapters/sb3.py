@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from cypool.adapters import make_same_step, require, same_step, synchronous
 from cypool.adapters.single import GOAL_METHODS
 from cypool.api.gymnasium import space_of
-from cypool.subproc.spaces import assign, attribute_of, call_method, class_name, wrapper_classes
+from cypool.hosting.spaces import assign, attribute_of, call_method, class_name, wrapper_classes
 
 if TYPE_CHECKING:
     from cypool.api.gymnasium import GymnasiumPool
@@ -53,7 +53,7 @@ class SB3VecEnv(VecEnv):
     `env_method` with other names, raise AttributeError.
 
     Args:
-        env: What `cypool.make(..., autoreset_mode="SameStep")` returns; synchronous. The `VecEnv` owns it.
+        env: A pool of `cypool.make(..., autoreset_mode="SameStep")`; synchronous. The `VecEnv` owns it.
 
     Attributes:
         pool: `env`.
@@ -65,7 +65,7 @@ class SB3VecEnv(VecEnv):
     def __init__(self, env: GymnasiumPool):
         self.pool = synchronous(same_step(env, self.several_agents))
         self._has_statistics = env.recipe["episode_statistics"]
-        self._is_hosted = env._pool.has_extra_infos
+        self._is_hosted = env._pool.is_hosted
         # each row has the keys that its environment gave it, and no other
         env.keeps_extra_infos = True
         super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)
@@ -99,7 +99,7 @@ class SB3VecEnv(VecEnv):
         done = terminated | truncated
         extra_infos = info.pop("extra_infos", ())
         final_obs, final_info = info.pop("final_obs", None), info.pop("final_info", {})
-        # one of cypool's environments has none of its own
+        # no environment of cypool has an info of this name
         episode = info.pop("episode", None)
         for mask in ("_final_obs", "_final_info", "_episode"):
             info.pop(mask, None)
@@ -172,7 +172,7 @@ class SB3AgentVecEnv(SB3VecEnv):
     the agent in its environment, and `env_id`, the number of the environment.
 
     Args:
-        env: What `cypool.make(..., autoreset_mode="SameStep")` returns; synchronous. Its agents are one group, and none
+        env: A pool of `cypool.make(..., autoreset_mode="SameStep")`; synchronous. Its agents are one group, and none
             leaves before the others. The `VecEnv` owns it.
 
     Attributes:
@@ -243,7 +243,7 @@ class SB3AgentVecEnv(SB3VecEnv):
 
 
 def _row_of(obs: Any, k: int) -> Any:
-    """Returns what agent k observes, of one environment."""
+    """Returns the observation of agent k, of one environment."""
     return {name: _row_of(part, k) for name, part in obs.items()} if isinstance(obs, dict) else obs[k]
 
 

@@ -32,7 +32,7 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
     have `1 / spare` steps on average, for each frame of a stack; where they are shorter, other steps take the place of
     the oldest ones.
 
-    `save_replay_buffer` and `load_replay_buffer` of a model work. What is loaded has a pool of its own, which is never
+    `save_replay_buffer` and `load_replay_buffer` of a model work. A loaded buffer has a new pool, which is never
     stepped; each environment begins another episode.
 
     Args:
@@ -44,7 +44,7 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
             episodes and for the first stacks.
 
     Raises:
-        TypeError, ValueError: Wrong arguments, or `env` is not what the model was made with.
+        TypeError, ValueError: Wrong arguments, or `env` is not that of the model.
     """
 
     def __init__(self, buffer_size: int, observation_space: spaces.Space[Any], action_space: spaces.Space[Any],

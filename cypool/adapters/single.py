@@ -29,7 +29,7 @@ class SingleEnv(gymnasium.Env):
     Attributes:
         pool: The pool.
         spec: That of Gymnasium's environment of the same id, or None.
-        np_random: A generator for wrappers, seeded as the environment. The environment draws from a stream of its own.
+        np_random: A generator for wrappers, seeded as the environment. The environment draws from another stream.
     """
 
     # read before there is an environment: with it, gymnasium.make(..., render_mode="human") opens a window
@@ -110,6 +110,6 @@ def make_vector(cypool_id: str, **kwargs: Any) -> GymnasiumPool:
 
 def _first(info: dict[str, Any]) -> dict[str, Any]:
     """Returns the infos of row 0."""
-    # statistics have a mask and a level of their own
+    # statistics have a mask, and are nested
     return {key: _first(values) if isinstance(values, dict) else values[0]
             for key, values in info.items() if key != "_episode"}

@@ -11,7 +11,7 @@ from cypool.adapters import make_same_step, require, same_step
 from cypool.adapters.reset_cache import ResetCache
 from cypool.adapters.single import SingleEnv
 from cypool.api.env_ids import ids_of
-from cypool.subproc.spaces import assign, attribute_of
+from cypool.hosting.spaces import assign, attribute_of
 
 if TYPE_CHECKING:
     from cypool.api.gymnasium import GymnasiumPool
@@ -35,12 +35,12 @@ def make(id: str, infos: Sequence[str] | None = None, **kwargs: Any) -> PoolVect
 
 
 class Infos(Batch):
-    """Infos of k environments: arrays, which give a dict for a row only when somebody goes through the rows.
+    """Infos of k environments: arrays, which give a dict for a row only when a caller iterates over the rows.
 
     Tianshou's collectors take an array of dicts and make a `Batch` of arrays of it, over and over; this is one already.
     """
 
-    # what collectors look at before they go through the rows
+    # collectors look at this before they iterate over the rows
     dtype = np.dtype(object)
 
     def nonzero(self) -> tuple[NDArray[np.int64], ...]:
@@ -70,7 +70,7 @@ class Infos(Batch):
 
 
 def _extra_infos_by_env(info: dict[str, Any], final: bool = False) -> dict[int, Any]:
-    """Returns by env id what environments of Gymnasium returned, with the last observation of an episode if `final`."""
+    """Returns by env id the infos of Gymnasium's environments, with the last observation of an episode if `final`."""
     ids = info["env_id"].tolist()
     return {ids[row]: last if final else own for row, own, last in info.get("extra_infos", ())}
 
@@ -84,11 +84,11 @@ def _infos(arrays: dict[str, Any]) -> Infos:
 class PoolVectorEnv(BaseVectorEnv):
     """A pool as a `BaseVectorEnv` of Tianshou.
 
-    Tianshou resets what has ended itself. The pool has the first observation of the next episode by then: `reset` of
-    environments whose episode just ended returns that, without another step of anything.
+    Tianshou itself resets environments whose episode has ended. The pool has the first observation of the next episode
+    by then: `reset` of environments whose episode just ended returns that, without another step of anything.
 
     Args:
-        pool: What `cypool.make(..., autoreset_mode="SameStep")` returns; asynchronous for an `AsyncCollector`. The
+        pool: A pool of `cypool.make(..., autoreset_mode="SameStep")`; asynchronous for an `AsyncCollector`. The
             `PoolVectorEnv` owns it.
         infos: The infos that Tianshou receives, plus `env_id`. By default the environment's own. Each takes
             time in every step, and memory in the replay buffer. Of environments of Gymnasium, whose infos are dicts,
@@ -107,11 +107,11 @@ class PoolVectorEnv(BaseVectorEnv):
         spec = pool.env_spec
         if isinstance(spec.observation, tuple):
             raise TypeError(f"pool: expected an array or a dict as observation, got {spec.observation}")
-        # environments of Gymnasium return what they like, and its names are not known before
-        self._has_extra_infos = pool.keeps_extra_infos = pool._pool.has_extra_infos
+        # environments of Gymnasium return any infos, and their names are not known before
+        self._is_hosted = pool.keeps_extra_infos = pool._pool.is_hosted
         self._reported_names = None if infos is None else list(infos)
         self._infos = list(spec.info) if infos is None else list(infos)
-        if self._has_extra_infos:
+        if self._is_hosted:
             self._infos = [name for name in self._infos if name == "elapsed_step"]
         for name in self._infos:
             if name not in spec.info and name != "elapsed_step":
@@ -121,7 +121,7 @@ class PoolVectorEnv(BaseVectorEnv):
         self.is_async = pool.is_async
         self.is_closed = False
         self._reset_cache = ResetCache(pool, self._infos)
-        # what environments of Gymnasium returned with the observations in it
+        # the infos of Gymnasium's environments for the observations in it
         self._first_extra_infos: dict[int, Any] = {}
 
     @property
@@ -132,16 +132,16 @@ class PoolVectorEnv(BaseVectorEnv):
     def get_env_attr(self, key: str, id: Any = None) -> list[Any]:
         """Returns a list with an attribute of the pool for each environment; of spaces those of one environment.
 
-        But environments of Gymnasium have attributes of their own.
+        But environments of Gymnasium have separate attributes.
         """
         if key in ("action_space", "observation_space"):
             return [getattr(self.pool, f"single_{key}")] * len(self._wrap_id(id))
-        if self._has_extra_infos:
+        if self._is_hosted:
             return self.pool._pool.ask(ids_of(self._wrap_id(id)), attribute_of, key)
         return [getattr(self.pool, key)] * len(self._wrap_id(id))
 
     def set_env_attr(self, key: str, value: Any, id: Any = None) -> None:
-        if self._has_extra_infos:
+        if self._is_hosted:
             self.pool._pool.ask(ids_of(self._wrap_id(id)), assign, key, value)
             return
         raise AttributeError(f"set_env_attr: environments of a pool have no attributes to assign, got {key!r}")
@@ -240,7 +240,7 @@ class PoolVectorEnv(BaseVectorEnv):
 
     def _chosen(self, info: dict[str, Any], extra_infos: Any) -> Any:
         arrays = {"env_id": info["env_id"], **{key: info[key] for key in self._infos}}
-        if not self._has_extra_infos:
+        if not self._is_hosted:
             return _infos(arrays)
         rows = np.empty(len(info["env_id"]), object)
         for k, i in enumerate(info["env_id"].tolist()):

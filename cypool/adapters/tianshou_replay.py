@@ -51,7 +51,7 @@ class _FramesOnce:
     obs_next = property(lambda self: self._all("obs_next"), doc="What they led to, likewise.")
 
     def _all(self, key: str) -> Any:
-        """Returns the observations of all places in an array of their own, or a Batch of such."""
+        """Returns the observations of all places in a new array, or a Batch of such."""
         places = np.flatnonzero(self.replay.has(self._index))
         spec = self.replay.env.env_spec
         parts = [np.zeros((len(self._index), *part.shape), part.dtype) for _, part in spec.observations]
@@ -83,7 +83,7 @@ class _FramesOnce:
                 rest.__dict__[key] = batch[key]
         # nothing is in their places while it changes: a signal may raise in between
         self._index[[self._offset[i] + self.buffers[i]._insertion_idx for i in ids]] = -1
-        # a place for what the ring has
+        # a place for the data in the ring
         rest.__dict__["obs"] = np.zeros(len(ids), np.uint8)
         result = super().add(rest, buffer_ids)  # type: ignore[misc]
         # Tianshou's actions are those of a policy; the environment's may be others

@@ -31,11 +31,11 @@ class TorchPool:
 
     On the CPU tensors share the memory of the pool's arrays, and are yours as those are. For another device a
     synchronous pool writes to one of two buffers, from which it is copied while the environments already fill the
-    other; what you get is a new tensor each time. Batches of asynchronous and of normalized pools are copied without.
-    The `batch` of an `EnvError` is the pool's: arrays of its own, on the host.
+    other; you get a new tensor each time. Batches of asynchronous and of normalized pools are copied without. The
+    `batch` of an `EnvError` is the pool's: separate arrays, on the host.
 
     Args:
-        pool: What `cypool.make` returns.
+        pool: A pool of `cypool.make`.
         device: Where tensors are to be.
         pin: Whether the buffers are page-locked, for copies during computation; by default for CUDA.
 
@@ -71,7 +71,7 @@ class TorchPool:
         """Steps environments and waits for a batch.
 
         Args:
-            actions: A tensor on any device, or what the pool takes.
+            actions: A tensor on any device, or actions as for the pool.
             env_id: As for the pool.
         """
         actions = _on_host(actions)

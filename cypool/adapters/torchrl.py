@@ -57,14 +57,14 @@ def torch_spec_of(description: Any, batch: tuple[int, ...], device: Any) -> Any:
 class PoolEnv(EnvBase):
     """A pool as an `EnvBase` of TorchRL with `batch_size=[num_envs]`.
 
-    TorchRL resets what has ended itself, by a mask. The pool has the first observation of the next episode by then, so
-    that this steps nothing.
+    TorchRL itself resets environments whose episode has ended, by a mask. The pool has the first observation of the
+    next episode by then, so that this steps nothing.
 
     Keys: `action`, int64 for discrete ones, or `("action", name)` for each part of a dict; `observation`, or the keys
     of a dict; those of `infos`; `reward` float32, `done`, `terminated` and `truncated`, with a last axis of 1.
 
     Args:
-        pool: What `cypool.make(..., autoreset_mode="SameStep")` returns; synchronous. The `PoolEnv` owns it.
+        pool: A pool of `cypool.make(..., autoreset_mode="SameStep")`; synchronous. The `PoolEnv` owns it.
         infos: Names of infos that are keys, too.
         device: Where tensors are to be.
 
@@ -79,7 +79,7 @@ class PoolEnv(EnvBase):
 
     def __init__(self, pool: GymnasiumPool, infos: Sequence[str] = (), device: Any = "cpu"):
         synchronous(same_step(pool, self.several_agents))
-        # infos here are tensors: what environments of Gymnasium return has no place
+        # infos here are tensors: those of Gymnasium's environments are left out
         pool.keeps_extra_infos = True
         num_envs, spec = pool.num_envs, pool.env_spec
         super().__init__(device=device, batch_size=[num_envs])
@@ -104,7 +104,7 @@ class PoolEnv(EnvBase):
         described.update((name, spec.info[name]) for name in self._infos)
         specs = {key: torch_spec_of(part, (num_envs,), device) for key, part in described.items()}
         self.observation_spec = Composite(specs, shape=[num_envs], device=device)
-        # under its key, as TorchRL would take the parts of a dict for keys of their own
+        # under its key, as TorchRL would take the parts of a dict for separate keys
         self.full_action_spec = Composite(action=torch_spec_of(spec.action, (num_envs,), device), shape=[num_envs],
                                           device=device)
         self.reward_spec = Unbounded(shape=(num_envs, 1), dtype=torch.float32, device=device)
@@ -123,7 +123,7 @@ class PoolEnv(EnvBase):
             obs, info = self.pool.reset(None if every else ids, seed=seed)
         rows = self._tensors(obs, info)
         if not every:
-            # of the others TorchRL keeps what it has
+            # TorchRL keeps the values of the other environments
             found, rows = rows, {}
             for key, tensor in found.items():
                 rows[key] = torch.zeros(self.pool.num_envs, *tensor.shape[1:], dtype=tensor.dtype)
@@ -169,7 +169,7 @@ class PoolEnv(EnvBase):
 
 
 class AgentPoolEnv(PoolEnv):
-    """A pool where groups of agents act as an `EnvBase` of TorchRL, with the keys of its own multi-agent environments.
+    """A pool where groups of agents act as an `EnvBase` of TorchRL, with TorchRL's keys of several agents.
 
     Keys: of each group `(group, "observation")`, or the keys of a dict; `(group, "action")`, `(group, "reward")`,
     float32 with a last axis of 1, and `(group, "mask")`, whether the agent is in the game; their dimensions are

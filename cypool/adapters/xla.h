@@ -1,6 +1,6 @@
-// What we read of the structs that XLA passes to functions outside of it, in the order it has them: version 0.3 of its
-// foreign function interface, and what was the same before. tests/adapters/test_xla_layout.py compares with jaxlib's
-// own.
+// The fields that we read of the structs that XLA passes to functions outside of it, in their order: version 0.3 of its
+// foreign function interface, and those that were the same before. tests/adapters/test_xla_layout.py compares with
+// jaxlib's own.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ struct Version {
     int32_t minor;
 };
 
-// What XLA asks of a function before it calls it.
+// XLA asks a function for these before it calls it.
 struct Metadata {
     size_t size;
     Version version;
@@ -109,7 +109,7 @@ struct Frame {
     Attributes attributes;
 };
 
-// sizes without what fills the last word
+// sizes without the padding of the last word
 constexpr size_t METADATA_SIZE = offsetof(Metadata, traits) + sizeof(uint32_t);
 constexpr size_t ERROR_ARGUMENTS_SIZE = offsetof(ErrorArguments, code) + sizeof(int32_t);
 

@@ -121,7 +121,7 @@ def add(function):
 
 
 def target():
-    """Returns what `jax.ffi.register_ffi_target` takes."""
+    """Returns the argument of `jax.ffi.register_ffi_target`."""
     return PyCapsule_New(<void*>_handle, NULL, NULL)
 
 
@@ -172,13 +172,13 @@ cdef Error* _handle(Frame* frame) noexcept nogil:
 
 
 cdef Error* _introduce(const Frame* frame, Metadata* metadata) noexcept nogil:
-    """Reports the version that this is written for; XLA refuses what it does not support."""
+    """Reports the version that this is written for; XLA refuses an unsupported one."""
     cdef int32_t minor = min(MINOR, frame.api.version.minor) if frame.api != NULL else MINOR_WITHOUT_API
     if metadata.size >= METADATA_SIZE:
         metadata.version.size = sizeof(Version)
         metadata.version.extension = NULL
         metadata.version.major = MAJOR
-        # what is read here was the same before, but an older XLA takes its own version only
+        # the fields read here were the same before, but an older XLA takes its own version only
         metadata.version.minor = minor
         metadata.traits = 0
     return NULL

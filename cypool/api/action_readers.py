@@ -1,6 +1,6 @@
 """Checks and converts actions of users, once per call, so that no environment has to.
 
-actions.pyx has what is done for each action; here is how actions of several parts and agents come apart.
+actions.pyx has the checks of each action; this module takes apart actions of several parts and agents.
 """
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Reader: TypeAlias = Callable[..., NDArray[Any]]
 
 
 def reader_of(spec: EnvSpec, num_envs: int) -> Reader:
-    """Returns what turns actions of an `EnvSpec` into the array that the engine takes, called with them.
+    """Returns a function that turns actions of an `EnvSpec` into the array that the engine takes.
 
     Where some agents may be absent it is called with who acts, too: bool, (k, agents).
     """
@@ -36,10 +36,10 @@ def reader_of(spec: EnvSpec, num_envs: int) -> Reader:
 
 
 def rollout_reader_of(spec: EnvSpec, num_envs: int, reader: Reader) -> Reader:
-    """Returns what turns actions of many steps, (steps, num_envs, *action shape), into the array that the engine takes.
+    """Returns a function that turns actions of many steps, (steps, num_envs, *action shape), into the engine's array.
 
     Args:
-        reader: Takes all actions that are right, and reports what is wrong with others.
+        reader: Takes all actions that are right, and reports the fault of others.
     """
     if isinstance(spec.action, Mapping) and any(isinstance(part, Mapping) for part in spec.action.values()):
         return reader
@@ -56,10 +56,10 @@ def _reader_of(description: Any, num_envs: int, num_agents: int, first_agent: in
 
 
 def unpack(spec: EnvSpec, rows: NDArray[Any]) -> Any:
-    """Returns what a reader of this spec returned, or rows of it, as users pass it.
+    """Returns the result of a reader of this spec, or rows of it, in the form that users pass.
 
     Returns:
-        `rows`, or, where actions are dicts, a dict of arrays of their own.
+        `rows`, or, where actions are dicts, a dict of new arrays.
     """
     if not isinstance(spec.action, Mapping):
         return rows
@@ -79,7 +79,7 @@ def map_parts(action: Any, make: Callable[[], Any]) -> Any:
 
 
 def parts_of(spec: EnvSpec, actions: Any) -> list[Any]:
-    """Returns the parts of actions, in the order of `spec.actions`; a dict is checked, but not what its parts are."""
+    """Returns the parts of actions, in the order of `spec.actions`; a dict is checked, but not its parts."""
     return _parts_of(spec.action, actions)
 
 
@@ -91,7 +91,7 @@ def _parts_of(action: Any, actions: Any) -> list[Any]:
 
 
 def neutral(part: Array | Discrete) -> NDArray[Any]:
-    """Returns an action that is always allowed: zero, or what is next to it."""
+    """Returns an action that is always allowed: zero, or the value next to it."""
     values = np.zeros(part.shape, part.dtype)
     return values if isinstance(part, Discrete) else np.clip(values, part.low, part.high)
 
@@ -142,7 +142,7 @@ class GroupReader:
         """As `ActionReader`, for shape (k, agents, *action shape) or (k * agents, *action shape).
 
         Args:
-            acting: Who acts, bool, (k, all agents); what is given for others may be anything. None: all.
+            acting: Who acts, bool, (k, all agents); actions of others may be anything. None: all.
 
         Returns:
             (k, agents, *action shape).

@@ -39,7 +39,7 @@ cdef class ArraysReader:
     Args:
         action: Describes the actions of a row: an array, or a dict of arrays.
         most: How long the first axis can be.
-        reader: Takes all actions that are right, and reports what is wrong with others.
+        reader: Takes all actions that are right, and reports the fault of others.
         axes: Lengths of the axes between the first one and those of an action; the result has one axis for all of them.
     """
     cdef readonly object reader
@@ -174,7 +174,7 @@ cdef class ActionReader:
         cdef cnp.ndarray checked
         with cython.critical_section(self):
             checked, self.checked = self.checked, None
-        # a new array in each call would cost more: NumPy counts what allocates its memory, and threads wait for each
+        # a new array in each call would cost more: NumPy counts references to its allocator, and threads wait for each
         # other's counts
         if checked is None or not held_once(<PyObject*>checked):
             checked = cnp.PyArray_SimpleNew(1, &num_envs, cnp.NPY_INT64)

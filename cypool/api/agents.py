@@ -26,7 +26,7 @@ def by_agent(spec: EnvSpec, values: Any) -> dict[str, Any]:
 
 
 def _at(values: Any, k: int, count: int) -> Any:
-    """Returns what is agent k's."""
+    """Returns the values of agent k."""
     if isinstance(values, Mapping):
         return {name: _at(part, k, count) for name, part in values.items()}
     if not isinstance(values, np.ndarray) or values.ndim < 2 or values.shape[1] != count:
@@ -52,7 +52,7 @@ def state_of(spec: EnvSpec, obs: Any) -> NDArray[Any]:
 
 
 def check_nested(name: str, values: Any, described: Mapping[str, Any]) -> None:
-    """Raises a TypeError if values are no dicts, within dicts, of what is described."""
+    """Raises a TypeError if values are no dicts, within dicts, with the keys that are described."""
     check_dict(name, values, described, f"a dict of {list(described)} as observation")
     for key, part in described.items():
         if isinstance(part, Mapping):

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 
 class VectorAPI:
-    """One API over the engine's pool. A subclass says in `_format_batch` what its batches look like.
+    """One API over the engine's pool. A subclass makes its batches in `_format_batch`.
 
     Synchronous if `batch_size` equals `num_envs`: row i belongs to environment i. Asynchronous if it is
     less: `recv` and `step` return the `batch_size` environments that finish first, `env_id` says which they are.
 
     Args:
         pool: The engine. The API owns it.
-        spec: What the environments are.
+        spec: Describes the environments.
 
     Attributes:
         num_envs: How many environments there are.
@@ -44,12 +44,12 @@ class VectorAPI:
         num_threads: Threads that step environments; a synchronous caller is one of them.
         all_env_ids: int32, (num_envs,), read-only: 0, 1, 2, ...
         closed: Whether `close` was called.
-        recipe: What to pass to `cypool.make` for the same again; what pickle and deepcopy do.
+        recipe: Arguments of `cypool.make` for the same pool; pickle and deepcopy use them.
 
     Threads: one at a time.
     """
 
-    # what `make` takes, and the engine's word for it
+    # the argument of `make`, and the engine's word for it
     autoreset_modes = {"NextStep": "next_step"}
     has_statistics = True
     # whether `reset` takes `options={"reset_mask": mask}` as Gymnasium has it, and returns (observation, info)
@@ -80,10 +80,10 @@ class VectorAPI:
         self.num_threads = pool.num_threads
         self.all_env_ids = np.arange(pool.num_envs, dtype=np.int32)
         self.all_env_ids.flags.writeable = False
-        # of random streams; who makes the API fills in what it has drawn
+        # of random streams; the maker of the API fills in those that it has drawn
         self._seeds = [-1] * pool.num_envs
         # whether the engine makes many steps without a return to Python
-        self.engine_rollouts = pool.hooks is None and not pool.has_extra_infos
+        self.engine_rollouts = pool.hooks is None and not pool.is_hosted
 
     @property
     def env_spec(self) -> EnvSpec:
@@ -144,7 +144,7 @@ class VectorAPI:
     def _drop_early_end(self) -> None:
         """Waits for the step that a rollout has left in flight, and throws it away."""
         if self.ended_early:
-            self._pool.drain()
+            self._pool.discard()
             self.ended_early = False
 
     def reset(self, env_id: ArrayLike | None = None, *, seed: Seed = None) -> Any:
@@ -210,7 +210,7 @@ class VectorAPI:
             timeout: Seconds to wait at most; by default without limit. Ctrl-C interrupts.
 
         Returns:
-            What `step` returns. There are fewer rows than `batch_size` if fewer environments are pending.
+            The result of `step`. There are fewer rows than `batch_size` if fewer environments are pending.
 
         Raises:
             RuntimeError: Nothing is pending.
@@ -234,7 +234,7 @@ class VectorAPI:
             num_steps: T.
             frames: "stacked": `RolloutBuffers`, which `rollout(actions, out=buffers)` fills, or, with Gymnasium's API,
                 `step(actions, out=buffers[t])`. "once": `FrameBuffers` for observations alone, which have each frame of
-                a stack once, and which you add what steps return to.
+                a stack once; you add the results of steps to them.
 
         Raises:
             TypeError, ValueError: `num_steps` is no positive int, `frames` is something else, or the pool is
@@ -255,18 +255,19 @@ class VectorAPI:
                 observe: int | Literal["all", "last"] = "all", timeout: float | None = None) -> RolloutBuffers:
         """Steps all environments T times. Each environment makes its steps on one thread, with no return to Python.
 
-        The result is what T calls of `step` return. In a pool with Disabled autoreset, an environment whose episode
-        ends stays where it is: the later rows repeat its last observation, with reward 0, not terminated and not
-        truncated. Hooks in Python, and Python environments, are stepped T times from Python.
+        The result is that of T calls of `step`. In a pool with Disabled autoreset, an environment whose episode ends
+        stays where it is: the later rows repeat its last observation, with reward 0, not terminated and not truncated.
+        Hooks in Python, and Python environments, are stepped T times from Python.
 
-        A policy chooses each action from what the last step led to, or the reset before the rollout. A policy in C runs
-        on the threads. A Python function is called T times with the observation of all environments, and returns
-        actions as `step` takes them; where only some actions are legal, with the info `action_mask`, too.
+        A policy chooses each action from the observation after the last step, or after the reset before the rollout. A
+        policy in C runs on the threads. A Python function is called T times with the observation of all environments,
+        and returns actions as `step` takes them. Where only some actions are legal, it gets the info `action_mask`,
+        too.
 
         Args:
             actions: Shape (T, num_envs, *action shape), the steps first, or a dict of such arrays where actions are
                 dicts. With a policy: T, an int.
-            out: What `rollout_buffers(T)`, or an earlier rollout, returned: is written to and returned.
+            out: Buffers that `rollout_buffers(T)`, or an earlier rollout, returned: they are written to and returned.
             observe: Which observations, and infos of the environment, are kept: "all"; "last", that of step T - 1; or
                 an int k, those of the steps k - 1, 2 k - 1, ..., and T - 1.
             policy: Chooses the actions: a function in C, a `cypool.Policy` such as `cypool.MLP`, or a Python function;
@@ -274,10 +275,10 @@ class VectorAPI:
             timeout: Seconds to wait at most; by default without limit.
 
         Returns:
-            `RolloutBuffers` with T steps; with `observe` fewer observations. `obs[t]` is what `actions[t]` led to. Of
-            an environment that ends its episode in a pool with SameStep autoreset, `info["final_obs"]` and
-            `info["final_info"]` have the last observation and info, where `terminated` or `truncated` is True, if all
-            observations are kept.
+            `RolloutBuffers` with T steps; with `observe` fewer observations. `obs[t]` is the observation after
+            `actions[t]`. Of an environment that ends its episode in a pool with SameStep autoreset, `info["final_obs"]`
+            and `info["final_info"]` have the last observation and info, where `terminated` or `truncated` is True, if
+            all observations are kept.
 
         Raises:
             TypeError, ValueError: Wrong arguments; nothing was stepped.
@@ -288,7 +289,7 @@ class VectorAPI:
                 environment is zero and truncated, and its next step starts an episode.
                 `batch` holds the rollout, `steps` says in which step an environment raised first.
         """
-        # what `state` is asked for
+        # the batch that `state` is of
         self._last = None
         try:
             made = rollout(self, actions, out, observe, timeout, policy)
@@ -299,12 +300,12 @@ class VectorAPI:
         return made
 
     def _keep(self, last: Batch | RolloutBuffers) -> None:
-        """Notes what the environments have shown last, where somebody may ask for their state."""
+        """Keeps the last batch where `state` is available."""
         if self._env_spec.state is not None:
             self._last = last
 
     def search(self, state: State, actions: Any, *, timeout: float | None = None) -> SearchResult:
-        """Tries K sequences of actions from one state: what planners need.
+        """Tries K sequences of actions from one state, for planners.
 
         The environments of the pool are used up: each is left where its last sequence led to. A planner has a pool of
         its own, and takes states by `save` from the pool it acts in. With fewer environments than sequences, these are
@@ -349,18 +350,18 @@ class VectorAPI:
             env_id: Integers, shape (k,): which environment each row goes to; by default the one it came from.
 
         Returns:
-            What `reset(env_id)` returns: what these environments show.
+            The result of `reset(env_id)`: the observations of these environments.
 
         Raises:
-            TypeError, ValueError: Wrong ids or state. What the engine keeps of all rows is checked before anything
-                changes; an environment that refuses its own part starts an episode with its next step.
+            TypeError, ValueError: Wrong ids or state. The engine's part of all rows is checked before anything changes;
+                an environment that refuses its own part starts an episode with its next step.
             RuntimeError: An environment is in flight.
             NotImplementedError: The environment has no `load`.
         """
         return self._format_batch(self._load(state, env_id))
 
     def _load(self, state: State, env_id: ArrayLike | None) -> Batch:
-        """Loads, and returns what is seen then as a batch of the engine's."""
+        """Loads, and returns the observations as a batch of the engine's."""
         if not isinstance(state, State):
             raise TypeError(f"state: expected what save() returned, got {shown(state)}")
         # it may have been unpickled, or edited
@@ -386,7 +387,7 @@ class VectorAPI:
         """Makes environments exact copies of others: `load(save(source), target)` without the way through Python.
 
         The same actions then have the same results, bit for bit: random streams, counts of steps and statistics of
-        episodes are copied, too. What an API keeps for a whole pool, as the moments of a normalization, stays as it is.
+        episodes are copied, too. Data of the whole pool, as the moments of a normalization, stay as they are.
 
         Args:
             source: An int, whose copies all become; or integers, shape (k,), one for each target, also the same ones.
@@ -396,7 +397,7 @@ class VectorAPI:
             TypeError, ValueError: Wrong ids, or a target has other options than its source; nothing has changed.
             RuntimeError: An environment is in flight, or a source was never reset; nothing has changed.
             NotImplementedError: The environment cannot be copied, as Doom's; nothing has changed.
-            Exception: What an environment raised. It starts an episode with its next step; the others are copies.
+            Exception: The error of an environment. It starts an episode with its next step; the others are copies.
         """
         sources, targets = (ids_of(np.reshape(ids, 1) if np.ndim(ids) == 0 else ids, name)
                             for ids, name in ((source, "source"), (target, "target")))
@@ -404,7 +405,7 @@ class VectorAPI:
         self._copy(sources, targets)
 
     def _copy(self, sources: EnvIds, targets: EnvIds) -> None:
-        """Copies; a subclass with a memory of its own for each environment brings that up to date."""
+        """Copies; a subclass that keeps data of each environment copies these, too."""
         # read twice, here and by the engine
         targets = targets.copy()
         self._pool.copy(sources, targets)

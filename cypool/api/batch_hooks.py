@@ -28,7 +28,7 @@ class BatchHooks(Observer):
         spec: The environments' own spec.
         reward: Function of a `cypool.hooks.Batch`; or None.
         observation: Function of an observation; or None.
-        described: What it makes, as an `EnvSpec` with that observation.
+        described: An `EnvSpec` with the observation that it makes.
         debug: Whether rewards have to be finite.
 
     Threads: one at a time.
@@ -52,7 +52,7 @@ class BatchHooks(Observer):
 
     def step_to(self, pool: Pool, actions: NDArray[Any], env_ids: EnvIds | None,
                 out: tuple[NDArray[Any], ...]) -> EngineBatch:
-        """Does what `step` of the pool does, and writes the batch to the user's arrays."""
+        """Steps the pool, and writes the batch to the user's arrays."""
         if len(out[-1]) != len(actions):
             raise ValueError(f"out: expected arrays of {len(actions)} rows, got {len(out[-1])}")
         try:

@@ -75,7 +75,7 @@ class DmPool(VectorAPI, dm_env.Environment):
 
     Args:
         pool: The engine. The API owns it.
-        spec: What the environments are.
+        spec: Describes the environments.
         autoreset_mode: "NextStep".
 
     Threads: one at a time.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def ids_of(env_id: ArrayLike | None, name: str = "env_id") -> EnvIds | None:
     """Returns env ids as int32 of shape (k,), C-contiguous, or None for None; a copy only where that takes one.
 
-    `name` is what messages call them.
+    `name` is their name in messages.
 
     Raises:
         TypeError: They are no integers.
@@ -45,5 +45,5 @@ def ids_of(env_id: ArrayLike | None, name: str = "env_id") -> EnvIds | None:
 
 
 def players_of(spec: EnvSpec, env_ids: EnvIds) -> dict[str, EnvIds]:
-    """Returns what `info["players"]` is: `env_id`, of each player's row the environment, one player after the other."""
+    """Returns `info["players"]`: `env_id`, of each player's row the environment, one player after the other."""
     return {"env_id": env_ids if spec.num_players == 1 else np.repeat(env_ids, spec.num_players)}

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 class FrameBuffers:
     """The observations of T steps of N environments, with each frame of a stack (`Array.stack`) once.
 
-    `begin(obs)` takes the observation that the first action is chosen from, `add(obs)` what each step returns, and
+    `begin(obs)` takes the observation that the first action is chosen from, `add(obs)` that of each step, and
     `stacks(index)` gives observations back, with the same bits. An environment takes T + stack frames, and some more
-    for each episode that begins: where a stack does not continue the one before, all of its frames are stored. What is
-    no stack is stored as it is. `len(buffers)` is how many observations there are: at most T + 1.
+    for each episode that begins: where a stack does not continue the one before, all of its frames are stored. Arrays
+    that are no stack are stored unchanged. `len(buffers)` is the number of observations: at most T + 1.
 
     Args:
         spec: Of the environments.
@@ -36,10 +36,10 @@ class FrameBuffers:
         self._length = 0
 
     def begin(self, obs: Any) -> None:
-        """Forgets what was stored, and stores the observation of all environments before the first step.
+        """Forgets all observations, and stores the observation of all environments before the first step.
 
         Args:
-            obs: What `reset` or the last `step` of the pool returned.
+            obs: The observation that `reset` or the last `step` of the pool returned.
 
         Raises:
             TypeError, ValueError: It is no observation of all environments; nothing has changed.
@@ -54,7 +54,7 @@ class FrameBuffers:
         """Stores the observation that a step has led to.
 
         Args:
-            obs: What `step` of the pool returned, of all environments.
+            obs: The observation that `step` of the pool returned, of all environments.
 
         Raises:
             TypeError, ValueError: It is no observation of all environments; nothing has changed.
@@ -118,7 +118,7 @@ class FrameBuffers:
             raise ValueError(f"index: expected numbers in [0, {count}), got {rows.min()} to {rows.max()}")
         return rows
 
-    # what a subclass for other arrays does in its own way
+    # methods that a subclass for other arrays overrides
 
     def _array(self, values: Any) -> Any:
         return np.asarray(values)

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def of_goals(spec: EnvSpec, method: str, achieved_goal: Any, desired_goal: Any) -> Any:
-    """Returns what a method of `EnvSpec.goals` says of goals with any leading dimensions.
+    """Returns the result of a method of `EnvSpec.goals` for goals with any leading dimensions.
 
     Args:
-        spec: What the environments are.
+        spec: Describes the environments.
         method: "compute_reward", "compute_terminated" or "compute_truncated".
         achieved_goal, desired_goal: The goals.
     """

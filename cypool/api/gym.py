@@ -58,15 +58,15 @@ class GymPool(VectorAPI):
     Autoreset is NEXT_STEP and nothing else: the step after `done` ignores the action and starts an episode, with
     reward 0.
 
-    Which rows a batch holds, and the other attributes: see `VectorAPI`. Attributes may be assigned, `num_envs`,
-    `batch_size`, `is_async` and `all_env_ids` only what they are.
+    Which rows a batch holds, and the other attributes: see `VectorAPI`. Attributes may be assigned; `num_envs`,
+    `batch_size`, `is_async` and `all_env_ids` only their present value.
 
     It is no subclass of `gym.Env`: Gym need not be installed. If it was imported before, the spaces are Gym's, else
     Gymnasium's.
 
     Args:
         pool: The engine. The API owns it.
-        spec: What the environments are.
+        spec: Describes the environments.
         autoreset_mode: "NextStep".
 
     Attributes:
@@ -85,7 +85,7 @@ class GymPool(VectorAPI):
         self.observation_space, self.action_space = map(as_gym_space, spaces_of(spec))
         self.single_observation_space, self.single_action_space = self.observation_space, self.action_space
         self.is_vector_env = True
-        # these two are what Gym's wrappers read of any environment
+        # Gym's wrappers read these two of any environment
         self.metadata = metadata_of(spec)
         self.reward_range = (-np.inf, np.inf)
         self._next_seeds: list[int | None] = [None] * pool.num_envs

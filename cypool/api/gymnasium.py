@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from cypool.state import State
     from cypool.util.typing import Batch, Bools, ResetOptions, Seed
 
-# what follows the observation in a batch
+# the columns behind the observation in a batch
 FLAGS = [("reward", (), np.float64), ("terminated", (), np.bool_), ("truncated", (), np.bool_)]
 
 # arguments of `make` that are those of this one pool, on this machine, or that Gymnasium's `EnvSpec` has a field for
@@ -89,14 +89,14 @@ def _registered(pool: GymnasiumPool) -> GymnasiumSpec | None:
     """Returns Gymnasium's `EnvSpec` of a pool, or None."""
     spec, recipe = pool.env_spec, pool.recipe
     if "factories" in recipe:
-        from cypool.subproc.spaces import gymnasium_spec_of
+        from cypool.hosting.spaces import gymnasium_spec_of
 
         # that of the first one, as of Gymnasium's own vectors
         result: GymnasiumSpec | None = pool._pool.ask(np.zeros(1, np.int32), gymnasium_spec_of)[0]
         return result
     if spec.id.startswith(PETTINGZOO_PREFIX):
         return None
-    if pool._pool.has_extra_infos:
+    if pool._pool.is_hosted:
         found: Any = gymnasium.spec(spec.id.removeprefix(GYMNASIUM_PREFIX).rpartition(":")[2])
         kwargs = {**found.kwargs, **spec.options}
         if recipe["render_mode"] is not None:
@@ -157,11 +157,11 @@ class GymnasiumPool(VectorAPI, VectorEnv):
 
     Args:
         pool: The engine. The API owns it.
-        spec: What the environments are.
-        autoreset_mode: What becomes of an environment whose episode has ended. NEXT_STEP: its next step ignores
-            the action and starts an episode, with reward 0. SAME_STEP: the next episode starts at once, the last
-            observation and info are in `info["final_obs"]` and `info["final_info"]`. DISABLED: nothing; it has
-            to be reset before its next step.
+        spec: Describes the environments.
+        autoreset_mode: How an environment continues after the end of an episode. NEXT_STEP: its next step ignores the
+            action and starts an episode, with reward 0. SAME_STEP: the next episode starts at once, the last
+            observation and info are in `info["final_obs"]` and `info["final_info"]`. DISABLED: nothing; it has to be
+            reset before its next step.
 
     Attributes:
         batch_size: Rows of a batch; also the batch axis of `observation_space` and `action_space`.
@@ -185,7 +185,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         mode = AutoresetMode(autoreset_mode)
         self._same_step = mode == AutoresetMode.SAME_STEP
         self.stays_at_end = mode == AutoresetMode.DISABLED
-        self._is_formatted = (not self._same_step and not pool.has_extra_infos and spec.num_players == 1
+        self._is_formatted = (not self._same_step and not pool.is_hosted and spec.num_players == 1
                               and not spec.has_absent_agents)
         self._has_state = spec.state is not None
         self.metadata = {"autoreset_mode": mode, **metadata_of(spec)}
@@ -219,7 +219,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         Raises:
             RuntimeError: Environments of Gymnasium, which are asked, are in flight.
         """
-        if self._pool.has_extra_infos:
+        if self._pool.is_hosted:
             return self._asked("np_random_seed")
         return tuple(self._seeds)
 
@@ -227,13 +227,13 @@ class GymnasiumPool(VectorAPI, VectorEnv):
     def np_random(self) -> tuple[np.random.Generator, ...]:
         """A NumPy Generator for each environment, a tuple: copies in the states of the environments' random streams.
 
-        They give what the environments draw next, but what is drawn from them changes no environment.
+        They give the numbers that the environments draw next. To draw from them changes no environment.
 
         Raises:
             AttributeError: The environments draw from no NumPy generator: Atari's with most presets.
             RuntimeError: An environment is in flight.
         """
-        if self._pool.has_extra_infos:
+        if self._pool.is_hosted:
             return self._asked("np_random")
         states = self._pool.streams()
         if None in states:
@@ -247,7 +247,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         return tuple(generators)
 
     def _asked(self, attribute: str) -> tuple[Any, ...]:
-        from cypool.subproc.spaces import attribute_of
+        from cypool.hosting.spaces import attribute_of
 
         return tuple(self._pool.ask(None, attribute_of, attribute))
 
@@ -267,7 +267,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
 
         Returns:
             Observation and info: of all environments; with `env_id` of those; in an asynchronous pool of the first
-            batch. With a mask the environments that are not reset show what they showed before.
+            batch. With a mask the environments that are not reset show their last observation again.
 
         Raises:
             TypeError, ValueError: Wrong ids, seeds or options.
@@ -279,7 +279,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             given = _dict_of(options)
             if "reset_mask" in given:
                 mask = self._mask(given.pop("reset_mask"), env_id)
-            if not self._pool.has_extra_infos:
+            if not self._pool.is_hosted:
                 given = given or None
         elif options is not None:
             given = _dicts_of(options, self.num_envs if ids is None else len(ids))
@@ -322,14 +322,14 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         return batch
 
     def state(self) -> NDArray[Any]:
-        """Returns what a central critic sees, of the batch received last, for an environment with several agents.
+        """Returns the state for a central critic, of the batch received last, for an environment with several agents.
 
         After a rollout it is that of its last step.
 
         Returns:
-            (k, ...) in the order of the rows of that batch: what the environment specifies (`env_spec.state`), or the
-            observations of all agents, one after the other, in the dtype that holds all of them. Where these are one
-            array, a view of it.
+            (k, ...) in the order of the rows of that batch: the array that the environment specifies
+            (`env_spec.state`), or the observations of all agents, one after the other, in the dtype that holds all of
+            them. Where these are one array, a view of it.
 
         Raises:
             NotImplementedError: The environment has no state.
@@ -354,8 +354,9 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         """Returns views of observations, or of other values of all agents, by the agents' names.
 
         Args:
-            values: An array of shape (k, agents, ...), or a dict of such for several groups, or what `observation` is.
-                So are `info["agents"]`, each of its columns by group, and a rollout's arrays at one step.
+            values: An array of shape (k, agents, ...), or a dict of such for several groups, or of the structure of
+                `observation`. So are `info["agents"]`, each of its columns by group, and a rollout's arrays at one
+                step.
 
         Returns:
             A dict: name of the agent -> (k, ...); dicts of arrays stay dicts.
@@ -499,7 +500,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             info["_final_obs"], info["_final_info"] = ended.copy(), ended
         return batch
 
-    # Gymnasium's own, which passes what wrappers pass on to close_extras
+    # Gymnasium's own, which passes arguments of wrappers on to close_extras
     close = VectorEnv.close
     """Ends the threads. A second call does nothing."""
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 # as that of states; the JSON is of the object of `History._contents`
 MAGIC = b"cypool history 1\n"
 EXPECTED = "path: expected a history as save() wrote it"
-# of what a damaged or hostile file may unpack to: the actions of a segment, or all results; and of JSON, which takes
-# many times as much when it is read
+# limits of the size to which a damaged or hostile file may unpack: the actions of a segment, or all results; and of
+# JSON, which takes many times as much when it is read
 MOST_BYTES, MOST_TEXT = 2**31, 2**27
 ARRAY_BYTES = 128  # of an array of NumPy's, without its numbers
 
@@ -64,12 +64,12 @@ class Repeated(NamedTuple):
 
 
 class _Segment:
-    """An exact state of the pool, and what it did from there.
+    """An exact state of the pool, and its events from there.
 
     Attributes:
         first: How many steps were made before.
-        state: What `State.to_bytes` returns.
-        events: What came then, each a tuple of plain values; the first one says what it was.
+        state: The bytes of `State.to_bytes`.
+        events: The events after it, each a tuple of plain values; the first value is the kind of event.
     """
 
     def __init__(self, first: int, state: bytes, packed: bytes | None = None):
@@ -96,13 +96,13 @@ class _Segment:
         self._packed, self.events = self.packed(), []
 
     def unpack(self) -> None:
-        """Makes `events` what they were."""
+        """Restores `events`."""
         if self._packed is not None:
             self.events, self._packed = _events(self._packed), None
 
 
 def _events(packed: bytes) -> list[tuple[Any, ...]]:
-    """Returns what `_Segment.packed` gave, if it may be that: what the events are is seen when they are repeated."""
+    """Returns the events that `_Segment.packed` packed; their values are checked when they are repeated."""
     reader = zlib.decompressobj()
     try:
         data = reader.decompress(packed, MOST_BYTES)
@@ -124,8 +124,8 @@ class History(Observer):
     """The steps of a synchronous pool since `cypool.history(env)`.
 
     It records calls of the pool, and every `every` steps an exact state. `len(history)` is the number of steps;
-    a rollout of T steps counts as T. In memory, and in a file, a step takes what zlib leaves of its actions and of 4
-    bytes for each environment, a sum over the bytes of the results; a state takes what it takes in `State.save`.
+    a rollout of T steps counts as T. In memory, and in a file, a step takes its actions and 4 bytes for each
+    environment, a sum over the bytes of the results, both compressed by zlib; a state takes as much as in `State.save`.
 
     Args:
         env: The pool, whose environments have all been reset.
@@ -150,7 +150,7 @@ class History(Observer):
         self._sums: list[NDArray[np.uint32]] = []  # of each step, by env id
         self._seen: list[bool] = []  # whether that is of observations, too
         self._sent: int | None = None  # the step that is in flight; None: a reset is
-        # what happens next begins with an exact state, as nobody knows what led there
+        # the next event begins with an exact state, as the way there is not recorded
         self._gap = False
         self._paused = self._closed = False
         self._readers: dict[int, Any] = {}
@@ -161,13 +161,13 @@ class History(Observer):
     def seek(self, step: int) -> Any:
         """Puts the pool where it was before a step, bit for bit: to an exact state, and from there by its actions.
 
-        The history stays as it is until the pool is stepped, reset or loaded again: it then forgets what came behind.
+        The history stays as it is until the pool is stepped, reset or loaded again: it then forgets the later steps.
 
         Args:
             step: 0 to `len(history)`, which is where the recorded steps have led to.
 
         Returns:
-            What `env.load` returns: what the environments show.
+            The result of `env.load`: the observations of the environments.
 
         Raises:
             TypeError, ValueError: `step` is no such number.
@@ -190,7 +190,7 @@ class History(Observer):
             self.env._load(State.from_bytes(segment.state), None)
             count, position, part = self._replay(segment, step)
             shown_now = self.env.load(self.env.save())
-            # at once with what it is of, wherever a signal raises
+            # both at once, wherever a signal raises
             self._behind, self.position = (index, count, part), position
             return shown_now
         except BaseException:
@@ -287,7 +287,7 @@ class History(Observer):
         """Puts the pool to a state, also if Ctrl-C has left a step in flight."""
         # until it is there: Ctrl-C may come again
         gap, self._gap = self._gap, True
-        self.env._pool.drain()
+        self.env._pool.discard()
         if state is not None:
             self.env._load(state, None)
         self._gap = gap
@@ -310,7 +310,7 @@ class History(Observer):
         state = self.env.save().to_bytes()
         self._forget_the_rest()
         if self._segments and self._segments[-1].is_empty:
-            # nothing was done from there but what led to the gap
+            # no event followed that state before the gap
             self._segments[-1] = _Segment(self._length, state)
         else:
             if self._segments:
@@ -319,7 +319,7 @@ class History(Observer):
         self._gap = False
 
     def _forget_the_rest(self) -> None:
-        """Drops what came behind the step that the pool was put back to."""
+        """Drops the steps after the one that the pool was put back to."""
         if self._behind is not None:
             index, count, part = self._behind
             del self._segments[index + 1:]
@@ -347,7 +347,7 @@ class History(Observer):
 
     def _on_reset(self, env_ids: EnvIds | None, others: bool, seeds: list[tuple[int, int]] | None,
                   options: Any) -> None:
-        # behind a gap it is part of what leads to the next exact state
+        # behind a gap the next exact state includes it
         if not self._paused and not self._gap:
             # the caller's may change
             self._record("reset", None if env_ids is None else env_ids.tolist(), others,
@@ -408,7 +408,7 @@ class History(Observer):
                 else:
                     raise ValueError(f"{shown(kind)} is no kind of event")
         except (LookupError, TypeError, ValueError, OverflowError) as error:
-            # of a file that somebody made
+            # of a file that `save` did not write
             raise ValueError(f"history: expected events as they are recorded, got others: {error}") from error
         return len(segment.events), at, None
 
@@ -486,7 +486,7 @@ class History(Observer):
         """Raises a RuntimeError if a step has other results than it had."""
         wanted = self._sums[step][ids]
         differ = ids[wanted != sums]
-        # nobody has received what was thrown away by a reset
+        # results that a reset threw away were not received
         if len(differ) and wanted.any():
             raise RuntimeError(f"seek: expected the results of step {step} that were recorded, got others for env "
                                f"{differ.min()}: another machine, or another version of a library")
@@ -524,7 +524,7 @@ def _weights(part: int, count: int) -> NDArray[np.uint64]:
 
 
 def history(env: VectorAPI, every: int = 1000) -> History:
-    """Begins to take down what a pool does: see `History`.
+    """Begins to record a pool: see `History`.
 
     Args:
         env: A synchronous pool, all of whose environments have been reset and can be saved to a file.
@@ -550,7 +550,7 @@ def history(env: VectorAPI, every: int = 1000) -> History:
 def load_history(path: Pathlike, env: VectorAPI) -> History:
     """Returns the `History` that `History.save` wrote to a file, for a pool like the one that it was of.
 
-    The pool is put where the recorded steps have led to, and what it does next is recorded. No code of the file runs.
+    The pool is put into the state after the recorded steps, and its next calls are recorded. No code of the file runs.
 
     Args:
         path: The file.
@@ -574,7 +574,7 @@ def load_history(path: Pathlike, env: VectorAPI) -> History:
         if saved_by == version():
             blobs.end()
             _fill(made, contents)
-    # with the right checksum: somebody made it so
+    # with the right checksum: `save` did not write it
     except (AttributeError, LookupError, TypeError, ValueError, OverflowError, RecursionError, zlib.error) as error:
         raise ValueError(f"{EXPECTED}, got one that cannot be read: {type(error).__name__}: {error}") from error
     if saved_by != version():
@@ -596,7 +596,7 @@ def _history_of(env: VectorAPI, every: int) -> History:
         raise ValueError("env: expected a synchronous pool, as the results of others are in no fixed order")
     if env._pool.observed_by(History):
         raise RuntimeError("env: the pool has a history: close it first")
-    if env._pool.has_extra_infos:
+    if env._pool.is_hosted:
         raise ValueError("env: expected environments of cypool's contract, as the state of Python environments is a "
                          "pickle")
     if env._pool.num_pending:
@@ -605,7 +605,7 @@ def _history_of(env: VectorAPI, every: int) -> History:
 
 
 def _fill(made: History, contents: dict[str, Any]) -> None:
-    """Takes over what `History.save` wrote."""
+    """Takes over the contents of a file of `History.save`."""
     num_envs = made.env.num_envs
     if contents["num_envs"] != num_envs:
         raise ValueError(f"expected {num_envs} environments, got {shown(contents['num_envs'])}")

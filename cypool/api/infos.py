@@ -13,8 +13,8 @@ def add_info(infos: dict[str, Any], info: dict[str, Any], row: int, num_rows: in
     """Adds the infos of one environment to those of a batch, as Gymnasium's vector environments lay them out.
 
     Args:
-        infos: Arrays of `num_rows` rows, `_key` saying in which rows there is a `key`; dicts of such for what is a
-            dict. A value that does not fit to those of other environments makes it an array of objects.
+        infos: Arrays of `num_rows` rows, `_key` saying in which rows there is a `key`; dicts of such for dicts. A value
+            that does not fit to those of other environments makes it an array of objects.
         info: The environment's.
         row: Which row is the environment's.
         num_rows: How many there are.

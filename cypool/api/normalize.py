@@ -64,8 +64,8 @@ class NormalizedPool(GymnasiumPool):
     """A `GymnasiumPool` with observations of mean 0 and variance 1, or rewards whose discounted sum has variance 1.
 
     As Gymnasium's vector wrappers NormalizeObservation and NormalizeReward, in any autoreset mode, and asynchronously
-    and with resets of some environments, too: returns are kept by environment, and rows of a reset count for none. What
-    they give is equal up to rounding: statistics here are in double precision.
+    and with resets of some environments, too: returns are kept by environment, and rows of a reset count for none.
+    Results are equal up to rounding: statistics here are in double precision.
 
     Normalized observations are float32, `final_obs` included. `info["episode"]` has returns that are not normalized.
 
@@ -76,7 +76,7 @@ class NormalizedPool(GymnasiumPool):
 
     Attributes:
         gamma: The discount of the sum of rewards, 0.99; may be assigned.
-        epsilon: What is added to variances before division, 1e-8; may be assigned.
+        epsilon: Is added to variances before division, 1e-8; may be assigned.
         frozen: Whether statistics stay as they are, as in an evaluation; False, may be assigned.
     """
 
@@ -91,7 +91,7 @@ class NormalizedPool(GymnasiumPool):
             spec = replace(spec, observation=Array(spec.observation.shape, np.float32))
         super().__init__(pool, spec, autoreset_mode)
         self.gamma, self.epsilon, self.frozen = 0.99, 1e-8, False
-        # None where nothing is normalized, and then nobody calls what uses them
+        # None where nothing is normalized; methods that use them are not called then
         self._obs: Any = None
         if obs:
             assert isinstance(spec.observation, Array)

@@ -76,7 +76,7 @@ class ParallelEnv(_ParallelEnv):
 
     @property
     def state_space(self) -> spaces.Space[Any]:
-        """The space of what `state` returns.
+        """The space of `state`.
 
         Raises:
             AttributeError: The environment has no state. PettingZoo's conversions ask so whether there is one.
@@ -117,7 +117,7 @@ class ParallelEnv(_ParallelEnv):
         if not isinstance(options, Mapping | None):
             raise TypeError(f"options: expected a dict or None, got {shown(options)}")
         # PettingZoo's users may pass any
-        obs, info = self.pool.reset(seed=seed, options=options if self.pool._pool.has_extra_infos else None)
+        obs, info = self.pool.reset(seed=seed, options=options if self.pool._pool.is_hosted else None)
         self.agents, self._was_reset = self._alive(info), True
         return self._values(obs, self.agents), self._infos(info, self.agents)
 
@@ -215,12 +215,12 @@ class ParallelEnv(_ParallelEnv):
         return {agent: _first(each[agent]) for agent in agents}
 
     def _infos(self, info: dict[str, Any], agents: list[str]) -> dict[str, dict[str, Any]]:
-        """Returns infos by name: of each agent those of the environment, in a dict of its own."""
+        """Returns infos by name: of each agent a new dict with those of the environment."""
         own = {name: info[name][0] for name in self.pool.env_spec.info}
         return {agent: dict(own) for agent in agents}
 
     def state(self) -> NDArray[Any]:
-        """Returns what a central critic sees.
+        """Returns the state for a central critic.
 
         Raises:
             NotImplementedError: The environment has no state.

@@ -24,18 +24,17 @@ if TYPE_CHECKING:
 class RolloutBuffers:
     """Memory for T steps of a synchronous pool of N environments; row t is for step t.
 
-    `buffers[t]` is what `step(actions, out=...)` takes, and `rollout(actions, out=buffers)` fills all. `len(buffers)`
-    is T.
+    `step(actions, out=buffers[t])` fills one row, and `rollout(actions, out=buffers)` fills all. `len(buffers)` is T.
 
     Attributes:
-        obs: (T, N, ...) in the dtype of the observation; a dict or tuple of such arrays for one of them: what step t
-            led to. After `rollout(..., observe=k)` only that of each k-th step, and of the last one.
+        obs: (T, N, ...) in the dtype of the observation; a dict or tuple of such arrays for one of them: the
+            observation after step t. After `rollout(..., observe=k)` only that of each k-th step, and of the last one.
         reward: float64, (T, N).
         terminated, truncated: bool, (T, N).
         action: After a rollout with a policy: the actions, (T, N, ...) in the dtype of the action; a dict of such where
             actions are dicts. Else None.
         raw_action, log_prob, entropy, value: After a rollout with a `cypool.MLP` that has them, float32, (T, N, ...):
-            what it returned next to the actions, as in a `cypool.Choice`. Else None.
+            its other outputs, as in a `cypool.Choice`. Else None.
         info: After a rollout: a dict of arrays (T, N, ...), or as many as there are observations: the infos of the
             steps that are numbers. Else empty.
     """
@@ -72,13 +71,13 @@ class RolloutBuffers:
         return {} if self._make_info is None else self._make_info()
 
     def set_choices(self, action: Any, outputs: Mapping[str, NDArray[Any]]) -> None:
-        """Takes the actions that a policy chose, and what it returned with them."""
+        """Takes the actions that a policy chose, and its other outputs."""
         self.action = action
         self.raw_action, self.log_prob = outputs.get("raw_action"), outputs.get("log_prob")
         self.entropy, self.value = outputs.get("entropy"), outputs.get("value")
 
     def set_info(self, make: Callable[[], dict[str, Any]]) -> None:
-        """Takes what returns the infos when somebody looks."""
+        """Takes the function that makes the infos when they are first read."""
         self._make_info = make
         self.__dict__.pop("info", None)
 
@@ -136,7 +135,7 @@ class RolloutEnv(Protocol):
 
 def rollout(env: RolloutEnv, actions: Any, out: RolloutBuffers | None, observe: int | Literal["all", "last"],
             timeout: float | None, policy: Any = None) -> RolloutBuffers:
-    """Does what `VectorAPI.rollout` says."""
+    """Implements `VectorAPI.rollout`."""
     if env.is_async:
         raise ValueError("rollout: expected a synchronous pool, as rows of others are in no fixed order")
     if policy is None:
@@ -163,7 +162,7 @@ def rollout(env: RolloutEnv, actions: Any, out: RolloutBuffers | None, observe: 
     try:
         return (_in_engine if in_engine else _step_by_step)(env, rows, num_steps, every, out, timeout, policy)
     except BaseException:
-        # what it has left in flight the next reset or load throws away
+        # the next reset or load throws away the rest, which is in flight
         env.ended_early = at_rest and env._pool.num_pending > 0
         raise
 
@@ -178,7 +177,7 @@ def _every(observe: Any, num_steps: int) -> int:
 
 
 def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -> SearchResult:
-    """Does what `VectorAPI.search` says."""
+    """Implements `VectorAPI.search`."""
     if not env.stays_at_end or env.is_async:
         kind = "an asynchronous" if env.is_async else "a synchronous"
         raise ValueError("search: expected a synchronous pool with autoreset_mode='Disabled', as episodes may end, got "
@@ -203,7 +202,7 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
     (count,) = lengths
     results: list[SearchResult] = []
     for first in range(0, count, num_envs):
-        # what the last turn leaves over, the last sequence fills
+        # the last sequence also fills the environments that the last turn leaves over
         chosen = np.minimum(np.arange(first, first + num_envs), count - 1)
         turn = map_parts(spec.action, iter([np.swapaxes(array[chosen], 0, 1) for array in arrays]).__next__)
         env._load(state, env.all_env_ids[:1])
@@ -221,7 +220,7 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
 
 
 def reader_of_rollouts(spec: EnvSpec, num_envs: int) -> Callable[[Any], NDArray[Any]]:
-    """Returns what turns the actions of all steps into those that the engine takes, the first step's first."""
+    """Returns a function that turns the actions of all steps into those of the engine, the first step's first."""
     return rollout_reader_of(spec, num_envs, functools.partial(_actions, spec, num_envs))
 
 
@@ -238,7 +237,7 @@ def _actions(spec: EnvSpec, num_envs: int, actions: Any) -> NDArray[Any]:
 
 
 def _unchosen(env: RolloutEnv, num_steps: int) -> NDArray[Any]:
-    """Returns memory for the actions of all steps, as the engine takes them; what no policy writes is an action."""
+    """Returns memory for the actions of all steps, as the engine takes them, filled with valid actions."""
     spec = env.env_spec
     parts = [neutral(part) for _, part in spec.actions]
     row = parts[0]
@@ -274,7 +273,7 @@ def _flat(actions: Any, part: Any, num_envs: int) -> tuple[NDArray[Any], int]:
         raise ValueError(f"actions: expected {wanted}, got {array.shape}")
     if array.shape[0] * num_envs >= 2**31:
         raise ValueError(f"actions: expected less than 2**31 rows, got {len(array)} steps of {num_envs} envs")
-    # a view of one number may say that it has millions of rows; the shape is what was checked
+    # a view of one number may have a shape of millions of rows; only the shape was checked
     return array.reshape(len(array) * num_envs, *part.shape), len(array)
 
 

@@ -68,7 +68,7 @@ class Categorical:
 class DiagonalGaussian:
     """Independent normals; the parameters are the means, then the logarithms of the standard deviations.
 
-    Actions are as drawn. The worker clips what it passes to the environment, and only that.
+    Actions are as drawn. The worker clips only the actions that it passes to the environment.
 
     Args:
         shape: Shape of one action.

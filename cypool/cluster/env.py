@@ -59,12 +59,12 @@ class ClusterEnv(VectorEnv):
             moment, to see its spaces.
         num_workers: Processes, 1 to 65,536.
         envs_per_worker: Environments of each.
-        policy: What chooses actions on the workers: see `cypool.cluster.policies`. It is copied. None: only
+        policy: The object that chooses actions on the workers: see `cypool.cluster.policies`. It is copied. None: only
             `step(actions)` works.
         sync: When a worker takes newer weights: `Always()`, `Every(k)`, `Never()` or `APS(kl_threshold)`. By default
             always.
-        seed: An int, and row i gets `seed + i`; or a sequence with one int for each row. Also seeds what the policies
-            draw. By default drawn from the operating system.
+        seed: An int, and row i gets `seed + i`; or a sequence with one int for each row. Also seeds the draws of the
+            policies. By default drawn from the operating system.
         max_episode_steps, episode_statistics: As in `cypool.make`.
         autoreset_mode: "NextStep" or "SameStep", as in `cypool.make`.
         num_threads: Of each worker; by default as many as its CPUs. Of Gymnasium's environments: the `num_workers`
@@ -81,7 +81,7 @@ class ClusterEnv(VectorEnv):
             to answer.
         timeout: Seconds that a worker may take to answer one call. Then its process is killed and replaced, as if it
             had died. By default any time: a worker that is stopped, or whose environment hangs, is waited for until you
-            press Ctrl-C. All calls that wait for workers take a `timeout` of their own; `math.inf` there is any time.
+            press Ctrl-C. All calls that wait for workers have a `timeout`, too; `math.inf` there is any time.
         ray_init: More arguments of `ray.init`, such as `{"object_store_memory": 10**10}`.
         **options: Options of the environment. Of functions: `workers`, `start_method` and `worker_timeout`, as in
             `cypool.from_factories`.
@@ -210,7 +210,7 @@ class ClusterEnv(VectorEnv):
         """Starts new episodes everywhere.
 
         Args:
-            seed: As in `cypool.make(...).reset`; what the policies draw is seeded too.
+            seed: As in `cypool.make(...).reset`; the draws of the policies are seeded too.
             options: None or empty.
             timeout: Seconds that a worker may take before it is replaced; None: as the `ClusterEnv` was made.
 
@@ -271,7 +271,7 @@ class ClusterEnv(VectorEnv):
             own = {name: part[rows] for name, part in actions.items()} if isinstance(actions, dict) else actions[rows]
             return self._streams.call(w, "step", own, 0, None, lost)
 
-        # a worker that continues a call that no one waits for has seen something else by now
+        # a worker that continues an abandoned call has other observations by now
         before: list[Any] = [None if record.unanswered else record.seen for record in self._topology.records]
         parts = self._gathered(submit, timeout)
         self._statistics.counts["steps"] += self.num_envs
@@ -371,13 +371,13 @@ class ClusterEnv(VectorEnv):
         return self._weights.publish(weights, self._topology.ray)
 
     def stats(self) -> dict[str, Any]:
-        """Returns what has happened so far, as a dict.
+        """Returns statistics of the calls so far, as a dict.
 
         * version: of the newest weights; worker_versions: that chose each worker's actions last.
-        * calls: answered with what a policy did; steps: of environments.
+        * calls: answered with a policy's steps; steps: of environments.
         * syncs: how often a worker took newer weights.
         * bytes_published: of weights put into the object store; bytes_pulled: of weights that nodes fetched from there,
-          once for all workers of a node; bytes_received: of what workers returned.
+          once for all workers of a node; bytes_received: of workers' answers.
         * kl: "counts" of divergences found, between neighbours of "edges".
         * lag: by how many versions rollouts were behind the newest when they came in: a dict of lag to count.
         * restarts: of each worker; timeouts: those of them that took too long; pids: process ids.
@@ -446,7 +446,7 @@ class ClusterEnv(VectorEnv):
             self._streaming = False
 
     def _rollouts(self, num_steps: int) -> Submit:
-        """Returns what calls workers for rollouts."""
+        """Returns the function that calls workers for rollouts."""
         return lambda w, lost: self._streams.call_policy(w, "rollout", num_steps, lost)
 
     def _single(self, w: int, part: dict[str, Any], num_steps: int) -> Rollout:

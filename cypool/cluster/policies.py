@@ -2,7 +2,7 @@
 
 A policy is any object that pickles and has
 
-    distribution                what its parameters mean: see distributions.py
+    distribution                the meaning of its parameters: see distributions.py
     get_weights()               a dict of names to NumPy arrays
     set_weights(weights)        takes such a dict, whose arrays may be read-only and must be copied
     policy(obs)                 for observations with a leading axis of n rows, a dict: "params", (n, num_parameters),
@@ -55,7 +55,7 @@ def env_spec_of(source: Any, max_episode_steps: int | None = None, **options: An
     if isinstance(source, EnvSpec):
         return source
     if not is_gymnasium_id(source) and (isinstance(source, (str, bytes)) or not isinstance(source, Iterable)):
-        # make_spec rejects what is no str
+        # make_spec rejects other types than str
         return make_spec(cast(str, source), max_episode_steps=max_episode_steps, **options)
     of_make = inspect.signature(make).parameters
     for name in options:
@@ -130,7 +130,7 @@ class MLPPolicy:
             `Discrete`; a `Discrete` is made one-hot.
         hidden: Sizes of the layers in between.
         seed: Of the initial weights.
-        scale: What observations are multiplied with: 1 / 255 for pictures.
+        scale: A factor of observations: 1 / 255 for pictures.
 
     Raises:
         TypeError, ValueError: An environment with other observations, or a value out of range.
@@ -190,7 +190,7 @@ class TorchPolicy:
     Args:
         module: On the CPU. It is called with a tensor (a dict or tuple of them for such observations) in the
             observation's own dtype, and returns the parameters, or a dict with "params" and others.
-        distribution: What the parameters mean.
+        distribution: The meaning of the parameters.
     """
 
     def __init__(self, module: Any, distribution: Distribution):

@@ -63,7 +63,7 @@ class Starter:
 
         Args:
             w: The worker.
-            ref: What `start` returned; the answer is there.
+            ref: The result of `start`; the answer is there.
 
         Returns:
             The state from which the worker continues, or None if it had no call.

@@ -20,8 +20,8 @@ class Rollout:
     Where observations are dicts or tuples, `obs`, `next_obs` and `final_obs` are such of arrays.
 
     Attributes:
-        obs: (T, N, ...): what the policy saw before step t.
-        next_obs: (N, ...): what there is to see after the last step, for bootstrapping.
+        obs: (T, N, ...): the observation of the policy before step t.
+        next_obs: (N, ...): the observation after the last step, for bootstrapping.
         action: (T, N, ...): as drawn; an environment got it clipped to its bounds.
         params: float32, (T, N, num_parameters): of the distribution it was drawn from.
         logp: float32, (T, N): the action's log probability or density.
@@ -30,7 +30,7 @@ class Rollout:
         valid: bool, (T, N): False where row t is no transition: the step after an end (NextStep) ignores its action,
             and so do the one or two steps in which a lost worker's environments start again.
         extras: The rest of the policy's output, (T, N, ...) each.
-        infos: The infos that were asked for, (T, N, ...) each: what step t led to.
+        infos: The infos that were asked for, (T, N, ...) each: those of step t.
         final_step, final_env, final_obs: Where an episode ended, with "SameStep": int64 (k,), int64 (k,), (k, ...), in
             the order of steps. Empty, and None for the observations, if none ended or with "NextStep".
         episodes: With `episode_statistics`: a dict of arrays (k,), in the order of steps: "r", the return, "l", the

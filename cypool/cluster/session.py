@@ -16,7 +16,7 @@ def ray_or_explain() -> Any:
     """Returns the module.
 
     Raises:
-        ImportError: It is not installed; says what to do.
+        ImportError: It is not installed; names the command that installs it.
     """
     try:
         import ray
@@ -51,7 +51,7 @@ def enter(address: str | None, ray_init: dict[str, Any], timeout: float) -> bool
         arguments: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
         here = starts_here(address)
         if here:
-            # cypool started this Ray, and no one has agreed to usage reports
+            # cypool started this Ray, and the user has not agreed to usage reports
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
             arguments |= {"address": "local", "num_cpus": cpus.available(), "include_dashboard": False}
         else:

@@ -44,7 +44,7 @@ class Statistics:
             self._kls[np.clip(np.searchsorted(KL_EDGES, kl, "right") - 1, 0, len(self._kls) - 1)] += 1
 
     def as_dict(self, newest: int, records: Sequence[WorkerRecord]) -> dict[str, Any]:
-        """Returns what `ClusterEnv.stats` does."""
+        """Returns the result of `ClusterEnv.stats`."""
         counts = {name: self.counts[name] for name in ("calls", "steps", "syncs", "bytes_published", "bytes_pulled",
                                                        "bytes_received")}
         return {"version": newest, "worker_versions": [record.used for record in records], **counts,

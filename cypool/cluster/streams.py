@@ -23,7 +23,7 @@ class Call(NamedTuple):
     ref: Any            # Ray's, to the answer
     worker: int
     number: int         # in the order of calls
-    kl: float           # what the learner found before
+    kl: float           # the divergence that the learner computed, or NaN
 
 
 # called with a worker and None, or with the state from which a restarted worker continues
@@ -36,7 +36,7 @@ class Streams:
     Args:
         topology: The workers.
         starter: Starts those again that died.
-        weights: What goes to workers that use their policies.
+        weights: The weights for workers that use their policies.
         statistics: Counts calls and bytes.
     """
 
@@ -154,7 +154,7 @@ class Streams:
         return Call(ref, w, self._number, kl)
 
     def _answer(self, call: Call, timeout: float) -> dict[str, Any] | None:
-        """Returns what a worker answered; None if it died or was started again."""
+        """Returns the answer of a worker; None if it died or was started again."""
         ray = self._topology.ray
         try:
             answer: dict[str, Any] | None = ray.get(call.ref, timeout=_seconds(timeout))

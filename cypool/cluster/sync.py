@@ -83,7 +83,7 @@ class APS:
             has not used its policy yet.
         where: "learner": it evaluates the newest policy on `sample` observations of the worker's last rollout, and
             sends weights only when they are due. "worker": each version goes to each node that has workers, once; a
-            worker evaluates both policies on what its environments show, and drops or takes the new one.
+            worker evaluates both policies on the observations of its environments, and drops or takes the new one.
         max_lag: Weights are also due when a worker is this number of versions behind.
         sample: Of how many observations the learner keeps track for each worker; at least all environments of one step.
 

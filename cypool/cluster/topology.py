@@ -51,7 +51,7 @@ class Topology:
 
     Attributes:
         ray: The module.
-        lost_errors: What `ray.get` raises for an answer that does not come any more.
+        lost_errors: The exceptions of `ray.get` for an answer that does not come any more.
         workers: Their actors; empty when they have ended.
         records: A `WorkerRecord` each.
 
@@ -104,7 +104,7 @@ class Topology:
                 f"num_workers: expected a cluster with {share:g} free CPUs for each of {self._num_workers} workers, "
                 f"placed {placement}, but of {self.ray.cluster_resources().get('CPU', 0):g} CPUs it has "
                 f"{self.ray.available_resources().get('CPU', 0):g} free after {self._start_timeout:g} s")
-        # what a worker needs comes with its first call: arguments of the constructor can be lost before a restart
+        # a worker's settings come with its first call: arguments of the constructor can be lost before a restart
         actor = self.ray.remote(num_cpus=share, max_restarts=-1)(Worker)
         for w in range(self._num_workers):
             place = PlacementGroupSchedulingStrategy(self._group, placement_group_bundle_index=w)

@@ -59,7 +59,7 @@ class WeightSync:
         return self.version
 
     def next_for(self, record: WorkerRecord) -> tuple[int, Any, float]:
-        """Returns what goes to a worker with a call in which it uses its policy.
+        """Returns the data for a worker's call in which it uses its policy.
 
         Returns:
             The version and Ray's reference to the weights, or 0 and None where none are due; and the divergence, NaN if
@@ -95,7 +95,7 @@ class WeightSync:
 
         Args:
             record: The worker's.
-            obs: Parts (T, envs, ...) of what its policy saw.
+            obs: Parts (T, envs, ...) of the observations of its policy.
             params: The policy's output.
         """
         if self.learner_decides and hasattr(self._sync, "sample"):

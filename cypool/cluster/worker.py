@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # lets a worker continue for a process that died: the last observation parts, and new seeds
 Lost = tuple[list[NDArray[Any]], list[int]]
-# what a rollout has of each step and environment, but for observation, action and parameters
+# the fields of a rollout with a value for each step and environment, but for observation, action and parameters
 FLAGS = {"reward": np.float64, "terminated": np.bool_, "truncated": np.bool_, "valid": np.bool_}
 
 
@@ -61,10 +61,10 @@ class Worker:
         self._num_envs = self._pool.num_envs
         self._same_step = recipe["autoreset_mode"] == "SameStep"
         if policy is not None and "torch" in sys.modules:
-            # by default it takes all CPUs, or what Ray has reserved
+            # by default it takes all CPUs, or those that Ray has reserved
             sys.modules["torch"].set_num_threads(max(1, self._pool.num_threads))
         self._sync, self._infos = sync, infos
-        # what came through the object store is read-only
+        # an object from the object store is read-only
         self._policy, self._version = copy.deepcopy(policy), 0
         # weights that came, but are not taken yet
         self._newer, self._newer_version = copy.deepcopy(policy) if sync else None, 0
@@ -81,7 +81,7 @@ class Worker:
 
         Args:
             incarnation: The receiver of the call.
-            seeds: A list; if there is one for each environment, it also seeds what the policy draws. None: random
+            seeds: A list; if there is one for each environment, it also seeds the draws of the policy. None: random
                 streams continue.
 
         Returns:
@@ -176,7 +176,7 @@ class Worker:
         if lost is None:
             return
         parts, seeds = lost
-        # what is shared with others is read-only
+        # shared arrays are read-only
         seen = self._spec.pack([np.array(part) for part in parts])
         self._rng = np.random.default_rng(seeds)
         none, ended, nothing = (np.full(self._num_envs, x) for x in (False, True, 0.0))
@@ -252,7 +252,7 @@ class Worker:
             parts = [part for _, part in self._spec.observations]
             self._buffers = {("obs", k): np.zeros((num_steps + 1, self._num_envs, *part.shape), part.dtype)
                              for k, part in enumerate(parts)}
-            # what is seen now may be a row of the old ones, and is copied before that row is written
+            # the last observation may be a row of the old ones, and is copied before that row is written
             self._buffers |= {("step", name): np.zeros(lead, dtype) for name, dtype in FLAGS.items()}
             self._buffers_steps = num_steps
         return self._buffers

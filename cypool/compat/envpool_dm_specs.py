@@ -32,7 +32,7 @@ def _with_scalars(spec: Any) -> Any:
 
 
 def state_type(env_spec: Any) -> Any:
-    """Returns the named tuple that EnvPool's dm observations are: of a dict, each part is a field of its own."""
+    """Returns the named tuple that EnvPool's dm observations are: each part of a dict is a field."""
     observed = env_spec.observation
     names = observed if isinstance(observed, dict) else ("obs",)
     return tuple_type("State", "env_id", "players", *names, *observed_info(env_spec))

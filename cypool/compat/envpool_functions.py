@@ -14,10 +14,10 @@ from cypool.making.assembly import make_pool
 from cypool.util.arguments import check_int, check_list
 
 INT32_MAX = np.iinfo(np.int32).max
-# what every environment of EnvPool takes in addition to max_episode_steps, in the order of its config
+# arguments of every environment of EnvPool in addition to max_episode_steps, in the order of its config
 COMMON = {"num_envs": 1, "batch_size": 0, "num_threads": 0, "max_num_players": 1, "thread_affinity_offset": -1,
           "base_path": "", "seed": 42, "env_seed": (), "gym_reset_return_info": True}
-# arguments that may be given, but only as what EnvPool has by default
+# arguments that may be given, but only with EnvPool's default
 FIXED = {"max_num_players": 1, "from_pixels": False}
 
 
@@ -47,7 +47,7 @@ def make(task_id: str, env_type: str, *, legacy: bool = False, **kwargs: Any) ->
         **kwargs: EnvPool's, with its defaults. `num_envs`: 1. `batch_size`: 0, which means `num_envs`, as None does.
             `num_threads`: 0, which means one for each CPU, but not more than `batch_size`. `seed`: 42, so environment
             i gets `42 + i`; or a sequence of one int per environment, which may be called `env_seed` too.
-            `max_episode_steps`: that of the id. `reward_threshold`: what `spec` shall have. `base_path`: ignored.
+            `max_episode_steps`: that of the id. `reward_threshold`: that of `spec`. `base_path`: ignored.
             `thread_affinity_offset`: the CPU of the first thread; -1: any. `render_mode`: None or "rgb_array", which
             are the same. `max_num_players`, `gym_reset_return_info` and some more: only as EnvPool has them by default.
             And the options of the environment, and `cypool.make`'s `env_options`.
@@ -78,7 +78,7 @@ def make(task_id: str, env_type: str, *, legacy: bool = False, **kwargs: Any) ->
         api = LegacyEnvPool if legacy else GymnasiumEnvPool
     env = api(pool, env_spec, _config(env_spec, common, limits))
     env.render_mode = kwargs.get("render_mode")
-    # what pickle takes along, with what chance chose of options; the seeds as they were given, for `config`
+    # for pickle, with options that were drawn; the seeds as they were given, for `config`
     env._make_again = _make_again
     env._seeds[:] = chosen.pop("seed")
     asked = {name: value for name, value in kwargs.items() if name not in options}
@@ -106,7 +106,7 @@ def make_dm(task_id: str, **kwargs: Any) -> Any:
 
 
 def make_spec(task_id: str, **kwargs: Any) -> EnvSpec:
-    """Returns the `EnvSpec` of what `make` would make; arguments as there."""
+    """Returns the `EnvSpec` of the pool that `make` would make; arguments as there."""
     common, limits, options = _split(task_id, kwargs, False)
     env_spec = cypool.make_spec(task_id, max_episode_steps=limits.get("max_episode_steps"), **options)
     return EnvSpec(env_spec, _config(env_spec, common, limits))
@@ -126,7 +126,7 @@ def register(task_id: str, entry_point: Any = None, *class_names: Any, **options
 
 
 def _split(task_id: str, kwargs: dict[str, Any], legacy: bool) -> tuple[Any, ...]:
-    """Checks and returns the common configuration, what else is no option, and the options."""
+    """Checks and returns the common configuration, limits, and options."""
     for name, value in FIXED.items():
         if kwargs.get(name, value) != value:
             raise ValueError(f"{name}: {kwargs[name]!r} is not supported, only {value!r}")
@@ -176,7 +176,7 @@ def _config(env_spec: Any, common: dict[str, Any], limits: Any) -> dict[str, Any
 
 
 def modules_of(module: ModuleType) -> Any:
-    """Returns what is `registration` and `python` of EnvPool, for this module or the legacy one."""
+    """Returns the modules `registration` and `python` of EnvPool, for this module or the legacy one."""
     registration = ModuleType("envpool.registration")
     for name in (*_OF_REGISTRY, "make_gym", "EnvSpec", "GymnasiumEnvPool"):
         setattr(registration, name, getattr(module, name))

@@ -1,4 +1,4 @@
-"""The classes of EnvPool's interface, but for that of dm_env, and what `spec` is."""
+"""The classes of EnvPool's interface, but for that of dm_env, and the type of `spec`."""
 from __future__ import annotations
 
 import functools
@@ -68,17 +68,17 @@ class EnvSpec:
 
 
 class EnvPool:
-    """The common part of EnvPool's classes: mixed into an API, it accepts and returns what EnvPool does.
+    """The common part of EnvPool's classes: mixed into an API, it has the arguments and results of EnvPool.
 
     Args:
         pool: The engine. The API owns it.
-        env_spec: What the environments are.
+        env_spec: The spec of the environments.
         config: Names and values of the configuration.
 
     Attributes:
         spec: The `EnvSpec`.
         config: The configuration as a dict.
-        recipe: What to pass to `make` for the same again; what pickle and deepcopy do.
+        recipe: Arguments of `make` for the same again; pickle and deepcopy use them.
         is_async, num_envs, all_env_ids: See `cypool.api.base.VectorAPI`.
 
     Threads: one at a time.
@@ -92,7 +92,7 @@ class EnvPool:
         self.config = config
 
     def _without_info(self, batch: Any) -> Any:
-        """Returns what `reset` does of what `step` would return."""
+        """Returns the part of `step`'s result that `reset` returns."""
         return batch
 
     def _with_players(self, info: dict[str, Any]) -> dict[str, Any]:
@@ -154,7 +154,7 @@ class EnvPool:
         """Waits for a batch.
 
         Args:
-            reset: Whether to return what `reset` returns, not what `step` does.
+            reset: Whether to return the result of `reset`, not that of `step`.
             return_info: Ignored, as by EnvPool.
             timeout: Seconds to wait at most; by default without limit.
         """

@@ -48,7 +48,7 @@ cdef ActionPart part_of(description, size_t offset) except *:
     part.number, part.count, part.offset = <Number><int>NUMBERS.index(kind), math.prod(description.shape), offset
     discrete = isinstance(description, Discrete)
     low, high = (0, description.n - 1) if discrete else (description.low, description.high)
-    # a copy of its own, one bound for each number
+    # a copy with one bound for each number
     part.low = chars(np.broadcast_to(np.asarray(low, description.dtype), description.shape).tobytes())
     part.high = chars(np.broadcast_to(np.asarray(high, description.dtype), description.shape).tobytes())
     return part

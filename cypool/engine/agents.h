@@ -1,4 +1,4 @@
-// What every step does with the agents of an environment, without calls: for few agents a call of memcpy takes longer
+// The work of each step on the agents of an environment, without calls: for few agents a call of memcpy takes longer
 // than the copy.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace cypool {
 
-// Flags of eight agents are one word; `env.pyx` makes room for whole ones. What lies behind the last agent's flag is 0,
-// and stays so.
+// Flags of eight agents are one word; `env.pyx` makes room for whole ones. Bytes behind the last agent's flag are
+// always 0.
 constexpr size_t FLAGS_OF_WORD = 8;
 
 inline size_t flag_words(size_t count) { return (count + FLAGS_OF_WORD - 1) / FLAGS_OF_WORD; }
@@ -50,7 +50,7 @@ inline void copy_few(uint8_t* to, const uint8_t* from, size_t n) {
     }
 }
 
-// What a step or a reset begins with: no rewards, and nobody's part is over.
+// Begins a step or a reset: no rewards, and no agent's part is over.
 inline void clear_step(Agents& agents) {
     for (size_t k = 0; k < agents.count; ++k) agents.reward[k] = 0;
     for (size_t word = 0; word < flag_words(agents.count); ++word) {
@@ -69,7 +69,7 @@ inline void begin_step(Agents& agents) {
     }
 }
 
-// What the agents make of the end of a step.
+// The result of a step, computed from those of its agents.
 struct StepEnd {
     double reward;               // the environment's, where it says nothing else
     bool terminated, truncated;  // the environment's
@@ -86,7 +86,7 @@ inline StepEnd end_step(Agents& agents, double reward, bool all_terminated, bool
         uint64_t ends_terminated = as_bools(flags_at(agents.terminated, word)) | (of_all_terminated & alive);
         uint64_t ends_truncated =
             as_bools(flags_at(agents.truncated, word)) | (of_all_truncated & alive & ~ends_terminated);
-        // nobody's part is over twice
+        // an agent's part is over once only
         ends_terminated &= takes_part;
         ends_truncated &= takes_part;
         const uint64_t remains = alive & ~(ends_terminated | ends_truncated);
@@ -100,7 +100,7 @@ inline StepEnd end_step(Agents& agents, double reward, bool all_terminated, bool
     for (size_t k = 0; k < agents.count; ++k) total += agents.reward[k];
     if (statistics) {
         for (size_t k = 0; k < agents.count; ++k) {
-            // who waits for a turn may be rewarded for what others do
+            // an agent that waits for its turn may be rewarded for actions of others
             agents.episode_return[k] += agents.reward[k];
             agents.episode_length[k] += agents.acted[k] != 0;
         }
@@ -113,7 +113,7 @@ inline StepEnd end_step(Agents& agents, double reward, bool all_terminated, bool
     return end;
 }
 
-// Writes what a step brought to a row of all groups.
+// Writes the results of a step to a row of all groups.
 inline void write_step(const Agents& agents, const OpenBatch& batch, uint32_t row) {
     size_t first = 0;
     for (int g = 0; g < batch.num_groups; ++g) {
@@ -130,8 +130,8 @@ inline void write_step(const Agents& agents, const OpenBatch& batch, uint32_t ro
     }
 }
 
-// Does what follows the step of an environment whose row `step_many` wrote: apart from the loop over rows, in which
-// environments of one agent would pay for it.
+// Ends the step of an environment whose row `step_many` wrote: apart from the loop over rows, in which environments of
+// one agent would pay for it.
 [[gnu::noinline]] inline void end_step_of_row(Agents& agents, const OpenBatch& batch, uint32_t row, bool statistics) {
     const StepEnd end = end_step(agents, batch.reward[row], batch.terminated[row], batch.truncated[row], statistics);
     batch.reward[row] = end.reward;

@@ -14,7 +14,7 @@ from cypool.util.arguments import check_int, shown
 
 # in each step, and therefore inline
 cdef extern from "cypool/engine/agents.h" namespace "cypool" nogil:
-    cdef struct StepEnd:         # what the agents make of the end of a step: the environment's
+    cdef struct StepEnd:         # the environment's result, computed from those of its agents
         double reward
         bint terminated, truncated
 
@@ -24,12 +24,12 @@ cdef extern from "cypool/engine/agents.h" namespace "cypool" nogil:
     void write_step(const Agents& agents, const OpenBatch& batch, uint32_t row) noexcept
     void end_step_of_row(Agents& agents, const OpenBatch& batch, uint32_t row, bint statistics) noexcept
 
-# what a state has of each agent
+# the part of a state for each agent
 FLAGS = ("alive", "present", "turn")
 
 
 cdef void begin_episode(PyObject* env) noexcept nogil:
-    """Before `reset`: all are alive, and nobody has acted."""
+    """Before `reset`: all are alive, and no agent has acted."""
     cdef Agents* agents = (<Env>env).agents
     clear_step(agents[0])
     memset(agents.acted, 0, agents.count)
@@ -100,7 +100,7 @@ cdef void write_agent_stats(PyObject* env, OpenBatch* batch, uint32_t row, bint 
 
 
 cdef void write_failed_agents(PyObject* env, OpenBatch* batch, uint32_t row) noexcept nogil:
-    """Writes a row of an environment that has failed: the parts of those in the game are truncated, nobody is alive."""
+    """Writes a row of an environment that has failed: those in the game are truncated, no agent is alive."""
     cdef Agents* agents = (<Env>env).agents
     clear_step(agents[0])
     memcpy(agents.truncated, agents.present, agents.count)
@@ -109,7 +109,7 @@ cdef void write_failed_agents(PyObject* env, OpenBatch* batch, uint32_t row) noe
 
 
 cdef void hide_absent(PyObject* env, OpenBatch* batch, const Column* columns, uint32_t row) noexcept nogil:
-    """Zeroes what was observed of agents that neither were in the game when the step began nor are alive."""
+    """Zeroes the observations of agents that neither were in the game when the step began nor are alive."""
     cdef Agents* agents = (<Env>env).agents
     cdef const AgentColumns* group
     cdef size_t size
@@ -129,7 +129,7 @@ cdef void hide_absent(PyObject* env, OpenBatch* batch, const Column* columns, ui
 
 
 cdef void copy_agents(PyObject* target, PyObject* source) noexcept nogil:
-    """Takes over what a state has of another environment's agents."""
+    """Takes over the state of another environment's agents."""
     cdef Agents* to = (<Env>target).agents
     cdef const Agents* agents = (<Env>source).agents
     memcpy(to.alive, agents.alive, to.count)
@@ -146,7 +146,7 @@ cdef list flags_of(const uint8_t* flags, uint32_t count):
 
 
 cdef object save_agents(Env env):
-    """Returns what a state has of the agents, or None."""
+    """Returns the agents' part of a state, or None."""
     cdef Agents* agents = env.agents
     cdef uint32_t k, n
     if agents == NULL:
@@ -158,7 +158,7 @@ cdef object save_agents(Env env):
 
 
 cdef object check_agents(Env env, object state):
-    """Returns a copy of what `save_agents` returned, checked.
+    """Returns a copy of a result of `save_agents`, checked.
 
     Raises:
         TypeError, ValueError: It is something else.
@@ -192,7 +192,7 @@ cdef object check_agents(Env env, object state):
 
 
 cdef int load_agents(Env env, object state) except -1:
-    """Takes over what `check_agents` returned."""
+    """Takes over a result of `check_agents`."""
     cdef Agents* agents = env.agents
     cdef uint32_t k
     if agents == NULL:

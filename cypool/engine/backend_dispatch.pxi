@@ -14,7 +14,7 @@ ctypedef int (*Wait)(StepBackend backend, int32_t* ids, int wanted, int64_t time
 
 @cython.final
 cdef class BackendDispatch(Dispatch):
-    """Has a backend step environments; what it has finished takes another way, without threads.
+    """Has a backend step environments; their results take another way, without threads.
 
     Args:
         backend: Steps the environments.
@@ -48,7 +48,7 @@ cdef class BackendDispatch(Dispatch):
             self.inner.send(ids, count, out)
         return 0
 
-    cdef bint collect(self, uint32_t wanted, int64_t timeout_ns) except -1:
+    cdef bint work_until(self, uint32_t wanted, int64_t timeout_ns) except -1:
         cdef int count
         if self.num_completed < wanted:
             count = (<Wait>self.backend.wait)(self.backend, self.completed_ids.data(), wanted - self.num_completed,
@@ -57,8 +57,8 @@ cdef class BackendDispatch(Dispatch):
                 raise_for("wait", "the number of ids that it wrote", count)
             self.num_completed += count
             if self.is_async:
-                self.scheduler.ready_queue.get().push(self.completed_ids.data(), count)
-        return self.num_completed >= wanted and self.inner.collect(wanted, timeout_ns)
+                self.scheduler.id_ring.get().push(self.completed_ids.data(), count)
+        return self.num_completed >= wanted and self.inner.work_until(wanted, timeout_ns)
 
     cdef uint32_t num_finished(self) noexcept:
         return max(self.inner.num_finished(), self.num_completed)

@@ -1,4 +1,4 @@
-# Batches: aligned memory with one array per column, used again once nobody holds an array of it.
+# Batches: aligned memory with one array per column, used again once no reference to its arrays is left.
 cimport cython
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uintptr_t
@@ -26,7 +26,7 @@ cdef extern from "cypool/engine/open_batch.h" namespace "cypool" nogil:
     enum:
         MAX_COLUMNS
 
-    cdef enum RowKind:           # what a row is of
+    cdef enum RowKind:           # the kind of a row
         ROW_STEP
         ROW_RESET                # the row begins an episode
         ROW_NO_STEP              # the environment was only observed again, stays at its end, or has failed
@@ -73,7 +73,7 @@ if WEAKREFS <= 0:
     raise ImportError(f"numpy {np.__version__}: expected arrays with a list of weak references in the object, got "
                       f"__weakrefoffset__ {WEAKREFS}")
 
-# what the engine itself writes of every row, after the environment's columns
+# the engine's own columns of each row, after those of the environment
 cdef list ENGINE_COLUMNS = [(np.float64, ()), (np.bool_, ()), (np.bool_, ()), (np.int32, ()), (np.int32, ())]
 cdef enum:
     REWARD = 0
@@ -184,7 +184,7 @@ cdef class Layout:
         self.dims.push_back([self.num_rows, *shape])
         self.row_bytes.push_back(np.dtype(dtype).itemsize * math.prod(shape))
         self.offsets.push_back(self.nbytes)
-        # every column starts on a cache line of its own
+        # every column starts on a new cache line
         self.nbytes += (self.row_bytes.back() * self.num_rows + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
         return len(self.dtypes) - 1
 
@@ -237,8 +237,8 @@ cdef object _view(Layout layout, Memory memory, int k):
 
 
 cdef bint _intact(Layout layout, Memory memory, cnp.ndarray array, int k) except -1:
-    """Whether the array is as `_view` made it, and nobody can come back to it: a user may have reshaped, locked or
-    refilled it before letting it go, or may keep a weak reference."""
+    """Whether the array is as `_view` made it, and there is no other reference to it: a user may have reshaped, locked
+    or refilled it before letting it go, or may keep a weak reference."""
     cdef size_t num_dims = layout.dims[k].size()
     return (<size_t>cnp.PyArray_NDIM(array) == num_dims and cnp.PyArray_ISCARRAY(array)
             and memcmp(cnp.PyArray_DIMS(array), layout.dims[k].data(), num_dims * sizeof(cnp.npy_intp)) == 0
@@ -297,7 +297,7 @@ cdef class Block:
         return self.data + self.layout.offsets[k]
 
     cdef bint idle(self) except -1:
-        """Whether the arrays are held by nobody but this block; repairs what a user did to them."""
+        """Whether only this block holds the arrays; repairs changes that a user made to them."""
         cdef int k
         for k in range(len(self.arrays)):
             if not held_once(PyList_GET_ITEM(<PyObject*>self.arrays, k)):
@@ -345,30 +345,30 @@ cdef class Blocks:
             fresh memory for each, which is freed with the last array over it.
     """
     cdef Layout layout
-    cdef list out                        # blocks that were handed out, the oldest first
+    cdef list lent                        # blocks that were handed out, the oldest first
     cdef int watched
 
     def __init__(self, Layout layout, int watched):
         self.layout = layout
-        self.out = []
+        self.lent = []
         self.watched = watched
 
     cdef Block take(self):
-        """A block that nobody holds."""
+        """A block that is not in use."""
         cdef Py_ssize_t k
         cdef Block block
         # they come free in the order they were handed out
-        for k in range(len(self.out)):
-            block = <Block>self.out[k]
+        for k in range(len(self.lent)):
+            block = <Block>self.lent[k]
             if block.idle():
-                del self.out[k]
+                del self.lent[k]
                 return block
         return Block(self.layout)
 
     cdef int lend(self, Block block) except -1:
         """Marks a block's arrays as handed out to the user."""
-        if len(self.out) >= self.watched:
+        if len(self.lent) >= self.watched:
             # the oldest is the user's now: its arrays keep its memory alive
-            del self.out[0]
-        self.out.append(block)
+            del self.lent[0]
+        self.lent.append(block)
         return 0

@@ -1,4 +1,4 @@
-# What a pool's caller asks of environments between two of their steps: states, copies, pictures.
+# Calls of environments between two of their steps: states, copies, pictures.
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 
@@ -59,7 +59,7 @@ cdef class BetweenSteps(PoolLife):
 
         Raises:
             ValueError, RuntimeError: As `save`, but it does not matter whether an environment was reset before; or
-                a row is not one of `save`'s. What the engine keeps of all rows is checked before anything changes. An
+                a row is not one of `save`'s. The engine's part of all rows is checked before anything changes. An
                 environment that refuses its own part of a row starts an episode with its next step.
         """
         cdef Call call
@@ -89,8 +89,8 @@ cdef class BetweenSteps(PoolLife):
             ValueError: An id is out of range, a target comes twice or is a source too, or it has another spec than its
                 source; nothing has changed.
             RuntimeError: An environment is in flight, or a source was never reset; nothing has changed.
-            Exception: What `copy_from` of an environment raised, that with the lowest id. It starts an episode with its
-                next step, unless this is a NotImplementedError: then it is as it was. All others have been copied.
+            Exception: The error of `copy_from` of an environment, that with the lowest id. It starts an episode with
+                its next step, unless this is a NotImplementedError: then it is as it was. All others have been copied.
         """
         cdef Call call
         cdef uint32_t count, k
@@ -108,7 +108,7 @@ cdef class BetweenSteps(PoolLife):
                 check_same(source, target)
         self.observers.begin()
         if self.is_async or self.backend is not None:
-            # others take what they step from a queue
+            # others take their environments from a queue
             errors = copy_on_caller(scheduler, ids, from_ids, count)
         else:
             errors = (<SyncDispatch>self.dispatch).copy(ids, from_ids, count)
@@ -210,11 +210,11 @@ cdef class BetweenSteps(PoolLife):
             function: Is called with an environment, `args` and `kwargs`; all have to pickle.
 
         Returns:
-            What it returns, a list.
+            Its result, a list.
 
         Raises:
             ValueError, RuntimeError: As `send`, but it does not matter whether an environment was reset before.
-            Exception: What the function raises.
+            Exception: The exception of the function.
         """
         cdef Call call
         cdef uint32_t count, k
@@ -227,11 +227,11 @@ cdef class BetweenSteps(PoolLife):
         """Calls a hook or a policy in Python. Until it returns, the pool takes no other call.
 
         Returns:
-            What it returns.
+            Its result.
 
         Raises:
             RuntimeError: Another thread is in a call.
-            Exception: What the function raises.
+            Exception: The exception of the function.
         """
         cdef Call call
         self._enter(call)

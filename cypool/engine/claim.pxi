@@ -1,4 +1,4 @@
-# What a thread holds while it is at work: a claim of environments to step.
+# A claim: the environments that a thread steps.
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libcpp cimport bool as cbool
 from libcpp.atomic cimport atomic
@@ -6,9 +6,9 @@ from libcpp.atomic cimport atomic
 from cypool.env cimport Slot
 
 
-cdef extern from "cypool/engine/ready_queue.h" namespace "cypool" nogil:
-    cdef cppclass ReadyQueue:
-        ReadyQueue(uint32_t num_ids) except +
+cdef extern from "cypool/engine/id_ring.h" namespace "cypool" nogil:
+    cdef cppclass IdRing:
+        IdRing(uint32_t num_ids) except +
         void push(const int32_t* ids, uint32_t count) noexcept
         cbool empty() noexcept
         uint32_t claim(int32_t* ids, uint32_t max_rows, uint32_t share) noexcept
@@ -24,14 +24,14 @@ cdef extern from "cypool/engine/counters.h" namespace "cypool" nogil:
     enum:
         CACHE_LINE
 
-    cdef cppclass SchedulerCounters:  # each on a cache line of its own
+    cdef cppclass SchedulerCounters:  # each on a separate cache line
         SchedulerCounters() except +
         atomic[uint64_t] rows     # rows claimed so far, where not ordered
         atomic[uint32_t] cost_ns  # of one step, running mean; 0: unknown
 
 cdef enum:
     SPIN_NS = 20_000             # how long to look for work, or for the last row, before going to sleep
-    MAX_READY = 32               # ids that are claimed from the ring at a time
+    MAX_RING_IDS = 32               # ids that are claimed from the ring at a time
 
 cdef enum Autoreset:             # when an environment whose episode has ended starts the next one
     NEXT_STEP                    # with its next step, which ignores the action
@@ -39,7 +39,7 @@ cdef enum Autoreset:             # when an environment whose episode has ended s
     DISABLED                     # when the user resets it
 
 
-cdef enum Task:                  # what is done with the environments of a batch
+cdef enum Task:                  # the work on the environments of a batch
     STEP_EACH
     STEP_TOGETHER                # with `step_many`
     COPY                         # each becomes a copy of its source
@@ -61,12 +61,12 @@ cdef struct CallerSlice:         # of the caller's claim alone: it comes back to
     bint cut                     # it came back before all was done
 
 
-cdef struct Claim:               # what one thread holds at the moment
-    char[64] gap                 # what lies next to a claim may be written by another thread: no line holds both
+cdef struct Claim:               # the rows that one thread works on
+    char[64] gap                 # another thread may write memory next to a claim: no line holds both
     bint is_caller
     uint32_t thread              # which share is its own; the caller is 0
-    const int32_t* ids           # borrowed, from the scheduler's list where rows are in order; else &ready
-    int32_t[MAX_READY] ready
+    const int32_t* ids           # borrowed, from the scheduler's list where rows are in order; else ring_ids
+    int32_t[MAX_RING_IDS] ring_ids
     uint32_t count               # of ids
     uint32_t at                  # the one in work
     const char* actions          # of environment 0, for the step in work; those of the others follow it
@@ -82,7 +82,7 @@ cdef struct Claim:               # what one thread holds at the moment
     # how long a thread stays
     int64_t quota                # ids it may still take from the ring; below 0: no limit
     int64_t turn_end             # when a thread that other pools have, too, looks at these; 0: never
-    uint64_t seen                # what WorkShares.published was when it last looked
+    uint64_t seen                # the value of WorkShares.published when it last looked
     # every so often the cost of a step is measured
     uint32_t turn
     int64_t started              # 0: this claim is not measured
@@ -91,7 +91,7 @@ cdef struct Claim:               # what one thread holds at the moment
 
 cdef struct RowPointers:              # where an environment observes to
     Slot slot
-    void* columns[MAX_COLUMNS]   # what the slot's pointers point to
+    void* columns[MAX_COLUMNS]   # the targets of the slot's pointers
 
 
 cdef inline void set_row_pointers(RowPointers* target, OpenBatch* batch, Column* columns, uint32_t row) noexcept nogil:

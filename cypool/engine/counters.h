@@ -1,7 +1,7 @@
 // Words that some threads write while others read neighbouring data: each has its own cache line.
 //
 // A line that one thread writes is taken from the caches of all others. These words were fields of the Python objects
-// `Scheduler` and `Threads`, which have no alignment and hold what every thread reads for each environment.
+// `Scheduler` and `Threads`, which have no alignment and hold fields that every thread reads for each environment.
 #pragma once
 
 #include <atomic>

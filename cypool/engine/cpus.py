@@ -66,7 +66,7 @@ def quota_of_groups(proc: Path = Path("/proc/self")) -> float | None:
     """
     quotas: list[float] = []
     for folder, mount in _cgroups(proc):
-        # a group's limit may be anywhere up to the mount point; what is above that cannot be seen
+        # a group's limit may be anywhere up to the mount point; groups above that cannot be seen
         for group in (folder, *folder.parents):
             quotas += filter(None, (_quota_v2(group), _quota_v1(group)))
             if group == mount:
@@ -84,7 +84,7 @@ def _cgroups(proc: Path) -> Iterator[tuple[Path, Path]]:
             for controller in controllers.split(",") if controllers else ["version 2"]:
                 groups[controller] = PurePosixPath(group)
         for line in (proc / "mountinfo").read_text().splitlines():
-            # what is mounted, where, and behind a dash the type and its options
+            # the root of the mount, its place, and behind a dash the type and its options
             place, _, kind = line.partition(" - ")
             root, mount = (_unescape(word) for word in place.split(" ")[3:5])
             kind, _, options = kind.split(" ", 2)

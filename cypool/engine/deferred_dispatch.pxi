@@ -13,7 +13,7 @@ cdef enum:
 
 @cython.final
 cdef class DeferredDispatch(Dispatch):
-    """Makes a batch of the oldest ids of the ready queue within recv, as a synchronous pool does.
+    """Makes a batch of the oldest ids of the ring of ids within recv, as a synchronous pool does.
 
     Threads that take environments from the queue move them, with action and row, from core to core. Where every step
     takes less time than that, nothing is gained by the order of finishing.
@@ -37,7 +37,7 @@ cdef class DeferredDispatch(Dispatch):
         self.scheduler.ordered.store(True)
 
     cdef int send(self, const int32_t* ids, uint32_t count, tuple out) except -1:
-        self.scheduler.ready_queue.get().push(ids, count)
+        self.scheduler.id_ring.get().push(ids, count)
         self.ids.send(ids, count)
         return 0
 
@@ -45,8 +45,8 @@ cdef class DeferredDispatch(Dispatch):
         """Adds the oldest ids to the batch until it has the rows wanted. The rows before are done."""
         cdef Scheduler scheduler = self.scheduler
         cdef uint32_t count = wanted - self.num_begun
-        if scheduler.ready_queue.get().claim(self.batch_ids.data() + self.num_begun, count, 1) != count:
-            raise SystemError(f"deferred_dispatch: expected {count} ids in the ready queue")
+        if scheduler.id_ring.get().claim(self.batch_ids.data() + self.num_begun, count, 1) != count:
+            raise SystemError(f"deferred_dispatch: expected {count} ids in the ring of ids")
         self.num_begun = scheduler.list_size = wanted
         self.distributor.distribute(&self.claim, count)
         return 0
@@ -70,20 +70,20 @@ cdef class DeferredDispatch(Dispatch):
             left -= rows
         return True
 
-    cdef bint collect(self, uint32_t wanted, int64_t timeout_ns) except -1:
+    cdef bint work_until(self, uint32_t wanted, int64_t timeout_ns) except -1:
         return len(self.ahead) > 0 or self.make(wanted, timeout_ns)
 
     cdef bint make(self, uint32_t wanted, int64_t timeout_ns) except -1:
-        """Does what `collect` does where no batch is ahead."""
+        """Implements `work_until` where no batch is ahead."""
         cdef OpenBatch* batch = self.batch()
         cdef int64_t begun_at = now_ns()
         cdef uint32_t missing = wanted - min(wanted, batch.finished.load())
         if self.num_begun < wanted:
             # an earlier recv may have given up, and more may have been sent since
-            if self.num_begun > 0 and not self.scheduler.collect(&self.claim, batch, self.num_begun, timeout_ns):
+            if self.num_begun > 0 and not self.scheduler.work_until(&self.claim, batch, self.num_begun, timeout_ns):
                 return False
             self.begin(wanted)
-        if not self.scheduler.collect(&self.claim, batch, wanted, timeout_ns):
+        if not self.scheduler.work_until(&self.claim, batch, wanted, timeout_ns):
             return False
         if self.threaded is not None and now_ns() - begun_at > <int64_t>missing * HAND_OVER_NS + CALL_NS:
             self.num_slow += 1

@@ -27,7 +27,7 @@ cdef class Dispatch:
     cdef Results results
     cdef IdTracker ids
     cdef Claim claim                 # the caller's own
-    cdef Dispatch successor          # takes the place of this one from the next batch on; None: nobody does
+    cdef Dispatch successor          # takes the place of this one from the next batch on; None: it stays
 
     def __cinit__(self, Scheduler scheduler, Threads threads, Blocks blocks, Results results, IdTracker ids, *_):
         self.scheduler, self.threads = scheduler, threads
@@ -44,12 +44,12 @@ cdef class Dispatch:
         """
         raise NotImplementedError("send")
 
-    cdef bint collect(self, uint32_t wanted, int64_t timeout_ns) except -1:
+    cdef bint work_until(self, uint32_t wanted, int64_t timeout_ns) except -1:
         """Works or waits until `wanted` rows of the next batch are finished; returns whether they are."""
-        return self.scheduler.collect(&self.claim, self.batch(), wanted, timeout_ns)
+        return self.scheduler.work_until(&self.claim, self.batch(), wanted, timeout_ns)
 
     cdef bint wait(self, uint32_t wanted, timeout) except -1:
-        """Has `collect` work or wait for slices of time, between which Python looks for signals.
+        """Has `work_until` work or wait for slices of time, between which Python looks for signals.
 
         Args:
             timeout: Seconds, or None.
@@ -64,7 +64,7 @@ cdef class Dispatch:
         while not finished:
             if timeout is not None:
                 slice_ns = max(min(<int64_t>SLICE_NS, deadline - now_ns()), <int64_t>0)
-            finished = self.collect(wanted, slice_ns)
+            finished = self.work_until(wanted, slice_ns)
             # also at the end: a batch that was handed out would be lost with the interpreter's own look
             PyErr_CheckSignals()
             if not finished and timeout is not None and now_ns() >= deadline:
@@ -72,11 +72,11 @@ cdef class Dispatch:
         return True
 
     cdef object wait_all(self, uint32_t wanted):
-        """Waits for rows that nobody can take back; returns a KeyboardInterrupt that came meanwhile, or None."""
+        """Waits for rows that cannot be taken back; returns a KeyboardInterrupt that came meanwhile, or None."""
         interrupt = None
         while True:
             try:
-                if self.collect(wanted, SLICE_NS):
+                if self.work_until(wanted, SLICE_NS):
                     return interrupt
             except KeyboardInterrupt as error:
                 # an environment of Python's saw it, and has failed; the threads are at the others
@@ -84,7 +84,7 @@ cdef class Dispatch:
 
     cdef bint finish(self, int64_t timeout_ns) except -1:
         """Works or waits until all that is in flight is at rest, to be received later; returns whether it is."""
-        return self.collect(self.ids.pending, timeout_ns)
+        return self.work_until(self.ids.pending, timeout_ns)
 
     cdef uint32_t num_finished(self) noexcept:
         """Returns how many rows of the next batch are finished."""

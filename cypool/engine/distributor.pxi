@@ -50,7 +50,7 @@ cdef class Distributor:
     cdef int64_t idle_since          # when the last batch was received
     # of batches with so little work that threads may not pay
     cdef int64_t published_at        # when this one was distributed to threads; 0: it was not
-    cdef int64_t published_work_ns   # what it should take one thread
+    cdef int64_t published_work_ns   # the time that it should take one thread
     cdef double mean_share           # running mean: time it took, in units of that
     cdef int inline_steps_left       # batches that the caller is to step without threads
 

@@ -11,7 +11,7 @@ from cypool.env cimport Env
 cnp.import_array()
 
 
-cdef enum Purpose:                   # what a call wants with the environments it names
+cdef enum Purpose:                   # the purpose of a call that names environments
     STEP
     RESET
     INSPECT                             # between steps: save, load, render
@@ -63,7 +63,7 @@ cdef class IdTracker:
                               uint32_t* count, bint discards=False) except NULL:
         """Checks which environments a call names; changes nothing. Valid until the next call.
 
-        `discards`: whether the call throws away what is in flight.
+        `discards`: whether the call throws away environments in flight.
         """
         cdef const int32_t* ids
         cdef int32_t env_id
@@ -91,7 +91,7 @@ cdef class IdTracker:
                     raise ValueError(f"{name}: expected each id once, got {env_id} twice")
                 self.stamps[env_id] = self.stamp
                 self.named_ids.push_back(env_id)
-            # the caller's array may change at any time, this is what was checked
+            # the caller's array may change at any time; these ids were checked
             ids, count[0] = self.named_ids.data(), <uint32_t>self.named_ids.size()
         if self.pending > 0 and not discards:
             if not self.is_async:
@@ -110,7 +110,7 @@ cdef class IdTracker:
         return ids
 
     cdef const int32_t* check_sources(self, cnp.ndarray sources, uint32_t count) except NULL:
-        """Checks what the `count` environments that a call names are to be copies of; after `check`."""
+        """Checks the sources of the `count` environments that a call names; after `check`."""
         cdef const int32_t* ids = <const int32_t*>cnp.PyArray_DATA(sources)
         cdef uint32_t k, given = <uint32_t>cnp.PyArray_SIZE(sources)
         cdef int32_t env_id

@@ -1,4 +1,4 @@
-"""The interface of those that a pool notifies of what it does: hooks in Python, histories, replay buffers."""
+"""The interface of observers of a pool: hooks in Python, histories, replay buffers."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Observer:
-    """Is notified by a pool of what it does: `Pool.attach`.
+    """Is notified by a pool of its calls: `Pool.attach`.
 
     The pool reports each change within its own call, so nothing passes unseen. It takes no other call meanwhile. If an
     observer raises, or Ctrl-C comes there, the caller gets the exception, and all observers are notified of a gap
@@ -31,7 +31,7 @@ class Observer:
         """Returns a batch as others get it: as it is, or changed. It may be that of an `EnvError`.
 
         Args:
-            batch: What the pool, or the observer in front, returns.
+            batch: The batch of the pool, or of the observer in front.
             stepped, starts: Which rows are of a step, and which of a reset.
         """
         return batch
@@ -41,4 +41,4 @@ class Observer:
         self._on_gap()
 
     def _on_gap(self) -> None:
-        """Environments have changed in another way: `load`, `copy`, a batch that nobody received, an exception."""
+        """Environments have changed in another way: `load`, `copy`, a batch that was not received, an exception."""

@@ -1,4 +1,4 @@
-# Who is notified of what a pool does, in the order in which they were attached.
+# The observers of a pool, in the order in which they were attached.
 cimport cython
 
 import threading
@@ -12,7 +12,7 @@ _attaching = threading.Lock()
 
 @cython.final
 cdef class Observers:
-    """Notifies observers of what a pool does; references to them are weak.
+    """Notifies observers of a pool's calls; references to them are weak.
 
     A change is unreported from its beginning until all observers know of it. If it is still when the next one begins,
     as an observer raised or the change was broken off, observers are notified of a gap.

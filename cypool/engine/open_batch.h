@@ -9,7 +9,7 @@ namespace cypool {
 
 constexpr int MAX_COLUMNS = 64;  // observation and info arrays of one environment
 
-// What a row is of.
+// The kind of a row.
 enum RowKind : uint8_t {
     ROW_STEP = 0,  // a step
     ROW_RESET,     // a reset: the row begins an episode
@@ -34,8 +34,8 @@ struct AgentColumns {
     int64_t* episode_length = nullptr;
 };
 
-// The pointers are written by the pool's caller before the rows are up for claims, and by nobody else.
-// A row belongs to the thread that claimed it until it is counted in `finished`.
+// Only the pool's caller writes the pointers, before the rows are up for claims. A row belongs to the thread that
+// claimed it until it is counted in `finished`.
 struct OpenBatch {
     Column* columns = nullptr;  // observations, then infos
     Column* finals = nullptr;   // the same of the episodes that end here, where the next one begins in the same step
@@ -44,7 +44,7 @@ struct OpenBatch {
     double* reward = nullptr;
     uint8_t* terminated = nullptr;
     uint8_t* truncated = nullptr;
-    uint8_t* kind = nullptr;  // RowKind; ROW_STEP until somebody writes another one
+    uint8_t* kind = nullptr;  // RowKind; ROW_STEP until another one is written
     int32_t* env_id = nullptr;
     int32_t* elapsed_step = nullptr;
     int32_t* final_step = nullptr;  // elapsed_step of the episode that ends here

@@ -74,7 +74,7 @@ cdef class Pool(BetweenSteps):
             others: Whether the batch holds all environments: those not named, maybe all, are only observed again.
             seeds: Pairs (env id, seed) for environments that are named.
             options: A dict for all environments that are named, or a list with a dict or None for each.
-            discard: Whether what is in flight is thrown away, rather than in the way.
+            discard: Whether environments in flight are thrown away; else they are an error.
 
         Raises:
             ValueError, RuntimeError: As `send`, but it does not matter whether an environment was reset before.
@@ -101,12 +101,12 @@ cdef class Pool(BetweenSteps):
         packed = None
         if options is not None:
             if discard and self.ids.pending > 0 and self.backend is None:
-                # environments at rest take options. If one refuses them, what is in flight can still be received
+                # environments at rest take options. If one refuses them, those in flight can still be received
                 while not self.dispatch.finish(SLICE_NS):
                     PyErr_CheckSignals()
             packed = give_reset_options(self.scheduler.owner, self.backend, ids, count, options)
         if discard:
-            self._drain()
+            self._discard()
         taken = None
         if observed:
             self.observers.begin()
@@ -170,7 +170,7 @@ cdef class Pool(BetweenSteps):
         """
         cdef Call call
         if out is not None and self.hooks is not None:
-            # these make arrays of their own
+            # these make new arrays
             return self.hooks.step_to(self, actions, env_ids, out)
         if self.observers.refs is not None:
             self._announce(None)
@@ -195,7 +195,7 @@ cdef class Pool(BetweenSteps):
             policy: A `cypool.policies.Policy` that fits the spec and the number of environments, or None.
 
         Returns:
-            What `recv` returns, with rows in the order of the actions; observations and the environment's infos are in
+            The result of `recv`, with rows in the order of the actions; observations and the environment's infos are in
             the first rows of their arrays if `observe_every` is more than 1.
 
         Raises:
@@ -243,11 +243,11 @@ cdef class Pool(BetweenSteps):
         """
         return self._rows_of(ROW_STEP)
 
-    def drain(self):
+    def discard(self):
         """Waits for everything in flight and throws it away."""
         cdef Call call
         self._enter(call)
-        self._drain()
+        self._discard()
 
     def await_holding_gil(self, double timeout):
         """Waits for the batch that `recv` is to bring, with the GIL held all the time: for tests.
@@ -320,7 +320,7 @@ cdef class Pool(BetweenSteps):
 
     cdef int _check_rollout(self, cnp.ndarray actions, uint32_t num_steps, uint32_t observe_every, tuple out,
                             policy) except -1:
-        """Checks what threads read and write without a look at its size."""
+        """Checks the arrays that threads read and write without a look at their size."""
         cdef int64_t rows = <int64_t>num_steps * self.num_envs
         if self.is_async or self.backend is not None:
             raise ValueError("rollout: expected a synchronous pool without a backend")
@@ -344,7 +344,7 @@ cdef class Pool(BetweenSteps):
         if wanted == 0:
             raise RuntimeError("nothing is pending: call send() or reset() first")
         if self.is_companion:
-            # what its environments point to may be gone afterwards
+            # the memory that its environments point to may be gone afterwards
             self.dispatch.wait_all(wanted)
         elif not self.dispatch.wait(wanted, timeout):
             raise TimeoutError(f"recv: {self.dispatch.num_finished()} of {wanted} envs finished in {timeout} s")
@@ -366,7 +366,7 @@ cdef class Pool(BetweenSteps):
             raise error from causes[error.env_id]
         return result
 
-    cdef int _drain(self) except -1:
+    cdef int _discard(self) except -1:
         while self.ids.pending:
             try:
                 self._recv(None, False)

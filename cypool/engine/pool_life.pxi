@@ -1,4 +1,4 @@
-# The life of a pool: what it is made of, who may call it, and its end.
+# The life of a pool: its parts, its calls one at a time, and its end.
 from libc.stdint cimport int64_t
 from libcpp.atomic cimport atomic
 
@@ -53,7 +53,7 @@ def _close_pools():
 
 
 cdef class PoolLife:
-    """A pool from the moment it is made until it is closed: what it consists of, and one call at a time.
+    """A pool from the moment it is made until it is closed: its parts, and one call at a time.
 
     The arguments and attributes are those of `Pool`.
     """
@@ -72,7 +72,7 @@ cdef class PoolLife:
     cdef readonly object hooks
     cdef Observers observers
     cdef LegalActions legal_actions  # None: all are legal
-    cdef PoolLife parent              # whose threads a companion uses; None: nobody's
+    cdef PoolLife parent              # the pool whose threads a companion uses; else None
     cdef atomic[int] num_unfinished  # companions that are being made
     cdef bint is_companion
     cdef bint shares_threads
@@ -154,7 +154,7 @@ cdef class PoolLife:
         return way if self.backend is None else BackendDispatch(*parts, self.backend, way)
 
     def __del__(self):
-        # before the garbage collector takes apart what the threads work with
+        # before the garbage collector takes apart objects that the threads use
         self.gate.close()
         if self.threads is not None and self.scheduler is not None:
             self._end()
@@ -189,7 +189,7 @@ cdef class PoolLife:
         return pool
 
     def attach(self, observer):
-        """Has an observer notified of what the pool does, behind those that are attached, while another holds it.
+        """Has an observer notified of the pool's calls, behind those that are attached, while another holds it.
 
         Args:
             observer: A `cypool.engine.observer.Observer`.
@@ -222,7 +222,7 @@ cdef class PoolLife:
         return self._num_threads
 
     @property
-    def has_extra_infos(self):
+    def is_hosted(self):
         """Whether `info["extra_infos"]` may contain infos other than arrays."""
         return self.backend is not None
 
@@ -251,12 +251,12 @@ cdef class PoolLife:
                                "closes it")
 
     cdef bint try_close(self) except -1:
-        """Does what `close` does; False if another thread is in a call."""
+        """Closes the pool; False if another thread is in a call."""
         cdef GateState found = self.gate.enter()
         cdef bint alone = False
         if found != GATE_OPEN:
             return found == GATE_CLOSED
-        # first: from now on nobody makes a companion on the threads, or begins a call of one
+        # first: from now on no companion is made on the threads, and no call of one begins
         self.gate.close()
         try:
             alone = self._close_companions()
@@ -277,7 +277,7 @@ cdef class PoolLife:
         return True
 
     cdef bint _close_companions(self) except -1:
-        """Closes what uses the threads, too, once its calls have ended; False if one takes too long."""
+        """Closes each companion once its calls have ended; False if one takes too long."""
         cdef PoolLife companion
         cdef int64_t deadline = now_ns() + PATIENCE_NS
         cdef bint waits = True
@@ -303,7 +303,7 @@ cdef class PoolLife:
                 raise ClosedError("the pool whose threads this one uses is closed")
         elif found == GATE_CLOSED:
             raise ClosedError("the pool is closed")
-        # in a forked process nobody is in there any more. Else it may let go of the dispatch at this moment
+        # in a forked process no thread is in there any more. Else it may let go of the dispatch at this moment
         elif not self.has_workers or self.num_forks == num_forks():
             raise RuntimeError("the pool is in a call already: use it from one thread at a time, and not from its "
                                "own hooks and policies")

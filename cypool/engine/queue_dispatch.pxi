@@ -1,11 +1,11 @@
-# Asynchronous: threads take ids from the ready queue, rows come in the order of finishing, in several open batches.
+# Asynchronous: threads take ids from the ring of ids, rows come in the order of finishing, in several open batches.
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 
 @cython.final
 cdef class QueueDispatch(Dispatch):
-    """Puts ids on the ready queue, from which each thread takes one, or some if they take little."""
+    """Puts ids on the ring of ids, from which each thread takes one, or some if they take little."""
     cdef uint64_t num_taken          # rows received or skipped
 
     cdef void start(self) noexcept:
@@ -14,13 +14,13 @@ cdef class QueueDispatch(Dispatch):
         self.threads.notify(min(<uint32_t>self.threads.count, <uint32_t>self.ids.num_envs))
 
     cdef int send(self, const int32_t* ids, uint32_t count, tuple out) except -1:
-        self.scheduler.ready_queue.get().push(ids, count)
+        self.scheduler.id_ring.get().push(ids, count)
         self.ids.send(ids, count)
         # however little work: one slow environment must not keep the others waiting
         self.threads.notify(min(<uint32_t>self.threads.count, count))
         return 0
 
-    cdef bint collect(self, uint32_t wanted, int64_t timeout_ns) except -1:
+    cdef bint work_until(self, uint32_t wanted, int64_t timeout_ns) except -1:
         cdef OpenBatch* batch = self.batch()
         cdef bint finished
         with nogil:
@@ -43,7 +43,7 @@ cdef class QueueDispatch(Dispatch):
     cdef tuple receive(self, uint32_t count):
         result = self.take_batch(self.place(), count)
         self.num_taken += self.scheduler.batch_rows
-        # a short batch was the last: nobody is at work, so the next row can begin a new batch
+        # a short batch was the last: no thread is at work, so the next row can begin a new batch
         if count < self.scheduler.batch_rows:
             self.scheduler.counters.get().rows.store(self.num_taken)
         return result

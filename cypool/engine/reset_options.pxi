@@ -11,7 +11,7 @@ cdef object give_reset_options(list envs, StepBackend backend, const int32_t* id
 
     Args:
         envs: Those of the pool, by id.
-        backend: What steps them, or None.
+        backend: Steps them, or None.
         ids: The environments that are reset.
         count: Their number.
         options: A dict for all of them, or a list with a dict or None for each.

@@ -61,7 +61,7 @@ cdef class Results:
         if count < <uint32_t>block.layout.num_rows:
             arrays = [array[:count] for array in arrays]
         if out is not None:
-            # what the user gave is of the right length already
+            # the user's arrays are of the right length already
             arrays = [*out[:self.layout.num_obs], *arrays[self.layout.num_obs:n],
                       *out[self.layout.num_obs:], *arrays[n + 3:]]
         obs = self.observation(arrays, 0)

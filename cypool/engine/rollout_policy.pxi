@@ -1,4 +1,4 @@
-# A policy in C during a rollout: calls it, and checks what it writes.
+# A policy in C during a rollout: calls it, and checks its actions.
 cimport cython
 from cpython.exc cimport PyErr_Occurred
 from cpython.ref cimport PyObject
@@ -50,7 +50,7 @@ cdef bint is_filled(const char* zone) noexcept nogil:
 
 @cython.final
 cdef class RolloutPolicy:
-    """Calls a policy, and checks what it writes.
+    """Calls a policy, and checks its actions.
 
     Args:
         policy: A `cypool.policies.Policy`, which was checked.
@@ -71,7 +71,7 @@ cdef class RolloutPolicy:
     cdef vector[char] memory         # where the policy writes, for each thread: a zone, the action, a zone
     cdef char* actions               # that of thread 0
     cdef size_t stride               # to that of the next thread
-    # what environments show before the first step
+    # the observations before the first step
     cdef Block block
     cdef unique_ptr[OpenBatch] first
 
@@ -91,7 +91,7 @@ cdef class RolloutPolicy:
         for _, each in self.described:
             self.parts.push_back(part_of(each, offset))
             offset += each.dtype.itemsize * math.prod(each.shape)
-        # what one thread writes is on cache lines of its own
+        # each thread writes to separate cache lines
         self.stride = (ZONE + self.action_bytes + ZONE + 127) // 64 * 64
         self.memory.assign((num_threads + 1) * self.stride, FILL)
         self.actions = <char*>((<uintptr_t>self.memory.data() + 63) // 64 * 64) + ZONE
@@ -178,7 +178,7 @@ cdef class RolloutPolicy:
 
 
 cdef int choose_action(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Has the policy choose the action of the environment in work, from what the last step or reset led to."""
+    """Has the policy choose the action of the environment in work, from its last observation."""
     cdef int32_t env_id = claim.ids[claim.at]
     cdef uint32_t last, row
     cdef PyObject* env = scheduler.envs[env_id]
@@ -253,8 +253,8 @@ cdef int choose_chunk(Scheduler scheduler, Claim* claim) except -1 nogil:
     return 0
 
 
-cdef int advance_by_many(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Does what `advance_by_policy` does, with a policy that chooses for neighbouring environments together."""
+cdef int advance_by_network(Scheduler scheduler, Claim* claim) except -1 nogil:
+    """The same as `advance_by_policy`, with a policy that chooses for neighbouring environments together."""
     cdef PyObject* env
     cdef int32_t env_id
     if claim.rollout.step == 0:
@@ -272,7 +272,7 @@ cdef int advance_by_many(Scheduler scheduler, Claim* claim) except -1 nogil:
     if claim.rollout.accepted:
         # a kernel for many environments has no regard for those whose episode is over
         if scheduler.supports_step_many and scheduler.autoreset != DISABLED:
-            return advance_many(scheduler, claim)
+            return advance_together(scheduler, claim)
         return advance(scheduler, claim)
     while claim.at < claim.count:
         scheduler.policy.check(claim.actions + claim.ids[claim.at] * scheduler.action_bytes)
@@ -281,9 +281,9 @@ cdef int advance_by_many(Scheduler scheduler, Claim* claim) except -1 nogil:
 
 
 cdef int advance_by_policy(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Does what `advance` does, with actions that the policy chooses."""
+    """The same as `advance`, with actions that the policy chooses."""
     if scheduler.policy.many != NULL:
-        return advance_by_many(scheduler, claim)
+        return advance_by_network(scheduler, claim)
     while claim.at < claim.count:
         choose_action(scheduler, claim)
         advance_alone(scheduler, claim)

@@ -1,6 +1,6 @@
 # Which environments a thread steps next, and in which batch: the loop of the threads.
 #
-# `take` claims ids, `drain` does the batch's task with them, which writes their rows (`stepping.pxi`), and
+# `take` claims ids, `run_claims` does the batch's task with them, which writes their rows (`stepping.pxi`), and
 # `publish_finished` counts these rows and wakes the caller when the batch is full. An exception ends the loop in its
 # thread's outermost function, which has `fail` complete the row and begins the loop again.
 cimport cython
@@ -30,7 +30,7 @@ cdef inline bint turn_over(Claim* claim) noexcept nogil:
 
 @cython.final
 cdef class Scheduler:
-    """Hands environments out to the threads that step them, and rows of open batches to what they return.
+    """Hands environments out to the threads that step them, and rows of open batches to their results.
 
     Args:
         envs: `Env` objects, in the order of their ids.
@@ -49,14 +49,14 @@ cdef class Scheduler:
     cdef object lent_actions             # the array under first_actions, of a step of all environments; or None
     cdef dict errors                     # env id -> exception, the first one of a rollout; with the GIL only
     cdef dict error_steps                # env id -> the step of the rollout that raised it
-    # what follows is read by all threads, for each environment, and written between batches only: on other cache lines
+    # all threads read the next fields for each environment; written between batches only: on other cache lines
     cdef char[CACHE_LINE] gap
-    cdef unique_ptr[SchedulerCounters] counters  # what threads write for each environment
+    cdef unique_ptr[SchedulerCounters] counters  # written by threads for each environment
     cdef vector[PyObject*] envs          # index = env id
     cdef vector[char] actions            # one row per env, copied at send where only some are sent
     cdef const char* first_actions       # of the batch's first step: those copies, or the caller's array
     cdef size_t action_bytes
-    cdef unique_ptr[ReadyQueue] ready_queue  # where rows come as they finish
+    cdef unique_ptr[IdRing] id_ring  # where rows come as they finish
     cdef unique_ptr[WorkShares] work_shares  # where rows are in order
     cdef const int32_t* list             # borrowed: env ids of the batch's rows, where they are in order
     cdef uint32_t list_size
@@ -70,10 +70,10 @@ cdef class Scheduler:
     cdef vector[Claim] claims            # one per thread that serves this scheduler
     cdef atomic[uint32_t] last_step      # of the rollout; 0 in other batches
     cdef uint32_t observe_every          # the observations of this number of steps share a row
-    cdef atomic[uint32_t] cancelled      # nobody wants the rest of the rollout
+    cdef atomic[uint32_t] cancelled      # the rest of the rollout is not wanted
     cdef atomic[uint32_t] stopping
     cdef bint statistics                 # of episodes are kept
-    cdef bint has_row_ends               # rows are more than what was stepped: statistics, or SAME_STEP
+    cdef bint has_row_ends               # rows have more than the step: statistics, or SAME_STEP
     cdef bint has_agents                 # several agents act in each environment
     cdef bint agents_leave               # not all of them are always there, and act
     cdef bint supports_step_many         # environments can step many at once
@@ -96,7 +96,7 @@ cdef class Scheduler:
         self.first_actions = self.actions.data()
         self.action_bytes = action_bytes
         if not ordered:
-            self.ready_queue.reset(new ReadyQueue(len(envs)))
+            self.id_ring.reset(new IdRing(len(envs)))
         for _ in range(num_open):
             self.open.push_back(new OpenBatch())
         self.batch_rows = batch_rows
@@ -130,8 +130,8 @@ cdef class Scheduler:
         self.work_shares.reset(new WorkShares(num_shares))
         return 0
 
-    cdef bint collect(self, Claim* claim, OpenBatch* batch, uint32_t wanted, int64_t timeout_ns) except -1:
-        """Does what the claim allows, then waits for `wanted` finished rows.
+    cdef bint work_until(self, Claim* claim, OpenBatch* batch, uint32_t wanted, int64_t timeout_ns) except -1:
+        """Does the work of the claim, then waits for `wanted` finished rows.
 
         Returns:
             Whether they are there; False after `timeout_ns`, or earlier on a signal.
@@ -144,14 +144,14 @@ cdef class Scheduler:
         while True:
             try:
                 with nogil:
-                    self.drain(claim)
-                    # what was cut short is waited for by nobody else
+                    self.run_claims(claim)
+                    # only this call waits for a batch that was cut short
                     finished = self.await_rows(batch, wanted, 0 if claim.caller.cut else timeout_ns)
                 return finished
             except BaseException as error:
                 self.fail(claim, error)
                 if isinstance(error, KeyboardInterrupt):
-                    # an environment ran Python code, which saw it; what is left is done at the next call
+                    # an environment ran Python code, which saw it; the rest is done at the next call
                     self.publish_finished(claim)
                     raise
 
@@ -173,7 +173,7 @@ cdef class Scheduler:
         claim.started = 0
         return 0
 
-    cdef void limit(self, Claim* claim, int64_t ns, bint shared) noexcept nogil:
+    cdef void begin_turn(self, Claim* claim, int64_t ns, bint shared) noexcept nogil:
         """Limits how long a thread stays.
 
         Args:
@@ -185,20 +185,20 @@ cdef class Scheduler:
         # a step of unknown cost may take long
         claim.quota = max(ns // cost, <int64_t>1) if cost > 0 else 1
 
-    cdef int drain(self, Claim* claim) except -1 nogil:
+    cdef int run_claims(self, Claim* claim) except -1 nogil:
         # the hot loop: no Python, no lock
         while True:
             # only with a claim in hand: the caller changes it between batches
             if claim.count > 0 and self.task != STEP_EACH:
                 if self.task == STEP_TOGETHER:
-                    advance_many(self, claim)
+                    advance_together(self, claim)
                 elif self.task == STEP_BY_POLICY:
                     advance_by_policy(self, claim)
                 else:
                     copy_each(self, claim)
             else:
                 advance(self, claim)
-            if claim.count > 0 and claim.rollout.step < self.last_step.load() and self.next_step(claim):
+            if claim.count > 0 and claim.rollout.step < self.last_step.load() and self.next_rollout_step(claim):
                 if self.pauses(claim):
                     return 0
                 continue
@@ -218,7 +218,7 @@ cdef class Scheduler:
         if self.stopping.load() != 0:
             return False
         if turn_over(claim):
-            # it comes back to what is left of this batch
+            # it comes back to the rest of this batch
             claim.seen = 0
             return False
         # a step of unknown cost may take long: alone
@@ -247,12 +247,12 @@ cdef class Scheduler:
                 claim.first_row = <uint32_t>(first - self.base)
                 claim.ids = self.list + claim.first_row
         elif claim.quota != 0:
-            # all rows are claimed with the first one: what is done late keeps a batch waiting, so it is little
-            max_rows = min(max(min_rows, <uint32_t>1), <uint32_t>MAX_READY) if cost > 0 else 1
+            # all rows are claimed with the first one: a late row keeps a batch waiting, so the thread takes few
+            max_rows = min(max(min_rows, <uint32_t>1), <uint32_t>MAX_RING_IDS) if cost > 0 else 1
             if claim.quota > 0:
-                max_rows = min(max_rows, <uint32_t>min(claim.quota, <int64_t>MAX_READY))
-            claim.ids, claim.position = claim.ready, -1
-            claim.count = self.ready_queue.get().claim(claim.ready, max_rows, 2 * self.num_steppers)
+                max_rows = min(max_rows, <uint32_t>min(claim.quota, <int64_t>MAX_RING_IDS))
+            claim.ids, claim.position = claim.ring_ids, -1
+            claim.count = self.id_ring.get().claim(claim.ring_ids, max_rows, 2 * self.num_steppers)
             if claim.quota > 0:
                 claim.quota -= claim.count
         claim.turn += 1
@@ -266,8 +266,8 @@ cdef class Scheduler:
             claim.started = now_ns()
         return True
 
-    cdef bint next_step(self, Claim* claim) noexcept nogil:
-        """Continues with the next step of a rollout with the same environments; False if nobody wants it any more."""
+    cdef bint next_rollout_step(self, Claim* claim) noexcept nogil:
+        """Continues with the next step of a rollout with the same environments; False if it is not wanted any more."""
         cdef uint32_t num_envs = <uint32_t>self.envs.size()
         if self.cancelled.load() != 0:
             # the caller waits for their rows
@@ -338,7 +338,7 @@ cdef class Scheduler:
         if claim.count > 0:
             return True
         if not self.ordered.load():
-            return not self.ready_queue.get().empty()
+            return not self.id_ring.get().empty()
         published = self.work_shares.get().published()
         if published == claim.seen:
             return False

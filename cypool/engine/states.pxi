@@ -20,13 +20,13 @@ cdef dict save_state(Env env):
     return dict(
         id=env.spec.id, options=env.spec.options, elapsed_step=env.elapsed_step, needs_reset=env.needs_reset,
         reset_requested=env.reset_requested, episode_return=env.episode_return, episode_length=env.episode_length,
-        # 0 where nobody looks at the clock
+        # 0 where the time is not measured
         episode_ns=now_ns() - env.episode_began if env.episode_began != 0 else 0,
         agents=save_agents(env), rng=None if env._bit_generator is None else env._bit_generator.state, own=env.save())
 
 
 cdef dict check_state(Env env, object state):
-    """Returns a copy of what `save_state` made of an environment with the same options; changes nothing.
+    """Returns a copy of a result of `save_state` for an environment with the same options; changes nothing.
 
     All of it is checked but `own`, which only the environment knows.
 
@@ -81,7 +81,7 @@ def _refused(Env env, error):
 
 
 cdef int load_state(Env env, dict row) except -1:
-    """Puts an environment back to what `check_state` returned; if that fails, it is to be reset."""
+    """Puts an environment into the state that `check_state` returned; if that fails, it is to be reset."""
     env.needs_reset = env.reset_requested = True
     try:
         load_env(env, row["own"])
@@ -98,7 +98,7 @@ cdef int load_state(Env env, dict row) except -1:
 
 
 cdef int copy_env(PyObject* target, PyObject* source) except -1 nogil:
-    """Makes an environment what `load_state` makes of it with what `save_state` returns of the other.
+    """Copies the state of another environment, as `save_state` and `load_state` do.
 
     If that fails, the environment is to be reset.
     """

@@ -89,7 +89,7 @@ cdef int autoreset_same_step(Scheduler scheduler, PyObject* env, OpenBatch* batc
 
 
 cdef bint end_row(Scheduler scheduler, PyObject* env, OpenBatch* batch, uint32_t row) except -1 nogil:
-    """Does what statistics and SAME_STEP ask of a row whose reward, terminated and truncated are written.
+    """Does the work of statistics and SAME_STEP for a row whose reward, terminated and truncated are written.
 
     Returns:
         Whether the next episode has begun: the environment is to be observed once more.
@@ -137,7 +137,7 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
         if (<Env>env).observe_only:
             (<Env>env).observe_only = False
         elif (<Env>env).needs_reset:
-            # within a rollout nobody can ask for the reset of an environment: it stays where its episode ended
+            # an environment cannot be reset within a rollout: it stays where its episode ended
             if claim.rollout.step == 0 or scheduler.autoreset != DISABLED:
                 reset(scheduler, env)
                 kind = ROW_RESET
@@ -180,7 +180,7 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
 
 
 cdef int advance_alone(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Does what `advance` does for one environment of a chunk."""
+    """The same as `advance`, for one environment of a chunk."""
     cdef uint32_t count = claim.count
     claim.count = claim.at + 1
     try:
@@ -200,7 +200,7 @@ cdef void begin_steps(Scheduler scheduler, Claim* claim) noexcept nogil:
             begin_step((<Env>env).agents[0])
 
 
-cdef int advance_many(Scheduler scheduler, Claim* claim) except -1 nogil:
+cdef int advance_together(Scheduler scheduler, Claim* claim) except -1 nogil:
     """Steps a chunk with one call, then does the rest of `advance` for each environment."""
     cdef OpenBatch* batch
     cdef RowPointers target

@@ -25,7 +25,7 @@ cdef class SyncDispatch(Dispatch):
     cdef vector[Column] out_columns
     cdef Blocks rollout_blocks       # of the last rollout, whose blocks serve others of its length
     cdef uint32_t rollout_rows
-    cdef Block first_block           # what a policy sees before the first step
+    cdef Block first_block           # the observations before the first step
 
     def __init__(self, scheduler, threads, blocks, results, ids, Distributor distributor):
         self.distributor = distributor
@@ -56,14 +56,14 @@ cdef class SyncDispatch(Dispatch):
         return block
 
     cdef void end(self) noexcept:
-        """Notes that all rows of a batch are finished, and nobody waits for them."""
+        """Notes that all rows of a batch are finished, and are not waited for."""
         self.out = None
         self.scheduler.filling[0] = None
         self.ids.pending = 0
         self.distributor.received()
 
     cdef RolloutPolicy prepare_policy(self, policy):
-        """Returns what calls a `cypool.policies.Policy`."""
+        """Returns a `RolloutPolicy` for a `cypool.policies.Policy`."""
         if self.first_block is None:
             self.first_block = Block(self.results.layout)
         spec = (<Env>self.scheduler.owner[0]).spec

@@ -22,9 +22,9 @@ inline void block_signals() noexcept {
     pthread_sigmask(SIG_BLOCK, &others, nullptr);
 }
 
-// Where a thread is at work; on a cache line of its own.
+// Where a thread is at work; on a separate cache line.
 struct alignas(64) WorkerState {
-    std::thread::id thread;  // whose this is; set by it, before anybody looks
+    std::thread::id thread;  // the owner; set by it, before another thread reads it
     std::atomic<uint32_t> place{
         0};                     // 1 + the place of the scheduler it is with; 0: with none. Others wait for it to change
     void* scheduler = nullptr;  // borrowed, unless `owns`
@@ -35,7 +35,7 @@ struct alignas(64) WorkerState {
 // Binds a worker state to the calling thread.
 inline void bind_thread(WorkerState* state) noexcept {
     state->thread = std::this_thread::get_id();
-    // has the C++ library allocate what a thread needs to throw: if there is no memory for that later, the process ends
+    // has the C++ library allocate the thread's memory for exceptions: without memory for it later, the process ends
     static_cast<void>(std::uncaught_exceptions());
 }
 

@@ -45,7 +45,7 @@ cdef extern from "cypool/engine/thread.h" namespace "cypool" nogil:
 
 
 cdef extern from "cypool/engine/counters.h" namespace "cypool" nogil:
-    cdef cppclass Sleepers:      # on a cache line of their own
+    cdef cppclass Sleepers:      # on a separate cache line
         Sleepers() except +
         atomic[uint32_t] signal  # idle threads sleep on it
         atomic[uint32_t] count   # how many do
@@ -60,7 +60,7 @@ thread_pools = weakref.WeakSet()
 
 @atexit.register
 def _close_thread_pools():
-    # after the pools: these import this module, and what was registered first comes last
+    # after the pools: these import this module, and atexit calls the first function last
     cdef ThreadPool pool
     for pool in list(thread_pools):
         # unless a daemon thread is still in a call of a pool
@@ -243,7 +243,7 @@ cdef class Threads:
         return self.sleepers.get().count.load()
 
     cdef void notify(self, uint32_t wanted) noexcept nogil:
-        """Wakes up to `wanted` threads, if any sleep, for what was published."""
+        """Wakes up to `wanted` threads, if any sleep, for the rows that were published."""
         if self.num_sleeping() > 0:
             self.sleepers.get().signal.fetch_add(1)
             wake(self.sleepers.get().signal, wanted)
@@ -254,7 +254,7 @@ cdef class Threads:
             # still with a scheduler: an env of it has raised
             if state.place.load() == 0 and not self.attach(index) and not self.await_work(index):
                 return 0
-            (<Scheduler>state.scheduler).drain(&(<Scheduler>state.scheduler).claims[index])
+            (<Scheduler>state.scheduler).run_claims(&(<Scheduler>state.scheduler).claims[index])
             if state.owns:
                 return 0
             self.detach(index)
@@ -276,7 +276,7 @@ cdef class Threads:
                     and (<Scheduler>scheduler).has_work(&(<Scheduler>scheduler).claims[index])):
                 state.scheduler = scheduler
                 # also if it is the only one now: another may come before this one is out of work
-                (<Scheduler>scheduler).limit(&(<Scheduler>scheduler).claims[index], TURN_NS, self.shared)
+                (<Scheduler>scheduler).begin_turn(&(<Scheduler>scheduler).claims[index], TURN_NS, self.shared)
                 return True
             self.detach(index)
         return False
@@ -334,7 +334,7 @@ cdef void work(void* arg) noexcept with gil:
             if not state.owns:
                 return
         except BaseException as error:
-            # without a pool nobody receives the row
+            # without a pool the row is not received
             if not state.owns:
                 scheduler = <Scheduler>state.scheduler
                 scheduler.fail(&scheduler.claims[index], error)

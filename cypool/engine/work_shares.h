@@ -1,4 +1,4 @@
-// The rows of a synchronous batch, distributed to threads: each has a share of its own and helps with the others.
+// The rows of a synchronous batch, distributed to threads: each has its share and helps with the others.
 #pragma once
 
 #include <algorithm>
@@ -29,8 +29,8 @@ public:
     // Changes with each publish().
     uint64_t published() const noexcept { return published_.load(std::memory_order_seq_cst); }
 
-    // Takes a quarter of what is left in the thread's own share, or else in another one, but `min_rows` to
-    // `max_rows` positions as far as there are any. Returns how many; `first` is the first of them.
+    // Takes a quarter of the rest of the thread's own share, or else of another one, but `min_rows` to `max_rows`
+    // positions as far as there are any. Returns how many; `first` is the first of them.
     uint32_t claim(uint32_t own, uint32_t min_rows, uint32_t max_rows, uint64_t* first) noexcept {
         // there may be a thread more than shares
         own = std::min(own, num_ - 1);

@@ -1,4 +1,4 @@
-"""The engine's pool, put together from arguments: environments, seeds, threads, and what is put around them."""
+"""The engine's pool, put together from arguments: environments, seeds, threads, wrappers."""
 from __future__ import annotations
 
 import secrets
@@ -52,16 +52,16 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
               render_mode: str | None = None, reward_hook: Any = None, observation_hook: Any = None,
               debug: bool = False, wrap: Callable[[EnvSpec, int, Env], Env] | None = None,
               ) -> tuple[Any, EnvSpec, dict[str, Any]]:
-    """Makes the engine's pool, from what all APIs have in common.
+    """Makes the engine's pool, from the arguments that all APIs have in common.
 
     Args:
         source: An id; or, as the next, where `allow_python_envs`: a list of functions that make environments.
         allow_python_envs: Whether environments of Gymnasium are taken as well.
-        wrap: Is called with an environment's spec, id and itself, and returns what takes its place.
+        wrap: Is called with an environment's spec, id and itself, and returns the environment that takes its place.
 
     Returns:
-        The pool, the spec of its environments, and what was chosen: the arguments `seed` and `env_options`, or the
-        options if all have the same, and hooks.
+        The pool, the spec of its environments, and the choices: the arguments `seed` and `env_options`, or the options
+        if all have the same, and hooks.
     """
     if num_envs is not None:
         num_envs = check_int("num_envs", num_envs, 1, MAX_ENVS)
@@ -115,7 +115,7 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
 
 
 def _expanded(id: Any, num_envs: int | None, seed: Seed, options: dict[str, Any]) -> Expansion | None:
-    """Returns what an id stands for, if it is more than one environment."""
+    """Returns the environments that an id stands for, if they are more than one."""
     if entry_of(id).expand is None:
         return None
     # of several seeds the first one decides
@@ -147,7 +147,7 @@ def _threads_of(thread_pool: Any, num_threads: int | None, thread_affinity: Any)
 def _in_workers(source: Any, num_envs: int, num_threads: int | None, seed: Seed, max_episode_steps: int | None,
                 render_mode: str | None, env_options: list[dict[str, Any]] | None, options: dict[str, Any]) -> _Parts:
     """Starts environments of Gymnasium in workers: processes, or threads of this one."""
-    from cypool.subproc import make_factory_envs, make_gymnasium_envs
+    from cypool.hosting import make_factory_envs, make_gymnasium_envs
 
     if isinstance(source, list):
         envs, workers, chosen = make_factory_envs(source, max_episode_steps, **options)
@@ -159,7 +159,7 @@ def _in_workers(source: Any, num_envs: int, num_threads: int | None, seed: Seed,
                                                     options)
     spec = envs[0].spec
     try:
-        # an environment of Gymnasium without a seed is one that nobody seeds: it may do so itself
+        # without a seed an environment of Gymnasium is not seeded: it may do so itself
         seeds = seeds_of(seed, num_envs, spec.max_seed) or [None] * num_envs
     except BaseException:
         workers.close()
@@ -186,10 +186,10 @@ def _in_threads(id: Any, num_envs: int, batch_size: int, num_threads: int | None
 def _resolve(id: Any, num_envs: int, max_episode_steps: int | None, env_options: list[dict[str, Any]] | None,
              own_options: list[dict[str, Any]],
              options: dict[str, Any]) -> tuple[list[tuple[type[Env], EnvSpec]], dict[str, Any]]:
-    """Returns the class and the spec of each environment, and what was chosen of their options, for a recipe.
+    """Returns the class and the spec of each environment, and their options, for a recipe.
 
     Args:
-        own_options: What of `env_options` the user has given, which errors name.
+        own_options: The part of `env_options` that the user has given, which errors name.
     """
     if env_options is None:
         cls, spec = resolve(id, max_episode_steps, options)

@@ -85,8 +85,8 @@ def make(id: str, env_type: str = "gymnasium", *,
 
     Args:
         id: An id of `list_all_envs()`, such as "Pong-v5"; or "gymnasium:" and an id of Gymnasium's, which then makes
-            the environments, in workers of their own, as `from_factories` does; or "pettingzoo:" and a module, such
-            as "butterfly/pistonball_v6".
+            the environments, in workers, as `from_factories` does; or "pettingzoo:" and a module, such as
+            "butterfly/pistonball_v6".
         env_type: The API of the result: "gymnasium"; "gym", the classic one of Gym before 0.26; or "dm", dm_env's.
         num_envs: How many environments, 1 to 1,048,576; by default one, or as many as the id stands for, as that of a
             benchmark of ten tasks does.
@@ -112,14 +112,14 @@ def make(id: str, env_type: str = "gymnasium", *,
         thread_affinity: Which CPUs the threads run on: a sequence of CPU numbers, assigned in turn, one to a thread;
             or "numa", which spreads them over the memory nodes. A synchronous caller, which is one of the threads,
             stays where it is. By default the operating system decides.
-        env_options: A sequence of one dict per environment: options in which they differ, on top of `options`. What
-            they observe and take has to be the same.
+        env_options: A sequence of one dict per environment: options in which they differ, on top of `options`. Their
+            observations and actions have to be the same.
         reward_hook: A function that makes the reward: a C function, which the threads call for each environment, or a
             Python function, which is called for each batch. See `cypool.hooks`.
-        observation_hook: The same for the observation; or a pair of it and what it makes, an `Array` or `Discrete` of
-            `cypool.spec`, or a dict or tuple of them, where that is not what the environment describes.
+        observation_hook: The same for the observation; or a pair of it and the description of its result, an `Array` or
+            `Discrete` of `cypool.spec`, or a dict or tuple of them, where that differs from the environment's.
         debug: Whether rows are watched: an environment that writes other bytes than it describes gets an `EnvError`
-            that says what it did. Slow.
+            that describes the fault. Slow.
         **options: Options of the environment; `make_spec(id).options` lists them with their defaults. Of Gymnasium's
             environments: arguments of `gymnasium.make`, and `workers`, `num_workers`, `start_method` and
             `worker_timeout`, as in `from_factories`.
@@ -148,12 +148,12 @@ def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymn
                    num_workers: int | None = None,
                    start_method: Literal["forkserver", "spawn"] = "forkserver",
                    worker_timeout: float | None = None) -> VectorAPI:
-    """Makes a batch of environments that are written in Python, one for each function, in workers of their own.
+    """Makes a batch of environments that are written in Python, one for each function, in workers.
 
     Args:
-        factories: A sequence of functions without arguments; each returns a `gymnasium.Env`, or what has its spaces,
-            `reset` and `step`, or an environment of PettingZoo. All have the same spaces: Box, Discrete, MultiDiscrete
-            or MultiBinary, and a Dict or Tuple of these for observations.
+        factories: A sequence of functions without arguments; each returns a `gymnasium.Env`, or an object with its
+            spaces, `reset` and `step`, or an environment of PettingZoo. All have the same spaces: Box, Discrete,
+            MultiDiscrete or MultiBinary, and a Dict or Tuple of these for observations.
         env_type, batch_size, autoreset_mode, episode_statistics: As in `make`.
         seed: An int, and the first reset of environment i gets `seed + i`; or a sequence of one int, or None, per
             environment. By default none gets a seed, as in Gymnasium.
@@ -162,18 +162,18 @@ def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymn
             its global lock. An environment that does not return can then not be ended. "auto": processes.
         num_workers: How many, 0 to 4096; by default one for each environment. With fewer, one steps several
             environments in turn. 0: none, the caller's thread steps them.
-        start_method: "forkserver": processes are forked from a fresh interpreter, which imports what they need once;
+        start_method: "forkserver": processes are forked from a fresh interpreter, which imports their modules once;
             "spawn": each is a fresh interpreter.
         worker_timeout: Seconds that a step or a reset may take, or a process be stopped; then it is ended and
             another one takes its place. Not with threads. By default any time; `recv(timeout=...)` and Ctrl-C always
             end the waiting.
 
     Returns:
-        What `make` returns.
+        A pool, as from `make`.
 
     Raises:
         ValueError, TypeError: As `make`; environments whose spaces differ, or are none of those above.
-        Exception: What a factory raises.
+        Exception: The exception of a factory.
         WorkerError: A process ended before it was ready.
     """
     arguments = dict(locals())
@@ -237,7 +237,7 @@ reserve(make)
 def _make(source: str | list[Callable[[], Any]], env_type: str, *, autoreset_mode: Any, episode_statistics: bool,
           normalize_obs: bool = False, normalize_reward: bool = False, render_mode: str | None = None,
           thread_affinity: Any = None, **arguments: Any) -> VectorAPI:
-    """Makes what `make` and `from_factories` return; `source` is an id or a list of functions."""
+    """Makes the pool of `make` and `from_factories`; `source` is an id or a list of functions."""
     from cypool.making.assembly import make_pool
 
     api = _api_class(env_type)
@@ -266,9 +266,9 @@ def _make(source: str | list[Callable[[], Any]], env_type: str, *, autoreset_mod
     else:
         env = api(pool, spec, mode)
     # environments of Gymnasium know their own
-    if not pool.has_extra_infos:
+    if not pool.is_hosted:
         env._seeds[:] = chosen["seed"]
-    # what pickle takes along: the way to fresh environments, with the same seeds and what chance chose of options
+    # for pickle: how to make fresh environments, with the same seeds and the options that were drawn
     env._make_again = _make_again
     env.recipe = dict(env_type=env_type, batch_size=env.batch_size, max_episode_steps=spec.max_episode_steps,
                       autoreset_mode=mode, episode_statistics=statistics, **chosen)

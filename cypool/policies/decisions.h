@@ -1,4 +1,4 @@
-// What a policy of cypool's own sees of neighbouring environments. A user's policy sees one at a time: cypool/policy.h.
+// The argument of cypool's policies: neighbouring environments. A user's policy sees one at a time: cypool/policy.h.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ enum class Simd : int { NONE, AVX2, AVX512 };
 
 namespace mlp {
 
-// Standard deviations from exp(-80) to exp(80): what is computed with them stays within single precision.
+// Standard deviations from exp(-80) to exp(80): calculations with them stay within single precision.
 constexpr int LOG_STD_LIMIT = 80;
 
 // Where memory for vectors begins.
@@ -134,7 +134,7 @@ CYPOOL_INLINE Four root(const Four& x) {
 
 }  // namespace mlp
 
-// Layers, and what is done with the numbers of the last one.
+// Layers, and the actions computed from the last one.
 class Mlp : public mlp::Plan {
 public:
     std::vector<double> lows, highs;  // bounds of the action
@@ -223,7 +223,7 @@ private:
     Simd simd_ = Simd::NONE;
 };
 
-// A perceptron during a rollout, or a call: what it writes with the actions.
+// A perceptron during a rollout, or a call: its outputs next to the actions.
 struct MlpCall {
     const Mlp* network = nullptr;
     uint64_t first_step = 0;  // of the random numbers

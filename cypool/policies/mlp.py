@@ -23,13 +23,13 @@ GAUSSIANS = ["gaussian", "tanh_gaussian"]
 
 
 class Choice(NamedTuple):
-    """The actions that an `MLP` chooses for observations, and what a learner needs with them.
+    """The actions that an `MLP` chooses for observations, and values for a learner.
 
     Attributes:
         action: As `step` takes it.
-        raw_action: float32, of the shape of the action: what was drawn, before it was clipped or squashed; None without
-            a Gaussian.
-        log_prob: float32: the logarithm of the probability, or density, of what was drawn; None where nothing is drawn.
+        raw_action: float32, of the shape of the action: the numbers drawn, before they were clipped or squashed; None
+            without a Gaussian.
+        log_prob: float32: the logarithm of the probability, or density, of the draw; None where nothing is drawn.
         entropy: float32: of the distribution; None where nothing is drawn.
         value: float32; None without a value network.
     """
@@ -54,15 +54,15 @@ class MLP(Policy):
         weights: For each layer an array or a tensor, shape (outputs, inputs), as in `torch.nn.Linear`. A copy is made.
         biases: For each layer an array or a tensor, shape (outputs,).
         activation: "tanh" or "relu", between layers.
-        output: What makes an action of the last layer. For Discrete actions "argmax", or "categorical": draws with
-            these logits. Else "identity"; "clip", to the bounds of the action; "tanh", scaled from [-1, 1] to these
-            bounds; or draws around the outputs: "gaussian", clipped to the bounds, or "tanh_gaussian", scaled to them
-            by tanh. By default "argmax" or "clip".
+        output: How the last layer makes an action. For Discrete actions "argmax", or "categorical": draws with these
+            logits. Else "identity"; "clip", to the bounds of the action; "tanh", scaled from [-1, 1] to these bounds;
+            or draws around the outputs: "gaussian", clipped to the bounds, or "tanh_gaussian", scaled to them by tanh.
+            By default "argmax" or "clip".
         log_std: Of Gaussians: the logarithms of the standard deviations, as many as the action has numbers. Without,
             the last layer has twice as many outputs, and the second half are they.
         value: Layers of a second network, which has the same observations and one output: a pair (weights, biases).
-        seed: Of what is drawn. The numbers depend on it, on the environment and agent, and on how many steps the MLP
-            has made. They come from a stream of its own: environments draw what they always do.
+        seed: Of the random numbers. They depend on it, on the environment and agent, and on how many steps the MLP has
+            made. They come from a separate stream: the random streams of environments stay as they are.
 
     Raises:
         TypeError, ValueError: An argument is of the wrong kind, or does not fit the others.
@@ -132,7 +132,7 @@ class MLP(Policy):
                                    self._value if value is None else value)
 
     def _made(self, weights: Any, biases: Any, log_std: Any, value: Any) -> Network:
-        """Returns a network of these layers, and keeps what the next one may lack."""
+        """Returns a network of these layers, and keeps the parts that the next one may lack."""
         observation, action = self._observation, self._action
         discrete, num_inputs = isinstance(action, Discrete), math.prod(observation.shape)
         num_outputs = action.n if discrete else math.prod(action.shape)
@@ -181,7 +181,7 @@ class MLP(Policy):
         return self.choose(observation, action_mask).action
 
     def choose(self, observation: Any, action_mask: Any = None) -> Choice:
-        """Returns actions for observations, and what a learner needs with them.
+        """Returns actions for observations, and values for a learner.
 
         Args:
             observation, action_mask: As in a call. The random numbers of row k are those of environment k.
@@ -251,7 +251,7 @@ class MLP(Policy):
 
 
 class _Rollout(Policy):
-    """An `MLP` in one rollout, or in one call: with memory for what it returns with the actions.
+    """An `MLP` in one rollout, or in one call: with memory for its outputs next to the actions.
 
     Args:
         mlp: Chooses.

@@ -87,7 +87,7 @@ CYPOOL_INLINE void normals(const I& word, const I& other, F& a, F& b) {
     const F u = __builtin_convertvector((word >> 8 & 0xffffff) + 1, F) * 0x1p-24f;
     const F turns = __builtin_convertvector(other >> 8 & 0xffffff, F) * 0x1p-22f;
     const F radius = root(log(u) * -2.0f);
-    // an angle in quarter turns: the nearest whole number of them, and what is left
+    // an angle in quarter turns: the nearest whole number of them, and the rest
     const F quarter = (turns + 12582912.0f) - 12582912.0f;
     const F r = (turns - quarter) * 1.57079632679f, square = r * r;
     F s = fma(square, all(-1.9515295891e-4f), all(8.3321608736e-3f));
@@ -233,10 +233,10 @@ CYPOOL_INLINE I draw_number(const float* last, size_t count, size_t stride, cons
         const F below = load(last + j * stride) - most, e = exp(below);
         store(memory + j * stride, e);
         total += e;
-        // nothing of what never happens: minus infinity has no product with zero
+        // leave out impossible actions: minus infinity has no product with zero
         weighted = fma(e == 0.0f ? F{} : e, e == 0.0f ? F{} : below, weighted);
     }
-    // less than the total, even if it rounds: what has no probability is not drawn
+    // less than the total, even if it rounds: an action without probability is not drawn
     const F target = __builtin_convertvector(word >> 8 & 0xffffff, F) * 0x1p-24f * total;
     F sum{}, below = load(last) - most;
     I chosen{};
@@ -363,7 +363,7 @@ CYPOOL_INLINE void write_vectors(const Plan& plan, const MlpRows& given, size_t 
                 F normal = sine;
                 if (j % 2 == 0) normals(load_words(words + at), load_words(words + at + B), normal, sine);
                 x = fma(deviation, normal, mean);
-                // of what came of it, as one sees it who has only this
+                // computed from the rounded x, as a learner does that has only x
                 const F z = (x - mean) / deviation;
                 // an infinite mean has no density, so nothing is drawn
                 x = z == z ? x : z;
@@ -374,7 +374,7 @@ CYPOOL_INLINE void write_vectors(const Plan& plan, const MlpRows& given, size_t 
             if (squashes) {
                 const float half = static_cast<float>(0.5 * (plan.high[j] - plan.low[j]));
                 if (draws) {
-                    // log(1 - tanh(x)^2), without a difference of what is nearly equal
+                    // log(1 - tanh(x)^2), without a difference of nearly equal numbers
                     const F size = x < 0.0f ? -x : x;
                     density -= 2.0f * ((0.693147181f - size) - log(1.0f + exp(size * -2.0f))) + plan.log_half[j];
                 }
@@ -383,7 +383,7 @@ CYPOOL_INLINE void write_vectors(const Plan& plan, const MlpRows& given, size_t 
             store(memory + at, one_nan(x));
         }
         store(log_prob + v * LANES, one_nan(density));
-        // that of what is squashed has no formula: its estimate
+        // the entropy of a squashed Gaussian has no formula: an estimate
         store(entropy + v * LANES, one_nan(squashes ? -density : width));
     }
     if (plan.is_double)
@@ -417,7 +417,7 @@ template <int V> void choose_some(const Plan& plan, const MlpRows& given, size_t
     if (given.actions == nullptr) return;
     float* last = run_network<V>(plan.policy, plan.num_policy_layers, plan.activation, x, first, second);
     if constexpr (V == 0) {
-        // one row among others that nobody looks at
+        // one row; the others are not used
         for (size_t j = 0; j < plan.num_outputs; j++) spread[j * B] = last[j];
         last = spread;
     }

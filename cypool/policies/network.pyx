@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -O2
-"""The network of an MLP in C++; `mlp.py` checks what it is made of."""
+"""The network of an MLP in C++; `mlp.py` checks its arguments."""
 cimport cython
 from libc.stdint cimport int64_t, uint8_t, uint64_t, uintptr_t
 from libcpp cimport bool as cbool
@@ -85,8 +85,8 @@ cdef class Network:
         low, high: Bounds of the action; empty: it is discrete.
         log_std: float32; empty: the network has them.
         is_double: Whether the action is of float64.
-        seed: Of what is drawn.
-        observation_bytes, action_bytes: What an agent sees and does.
+        seed: Of the random numbers.
+        observation_bytes, action_bytes: Of one agent.
     """
     cdef unique_ptr[CMlp] mlp
 
@@ -128,7 +128,7 @@ cdef class Network:
 
 @cython.final
 cdef class Steps:
-    """Counts the steps that an MLP has made: what is drawn depends on the number."""
+    """Counts the steps that an MLP has made: its random numbers depend on the count."""
     cdef uint64_t count
 
     def take(self, uint64_t num_steps):

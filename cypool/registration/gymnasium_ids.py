@@ -2,7 +2,7 @@
 
 It does not matter which of the two packages is imported first.
 
-Gymnasium has no entry points for plug-ins: somebody has to call its `register`. But importing cypool is not to import
+Gymnasium has no entry points for plug-ins: its `register` has to be called. But importing cypool is not to import
 Gymnasium, so if it is not there yet, we wait for its import. Nor is it to take time for thousands of ids: its registry
 gets them when it is first read.
 """
@@ -21,13 +21,13 @@ from cypool.registration.registry import GYMNASIUM_PREFIX, add_observer, is_gymn
 if TYPE_CHECKING:
     from cypool.registration.registry import Entry
 
-# what makes vectors of environments for Gymnasium, and single environments
+# functions that make vectors of environments for Gymnasium, and single environments
 ENTRY_POINT = "cypool.adapters.single:make_vector"
 _SINGLE_ENTRY_POINT = "cypool.adapters.single:UnlimitedEnv"
 
 
 def name_of(id: str) -> str:
-    """Returns what Gymnasium calls an environment of ours."""
+    """Returns Gymnasium's name of an environment of ours."""
     return id if "/" in id else f"cypool/{id}"
 
 
@@ -53,7 +53,7 @@ class Registry(dict[str, Any]):
         if self._pending == [] and not self._is_filling:
             return
         with self._lock:
-            # what fills it reads it
+            # filling reads the registry, too
             if self._is_filling:
                 return
             self._is_filling = True
@@ -88,8 +88,8 @@ for _name in ("__contains__", "__getitem__", "__delitem__", "__iter__", "__rever
 def announce(registry: dict[str, Any], entries: Iterable[Entry]) -> None:
     """Registers environments with Gymnasium.
 
-    Those without a namespace get ours, "cypool/Pong-v5"; an id that Gymnasium knows already stays what it is, and
-    those in the namespace "ALE" are left to ale_py, which may come later.
+    Those without a namespace get ours, "cypool/Pong-v5"; an id that Gymnasium knows already stays as it is, and those
+    in the namespace "ALE" are left to ale_py, which may come later.
 
     Args:
         registry: Gymnasium's.
@@ -105,14 +105,14 @@ def announce(registry: dict[str, Any], entries: Iterable[Entry]) -> None:
         if entry.expand is not None:
             continue
         name, threshold = name_of(entry.id), None
-        # what Gymnasium itself cannot make any more is no reference, but registered there
+        # environments that Gymnasium itself cannot make any more are no reference, but registered there
         reference = registry.get(entry.reference.removeprefix(GYMNASIUM_PREFIX) if is_gymnasium_id(entry.reference)
                                  else entry.id)
         if reference is not None:
             threshold = reference.reward_threshold
         if name in registry:
             known = registry[name]
-            # what was compiled once more may have another limit
+            # an environment that was compiled again may have another limit
             if known.vector_entry_point == ENTRY_POINT:
                 known.max_episode_steps = entry.max_episode_steps
         elif not name.startswith("ALE/"):

@@ -59,7 +59,7 @@ class Pattern(NamedTuple):
     reference: str | None
 
     def entry(self, id: str) -> Entry | None:
-        """Returns what an id is registered as; None if it does not match; raises what `parse` raises."""
+        """Returns the entry of an id; None if it does not match; raises the exceptions of `parse`."""
         match = self.regex.fullmatch(id)
         if match is None:
             return None
@@ -90,14 +90,14 @@ def register(id: str, entry_point: str, *, max_episode_steps: int | None = None,
         id: A name and a version, with a namespace if you like: "Walk-v0", "mine/Walk-v0".
         entry_point: "module:Class" of a subclass of `cypool.env.Env`; imported at the first use.
         max_episode_steps: Truncates episodes after this number of steps; None: never.
-        reference: What this environment equals, for `cypool.testing.check_parity`: "gymnasium:<id>"; or
+        reference: The environment that this one equals, for `cypool.testing.check_parity`: "gymnasium:<id>"; or
             "module:function", which takes the pool, its seed and the options it was made with, and returns a vector
             environment as Gymnasium has them, whose `np_random` may be None, and its name and version.
         expand: Makes the id stand for several environments with different options, such as a benchmark of many tasks,
             whose name needs no version: "module:function". The function takes `num_envs`, which is None for as few as
             there can be, and `seed`, an int; and as keywords `options` and those that `make` is given. It returns a
             list of dicts, the options of each environment, and a list of their seeds.
-        **options: Values for options of the environment, or of `expand`, instead of its own defaults.
+        **options: Values for options of the environment, or of `expand`, instead of the defaults.
 
     Raises:
         ValueError: The id is malformed or taken, or the entry point, the limit or the reference is malformed.
@@ -171,8 +171,8 @@ def unregister(package: str, reason: str) -> None:
     """Forgets the ids of a package: of a family that a build left out.
 
     Args:
-        package: What the entry points begin with.
-        reason: What the error about these ids says.
+        package: The beginning of the entry points.
+        reason: The text of the error about these ids.
     """
     _patterns[:] = [each for each in _patterns if not each.entry_point.startswith(package)]
     _matched.clear()
@@ -229,7 +229,7 @@ def known_ids() -> list[str]:
 
 
 def known_entries() -> list[Entry]:
-    """Returns what is registered of these environments, in the order of their ids."""
+    """Returns the entries of these environments, in the order of their ids."""
     entries = _load()
     return [entries[id] for id in sorted(entries)]
 
@@ -255,7 +255,7 @@ def make_spec(id: str, *, max_episode_steps: int | None = None, **options: Any) 
 
 
 def expand(id: str, num_envs: int | None, seed: int, options: dict[str, Any]) -> Expansion | None:
-    """Returns what an id stands for that was registered with `expand`, else None; raises what its function raises."""
+    """Returns the environments of an id that was registered with `expand`, else None; raises errors of its function."""
     entry = entry_of(id)
     if entry.expand is None:
         return None
@@ -308,12 +308,12 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
     limit = _limit(max_episode_steps)
     if limit is None:
         limit = spec.max_episode_steps if entry.max_episode_steps is None else entry.max_episode_steps
-    # what describe returns is checked, what it was given is not
+    # only the options that describe returns are checked
     return cls, replace(spec, id=id, options={**chosen, **spec.options}, max_episode_steps=limit)
 
 
 def _check_at_hand(entry: Entry) -> None:
-    """Checks the options of a class that has been imported; what has not is checked by `resolve`."""
+    """Checks the options of a class that has been imported; `resolve` checks those of others."""
     module, name = entry.entry_point.split(":")
     cls = getattr(sys.modules.get(module), name, None)
     # `is_env` imports NumPy
@@ -324,7 +324,7 @@ def _check_at_hand(entry: Entry) -> None:
 def _check_defaults(describe: str, defaults: dict[str, Any], registered: dict[str, Any]) -> None:
     """Raises a TypeError if an option can never be set, or has no value."""
     for name, value in defaults.items():
-        # what an id was registered with is not for users to set
+        # users cannot set options that an id was registered with
         if name in _reserved and name not in registered:
             raise TypeError(f"{describe}: expected options with other names than the arguments of cypool.make, got "
                             f"{name}")
@@ -333,7 +333,7 @@ def _check_defaults(describe: str, defaults: dict[str, Any], registered: dict[st
 
 
 def _described(cls: Any, id: str, chosen: dict[str, Any], given: dict[str, Any]) -> Any:
-    """Returns what an environment makes of its options; an error of a value's type names the options."""
+    """Returns the spec of an environment with options; an error of a value's type names the options."""
     try:
         return cls.describe(**chosen)
     except (TypeError, AttributeError) as error:
@@ -381,7 +381,7 @@ def entry_of(id: str) -> Entry:
 
         if id.removeprefix("cypool/") in entries:
             hint = "; only Gymnasium's make and make_vec need the prefix"
-        # a function of its own stands for those that it refuses
+        # Gymnasium registers a function of gymnasium.envs for environments that it refuses to make
         elif id in gymnasium.registry and (
                 getattr(gymnasium.registry[id].entry_point, "__module__", None) != "gymnasium.envs"):
             hint = f"; {GYMNASIUM_PREFIX + id!r} is Gymnasium's"
@@ -390,7 +390,7 @@ def entry_of(id: str) -> Entry:
 
 
 def _entry_by_pattern(id: str) -> Entry | None:
-    """Returns what an id is by the first pattern that it matches."""
+    """Returns the entry of an id by the first pattern that it matches."""
     if id not in _matched:
         for pattern in _patterns:
             if entry := pattern.entry(id):
@@ -482,6 +482,6 @@ def suggest_id(id: str, known: Iterable[str]) -> str:
     same = [other for other in known if name_of(other) == name_of(id)]
     if same:
         return f" (did you mean {' or '.join(same)}?)"
-    # a slip in the name weighs more without what ids have in common
+    # a slip in the name weighs more without the parts that ids have in common
     names = {name_of(other): other for other in sorted(known, reverse=True)}
     return suggestion(id, known, cutoff=0.75) or suggestion(name_of(id), names, names.get, cutoff=0.75)

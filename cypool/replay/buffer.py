@@ -1,4 +1,4 @@
-"""The replay buffer: takes what a pool does into a ring, and samples from it."""
+"""The replay buffer: stores the steps of a pool in a ring, and samples from it."""
 from __future__ import annotations
 
 import os
@@ -36,10 +36,10 @@ EMPTY = "sample: expected a buffer with rows, got an empty one"
 
 
 class ReplayBuffer(Observer):
-    """Stores what a pool does, and samples from it.
+    """Stores the steps of a pool, and samples from them.
 
-    `step`, `reset`, `send` and `recv` are those of the pool; what comes back is stored. What else happens to the pool,
-    such as a step of its own or `load`, is a gap: the next row of each environment is the first one after it.
+    `step`, `reset`, `send` and `recv` are those of the pool; their results are stored. Any other call of the pool, such
+    as its own `step` or `load`, is a gap: the next row of each environment is the first one after it.
 
     Each environment has a ring of `capacity // num_envs` rows. An episode of T steps takes T + 1 rows, for its last
     observation is stored, too. Of observations that are declared as stacks (`Array.stack`) only the newest frame is
@@ -78,7 +78,7 @@ class ReplayBuffer(Observer):
     n_sampled_goal: int = fixed()
     _attached = _closed = False
     _file: Any = None
-    # what the last steps that `add` got have led to; None: nobody knows
+    # the observations after the last steps of `add`; None: unknown
     _led_to: list[NDArray[Any]] | None = None
     _map: Any = None
 
@@ -105,7 +105,7 @@ class ReplayBuffer(Observer):
             raise ValueError(f"n_sampled_goal: expected 0 for {spec.id}, as it has no goals" if spec.goals is None else
                              "n_sampled_goal: expected 0 with sequences or several steps, whose rewards are not of one "
                              "goal")
-        # what a hook returns need not be a stack, whatever its description says
+        # the result of a hook need not be a stack, whatever its description says
         self._layout = Layout(spec, length, env.recipe.get("observation_hook") is None, self.alpha > 0)
         least = (self._layout.padding + max(length, 1) + 1) * env.num_envs
         self.capacity = check_int("capacity", capacity, least, 2**48)
@@ -136,23 +136,23 @@ class ReplayBuffer(Observer):
             raise ValueError(f"capacity: expected as many rows as memory can hold, got {capacity}: {error}") from error
 
     def reset(self, *args: Any, **kwargs: Any) -> Any:
-        """Does what `reset` of the pool does, and stores the first observations."""
+        """Calls `reset` of the pool, and stores the first observations."""
         return self._through(self.env.reset, *args, **kwargs)
 
     def async_reset(self, *args: Any, **kwargs: Any) -> None:
-        """Does what `async_reset` of the pool does; `recv` stores the first observations."""
+        """Calls `async_reset` of the pool; `recv` stores the first observations."""
         self._through(self.env.async_reset, *args, **kwargs)
 
     def step(self, *args: Any, **kwargs: Any) -> Any:
-        """Does what `step` of the pool does, and stores the steps, also where it raises an `EnvError`."""
+        """Calls `step` of the pool, and stores the steps, also where it raises an `EnvError`."""
         return self._through(self.env.step, *args, **kwargs)
 
     def send(self, *args: Any, **kwargs: Any) -> None:
-        """Does what `send` of the pool does; `recv` stores the steps."""
+        """Calls `send` of the pool; `recv` stores the steps."""
         self._through(self.env.send, *args, **kwargs)
 
     def recv(self, *args: Any, **kwargs: Any) -> Any:
-        """Does what `recv` of the pool does, and stores the steps, also where it raises an `EnvError`."""
+        """Calls `recv` of the pool, and stores the steps, also where it raises an `EnvError`."""
         return self._through(self.env.recv, *args, **kwargs)
 
     def _through(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -199,13 +199,13 @@ class ReplayBuffer(Observer):
 
     def add(self, obs: Any, action: Any, reward: ArrayLike, next_obs: Any, terminated: ArrayLike, truncated: ArrayLike,
             env_id: ArrayLike | None = None) -> NDArray[np.int64]:
-        """Stores a step of each environment that somebody else made, such as a training library or a data set.
+        """Stores a step of each environment from another source, such as a training library or a data set.
 
         Args:
-            obs: What the actions were chosen from. It is stored only where no step of the same episode led there. Where
-                the last step of an episode that is not over led elsewhere, another episode begins.
+            obs: The observations before the actions. They are stored only where no step of the same episode led there.
+                Where the last step of an episode that is not over led elsewhere, another episode begins.
             action, reward, terminated, truncated: The step.
-            next_obs: What it led to; the last observation of an episode where it ended.
+            next_obs: The observations after the step; the last observation of an episode where it ended.
             env_id: Integers, shape (k,): whose steps they are; all by default.
 
         Returns:
@@ -231,13 +231,13 @@ class ReplayBuffer(Observer):
         yes, no = np.ones(len(ids), np.bool_), np.zeros(len(ids), np.bool_)
         with self._lock:
             self._check_open()
-            # nobody knows it while it changes: a signal may raise in between
+            # unknown while it changes: a signal may raise in between
             led_to, self._led_to = self._led_to, None
             begin = np.arange(len(ids))
             if led_to is None:
                 led_to = [np.zeros((self.env.num_envs, *part.shape[1:]), part.dtype) for part in parts[1]]
             else:
-                # others begin an episode: somebody may have reset what was not over
+                # the others begin an episode: the caller may have reset them before the end
                 begin = np.flatnonzero(~self._ring.continues(ids, led_to, parts[0]))
             if len(begin):
                 first = [part[begin] for part in parts[0]]
@@ -277,7 +277,7 @@ class ReplayBuffer(Observer):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of what is stored; memory that was not written to yet is not taken."""
+        """Bytes of the stored rows; memory that was not written to yet is not taken."""
         return sum(array.nbytes for array in self._memory.values())
 
     def sample(self, n: int, *, beta: float = 0.4) -> Sample:
@@ -288,7 +288,7 @@ class ReplayBuffer(Observer):
             beta: Exponent of the importance of rows, 0 to 1, for priorities.
 
         Returns:
-            A `Sample`. Its memory is used again when nobody holds its arrays.
+            A `Sample`. Its memory is used again when its arrays are no longer referenced.
 
         Raises:
             TypeError, ValueError: Wrong arguments.
@@ -343,7 +343,7 @@ class ReplayBuffer(Observer):
             return result
 
     def episodes(self) -> Iterator[Episode]:
-        """Yields each whole episode that is stored, environment by environment. After a gap, it is what follows.
+        """Yields each whole episode that is stored, environment by environment; after a gap, the rest of one.
 
         Raises:
             ValueError: The buffer is one of sequences, or several agents act.
@@ -406,7 +406,7 @@ class ReplayBuffer(Observer):
         return list(obs.values())
 
     def _relabel(self, sample: Sample, rows: NDArray[np.bool_]) -> None:
-        """Computes what depends on the goal, in rows with another one."""
+        """Computes the values that depend on the goal, in rows with another one."""
         goals = sample.next_obs["achieved_goal"][rows], sample.next_obs["desired_goal"][rows]
         if len(goals[0]) == 0:
             return
@@ -473,7 +473,7 @@ class ReplayBuffer(Observer):
         """Takes the rows of a file, in the place of its own. Each environment continues after a gap.
 
         Args:
-            path: What `save` wrote, of a buffer with the same capacity for the same environments, with priorities if
+            path: A file of `save`, of a buffer with the same capacity for the same environments, with priorities if
                 this one has them; or the file of one with `path`.
 
         Raises:
@@ -491,7 +491,7 @@ class ReplayBuffer(Observer):
                          f"{files.EXPECTED}, got a damaged one: {path}")
 
     def _refill(self, read: Callable[[], Mapping[str, NDArray[Any]]], damaged: str) -> None:
-        """Takes other rows: `read` brings them to memory, and returns what is not kept there."""
+        """Takes other rows: `read` brings them to memory, and returns the arrays that are not kept there."""
         self._ring.clear()
         intact = False
         try:
@@ -504,7 +504,7 @@ class ReplayBuffer(Observer):
             raise ValueError(damaged)
 
     def _contents(self) -> dict[str, NDArray[Any]]:
-        """Returns what a file has: the memory itself, and its checksums."""
+        """Returns the arrays of a file: the memory itself, and its checksums."""
         return {**self._memory, **dict(zip(SUMS, self._ring.sums(), strict=True))}
 
     def _pickled(self) -> tuple[bytes, dict[str, NDArray[Any]]]:
@@ -514,7 +514,7 @@ class ReplayBuffer(Observer):
             return self._header, self._contents()
 
     def _unpickle(self, header: bytes, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Takes what `_pickled` returned, in the place of its own rows. Each environment continues after a gap.
+        """Takes the rows that `_pickled` returned, in the place of its own. Each environment continues after a gap.
 
         Raises:
             ValueError: It is of another buffer: nothing has changed. Or it is damaged: the buffer is empty.
@@ -536,7 +536,7 @@ class ReplayBuffer(Observer):
         raise TypeError("a ReplayBuffer cannot be pickled or copied: save(path) writes its rows, load(path) takes them")
 
     def flush(self) -> None:
-        """Writes what the buffer has in memory to the file of `path`, so that also an end of power leaves it there."""
+        """Writes the buffer's memory to the file of `path`, so that also an end of power leaves it there."""
         if self._map is not None:
             self._map.flush()
 

@@ -1,4 +1,4 @@
-// A hash of bytes that finds damage: not one that nobody could forge.
+// A hash of bytes that finds damage; it can be forged.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,4 @@
-"""Files of replay buffers: what a ring consists of, behind a header that says what it is."""
+"""Files of replay buffers: the arrays of a ring, behind a header that describes them."""
 from __future__ import annotations
 
 import fcntl
@@ -28,7 +28,7 @@ Shapes = dict[str, tuple[tuple[int, ...], Any]]
 
 
 def header_of(contents: Mapping[str, Any]) -> bytes:
-    """Returns what a file begins with: the same bytes for the same contents, so that a file is compared, not read."""
+    """Returns the beginning of a file: the same bytes for the same contents, so that a file is compared, not read."""
     text = json.dumps(contents, sort_keys=True).encode()
     header = MAGIC + text
     return header + bytes(-len(header) % ALIGNMENT)
@@ -68,7 +68,7 @@ def mapped(path: str, header: bytes, shapes: Shapes) -> tuple[BufferedRandom, np
         try:
             create(path, header, shapes, {}, over=False)
         except FileExistsError:
-            # somebody else was faster; the lock decides whose it is
+            # another buffer was faster; the lock decides whose it is
             pass
     # closed by who gets it, or here
     file = open(path, "r+b")
@@ -103,7 +103,7 @@ def check(file: Any, header: bytes, shapes: Shapes) -> None:
 
 
 def _contents_of(header: bytes) -> dict[str, Any]:
-    """Returns what the beginning of a file says that it contains, as arguments have it; nothing if it is damaged."""
+    """Returns the contents of a file by its header, in terms of the arguments; nothing if it is damaged."""
     text, end, _ = header[len(MAGIC):].partition(b"\0")
     try:
         contents = dict(json.loads(text))
@@ -176,6 +176,6 @@ def read(file: Any, header: bytes, shapes: Shapes, targets: Mapping[str, NDArray
 def close(file: Any, unlocks: bool) -> None:
     """Closes a file and lets another buffer have it; a forked process does not own the lock."""
     if unlocks and not file.closed:
-        # what is mapped is still open
+        # the mapping keeps the file open
         fcntl.flock(file, fcntl.LOCK_UN)
     file.close()

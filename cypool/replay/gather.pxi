@@ -35,7 +35,7 @@ cdef class Gatherer:
     cdef vector[size_t] action_parts       # their sizes
     cdef size_t num_step_arrays            # of a sample
     cdef Request requested
-    cdef object owners                     # of what was requested
+    cdef object owners                     # of the requested rows
 
     def __init__(self, Ring ring, list action_parts, int n_step, double gamma):
         self.ring, self.n_step, self.gamma, self.length = ring, n_step, gamma, ring.length
@@ -44,7 +44,7 @@ cdef class Gatherer:
         self.num_step_arrays = len(action_parts) + 6 + ring.columns.size() - 1
 
     def request(self, cnp.ndarray index, cnp.ndarray goal=None):
-        """Notes what the next sample is of.
+        """Sets the rows of the next sample.
 
         Args:
             index: int64, (n,): rows that can be sampled.
@@ -165,12 +165,12 @@ cdef class Gatherer:
 
 
 cdef class SampledRow(Env):
-    """A row of a sample: for the engine an environment whose observation is what it gathers.
+    """A row of a sample: for the engine an environment whose observation is gathered.
 
     Args:
-        spec: What it gathers, as an observation.
+        spec: Describes the row as an observation.
         env_id: Which row it is.
-        gatherer: What gathers it.
+        gatherer: Gathers it.
     """
     cdef Gatherer gatherer
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_ARRAYS = 64  # of the engine
-# what a sample has of each step, behind the action
+# the columns of a sample for each step, behind the action
 OF_STEPS = {"reward": np.float32, "discount": np.float32, "terminated": np.bool_, "truncated": np.bool_,
             "is_first": np.bool_, "is_last": np.bool_}
 
@@ -29,10 +29,10 @@ class Sample:
         reward: float32: the reward; of n steps the discounted sum of their rewards.
         next_obs: The observation that the step, or the last one of several, led to: the last one of an episode where it
             ended. None for sequences, whose next row it is.
-        discount: float32: what the value of `next_obs` is to be multiplied with: gamma to the power of the steps, 0
-            where the episode terminated.
+        discount: float32: the factor of the value of `next_obs`: gamma to the power of the steps, 0 where the episode
+            terminated.
         terminated, truncated: bool: whether the episode ended in the step, or in the last one of several.
-        index: int64, (n,): what `gather` and `update_priorities` take. No other row ever has the same one.
+        index: int64, (n,): for `gather` and `update_priorities`. No other row ever has the same one.
         weight: float32, (n,): importance of the row, at most 1; all 1 without priorities.
         is_first: bool: whether `obs` is the first observation of an episode, or after a gap.
         is_last: bool, of sequences: whether `obs` is the last observation of an episode: no step was made from it, and
@@ -87,7 +87,7 @@ class Layout:
         self.spec = spec
         self._priorities = priorities
         self._length = length
-        # what absent agents observe is zero, frames before included
+        # observations of absent agents are zero, frames before included
         stacks = stacks and not spec.has_absent_agents
         self.parts = [_part(part, stacks) for _, part in spec.observations]
         self.action_parts = [_bytes_of(part) for _, part in spec.actions]
@@ -110,7 +110,7 @@ class Layout:
         return arrays | {f"step{k}": ((*shape, size), np.uint8) for k, size in enumerate(self.columns)}
 
     def contents(self, num_envs: int, rows: int) -> dict[str, Any]:
-        """Returns what a file has to agree on, to be of such a ring."""
+        """Returns the properties that a file of such a ring has to have."""
         def described(part: Array | Discrete) -> list[Any]:
             return [list(part.shape), part.dtype.str]
 

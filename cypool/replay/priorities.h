@@ -10,7 +10,7 @@
 namespace cypool {
 
 constexpr float kLeastPriority = 1e-7F, kMostPriority = 1e38F;
-// what the greatest priority has in the place of the index of a row
+// takes the place of the index of a row in the greatest priority
 constexpr int64_t kOfAll = -1;
 
 inline uint64_t sealed_bits(uint32_t bits, int64_t index) noexcept {

@@ -51,7 +51,7 @@ cdef enum:
 
 @cython.final
 cdef class Ring:
-    """Rows of what environments did.
+    """The rows of all environments.
 
     Args:
         num_envs: How many environments there are.
@@ -228,7 +228,7 @@ cdef class Ring:
 
     cdef void append(self, int64_t env, const vector[const char*]& obs, size_t k, uint8_t flags,
                      Writer writer) noexcept nogil:
-        """Adds a row with what is in row k of these arrays; in front of a FIRST one also those of its older frames."""
+        """Adds a row with row k of these arrays; in front of a FIRST one also those of its older frames."""
         cdef const Part* part
         cdef int older, frame
         cdef size_t p
@@ -247,7 +247,7 @@ cdef class Ring:
             self.close_episode(env)
 
     cdef void close_episode(self, int64_t env) noexcept nogil:
-        """Ends what the last row of an environment belongs to: no step leads from there."""
+        """Ends the episode of an environment's last row: no step leads from there."""
         self.is_open[env] = NOBODY
         if self.last.size() > 0:
             self.set_last(env, self.written[env] - 1)
@@ -300,8 +300,8 @@ cdef class Ring:
 
         Args:
             env_ids: int32, (k,), each in [0, num_envs).
-            led_to: What the caller's steps led to last, an array of all environments for each part.
-            obs: What the next ones begin with, an array of k rows for each part. Bytes count: NaN is like itself.
+            led_to: The observations after the caller's last steps, an array of all environments for each part.
+            obs: Those before its next steps, an array of k rows for each part. Bytes count: NaN is like itself.
         """
         cdef size_t k, p, size, count
         cdef const int32_t* ids = self.ids_of(env_ids, &count)
@@ -328,13 +328,13 @@ cdef class Ring:
         return result
 
     def cut_pool(self):
-        """Notes that the pool did something that is not known; what the caller adds continues."""
+        """Ends the pool's episodes after a change that is not known; episodes of the caller continue."""
         cdef int64_t env
         for env in range(self.num_envs):
             self.end_of(env, CALLER)
 
     cdef void end_of(self, int64_t env, Writer writer) noexcept nogil:
-        """Ends what the last row of an environment belongs to, if it waits for a step of somebody else's."""
+        """Ends the episode of an environment's last row, if it waits for a step of another writer."""
         if self.is_open[env] != NOBODY and self.is_open[env] != writer:
             self.close_episode(env)
 
@@ -349,7 +349,7 @@ cdef class Ring:
             reward, terminated, truncated: Of the rows.
             agents: An array for each column of agents.
             final_obs: As `obs`, where an episode ended and the next one has begun.
-            of_caller: Whether somebody else than the pool made the steps: they do not continue the pool's episodes.
+            of_caller: Whether the steps are not the pool's: they do not continue the pool's episodes.
         """
         cdef size_t k, c, p, newest, count
         cdef const int32_t* ids = self.ids_of(env_ids, &count)
@@ -405,7 +405,7 @@ cdef class Ring:
                     if self.length == 0:
                         self.mark(env, self.written[env] - 2)
                 elif not flags:
-                    # nobody knows what came before
+                    # the observation before is not known
                     self.append(env, shown, k, FIRST, writer)
                 if same_step and flags:
                     self.append(env, shown, k, FIRST, writer)
@@ -437,7 +437,7 @@ cdef class Ring:
         return obs, steps
 
     def restore(self, cnp.ndarray obs_sums, cnp.ndarray step_sums):
-        """Takes up the rows that are in memory which somebody else has filled.
+        """Takes up the rows in memory that was filled from outside.
 
         Args:
             obs_sums, step_sums: Their checksums, as `sums` returns them.
@@ -461,7 +461,7 @@ cdef class Ring:
                     intact &= self.obs_sum(env, row) == wanted_obs[k]
                     intact &= self.priority == NULL or self.restore_priority(env, row)
                     if row == self.written[env] - 1:
-                        # what the step led to was not written any more
+                        # the observation after the step was not written any more
                         self.forget_step(env, row)
                     else:
                         intact &= wanted_step[k] == (self.step_sum(env, row) if self.flags[k] & STEPPED else 0)
@@ -494,7 +494,7 @@ cdef class Ring:
             memset(column.data + k * column.row_bytes, 0, column.row_bytes)
 
     cdef void restore_rows(self, int64_t env) noexcept nogil:
-        """Finds what is not stored of the rows of an environment."""
+        """Computes the fields of an environment's rows that are not stored."""
         cdef int64_t oldest = max(self.begun[env] - self.rows, <int64_t>0), written = self.written[env], row
         cdef int64_t number = 0
         self.is_open[env] = NOBODY

@@ -1,4 +1,4 @@
-# What the rows of a replay buffer are, and their memory.
+# The rows of a replay buffer, and their memory.
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.string cimport memcpy
 
@@ -6,7 +6,7 @@ cimport numpy as cnp
 
 from cypool.random cimport Rng
 
-cdef enum:                       # what a row is of: bits
+cdef enum:                       # the kind of a row: bits
     FIRST = 1                    # the first observation of an episode, or after a gap
     LAST = 2                     # the last observation of an episode
     STEPPED = 4                  # a step was made from here, to the next row

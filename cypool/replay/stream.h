@@ -1,4 +1,4 @@
-// Copies to memory that is not read soon, past the caches, so that they keep what environments work with.
+// Copies to memory that is not read soon, past the caches, so that they keep the data of environments.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace cypool {
 
-// Other threads see what was written after `end_of_streams`.
+// Other threads see the bytes after `end_of_streams`.
 inline void stream(char* out, const char* source, size_t size) noexcept {
 #ifdef __SSE2__
     constexpr size_t kLine = 64, kWord = sizeof(__m128i);

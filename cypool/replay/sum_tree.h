@@ -29,7 +29,7 @@ public:
         size_t k = 1;
         while (k < leaves_) {
             k *= 2;
-            // rounding may leave `part` at the end of what is left
+            // rounding may leave `part` at the end of the rest
             if (part >= sums_[k] && sums_[k + 1] > 0) {
                 part -= sums_[k];
                 ++k;

@@ -1,4 +1,4 @@
-"""Checks that you can run on an environment: is it, here and now, what it claims to be?
+"""Checks that you can run on an environment: does it keep its promises on this machine?
 
     >>> print(cypool.testing.check_parity("Acrobot-v1"))
     >>> print(cypool.testing.check_env("my_env/MyEnv-v0"))

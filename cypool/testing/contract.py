@@ -43,8 +43,8 @@ class Contract:
         options: Its options.
         num_envs, num_steps: Size of each run.
         num_episodes: Episodes that ended in one of them.
-        passed: What was checked.
-        skipped: What could not be, and why.
+        passed: The checks that passed.
+        skipped: Checks that could not run, and why.
     """
 
     id: str
@@ -66,15 +66,16 @@ class Contract:
 
 def check_env(id: str, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 0, without_gil: bool = True,
               report: Callable[[str], object] | None = None, **options: Any) -> Contract:
-    """Checks with random actions that an environment does what cypool promises of every environment.
+    """Checks with random actions that an environment keeps cypool's promises about every environment.
 
     * It writes all of its row, and nothing else (`cypool.make(debug=True)`).
     * Observations lie in their space, rewards are finite. Those that are declared as stacks are.
     * The same seed and actions give the same bytes, whatever the number of threads, in synchronous and asynchronous
       pools, and after a reset with that seed.
     * `save` is complete: `load` restores the state in this pool, in another one, and after pickling. `load` refuses
-      values that are missing, too many or of another type; whether a number is in its range, nobody else knows.
-    * `copy` does what `save` and `load` do.
+      values that are missing, too many or of another type; whether a number is in its range, only the environment
+      knows.
+    * `copy` has the result of `save` and `load`.
     * The autoreset modes have the same episodes.
     * A step that fails costs a row, and nothing else.
     * Its steps and resets run without the GIL.
@@ -94,7 +95,7 @@ def check_env(id: str, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
         A `Contract`, to be printed.
 
     Raises:
-        ContractError: It does not; says what, and where first.
+        ContractError: It does not; names the promise and the first place.
         EnvError: It raised.
         ValueError, TypeError, ImportError: As `cypool.make` and `cypool.make_spec`; or the id stands for several
             environments.
@@ -446,7 +447,7 @@ class _Check:
 
 
 def _damaged(own: Any) -> Iterator[tuple[str, Any]]:
-    """Yields what is wrong with it, and a state that is not one, but like it."""
+    """Yields damaged states, each with a text that names the damage."""
     yield "that is None", None
     if isinstance(own, dict):
         for key in own:
@@ -459,7 +460,7 @@ def _damaged(own: Any) -> Iterator[tuple[str, Any]]:
         for k in range(len(own)):
             yield f"whose value {k} is of another kind", type(own)([*own[:k], _other(own[k]), *own[k + 1:]])
             if isinstance(own[k], bytes):
-                # longer ones, as nobody can read beyond their end
+                # longer ones, which cannot be read beyond their end
                 yield f"whose value {k} is a byte longer", type(own)([*own[:k], own[k] + b"\0", *own[k + 1:]])
     elif isinstance(own, bytes):
         yield "that is a byte longer", own + b"\0"

@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 
 
 class ParityError(AssertionError):
-    """An environment does not do what its reference does.
+    """An environment differs from its reference.
 
     Attributes:
         id: The environment.
         seed: The seed of the run.
         step: The step of the run, 1 for the first; 0 for the reset before it.
-        env_id: The environment in the batch; None if what differs has no rows.
-        key: What differs: "observation", "reward", "terminated", "truncated", "info ...", "random stream", or a space.
+        env_id: The environment in the batch; None if the differing values have no rows.
+        key: The differing part: "observation", "reward", "terminated", "truncated", "info ...", "random stream", or
+            a space.
         ours, reference: The values.
     """
 
@@ -49,7 +50,7 @@ class Parity:
 
     Attributes:
         id: The environment.
-        reference: What it was compared with, and the version of that.
+        reference: The name and the version of the reference.
         options: Its options.
         autoreset_mode: The mode.
         num_envs, num_steps, seeds: How much of it.
@@ -80,7 +81,7 @@ def check_parity(id: str, *, num_envs: int = 4, num_steps: int = 1000, seeds: Se
 
     Args:
         id: An id that is registered with a `reference`: Gymnasium's environment of that id, in a `SyncVectorEnv`; or
-            an Atari game with a `preset`, or one whose id has one, and then what that follows.
+            an Atari game with a `preset`, or one whose id has one, and then the package of that preset.
         num_envs: Environments in the batch.
         num_steps: Steps of the batch, for each seed.
         seeds: Seeds, one run each.
@@ -105,7 +106,7 @@ def check_parity(id: str, *, num_envs: int = 4, num_steps: int = 1000, seeds: Se
     if options.get("precision", "exact") != "exact":
         raise ValueError(f"precision: expected 'exact', as nothing else equals the reference, got "
                          f"{options['precision']!r}")
-    # before the reference is asked, which has words of its own for what it does not know
+    # before the reference, which has other messages for unknown options
     defaults = cypool.make_spec(id).options
     cypool.make_spec(id, **options)
     num_steps = check_int("num_steps", num_steps, 1, 2**31 - 1)
@@ -118,7 +119,7 @@ def check_parity(id: str, *, num_envs: int = 4, num_steps: int = 1000, seeds: Se
     for seed in seeds:
         with cypool.make(id, num_envs=num_envs, num_threads=num_threads, seed=seed, autoreset_mode=autoreset_mode,
                          **options) as ours:
-            # what chance chose has to be the same for both: the map of a FrozenLake
+            # random options have to be the same for both: the map of a FrozenLake
             drawn = {name: value for name, value in ours.env_spec.options.items()
                      if value is not None and defaults[name] is None and name not in options}
             theirs, version = _make_reference(reference, ours, seed, options, drawn)
@@ -151,7 +152,7 @@ def _make_reference(reference: str, ours: Any, seed: int, options: dict[str, Any
     with warnings.catch_warnings():
         # that there is a newer version of the environment, or that its spaces are unusual
         warnings.simplefilter("ignore")
-        # exact is what the reference is anyway, and it computes with the actions that it is given
+        # the reference is always exact, and it computes with the actions that it is given
         options = {name: value for name, value in {**options, **drawn}.items()
                    if (name, value) != ("precision", "exact") and name != "action_dtype"}
         theirs = gymnasium.make_vec(id, num_envs=ours.num_envs, vectorization_mode="sync",
@@ -210,7 +211,7 @@ class _Run:
         return ended
 
     def _compare(self, key: str, ours: Any, theirs: Any, rows: Bools | None = None, env_id: int | None = None) -> None:
-        """Compares arrays, or dicts or tuples of them: all rows, or those that count; or what one environment has."""
+        """Compares arrays, or dicts or tuples of them: all rows, or those that count; or values of one environment."""
         if isinstance(theirs, str) or (isinstance(theirs, tuple) and theirs and isinstance(theirs[0], str)):
             # the reference's texts are bytes here
             ours = cypool.text(ours)
@@ -242,14 +243,14 @@ class _Run:
                 self._compare(key, ours[i], theirs[i], env_id=int(i))
 
     def _compare_info(self, ours: Any, theirs: Any) -> None:
-        """Compares what the reference's info has; ours may contain more."""
+        """Compares the keys of the reference's info; ours may contain more."""
         for key, value in theirs.items():
             if key.startswith("_") or not np.any(theirs[f"_{key}"]):
                 continue
             if key not in ours:
                 self._differ(f"info {key}", None, value)
             elif isinstance(value, dict):
-                # final_info, and what agents have, by their groups
+                # final_info, and infos of agents, by their groups
                 self._compare_info(ours[key], value)
             else:
                 mine = np.asarray(ours[key])
@@ -259,7 +260,7 @@ class _Run:
                 self._compare(f"info {key}", mine, value, theirs[f"_{key}"])
 
     def _compare_streams(self) -> None:
-        """Compares where the random streams are: what has been drawn shows in the end, even if nothing came of it.
+        """Compares the positions of the random streams: each draw shows in the end, even if it had no effect.
 
         Not where the reference's are none of NumPy's.
         """

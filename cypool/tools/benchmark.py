@@ -1,6 +1,6 @@
 """Measures how many frames per second cypool and its peers deliver on this machine.
 
-What keeps the figures honest on a machine that has other things to do as well:
+Rules that keep the figures right on a machine with other work:
 
   * Each candidate is a process, started once. Those not being timed are stopped: their threads take no core.
   * Rounds go A B C, C B A, and so on; each sample follows a warm-up.
@@ -185,7 +185,7 @@ CANDIDATES = [
 def serve(name: str, settings: str) -> None:
     """Is a candidate's process: takes a sample whenever a line comes in, and answers with a line of JSON."""
     die_with_parent()
-    # what libraries print must not get between the answers
+    # output of libraries must not get between the answers
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     args = argparse.Namespace(**json.loads(settings))
@@ -238,9 +238,9 @@ class Runner(subprocess.Popen[str]):
         self.name = name
         # some Dooms write to the current folder
         self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        # what can be imported here can be imported there
+        # the same modules can be imported there
         path = os.pathsep.join(os.path.abspath(folder) for folder in sys.path)
-        # a session of its own: one signal reaches all its processes, and Ctrl-C none
+        # a new session: one signal reaches all its processes, and Ctrl-C none
         super().__init__([sys.executable, "-m", "cypool.tools.benchmark", name, json.dumps(vars(args))],
                          text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
                          stderr=None if args.verbose else subprocess.DEVNULL,
@@ -322,7 +322,7 @@ def describe() -> dict[str, Any]:
 
 
 def show(report: dict[str, Any], args: Args) -> None:
-    """Prints the table, and what one has to know to read it."""
+    """Prints the table, and its explanation."""
     results, machine, ratio = report["results"], report["machine"], "{1:.2f} ({0:.2f}..{2:.2f})".format
     first = results[0]["candidate"]
     rows: list[list[Cell]] = []
@@ -380,7 +380,7 @@ def check(args: Args) -> None:
 
 
 def of_env(args: Args, env: str) -> Args:
-    """Returns the arguments for an environment, with what the record of its family says about its peers.
+    """Returns the arguments for an environment, with the facts about its peers from the record of its family.
 
     `game` is ALE's name of the game, if that is a peer, else None.
     """
@@ -424,7 +424,7 @@ def table_of_envs(args: Args, envs: Sequence[str]) -> dict[str, list[dict[str, A
     """Measures several environments and prints a line for each, in Markdown.
 
     Returns:
-        What `summarize` returned of each.
+        The result of `summarize` for each.
     """
     results: dict[str, list[dict[str, Any]]] = {}
     lines: list[list[float]] = []

@@ -41,7 +41,7 @@ _importing = threading.RLock()
 # by names of modules: of threads that compile the same, one does it
 _compiling: dict[str, threading.Lock] = {}
 
-# run in an interpreter of its own: setuptools leaves traces in the one it runs in
+# run in a new interpreter: setuptools leaves traces in the one it runs in
 _COMPILE = """
 import sys
 from setuptools import Extension, setup
@@ -59,7 +59,7 @@ def extension(name: str, sources: Sequence[str] | None = None, **arguments: Any)
     Args:
         name: Its dotted name, such as "my_env.my_env".
         sources: The .pyx, and the C++ files that belong to it; by default the .pyx of that name, "my_env/my_env.pyx".
-        **arguments: What else `setuptools.Extension` takes; lists come after cypool's own.
+        **arguments: Further arguments of `setuptools.Extension`; lists come after cypool's own.
 
     Returns:
         A `setuptools.Extension`.
@@ -91,9 +91,9 @@ def compile(source: str | os.PathLike[str], name: str | None = None, *, max_epis
             **options: Any) -> str:
     """Compiles an environment, unless it was before, and registers it; for prototypes and notebooks.
 
-    What is compiled stays in `$CYPOOL_CACHE/compiled` (`~/.cache/cypool/compiled`), under a hash of the text, of the
+    The compiled module stays in `$CYPOOL_CACHE/compiled` (`~/.cache/cypool/compiled`), under a hash of the text, of the
     files next to it that may be included, and of all it is compiled with. A changed text is compiled again, and takes
-    the place of the old; pools that exist keep what they have.
+    the place of the old; existing pools keep the old one.
 
     Args:
         source: A path of a .pyx; or its text, which has more than one line.
@@ -245,7 +245,7 @@ def _make(path: Path | None, text: str, name: str, target: Path) -> str:
 
 def _run(source: Path, work: str | Path, arguments: Sequence[str]) -> str:
     """Runs Python with these arguments; returns its output, or raises a CompileError with it."""
-    # what can be imported here can be cimported there
+    # the same modules can be cimported there
     env = dict(os.environ, PYTHONPATH=os.pathsep.join(os.path.abspath(folder) for folder in sys.path))
     done = subprocess.run([sys.executable, *arguments], cwd=work, env=env, capture_output=True, text=True,
                           errors="replace")

@@ -41,7 +41,7 @@ def action_of_keys(spec: EnvSpec, entry_point: str) -> tuple[Callable[[Collectio
         digits = {str(number): number for number in range(min(action.n, 10))}
         nothing = keys.get("", 0)
         named = [f"{key} {number}" for key, number in keys.items() if key]
-        # unless the family has digits of its own
+        # unless the family uses digits itself
         if digits.keys().isdisjoint(keys):
             keys = {**keys, **digits}
             named.append(f"keys 0 to {len(digits) - 1}: the action of that number")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TextIO, TypeVar
 
 Item = TypeVar("Item")
-Cell = str | tuple[str, str]  # a text, or one with a style of its own
+Cell = str | tuple[str, str]  # a text, or one with a style
 _STYLES = {"bold": "1", "dim": "2", "italic": "3", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
@@ -40,7 +40,7 @@ def styled(text: str, style: str) -> str:
 def print_text(text: str, indent: int = 0) -> None:
     """Prints a text whose lines are wrapped to the width of the terminal, with blanks before each."""
     for line in text.splitlines():
-        # what a line begins with stays before all that it is wrapped to
+        # a line's indentation stays before all lines that it is wrapped to
         before = " " * indent + line[:len(line) - len(line.lstrip())]
         print(textwrap.fill(line.strip(), width(), initial_indent=before, subsequent_indent=before,
                             break_on_hyphens=False) if line.strip() else "")
@@ -54,7 +54,7 @@ def print_table(rows: Sequence[Sequence[Cell]], *, heading: Sequence[str] = (), 
         rows: The cells of each; "" for none.
         heading: The names of the columns; a name may have several lines.
         right: Numbers of the columns whose cells are flush right.
-        styles: That of each column, for cells without one of their own; those that are missing have none.
+        styles: That of each column, for cells without one; missing ones have none.
     """
     above = max((name.count("\n") + 1 for name in heading), default=0)
     named = [name.split("\n") + [""] * above for name in heading]
@@ -89,7 +89,7 @@ class Progress:
             self.show(what)
 
     def show(self, what: str, done: int = 0, total: int = 0) -> None:
-        """Shows what is being done, how much of it is done, and how much there is; a total of 0 is not known."""
+        """Shows the name of the work, its progress, and its total; a total of 0 is not known."""
         if what != self._what:
             self._what, self._began = what, time.monotonic()
         if not self._is_shown:

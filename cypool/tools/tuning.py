@@ -1,4 +1,4 @@
-"""Which num_envs, batch_size and num_threads are the fastest on this machine, as measured: what `cypool tune` does."""
+"""Which num_envs, batch_size and num_threads are the fastest on this machine, as measured, for `cypool tune`."""
 from __future__ import annotations
 
 import itertools
@@ -67,7 +67,7 @@ def tune(id: str, goal: str, *, cpus: int, max_envs: int, learner_seconds: float
         cpus, max_envs: As in `candidates`.
         learner_seconds: How long the caller waits between a batch and its actions.
         options: Options of the environment.
-        progress: Called with what is being done, how much of it is done, and how much there is.
+        progress: Called with the name of the work, its progress, and its total.
     """
     settings = candidates(goal, cpus, max_envs)
     samples: dict[Setting, list[float]] = {}
@@ -94,7 +94,7 @@ def tune(id: str, goal: str, *, cpus: int, max_envs: int, learner_seconds: float
 
 def in_order(measured: list[Measured]) -> list[Measured]:
     """Returns the settings by speed, but first of all the smallest of those that are nearly as fast as the fastest."""
-    # what was measured once only may owe its place to luck
+    # a setting that was measured only once may owe its place to luck
     max_samples = max(each.samples for each in measured)
     again = [each for each in measured if each.samples == max_samples]
     enough = NEARLY * max(each.steps_per_second for each in again)

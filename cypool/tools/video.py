@@ -26,7 +26,7 @@ FORMATS = (".mp4", ".gif", ".mkv", ".mov", ".avi")
 
 def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = None,
            num_steps: int = 500, env_id: ArrayLike | None = None, fps: float | None = None) -> Floats:
-    """Resets a pool, steps it, and writes what it shows to a film: environments in a grid, row by row.
+    """Resets a pool, steps it, and writes its pictures to a film: environments in a grid, row by row.
 
     Args:
         env: A synchronous pool of the Gymnasium API whose environments can be drawn.

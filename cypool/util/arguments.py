@@ -1,6 +1,6 @@
-"""Checks of single arguments, with messages that name the argument, what was expected and what came.
+"""Checks of single arguments, with messages that name the argument, the expected value and the given one.
 
-Only what a check returns may be used: an object may say something else when it is asked again.
+Only the result of a check may be used: an object may say something else when it is asked again.
 """
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def suggestion(word: str, known: Iterable[str], shown_as: Callable[[str], Any] =
     """Returns " (did you mean ...?)" with the known words that are closest, or "" if none is.
 
     Args:
-        shown_as: What the text calls a known word.
+        shown_as: Returns the text for a known word.
         cutoff: How alike they have to be: 0 not at all, 1 equal.
     """
     import difflib  # importing cypool does without
@@ -126,7 +126,7 @@ def check_list(name: str, value: Any, expected: str) -> list[Any]:
     """Returns the items of an iterable as a list; a str does not count as one.
 
     Args:
-        expected: What the message says was expected.
+        expected: The expected value, for the message.
 
     Raises:
         TypeError: It is not one, or raises while it is read.
@@ -143,7 +143,7 @@ def check_dict(name: str, value: Any, keys: Iterable[str], expected: str) -> dic
     """Returns the items of a mapping that has these keys and no others, as a dict.
 
     Args:
-        expected: What the message says was expected.
+        expected: The expected value, for the message.
 
     Raises:
         TypeError: It is not one, or raises while it is read.
@@ -160,10 +160,10 @@ def check_dict(name: str, value: Any, keys: Iterable[str], expected: str) -> dic
 
 
 def check_array(name: str, value: object, expected: str) -> NDArray[Any]:
-    """Returns what `numpy.asarray` makes of a value.
+    """Returns a value as an array, by `numpy.asarray`.
 
     Args:
-        expected: What the message says was expected.
+        expected: The expected value, for the message.
 
     Raises:
         ValueError, TypeError: NumPy makes nothing of it: rows differ in length, or the object raises.

@@ -1,7 +1,7 @@
-"""Files kept under the hash of what they were made from, for the next time: by `cypool.compile`, and by cypool's build.
+"""Files kept under the hash of their sources, for the next time: by `cypool.compile`, and by cypool's build.
 
-The folder only ever grows and everything in it can be made again: delete it whenever you like. What is in it runs as
-your own code, so it has to be a folder that no stranger writes to.
+The folder only ever grows and everything in it can be made again: delete it whenever you like. Its files run as your
+own code, so it has to be a folder that no stranger writes to.
 
 The build loads this module by its path (build_tools/cache.py): it imports the standard library alone.
 """
@@ -20,7 +20,7 @@ from typing import Any
 
 
 class UnsafeCache(Exception):
-    """Others could put code into the cache folder; the text says how, and what to do."""
+    """Others could put code into the cache folder; the text says how, and names a remedy."""
 
 
 def place() -> Path:
@@ -64,10 +64,10 @@ def get(folder: Path, kind: str, key: str, suffix: str, make: Callable[[Path], A
         kind: Folder in it.
         key: Hash of everything the file is made from.
         suffix: Of the file.
-        make: Writes the path it is given; returns what there is to say about it, such as warnings, or "".
+        make: Writes the path it is given; returns a message about it, such as warnings, or "".
 
     Returns:
-        The file's path, and what `make` said when the file was made (maybe by another process).
+        The file's path, and the message of `make` when the file was made (maybe by another process).
     """
     return find(folder, kind, key, suffix) or put(folder, kind, key, suffix, make)
 
@@ -79,7 +79,7 @@ def find(folder: Path, kind: str, key: str, suffix: str) -> tuple[Path, str] | N
         folder, kind, key, suffix: As of `get`.
 
     Returns:
-        The file's path and what was said when it was made, or None.
+        The file's path and the message of `make`, or None.
     """
     target, beside = _places(folder, kind, key, suffix)
     # a file that is cut off, or a folder in its place, does not count
@@ -101,7 +101,7 @@ def put(folder: Path, kind: str, key: str, suffix: str, make: Callable[[Path], A
 
 
 def _places(folder: Path, kind: str, key: str, suffix: str) -> tuple[Path, Path]:
-    """Returns where a file is, and where its digest is, with what there was to say."""
+    """Returns the paths of a file, and of its digest with the message of `make`."""
     target = folder / kind / key[:2] / (key + suffix)
     return target, target.with_suffix(".sha256")
 

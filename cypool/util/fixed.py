@@ -8,7 +8,7 @@ class _Fixed:
     """See `fixed`."""
 
     def __set_name__(self, owner: type, name: str) -> None:
-        # not in `__dict__`: CPython finds the attributes of objects faster whose dict nobody has asked for
+        # not in `__dict__`: CPython finds attributes of an object faster if its dict was not asked for
         self._name, self._place = name, f"_fixed_{name}"
 
     def __get__(self, owner: Any, cls: type) -> Any:
@@ -31,5 +31,5 @@ class _Fixed:
 
 
 def fixed() -> Any:
-    """Makes an attribute of a class that is assigned once. What equals it may be assigned, as some programs do."""
+    """Makes an attribute of a class that is assigned once; it may be assigned an equal value again."""
     return _Fixed()

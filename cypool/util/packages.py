@@ -19,7 +19,7 @@ def need(what: str, distribution: str, versions: Sequence[str], install: str, pa
     """Checks that one of some versions of a distribution is installed.
 
     Args:
-        what: Who needs it, with the verb: "Crafter needs".
+        what: The package that needs it, with the verb: "Crafter needs".
         distribution: Its name.
         versions: Those that will do, in their order.
         install: The command that installs one.
@@ -47,7 +47,7 @@ def file_of(what: str, package: str, path: str, install: str) -> str:
     """Returns the path of a file of an installed package.
 
     Args:
-        what: Who needs it, for the message.
+        what: The package that needs it, for the message.
         package: The name to import.
         path: Of the file, relative to the package.
         install: The command that installs the package.

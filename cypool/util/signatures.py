@@ -44,10 +44,10 @@ class Signature:
 
     Attributes:
         struct: The struct, for ctypes.
-        capsule: What Cython calls the type of the function.
+        capsule: Cython's name of the function's type.
         cython: How the function is declared in Cython.
         returns: Its result, for ctypes; None for void.
-        numba: What `cypool.numba` calls the signature, and how it reads there.
+        numba: The name of the signature in `cypool.numba`, and its declaration there.
     """
 
     struct: type[ctypes.Structure]
@@ -61,15 +61,15 @@ def address_of(name: str, function: Any, signature: Signature, expected: str) ->
     """Returns where a function in C is, checked as far as its kind allows; None for a function of another kind.
 
     Args:
-        name: What the argument is called.
-        expected: What the message about a wrong address says was expected.
+        name: The name of the argument.
+        expected: The expected value, for the message about a wrong address.
 
     Raises:
         TypeError: It has another signature.
         ValueError: The address is 0 or below.
     """
     if isinstance(function, int) and not isinstance(function, bool):
-        # the first page of memory is nobody's
+        # the first page of memory has no functions
         if not 4096 <= function < 2**64:
             raise ValueError(f"{name}: expected {expected}, got {shown(function)}, which is no address")
         return function

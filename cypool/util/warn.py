@@ -15,7 +15,7 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
         message: The text.
         category: Of the warning.
     """
-    # compiled modules have no frames, so a constant level would depend on what is compiled
+    # compiled modules have no frames, so a constant level would depend on the modules that are compiled
     level, frame = 1, sys._getframe(0)
     while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _PASSED_OVER:
         level, frame = level + 1, frame.f_back  # type: ignore[assignment]

@@ -16,12 +16,12 @@ cdef enum:
     BEYOND = 32                      # rows on either side of those that the spec has
     APART = 64                       # bytes from one of them to the next
 
-# what the memory holds before it is observed to: a byte that keeps both was not written
+# the bytes of the memory before an observation: a byte that keeps both was not written
 cdef char[2] FILLS = [0x5A, 0x25]
 
 
 cdef class Guarded(Wrapper):
-    """Has the environment observe to memory with zones around every part, and looks what it wrote.
+    """Has the environment observe to memory with zones around every part, and checks the bytes.
 
     A part that is written beyond its end, before its start, not wholly, or not the same twice in a row is a
     RowError that names it; the pool makes an `EnvError` of that. So is one that the spec does not have.

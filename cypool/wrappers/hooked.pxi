@@ -8,7 +8,7 @@ from cypool.hooks cimport Hook, Transition
 
 
 cdef class Hooked(Wrapper):
-    """Has hooks called for what the environment shows.
+    """Has hooks called for each observation.
 
     Args:
         spec: The spec with the observation that the observation hook writes.
@@ -20,7 +20,7 @@ cdef class Hooked(Wrapper):
     cdef Hook reward_hook, observation_hook
     cdef tuple owners                # of the hooks' code
     cdef Scratch even, odd           # own the memory of the next two
-    cdef Slot now, before            # what the environment shows
+    cdef Slot now, before            # the environment's observation
     cdef bint has_observed           # `now` is up to date
 
     def __init__(self, spec, int env_id, Env inner, reward, observation):
@@ -63,7 +63,7 @@ cdef class Hooked(Wrapper):
         if self.agents == NULL or seen.reward != reward:
             self.reward = seen.reward
         self.terminated, self.truncated = seen.terminated != 0, seen.truncated != 0
-        # the hook's reward is what the episode's return counts
+        # the episode's return counts the hook's reward
         self.raw_reward = NAN
         return 0
 

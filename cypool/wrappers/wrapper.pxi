@@ -1,4 +1,4 @@
-# An environment around another one, and memory for what that one observes.
+# An environment around another one, and memory for its observation.
 from libc.math cimport NAN
 from libc.stdint cimport uint8_t, uintptr_t
 from libc.stdlib cimport free

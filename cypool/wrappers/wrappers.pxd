@@ -4,19 +4,19 @@ from libcpp.vector cimport vector
 from cypool.env cimport Env, Slot
 
 
-# An environment around another one, and memory for what that one observes.
+# An environment around another one, and memory for its observation.
 
 cdef class Wrapper(Env):
     """Holds another environment and does as that does; a subclass changes some of it."""
     cdef Env inner
 
-    cdef void lend(self) noexcept nogil      # what the engine keeps, to the inner environment
-    cdef void fetch(self) noexcept nogil     # what the inner environment set, for the engine
+    cdef void lend(self) noexcept nogil      # passes the engine's fields to the inner environment
+    cdef void fetch(self) noexcept nogil     # passes the inner environment's fields to the engine
 
 
 cdef class Scratch:
     """One row outside of any batch, with zones around its parts."""
-    cdef Slot slot                           # what observe writes to
+    cdef Slot slot                           # observe writes to it
     cdef vector[size_t] offsets              # of each part; before and behind it lies a zone
     cdef vector[size_t] sizes
     cdef vector[size_t] zones                # bytes before the part, and as many behind it

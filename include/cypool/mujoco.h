@@ -16,7 +16,7 @@
 using mjtNum = double;
 using mjtObj = int;
 
-// ---- what cypool uses: the one table of it
+// ---- the parts that cypool uses: their one table
 
 // clang-format off
 
@@ -184,7 +184,7 @@ struct Place {
 struct ArrayField {
     std::string name;
     int64_t offset = 0;
-    char type = 0;  // d, f, i, or another one that nobody computes with
+    char type = 0;  // d, f, i, or another one, which is not used in calculations
     int64_t item_bytes = 0;
     std::string rows, columns;  // names of sizes; "": a number
     int64_t factor = 1;         // of the columns
@@ -196,9 +196,9 @@ struct Library {
     int version = 0;  // as mjVERSION_HEADER: 337, 3017000
     int64_t model_bytes = 0, scene_bytes = 0, context_bytes = 0, contact_bytes = 0;
     std::vector<ArrayField> model, data;  // options are behind the arrays
-    bool derived_is_known = false;        // whether `model` says exactly what mj_setConst does
+    bool derived_is_known = false;        // whether `model` says which arrays mj_setConst reads and writes
     std::vector<std::string> warnings;    // the names of mjtWarning
-    int mjENBL_SLEEP = 0;                 // 0: nobody sleeps, before 3.4
+    int mjENBL_SLEEP = 0;                 // 0: no body sleeps, before 3.4
 #define X(name) int name = 0;
     CYPOOL_MUJOCO_NUMBERS(X)
 #undef X
@@ -225,7 +225,7 @@ struct Library {
     void (*mj_deleteData)(RawData* d) = nullptr;
     double (**mjcb_time)() = nullptr;
     void (**mjcb_control)(const RawModel* m, RawData* d) = nullptr;
-    // what hears of errors and warnings in a thread: one handler since 3.10, two before
+    // handlers of errors and warnings in a thread: one since 3.10, two before
     using LogHandler = void (*)(const mjLogMessage*);
     using TextHandler = void (*)(const char*);
     LogHandler (*set_log_handler)(LogHandler) = nullptr;  // returns the one before
@@ -241,8 +241,8 @@ struct Library {
     }
 };
 
-// where `cypool.envs.mujoco_common.library` has put it; the end is the size of a Library, so that what was compiled
-// for another one finds none
+// where `cypool.envs.mujoco_common.library` has put it; the end is the size of a Library, so that code that was
+// compiled for another one finds none
 inline std::atomic<const Library*> the_library = nullptr;
 inline const Library& find_library() {
     const PyGILState_STATE state = PyGILState_Ensure();
@@ -281,7 +281,7 @@ struct mjModel {
     mjModel(const mjModel&) = delete;
     void operator=(const mjModel&) = delete;
 
-    // Sees which arrays there are, again after somebody has given the model others.
+    // Reads the sizes and addresses of the arrays, again after the model was given others.
     void look() {
         const cypool::Library& l = cypool::library();
 #define X(name) name = cypool::integer_at(raw, l.name);
@@ -347,7 +347,7 @@ private:
     template <class T> T& at(const cypool::Place& place) const { return cypool::at<T>(raw, place); }
 };
 
-// what a contact has; where contacts are changes with each step
+// a contact; the addresses of contacts change with each step
 struct mjContact {
     int geom[2];
     int efc_address;

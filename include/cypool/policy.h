@@ -1,4 +1,4 @@
-// What a policy sees: a function of the user's that the threads call without the GIL, before each step of a rollout.
+// The argument of a policy: of a user's function that the threads call without the GIL, before each step of a rollout.
 #pragma once
 
 #include <cstdint>

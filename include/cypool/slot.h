@@ -9,7 +9,7 @@
 
 namespace cypool {
 
-// One row of a batch: where an environment writes what it observes. The pool owns the memory.
+// One row of a batch: where an environment writes its observation. The pool owns the memory.
 struct Slot {
     void* const* obs;   // obs[k]: this row of the k-th observation array, in the order of the spec
     void* const* info;  // info[k]: this row of the k-th info array, in the order of the spec

@@ -1,4 +1,4 @@
-// What a hook sees: a function of the user's, called by the threads without the GIL.
+// The argument of a hook: of a user's function that the threads call without the GIL.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ FLOORS = [
     ["util", "errors", "random"],
     ["spec", "options", "state", "env"],
     ["env_methods", "hooks", "policies", "backend", "registration"],
-    ["numba", "engine", "wrappers", "envs", "subproc"],
+    ["numba", "engine", "wrappers", "envs", "hosting"],
     ["api"],
     ["making", "replay"],
     ["adapters", "compat", "cluster"],

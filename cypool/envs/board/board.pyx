@@ -73,7 +73,7 @@ cdef class TicTacToe(BoardGame):
     def __init__(self, spec, env_id):
         TurnEnv.__init__(self, spec, env_id)
         self.state.reset(new Match[CTicTacToe]())
-        self.game, self.archived = self.state.get(), &self.state
+        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
 
 
 cdef class ConnectFour(BoardGame):
@@ -91,7 +91,7 @@ cdef class ConnectFour(BoardGame):
     def __init__(self, spec, env_id):
         TurnEnv.__init__(self, spec, env_id)
         self.state.reset(new Match[CConnectFour]())
-        self.game, self.archived = self.state.get(), &self.state
+        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
 
 
 cdef class Othello(BoardGame):
@@ -109,7 +109,7 @@ cdef class Othello(BoardGame):
     def __init__(self, spec, env_id):
         TurnEnv.__init__(self, spec, env_id)
         self.state.reset(new Match[COthello]())
-        self.game, self.archived = self.state.get(), &self.state
+        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
 
 
 cdef class Breakthrough(BoardGame):
@@ -129,7 +129,7 @@ cdef class Breakthrough(BoardGame):
         TurnEnv.__init__(self, spec, env_id)
         cdef int rows = spec.options["rows"], columns = spec.options["columns"]
         self.state.reset(new Match[CBreakthrough](CBreakthrough(rows, columns)))
-        self.game, self.archived = self.state.get(), &self.state
+        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
 
 
 cdef class Hex(BoardGame):
@@ -150,7 +150,7 @@ cdef class Hex(BoardGame):
         TurnEnv.__init__(self, spec, env_id)
         cdef int size = spec.options["board_size"]
         self.state.reset(new Match[CHex](CHex(size)))
-        self.game, self.archived = self.state.get(), &self.state
+        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
 
 
 cdef class Go(BoardGame):
@@ -172,7 +172,7 @@ cdef class Go(BoardGame):
         cdef int size = spec.options["board_size"]
         cdef float komi = spec.options["komi"]
         self.state.reset(new Match[CGo](CGo(size, komi)))
-        self.game, self.archived = self.state.get(), &self.state
+        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
 
 
 cdef class Game2048(BoardGame):
@@ -191,4 +191,4 @@ cdef class Game2048(BoardGame):
         TurnEnv.__init__(self, spec, env_id)
         cdef int largest = spec.options["max_tile"].bit_length() - 1
         self.state.reset(new Match[MergingTiles](MergingTiles(largest)))
-        self.game, self.archived = self.state.get(), &self.state
+        self.game, self.archived = <TurnGame*>self.state.get(), &self.state

@@ -1,4 +1,4 @@
-"""The `cypool` command: one module for each verb, `app` that runs them, `console` with what they share."""
+"""The `cypool` command: one module for each verb, `app` that runs them, `console` with their shared code."""
 from __future__ import annotations
 
 import os
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: The words behind `cypool`; by default those that the process was called with.
 
     Returns:
-        0; 1 if a check found something wrong; 2 if the command cannot do what it was asked; 130 after Ctrl-C.
+        0; 1 if a check found something wrong; 2 if the command was refused; 130 after Ctrl-C.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
@@ -69,7 +69,7 @@ def _run(words: list[str]) -> int:
         # the reader has seen enough; Python would flush the rest at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    # what cypool raises of arguments and of what is not installed; a text of several lines begins with the matter
+    # cypool's exceptions for arguments and for missing packages; a text of several lines begins with the matter
     except (Refusal, ValueError, TypeError, ImportError, NotImplementedError, OSError, CompileError,
             UnsafeCache) as error:
         verb = f" {words[0]}" if words and words[0] in VERBS else ""

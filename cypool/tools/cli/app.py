@@ -80,7 +80,7 @@ def _print_help() -> None:
 
 
 def completions(words: Sequence[str]) -> list[str]:
-    """Returns what the last of the words behind `cypool` can be."""
+    """Returns the completions of the last of the words behind `cypool`."""
     *before, last = words or ("",)
     if not before:
         found: Any = [*VERBS, "--help", "--version", "--completion"]

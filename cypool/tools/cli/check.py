@@ -7,7 +7,7 @@ from typing import Any
 from cypool.tools.cli.console import Parser, Refusal, number, options_of, print_json
 from cypool.tools.terminal import Progress, styled
 
-HELD = 7  # what `check_env` reports of an environment that can be saved and runs without the GIL
+HELD = 7  # checks that `check_env` reports for an environment that can be saved and runs without the GIL
 CHECKS = ("parity", "contract")
 
 
@@ -29,7 +29,7 @@ def run(id: str, only: str | None, num_envs: int, num_steps: int, seeds: int, op
         as_json: bool) -> int:
     """Check an environment: is it its reference bit for bit, and does it keep cypool's contract?
 
-    Exit status 1 if not: the text says what differs, and where first.
+    Exit status 1 if not: the text names the first difference.
     """
     from cypool.envs import family_of
     from cypool.errors import EnvError

@@ -9,11 +9,11 @@ from typing import Any, NoReturn
 
 
 class Refusal(Exception):
-    """The command cannot do what it was asked: the text says what to do. Exit status 2."""
+    """The command is refused: the text gives the remedy. Exit status 2."""
 
 
 class Parser(argparse.ArgumentParser):
-    """The parser of a verb: its errors are refusals, and it knows what the shell may complete."""
+    """The parser of a verb: its errors are refusals, and it knows the completions for the shell."""
 
     def __init__(self, prog: str, **settings: Any) -> None:
         super().__init__(prog, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **settings)
@@ -45,7 +45,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def number(kind: type[int] | type[float], low: float, high: float = float("inf")) -> Callable[[str], Any]:
-    """Returns what reads a number between two bounds from a word."""
+    """Returns a function that reads a number between two bounds from a word."""
     expected = f"a number of {low:g} to {high:g}" if high < float("inf") else f"a number of at least {low:g}"
 
     def read(word: str) -> Any:
@@ -68,7 +68,7 @@ def all_ids() -> list[str]:
 
 
 def print_json(value: Any) -> None:
-    """Prints a value as JSON on stdout; what JSON does not have is printed as Python shows it."""
+    """Prints a value as JSON on stdout; values that JSON does not have are printed as Python shows them."""
     print(json.dumps(value, indent=1, default=plain))
 
 

@@ -1,4 +1,4 @@
-"""`cypool doctor`: what of this machine and this installation matters to cypool, and what to do about it."""
+"""`cypool doctor`: the state of this machine and this installation, with advice."""
 from __future__ import annotations
 
 import functools
@@ -17,7 +17,7 @@ from cypool.tools.cli.console import Parser, print_json
 from cypool.tools.terminal import Cell, print_table, styled
 
 NEWEST_PYTHON = (3, 14)
-# those of docs/how_to/training_libraries.md, and what pip calls them
+# those of docs/how_to/training_libraries.md, and their names for pip
 LIBRARIES = {"Stable-Baselines3": "stable-baselines3", "Tianshou": "tianshou", "TorchRL": "torchrl",
              "rl_games": "rl-games", "RLlib (in Ray)": "ray", "PufferLib": "pufferlib", "skrl": "skrl",
              "AgileRL": "agilerl", "CleanRL": "cleanrl", "PyTorch": "torch", "JAX": "jax"}
@@ -33,10 +33,10 @@ print("OSMesa" if "libOSMesa" in libraries else "EGL")
 
 
 class Finding(NamedTuple):
-    """A line of the page: `advice` is what to do where the status is not "ok"."""
+    """A line of the page: `advice` is a remedy where the status is not "ok"."""
 
     topic: str
-    status: str  # "ok", "warning", or "optional" for what is not installed and need not be
+    status: str  # "ok", "warning", or "optional" for a missing package that is not needed
     found: str
     advice: str = ""
 
@@ -47,7 +47,7 @@ def declare(parser: Parser) -> None:
 
 
 def run(as_json: bool) -> None:
-    """Look at this machine and this installation: one line each, with what to do about it.
+    """Look at this machine and this installation: one line each, with advice.
 
     A bug report begins with this page.
     """
@@ -216,7 +216,7 @@ def _missing_of_rllib() -> list[str]:
 
 
 def requirements() -> list[tuple[str, str, str]]:
-    """Returns (package, bounds, extra or "") of what cypool asks for, each package once."""
+    """Returns (package, bounds, extra or "") of cypool's requirements, each package once."""
     lines: list[tuple[str, str]] = []
     try:
         split = (line.partition(";") for line in metadata.requires("cypool") or [])

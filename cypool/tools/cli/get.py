@@ -1,4 +1,4 @@
-"""`cypool get`: downloads what a family needs and no package of today's Python brings."""
+"""`cypool get`: downloads files of a family that no package for today's Python has."""
 from __future__ import annotations
 
 from importlib import import_module
@@ -20,7 +20,7 @@ def _downloads() -> dict[str, str]:
 
 
 def run(family: str) -> None:
-    """Download what a family needs, with pip, into cypool's cache; check it; print its licences.
+    """Download files that a family needs, with pip, into cypool's cache; check it; print its licences.
 
     It does nothing if everything is there.
     """

@@ -26,7 +26,7 @@ def declare(parser: Parser) -> None:
 
 
 def run(id: str, option: list[str], picture: bool | None, as_json: bool) -> None:
-    """Show an environment: spaces, reward, options with their defaults, and what it equals."""
+    """Show an environment: spaces, reward, options with their defaults, and its reference."""
     from cypool.registration.registry import entry_of, expand, make_spec
 
     spec = make_spec(id, **options_of(option))
@@ -66,7 +66,7 @@ def _name(name: Any) -> str:
 
 
 def named(each: list[dict[str, Any]]) -> list[str]:
-    """Returns what the environments of a benchmark are called: the texts among the options in which they differ."""
+    """Returns the names of a benchmark's environments: the texts among the options in which they differ."""
     differing = [name for name in each[0] if any(one[name] != each[0][name] for one in each)]
     return [", ".join(one[name] for name in differing if isinstance(one[name], str)) for one in each]
 
@@ -83,7 +83,7 @@ def unwrapped(text: str) -> str:
 
 
 def options_with_meanings(cls: Any) -> dict[str, str]:
-    """Returns what the docstrings of `describe`, a class's own and those of its bases, say of each option."""
+    """Returns the meaning of each option in the docstrings of `describe`, a class's own and those of its bases."""
     meanings: dict[str, str] = {}
     for each in reversed(cls.__mro__):
         if "describe" in vars(each):
@@ -142,7 +142,7 @@ def _show(facts: dict[str, Any], reference: str) -> None:
 
 
 def _draw(id: str, options: dict[str, Any], is_asked_for: bool) -> None:
-    """Prints what the environment looks like after a few steps: two pixels a character."""
+    """Prints a picture of the environment after a few steps: two pixels a character."""
     import numpy as np
 
     import cypool

@@ -42,7 +42,7 @@ def run(pattern: str, as_json: bool) -> None:
 
 
 def reference_name(entry: Entry) -> str:
-    """Returns in words what an environment equals."""
+    """Returns the name of an environment's reference, for people."""
     from cypool.envs import family_of
 
     if entry.reference is None:

@@ -1,4 +1,4 @@
-"""`cypool new`: writes a package with an environment of your own."""
+"""`cypool new`: writes a package with a new environment."""
 from __future__ import annotations
 
 import keyword

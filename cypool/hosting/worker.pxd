@@ -7,7 +7,7 @@ from libcpp.vector cimport vector
 
 # The memory that a pool shares with its worker processes: control words, mailboxes, payloads and observations.
 
-cdef extern from "cypool/subproc/shared_memory.h" namespace "cypool" nogil:
+cdef extern from "cypool/hosting/shared_memory.h" namespace "cypool" nogil:
     enum Task:
         STEP
         RESET

@@ -17,7 +17,7 @@ import time
 import traceback
 from typing import Any
 
-from cypool.subproc.file_descriptors import CHANNEL, MEMORY, SETUP, move_fd_up
+from cypool.hosting.file_descriptors import CHANNEL, MEMORY, SETUP, move_fd_up
 
 # how long workers may take to close their environments, s
 GRACE = 5.0
@@ -32,7 +32,7 @@ for fd in os.listdir("/proc/self/fd"):
             pass
 setup = io.BytesIO(os.pread({setup}, os.fstat({setup}).st_size, 0))
 sys.path[:] = pickle.load(setup)
-from cypool.subproc import forkserver
+from cypool.hosting import forkserver
 forkserver.{function}(setup, {arguments})
 """
 _PR_SET_PDEATHSIG = 1
@@ -44,7 +44,7 @@ def prepare(setup: str, memory: Any, num_envs: int, num_workers: int) -> Any:
     """Prepares the start of a fork server, which then starts the workers.
 
     Args:
-        setup: File descriptor of what `write_setup` has written.
+        setup: File descriptor of the file of `write_setup`.
         memory: File descriptor of the `SharedMemory`.
 
     Returns:
@@ -75,12 +75,12 @@ def _inherits(fd: int) -> bool:
 
 
 def write_setup(factories: Any, preload: Any, fresh: bool) -> Any:
-    """Writes what the fork server and the workers need to a file in memory; returns its file descriptor.
+    """Writes the setup of the fork server and the workers to a file in memory; returns its file descriptor.
 
     Args:
         factories: For each worker a list of functions that make environments, pickled.
         preload: Names of modules to import before workers are forked.
-        fresh: Whether each worker is to be an interpreter of its own.
+        fresh: Whether each worker is to be a fresh interpreter.
     """
     fd = move_fd_up(os.memfd_create("cypool-setup"))
     with open(os.dup(fd), "wb") as file:
@@ -97,7 +97,7 @@ def main(setup: Any, setup_fd: int, channel: int, memory_fd: int, num_envs: int,
     for fd in (setup_fd, channel, memory_fd):
         os.set_inheritable(fd, False)
     factories, preload, fresh = pickle.load(setup)
-    from cypool.subproc.worker import SharedMemory
+    from cypool.hosting.worker import SharedMemory
 
     memory = SharedMemory(num_envs, num_workers, memory_fd)
     with socket.socket(fileno=channel) as commands:
@@ -253,7 +253,7 @@ def spawned_worker_main(setup: Any, setup_fd: int, memory_fd: int, num_envs: int
     for fd in (setup_fd, memory_fd):
         os.set_inheritable(fd, False)
     factories, _, _ = pickle.load(setup)
-    from cypool.subproc.worker import SharedMemory
+    from cypool.hosting.worker import SharedMemory
 
     sys.exit(worker_main(SharedMemory(num_envs, num_workers, memory_fd), factories[worker], worker, parent))
 
@@ -266,7 +266,7 @@ def worker_main(memory: Any, factories: Any, worker: int, parent: int) -> Any:
     try:
         import cloudpickle
 
-        from cypool.subproc.worker import WorkerLoop
+        from cypool.hosting.worker import WorkerLoop
 
         worker_loop = WorkerLoop(memory, memory.envs_of(worker)[0], cloudpickle.loads(factories))
     except BaseException as error:

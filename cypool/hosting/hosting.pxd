@@ -1,10 +1,10 @@
-"""Declarations of the parts of `subproc.pyx`."""
+"""Declarations of the parts of `hosting.pyx`."""
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libcpp.vector cimport vector
 
 from cypool.backend cimport StepBackend
 from cypool.env cimport Env
-from cypool.subproc.worker cimport EnvMailbox, SharedMemory, SlotLayout, WorkerLoop
+from cypool.hosting.worker cimport EnvMailbox, SharedMemory, SlotLayout, WorkerLoop
 
 
 # Workers that are processes, which a fork server starts.
@@ -48,14 +48,14 @@ cdef class WorkerThreads:
 
 # The pool's side of environments that are stepped in other processes, or in threads of this one.
 
-cdef class SubprocEnv(Env):
-    """An environment whose steps a `SubprocBackend` has made."""
-    cdef SubprocBackend workers
+cdef class HostedEnv(Env):
+    """An environment whose steps a `HostingBackend` has made."""
+    cdef HostingBackend workers
     cdef EnvMailbox* mailbox         # borrowed from the memory, as is the next
     cdef char* memory_slot
     cdef SlotLayout layout
     cdef int observed_slot           # which of its two observations
-    cdef size_t num_obs              # parts of the observation; what the agents got comes behind them
+    cdef size_t num_obs              # parts of the observation; the agents' columns come behind them
     cdef bint sent                   # there is, or will be, an answer that was not taken
     cdef bint calling                # it is the answer to a call
     cdef bint failed
@@ -69,7 +69,7 @@ cdef class SubprocEnv(Env):
     cdef object call(self, str name, tuple args=*, dict kwargs=*)
 
 
-cdef class SubprocBackend(StepBackend):
+cdef class HostingBackend(StepBackend):
     """The processes, or threads of this one, that step the environments of a pool."""
     cdef readonly SharedMemory memory
     cdef SlotLayout layout
@@ -79,7 +79,7 @@ cdef class SubprocBackend(StepBackend):
     cdef list answers                # in this process: see WorkerLoop; None of processes
     cdef int64_t timeout_ns          # 0: none
     cdef int64_t slice_ns            # how long to sleep at most
-    cdef list envs                   # SubprocEnv
+    cdef list envs                   # HostedEnv
     cdef list env_descriptions
     cdef vector[int32_t] sent        # ids of tasks that are not taken
     cdef vector[int32_t] called      # workers to notify
@@ -90,8 +90,8 @@ cdef class SubprocBackend(StepBackend):
     cdef int notify_workers(self) except -1
     cdef int count_done(self, int most) except -1
     cdef int collect_done(self, int32_t* ids, int most) except -1
-    cdef int await_call(self, SubprocEnv env) except -1
+    cdef int await_call(self, HostedEnv env) except -1
     cdef int check_workers(self, bint thoroughly) except -1
     cdef int fail_worker_tasks(self, int worker, object error) except -1
-    cdef int fail_env(self, SubprocEnv env, object error) except -1
+    cdef int fail_env(self, HostedEnv env, object error) except -1
     cdef bint sleep(self, uint32_t seen, uint32_t missing, int64_t timeout_ns) noexcept nogil

@@ -9,8 +9,8 @@ from posix.mman cimport MAP_FAILED, MAP_SHARED, PROT_READ, PROT_WRITE, mmap, mun
 from posix.unistd cimport close
 
 from cypool.spec import EnvSpec
-from cypool.subproc.file_descriptors import move_fd_up
-from cypool.subproc.remote_errors import pickle_error
+from cypool.hosting.file_descriptors import move_fd_up
+from cypool.hosting.remote_errors import pickle_error
 
 from cypool.util.constants cimport ALIGNMENT
 from cypool.util.park cimport now_ns, wake

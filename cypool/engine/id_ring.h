@@ -10,9 +10,9 @@
 namespace cypool {
 
 // An id is on the ring once at most, so a ring with a place for each id cannot overflow.
-class ReadyQueue {
+class IdRing {
 public:
-    explicit ReadyQueue(uint32_t num_ids)
+    explicit IdRing(uint32_t num_ids)
         : mask_(std::bit_ceil(num_ids) - 1),
           ids_(new std::atomic<int32_t>[std::bit_ceil(num_ids)]) {}
 
@@ -28,7 +28,7 @@ public:
         return tail_.load(std::memory_order_seq_cst) <= head;
     }
 
-    // Takes the oldest ids, at most `max_rows` and at most the `share`-th part of what waits, but one at least if there
+    // Takes the oldest ids, at most `max_rows` and at most the `share`-th part of the queue, but one at least if there
     // is one: where few wait, other threads find some. Returns how many.
     uint32_t claim(int32_t* ids, uint32_t max_rows, uint32_t share) noexcept {
         uint64_t head = head_.load(std::memory_order_acquire);
@@ -53,7 +53,7 @@ private:
     alignas(64) std::atomic<uint64_t> head_{0};  // written by consumers
 };
 
-static_assert(sizeof(ReadyQueue) == 4 * 64,
+static_assert(sizeof(IdRing) == 4 * 64,
               "expected what all read, and each word that is written, on its own cache line");
 
 }  // namespace cypool

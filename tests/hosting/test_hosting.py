@@ -25,7 +25,7 @@ from waiting import attempts
 from weights import slow
 
 import cypool
-from cypool.subproc.spaces import attribute_of
+from cypool.hosting.spaces import attribute_of
 
 # workers cannot import this module
 cloudpickle.register_pickle_by_value(sys.modules[__name__])

@@ -1,4 +1,4 @@
-"""Environments of PettingZoo as Gymnasium's, for a worker: of groups of agents, and what each of them got.
+"""Environments of PettingZoo as Gymnasium's, for a worker: of groups of agents, and the results of each agent.
 
 The observation is a dict: the parts of each group, then `AGENT_COLUMNS`, of all agents, group by group. The action is
 the bytes that the engine has for `step`.
@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from gymnasium import spaces
 
+from cypool.hosting.spaces import group_of
 from cypool.registration.registry import PETTINGZOO_PREFIX
 from cypool.spec import Array, Discrete, EnvSpec
-from cypool.subproc.spaces import group_of
 from cypool.util.arguments import shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# what a pool reads of the agents, in this order
+# the columns that a pool reads of the agents, in this order
 AGENT_COLUMNS = {"reward": np.float64, "terminated": np.uint8, "truncated": np.uint8, "alive": np.uint8,
                  "turn": np.uint8}
 
@@ -185,7 +185,7 @@ class AgentsEnv:
     def _row(self, observations: Mapping[str, Any], reward: Mapping[str, Any] | None = None,
              terminated: Mapping[str, Any] | None = None,
              truncated: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Returns what a worker writes: the groups' observations, and what the agents got."""
+        """Returns the row that a worker writes: the groups' observations, and the results of the agents."""
         row: dict[str, Any] = {key: np.zeros(part.shape, part.dtype)
                                for key, (_, part) in zip(self._parts, self._spec.observations, strict=True)}
         parts = iter(self._parts)

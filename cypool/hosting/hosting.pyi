@@ -4,7 +4,10 @@ from typing import Any
 from cypool.backend import StepBackend
 from cypool.env import Env
 
-class SubprocBackend(StepBackend):
+class HostedEnv(Env):
+    def ask(self, function: Any, *args: Any, **kwargs: Any) -> Any: ...
+
+class HostingBackend(StepBackend):
     def __init__(
         self,
         factories: list[Any],
@@ -23,9 +26,6 @@ class SubprocBackend(StepBackend):
     @property
     def memory(self) -> Any: ...
     def pack_options(self, options: Any) -> Any: ...
-
-class SubprocEnv(Env):
-    def ask(self, function: Any, *args: Any, **kwargs: Any) -> Any: ...
 
 class WorkerProcesses:
     def __init__(self, memory: Any, timeout_ns: int, slice_ns: int) -> None: ...

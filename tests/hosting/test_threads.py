@@ -18,8 +18,8 @@ from gymnasium import spaces
 from waiting import LIMIT, join, wait_until
 
 import cypool
-from cypool.subproc import forkserver
-from cypool.subproc.spaces import call_method
+from cypool.hosting import forkserver
+from cypool.hosting.spaces import call_method
 
 GO, WAIT, RAISE = range(3)
 
@@ -378,7 +378,7 @@ def test_a_pool_that_one_of_its_threads_throws_away():
 
 EXIT = """
 import sys, threading, time, cypool, gymnasium
-from cypool.subproc import forkserver
+from cypool.hosting import forkserver
 
 forkserver.GRACE = 0.2
 # of the two that are stuck, and of the main thread

@@ -20,9 +20,9 @@ import numpy as np
 
 from cypool.util.arguments import shown
 from cypool.spec import EnvSpec, Text
-from cypool.subproc import spaces
-from cypool.subproc.pettingzoo import AgentsEnv, is_of_pettingzoo
-from cypool.subproc.remote_errors import pickle_error
+from cypool.hosting import spaces
+from cypool.hosting.pettingzoo import AgentsEnv, is_of_pettingzoo
+from cypool.hosting.remote_errors import pickle_error
 from cypool.util.texts import encode
 
 from cypool.util.park cimport now_ns, park
@@ -146,7 +146,7 @@ cdef class WorkerLoop:
 
     def _replace_broken(self, int k):
         """Makes an environment again; it keeps its random stream."""
-        # first, as the new one may need what the old one holds: a port, a file
+        # first, as the old one may hold a resource that the new one needs: a port, a file
         self._close_env(k)
         env = self._made(k)
         try:
@@ -154,13 +154,13 @@ cdef class WorkerLoop:
             if isinstance(stream, np.random.Generator):
                 env.unwrapped.np_random = stream
         except Exception:
-            # it has none, or that is what is broken
+            # it has none, or its stream is broken
             pass
         self.envs[k], self.is_open[k] = env, True
         self.is_loaded[k] = self.is_broken[k] = False
 
     def _close_env(self, int k):
-        """Closes an environment, once; prints what it raises."""
+        """Closes an environment, once; prints its exception."""
         if self.is_open[k]:
             self.is_open[k] = False
             try:
@@ -230,7 +230,7 @@ cdef class WorkerLoop:
         if mailbox.task == STEP:
             self._step(k, mailbox)
         elif mailbox.task == RESET:
-            # what Gymnasium's own vectors pass: nothing where an episode has ended, a seed in any reset of the user's
+            # as Gymnasium's own vectors do: nothing where an episode has ended, a seed in any reset of the user's
             arguments = {}
             if mailbox.requested or mailbox.seeded:
                 arguments["seed"] = mailbox.seed if mailbox.seeded else None
@@ -326,7 +326,7 @@ cdef class WorkerLoop:
 
 
 def _check_env(env):
-    """Raises an exception if an environment lacks what a pool needs of it."""
+    """Raises an exception if an environment lacks an attribute that a pool needs."""
     env.observation_space, env.action_space, env.reset, env.step
 
 
@@ -335,7 +335,7 @@ def _unwrapped(env):
 
 
 cdef tuple _items(str method, Py_ssize_t count, object result):
-    """Returns what a method of an environment has returned, a tuple of `count` values."""
+    """Returns the result of a method of an environment, a tuple of `count` values."""
     if type(result) is tuple and len(<tuple>result) == count:
         return result
     try:
@@ -388,7 +388,7 @@ def _converted(array, dtype, key):
 
 
 cdef object _copied(info):
-    """Returns a copy of an info; what cannot be copied, such as a lock, stays as it is."""
+    """Returns a copy of an info; values that cannot be copied, such as a lock, stay as they are."""
     copied = dict(info)
     for name, value in info.items():
         if type(value) not in (int, float, bool, str):

@@ -13,11 +13,11 @@ from typing import Any
 
 import gymnasium
 
+from cypool.hosting.hosting import HostingBackend
+from cypool.hosting.pettingzoo import make_pettingzoo, module_of
+from cypool.hosting.spaces import described, without_texts
 from cypool.registration.registry import GYMNASIUM_PREFIX, PETTINGZOO_PREFIX
 from cypool.spec import EnvSpec
-from cypool.subproc.pettingzoo import make_pettingzoo, module_of
-from cypool.subproc.spaces import described, without_texts
-from cypool.subproc.subproc import SubprocBackend
 from cypool.util.arguments import check_choice, check_float, check_int, shown
 
 WORKER_OPTIONS = ("workers", "num_workers", "start_method", "worker_timeout")
@@ -28,13 +28,13 @@ def make_gymnasium_envs(id: str, num_envs: int, max_episode_steps: int | None, r
     """Starts workers with environments that `gymnasium.make` makes, or PettingZoo's.
 
     Args:
-        id: "gymnasium:" and what `gymnasium.make` takes; or "pettingzoo:" and what `make_pettingzoo` takes.
+        id: "gymnasium:" and an argument of `gymnasium.make`; or "pettingzoo:" and one of `make_pettingzoo`.
         num_envs, max_episode_steps, render_mode: As in `cypool.make`.
         env_options: None, or a dict for each environment.
         options: Keyword arguments of `gymnasium.make`, or of PettingZoo's function, and those of `start_workers`.
 
     Returns:
-        What `start_workers` does.
+        The result of `start_workers`.
     """
     worker_options = {name: options[name] for name in WORKER_OPTIONS if name in options}
     common = {name: value for name, value in options.items() if name not in worker_options}
@@ -54,7 +54,7 @@ def make_gymnasium_envs(id: str, num_envs: int, max_episode_steps: int | None, r
 
 
 def make_factory_envs(factories: Any, max_episode_steps: int | None, **worker_options: Any) -> Any:
-    """Starts workers with environments that functions make; returns what `start_workers` does."""
+    """Starts workers with environments that functions make; returns the result of `start_workers`."""
     limit = None if max_episode_steps is None else check_int("max_episode_steps", max_episode_steps, 1, 2**31 - 2)
     modules = {getattr(factory, "__module__", None) for factory in factories} - {None, "__main__"}
     return start_workers(factories, "factories", [{}] * len(factories), limit, sorted(modules), **worker_options)
@@ -67,15 +67,15 @@ def start_workers(factories: Any, id: str, options: Any, limit: Any, preload: An
 
     Args:
         factories: A function for each environment.
-        id: What the specs call it.
-        options: What the specs say of each environment's options.
+        id: The environments' id in the specs.
+        options: Those of each environment, for the specs.
         limit: Steps of an episode at most, or None.
         preload: Modules that workers are likely to need.
         own_limit: Whether the environments apply the step limit that they report.
         workers, num_workers, start_method, worker_timeout: As in `cypool.from_factories`.
 
     Returns:
-        The `Env` objects, the `SubprocBackend`, and these last four arguments, as they are now, as a dict.
+        The `Env` objects, the `HostingBackend`, and these last four arguments, as they are now, as a dict.
     """
     num_envs = len(factories)
     num_workers = num_envs if num_workers is None else min(check_int("num_workers", num_workers, 0, 4096), num_envs)
@@ -90,7 +90,7 @@ def start_workers(factories: Any, id: str, options: Any, limit: Any, preload: An
                          f"{shown(worker_timeout)}")
     worker_options = {"workers": workers, "num_workers": num_workers, "start_method": start_method,
                       "worker_timeout": worker_timeout}
-    backend = SubprocBackend(factories, num_workers, in_threads, start_method, worker_timeout, preload)
+    backend = HostingBackend(factories, num_workers, in_threads, start_method, worker_timeout, preload)
     try:
         description = backend.env_description
         parts: dict[str, Any]
@@ -124,7 +124,7 @@ def _maker(id: str) -> tuple[Callable[..., Any], list[str], bool]:
 
 
 def _find(name: str) -> Any:
-    """Returns what Gymnasium knows of an id; "module:id" imports the module first."""
+    """Returns Gymnasium's spec of an id; "module:id" imports the module first."""
     module, _, known = name.rpartition(":")
     if module:
         importlib.import_module(module)

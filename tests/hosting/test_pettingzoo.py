@@ -15,7 +15,7 @@ from pettingzoo import ParallelEnv
 from weights import slow
 
 import cypool
-from cypool.subproc.spaces import attribute_of
+from cypool.hosting.spaces import attribute_of
 
 with warnings.catch_warnings():
     # it imports environments in a way that it calls old
@@ -326,7 +326,7 @@ def test_state_and_copy():
 def test_options_that_the_function_does_not_take(monkeypatch):
     from types import SimpleNamespace
 
-    from cypool.subproc import pettingzoo
+    from cypool.hosting import pettingzoo
 
     monkeypatch.setattr(pettingzoo, "module_of", lambda name: SimpleNamespace(parallel_env=lambda max_cycles=1: None))
     with pytest.raises(TypeError, match=r"^max_cycle: expected options that pettingzoo:a/b takes, got {.*: 3}"):

@@ -10,11 +10,11 @@ from posix.unistd cimport usleep
 from posix.wait cimport WNOHANG, waitpid
 
 from cypool.errors import WorkerError
-from cypool.subproc import forkserver
-from cypool.subproc.remote_errors import describe_exit, unpickle_error
+from cypool.hosting import forkserver
+from cypool.hosting.remote_errors import describe_exit, unpickle_error
 
 from cypool.util.park cimport now_ns
-from cypool.subproc.worker cimport ENDED, POSTED, RUNNING, STARTING, SharedMemory, WorkerControl
+from cypool.hosting.worker cimport ENDED, POSTED, RUNNING, STARTING, SharedMemory, WorkerControl
 
 cdef int64_t SECOND = 1_000_000_000  # in ns
 
@@ -193,7 +193,7 @@ cdef class WorkerProcesses:
             if found == self.forkserver:
                 self.forkserver = 0
             elif found < 0 and errno == ECHILD:
-                # somebody else in this process waits for all children
+                # other code in this process waits for all children
                 self.forkserver = self.forkserver_status = 0
             elif now_ns() >= end:
                 return False
@@ -218,7 +218,7 @@ cdef class WorkerProcesses:
             return
         try:
             if self.forkserver > 0 and not forked:
-                # its end is what the forkserver waits for, and we for its end
+                # the forkserver waits for the end of the channel, and we for that of the forkserver
                 self.channel.shutdown(socket.SHUT_WR)
                 self.channel.settimeout(forkserver.GRACE + 5)
                 while self.channel.recv(1):

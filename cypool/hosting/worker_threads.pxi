@@ -4,11 +4,11 @@ import threading
 
 from libc.stdint cimport int64_t
 
-from cypool.subproc import forkserver
+from cypool.hosting import forkserver
 from cypool.util.warn import warn_caller
 
 from cypool.util.park cimport now_ns
-from cypool.subproc.worker cimport RUNNING, SharedMemory, WorkerLoop
+from cypool.hosting.worker cimport RUNNING, SharedMemory, WorkerLoop
 
 # by Task
 cdef tuple TASK_NAMES = ("step", "reset", "a call")
@@ -85,7 +85,7 @@ cdef class WorkerThreads:
                         f"{', '.join(stuck)} did not: these threads end when they return", RuntimeWarning)
 
     def _place_of(self, int worker):
-        """Says which environment of a worker is at work, and what it does."""
+        """Names the environment of a worker that is at work, and its task."""
         cdef int i
         for i in self.memory.envs_of(worker):
             if self.memory.mailboxes[i].state.load() == RUNNING:
@@ -94,7 +94,7 @@ cdef class WorkerThreads:
 
 
 def _run(SharedMemory memory, int worker, list factories, list answers, list unwrapped):
-    """Makes a worker's environments and steps them until the pool is closed: what its thread runs."""
+    """Makes a worker's environments and steps them until the pool is closed; runs on the worker's thread."""
     cdef int first = memory.envs_of(worker)[0]
     try:
         worker_loop = WorkerLoop(memory, first, factories, answers, unwrapped)

@@ -6,7 +6,7 @@
 
 namespace cypool {
 
-enum Task : uint32_t { STEP, RESET, CALL };                 // what is to be done
+enum Task : uint32_t { STEP, RESET, CALL };                 // the kind of task
 enum TaskState : uint32_t { IDLE, POSTED, RUNNING, DONE };  // how far it is
 enum Life : uint32_t { STARTING, READY, ENDED };            // of a worker process
 
@@ -36,7 +36,7 @@ struct alignas(64) EnvMailbox {
     std::atomic<uint32_t> state;
     uint32_t task;
     uint64_t seed;
-    uint64_t payload_bytes;  // of what is pickled: the way there options or a call, the way back infos or an error
+    uint64_t payload_bytes;  // of the pickle: options or a call to the worker, infos or an error from it
     double reward;
     std::atomic<int64_t> since;  // when it was posted, ns; only if tasks have a time limit
     bool requested;              // the user asked for this reset

@@ -1,8 +1,8 @@
 # The pool's side of environments that are stepped in other processes, or in threads of this one.
 #
-# `SubprocBackend.submit` puts a task into the environment's mailbox and notifies its worker. `SubprocBackend.wait`
-# waits for answers on the caller's thread. Then the engine steps the environment, which copies what the worker has
-# written.
+# `HostingBackend.submit` puts a task into the environment's mailbox and notifies its worker. `HostingBackend.wait`
+# waits for answers on the caller's thread. Then the engine steps the environment, which copies the results of the
+# worker.
 import pickle
 from contextlib import suppress
 
@@ -13,23 +13,23 @@ from libc.string cimport memcpy
 from cypool.util.arguments import check_int, shown as shown_value
 from cypool.errors import WorkerError
 from cypool.state import Pickled
-from cypool.subproc import spaces
-from cypool.subproc.remote_errors import unpickle_error, wrap_error
+from cypool.hosting import spaces
+from cypool.hosting.remote_errors import unpickle_error, wrap_error
 
 from cypool.backend cimport StepBackend
 from cypool.util.constants cimport SLICE_NS
 from cypool.env cimport Env, Slot
 from cypool.util.forks cimport num_forks
 from cypool.util.park cimport now_ns, park
-from cypool.subproc.worker cimport (CALL, DONE, ENDED, IDLE, POSTED, READY, RESET, RUNNING, STARTING, STEP, EnvMailbox,
+from cypool.hosting.worker cimport (CALL, DONE, ENDED, IDLE, POSTED, READY, RESET, RUNNING, STARTING, STEP, EnvMailbox,
                                     SharedMemory, SlotLayout, WorkerLoop)
 
 
-cdef class SubprocEnv(Env):
-    """An environment of Gymnasium whose steps a `SubprocBackend` has made."""
+cdef class HostedEnv(Env):
+    """An environment of Gymnasium whose steps a `HostingBackend` has made."""
 
     cdef int reset(self) except -1 nogil:
-        # of a step that was followed by a reset, the second half; else that is what was asked for
+        # the second half of a step that a reset followed; else the reset that was asked for
         self.observed_slot = 0
         if self.failed:
             raise self.error
@@ -42,7 +42,7 @@ cdef class SubprocEnv(Env):
             raise self.error
         self.observed_slot = 1 if self.mailbox.was_reset else 0
         if self.agents != NULL:
-            # the engine makes reward and ends of what its agents got
+            # the engine computes reward and ends from those of the agents
             self.read_agents(True)
             return 0
         self.reward = self.mailbox.reward
@@ -50,7 +50,7 @@ cdef class SubprocEnv(Env):
         return 0
 
     cdef void read_agents(self, bint stepped) noexcept nogil:
-        """Takes over what the worker wrote of the agents: `spaces.AGENT_COLUMNS`."""
+        """Takes over the agents' columns from the worker: `spaces.AGENT_COLUMNS`."""
         cdef const char* slot = self.memory_slot + self.observed_slot * self.layout.second
         cdef const size_t* offsets = &self.layout.offsets[self.num_obs]
         cdef uint32_t count = self.agents.count
@@ -106,7 +106,7 @@ cdef class SubprocEnv(Env):
                                       f"{error or 'NotImplementedError'}") from error
 
     def ask(self, function, *args, **kwargs):
-        """Calls a function with the environment, where that is; returns what it returns."""
+        """Calls a function with the environment, where that is; returns its result."""
         return self.call("ask", (function, *args), kwargs)
 
     cdef int read_answer(self) except -1:
@@ -143,7 +143,7 @@ cdef class SubprocEnv(Env):
     cdef object call(self, str name, tuple args=(), dict kwargs=None):
         """Calls a method of the environment in its worker, and waits for the result."""
         cdef bint loads = name == "load"
-        cdef SubprocBackend workers = self.workers
+        cdef HostingBackend workers = self.workers
         workers.await_call(self)
         if self.lost and not loads:
             raise WorkerError(f"env {self.env_id} has lost its episode with its process: reset it first")
@@ -168,7 +168,7 @@ cdef class SubprocEnv(Env):
         return extra_infos[0]
 
 
-cdef class SubprocBackend(StepBackend):
+cdef class HostingBackend(StepBackend):
     """The processes, or threads of this one, that step the environments of a pool.
 
     Args:
@@ -181,7 +181,7 @@ cdef class SubprocBackend(StepBackend):
         preload: Names of modules to import before workers start.
 
     Raises:
-        Exception: What making an environment raises.
+        Exception: An environment cannot be made.
         WorkerError: A process ended, or took too long.
         ValueError: The environments do not fit together, or their spaces are none of ours.
     """
@@ -267,9 +267,9 @@ cdef class SubprocBackend(StepBackend):
 
     def environments(self, list specs):
         """Makes the `Env` objects, one for each spec."""
-        cdef SubprocEnv env
+        cdef HostedEnv env
         cdef int i
-        self.envs = [SubprocEnv(spec, i) for i, spec in enumerate(specs)]
+        self.envs = [HostedEnv(spec, i) for i, spec in enumerate(specs)]
         for i, env in enumerate(self.envs):
             env.workers = self
             env.layout = self.layout
@@ -290,7 +290,7 @@ cdef class SubprocBackend(StepBackend):
         return packed
 
     cdef int submit(self, const int32_t* ids, uint32_t count, const char* actions, bint same_step) except -1:
-        cdef SubprocEnv env
+        cdef HostedEnv env
         cdef EnvMailbox* mailbox
         cdef uint32_t k
         # all that waits, or may raise, first
@@ -335,7 +335,7 @@ cdef class SubprocBackend(StepBackend):
     cdef int submit_task(self, int env_id) except -1:
         """Marks an environment's task as ready; `notify_workers` then wakes its worker."""
         cdef int worker = self.memory.worker_of(env_id)
-        (<SubprocEnv>self.envs[env_id]).sent = True
+        (<HostedEnv>self.envs[env_id]).sent = True
         if self.timeout_ns > 0:
             self.memory.mailboxes[env_id].since.store(now_ns())
         self.memory.mailboxes[env_id].state.store(POSTED)
@@ -377,7 +377,7 @@ cdef class SubprocBackend(StepBackend):
 
     cdef int count_done(self, int most) except -1:
         """How many tasks are done, up to `most`."""
-        cdef SubprocEnv env
+        cdef HostedEnv env
         cdef int count = 0
         cdef int32_t i
         for i in self.sent:
@@ -389,7 +389,7 @@ cdef class SubprocBackend(StepBackend):
 
     cdef int collect_done(self, int32_t* ids, int most) except -1:
         """Takes the answers of tasks that are done, up to `most`; the others stay on the list."""
-        cdef SubprocEnv env
+        cdef HostedEnv env
         cdef int count = 0
         cdef int32_t i
         cdef size_t k, left = 0
@@ -427,7 +427,7 @@ cdef class SubprocBackend(StepBackend):
         self.memory.control.sleeping.store(0)
         return awake
 
-    cdef int await_call(self, SubprocEnv env) except -1:
+    cdef int await_call(self, HostedEnv env) except -1:
         """Waits for the end of the call that an environment runs, if there is one."""
         cdef uint32_t seen
         while env.calling:
@@ -462,7 +462,7 @@ cdef class SubprocBackend(StepBackend):
 
     cdef int fail_worker_tasks(self, int worker, object error) except -1:
         """Fails the tasks of a worker that has ended."""
-        cdef SubprocEnv env
+        cdef HostedEnv env
         cdef uint32_t state
         for i in self.memory.envs_of(worker):
             env = self.envs[i]
@@ -476,7 +476,7 @@ cdef class SubprocBackend(StepBackend):
             env.lost = not (env.sent and state == POSTED)
         return 0
 
-    cdef int fail_env(self, SubprocEnv env, object error) except -1:
+    cdef int fail_env(self, HostedEnv env, object error) except -1:
         """Makes an environment raise `error` when the engine steps it next."""
         env.sent = False
         env.failed = True
@@ -485,7 +485,7 @@ cdef class SubprocBackend(StepBackend):
         return 0
 
     cdef object extra_infos(self, object env_ids):
-        cdef SubprocEnv env
+        cdef HostedEnv env
         extra_infos = []
         for row, env_id in enumerate(env_ids.tolist()):
             env = self.envs[env_id]

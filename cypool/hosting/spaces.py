@@ -1,4 +1,4 @@
-"""Gymnasium's spaces as descriptions of ours, and what a pool asks environments of Gymnasium."""
+"""Gymnasium's spaces as descriptions of ours, and the calls of a pool to environments of Gymnasium."""
 from __future__ import annotations
 
 import pickle
@@ -13,7 +13,7 @@ TEXT_BYTES = 512  # of a text whose space has no limit, such as minigrid's Missi
 
 
 def env_description(env: Any) -> Any:
-    """Returns what a pool wants to know of an environment, as something that pickles.
+    """Returns the description of an environment that a pool needs, as something that pickles.
 
     One that derives from no class of Gymnasium's may have spaces, `reset` and `step` alone.
     """
@@ -104,7 +104,7 @@ def _leaf(space: Any, name: Any) -> Any:
                      "may help")
 
 
-# what `Pool.ask` takes: functions of an environment, which run where that is
+# arguments of `Pool.ask`: functions of an environment, which run where that is
 
 
 def attribute_of(env: Any, name: str) -> Any:
@@ -118,7 +118,7 @@ def assign(env: Any, name: str, value: Any) -> None:
 
 
 def call_method(env: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-    """Calls a method of an environment, or of the outermost wrapper that has it; returns what that returns."""
+    """Calls a method of an environment, or of the outermost wrapper that has it; returns its result."""
     return attribute_of(env, name)(*args, **kwargs)
 
 
