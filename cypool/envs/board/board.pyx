@@ -40,6 +40,13 @@ cdef extern from "cypool/envs/board/merging_tiles.h" namespace "cypool::board" n
     cdef cppclass MergingTiles:
         MergingTiles(int largest)
 
+cdef extern from "cypool/envs/board/backgammon.h" namespace "cypool::board" nogil:
+    cdef enum Scoring "cypool::board::Backgammon::Scoring":
+        pass
+
+    cdef cppclass CBackgammon "cypool::board::Backgammon":
+        CBackgammon(Scoring scoring, int max_turns)
+
 cdef extern from "cypool/envs/board/match.h" namespace "cypool::board" nogil:
     cdef cppclass Match[Rules](TurnGame):
         Match() except +
@@ -191,4 +198,27 @@ cdef class Game2048(BoardGame):
         TurnEnv.__init__(self, spec, env_id)
         cdef int largest = spec.options["max_tile"].bit_length() - 1
         self.state.reset(new Match[MergingTiles](MergingTiles(largest)))
+        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
+
+
+cdef class Backgammon(BoardGame):
+    """Backgammon, without doubling: player 0 moves towards growing points, player 1 the other way.
+
+    Observation: float32 (200,): of the player, then of the other one, for each point whether there are 1, 2 or 3
+        checkers, and how many more; of the player checkers on the bar, those off the board, and whether it is the
+        player's turn, then the same of the other one; the dice, the lower one first.
+    Action: Two moves: the place that the first checker leaves, plus 26 times that of the second one, plus 676 if the
+        first one takes the lower die. Places are 0 to 23; 24: the bar; 25: no move. Equal dice are two actions.
+    Reward: 1 for the player who wins, -1 for the other one; more with `scoring_type`.
+    Terminated: A player has all checkers off the board; or there were more than `max_player_turns` turns.
+    """
+    describe = staticmethod(specs.backgammon)
+    name = "backgammon"
+    cdef Archived[Match[CBackgammon]] state
+
+    def __init__(self, spec, env_id):
+        TurnEnv.__init__(self, spec, env_id)
+        cdef int scoring = specs.SCORING.index(spec.options["scoring_type"])
+        cdef int max_turns = spec.options["max_player_turns"]
+        self.state.reset(new Match[CBackgammon](CBackgammon(<Scoring>scoring, max_turns)))
         self.game, self.archived = <TurnGame*>self.state.get(), &self.state

@@ -6,12 +6,13 @@ from cypool.registration.registry import register
 
 # by id, without the family
 CLASSES = {"tic_tac_toe": "TicTacToe", "connect_four": "ConnectFour", "othello": "Othello",
-           "breakthrough": "Breakthrough", "hex": "Hex", "go": "Go", "2048": "Game2048"}
+           "breakthrough": "Breakthrough", "hex": "Hex", "go": "Go", "backgammon": "Backgammon",
+           "2048": "Game2048"}
 
 FAMILY = Family(
     name="board",
     title="Board games",
-    description="games with turns: Go, Othello, Hex, connect four and others, and 2048",
+    description="games with turns: Go, backgammon, Othello, Hex, connect four and others, and 2048",
     extra="board",
     reference="OpenSpiel 2.0.2",
     reference_package="pyspiel",

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from cypool.envs.common.turn_specs import planes, turn_options, turn_spec
-from cypool.options import Option, describes, integer, number
+from cypool.options import Option, choice, describes, integer, number
 from cypool.spec import Array, EnvSpec
 from cypool.util.arguments import check_int
 
@@ -14,6 +14,8 @@ _TWO, _ONE = turn_options(2), turn_options(1)
 _FPS = 2
 # as in hex.h and breakthrough.h
 HEX_PLANES, DIRECTIONS = 9, 6
+# in the order of the enum
+SCORING = ("winloss_scoring", "enable_gammons", "full_scoring")
 
 
 def _check_tile(name: str, value: Any) -> int:
@@ -59,6 +61,14 @@ def hexagons(options: dict[str, Any]) -> EnvSpec:
 def go(options: dict[str, Any]) -> EnvSpec:
     size = options["board_size"]
     return _spec(options, planes(4, size, size), size * size + 1)
+
+
+@describes(scoring_type=choice("winloss_scoring", SCORING, 'How much a win counts: 1; with "enable_gammons" 2 if the '
+                                                            'other player has all checkers left; with "full_scoring" '
+                                                            'also 3 if one of them is far from home.'),
+           max_player_turns=integer(500, 1, 2**20, "A game that has more turns ends without a winner."), **_TWO)
+def backgammon(options: dict[str, Any]) -> EnvSpec:
+    return _spec(options, Array((200,), np.float32, 0, 15), 1352)
 
 
 @describes(max_tile=Option(2048, _check_tile, "The tile that ends the game.", (8, 2**15, 4, 2**16, 9)), **_ONE)

@@ -16,7 +16,8 @@ needs_openspiel = pytest.mark.skipif(importlib.util.find_spec("pyspiel") is None
 VARIANTS = [
     ("board/tic_tac_toe-v0", {}), ("board/connect_four-v0", {}), ("board/othello-v0", {}),
     ("board/breakthrough-v0", {}), ("board/hex-v0", {"board_size": 4}), ("board/2048-v0", {"max_tile": 64}),
-    ("board/go-v0", {"board_size": 5}), ("board/breakthrough-v0", {"rows": 5, "columns": 6}),
+    ("board/go-v0", {"board_size": 5}), ("board/backgammon-v0", {"scoring_type": "full_scoring"}),
+    ("board/backgammon-v0", {"max_player_turns": 9}), ("board/breakthrough-v0", {"rows": 5, "columns": 6}),
     ("board/breakthrough-v0", {"rows": 2, "columns": 2}), ("board/hex-v0", {}), ("board/2048-v0", {}),
     ("board/go-v0", {"board_size": 9}), ("board/go-v0", {}), ("board/go-v0", {"board_size": 2, "komi": 0.0})]
 LOSES = {"illegal": "lose"}
@@ -101,17 +102,31 @@ def test_2048_merges_each_tile_once():
     assert obs[0, 0, :2].tolist() == [4, 4] and obs[0, 1, :2].tolist() == [4, 4] and obs[0, 3, 0] == 16
 
 
+def test_backgammon_equal_dice_are_two_actions():
+    env, seen = made("backgammon"), 0
+    env.action_space.seed(0)
+    before = env.reset()[1]["current_player"][0]
+    for _ in range(300):
+        obs, _, _, _, info = env.step(env.sample_legal())
+        after = info["current_player"][0]
+        # the dice are the last numbers
+        seen += after == before and after >= 0 and obs[0, 198] == obs[0, 199]
+        assert info["elapsed_step"][0] == 0 or after in (-1, 1 - before) or obs[0, 198] == obs[0, 199]
+        before = after
+    assert seen > 10
+
+
 # ---- states, pictures
 
 
 test_continues = continues(
     [(id, mode, {**options, **more}) for (id, options), mode, more in zip(
-        VARIANTS[:7], ["NextStep", "SameStep", "Disabled"] * 3, [LOSES, {**LOSES, "view": "single"}, LOSES, LOSES,
-                                                                 {**LOSES, "view": "players"}, LOSES, LOSES],
+        VARIANTS[:8], ["NextStep", "SameStep", "Disabled"] * 3, [LOSES, {**LOSES, "view": "single"}, LOSES, LOSES,
+                                                                 {**LOSES, "view": "players"}, LOSES, LOSES, LOSES],
         strict=False)], 20, 40)
 
 
-@pytest.mark.parametrize("id, options", VARIANTS[:7])
+@pytest.mark.parametrize("id, options", VARIANTS[:8])
 def test_edited_states(id, options):
     def make():
         env = cypool.make(id, num_envs=1, num_threads=0, seed=3, **LOSES, **options)
@@ -132,10 +147,15 @@ def test_edited_states(id, options):
     ("othello", {f"stones[{k}]": 0 for k in range(16)}, "current_player: expected one who moves in this position"),
     ("breakthrough", {f"pieces[{k}]": 255 * (k < 8) for k in range(16)}, "current_player: expected one who moves"),
     ("go", {"ko": 0}, "ko: expected an empty point, got 0"),
+    ("backgammon", {"sides[0].off": 1}, r"sides\[0\]: expected 15 checkers, got 16"),
+    ("backgammon", {"dice[0]": 0}, "dice: expected the lower one first, and equal ones for a second action, got 0 and"),
+    ("backgammon", {"sides[1].points[23]": 1, "sides[1].points[0]": 1}, "sides"),
     ("go", {"num_moves": 0}, "num_moves: expected at least one for each position, got 0"),
 ])
 def test_states_that_cannot_be_are_refused(id, changes, message):
-    env, *_ = played(id, [next(iter(np.flatnonzero(made(id).reset()[1]["action_mask"][0])))])
+    env = made(id)
+    # the first legal action
+    env.step(env.load(env.save())[1]["action_mask"].argmax(1))
     with pytest.raises(ValueError, match=f"state: {message}"):
         env.load(edited(env.save(), changes))
 
@@ -146,7 +166,7 @@ def test_go_state_with_a_chain_without_liberties_is_refused():
         env.load(edited(env.save(), {f"colors[{k}]": 0 for k in range(4)}))
 
 
-@pytest.mark.parametrize("id, options", VARIANTS[:7])
+@pytest.mark.parametrize("id, options", VARIANTS[:8])
 @pytest.mark.parametrize("view", ["mover", "players"])
 def test_pictures_show_stones(id, options, view):
     view = {} if "2048" in id else {"view": view}
