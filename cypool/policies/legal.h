@@ -15,7 +15,16 @@ inline uint64_t legal_word(const uint8_t* mask, size_t first, size_t num_actions
     if (first + 8 <= num_actions) {
         std::memcpy(&word, mask + first, 8);
     } else {
-        for (size_t k = first; k < num_actions; ++k) word |= uint64_t{mask[k]} << 8 * (k - first);
+        // parts of 4, 2 and 1 bytes
+        const size_t count = num_actions - first;
+        const uint8_t* at = mask + first;
+        const auto take = [&]<class Part>(Part part, size_t offset) {
+            std::memcpy(&part, at + offset, sizeof part);
+            word |= uint64_t{part} << 8 * offset;
+        };
+        if (count & 4) take(uint32_t{}, 0);
+        if (count & 2) take(uint16_t{}, count & 4);
+        if (count & 1) take(uint8_t{}, count & 6);
     }
     return (((word & LOW) + LOW) | word) >> 7 & ONES;
 }

@@ -18,12 +18,16 @@ struct RandomCall {
     // Masks are null if all actions are legal.
     void choose(const uint8_t* mask, int64_t* actions, int64_t step, size_t env_id, size_t count) const noexcept {
         const uint64_t at = first_step + static_cast<uint64_t>(step);
-        for (size_t row = 0; row < count * agents; row++) {
-            const uint8_t* own = mask == nullptr ? nullptr : mask + row * num_actions;
-            uint32_t words[4];
-            philox(seed, {static_cast<uint32_t>(env_id * agents + row), 0, static_cast<uint32_t>(at),
-                          static_cast<uint32_t>(at >> 32)}, words);
-            actions[row] = drawn(own, words[0]);
+        const size_t first = env_id * agents, end = first + count * agents;
+        uint32_t words[4] = {};
+        for (size_t row = first; row < end; row++, actions++) {
+            // a counter gives the words of four rows
+            if (row == first || row % 4 == 0) {
+                philox(seed, {static_cast<uint32_t>(row / 4), 0, static_cast<uint32_t>(at),
+                              static_cast<uint32_t>(at >> 32)}, words);
+            }
+            *actions = drawn(mask, words[row % 4]);
+            if (mask != nullptr) mask += num_actions;
         }
     }
 
