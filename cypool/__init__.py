@@ -33,7 +33,7 @@ if find_spec("cypool.env") is None:
 
 from cypool.api.conversions import add_conversion
 from cypool.errors import ClosedError, CompileError, EnvError, WorkerError
-from cypool.making.factory import from_factories, make, make_dm, make_gym, make_gymnasium, parallel_env
+from cypool.making.factory import aec_env, from_factories, make, make_dm, make_gym, make_gymnasium, parallel_env
 from cypool.registration.gymnasium_ids import announce_all
 from cypool.registration.registry import add_source, list_all_envs, make_spec, register, register_pattern
 
@@ -56,9 +56,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MLP", "Choice", "ClosedError", "CompileError", "Difference", "EnvError", "Episode", "History", "Policy",
-    "RandomPolicy", "ReplayBuffer", "Sample", "State", "ThreadPool", "WorkerError", "compile", "first_difference",
-    "from_factories", "get_include", "history", "list_all_envs", "load_history", "load_state", "make", "make_dm",
-    "make_gym", "make_gymnasium", "make_spec", "parallel_env", "record", "register", "register_pattern", "text",
+    "RandomPolicy", "ReplayBuffer", "Sample", "State", "ThreadPool", "WorkerError", "aec_env", "compile",
+    "first_difference", "from_factories", "get_include", "history", "list_all_envs", "load_history", "load_state",
+    "make", "make_dm", "make_gym", "make_gymnasium", "make_spec", "parallel_env", "record", "register",
+    "register_pattern", "text",
 ]
 
 add_source("cypool.envs")
