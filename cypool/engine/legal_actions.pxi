@@ -15,7 +15,7 @@ from cypool.random cimport Rng, integers
 
 cnp.import_array()
 
-cdef extern from "cypool/policies/legal.h" namespace "cypool" nogil:
+cdef extern from "cypool/util/legal.h" namespace "cypool" nogil:
     size_t count_legal(const uint8_t* mask, size_t num_actions) noexcept
     int64_t nth_legal(const uint8_t* mask, size_t num_actions, size_t n) noexcept
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "cypool/policies/decisions.h"
-#include "cypool/policies/legal.h"
+#include "cypool/util/legal.h"
 #include "cypool/policies/philox.h"
 
 namespace cypool {

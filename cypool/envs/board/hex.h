@@ -48,18 +48,22 @@ struct Hex {
         if (first && last) return player == 0 ? WINS_0 : WINS_1;
         return first ? of_first : last ? of_last : player == 0 ? ALONE_0 : ALONE_1;
     }
+    void put(int player, int cell) {
+        const Cell stone = stone_at(player, cell), alone = player == 0 ? ALONE_0 : ALONE_1;
+        cells[cell] = stone;
+        if (stone != alone && !has_won(cell)) spread(cell, alone);
+    }
+    bool has_won(int cell) const { return cells[cell] == WINS_0 || cells[cell] == WINS_1; }
     void play(int64_t action, const Rng*, double* reward) {
         const int mover = current, cell = static_cast<int>(action);
-        const Cell alone = mover == 0 ? ALONE_0 : ALONE_1, stone = stone_at(mover, cell);
-        cells[cell] = stone;
-        if (stone == WINS_0 || stone == WINS_1) {
+        put(mover, cell);
+        if (has_won(cell)) {
             reward[mover] = 1;
             reward[1 - mover] = -1;
             current = OVER;
-            return;
+        } else {
+            current = 1 - mover;
         }
-        if (stone != alone) spread(cell, alone);
-        current = 1 - mover;
     }
     // Connects the lone stones next to a connected one.
     void spread(int cell, uint8_t alone) {
@@ -84,12 +88,24 @@ struct Hex {
         for (int k = 0; k < count(); ++k) archive.item("cells", k, cells[k], 0, STATES - 1);
     }
     bool validate() const {
-        bool has_room = false;
         for (int k = 0; k < count(); ++k) {
-            if (cells[k] == WINS_0 || cells[k] == WINS_1) return false;
-            has_room |= cells[k] == EMPTY;
+            if (has_won(k)) return false;
         }
-        return has_room;
+        // all stones put again: which ones are connected with an edge does not depend on the order
+        Hex fresh(size);
+        for (int k = 0; k < count(); ++k) {
+            if (cells[k] == EMPTY) continue;
+            fresh.put(cells[k] > EMPTY ? 0 : 1, k);
+            if (fresh.has_won(k)) return false;
+        }
+        for (int k = 0; k < count(); ++k) {
+            if (cells[k] != fresh.cells[k]) {
+                refuse_state(name_of_item("cells", static_cast<size_t>(k)), text_of(int{fresh.cells[k]}),
+                             text_of(int{cells[k]}));
+            }
+        }
+        // a full board has a connection
+        return true;
     }
 };
 

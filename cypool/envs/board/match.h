@@ -19,6 +19,7 @@
 
 #include "cypool/envs/common/state_archive.h"
 #include "cypool/envs/common/turn_game.h"
+#include "cypool/util/legal.h"
 
 namespace cypool::board {
 
@@ -57,9 +58,14 @@ public:
         thread_local std::vector<uint8_t> mask;
         mask.resize(num_actions);
         legal(mask.data());
-        int64_t left = integers(rng, 0, std::count(mask.begin(), mask.end(), 1)), action = 0;
-        while (!mask[action] || left-- > 0) ++action;
-        play(action, rng);
+        const size_t count = count_legal(mask.data(), num_actions);
+        if (count == 0) {
+            // of a state that was edited, in a way that no rule looks at
+            lose();
+            return;
+        }
+        const auto n = static_cast<size_t>(integers(rng, 0, static_cast<int64_t>(count)));
+        play(nth_legal(mask.data(), num_actions, n), rng);
     }
     void observe(int player, float* tensor) const override { rules.observe(player, tensor); }
 

@@ -34,7 +34,7 @@ public:
     virtual void play(int64_t action, const Rng* rng) = 0;
     // of any action from 0 to `num_actions` - 1
     virtual bool is_legal(int64_t action) const = 0;
-    // 1 for each legal action, else 0; all 0 when it is over
+    // 1 for each legal action, else 0: all are 0 when it is over, and only then
     virtual void legal(uint8_t* mask) const = 0;
     // Plays any legal action, each with the same probability.
     virtual void play_random(const Rng* rng) = 0;

@@ -146,6 +146,7 @@ def test_edited_states(id, options):
     ("tic_tac_toe", {"stones[0]": 7}, "stones: expected as many of both players, or one more of player 0, got 3 more"),
     ("othello", {f"stones[{k}]": 0 for k in range(16)}, "current_player: expected one who moves in this position"),
     ("breakthrough", {f"pieces[{k}]": 255 * (k < 8) for k in range(16)}, "current_player: expected one who moves"),
+    ("hex", {"cells[0]": 5}, r"cells\[0\]: expected 7, got 5"),
     ("go", {"ko": 0}, "ko: expected an empty point, got 0"),
     ("backgammon", {"sides[0].off": 1}, r"sides\[0\]: expected 15 checkers, got 16"),
     ("backgammon", {"dice[0]": 0}, "dice: expected the lower one first, and equal ones for a second action, got 0 and"),
