@@ -23,6 +23,12 @@ cdef class TurnEnv(ArchivedEnv):
         seat = options.get("seat", 0)
         self.seat = SEATS[seat] if seat in SEATS else int(seat)
 
+    cdef int seed(self, object seed) except -1:
+        ArchivedEnv.seed(self, seed)
+        # seats that alternate begin again, each environment with another one
+        self.game.num_matches = self.env_id % self.game.num_players
+        return 0
+
     cdef int reset(self) except -1 nogil:
         cdef TurnGame* game = self.game
         game.reset(self.rng)

@@ -5,6 +5,7 @@ from saving import MODES
 
 import cypool
 from cypool.spec import Array, Discrete, EnvSpec, Group
+from cypool.testing import check_env
 
 ID = "board/connect_four-v0"
 GAMES = [ID, "board/othello-v0", "board/2048-v0"]
@@ -74,6 +75,13 @@ def test_single_view_is_of_the_seat(seat, wanted):
         *_, terminated, _, info = env.step(env.sample_legal())
         found |= set(info["current_player"][~terminated].tolist())
     assert found == wanted
+
+
+@pytest.mark.parametrize("view", ["players", "single"])
+@pytest.mark.parametrize("game", ["connect_four", "go", "backgammon"])
+def test_contract_of_views(view, game):
+    options = {"seat": "alternate"} if view == "single" else {}
+    check_env(f"board/{game}-v0", view=view, illegal="lose", **options)
 
 
 def test_single_view_reward_is_that_of_the_seat():
