@@ -116,10 +116,12 @@ struct Go {
     }
     // Whether a stone between others would have a liberty, with those that it connects or captures.
     bool breathes(int p) const {
+        // no branch that depends on the position
+        bool found = false;
         for (const uint16_t other : grid->neighbours[p]) {
-            if ((colors[other] == turn) != chain(other).has_one_liberty()) return true;
+            found |= (colors[other] == turn) != chain(other).has_one_liberty();
         }
-        return false;
+        return found;
     }
     void legal(uint8_t* mask) const {
         if (!knows_moves) {
