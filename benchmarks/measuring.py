@@ -230,6 +230,39 @@ def steps_of(env, actions, num_envs=None, limit=None, step=None):
     return run
 
 
+def pool_steps(id, num_envs, num_threads, **options):
+    """Returns a candidate: takes random actions in a pool of cypool's."""
+    import cypool
+
+    env = cypool.make(id, num_envs=num_envs, num_threads=num_threads, seed=0, **options)
+    env.action_space.seed(0)
+    return steps_of(env, [env.action_space.sample() for _ in range(100)])
+
+
+def loop_steps(reset, step, actions):
+    """Returns a candidate: takes all actions in each call in one environment; a reset counts as a step, as in a pool.
+
+    Args:
+        reset: Called after an episode has ended, and once before.
+        step: Takes an action; returns whether the episode has ended.
+        actions: For each step.
+    """
+    reset()
+    ended = False
+
+    def run():
+        nonlocal ended
+        for action in actions:
+            if ended:
+                reset()
+                ended = False
+            else:
+                ended = step(action)
+        return len(actions)
+
+    return run
+
+
 def resets_of(env):
     """Returns a candidate: resets."""
     def run():

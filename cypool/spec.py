@@ -1,6 +1,7 @@
 """Observation, action and info specs: plain descriptions that are independent of any RL library."""
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -281,6 +282,7 @@ class EnvSpec:
             `describe` counts if neither `make` nor the id has a limit.
         options: Every option of the environment with the value it has here; `describe` returns those that it
             has converted.
+        unsaved_options: Names of those that a state does not depend on: it loads where they have other values.
         spaces: Gymnasium's spaces of observation and action, where they differ from those that follow from these two.
         goals: Computes rewards and ends of any goals, where the observation has `achieved_goal` and `desired_goal`.
         agents: Groups of agents, by name: several agents act in the environment. Their names are `<group>_0`,
@@ -308,6 +310,7 @@ class EnvSpec:
     id: str = ""
     max_episode_steps: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    unsaved_options: tuple[str, ...] = ()
     spaces: tuple[Any, Any] | None = None
     goals: Goals | None = None
     agents: Mapping[str, Group] = field(default_factory=dict)
@@ -398,6 +401,13 @@ class EnvSpec:
     def action_bytes(self) -> int:
         """The size of the argument of `step`."""
         return sum(part.dtype.itemsize * math.prod(part.shape) for _, part in self.actions)
+
+    @functools.cached_property
+    def saved_options(self) -> Mapping[str, Any]:
+        """The options that a state depends on, and that it contains."""
+        if not self.unsaved_options:
+            return self.options
+        return {name: value for name, value in self.options.items() if name not in self.unsaved_options}
 
     @property
     def num_agents(self) -> int:

@@ -67,6 +67,26 @@ def parity_runs(ids, **options):
     return found
 
 
+def _play(players, seed, id, **options):
+    with players(seed):
+        return parity(id, **options)
+
+
+def played_runs(cases, players, arguments):
+    """Yields a run of `parity` for each case in each autoreset mode; every second case has threads.
+
+    Args:
+        cases: Ids with options.
+        players: Takes a seed; has `check_parity` play with players instead of by chance.
+        arguments: Of the command line.
+    """
+    for number, (id, options) in enumerate(cases):
+        for mode in ("NextStep", "SameStep", "Disabled") if chosen([id], arguments.patterns) else ():
+            yield Run(id, f"{options} {mode} {arguments.seeds}", partial(
+                _play, players, number, id, num_envs=3, num_steps=arguments.num_steps,
+                num_threads=2 * (number % 2), seeds=arguments.seeds, autoreset_mode=mode, **options))
+
+
 def ids_of(family):
     """Returns all ids of a family."""
     return [entry.id for each in FAMILIES if each.name == family for entry in each.entries(("*",))]

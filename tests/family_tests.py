@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from saving import assert_goes_on
-from state_edits import edged_states
+from state_edits import edged_states, with_own
 
 import cypool
 from cypool.testing import check_parity
@@ -42,6 +42,27 @@ def playing(choose, references=SyncVectorEnv):
         yield
     finally:
         del references.choose
+
+
+def players_of(player, references=SyncVectorEnv):
+    """Returns a function that takes a seed, and has `check_parity` play with players instead of by chance.
+
+    Args:
+        player: Makes the player of an environment of a NumPy Generator and its reference; its `choose` returns the
+            actions of all agents.
+        references: As in `playing`.
+    """
+    def players(seed):
+        random = np.random.default_rng(seed)
+
+        def choose(batch, sampled):
+            if not hasattr(batch, "players"):
+                batch.players = [player(random, env) for env in batch.envs]
+            return np.stack([each.choose() for each in batch.players]).astype(sampled.dtype)
+
+        return playing(choose, references)
+
+    return players
 
 
 def refuses(cases, id=None):
@@ -109,6 +130,42 @@ def assert_edits_are_harmless(make, count, num_steps, prepare=None):
     assert bystander.save().rows == want
     env.load(state)
     env.render()
+
+
+def refuses_other_forms(make):
+    """Returns a test that what is no state of a family's own is refused.
+
+    Args:
+        make: Returns a pool of one environment after a reset; the family's state is bytes.
+    """
+    @pytest.mark.parametrize("own", [(), None, ("text",), (b"",), (b"\1",), (b"\0\0",)])
+    def test(own):
+        env = make()
+        with pytest.raises((TypeError, ValueError), match="state|expected"):
+            env.load(with_own(env.save(), own))
+
+    return test
+
+
+def draws_after_a_reset(make):
+    """Returns a test that an environment that was never reset is stepped by a reset, and not drawn; `make` as above."""
+    def test():
+        env = make()
+        env.load(with_own(env.save(), (b"\0",)))
+        with pytest.raises(RuntimeError, match="render: expected a reset before, got none"):
+            env.render()
+        env.step(env.action_space.sample())
+
+    return test
+
+
+def pettingzoo_accepts(id, **options):
+    """Returns a test that PettingZoo's own test of parallel environments passes."""
+    def test():
+        parallel_api_test = pytest.importorskip("pettingzoo.test").parallel_api_test
+        parallel_api_test(cypool.parallel_env(id, **options), num_cycles=100)
+
+    return test
 
 
 def play_whatever_comes(env, num_steps):

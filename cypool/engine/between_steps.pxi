@@ -16,9 +16,9 @@ cnp.import_array()
 cdef int check_same(Env source, Env target) except -1:
     """Raises a ValueError if one cannot become a copy of the other."""
     if type(source) is not type(target) or source.spec.id != target.spec.id or (
-            source.spec.options != target.spec.options):
+            source.spec.saved_options != target.spec.saved_options):
         raise ValueError(f"source: expected an environment with the id and options of env {target.env_id}, got env "
-                         f"{source.env_id}: {source.spec.id} with {shown(source.spec.options)}")
+                         f"{source.env_id}: {source.spec.id} with {shown(source.spec.saved_options)}")
     return 0
 
 

@@ -18,7 +18,7 @@ KEYS = frozenset(["id", "options", "elapsed_step", "needs_reset", "reset_request
 cdef dict save_state(Env env):
     """Returns all that the next steps of an environment depend on, as a dict that pickles."""
     return dict(
-        id=env.spec.id, options=env.spec.options, elapsed_step=env.elapsed_step, needs_reset=env.needs_reset,
+        id=env.spec.id, options=env.spec.saved_options, elapsed_step=env.elapsed_step, needs_reset=env.needs_reset,
         reset_requested=env.reset_requested, episode_return=env.episode_return, episode_length=env.episode_length,
         # 0 where the time is not measured
         episode_ns=now_ns() - env.episode_began if env.episode_began != 0 else 0,
@@ -36,10 +36,10 @@ cdef dict check_state(Env env, object state):
     if type(state) is not dict or state.keys() != KEYS:
         raise ValueError(f"state: expected rows as save() returned them, got {shown(state)}")
     cdef dict row = dict(state)
-    if not _same((env.spec.id, env.spec.options), (row["id"], row["options"])):
+    if not _same((env.spec.id, env.spec.saved_options), (row["id"], row["options"])):
         id = row["id"] if type(row["id"]) is str else shown(row["id"])
-        raise ValueError(f"state: expected one of {env.spec.id} with {shown(env.spec.options)} for env {env.env_id}, "
-                         f"got {id:.200} with {shown(row['options'])}")
+        raise ValueError(f"state: expected one of {env.spec.id} with {shown(env.spec.saved_options)} for env "
+                         f"{env.env_id}, got {id:.200} with {shown(row['options'])}")
     try:
         for key in ("needs_reset", "reset_requested"):
             row[key] = check_bool(key, row[key])

@@ -152,6 +152,25 @@ def test_doctor_says_which_mujoco_there_is(monkeypatch, tmp_path, version, statu
     assert line[0] == status and line[1].startswith(found)
 
 
+@pytest.mark.families("mujoco", "dm_control")
+@pytest.mark.parametrize(("id", "options", "said"), [
+    ("HalfCheetah-v5", [], "lanes"),
+    ("HalfCheetah-v5", ["physics=mj_step"], "mj_step: physics="),
+    ("HalfCheetah-v5", ["randomize={'opt.gravity': (0.9, 1.1)}"], "mj_step: the model varies"),
+    ("Swimmer-v5", [], "mj_step: "),
+    ("dm_control/walker-walk-v0", ["action_repeat=2"], "mj_step: a reward is of each repetition"),
+])
+def test_info_says_what_steps_a_robot(capsys, id, options, said):
+    pytest.importorskip("dm_control")
+    check = pytest.importorskip("cypool.envs.mujoco_lanes.mujoco_lanes").check_machine
+    try:
+        check()
+    except ValueError as error:
+        pytest.skip(f"lanes: {error}")
+    assert main(["info", id, "--json", *(word for option in options for word in ("--option", option))]) == 0
+    assert json.loads(capsys.readouterr().out)["physics"].startswith(said)
+
+
 def test_doctor_says_what_is_wrong(capsys, monkeypatch, tmp_path):
     (tmp_path / "open").mkdir()
     (tmp_path / "open").chmod(0o777)

@@ -1,7 +1,7 @@
 """Reference packages of several agents as vector environments of Gymnasium's, with groups of agents as arrays."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -86,6 +86,64 @@ class TupleReference(GroupReference):
         return self._stacked(obs), *self.finish(bool(terminated), bool(truncated)), {}
 
 
+class ParallelReference(GroupReference):
+    """A parallel environment of PettingZoo's, in which all agents of a group are one array.
+
+    Args:
+        env: The package's.
+        agents: By group, the names of its agents.
+        max_episode_steps: As in `GroupReference`.
+    """
+
+    def __init__(self, env: Any, agents: Mapping[str, Sequence[str]], max_episode_steps: int | None):
+        self.env, self.agents = env, agents
+        self.observation_space = self._space(env.observation_space)
+        self.action_space = self._space(env.action_space)
+        super().__init__({group: len(names) for group, names in agents.items()}, max_episode_steps)
+
+    def _space(self, of_agent: Any) -> gymnasium.Space[Any]:
+        spaces = {}
+        for group, agents in self.agents.items():
+            space = of_agent(agents[0])
+            if any(of_agent(agent) != space for agent in agents):
+                raise ValueError(f"{group}: expected agents with the same spaces, got {list(map(of_agent, agents))}")
+            spaces[group] = batch_space(space, len(agents))
+        return gymnasium.spaces.Dict(spaces) if len(spaces) > 1 else spaces.popitem()[1]
+
+    def _stacked(self, obs: dict[str, Any]) -> Any:
+        stacked = {group: np.stack([obs[agent] for agent in agents]) for group, agents in self.agents.items()}
+        return stacked if len(stacked) > 1 else stacked.popitem()[1]
+
+    @property  # type: ignore[misc]
+    def np_random(self) -> np.random.Generator:
+        """The package's stream."""
+        generator: np.random.Generator = self.env.unwrapped.np_random
+        return generator
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begins an episode."""
+        obs, infos = self.env.reset(seed=seed)
+        self.steps = 0
+        return self._stacked(obs), self.info_of(infos)
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Steps all agents."""
+        of_groups = action if len(self.agents) > 1 else dict.fromkeys(self.agents, action)
+        actions = {agent: of_groups[group][k]
+                   for group, agents in self.agents.items() for k, agent in enumerate(agents)}
+        obs, *values, infos = self.env.step(actions)
+        for group, agents in self.agents.items():
+            for k, agent in enumerate(agents):
+                for name, of_agents in zip(COLUMNS, values, strict=True):
+                    self.columns[group][name][k] = of_agents[agent]
+        ends = self.finish(all(values[1].values()), any(values[2].values()))
+        return self._stacked(obs), *ends, self.info_of(infos)
+
+    def info_of(self, infos: Any) -> dict[str, Any]:
+        """Returns the environment's info of its agents'."""
+        return {}
+
+
 class GroupReferences(SyncVectorEnv):
     """A batch of these, whose infos have the columns of groups, as cypool's have them.
 
@@ -125,4 +183,4 @@ class GroupReferences(SyncVectorEnv):
             for name in COLUMNS:
                 agents[group][name] = np.stack([each[name] for each in columns])
                 agents[group][f"_{name}"] = all_rows
-        return {**info, "agents": agents, "_agents": all_rows}
+        return {**info, "agents": agents, "_agents": all_rows} if agents else info

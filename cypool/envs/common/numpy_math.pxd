@@ -51,12 +51,12 @@ cdef double log1p(double x) noexcept nogil
 cdef double tanh(double x) noexcept nogil
 cdef double arcsinh(double x) noexcept nogil
 cdef double arccos(double x) noexcept nogil
-cdef double tan(double x) noexcept nogil
-cdef double arctan(double x) noexcept nogil
-cdef double arcsin(double x) noexcept nogil
 cdef double arctan2(double y, double x) noexcept nogil
-cdef double power(double x, double y) noexcept nogil
 # of arrays, which must not touch
+cdef void tan_of(const double* x, double* out, Py_ssize_t n) noexcept nogil
+cdef void arctan_of(const double* x, double* out, Py_ssize_t n) noexcept nogil
+cdef void arcsin_of(const double* x, double* out, Py_ssize_t n) noexcept nogil
+cdef void power_of(const double* x, const double* y, double* out, Py_ssize_t n) noexcept nogil
 cdef void arctan2_of(const double* y, const double* x, double* out, Py_ssize_t n) noexcept nogil
 # of three numbers and three times three, row by row: vector.dot(matrix), a.dot(b)
 cdef void vector_times_matrix(const double* vector, const double* matrix, double* out) noexcept nogil

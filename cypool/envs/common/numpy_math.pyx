@@ -88,22 +88,33 @@ cdef int check_more() except -1:
     for x in vector:
         for name, found in (("exp", exp(-x)), ("log", log(fabs(x))), ("log1p", log1p(fabs(x))),
                             ("arccos", arccos(x / 30)), ("tanh", tanh(x)), ("arcsinh", arcsinh(x)),
-                            ("tan", tan(x)), ("arctan", arctan(x)), ("arcsin", arcsin(x / 30)),
-                            ("arctan2", arctan2(x, 0.7)), ("power", power(fabs(x), 0.7))):
+                            ("arctan2", arctan2(x, 0.7))):
             arguments = {"exp": (-x,), "log": (abs(x),), "log1p": (abs(x),), "arccos": (x / 30,),
-                         "arcsin": (x / 30,), "arctan2": (x, 0.7), "power": (abs(x), 0.7)}.get(name, (x,))
+                         "arctan2": (x, 0.7)}.get(name, (x,))
             expected = getattr(np, name)(*arguments).item()
             if found != expected:
                 raise ImportError(f"numpy {np.__version__}: expected {expected} from its loop of {name}, got {found}")
-    square_matrix = np.array(matrix).reshape(3, 3)
+    # of three at once
+    tan_of(vector, product, 3)
+    arctan_of(vector, &product[3], 3)
+    power_of(&matrix[3], vector, &product[6], 3)
+    found = list(product)
+    arcsin_of(matrix, product, 3)
+    arctan2_of(matrix, vector, &product[3], 3)
+    found += list(product)[:6]
+    row, rows = np.array(vector), np.array(matrix).reshape(3, 3)
+    expected = np.concatenate([np.tan(row), np.arctan(row), np.power(rows[1], row), np.arcsin(rows[0]),
+                               np.arctan2(rows[0], row)]).tolist()
+    if found != expected:
+        raise ImportError(f"numpy {np.__version__}: expected {expected} from its loops of arrays, got {found}")
     vector_times_matrix(vector, matrix, product)
-    found, expected = [product[0], product[1], product[2]], np.array(vector).dot(square_matrix).tolist()
+    found, expected = [product[0], product[1], product[2]], row.dot(rows).tolist()
     matrix_times_vector(matrix, vector, 3, product)
     found += [product[0], product[1], product[2]]
-    expected += (square_matrix @ np.array(vector)).tolist()
+    expected += (rows @ row).tolist()
     matrix_times_matrix(matrix, matrix, product)
     found += list(product)
-    expected += square_matrix.dot(square_matrix).ravel().tolist()
+    expected += rows.dot(rows).ravel().tolist()
     if found != expected:
         raise ImportError(f"numpy {np.__version__}: expected {expected} from its products of matrices, got {found}")
     return 0
@@ -238,31 +249,41 @@ cdef double arccos(double x) noexcept nogil:
     return call(&np_arccos, x)
 
 
-cdef double tan(double x) noexcept nogil:
-    return call(&np_tan, x)
-
-
-cdef double arctan(double x) noexcept nogil:
-    return call(&np_arctan, x)
-
-
-cdef double arcsin(double x) noexcept nogil:
-    return call(&np_arcsin, x)
-
-
-cdef double power(double x, double y) noexcept nogil:
-    return call_two(&np_power, x, y)
-
-
 cdef double arctan2(double y, double x) noexcept nogil:
     return call_two(&np_arctan2, y, x)
 
 
-cdef void arctan2_of(const double* y, const double* x, double* out, Py_ssize_t n) noexcept nogil:
-    cdef char** args = [<char*>y, <char*>x, <char*>out]
+cdef void call_of(const Function* function, const double* x, double* out, cnp.npy_intp n) noexcept nogil:
+    cdef char** args = [<char*>x, <char*>out]
+    cdef cnp.npy_intp* steps = [sizeof(double), sizeof(double)]
+    function.loop(args, &n, steps, function.data)
+
+
+cdef void call_two_of(const Function* function, const double* x, const double* y, double* out,
+                      cnp.npy_intp n) noexcept nogil:
+    cdef char** args = [<char*>x, <char*>y, <char*>out]
     cdef cnp.npy_intp* steps = [sizeof(double), sizeof(double), sizeof(double)]
-    cdef cnp.npy_intp size = n
-    np_arctan2.loop(args, &size, steps, np_arctan2.data)
+    function.loop(args, &n, steps, function.data)
+
+
+cdef void tan_of(const double* x, double* out, Py_ssize_t n) noexcept nogil:
+    call_of(&np_tan, x, out, n)
+
+
+cdef void arctan_of(const double* x, double* out, Py_ssize_t n) noexcept nogil:
+    call_of(&np_arctan, x, out, n)
+
+
+cdef void arcsin_of(const double* x, double* out, Py_ssize_t n) noexcept nogil:
+    call_of(&np_arcsin, x, out, n)
+
+
+cdef void power_of(const double* x, const double* y, double* out, Py_ssize_t n) noexcept nogil:
+    call_two_of(&np_power, x, y, out, n)
+
+
+cdef void arctan2_of(const double* y, const double* x, double* out, Py_ssize_t n) noexcept nogil:
+    call_two_of(&np_arctan2, y, x, out, n)
 
 
 cdef void vector_times_matrix(const double* vector, const double* matrix, double* out) noexcept nogil:

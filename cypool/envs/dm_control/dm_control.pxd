@@ -3,7 +3,7 @@ from libcpp.vector cimport vector
 
 from cypool.envs.dm_control.random_state cimport RandomState
 from cypool.envs.mujoco_common.libmujoco cimport mjModel
-from cypool.envs.mujoco_common.mujoco_common cimport Simulation
+from cypool.envs.mujoco_lanes.mujoco_lanes cimport SimulationInLanes
 
 
 # dm_control's `rewards.tolerance`: 1 in [low, high], and less and less outside, each with NumPy's bits.
@@ -21,7 +21,7 @@ cdef double small_control(const double* ctrl, Py_ssize_t n) noexcept nogil      
 
 # The base class of all tasks of the suite: what a subclass has, and what it implements.
 
-cdef class ControlTask(Simulation):
+cdef class ControlTask(SimulationInLanes):
     cdef mjModel* own                    # the same with a struct of its own; only what __init__ names is written
     cdef RandomState random              # the task's stream
     cdef vector[double] episode          # what a subclass remembers of an episode; it sets the size

@@ -11,7 +11,7 @@ import numpy as np
 from cypool.envs.dm_control.models import sizes_of, text_of
 from cypool.envs.dm_control.tasks import DOMAINS
 from cypool.envs.mujoco_common.mujoco_common import load_model_text
-from cypool.envs.mujoco_common.specs import SIMULATION, check_sizes, check_with_model
+from cypool.envs.mujoco_common.specs import PHYSICS, SIMULATION, check_sizes, check_with_model
 from cypool.options import Option, boolean, choice, describes, integer, number
 from cypool.spec import Array, EnvSpec
 
@@ -20,6 +20,7 @@ MAX_STEPS = 1_000_000
 
 TASK = {
     **SIMULATION,
+    "physics": PHYSICS,
     "action_dtype": SIMULATION["action_dtype"].but("float64"),
     "width": SIMULATION["width"].but(320),
     "height": SIMULATION["height"].but(240),
@@ -129,6 +130,7 @@ def _spec(domain: str, options: dict[str, Any]) -> EnvSpec:
         render_fps=max(round(1 / (model.timestep * steps * repeat)), 1),
         max_episode_steps=None if limit is None else math.ceil(limit / repeat),
         options=options,
+        unsaved_options=("physics",),
     )
 
 

@@ -18,6 +18,7 @@ from cypool.env cimport Slot
 from cypool.envs.common.numpy_math cimport norm
 from cypool.envs.mujoco_common cimport guard, libmujoco
 from cypool.envs.mujoco_common.mujoco_common cimport Camera, Simulation, Variation, held
+from cypool.envs.mujoco_lanes.mujoco_lanes cimport READS_UNKNOWN, SimulationInLanes
 from cypool.random cimport Rng, copy_stream
 
 cnp.import_array()
@@ -25,7 +26,7 @@ cnp.import_array()
 cdef enum: MAX_ATTEMPTS = 10_000
 
 
-cdef class ControlTask(Simulation):
+cdef class ControlTask(SimulationInLanes):
     """Base of the tasks of the DeepMind Control Suite.
 
     Follows `dm_control.suite` 1.0.50 and its `control.Environment`, addition by addition and draw by draw: with the
@@ -46,6 +47,7 @@ cdef class ControlTask(Simulation):
             written: Names of the model's fields that it writes to.
         """
         options = spec.options
+        self.reads = READS_UNKNOWN
         self.loaded = held(specs.load_task(domain, options["task"]))
         self.variation = Variation(self.loaded, options["randomize"] or {}, tuple(name.encode() for name in written))
         self.own = self.variation.edit()
@@ -59,7 +61,8 @@ cdef class ControlTask(Simulation):
         if limit is not None:
             self.limit = math.ceil(limit / options["action_repeat"])
             self.last_repeat = limit - (self.limit - 1) * self.action_repeat
-        self.legacy_step = options["legacy_step"]
+        self.legacy_step = self.ends_with_step1 = options["legacy_step"]
+        self.num_mj_steps = self.n_sub_steps
         # the numbers are computed anyway
         self.set_up_frames(spec, sum(map(math.prod, specs.shapes_of(domain, options).values())))
         for name, part in spec.observations:
@@ -93,6 +96,7 @@ cdef class ControlTask(Simulation):
         if not self.variation.parts.empty():
             self.variation.draw(self.random.rng, self.data)
         self.prepare_model()
+        self.leave_lanes()
         guard.restart(self.own, self.data)
         self.begin_episode()
         self.forward()
@@ -125,7 +129,17 @@ cdef class ControlTask(Simulation):
         guard.forward_passive(self.own, self.data)
         return 0
 
+    cdef object why_mj_step(self):
+        if self.action_repeat > 1:
+            return "a reward is of each repetition of an action"
+        return SimulationInLanes.why_mj_step(self)
+
     cdef int advance(self, int steps) except -1 nogil:
+        if self.take_result():
+            return 0
+        # MuJoCo begins with what it has computed of the state
+        self.materialize()
+        self.leave_lanes()
         guard.advance(self.model, self.data, steps, self.legacy_step)
         return 0
 
@@ -223,6 +237,7 @@ cdef class ControlTask(Simulation):
         return 0
 
     cdef object render(self):
+        self.materialize()
         picture = np.empty((self.camera.height, self.camera.width, 3), np.uint8)
         cdef uint8_t* pixels = <uint8_t*>cnp.PyArray_DATA(picture)
         self.camera.set_up()
@@ -252,6 +267,7 @@ cdef class ControlTask(Simulation):
     cdef int load_own(self, object checked) except -1:
         self._mt19937.state, self.random.has_spare, self.random.spare, written, self.episode = checked
         self.variation.set_contents(written)
+        self.leave_lanes()
         guard.fill_arena(self.model, self.data)
         return 0
 
@@ -263,4 +279,4 @@ cdef class ControlTask(Simulation):
             with gil:
                 self._mt19937.state = (<ControlTask>other)._mt19937.state
         guard.fill_arena(self.model, self.data)
-        return 0
+        return self.copy_lanes(<SimulationInLanes>other)

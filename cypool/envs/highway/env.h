@@ -9,7 +9,9 @@ namespace cypool::highway {
 class Env : public Observer {
 public:
     Env() = default;
-    explicit Env(const Setup* shared) : Observer(shared), observed((num_rows() * row_bytes() + 3) / 4) {}
+    explicit Env(std::shared_ptr<const Setup> shared) : Observer(std::move(shared)) {
+        observed.resize((num_rows() * row_bytes() + 3) / 4);
+    }
 
     void reset(const Rng* rng) {
         world.rng = rng;
@@ -21,10 +23,9 @@ public:
         world.rng = rng;
         Task::step(action);
         observe_all();
-        after_step();
     }
     // of the last step: what is drawn, or moves, after it does not show there
-    const char* observation() const { return reinterpret_cast<const char*>(observed.data()); }
+    char* observation() { return reinterpret_cast<char*>(observed.data()); }
 
     bool ready() const { return !world.vehicles.empty(); }
     std::unique_ptr<Env> fresh() const { return std::make_unique<Env>(setup); }
@@ -72,12 +73,13 @@ private:
 
     size_t num_rows() const { return o->multi_agent ? o->agents : 1; }
     size_t row_bytes() const {
-        const bool is_double = o->obs == GOAL || o->obs == ATTRIBUTES;
-        return obs_size() * (is_double ? sizeof(double) : o->as_image ? 1 : sizeof(float));
+        size_t sum = 0;
+        for (const View& view : setup->views) sum += setup->room(view);
+        return sum;
     }
     void observe_all() {
-        char* out = reinterpret_cast<char*>(observed.data());
-        for (size_t agent = 0; agent < num_rows(); ++agent) observe(static_cast<int>(agent), out + agent * row_bytes());
+        for (size_t agent = 0; agent < num_rows(); ++agent)
+            observe(static_cast<int>(agent), observation() + agent * row_bytes());
     }
     template <class Archive> void exchange(Archive& archive, Body& b, Kind first, Kind last) {
         const int num_lanes = static_cast<int>(world.net->lanes.size());
@@ -123,8 +125,8 @@ private:
         controlled.assign(o->agents, 0);
         for (auto* bodies : {&world.vehicles, &world.objects}) {
             for (Body& b : *bodies) {
-                b.turn_to(b.heading);
-                b.diagonal = std::sqrt(b.length * b.length + b.width * b.width);
+                b.face();
+                b.measure();
                 b.check_collisions = !o->fast || b.agent >= 0 || !b.is_vehicle();
                 b.slot = world.take_slot();
                 world.moved(b);

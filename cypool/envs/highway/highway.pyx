@@ -1,5 +1,7 @@
 # distutils: extra_compile_args = -O3
 """highway-env's driving tasks."""
+import json
+import math
 import sys
 from fractions import Fraction
 from weakref import WeakValueDictionary
@@ -7,12 +9,17 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from cypool.envs.highway import specs
-from cypool.envs.highway.pictures import draw_scene
+from cypool.envs.highway.pictures import draw_scene, observed_picture
+from cypool.state import check_state
+from cypool.util.arguments import check_reset_options
 
-from libc.math cimport asin as c_arcsin, atan as c_arctan, atan2 as c_arctan2, fabs, pow as c_power, tan as c_tan
+cimport numpy as cnp
+
 from libc.stdint cimport uint8_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memmove, memset
 from libcpp cimport bool as cbool
+from libcpp.memory cimport make_shared, shared_ptr
+from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Slot, info_row
@@ -22,14 +29,16 @@ from cypool.random cimport Rng, normal
 
 
 cdef extern from "cypool/envs/highway/env.h" namespace "cypool::highway" nogil:
+    const int PICTURE
+
     cdef struct NumPy:
         double (*sin)(double)
         double (*cos)(double)
-        double (*tan)(double)
-        double (*arctan)(double)
-        double (*arcsin)(double)
-        double (*arctan2)(double, double)
-        double (*power)(double, double)
+        void (*tan)(const double*, double*, Py_ssize_t)
+        void (*arctan)(const double*, double*, Py_ssize_t)
+        void (*arcsin)(const double*, double*, Py_ssize_t)
+        void (*arctan2)(const double*, const double*, double*, Py_ssize_t)
+        void (*power)(const double*, const double*, double*, Py_ssize_t)
         double (*dot)(const double*, const double*, Py_ssize_t)
         float (*dotf)(const float*, const float*, Py_ssize_t)
         double (*normal)(const Rng*, double, double)
@@ -37,25 +46,14 @@ cdef extern from "cypool/envs/highway/env.h" namespace "cypool::highway" nogil:
         cbool compensated_sum
     NumPy numpy
 
-    cdef struct Options:
-        int task, fast, frames, simulation_frequency, agents, multi_agent, vehicles_count, initial_lane, lanes_count
-        int connected_lanes, normalize_reward, offroad_terminal, other_vehicles, destination, incoming, add_walls, walls
-        int terminate_off_road, ints, action, longitudinal, lateral, dynamical, clip, actions_per_axis, has_speed_range
-        int num_targets, obs, num_features, rows, absolute, shuffled, sorted, normalize, clip_obs, see_behind
-        int intentions, objects, has_ranges, horizon, align, as_image, cells, grid_w, grid_h, linear
-        double policy_frequency, duration, ego_spacing, density, spawn_probability, collision, right_lane, high_speed
-        double lane_change, merging_speed, left_lane, goal, arrived, speed_low, speed_high, centering_cost, centering
-        double action_cost, on_road, success, end_position, max_position, ramp_length, state_noise, derivative_noise
-        double acceleration0, acceleration1, steering0, steering1, speed_range0, speed_range1, grid_x0, grid_y0
-        double grid_dx, grid_dy, lidar_range, gain, headway
-        int[16] features, ranged
-        int[24] nodes
-        double[16] targets, range0, range1, scales
-        double[6] weights
-        double[3] speeds, speeds_low, speeds_range
-        double[2] steers, steers_low, steers_range
-        double[128] starts
-        double[64] spread, wall_places, axis
+    cdef cppclass Numbers "cypool::highway::Options":
+        int agents, multi_agent
+        cbool set(const string& name, const vector[double]& values)
+
+    cdef cppclass View:
+        int kind, cells, width, height
+        size_t size()
+        cbool set(const string& name, const vector[double]& values)
 
     cdef struct Lane:
         int kind, priority
@@ -70,8 +68,13 @@ cdef extern from "cypool/envs/highway/env.h" namespace "cypool::highway" nogil:
         void finish(int nodes) except +
 
     cdef cppclass Setup:
-        Options options
+        Numbers options
+        vector[View] views
         Network network
+        string config
+        size_t room(const View& view)
+
+    ctypedef const Setup ConstSetup "const cypool::highway::Setup"
 
     cdef cppclass Body:
         int kind, goal, agent
@@ -83,13 +86,15 @@ cdef extern from "cypool/envs/highway/env.h" namespace "cypool::highway" nogil:
 
     cdef cppclass Driving "cypool::highway::Env":
         Driving() except +
-        Driving(const Setup* setup) except +
-        void use(const Setup* setup)
+        Driving(shared_ptr[ConstSetup] setup) except +
+        void use(shared_ptr[ConstSetup] setup) except +
         void reset(const Rng* rng) except +
         void step(const void* action, const Rng* rng) except +
-        const char* observation()
+        void after_step() except +
+        char* observation()
         const Body& ego()
         cbool ready()
+        shared_ptr[ConstSetup] setup
         World world
         double time, reward
         cbool terminated, truncated, success
@@ -113,30 +118,28 @@ cdef int rounding(product) except -1:
     return min(ways)
 
 
+def differs(of_numpy, of_c, *arguments):
+    """Returns whether NumPy's function gives other bits than the C library's."""
+    return of_numpy(*arguments).tolist() != list(map(of_c, *[each.tolist() for each in arguments]))
+
+
 cdef int measure() except -1:
     """Finds out what differs between CPUs and between versions of Python."""
-    cdef double x, y
-    cdef bint[5] same = [True, True, True, True, True]
     numpy.dot, numpy.dotf, numpy.normal = numpy_math.dot, numpy_math.dotf, normal
     if not numpy_math.is_c:
         numpy.sin, numpy.cos = numpy_math.numpy_sin, numpy_math.numpy_cos
     # another implementation differs at hundreds of these
-    for x, y in np.random.default_rng(1).uniform(-9, 9, (4000, 2)):
-        same[0] &= numpy_math.tan(x) == c_tan(x)
-        same[1] &= numpy_math.arctan(x) == c_arctan(x)
-        same[2] &= numpy_math.arcsin(x / 9) == c_arcsin(x / 9)
-        same[3] &= numpy_math.arctan2(x, y) == c_arctan2(x, y)
-        same[4] &= numpy_math.power(fabs(x), 4 + y / 18) == c_power(fabs(x), 4 + y / 18)
-    if not same[0]:
-        numpy.tan = numpy_math.tan
-    if not same[1]:
-        numpy.arctan = numpy_math.arctan
-    if not same[2]:
-        numpy.arcsin = numpy_math.arcsin
-    if not same[3]:
-        numpy.arctan2 = numpy_math.arctan2
-    if not same[4]:
-        numpy.power = numpy_math.power
+    x, y = np.random.default_rng(1).uniform(-9, 9, (2, 4000))
+    if differs(np.tan, math.tan, x):
+        numpy.tan = numpy_math.tan_of
+    if differs(np.arctan, math.atan, x):
+        numpy.arctan = numpy_math.arctan_of
+    if differs(np.arcsin, math.asin, x / 9):
+        numpy.arcsin = numpy_math.arcsin_of
+    if differs(np.arctan2, math.atan2, x, y):
+        numpy.arctan2 = numpy_math.arctan2_of
+    if differs(np.power, math.pow, np.abs(x), 4 + y / 18):
+        numpy.power = numpy_math.power_of
     numpy.vector_dot = rounding(np.dot)
     numpy.matrix_vector = rounding(lambda a, b: (np.array([[a[0], a[1]], [-a[1], a[0]]]) @ b)[0])
     numpy.matrix_matrix = rounding(lambda a, b: (np.array([[a[0], a[1]], [-a[1], a[0]]]) @ np.array([b] * 4).T)[0, 2])
@@ -150,7 +153,7 @@ measure()
 cdef class Shared:
     """Roads and options, which environments with the same options share."""
     cdef object __weakref__
-    cdef Setup setup
+    cdef shared_ptr[ConstSetup] setup
 
 
 _shared = WeakValueDictionary()
@@ -158,21 +161,30 @@ _shared = WeakValueDictionary()
 
 cdef Shared shared_of(str task, dict options):
     """Returns what environments of a task share."""
-    cdef Options given
     cdef Lane lane
-    key = task, repr(options)
-    found = _shared.get(key)
+    cdef shared_ptr[Setup] made = make_shared[Setup]()
+    cdef Setup* setup = made.get()
+    config = json.dumps(options)
+    found = _shared.get((task, config))
     if found is not None:
         return found
-    cdef Shared shared = Shared()
-    lanes, nodes, numbers = specs.numbers_of(task, options)
-    given = numbers
-    shared.setup.options = given
+    lanes, nodes, numbers, views = specs.numbers_of(task, options)
+    for name, value in numbers.items():
+        if not setup.options.set(name.encode(), value if isinstance(value, list) else [value]):
+            raise KeyError(name)
+    for each in views:
+        setup.views.resize(setup.views.size() + 1)
+        for name, value in each.items():
+            if not setup.views.back().set(name.encode(), value if isinstance(value, list) else [value]):
+                raise KeyError(name)
     for row in lanes:
         lane = row
-        shared.setup.network.lanes.push_back(lane)
-    shared.setup.network.finish(len(nodes))
-    _shared[key] = shared
+        setup.network.lanes.push_back(lane)
+    setup.network.finish(len(nodes))
+    setup.config = config.encode()
+    cdef Shared shared = Shared()
+    shared.setup = made
+    _shared[task, config] = shared
     return shared
 
 
@@ -180,32 +192,43 @@ cdef class HighwayEnv(ArchivedEnv):
     """Base of the tasks, which follow highway-env 1.12.1: the same seed and actions give the same bits."""
     cdef Archived[Driving] state
     cdef Driving* driving                # of `state`
-    cdef Shared shared
+    cdef shared_ptr[ConstSetup] given         # options for the next reset
+    cdef string own_config               # without those of resets
     cdef vector[size_t] row_bytes        # of the parts of an observation
     cdef int num_rewards, num_agents
-    cdef bint has_success, is_intersection, is_group
+    cdef bint has_success, is_intersection, is_group, is_drawn
 
     task = ""
 
     def __init__(self, spec, env_id):
-        self.shared = shared_of(self.task, dict(spec.options))
-        self.state.reset(new Driving(&self.shared.setup))
+        cdef Shared shared = shared_of(self.task, dict(spec.options))
+        cdef size_t k
+        self.own_config = shared.setup.get().config
+        self.state.reset(new Driving(shared.setup))
         self.driving, self.archived = self.state.get(), &self.state
         for _, part in spec.observations:
             self.row_bytes.push_back(np.prod(part.shape, dtype=int) * part.dtype.itemsize)
-        self.num_agents = self.shared.setup.options.agents
-        self.is_group = self.shared.setup.options.multi_agent
+        self.num_agents = shared.setup.get().options.agents
+        self.is_group = shared.setup.get().options.multi_agent
+        for k in range(shared.setup.get().views.size()):
+            self.is_drawn |= shared.setup.get().views[k].kind == PICTURE
         self.has_success = "is_success" in spec.info
         self.is_intersection = "agents_rewards" in spec.info
         self.num_rewards = sum(name.endswith("_reward") for name in spec.info)
 
     cdef int reset(self) except -1 nogil:
+        if self.given.get() != NULL:
+            self.driving.use(self.given)
+            self.given.reset()
         self.driving.reset(self.rng)
-        return 0
+        return self.draw(True) if self.is_drawn else 0
 
     cdef int step(self, const void* action) except -1 nogil:
         cdef int k
         self.driving.step(action, self.rng)
+        if self.is_drawn:
+            self.draw(False)
+        self.driving.after_step()
         self.reward = self.driving.reward
         self.terminated, self.truncated = self.driving.terminated, self.driving.truncated
         if self.is_group:
@@ -213,13 +236,37 @@ cdef class HighwayEnv(ArchivedEnv):
                 self.agents.reward[k] = self.driving.agent_reward[k] if self.is_intersection else self.reward
         return 0
 
+    cdef int draw(self, bint is_first) except -1 nogil:
+        """Appends pictures to the frames that are observed."""
+        cdef ConstSetup* setup = self.driving.setup.get()
+        cdef char* frames = self.driving.observation()
+        cdef size_t size
+        cdef int agent
+        cdef const View* view
+        with gil:
+            options = self.options()
+            bodies = self.bodies()
+            for agent in range(self.num_agents if self.is_group else 1):
+                for k in range(setup.views.size()):
+                    view = &setup.views[k]
+                    if view.kind == PICTURE:
+                        picture = observed_picture(self.spec.id, self.task, options, bodies, agent, k)
+                        size = view.width * view.height
+                        if is_first:
+                            memset(frames, 0, view.size())
+                        memmove(frames, frames + size, view.size() - size)
+                        memcpy(frames + view.size() - size, cnp.PyArray_DATA(picture), size)
+                    frames += setup.room(view[0])
+        return 0
+
     cdef int observe(self, const Slot* out) except -1 nogil:
+        cdef ConstSetup* setup = self.driving.setup.get()
         cdef const char* observation = self.driving.observation()
         cdef size_t k
         cdef int i
         for k in range(self.row_bytes.size()):
             memcpy(out.obs[k], observation, self.row_bytes[k])
-            observation += self.row_bytes[k]
+            observation += setup.room(setup.views[k]) if setup.views.size() > 1 else self.row_bytes[k]
         if not self.driving.ready():
             return 0
         info_row[double](out, 0)[0] = self.driving.ego().speed
@@ -233,17 +280,61 @@ cdef class HighwayEnv(ArchivedEnv):
             memcpy(out.info[3 + self.num_rewards], self.driving.agent_ended, self.num_agents)
         return 0
 
+    cdef dict options(self):
+        """Returns the options, with those of resets."""
+        return json.loads(self.driving.setup.get().config)
+
+    cdef Shared shared_with(self, dict options):
+        """Returns what environments share that have other options, if the spaces are the same."""
+        spec, own = self.describe(**options), self.spec
+        if any(getattr(spec, each) != getattr(own, each) for each in ("observation", "action", "agents", "info")) or (
+                specs.types_of(spec.options) != specs.types_of(own.options)):
+            raise ValueError("config: expected one with the observations, actions and infos of before, got others")
+        return shared_of(self.task, dict(spec.options))
+
+    cdef int take_reset_options(self, dict options) except -1:
+        check_reset_options(options, ("config",))
+        if options.get("config") is None:
+            self.given.reset()
+        else:
+            self.given = self.shared_with({**self.options(), "config": options["config"]}).setup
+        return 0
+
+    cdef object save(self):
+        saved = ArchivedEnv.save(self)
+        config = self.driving.setup.get().config
+        return saved if config == self.own_config else (*saved, <bytes>config)
+
+    cdef int load(self, object state) except -1:
+        cdef shared_ptr[ConstSetup] before = self.driving.setup
+        cdef Shared shared
+        cdef string config = self.own_config
+        if isinstance(state, (tuple, list)) and len(state) == 2:
+            saved, config = check_state(state, bytes, bytes)
+            state = (saved,)
+        if config != before.get().config:
+            shared = self.shared_with(specs.options_of(config))
+            self.driving.use(shared.setup)
+        try:
+            ArchivedEnv.load(self, state)
+        except BaseException:
+            self.driving.use(before)
+            raise
+        return 0
+
     cdef int copy_from(self, Env other) except -1 nogil:
         ArchivedEnv.copy_from(self, other)
-        # the other one's may end before
-        self.driving.use(&self.shared.setup)
+        # bodies were the other one's
+        self.driving.use(self.driving.setup)
         return 0
+
+    cdef list bodies(self):
+        return bodies_of(self.driving.world.vehicles) + bodies_of(self.driving.world.objects)
 
     cdef object render(self):
         if not self.driving.ready():
             raise RuntimeError("render: expected a reset before, got none")
-        return draw_scene(self.spec.id, self.task, self.spec.options, bodies_of(self.driving.world.vehicles)
-                          + bodies_of(self.driving.world.objects))
+        return draw_scene(self.spec.id, self.task, self.options(), self.bodies())
 
 
 cdef list bodies_of(vector[Body]& bodies):

@@ -18,11 +18,12 @@ struct NumPy {
     // functions, where the C library gives other bits
     double (*sin)(double) = nullptr;
     double (*cos)(double) = nullptr;
-    double (*tan)(double) = nullptr;
-    double (*arctan)(double) = nullptr;
-    double (*arcsin)(double) = nullptr;
-    double (*arctan2)(double, double) = nullptr;
-    double (*power)(double, double) = nullptr;
+    // of arrays: with AVX-512, eight numbers cost what one does
+    void (*tan)(const double*, double*, intptr_t) = nullptr;
+    void (*arctan)(const double*, double*, intptr_t) = nullptr;
+    void (*arcsin)(const double*, double*, intptr_t) = nullptr;
+    void (*arctan2)(const double*, const double*, double*, intptr_t) = nullptr;
+    void (*power)(const double*, const double*, double*, intptr_t) = nullptr;
     double (*dot)(const double*, const double*, intptr_t) = nullptr;
     float (*dotf)(const float*, const float*, intptr_t) = nullptr;
     double (*normal)(const Rng*, double, double) = nullptr;  // Generator.normal
@@ -38,19 +39,63 @@ constexpr double PI = 3.141592653589793;
 // vehicles in the middle of a straight lane have zeros everywhere
 inline double sin(double x) { return x == 0 ? x : numpy.sin ? numpy.sin(x) : std::sin(x); }
 inline double cos(double x) { return x == 0 ? 1 : numpy.cos ? numpy.cos(x) : std::cos(x); }
-inline double tan(double x) { return x == 0 ? x : numpy.tan ? numpy.tan(x) : std::tan(x); }
-inline double arctan(double x) { return x == 0 ? x : numpy.arctan ? numpy.arctan(x) : std::atan(x); }
-inline double arcsin(double x) { return x == 0 ? x : numpy.arcsin ? numpy.arcsin(x) : std::asin(x); }
-inline double arctan2(double y, double x) { return numpy.arctan2 ? numpy.arctan2(y, x) : std::atan2(y, x); }
-inline double power(double x, double y) { return numpy.power ? numpy.power(x, y) : std::pow(x, y); }
-
-// sums begin with 0, so none is -0
-inline double sum_of_products(int rounding, double x0, double y0, double x1, double y1) {
-    if (rounding == PLAIN) return (x0 * y0 + x1 * y1) + 0.0;
-    if (rounding == SECOND_FUSED) return std::fma(x1, y1, x0 * y0) + 0.0;
-    return std::fma(x0, y0, x1 * y1) + 0.0;
+inline void sine_and_cosine(double x, double& s, double& c) {
+    if (x == 0) {
+        s = x, c = 1;
+    } else if (numpy.sin) {
+        s = numpy.sin(x), c = numpy.cos(x);
+    } else {
+        s = std::sin(x), c = std::cos(x);  // one call, which the compiler makes of the two
+    }
 }
-inline double dot(double x0, double x1, double y0, double y1) {
+// of arrays, which must not touch
+inline void tan_of(const double* x, double* out, size_t n) {
+    if (numpy.tan) return numpy.tan(x, out, n);
+    for (size_t k = 0; k < n; ++k) out[k] = x[k] == 0 ? x[k] : std::tan(x[k]);
+}
+inline void arctan_of(const double* x, double* out, size_t n) {
+    if (numpy.arctan) return numpy.arctan(x, out, n);
+    for (size_t k = 0; k < n; ++k) out[k] = x[k] == 0 ? x[k] : std::atan(x[k]);
+}
+inline void arcsin_of(const double* x, double* out, size_t n) {
+    if (numpy.arcsin) return numpy.arcsin(x, out, n);
+    for (size_t k = 0; k < n; ++k) out[k] = x[k] == 0 ? x[k] : std::asin(x[k]);
+}
+inline void arctan2_of(const double* y, const double* x, double* out, size_t n) {
+    if (numpy.arctan2) return numpy.arctan2(y, x, out, n);
+    for (size_t k = 0; k < n; ++k) out[k] = std::atan2(y[k], x[k]);
+}
+inline void power_of(const double* x, const double* y, double* out, size_t n) {
+    if (numpy.power) return numpy.power(x, y, out, n);
+    for (size_t k = 0; k < n; ++k) out[k] = std::pow(x[k], y[k]);
+}
+// of one number
+template <auto FUNCTION, class... Arguments> double of_one(Arguments... x) {
+    double out[3];  // with a gap on both sides
+    FUNCTION(&x..., out + 1, 1);
+    return out[1];
+}
+inline double arctan(double x) { return x == 0 ? x : of_one<arctan_of>(x); }
+inline double arctan2(double y, double x) { return of_one<arctan2_of>(y, x); }
+inline double power(double x, double y) { return of_one<power_of>(x, y); }
+
+// x * y + z, rounded once
+inline double fused(double x, double y, double z) {
+#if defined(__x86_64__) && !defined(__FMA__)
+    // the CPU has it, as NumPy's products are fused; std::fma would be a call
+    asm("vfmadd231sd %2, %1, %0" : "+x"(z) : "x"(x), "x"(y));
+    return z;
+#else
+    return std::fma(x, y, z);
+#endif
+}
+// sums begin with 0, so none is -0
+[[gnu::always_inline]] inline double sum_of_products(int rounding, double x0, double y0, double x1, double y1) {
+    if (rounding == PLAIN) return (x0 * y0 + x1 * y1) + 0.0;
+    if (rounding == SECOND_FUSED) return fused(x1, y1, x0 * y0) + 0.0;
+    return fused(x0, y0, x1 * y1) + 0.0;
+}
+[[gnu::always_inline]] inline double dot(double x0, double x1, double y0, double y1) {
     return sum_of_products(numpy.vector_dot, x0, y0, x1, y1);
 }
 inline double norm(double x, double y) { return std::sqrt(dot(x, y, x, y)); }
@@ -85,37 +130,28 @@ inline double most(double a, double b) { return b > a ? b : a; }
 // but not the first one, which is added to an int.
 class Sum {
 public:
-    void add_int(double x) {
-        if (is_python_) {
-            total_ += x;
-        } else {
-            add_plain(x);
+    enum Type { INT, FLOAT, NUMPY };
+
+    void add(double x, Type type) {
+        if (type == NUMPY) {
+            total_ = value() + x;
+            is_python_ = false;
+            return;
         }
-    }
-    void add_float(double x) {
-        const bool is_first = std::exchange(only_ints_, false);
-        if (!is_python_ || is_first || !numpy.compensated_sum) return add_plain(x);
+        const bool is_first = type == FLOAT && std::exchange(only_ints_, false);
         const double t = total_ + x;
-        rest_ += std::fabs(total_) >= std::fabs(x) ? (total_ - t) + x : (x - t) + total_;
+        if (type == FLOAT && is_python_ && !is_first && numpy.compensated_sum)
+            rest_ += std::fabs(total_) >= std::fabs(x) ? (total_ - t) + x : (x - t) + total_;
         total_ = t;
     }
-    void add_numpy(double x) {
-        flush();
-        is_python_ = false;
-        total_ += x;
-    }
     double value() {
-        flush();
+        if (rest_ != 0 && std::isfinite(rest_)) total_ += rest_;
+        rest_ = 0;
         return total_;
     }
     bool is_numpy() const { return !is_python_; }
 
 private:
-    void add_plain(double x) { total_ += x; }
-    void flush() {
-        if (rest_ != 0 && std::isfinite(rest_)) total_ += rest_;
-        rest_ = 0;
-    }
     double total_ = 0, rest_ = 0;
     bool is_python_ = true, only_ints_ = true;
 };

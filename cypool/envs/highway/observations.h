@@ -8,40 +8,37 @@ namespace cypool::highway {
 class Observer : public Task {
 public:
     Observer() = default;
-    explicit Observer(const Setup* shared) : Task(shared) { scan_features(); }
-    // ---- observations
+    using Task::Task;
 
-    size_t obs_size() const {
-        switch (o->obs) {
-            case KINEMATICS:
-            case EXIT_OBS: return size_t(o->rows) * o->num_features;
-            case TTC: return size_t(9) * o->horizon;
-            case GRID: return size_t(o->num_features) * o->grid_w * o->grid_h;
-            case LIDAR: return size_t(o->cells) * 2;
-            case GOAL: return size_t(3) * o->num_features;
-            default: return 12;
+    // writes what an agent sees
+    void observe(int agent, char* out) {
+        for (const View& part : setup->views) {
+            view = &part;
+            observe(ego(agent), out);
+            out += setup->room(part);
         }
     }
-    void observe(int agent, void* out) {
-        const Body& b = ego(agent);
-        switch (o->obs) {
+
+private:
+    void observe(const Body& b, void* out) {
+        switch (view->kind) {
             case KINEMATICS:
             case EXIT_OBS: return kinematics(b, static_cast<float*>(out));
             case TTC: return collisions(b, static_cast<float*>(out));
             case GRID: return grid(b, out);
             case LIDAR: return lidar(b, static_cast<float*>(out));
+            case ATTRIBUTES: std::memcpy(out, attributes, sizeof attributes); return;
             case GOAL: {
                 double all[16];
                 double* d = static_cast<double*>(out);
                 features(b, nullptr, true, all);
-                for (int k = 0; k < o->num_features; ++k)
-                    d[k] = d[o->num_features + k] = all[o->features[k]] / o->scales[k];
+                for (int k = 0; k < view->num_features; ++k)
+                    d[k] = d[view->num_features + k] = all[view->feature(k)] / view->scales[k];
                 features(world.objects[b.goal], nullptr, true, all);
-                for (int k = 0; k < o->num_features; ++k)
-                    d[2 * o->num_features + k] = all[o->features[k]] / o->scales[k];
+                for (int k = 0; k < view->num_features; ++k)
+                    d[2 * view->num_features + k] = all[view->feature(k)] / view->scales[k];
                 return;
             }
-            default: std::memcpy(out, attributes, sizeof attributes);
         }
     }
     void features(const Body& b, const Body* origin, bool intentions, double* out) const {
@@ -52,7 +49,7 @@ public:
         out[HEADING] = vehicle ? b.heading : std::nan("");
         out[COS_H] = b.cos_h, out[SIN_H] = b.sin_h;
         out[COS_D] = out[SIN_D] = 0;
-        if (needs_route && intentions && vehicle && b.has_route && !b.route.empty()) {
+        if (intentions && view->needs(COS_D, SIN_D) && vehicle && b.has_route && !b.route.empty()) {
             const Step& last = b.route.back();
             const Lane& l = world.net->lanes[world.net->roads[last.road].first + std::max(last.id, 0)];
             double x, y;
@@ -63,7 +60,7 @@ public:
             }
         }
         out[LONG_OFF] = out[LAT_OFF] = out[ANG_OFF] = std::nan("");
-        if (needs_offset && vehicle) {
+        if (vehicle && view->needs(LONG_OFF, ANG_OFF)) {
             const auto c = world.on_lane_of(b, b.lane);
             out[LONG_OFF] = c.s, out[LAT_OFF] = c.lateral;
             out[ANG_OFF] = wrap(b.heading - lane(b).heading_at(c.s));
@@ -73,13 +70,6 @@ public:
             out[VX] -= origin->vx(), out[VY] -= origin->vy();
         }
     }
-    void scan_features() {
-        needs_route = needs_offset = false;
-        for (int k = 0; k < o->num_features; ++k) {
-            needs_route |= o->features[k] == COS_D || o->features[k] == SIN_D;
-            needs_offset |= o->features[k] >= LONG_OFF && o->features[k] <= ANG_OFF;
-        }
-    }
     void ranges(const Body& b) {  // those not given are of the road where the first observation is made
         if (has_range >> b.agent & 1) return;
         has_range |= 1u << b.agent;
@@ -87,12 +77,12 @@ public:
     }
     double ranged(int feature, double v, bool clipped, double range_y = 0) const {
         double low, high;
-        if (o->has_ranges) {
-            if (!o->ranged[feature]) return v;
-            low = o->range0[feature], high = o->range1[feature];
-        } else if (feature == X && o->obs != GRID) {
+        if (view->has_ranges) {
+            if (!view->ranged[feature]) return v;
+            low = view->low[feature], high = view->high[feature];
+        } else if (feature == X && view->kind != GRID) {
             low = -200, high = 200;
-        } else if (feature == Y && o->obs != GRID) {
+        } else if (feature == Y && view->kind != GRID) {
             low = -range_y, high = range_y;
         } else if (feature == VX || feature == VY) {
             low = -80, high = 80;
@@ -103,32 +93,32 @@ public:
         return clipped ? clip(v, -1, 1) : v;
     }
     void kinematics(const Body& b, float* out) {
-        const bool exit = o->obs == EXIT_OBS;
-        const int n = o->num_features;
+        const bool exit = view->kind == EXIT_OBS;
+        const int n = view->num_features;
         double all[16];
-        world.close_to(b, o->rows - 1, o->see_behind, exit || o->sorted, !exit && o->objects, near);
-        std::fill_n(out, size_t(o->rows) * n, 0.0f);
+        world.close_to(b, view->rows - 1, view->see_behind, exit || view->sorted, !exit && view->objects, near);
+        std::fill_n(out, size_t(view->rows) * n, 0.0f);
         ranges(b);
         const auto write = [&](float* row) {
             for (int k = 0; k < n; ++k) {
-                const int f = o->features[k];
-                row[k] = static_cast<float>(o->normalize ? ranged(f, all[f], o->clip_obs, range_y[b.agent]) : all[f]);
+                const int f = view->feature(k);
+                row[k] = static_cast<float>(view->normalize ? ranged(f, all[f], view->clip, range_y[b.agent]) : all[f]);
             }
         };
         features(b, nullptr, true, all);
         if (exit) {
-            const int road = world.net->road_between(o->nodes[1], o->nodes[2]);
+            const int road = world.net->road_between(o->node(1), o->node(2));
             all[X] = world.on_lane_of(b, world.net->roads[road].first + world.net->roads[road].count - 1).s;
         }
         write(out);
         int row = 1;
         for (const Body* v : near) {
-            features(*v, o->absolute ? nullptr : &b, o->intentions, all);
+            features(*v, view->absolute ? nullptr : &b, view->intentions, all);
             write(out + n * row++);
         }
-        if (o->shuffled) {
+        if (view->shuffled) {
             // rows of an array: swapped through a buffer, drawn like items of a list
-            for (int i = o->rows - 2; i > 0; --i) {
+            for (int i = view->rows - 2; i > 0; --i) {
                 const int j = int(interval(world.rng, i));
                 if (i != j) std::swap_ranges(out + (1 + i) * n, out + (2 + i) * n, out + (1 + j) * n);
             }
@@ -136,7 +126,7 @@ public:
     }
     void collisions(const Body& b, float* out) {
         const Network& net = *world.net;
-        const int speeds = o->num_targets, lanes = net.road_of(ego().lane).count, T = o->horizon;
+        const int speeds = o->num_targets, lanes = net.road_of(ego().lane).count, T = view->horizon;
         const double quantum = 1 / o->policy_frequency;
         table.assign(size_t(speeds) * lanes * T, 0.0);
         for (const Body& v : world.vehicles) {
@@ -173,36 +163,40 @@ public:
         }
     }
     bool cell_of(const Body& b, double x, double y, int& i, int& j) const {
-        if (o->align) {
+        if (view->align) {
             const double rx = row_times_vector(b.cos_h, b.sin_h, x, y), ry = row_times_vector(-b.sin_h, b.cos_h, x, y);
             x = rx, y = ry;
         }
-        const double ci = std::floor((x - o->grid_x0) / o->grid_dx), cj = std::floor((y - o->grid_y0) / o->grid_dy);
-        if (!(0 <= ci && ci < o->grid_w && 0 <= cj && cj < o->grid_h)) return false;
+        const double ci = std::floor((x - view->start[0]) / view->cell[0]),
+                     cj = std::floor((y - view->start[1]) / view->cell[1]);
+        if (!(0 <= ci && ci < view->width && 0 <= cj && cj < view->height)) return false;
         i = int(ci), j = int(cj);
         return true;
     }
     void grid(const Body& b, void* out) {
-        const size_t plane = size_t(o->grid_w) * o->grid_h;
-        table.assign(plane * o->num_features, std::nan(""));
+        const size_t plane = size_t(view->width) * view->height;
+        table.assign(plane * view->num_features, std::nan(""));
         int i, j;
         double all[16];
         for (size_t v = world.vehicles.size(); v-- > 0;) {
             features(world.vehicles[v], &b, true, all);
             double x = all[X], y = all[Y];
-            if (o->has_ranges && o->ranged[X]) x = mapped(ranged(X, x, false), -1, 1, o->range0[X], o->range1[X]);
-            if (o->has_ranges && o->ranged[Y]) y = mapped(ranged(Y, y, false), -1, 1, o->range0[Y], o->range1[Y]);
+            if (view->has_ranges && view->ranged[X])
+                x = mapped(ranged(X, x, false), -1, 1, view->low[X], view->high[X]);
+            if (view->has_ranges && view->ranged[Y])
+                y = mapped(ranged(Y, y, false), -1, 1, view->low[Y], view->high[Y]);
             if (!cell_of(b, x, y, i, j)) continue;
-            for (int k = 0; k < o->num_features; ++k)
-                if (o->features[k] < FEATURES)
-                    table[plane * k + size_t(i) * o->grid_h + j] = ranged(o->features[k], all[o->features[k]], false);
+            for (int k = 0; k < view->num_features; ++k)
+                if (view->feature(k) < FEATURES)
+                    table[plane * k + size_t(i) * view->height + j] =
+                        ranged(view->feature(k), all[view->feature(k)], false);
         }
-        for (int k = 0; k < o->num_features; ++k)
-            if (o->features[k] == ON_ROAD) road_layer(b, &table[plane * k]);
+        for (int k = 0; k < view->num_features; ++k)
+            if (view->feature(k) == ON_ROAD) road_layer(b, &table[plane * k]);
         for (size_t k = 0; k < table.size(); ++k) {
             double v = table[k];
-            if (o->clip_obs) v = clip(v, -1, 1);
-            if (o->as_image)
+            if (view->clip) v = clip(v, -1, 1);
+            if (view->as_image)
                 static_cast<uint8_t*>(out)[k] =
                     std::isnan(v) ? 0 : static_cast<uint8_t>((clip(v, -1, 1) + 1) / 2 * 255);
             else
@@ -210,11 +204,12 @@ public:
         }
     }
     void road_layer(const Body& b, double* layer) const {
-        const double spacing = std::min(o->grid_dx, o->grid_dy);
+        const double spacing = std::min(view->cell[0], view->cell[1]);
         // farther away than this, no cell is
-        const double x1 = o->grid_x0 + o->grid_w * o->grid_dx, y1 = o->grid_y0 + o->grid_h * o->grid_dy;
-        const double rx = std::max(std::fabs(o->grid_x0), std::fabs(x1)),
-                     ry = std::max(std::fabs(o->grid_y0), std::fabs(y1));
+        const double x1 = view->start[0] + view->width * view->cell[0],
+                     y1 = view->start[1] + view->height * view->cell[1];
+        const double rx = std::max(std::fabs(view->start[0]), std::fabs(x1)),
+                     ry = std::max(std::fabs(view->start[1]), std::fabs(y1));
         const double reach = std::sqrt(rx * rx + ry * ry) + 1e-3;
         for (const Lane& l : world.net->lanes) {
             if (l.farther_than(b.x, b.y, reach)) continue;
@@ -231,14 +226,14 @@ public:
                 double x, y;
                 int ci, cj;
                 l.position(w, 0, x, y);
-                if (cell_of(b, x - b.x, y - b.y, ci, cj)) layer[size_t(ci) * o->grid_h + cj] = 1;
+                if (cell_of(b, x - b.x, y - b.y, ci, cj)) layer[size_t(ci) * view->height + cj] = 1;
             }
         }
     }
     void lidar(const Body& b, float* out) const {
-        const double angle = 2 * PI / o->cells;
-        for (int k = 0; k < 2 * o->cells; ++k) out[k] = 1.0f * static_cast<float>(o->lidar_range);
-        const auto index = [&](double a) { return int(remainder(std::floor(a / angle), o->cells)); };
+        const double angle = 2 * PI / view->cells;
+        for (int k = 0; k < 2 * view->cells; ++k) out[k] = 1.0f * static_cast<float>(view->lidar_range);
+        const auto index = [&](double a) { return int(remainder(std::floor(a / angle), view->cells)); };
         const auto seen_at = [&](double x, double y) { return arctan2(y - b.y, x - b.x) + angle / 2; };
         const auto write = [&](int k, double distance, const Body& v) {
             if (!(distance <= out[2 * k])) return;
@@ -249,9 +244,9 @@ public:
         const auto look = [&](const Body& v) {
             if (&v == &b || !v.solid()) return;
             const double away = norm(v.x - b.x, v.y - b.y);
-            if (away > o->lidar_range) return;
+            if (away > view->lidar_range) return;
             write(index(seen_at(v.x, v.y)), away - v.width / 2, v);
-            const World::Polygon p = World::polygon(v);
+            const Polygon p(v);
             double low = 0, high = 0;
             for (int k = 0; k < 4; ++k) {
                 const double a = seen_at(p.x[k], p.y[k]);
@@ -263,20 +258,20 @@ public:
                 low = high, high = swapped;
             }
             const int start = index(low), end = index(high);
-            const int n = start < end ? end - start + 1 : o->cells - start + end + 1;
+            const int n = start < end ? end - start + 1 : view->cells - start + end + 1;
             for (int k = 0; k < n; ++k) {
-                const int at = (start + k) % o->cells;
+                const int at = (start + k) % view->cells;
                 write(at, hit(b, at * angle, p), v);
             }
         };
         for (const Body& v : world.vehicles) look(v);
         for (const Body& v : world.objects) look(v);
-        if (o->normalize)
-            for (int k = 0; k < 2 * o->cells; ++k) out[k] /= static_cast<float>(o->lidar_range);
+        if (view->normalize)
+            for (int k = 0; k < 2 * view->cells; ++k) out[k] /= static_cast<float>(view->lidar_range);
     }
     // how far along a ray the rectangle begins
-    double hit(const Body& b, double angle, const World::Polygon& p) const {
-        const double qx = b.x + o->lidar_range * cos(angle), qy = b.y + o->lidar_range * sin(angle);
+    double hit(const Body& b, double angle, const Polygon& p) const {
+        const double qx = b.x + view->lidar_range * cos(angle), qy = b.y + view->lidar_range * sin(angle);
         double ux = p.x[1] - p.x[0], uy = p.y[1] - p.y[0], vx = p.x[3] - p.x[0], vy = p.y[3] - p.y[0];
         const double nu = norm(ux, uy), nv = norm(vx, vy);
         ux /= nu, uy /= nu, vx /= nv, vy /= nv;
@@ -286,8 +281,7 @@ public:
         double v0 = dot(ax, ay, vx, vy) / rv, v1 = dot(p.x[3] - b.x, p.y[3] - b.y, vx, vy) / rv;
         if (!(ru >= 0)) std::swap(u0, u1);
         if (!(rv >= 0)) std::swap(v0, v1);
-        const auto apart = [](double a0, double a1, double b0, double b1) { return a0 < b0 ? b0 - a1 : a0 - b1; };
-        if (apart(u0, u1, v0, v1) <= 0 && apart(0, 1, u0, u1) <= 0 && apart(0, 1, v0, v1) <= 0)
+        if (gap(u0, u1, v0, v1) <= 0 && gap(0, 1, u0, u1) <= 0 && gap(0, 1, v0, v1) <= 0)
             return most(u0, v0) * norm(dx, dy);
         return std::numeric_limits<double>::infinity();
     }
@@ -297,7 +291,7 @@ protected:
     uint32_t has_range = 0;
 
 private:
-    bool needs_route = false, needs_offset = false;
+    const View* view = nullptr;
     std::vector<const Body*> near;
     mutable std::vector<double> table;
 };

@@ -9,7 +9,7 @@ import numpy as np
 
 from cypool.options import Option, boolean, choice, integer, number
 from cypool.spec import Array, Discrete
-from cypool.util.arguments import check_float, check_list, shown
+from cypool.util.arguments import check_float, check_int, check_list, shown
 
 Check = Callable[[str, Any], Any]
 # of vehicles, in the order of observations.h
@@ -33,9 +33,8 @@ def numbers(name: str, value: Any, least: int, most: int, low: float = -MOST) ->
     given = check_list(name, value.tolist() if isinstance(value, np.ndarray) else value, "a list of numbers")
     if not least <= len(given) <= most:
         raise ValueError(f"{name}: expected {least} to {most} numbers, got {shown(value)}")
-    for each in given:
-        check_float(name, each, low, MOST)
-    return given
+    checked = [check_float(name, each, low, MOST) for each in given]
+    return [each if type(each) is int else own for each, own in zip(given, checked, strict=True)]
 
 
 def _dict(name: str, value: Any, keys: Iterable[str], expected: str) -> dict[str, Any]:
@@ -71,6 +70,13 @@ def _grid_size(name: str, value: Any) -> list[list[float]]:
     if len(given) != 2:
         raise ValueError(f"{name}: expected two ranges, got {shown(value)}")
     return [interval(name, each) for each in given]
+
+
+def _size(name: str, value: Any) -> list[int]:
+    given = check_list(name, value, "a width and a height")
+    if len(given) != 2:
+        raise ValueError(f"{name}: expected a width and a height, got {shown(value)}")
+    return [check_int(name, each, 8, 2000) for each in given]
 
 
 def _speeds(name: str, value: Any) -> list[float]:
@@ -112,7 +118,12 @@ _OBSERVATIONS: dict[str, dict[str, Option]] = {
         "normalize": boolean(True, "")},
     "AttributesObservation": {"attributes": _option(PARTS["AttributesObservation"], _attributes)},
     "LidarObservation": {"cells": integer(16, 1, 1000, ""), "maximum_range": number(60, 0.1, MOST, ""),
-                         "normalize": boolean(True, "")}}
+                         "normalize": boolean(True, "")},
+    "GrayscaleObservation": {
+        "observation_shape": _option((128, 64), _size), "stack_size": integer(4, 1, 64, ""),
+        "weights": _option((0.2989, 0.587, 0.114), lambda name, value: numbers(name, value, 3, 3)),
+        "scaling": number(None, 0.1, 100, ""),
+        "centering_position": _option(None, _none_or(lambda name, value: numbers(name, value, 2, 2)))}}
 OBSERVATIONS = tuple(_OBSERVATIONS)
 _AXES = {"longitudinal": boolean(True, ""), "lateral": boolean(True, "")}
 _SPEEDS = _option(None, _none_or(_speeds))
@@ -126,16 +137,28 @@ _ACTIONS: dict[str, dict[str, Option]] = {
 ACTIONS = tuple(_ACTIONS)
 
 
-def _checked(name: str, value: Any, kinds: dict[str, dict[str, Option]], several: str, inner: str) -> dict[str, Any]:
-    """Returns the dict of one of these kinds with all its keys, or that of several agents around it."""
-    keys = {"type", inner, *(key for each in kinds.values() for key in each)}
-    given = _dict(name, value, keys, "a dict with a type")
+def _checked(name: str, value: Any, kinds: dict[str, dict[str, Option]], around: dict[str, str]) -> dict[str, Any]:
+    """Returns the dict of one of these kinds with all its keys, or one around it: by its type, the key of what it has.
+
+    What is around may have a list.
+    """
+    given = _dict(name, value, {"type", *around.values(), *(key for each in kinds.values() for key in each)},
+                  "a dict with a type")
     kind = given.get("type")
-    if kind == several:
-        return {"type": several, inner: _checked(f"{name}[{inner!r}]", given.get(inner), kinds, "", inner)}
+    if kind in around:
+        key = around[kind]
+        if given.keys() - {"type", key}:
+            raise ValueError(f"{name}: expected only {key} with {kind}, got {min(given.keys() - {'type', key})!r}")
+        inner, place = given.get(key), f"{name}[{key!r}]"
+        if key.endswith("s"):
+            each = [_checked(f"{place}[{k}]", own, kinds, {}) for k, own in
+                    enumerate(check_list(place, inner, "a list of observations"))]
+            if not 1 <= len(each) <= 8:
+                raise ValueError(f"{place}: expected 1 to 8 observations, got {len(each)}")
+            return {"type": kind, key: each}
+        return {"type": kind, key: _checked(place, inner, kinds, {})}
     if kind not in kinds:
-        raise ValueError(f"{name}['type']: expected one of {', '.join([*kinds, several] if several else kinds)}, got "
-                         f"{shown(kind)}")
+        raise ValueError(f"{name}['type']: expected one of {', '.join([*kinds, *around])}, got {shown(kind)}")
     unknown = given.keys() - kinds[kind].keys() - {"type"}
     if unknown:
         raise ValueError(f"{name}: expected only {', '.join(kinds[kind])} with {kind}, got {min(unknown)!r}")
@@ -145,19 +168,22 @@ def _checked(name: str, value: Any, kinds: dict[str, dict[str, Option]], several
 
 def check_observation(name: str, value: Any) -> dict[str, Any]:
     """Checks the option `observation`."""
-    checked = _checked(name, value, _OBSERVATIONS, "MultiAgentObservation", "observation_config")
-    own = of_one(checked)
-    if own["type"] == "KinematicsGoal" and len(own["scales"]) != len(own["features"]):
-        raise ValueError(f"{name}['scales']: expected as many as features, got {shown(own['scales'])}")
-    if own["type"] == "OccupancyGrid" and not 1 <= math.prod(grid_shape(own)) <= 10_000:
-        raise ValueError(f"{name}['grid_size']: expected 1 to 10000 cells, got {shown(own['grid_size'])} with steps "
-                         f"{shown(own['grid_step'])}")
+    checked = _checked(name, value, _OBSERVATIONS, {"MultiAgentObservation": "observation_config",
+                                                    "TupleObservation": "observation_configs"})
+    for own in parts_of(checked):
+        if own["type"] in PARTS and checked["type"] == "TupleObservation":
+            raise ValueError(f"{name}: expected observations of one array in a TupleObservation, got {own['type']}")
+        if own["type"] == "KinematicsGoal" and len(own["scales"]) != len(own["features"]):
+            raise ValueError(f"{name}['scales']: expected as many as features, got {shown(own['scales'])}")
+        if own["type"] == "OccupancyGrid" and not 1 <= math.prod(grid_shape(own)) <= 10_000:
+            raise ValueError(f"{name}['grid_size']: expected 1 to 10000 cells, got {shown(own['grid_size'])} with "
+                             f"steps {shown(own['grid_step'])}")
     return checked
 
 
 def check_action(name: str, value: Any) -> dict[str, Any]:
     """Checks the option `action`."""
-    checked = _checked(name, value, _ACTIONS, "MultiAgentAction", "action_config")
+    checked = _checked(name, value, _ACTIONS, {"MultiAgentAction": "action_config"})
     own = of_one(checked)
     if not (own["longitudinal"] or own["lateral"]):
         raise ValueError(f"{name}: expected longitudinal or lateral, got neither")
@@ -168,6 +194,11 @@ def of_one(checked: dict[str, Any]) -> dict[str, Any]:
     """Returns what one agent has of an observation or an action."""
     inner: dict[str, Any] = checked.get("observation_config") or checked.get("action_config") or checked
     return inner
+
+
+def parts_of(checked: dict[str, Any]) -> list[dict[str, Any]]:
+    """Returns the parts of an agent's observation."""
+    return list(checked.get("observation_configs") or [of_one(checked)])
 
 
 def grid_shape(own: dict[str, Any]) -> list[int]:
@@ -199,6 +230,10 @@ def observation_space(own: dict[str, Any], policy_frequency: float) -> Any:
         case "OccupancyGrid":
             dtype = np.uint8 if own["as_image"] else np.float32
             return Array((len(features_of(own)), *grid_shape(own)), dtype)
+        case "GrayscaleObservation":
+            return Array((own["stack_size"], *own["observation_shape"]), np.uint8, stack=(0, own["stack_size"]))
+        case "TupleObservation":
+            return tuple(observation_space(each, policy_frequency) for each in parts_of(own))
         case "LidarObservation":
             high = 1 if own["normalize"] else own["maximum_range"]
             return Array((own["cells"], 2), np.float32, -high, high)

@@ -1,6 +1,7 @@
 """Pictures, drawn by highway-env."""
 from __future__ import annotations
 
+import os
 import threading
 import warnings
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cypool.envs.highway.observations import parts_of
 from cypool.envs.highway.specs import config_of
 from cypool.util.packages import need
 
@@ -15,6 +17,8 @@ VERSION = "1.12.1"
 MOST_PAINTERS = 8  # that are kept
 # two pools may draw at once
 _lock = threading.Lock()
+# a thread that draws while another one forks is not there in the child
+os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.Lock()))
 
 
 def need_highway_env(what: str) -> None:
@@ -32,9 +36,10 @@ class Painter:
     Args:
         id: Its id.
         config: Its config.
+        view: What replaces keys of the config in its pictures.
     """
 
-    def __init__(self, id: str, config: dict[str, Any]):
+    def __init__(self, id: str, config: dict[str, Any], view: dict[str, Any]):
         import gymnasium
         import highway_env  # noqa: F401
         from highway_env.envs.common.graphics import EnvViewer
@@ -47,12 +52,16 @@ class Painter:
         # nothing that takes long to place: only the roads are drawn
         few = {"vehicles_count": 0, "initial_vehicle_count": 0, "other_vehicles": 0}
         self.env.config.update(config | {name: few[name] for name in few.keys() & config.keys()})
+        # of other observations, pictures show nothing
+        self.has_lidar = config["observation"]["type"] == "LidarObservation"
+        if not self.has_lidar:
+            self.env.config["observation"] = {"type": "Kinematics"}
         self.env.render_mode = "rgb_array"
         self.env.reset(seed=0)
-        self.viewer = EnvViewer(self.env)
+        self.viewer = EnvViewer(self.env, {**self.env.config, **view})
 
-    def draw(self, bodies: list[Any], is_parking: bool) -> NDArray[np.uint8]:
-        """Returns a picture of vehicles and objects."""
+    def draw(self, bodies: list[Any], is_parking: bool, agent: int) -> NDArray[np.uint8]:
+        """Returns a picture of vehicles and objects, with an agent's vehicle in its middle."""
         from highway_env.vehicle.behavior import IDMVehicle
         from highway_env.vehicle.controller import MDPVehicle
         from highway_env.vehicle.dynamics import BicycleVehicle
@@ -63,7 +72,7 @@ class Painter:
         kinds = (Vehicle, BicycleVehicle, MDPVehicle, IDMVehicle, Obstacle, Landmark)
         road = self.env.road
         road.vehicles, road.objects, agents = [], [], {}
-        for number, place, heading, speed, steering, acceleration, crashed, hit, length, width, agent in bodies:
+        for number, place, heading, speed, steering, acceleration, crashed, hit, length, width, own in bodies:
             body: Any = kinds[number](None, place, heading, speed)
             body.crashed, body.hit = crashed, hit
             if number < 4:
@@ -72,11 +81,14 @@ class Painter:
             else:
                 body.LENGTH, body.WIDTH = length, width
                 road.objects.append(body)
-            if agent >= 0:
-                agents[agent] = body
+            if own >= 0:
+                agents[own] = body
                 if is_parking:
                     body.color = VehicleGraphics.EGO_COLOR
-        self.env.controlled_vehicles = [agents[agent] for agent in sorted(agents)]
+        self.env.controlled_vehicles = [agents[each] for each in sorted(agents)]
+        self.viewer.observer_vehicle = agents[agent]
+        if self.has_lidar:
+            self.env.observation_type.observe()
         self.viewer.display()
         return np.ascontiguousarray(self.viewer.get_image())
 
@@ -84,7 +96,8 @@ class Painter:
 _painters: dict[str, Painter] = {}
 
 
-def draw_scene(id: str, task: str, options: dict[str, Any], bodies: list[Any]) -> NDArray[np.uint8]:
+def draw_scene(id: str, task: str, options: dict[str, Any], bodies: list[Any], agent: int = 0,
+               view: dict[str, Any] | None = None) -> NDArray[np.uint8]:
     """Draws a scene with highway-env's own code.
 
     Args:
@@ -93,6 +106,8 @@ def draw_scene(id: str, task: str, options: dict[str, Any], bodies: list[Any]) -
         options: Its options.
         bodies: Vehicles and objects: kind, place, heading, speed, steering, acceleration, whether it crashed or was
             hit, length, width and agent of each.
+        agent: Whose vehicle is in the middle.
+        view: What replaces keys of the config.
 
     Returns:
         uint8, (height, width, 3).
@@ -102,10 +117,24 @@ def draw_scene(id: str, task: str, options: dict[str, Any], bodies: list[Any]) -
     """
     need_highway_env("render")
     config = config_of(options)
-    key = f"{id} {config!r}"
+    key = f"{id} {config!r} {view!r}"
     with _lock:
         if key not in _painters:
             if len(_painters) == MOST_PAINTERS:
                 del _painters[next(iter(_painters))]
-            _painters[key] = Painter(id, config)
-        return _painters[key].draw(bodies, task == "Parking")
+            _painters[key] = Painter(id, config, view or {})
+        return _painters[key].draw(bodies, task == "Parking", agent)
+
+
+def observed_picture(id: str, task: str, options: dict[str, Any], bodies: list[Any], agent: int,
+                     part: int) -> NDArray[np.uint8]:
+    """Draws what an agent observes in a part of its observation; the other arguments are those of `draw_scene`."""
+    if options["from_pixels"]:
+        return draw_scene(id, task, options, bodies)
+    own = parts_of(options["observation"])[part]
+    width, height = own["observation_shape"]
+    picture = draw_scene(id, task, options, bodies, agent, {
+        "screen_width": width, "screen_height": height, "scaling": own["scaling"] or options["scaling"],
+        "centering_position": own["centering_position"] or options["centering_position"]})
+    gray: NDArray[np.uint8] = np.dot(np.moveaxis(picture, 0, 1), own["weights"]).clip(0, 255).astype(np.uint8)
+    return np.ascontiguousarray(gray)

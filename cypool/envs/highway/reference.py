@@ -7,9 +7,9 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.vector import SyncVectorEnv
 from gymnasium.vector.utils import batch_space
 
+from cypool.envs.common.group_references import GroupReference, GroupReferences
 from cypool.envs.highway.pictures import VERSION, need_highway_env
 from cypool.envs.highway.specs import config_of
 
@@ -20,7 +20,7 @@ _HARSH = {"DISTANCE_WANTED": 7, "COMFORT_ACC_MAX": 6, "COMFORT_ACC_MIN": -3}
 _BARE = ("parking-ActionRepeat-v0", "parking-parked-v0", "lane-keeping-v0")
 
 
-class Reference(gymnasium.Wrapper[Any, Any, Any, Any]):
+class Reference(GroupReference):
     """An environment of highway-env, with arrays for the agents of a group, and infos as columns.
 
     Args:
@@ -29,45 +29,41 @@ class Reference(gymnasium.Wrapper[Any, Any, Any, Any]):
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any], limit: int | None):
-        super().__init__(env)
-        self.limit, self.steps = limit, 0
-        self.is_group = isinstance(env.action_space, gymnasium.spaces.Tuple)
-        if self.is_group:
-            for name in ("observation_space", "action_space"):
-                spaces = getattr(env, name)
-                setattr(self, name, batch_space(spaces[0], len(spaces)))
-        self.columns: dict[str, Any] = {}
-        self.forget()
+        self.env, self.is_group = env, isinstance(env.action_space, gymnasium.spaces.Tuple)
+        for name in ("observation_space", "action_space"):
+            spaces: Any = getattr(env, name)
+            setattr(self, name, batch_space(spaces[0], len(spaces)) if self.is_group else spaces)
+        super().__init__({"agent": len(spaces)} if self.is_group else {}, limit)
 
-    def forget(self) -> None:
-        """Makes the columns those of a row without a step."""
-        shape = self.action_space.shape
-        count = shape[0] if self.is_group and shape else 0
-        self.columns = {"reward": np.zeros(count), "terminated": np.zeros(count, np.bool_),
-                        "truncated": np.zeros(count, np.bool_)}
+    @property  # type: ignore[misc]
+    def np_random(self) -> np.random.Generator:
+        """The package's stream."""
+        generator: np.random.Generator = self.env.unwrapped.np_random
+        return generator
+
+    def render(self) -> Any:
+        """Draws as the package does."""
+        return self.env.render()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begins an episode."""
-        obs, info = _call(self.env.reset, seed=seed)
+        obs, info = _call(self.env.reset, seed=seed, options=options)
         self.steps = 0
         return self._stacked(obs), self._flat(info, {"lane_change_reward": 0.0, "action_reward": 0.0})
 
     def step(self, action: Any) -> Any:
         """Steps all agents."""
         obs, reward, terminated, truncated, info = _call(self.env.step, tuple(action) if self.is_group else action)
-        self.steps += 1
         if isinstance(reward, tuple):
             # the wrapper has each agent's instead
             info = {**info, "agents_rewards": reward, "agents_terminated": terminated}
             inner: Any = self.env.unwrapped
             reward, terminated = inner._reward(None), inner._is_terminated()
-        truncated = bool(truncated or (self.limit is not None and self.steps >= self.limit))
-        if self.is_group:
-            self.columns = {name: np.array(value) for name, value in self.columns.items()}
-            self.columns["reward"][:] = info.get("agents_rewards", reward)
-            self.columns["terminated"][:] = terminated
-            self.columns["truncated"][:] = truncated and not terminated
-        return self._stacked(obs), float(reward), bool(terminated), truncated, self._flat(info, {})
+        for columns in self.columns.values():
+            columns["reward"][:] = info.get("agents_rewards", reward)
+            columns["terminated"][:] = terminated
+        _, terminated, truncated = self.finish(bool(terminated), bool(truncated))
+        return self._stacked(obs), float(reward), terminated, truncated, self._flat(info, {})
 
     def _stacked(self, obs: Any) -> Any:
         return np.stack(obs) if self.is_group else obs
@@ -85,36 +81,6 @@ class Reference(gymnasium.Wrapper[Any, Any, Any, Any]):
         return flat
 
 
-class References(SyncVectorEnv):
-    """A batch of these, whose infos have the columns of agents, as cypool's have them."""
-
-    def reset(self, **arguments: Any) -> tuple[Any, dict[str, Any]]:
-        """Resets as `SyncVectorEnv` does."""
-        self._forget()
-        obs, info = super().reset(**arguments)
-        return obs, self._with_columns(info)
-
-    def step(self, actions: Any) -> Any:
-        """Steps as `SyncVectorEnv` does."""
-        self._forget()
-        *batch, info = super().step(actions)
-        return *batch, self._with_columns(info)
-
-    def _forget(self) -> None:
-        for env in self.envs:
-            env.forget()  # type: ignore[attr-defined]
-
-    def _with_columns(self, info: dict[str, Any]) -> dict[str, Any]:
-        if not self.envs[0].is_group:  # type: ignore[attr-defined]
-            return info
-        all_rows = np.ones(self.num_envs, np.bool_)
-        columns: dict[str, Any] = {}
-        for name in ("reward", "terminated", "truncated"):
-            columns[name] = np.stack([env.columns[name] for env in self.envs])  # type: ignore[attr-defined]
-            columns[f"_{name}"] = all_rows
-        return {**info, "agents": {"agent": columns, "_agent": all_rows}, "_agents": all_rows}
-
-
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
     """Returns highway-env's environments of the same id and options, and their name and version."""
     need_highway_env("check_parity")
@@ -122,7 +88,7 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
         raise ValueError("others_collide: expected none, as highway-env has ids instead")
     spec = ours.env_spec
     make = functools.partial(_make, spec.id, options, spec.max_episode_steps)
-    theirs = References([make] * ours.num_envs, autoreset_mode=ours.metadata["autoreset_mode"])
+    theirs = GroupReferences(make, ours.num_envs, ours.metadata["autoreset_mode"])
     return theirs, f"{spec.id} of highway-env {VERSION}"
 
 

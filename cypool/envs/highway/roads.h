@@ -2,6 +2,7 @@
 // the reference walks its graph: by start node, then by end node, each as first added, then by lane.
 #pragma once
 
+#include <bit>
 #include <vector>
 
 #include "cypool/envs/highway/numbers.h"
@@ -9,6 +10,19 @@
 namespace cypool::highway {
 
 enum LaneKind { STRAIGHT, SINE, CIRCLE };
+
+// The last vector and its polar coordinates.
+struct Polar {
+    double x = 0, y = 0, angle = 0, distance = 0;
+
+    void point_to(double to_x, double to_y) {
+        const auto bits = [](double v) { return std::bit_cast<uint64_t>(v); };  // of zeros, the sign counts
+        if (bits(x) == bits(to_x) && bits(y) == bits(to_y)) return;
+        x = to_x, y = to_y;
+        angle = arctan2(y, x);
+        distance = norm(x, y);
+    }
+};
 
 struct Lane {
     int kind, from, to, id, road, priority;
@@ -20,11 +34,17 @@ struct Lane {
     double radius, start_phase, turn;      // circle with its centre in x, y; turn is 1 clockwise, else -1
 
     void local(double px, double py, double& s, double& lateral) const {
+        Polar polar;
+        local(px, py, s, lateral, polar);
+    }
+    // with what was reckoned for another lane: arcs of a ring have one centre
+    void local(double px, double py, double& s, double& lateral, Polar& polar) const {
         const double ex = px - x, ey = py - y;
         if (kind == CIRCLE) {
-            const double phi = start_phase + wrap(arctan2(ey, ex) - start_phase);
+            polar.point_to(ex, ey);
+            const double phi = start_phase + wrap(polar.angle - start_phase);
             s = turn * (phi - start_phase) * radius;
-            lateral = turn * (radius - norm(ex, ey));
+            lateral = turn * (radius - polar.distance);
             return;
         }
         s = dot(ex, ey, dx, dy);

@@ -1,6 +1,8 @@
 // How a scene begins: vehicles, objects and their places.
 #pragma once
 
+#include <memory>
+
 #include "cypool/envs/highway/options.h"
 #include "cypool/envs/highway/world.h"
 
@@ -11,31 +13,32 @@ public:
     World world;
     std::vector<int> controlled;  // indices of vehicles, by agent
     double time = 0;
-    const Setup* setup = nullptr;
+    std::shared_ptr<const Setup> setup;
     const Options* o = nullptr;  // of `setup`
 
     Scene() = default;
-    explicit Scene(const Setup* shared) {
-        use(shared);
+    explicit Scene(std::shared_ptr<const Setup> shared) { use(std::move(shared)); }
+    // takes options: those of the next reset, or of a state that follows
+    void use(std::shared_ptr<const Setup> shared) {
+        setup = std::move(shared);
+        o = &setup->options;
+        world.net = &setup->network;
         world.connected_lanes = o->connected_lanes;
         world.dt = 1.0 / o->simulation_frequency;
         world.target_speeds.assign(o->targets, o->targets + o->num_targets);
         world.regulated = o->task == INTERSECTION;
-        Driver& d = world.driver;
-        if (o->task == INTERSECTION) d.distance = 7, d.comfort_max = 6, d.comfort_min = -3;
+        Driver& d = world.driver = {};
+        if (o->task == INTERSECTION) {
+            d.distance = 7, d.comfort_max = 6;
+            d.twice_root = 2 * std::sqrt(18.0);
+        }
         d.linear = o->linear, d.gain = o->gain, d.time = o->headway;
         std::copy_n(o->speeds, 3, d.speeds), std::copy_n(o->speeds_low, 3, d.speeds_low);
         std::copy_n(o->speeds_range, 3, d.speeds_range);
         std::copy_n(o->steers, 2, d.steers), std::copy_n(o->steers_low, 2, d.steers_low);
         std::copy_n(o->steers_range, 2, d.steers_range);
         ego_kind = o->action == META ? MDP : o->dynamical ? BICYCLE : VEHICLE;
-    }
-    // of its own options; what bodies pointed to is forgotten
-    void use(const Setup* shared) {
-        setup = shared;
-        o = &shared->options;
-        world.net = &shared->network;
-        world.touch();
+        world.forget();
     }
     Body& ego(int agent = 0) { return world.vehicles[controlled[agent]]; }
     const Body& ego(int agent = 0) const { return world.vehicles[controlled[agent]]; }
@@ -110,7 +113,7 @@ public:
             for (Body& b : world.vehicles) b.check_collisions = b.agent >= 0;
     }
     void begin_exit() {
-        const int first = find(o->nodes[0], o->nodes[1]);
+        const int first = find(o->node(0), o->node(1));
         for (int a = 0; a < o->agents; ++a) append(as_ego(make_random(VEHICLE, first, 25.0, o->ego_spacing)), a);
         double sums[64], total = 0;
         for (int k = 0; k < o->lanes_count; ++k) total += k;
@@ -121,7 +124,7 @@ public:
             const double drawn = world.uniform();
             const int id = int(std::upper_bound(sums, sums + o->lanes_count, drawn) - sums);
             Body b = make_random(IDM, first + id, world.net->lanes[first + id].limit, 1 / o->density);
-            world.plan(b, o->nodes[3]);
+            world.plan(b, o->node(3));
             b.enable_lane_change = false;
             append(std::move(b));
         }
@@ -129,35 +132,31 @@ public:
     void place_obstacle(double x, double y, double heading = 0, double length = 2, double width = 2) {
         Body b = world.make(OBSTACLE, x, y, heading);
         b.length = length, b.width = width;
-        b.diagonal = std::sqrt(length * length + width * width);
+        b.measure();
         world.objects.push_back(std::move(b));
     }
-    void begin_merge() {
+    void begin_merge_road(int ego_lane) {
         double x, y;
-        const Lane& ramp = world.net->lanes[find(o->nodes[1], o->nodes[2], o->lanes_count)];
-        ramp.position(o->ramp_length, 0, x, y);
+        world.net->lanes[find(o->node(1), o->node(2), o->lanes_count)].position(o->ramp_length, 0, x, y);
         place_obstacle(x, y);
-        world.net->lanes[find(o->nodes[0], o->nodes[1], 1)].position(30.0, 0, x, y);
-        append(world.make(ego_kind, x, y, 0, 30.0), 0);
-        for (const auto& [at, speed] : {std::pair{90.0, 29.0}, {70.0, 31.0}, {5.0, 31.5}}) {
-            const Lane& l = world.net->lanes[find(o->nodes[0], o->nodes[1], world.integers(2))];
-            l.position(at + world.uniform(-5.0, 5.0), 0, x, y);
-            const double v = speed + world.uniform(-1.0, 1.0);
-            append(world.make(IDM, x, y, 0, v));
-        }
-        world.net->lanes[find(o->nodes[4], o->nodes[5])].position(110.0, 0, x, y);
-        Body b = world.make(IDM, x, y, 0, 20.0);
+        append(world.make_on(ego_kind, find(o->node(0), o->node(1), ego_lane), 30.0, 30.0), 0);
+    }
+    void append_merging(double s) {
+        Body b = world.make_on(IDM, find(o->node(4), o->node(5)), s, 20.0);
         b.target_speed = 30.0;
         append(std::move(b));
     }
+    void begin_merge() {
+        begin_merge_road(1);
+        for (const auto& [at, speed] : {std::pair{90.0, 29.0}, {70.0, 31.0}, {5.0, 31.5}}) {
+            const int lane = find(o->node(0), o->node(1), world.integers(2));
+            const double s = at + world.uniform(-5.0, 5.0), v = speed + world.uniform(-1.0, 1.0);
+            append(world.make_on(IDM, lane, s, v));
+        }
+        append_merging(110.0);
+    }
     void begin_merge_generic() {
-        double x, y;
-        const Lane& ramp = world.net->lanes[find(o->nodes[1], o->nodes[2], o->lanes_count)];
-        ramp.position(o->ramp_length, 0, x, y);
-        place_obstacle(x, y);
-        const int first = find(o->nodes[0], o->nodes[1]);
-        world.net->lanes[first + o->lanes_count - 1].position(30.0, 0, x, y);
-        append(world.make(ego_kind, x, y, 0, 30.0), 0);
+        begin_merge_road(o->lanes_count - 1);
         std::vector<std::vector<double>> taken(o->lanes_count);
         taken[o->lanes_count - 1].push_back(30.0);
         for (int n = 0; n < o->vehicles_count; ++n) {
@@ -167,29 +166,21 @@ public:
                 bool free = true;
                 for (double p : taken[id]) free &= std::fabs(s - p) > 15.0;
                 if (!free) continue;
-                world.net->lanes[first + id].position(s, 0, x, y);
-                append(world.make(IDM, x, y, 0, 30.0 + world.uniform(-2.0, 2.0)));
+                append(world.make_on(IDM, find(o->node(0), o->node(1), id), s, 30.0 + world.uniform(-2.0, 2.0)));
                 taken[id].push_back(s);
                 break;
             }
         }
-        world.net->lanes[find(o->nodes[4], o->nodes[5])].position(30.0 + 30, 0, x, y);
-        Body b = world.make(IDM, x, y, 0, 20.0);
-        b.target_speed = 30.0;
-        append(std::move(b));
+        append_merging(60.0);
     }
     void begin_two_way() {
-        double x, y;
-        const int there = find(o->nodes[0], o->nodes[1], 1), back = find(o->nodes[1], o->nodes[0]);
-        world.net->lanes[there].position(30.0, 0, x, y);
-        append(world.make(ego_kind, x, y, 0, 30.0), 0);
+        const int there = find(o->node(0), o->node(1), 1), back = find(o->node(1), o->node(0));
+        append(world.make_on(ego_kind, there, 30.0, 30.0), 0);
         for (int k = 0; k < 5; ++k) {
             const bool oncoming = k >= 3;
-            const Lane& l = world.net->lanes[oncoming ? back : there];
-            const double from = oncoming ? 200.0 + 100.0 * (k - 3) : 70.0 + 40.0 * k;
-            l.position(from + 10.0 * world.normal(), 0, x, y);
-            const double v = oncoming ? 20.0 + 5.0 * world.normal() : 24.0 + 2.0 * world.normal();
-            Body b = world.make(IDM, x, y, l.heading_at(from), v);
+            const int lane = oncoming ? back : there;
+            Body b = make_near(lane, oncoming ? 200.0 + 100.0 * (k - 3) : 70.0 + 40.0 * k, 10.0, oncoming ? 20.0 : 24.0,
+                               oncoming ? 5.0 : 2.0);
             b.enable_lane_change = false;
             if (oncoming) b.target_lane = back;
             append(std::move(b));
@@ -200,10 +191,8 @@ public:
         return world.make_on(IDM, lane, at, v);
     }
     void begin_u_turn() {
-        double x, y;
-        world.net->lanes[find(o->nodes[0], o->nodes[1])].position(0, 0, x, y);
-        Body b = world.make(ego_kind, x, y, 0, 16.0);
-        if (ego_kind == MDP) world.plan(b, o->nodes[3]);
+        Body b = world.make_on(ego_kind, find(o->node(0), o->node(1)), 0, 16.0);
+        if (ego_kind == MDP) world.plan(b, o->node(3));
         append(std::move(b), 0);
         const struct {
             int road, id;
@@ -212,21 +201,18 @@ public:
                        {1, 0, 17.5, 5.5},  {2, 0, 1.0, 3.5},   {2, 1, 30.0, 5.5}};
         for (int k = 0; k < 6; ++k) {
             const auto& [road, id, s, speed] = OTHERS[k];
-            Body v = make_near(find(o->nodes[road], o->nodes[road + 1], id), s, 2.0, speed, 2.0);
-            world.plan(v, o->nodes[3]);
+            Body v = make_near(find(o->node(road), o->node(road + 1), id), s, 2.0, speed, 2.0);
+            world.plan(v, o->node(3));
             if (k == 0) world.randomize(v);
             append(std::move(v));
         }
     }
     // nodes of roundabouts: ser ses we sx eer ees nxs, exr sxr nxr wxr, then se ee nx ne ner nes wer wes
     void begin_roundabout() {
-        double x, y;
-        const int own = find(o->nodes[0], o->nodes[1]);
-        world.net->lanes[own].position(125.0, 0, x, y);
-        Body b = world.make(ego_kind, x, y, world.net->lanes[own].heading_at(140.0), 8.0);
-        if (ego_kind == MDP) world.plan(b, o->nodes[6]);
+        Body b = world.make_on(ego_kind, find(o->node(0), o->node(1)), 125.0, 8.0);
+        if (ego_kind == MDP) world.plan(b, o->node(6));
         append(std::move(b), 0);
-        const int ring = find(o->nodes[2], o->nodes[3]), entry = find(o->nodes[4], o->nodes[5]);
+        const int ring = find(o->node(2), o->node(3)), entry = find(o->node(4), o->node(5));
         const struct {
             int lane;
             double s;
@@ -234,36 +220,34 @@ public:
         for (int k = 0; k < 4; ++k) {
             Body v = make_near(OTHERS[k].lane, OTHERS[k].s, 2.0, 16.0, 2.0);
             const int goal = k == 0 && o->incoming >= 0 ? o->incoming : world.integers(3);
-            world.plan(v, o->nodes[7 + goal]);
+            world.plan(v, o->node(7 + goal));
             world.randomize(v);
             append(std::move(v));
         }
     }
     void begin_roundabout_generic() {
-        double x, y;
-        const int own = find(o->nodes[0], o->nodes[1]);
-        const double at = world.net->lanes[own].length - 2.5;
-        world.net->lanes[own].position(at, 0, x, y);
-        Body b = world.make(ego_kind, x, y, world.net->lanes[own].heading_at(at), 8.0);
-        if (ego_kind == MDP) world.plan(b, o->nodes[6]);
+        const int own = find(o->node(0), o->node(1));
+        Body b = world.make_on(ego_kind, own, world.net->lanes[own].length - 2.5, 8.0);
+        std::vector<std::pair<double, double>> taken{{b.x, b.y}};
+        if (ego_kind == MDP) world.plan(b, o->node(6));
         append(std::move(b), 0);
-        const int* n = o->nodes;
-        const int ROADS[7][2] = {{n[2], n[3]}, {n[3], n[11]},  {n[12], n[13]}, {n[13], n[14]},
-                                 {n[4], n[5]}, {n[15], n[16]}, {n[17], n[18]}};
-        std::vector<std::pair<double, double>> taken{{x, y}};
+        const auto n = [&](int k) { return o->node(k); };
+        const int ROADS[7][2] = {{n(2), n(3)}, {n(3), n(11)},  {n(12), n(13)}, {n(13), n(14)},
+                                 {n(4), n(5)}, {n(15), n(16)}, {n(17), n(18)}};
         for (int k = 0; k < o->vehicles_count; ++k) {
             for (int attempt = 0; attempt < 10; ++attempt) {
                 const int r = world.integers(7), first = find(ROADS[r][0], ROADS[r][1]);
                 const int lane = first + world.integers(world.net->road_of(first).count);
                 const Lane& l = world.net->lanes[lane];
                 const double s = world.uniform(5.0, most(5.0, l.length - 5.0));
+                double x, y;
                 l.position(s, 0, x, y);
                 bool free = true;
                 for (const auto& [px, py] : taken) free = free && !(norm(x - px, y - py) < 7.0);
                 if (!free) continue;
                 Body v = world.make_on(IDM, lane, s, 14.0 + world.normal() * 2.0);
                 const int goal = o->incoming >= 0 ? std::min(o->incoming, 3) : world.integers(4);
-                world.plan(v, n[7 + goal]);
+                world.plan(v, n(7 + goal));
                 world.randomize(v);
                 append(std::move(v));
                 taken.push_back({x, y});
@@ -280,11 +264,11 @@ public:
         if (world.integers(2) == 0) std::swap(from, to);
         if (straight) to = (from + 2) % 4;
         const double at = s + 5.0 + world.normal() * deviation, v = 8.0 + world.normal() * speed_deviation;
-        Body b = world.make_on(IDM, find(o->nodes[from], o->nodes[4 + from]), at, v);
+        Body b = world.make_on(IDM, find(o->node(from), o->node(4 + from)), at, v);
         for (const Body& other : world.vehicles) {
             if (norm(other.x - b.x, other.y - b.y) < 15) return world.drop(b);
         }
-        world.plan(b, o->nodes[to]);
+        world.plan(b, o->node(to));
         world.randomize(b);
         append(std::move(b));
     }
@@ -297,11 +281,9 @@ public:
         }
         spawn(60, 0.1, 0.0, 1.0, true);
         for (int a = 0; a < o->agents; ++a) {
-            const int l = find(o->nodes[a % 4], o->nodes[4 + a % 4]);
-            const int goal = o->destination >= 0 ? o->destination : o->nodes[1 + world.integers(3)];
-            double x, y;
-            world.net->lanes[l].position(60.0 + 5.0 * world.normal(1.0), 0, x, y);
-            Body b = world.make(ego_kind, x, y, world.net->lanes[l].heading_at(60.0), 10.0);
+            const int l = find(o->node(a % 4), o->node(4 + a % 4));
+            const int goal = o->destination >= 0 ? o->destination : o->node(1 + world.integers(3));
+            Body b = world.make_on(ego_kind, l, 60.0 + 5.0 * world.normal(1.0), 10.0);
             if (ego_kind == MDP) {
                 world.plan(b, goal);
                 world.choose_speed(b, 10.0);
@@ -330,8 +312,8 @@ public:
         return is_node(l.from, 8) && is_node(l.to, 0) && world.on_lane_of(b, b.lane).s >= at_least;
     }
     bool is_node(int node, int first) const {
-        return node == o->nodes[first] || node == o->nodes[first + 1] || node == o->nodes[first + 2]
-               || node == o->nodes[first + 3];
+        return node == o->node(first) || node == o->node(first + 1) || node == o->node(first + 2)
+               || node == o->node(first + 3);
     }
 
     void begin_parking() {
@@ -367,7 +349,7 @@ public:
         return r.first + world.integers(r.count);
     }
     void begin_racetrack() {
-        const int first = find(o->nodes[0], o->nodes[1]), second = find(o->nodes[1], o->nodes[2]);
+        const int first = find(o->node(0), o->node(1)), second = find(o->node(1), o->node(2));
         for (int k = 0; k < o->walls; ++k) place_obstacle(o->wall_places[2 * k], o->wall_places[2 * k + 1]);
         int l = first;
         for (int a = 0; a < o->agents; ++a) {
@@ -392,7 +374,7 @@ public:
         }
     }
     void begin_lane_keeping() {
-        const int l = find(o->nodes[2], o->nodes[3]);
+        const int l = find(o->node(2), o->node(3));
         double x, y;
         world.net->lanes[l].position(50, -4, x, y);
         append(world.make(ego_kind, x, y, world.net->lanes[l].heading_at(0), 8.3), 0);

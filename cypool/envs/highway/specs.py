@@ -1,8 +1,9 @@
 """The tasks in a table: texts, options and roads of each; and their specs."""
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,10 +24,11 @@ from cypool.envs.highway.observations import (
     numbers,
     observation_space,
     of_one,
+    parts_of,
 )
 from cypool.options import Option, boolean, choice, describes, integer, number
 from cypool.spec import Array, EnvSpec, Group
-from cypool.util.arguments import check_float
+from cypool.util.arguments import check_float, shown
 
 DRIVERS = ("IDMVehicle", "LinearVehicle", "AggressiveVehicle", "DefensiveVehicle")
 _DRIVER = "highway_env.vehicle.behavior."
@@ -73,6 +75,7 @@ class Parking(NamedTuple):
         return self.compute_reward(achieved, desired) > -self.success
 
 
+_PICTURE = OBSERVATIONS.index("GrayscaleObservation")
 TASKS: dict[str, Task] = {}
 
 
@@ -103,14 +106,55 @@ SLOW = {"type": "DiscreteMetaAction", "longitudinal": True, "lateral": False, "t
 
 
 def _common(observation: dict[str, Any] = _KINEMATICS, action: dict[str, Any] = _META, simulation_frequency: int = 15,
-            policy_frequency: int = 1) -> dict[str, Option]:
+            policy_frequency: int = 1, size: tuple[int, int] = (600, 150), centre: tuple[float, float] = (0.3, 0.5),
+            scaling: float = 5.5) -> dict[str, Option]:
     return {
         "observation": Option(observation, check_observation, "What is observed: a dict with a `type`."),
         "action": Option(action, check_action, "What an agent does: a dict with a `type`."),
         "simulation_frequency": integer(simulation_frequency, 1, 1000, "Frames of a second."),
         "policy_frequency": integer(policy_frequency, 1, 1000, "Steps of a second."),
         "neighbour_vehicles_connected_lanes": boolean(
-            False, "Whether vehicles see those on the lanes before and behind their own.")}
+            False, "Whether vehicles see those on the lanes before and behind their own."),
+        "screen_width": integer(size[0], 8, 2000, "Pixels of pictures."),
+        "screen_height": integer(size[1], 8, 2000, "Pixels of pictures."),
+        "centering_position": Option(list(centre), lambda name, value: numbers(name, value, 2, 2),
+                                     "Where in pictures the first agent is: parts of width and height."),
+        "scaling": number(scaling, 0.1, 100, "Pixels of a metre."),
+        "from_pixels": boolean(False, "Whether pictures are observed, those of `render`: uint8 (height, width, 3)."),
+        "config": Option(None, _config, "These options as one dict, with highway-env's keys: a `normalize_reward`.")}
+
+
+def _config(name: str, value: Any) -> dict[str, Any] | None:
+    if value is None:
+        return None
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise TypeError(f"{name}: expected a dict with highway-env's keys, or None, got {shown(value)}")
+    return dict(value)
+
+
+# keys of a config that mean something for a window, or for a person at the wheel: what they have to be
+_OF_WINDOWS: dict[str, tuple[Any, ...]] = {
+    "manual_control": (False,), "show_trajectories": (False,), "real_time_rendering": (False, True),
+    "render_agent": (False, True), "offscreen_rendering": (None, False, True)}
+
+
+def _with_config(options: dict[str, Any], declared: dict[str, Option]) -> dict[str, Any]:
+    """Returns options with those of their `config`, which has the last word: not deep, as in highway-env."""
+    config = options.pop("config") or {}
+    known = {_THEIRS.get(name, name): name for name in declared if name not in _OURS}
+    for key, value in config.items():
+        if key in known:
+            options[known[key]] = declared[known[key]].check(f"config[{key!r}]", value)
+        elif key not in _OF_WINDOWS:
+            raise ValueError(f"config: expected keys of {', '.join(sorted(known))}, got {shown(key)}")
+        elif value not in _OF_WINDOWS[key]:
+            raise ValueError(f"config[{key!r}]: expected one of {shown(_OF_WINDOWS[key])}, got {shown(value)}")
+    return options
+
+
+# highway-env's names of options, and options that it does not have
+_THEIRS = {"unit_reward": "normalize_reward"}
+_OURS = ("others_collide", "from_pixels", "config")
 
 
 def _duration(default: float) -> dict[str, Option]:
@@ -150,6 +194,7 @@ def _add(name: str, number: int, roads: Callable[..., networks.Roads], nodes: st
 
     @describes(**options)
     def describe(options: dict[str, Any]) -> EnvSpec:
+        options = _with_config(options, describe.declared)  # type: ignore[attr-defined]
         _check(name, options)
         return _spec(name, options)
 
@@ -164,30 +209,33 @@ def _check(name: str, options: dict[str, Any]) -> None:
         raise ValueError("observation: expected MultiAgentObservation with MultiAgentAction, got one of them")
     if is_group and name not in ("Highway", "Exit", "Intersection"):
         raise ValueError(f"observation: expected one agent in {name}, got MultiAgentObservation")
-    kind, does = own["type"], action["type"]
-    needs_meta = name in ("TwoWay", "UTurn") or kind == "TimeToCollision"
-    if needs_meta and does != "DiscreteMetaAction":
-        raise ValueError(f"action: expected DiscreteMetaAction with {name} and {kind}, got {does}")
+    does, kinds = action["type"], [part["type"] for part in parts_of(options["observation"])]
+    if options["from_pixels"] and is_group:
+        raise ValueError("from_pixels: expected one agent, got MultiAgentObservation")
+    if does != "DiscreteMetaAction" and (name in ("TwoWay", "UTurn") or "TimeToCollision" in kinds):
+        raise ValueError(f"action: expected DiscreteMetaAction with {name} and {', '.join(kinds)}, got {does}")
     if name.startswith("Racetrack") and does == "DiscreteMetaAction":
         raise ValueError(f"action: expected ContinuousAction or DiscreteAction with {name}, got {does}")
     if name.startswith(("Merge", "Roundabout")) and does == "ContinuousAction" and (
             action["longitudinal"] and action["lateral"]):
         raise ValueError(f"action: expected one axis with {name}, got longitudinal and lateral")
-    if (name == "LaneKeeping") != (kind == "AttributesObservation"):
-        raise ValueError(f"observation: expected AttributesObservation with LaneKeeping only, got {kind} with {name}")
     if name == "LaneKeeping" and (does != "ContinuousAction" or not action["dynamical"]):
         raise ValueError("action: expected a ContinuousAction that is dynamical with LaneKeeping, got another one")
-    if kind == "KinematicsGoal" and name != "Parking":
-        raise ValueError(f"observation: expected KinematicsGoal with Parking only, got it with {name}")
-    if kind == "ExitObservation" and name != "Exit":
-        raise ValueError(f"observation: expected ExitObservation with Exit only, got it with {name}")
+    for kind in kinds:
+        if (name == "LaneKeeping") != (kind == "AttributesObservation"):
+            raise ValueError("observation: expected AttributesObservation with LaneKeeping only, "
+                             f"got {kind} with {name}")
+        for only, task in (("KinematicsGoal", "Parking"), ("ExitObservation", "Exit")):
+            if kind == only and name != task:
+                raise ValueError(f"observation: expected {only} with {task} only, got it with {name}")
     if options["policy_frequency"] > options["simulation_frequency"]:
         raise ValueError("policy_frequency: expected at most simulation_frequency, got "
                          f"{options['policy_frequency']} and {options['simulation_frequency']}")
     if name == "Intersection" and options["simulation_frequency"] < 2:
         raise ValueError("simulation_frequency: expected at least 2 with Intersection, got 1")
-    if kind == "TimeToCollision" and horizon_of(own, options["policy_frequency"]) < 1:
-        raise ValueError(f"observation['horizon']: expected a step or more, got {own['horizon']}")
+    for part in parts_of(options["observation"]):
+        if part["type"] == "TimeToCollision" and horizon_of(part, options["policy_frequency"]) < 1:
+            raise ValueError(f"observation['horizon']: expected a step or more, got {part['horizon']}")
     lane = options.get("initial_lane_id")
     if lane is not None and lane >= options["lanes_count"]:
         raise ValueError(f"initial_lane_id: expected one of {options['lanes_count']} lanes, got {lane}")
@@ -196,6 +244,8 @@ def _check(name: str, options: dict[str, Any]) -> None:
 def _spec(name: str, options: dict[str, Any]) -> EnvSpec:
     own, action = of_one(options["observation"]), of_one(options["action"])
     observation, does = observation_space(own, options["policy_frequency"]), action_space(action)
+    if options["from_pixels"]:
+        observation = Array((options["screen_height"], options["screen_width"], 3), np.uint8)
     truth = Array((), np.bool_)
     info = {"speed": Array((), np.float64), "crashed": truth,
             **{part: Array((), np.float64) for part in TASKS[name].rewards}}
@@ -208,29 +258,49 @@ def _spec(name: str, options: dict[str, Any]) -> EnvSpec:
     if own is not options["observation"]:
         return EnvSpec(agents={"agent": Group(agents, observation, does)}, state="observations", **common)
     goals = None
-    if own["type"] == "KinematicsGoal" and len(own["features"]) == len(options["reward_weights"]):
+    has_goals = own["type"] == "KinematicsGoal" and not options["from_pixels"]
+    if has_goals and len(own["features"]) == len(options["reward_weights"]):
         goals = Parking(tuple(options["reward_weights"]), options["success_goal_reward"])
     return EnvSpec(observation=observation, action=does, goals=goals, **common)
 
 
 def config_of(options: dict[str, Any]) -> dict[str, Any]:
     """Returns highway-env's config of options."""
-    return {{"unit_reward": "normalize_reward"}.get(name, name): value for name, value in options.items()
-            if name not in ("others_collide", "max_episode_steps")}
+    own = {_THEIRS.get(name, name): value for name, value in options.items()
+           if name not in (*_OURS, "max_episode_steps")}
+    return own | (options.get("config") or {})
 
 
-def numbers_of(name: str, options: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, int], dict[str, Any]]:
-    """Returns lanes, the numbers of nodes, and `Options` of options.h."""
+def types_of(options: dict[str, Any]) -> list[str]:
+    """Returns the types of the parts of an agent's observation."""
+    return [part["type"] for part in parts_of(options["observation"])]
+
+
+def options_of(config: bytes) -> dict[str, Any]:
+    """Returns the options that a state has as JSON."""
+    try:
+        options: Any = json.loads(config)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"config: expected JSON, got {shown(config)}") from error
+    if not isinstance(options, dict):
+        raise ValueError(f"config: expected a dict, got {shown(options)}")
+    return options
+
+
+def numbers_of(name: str, options: dict[str, Any]) -> tuple[
+        list[dict[str, Any]], dict[str, int], dict[str, Any], list[dict[str, Any]]]:
+    """Returns lanes, the numbers of nodes, and `Options` and each `View` of options.h."""
     task = TASKS[name]
     lanes, nodes = task.roads(options).numbers()
     own, action = of_one(options["observation"]), of_one(options["action"])
+    if options["from_pixels"]:
+        views = [{"kind": _PICTURE, "cells": 1, "width": 3 * options["screen_width"],
+                  "height": options["screen_height"]}]
+    else:
+        views = [_view_numbers(part, options["policy_frequency"]) for part in parts_of(options["observation"])]
     return lanes, nodes, {**_task_numbers(name, options, nodes), **_action_numbers(action),
-                          **_observation_numbers(own, options["policy_frequency"]), **_driver_numbers(name, options),
-                          "multi_agent": own is not options["observation"]}
-
-
-def _padded(values: Any, size: int) -> list[Any]:
-    return [*values, *[0] * (size - len(values))]
+                          **_driver_numbers(name, options),
+                          "multi_agent": own is not options["observation"]}, views
 
 
 def _task_numbers(name: str, options: dict[str, Any], nodes: dict[str, int]) -> dict[str, Any]:
@@ -257,14 +327,15 @@ def _task_numbers(name: str, options: dict[str, Any], nodes: dict[str, int]) -> 
         "connected_lanes": options["neighbour_vehicles_connected_lanes"],
         "destination": -1 if destination is None else nodes[destination],
         "incoming": -1 if incoming is None else incoming, "speed_low": low, "speed_high": high,
-        "weights": get("reward_weights", [0] * 6), "ints": type(get("collision_reward")) is int,
-        "end_position": end_position, "max_position": max_position, "ramp_length": ramp_length,
-        "nodes": ([nodes[each] for each in TASKS[name].nodes] + [-1] * 24)[:24], "walls": len(places) // 2,
-        "wall_places": _padded(places, 64), "starts": _padded(np.linspace(0, 80, max(vehicles, 1))[:128].tolist(), 128),
+        "weights": get("reward_weights", [0] * 6), "has_int_collision": type(get("collision_reward")) is int,
+        "duration": get("duration", 1e18), "end_position": end_position, "max_position": max_position,
+        "ramp_length": ramp_length,
+        "nodes": [nodes[each] for each in TASKS[name].nodes], "walls": len(places) // 2,
+        "wall_places": places, "starts": np.linspace(0, 80, max(vehicles, 1))[:128].tolist(),
         "spread": [float(np.exp(-5 / 40 * k)) for k in range(64)],
         **{ours: get(theirs, 0) for ours, theirs in {
             **{each: each for each in ("offroad_terminal", "other_vehicles", "add_walls", "terminate_off_road",
-                                       "duration", "ego_spacing", "spawn_probability",
+                                       "ego_spacing", "spawn_probability",
                                        "state_noise", "derivative_noise")},
             **{each: f"{each}_reward" for each in ("collision", "right_lane", "high_speed", "lane_change",
                                                    "merging_speed", "left_lane", "goal", "arrived", "on_road")},
@@ -284,34 +355,36 @@ def _action_numbers(action: dict[str, Any]) -> dict[str, Any]:
     return {
         "action": ACTIONS.index(action["type"]), "longitudinal": action["longitudinal"], "lateral": action["lateral"],
         "dynamical": action.get("dynamical", False), "clip": action.get("clip", True), "actions_per_axis": per_axis,
-        "axis": _padded(axis.tolist(), 64), "num_targets": len(targets), "targets": _padded(targets, 16),
-        "acceleration0": acceleration[0], "acceleration1": acceleration[1], "steering0": steering[0],
-        "steering1": steering[1], "has_speed_range": speeds is not None,
-        "speed_range0": speeds[0] if speeds else 0, "speed_range1": speeds[1] if speeds else 0}
+        "axis": axis.tolist(), "num_targets": len(targets), "targets": list(targets),
+        "acceleration": list(acceleration), "steering": list(steering), "has_speed_range": speeds is not None,
+        "speed_range": list(speeds or ())}
 
 
-def _observation_numbers(own: dict[str, Any], policy_frequency: float) -> dict[str, Any]:
+def _view_numbers(own: dict[str, Any], policy_frequency: float) -> dict[str, Any]:
     get, kind = own.get, own["type"]
+    if kind == "GrayscaleObservation":
+        width, height = own["observation_shape"]
+        return {"kind": _PICTURE, "cells": own["stack_size"], "width": width, "height": height}
     known = (*FEATURES, "on_road")
     features = features_of(own) if "features" in own else []
     ranges = get("features_range") or {}
-    grid: tuple[Any, ...] = (0, 0, 1, 1, 1, 1)
-    if kind == "OccupancyGrid":
-        (x, _), (y, _) = get("grid_size") or [[-27.5, 27.5], [-27.5, 27.5]]
-        grid = (x, y, *(get("grid_step") or (5, 5)), *grid_shape(own))
     columns = list(zip(*[ranges.get(each, (0, 0)) for each in known], strict=True))
-    return {
-        "obs": OBSERVATIONS.index(kind), "num_features": len(features),
-        "features": _padded([known.index(each) for each in features], 16), "rows": get("vehicles_count", 5),
+    found = {
+        "kind": OBSERVATIONS.index(kind), "num_features": len(features),
+        "features": [known.index(each) for each in features], "rows": get("vehicles_count", 5),
         "absolute": get("absolute", False), "shuffled": get("order") == "shuffled", "sorted": get("order") == "sorted",
-        "normalize": get("normalize", True), "clip_obs": get("clip", True), "see_behind": get("see_behind", False),
+        "normalize": get("normalize", True), "clip": get("clip", True), "see_behind": get("see_behind", False),
         "intentions": get("observe_intentions", False), "objects": get("include_obstacles", True),
-        "has_ranges": bool(ranges), "ranged": _padded([each in ranges for each in known], 16),
-        "range0": _padded(columns[0], 16), "range1": _padded(columns[1], 16),
-        "horizon": horizon_of(own, policy_frequency) if kind == "TimeToCollision" else 0,
-        "grid_x0": grid[0], "grid_y0": grid[1], "grid_dx": grid[2], "grid_dy": grid[3], "grid_w": grid[4],
-        "grid_h": grid[5], "align": get("align_to_vehicle_axes", False), "as_image": get("as_image", False),
-        "cells": get("cells", 16), "lidar_range": get("maximum_range", 60), "scales": _padded(get("scales", ()), 16)}
+        "has_ranges": bool(ranges), "ranged": [each in ranges for each in known], "low": list(columns[0]),
+        "high": list(columns[1]), "align": get("align_to_vehicle_axes", False), "as_image": get("as_image", False),
+        "cells": get("cells", 16), "lidar_range": get("maximum_range", 60), "scales": list(get("scales", ()))}
+    if kind == "TimeToCollision":
+        found["horizon"] = horizon_of(own, policy_frequency)
+    if kind == "OccupancyGrid":
+        found["start"] = [low for low, _ in get("grid_size") or [[-27.5, 27.5], [-27.5, 27.5]]]
+        found["cell"] = list(get("grid_step") or (5, 5))
+        found["width"], found["height"] = grid_shape(own)
+    return found
 
 
 def _driver_numbers(name: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -336,7 +409,7 @@ _add("Highway", 0, networks.highway, "0 1", "collision right_lane high_speed on_
 _add("Exit", 1, networks.exit_, "0 1 2 3 exit", "collision goal high_speed right_lane",
      "A highway that is to be left at an exit.",
      **_common({"type": "ExitObservation", "vehicles_count": 15, "features": _SEVEN, "clip": False},
-               {**_META, "target_speeds": [18, 24, 30]}, 5),
+               {**_META, "target_speeds": [18, 24, 30]}, 5, scaling=5),
      **_highway(6, 20, 0, 0.1, 0, 1.5, 18), goal_reward=_weight(1, "Weight of the exit."))
 _MERGE = {
     **_several("collision_reward right_lane_reward high_speed_reward merging_speed_reward lane_change_reward", _weight,
@@ -355,7 +428,8 @@ _add("TwoWay", 4, networks.two_way, "a b", "high_speed left_lane",
      "A road with oncoming traffic, on which to overtake.", **_common({"type": "TimeToCollision", "horizon": 5}),
      **_several("high_speed_reward left_lane_reward", _weight, 0.8, 0.2), **_DRIVERS)
 _add("UTurn", 5, networks.u_turn, "a b c d", "collision left_lane high_speed on_road", "A turn back, with traffic.",
-     **_common({"type": "TimeToCollision", "horizon": 16}, {**_META, "target_speeds": [8, 16, 24]}), **_duration(10),
+     **_common({"type": "TimeToCollision", "horizon": 16}, {**_META, "target_speeds": [8, 16, 24]}, size=(789, 289)),
+     **_duration(10),
      **_several("collision_reward left_lane_reward high_speed_reward", _weight, -1.0, 0.1, 0.4), **_speeds(8, 24),
      **_NORMALIZE, **_ON_ROAD, **_DRIVERS)
 
@@ -364,7 +438,7 @@ def _roundabout(duration: float) -> dict[str, Option]:
     return {
         **_common({"type": "Kinematics", "absolute": True,
                    "features_range": {**_HUNDRED, "vx": [-15, 15], "vy": [-15, 15]}},
-                  {**_META, "target_speeds": [0, 8, 16]}),
+                  {**_META, "target_speeds": [0, 8, 16]}, size=(600, 600), centre=(0.5, 0.6)),
         **_several("collision_reward high_speed_reward right_lane_reward lane_change_reward", _weight, -1, 0.2, 0,
                    -0.05), **_duration(duration), **_NORMALIZE, **_ON_ROAD, **_DRIVERS}
 
@@ -379,7 +453,7 @@ _add("RoundaboutGeneric", 7, networks.roundabout_generic, _RING, _RINGS, "A roun
      vehicles_count=integer(5, 0, 1000, "Other vehicles, where there is room."))
 _add("Intersection", 8, networks.intersection, " ".join(f"{kind}{k}" for kind in ("o", "ir", "il") for k in range(4)),
      "collision high_speed arrived on_road", "A crossing with traffic, to be crossed or turned at.",
-     **_common(CROSSING, SLOW), **_duration(13), **_AGENTS,
+     **_common(CROSSING, SLOW, size=(600, 600), centre=(0.5, 0.6), scaling=5.5 * 1.3), **_duration(13), **_AGENTS,
      destination=choice(None, [f"o{k}" for k in range(4)], "Where agents leave; None: drawn.").but("o1")._replace(
          check=choice(None, [f"o{k}" for k in range(4)], "").check),
      initial_vehicle_count=integer(10, 0, 100, "How many other vehicles may be there first."),
@@ -389,7 +463,7 @@ _add("Intersection", 8, networks.intersection, " ".join(f"{kind}{k}" for kind in
 _add("Parking", 9, networks.parking, "a b c", "", "A car park: to stop at a place, in its direction.",
      **_common({"type": "KinematicsGoal", "features": ["x", "y", "vx", "vy", "cos_h", "sin_h"],
                 "scales": [100, 100, 5, 5, 1, 1], "normalize": False}, {"type": "ContinuousAction"},
-               policy_frequency=5), **_duration(100),
+               policy_frequency=5, size=(600, 300), centre=(0.5, 0.5), scaling=7), **_duration(100),
      controlled_vehicles=integer(1, 1, 6, "Vehicles; the first one acts."),
      reward_weights=Option([1, 0.3, 0, 0, 0.02, 0.02], lambda name, value: numbers(name, value, 6, 6, 0),
                            "Weights of the distance from the goal."),
@@ -403,7 +477,7 @@ def _racetrack() -> dict[str, Option]:
         **_common({"type": "OccupancyGrid", "features": ["presence", "on_road"], "grid_size": [[-18, 18], [-18, 18]],
                    "grid_step": [3, 3], "as_image": False, "align_to_vehicle_axes": True},
                   {"type": "ContinuousAction", "longitudinal": False, "lateral": True, "target_speeds": [0, 5, 10]},
-                  policy_frequency=5), **_duration(300), **_AGENTS,
+                  policy_frequency=5, size=(600, 600), centre=(0.5, 0.5)), **_duration(300), **_AGENTS,
         "collision_reward": _weight(-1, "Weight of a collision."),
         "lane_centering_cost": number(4, 0, 1e6, "How much farther from the middle of the lane costs."),
         "lane_centering_reward": _weight(1, "Weight of being in the middle of the lane."),
@@ -423,6 +497,6 @@ _add("RacetrackOval", 10, networks.racetrack_oval, "a b c", _TRACK, "An oval rac
 _add("LaneKeeping", 11, networks.lane_keeping, "a b c d", "", "A winding lane to keep to, with noise.",
      **_common({"type": "AttributesObservation", "attributes": ["state", "derivative", "reference_state"]},
                {"type": "ContinuousAction", "steering_range": [-math.pi / 3, math.pi / 3], "longitudinal": False,
-                "lateral": True, "dynamical": True}, 10, 10),
+                "lateral": True, "dynamical": True}, 10, 10, (600, 250), (0.4, 0.5), 7),
      state_noise=number(0.05, 0, 1e3, "Noise of the state."),
      derivative_noise=number(0.05, 0, 1e3, "Noise of its derivative."))

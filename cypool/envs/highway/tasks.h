@@ -41,7 +41,7 @@ public:
             double s, r;
             world.net->lanes[lane_now].local(ego().x, ego().y, s, r);
             if (is_first_lane && !world.net->lanes[lane_now].on(s, r)) {
-                lane_now = find(o->nodes[0], o->nodes[1]);
+                lane_now = find(o->node(0), o->node(1));
                 is_first_lane = false;
             }
             act(0, action);
@@ -84,9 +84,9 @@ public:
         last_action = size == 2 ? std::sqrt(numpy.dotf(a, a, 2)) : std::sqrt(a[0] * a[0]);
         float c[2];
         for (int i = 0; i < size; ++i) c[i] = o->clip ? std::min(std::max(a[i], -1.0f), 1.0f) : a[i];
-        if (o->has_speed_range) b.min_speed = o->speed_range0, b.max_speed = o->speed_range1;
-        b.acceleration = o->longitudinal ? mappedf(c[0], o->acceleration0, o->acceleration1) : 0;
-        b.steering = o->lateral ? mappedf(c[size - 1], o->steering0, o->steering1) : 0;
+        if (o->has_speed_range) b.min_speed = o->speed_range[0], b.max_speed = o->speed_range[1];
+        b.acceleration = o->longitudinal ? mappedf(c[0], o->acceleration[0], o->acceleration[1]) : 0;
+        b.steering = o->lateral ? mappedf(c[size - 1], o->steering[0], o->steering[1]) : 0;
         if (o->action == DISCRETE) last_action = static_cast<float>(static_cast<const int64_t*>(action)[agent]);
     }
 
@@ -97,8 +97,8 @@ public:
     bool at_exit(const Body& b) const {
         const int at = b.is_controlled() ? b.target_lane : b.lane;
         const Lane& l = world.net->lanes[at];
-        return (l.from == o->nodes[1] && l.to == o->nodes[2] && l.id == o->lanes_count)
-               || (l.from == o->nodes[2] && l.to == o->nodes[4]);
+        return (l.from == o->node(1) && l.to == o->node(2) && l.id == o->lanes_count)
+               || (l.from == o->node(2) && l.to == o->node(4));
     }
     double goal_reward(const Body& b) const {
         double mine[16], goal[16];
@@ -116,56 +116,48 @@ public:
         out[2] = b.is_vehicle() ? b.vx() : 0.0, out[3] = b.is_vehicle() ? b.vy() : 0.0;
         out[4] = b.cos_h, out[5] = b.sin_h;
     }
+    static double weighted(const double* parts, std::initializer_list<double> weights) {
+        double total = 0;
+        for (double weight : weights) total += weight * *parts++;
+        return total;
+    }
     double agent_value(const Body& b, double* r) const {
         r[0] = b.crashed;
         r[1] = clip(scaled_speed(b.speed), 0, 1);
         r[2] = arrived(b);
         r[3] = on_road(b);
-        double total = 0 + o->collision * r[0];
-        total += o->high_speed * r[1];
-        total += o->arrived * r[2];
-        total += o->on_road * r[3];
-        if (r[2] != 0) total = o->arrived;
+        double total = r[2] ? o->arrived : weighted(r, {o->collision, o->high_speed, o->arrived, o->on_road});
         total *= r[3];
-        if (o->normalize_reward) total = mapped(total, o->collision, o->arrived, 0, 1);
-        return total;
+        return o->normalize_reward ? mapped(total, o->collision, o->arrived, 0, 1) : total;
     }
     void value(bool at_reset) {
         const Body& b = ego();
         const Network& net = *world.net;
         const int lanes = net.road_of(b.lane).count, action = at_reset ? 1 : meta;
+        const int wanted = net.lanes[b.is_controlled() ? b.target_lane : b.lane].id;
+        const double most_lane = std::max(lanes - 1, 1);
         double* r = rewards;
         std::fill_n(r, 8, 0.0);
+        r[0] = b.crashed;
+        terminated = b.crashed;
+        truncated = time >= o->duration;
         switch (o->task) {
             case HIGHWAY: {
-                r[0] = b.crashed;
-                r[1] = net.lanes[b.is_controlled() ? b.target_lane : b.lane].id / double(std::max(lanes - 1, 1));
+                r[1] = wanted / most_lane;
                 r[2] = clip(scaled_speed(b.speed * b.cos_h), 0, 1);
                 r[3] = on_road(b);
-                double total = 0 + o->collision * r[0];
-                total += o->right_lane * r[1];
-                total += o->high_speed * r[2];
-                total += o->on_road * r[3];
-                if (o->normalize_reward) total = mapped(total, o->collision, o->high_speed + o->right_lane, 0, 1);
-                reward = total * r[3];
-                terminated = b.crashed || (o->offroad_terminal && !on_road(b));
-                truncated = time >= o->duration;
+                reward = weighted(r, {o->collision, o->right_lane, o->high_speed, o->on_road});
+                if (o->normalize_reward) reward = mapped(reward, o->collision, o->high_speed + o->right_lane, 0, 1);
+                reward *= r[3];
+                terminated |= o->offroad_terminal && !on_road(b);
                 break;
             }
             case EXIT: {
-                success = at_exit(b);
-                r[0] = b.crashed;
-                r[1] = success;
+                r[1] = success = at_exit(b);
                 r[2] = clip(scaled_speed(b.speed), 0, 1);
-                r[3] = net.lanes[b.is_controlled() ? b.target_lane : b.lane].id;
-                double total = 0 + o->collision * r[0];
-                total += o->goal * r[1];
-                total += o->high_speed * r[2];
-                total += o->right_lane * r[3];
-                if (o->normalize_reward) total = clip(mapped(total, o->collision, o->goal, 0, 1), 0, 1);
-                reward = total;
-                terminated = b.crashed;
-                truncated = time >= o->duration;
+                r[3] = wanted;
+                reward = weighted(r, {o->collision, o->goal, o->high_speed, o->right_lane});
+                if (o->normalize_reward) reward = clip(mapped(reward, o->collision, o->goal, 0, 1), 0, 1);
                 break;
             }
             case MERGE:
@@ -173,55 +165,35 @@ public:
                 Sum merging;
                 for (const Body& v : world.vehicles) {
                     const Lane& l = lane(v);
-                    if (l.from != o->nodes[1] || l.to != o->nodes[2] || l.id != 2 || !v.is_controlled()) continue;
-                    const double slow = (v.target_speed - v.speed) / v.target_speed;
-                    if (v.kind == MDP)
-                        merging.add_numpy(slow);
-                    else
-                        merging.add_float(slow);
+                    if (l.from != o->node(1) || l.to != o->node(2) || l.id != 2 || !v.is_controlled()) continue;
+                    merging.add((v.target_speed - v.speed) / v.target_speed, v.kind == MDP ? Sum::NUMPY : Sum::FLOAT);
                 }
-                r[0] = b.crashed;
                 r[1] = lane(b).id / 1.0;
                 r[2] = scaled_speed(b.speed);
                 r[3] = action == 0 || action == 2;
                 r[4] = merging.value();
                 Sum total;
-                if (o->ints & 1)
-                    total.add_int(o->collision * r[0]);
-                else
-                    total.add_float(o->collision * r[0]);
-                total.add_float(o->right_lane * r[1]);
-                total.add_float(o->high_speed * r[2]);
-                total.add_float(o->lane_change * r[3]);
-                if (merging.is_numpy())
-                    total.add_numpy(o->merging_speed * r[4]);
-                else
-                    total.add_float(o->merging_speed * r[4]);
+                total.add(o->collision * r[0], o->has_int_collision ? Sum::INT : Sum::FLOAT);
+                total.add(o->right_lane * r[1], Sum::FLOAT);
+                total.add(o->high_speed * r[2], Sum::FLOAT);
+                total.add(o->lane_change * r[3], Sum::FLOAT);
+                total.add(o->merging_speed * r[4], merging.is_numpy() ? Sum::NUMPY : Sum::FLOAT);
                 reward = mapped(total.value(), o->collision + o->merging_speed, o->high_speed + o->right_lane, 0, 1);
-                terminated = b.crashed || b.x > o->end_position;
-                truncated = false;
+                terminated |= b.x > o->end_position;
                 break;
             }
             case TWO_WAY:
                 r[0] = b.speed_index / double(o->num_targets - 1);
                 r[1] = (lanes - 1 - net.lanes[b.target_lane].id) / double(lanes - 1);
-                reward = (0 + o->high_speed * r[0]) + o->left_lane * r[1];
-                terminated = b.crashed;
-                truncated = false;
+                reward = weighted(r, {o->high_speed, o->left_lane});
                 break;
             case U_TURN: {
-                r[0] = b.crashed;
-                r[1] = lane(b).id / double(std::max(lanes - 1, 1));
+                r[1] = lane(b).id / most_lane;
                 r[2] = clip(scaled_speed(b.speed), 0, 1);
                 r[3] = on_road(b);
-                double total = 0 + o->collision * r[0];
-                total += o->left_lane * r[1];
-                total += o->high_speed * r[2];
-                total += o->on_road * r[3];
-                if (o->normalize_reward) total = mapped(total, o->collision, o->high_speed + o->left_lane, 0, 1);
-                reward = total * r[3];
-                terminated = b.crashed;
-                truncated = time >= o->duration;
+                reward = weighted(r, {o->collision, o->left_lane, o->high_speed, o->on_road});
+                if (o->normalize_reward) reward = mapped(reward, o->collision, o->high_speed + o->left_lane, 0, 1);
+                reward *= r[3];
                 break;
             }
             case ROUNDABOUT:
@@ -229,22 +201,16 @@ public:
                 // of other vehicles than MDP: the closest of the default speeds 20, 25, 30
                 const int index =
                     b.kind == MDP ? b.speed_index : int(clip(std::rint((b.speed - 20.0) / (30.0 - 20.0) * 2), 0, 2));
-                r[0] = b.crashed;
                 r[1] = index / 2.0;
                 r[2] = action == 0 || action == 2;
                 r[3] = on_road(b);
-                double total = 0 + o->collision * r[0];
-                total += o->high_speed * r[1];
-                total += o->lane_change * r[2];
-                total += o->on_road * r[3];
-                if (o->normalize_reward) total = mapped(total, o->collision, o->high_speed, 0, 1);
-                reward = total * r[3];
-                terminated = b.crashed;
-                truncated = time >= o->duration;
+                reward = weighted(r, {o->collision, o->high_speed, o->lane_change, o->on_road});
+                if (o->normalize_reward) reward = mapped(reward, o->collision, o->high_speed, 0, 1);
+                reward *= r[3];
                 break;
             }
             case INTERSECTION: {
-                reward = 0;
+                reward = r[0] = 0;
                 bool crashed = false, all = true;
                 for (int a = 0; a < o->agents; ++a) {
                     double own[4];
@@ -259,7 +225,6 @@ public:
                 reward /= o->agents;
                 for (int k = 0; k < 4; ++k) r[k] /= o->agents;
                 terminated = crashed || all || (o->offroad_terminal && !on_road(b));
-                truncated = time >= o->duration;
                 break;
             }
             case PARKING: {
@@ -270,7 +235,6 @@ public:
                 reward = (0 + away) + o->collision * crashes;
                 success = away > -o->success;
                 terminated = crashes || success;
-                truncated = time >= o->duration;
                 break;
             }
             case RACETRACK: {
@@ -295,15 +259,14 @@ public:
                 }
                 total += o->on_road * r[3];
                 reward = mapped(total, o->collision, 1, 0, 1) * r[3];
-                terminated = b.crashed || (o->terminate_off_road && !on_road(b));
-                truncated = time >= o->duration;
+                terminated |= o->terminate_off_road && !on_road(b);
                 break;
             }
             case LANE_KEEPING: {
                 double s, lateral;
                 net.lanes[lane_now].local(b.x, b.y, s, lateral);
                 reward = 1 - square(lateral / net.lanes[lane_now].width);
-                terminated = truncated = false;
+                terminated = false;
                 break;
             }
         }
@@ -317,7 +280,7 @@ public:
         const Body& b = ego();
         const double state[6] = {b.x, b.y, b.heading, b.speed, b.lateral_speed, b.yaw_rate};
         double slope[6];
-        World::slopes(b, state, slope);
+        Bicycle::slopes(b, state, slope);
         static constexpr int PARTS[4] = {1, 2, 4, 5};
         for (int k = 0; k < 4; ++k) attributes[k] = state[PARTS[k]] + world.uniform(-o->state_noise, o->state_noise);
         for (int k = 0; k < 4; ++k)

@@ -11,7 +11,8 @@ from libcpp.memory cimport make_shared, shared_ptr
 from libcpp.vector cimport vector
 
 from cypool.env cimport Rows, Slot, action_data, obs_row
-from cypool.envs.common.archived_env cimport Archived, ArchivedEnv
+from cypool.envs.common.archived_env cimport Archived
+from cypool.envs.common.pooled_env cimport PooledEnv
 from cypool.random cimport Rng
 
 
@@ -39,10 +40,8 @@ cdef extern from "cypool/envs/lbf/foraging.h" namespace "cypool::lbf" nogil:
         void step(const int64_t* actions, double* rewards) noexcept
         void observe(float* out) noexcept
 
-ctypedef vector[PyObject*] EnvList
 
-
-cdef class Foraging(ArchivedEnv):
+cdef class Foraging(PooledEnv):
     """Players and food of different levels on a grid: food is loaded by neighbours whose levels add up to its own.
 
     Follows lbforaging 2.0.0: the same seed and actions give the same bits.
@@ -62,7 +61,6 @@ cdef class Foraging(ArchivedEnv):
     cdef Archived[World] state
     cdef World* world                   # of `state`
     cdef bint truncates
-    cdef shared_ptr[EnvList] pool       # its environments, which it keeps
     cdef size_t row_size                # numbers of all players' observations
 
     def __init__(self, spec, env_id):
@@ -95,16 +93,6 @@ cdef class Foraging(ArchivedEnv):
     cdef int observe(self, const Slot* out) except -1 nogil:
         self.world.observe(obs_row[float](out, 0))
         return 0
-
-    cdef bint prepare_pool(self, list envs) except -1:
-        cdef Foraging env
-        if any(type(each) is not type(self) or each.spec.options != self.spec.options for each in envs):
-            return False
-        cdef shared_ptr[EnvList] pool = make_shared[EnvList]()
-        for env in envs:
-            pool.get().push_back(<PyObject*>env)
-            env.pool = pool
-        return True
 
     cdef int step_many(self, const Rows* rows) except -1 nogil:
         cdef const int64_t* actions = <const int64_t*>rows.actions

@@ -15,12 +15,12 @@ from cpython.ref cimport PyObject
 from libc.math cimport NAN
 from libc.stdint cimport int32_t, uint32_t
 from libcpp cimport bool as cbool
-from libcpp.memory cimport make_shared, shared_ptr
 from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Rows, Slot
 from cypool.envs.common cimport numpy_math
-from cypool.envs.common.archived_env cimport Archived, ArchivedEnv
+from cypool.envs.common.archived_env cimport Archived
+from cypool.envs.common.pooled_env cimport PooledEnv
 from cypool.random cimport Rng, copy_stream
 
 
@@ -81,8 +81,6 @@ cdef extern from "cypool/envs/mpe2/scenarios.h" namespace "cypool::mpe2" nogil:
         @staticmethod
         Scenario make(const Options& options) except +
 
-ctypedef vector[PyObject*] EnvList
-
 numpy.exp, numpy.arctan2, numpy.norm = numpy_math.exp, numpy_math.arctan2, numpy_math.norm
 numpy.sin, numpy.cos = numpy_math.sin, numpy_math.cos
 
@@ -118,7 +116,7 @@ def shape_of(number, dict options):
 specs.compiled["shape_of"] = shape_of
 
 
-cdef class MPE2(ArchivedEnv):
+cdef class MPE2(PooledEnv):
     """Base of the environments, which follow mpe2 1.1.1: the same seed and actions give the same bits."""
     cdef Archived[World] state
     cdef World* world                    # of `state`
@@ -127,7 +125,6 @@ cdef class MPE2(ArchivedEnv):
     # a copy of the environment's stream as the episode began, from which treasures that come back are drawn
     cdef object _respawns
     cdef const Rng* respawns
-    cdef shared_ptr[EnvList] pool        # its environments, which it keeps
     cdef vector[size_t] row_bytes        # of observations, group by group
     cdef size_t action_bytes
 
@@ -162,16 +159,6 @@ cdef class MPE2(ArchivedEnv):
         self.scenario.observe(self.world[0], <float**>out.obs)
         return 0
 
-    cdef bint prepare_pool(self, list envs) except -1:
-        cdef MPE2 env
-        if any(type(each) is not type(self) or each.spec.options != self.spec.options for each in envs):
-            return False
-        cdef shared_ptr[EnvList] pool = make_shared[EnvList]()
-        for env in envs:
-            pool.get().push_back(<PyObject*>env)
-            env.pool = pool
-        return True
-
     cdef int step_many(self, const Rows* rows) except -1 nogil:
         cdef float* groups[MAX_GROUPS]
         cdef PyObject* env
@@ -195,22 +182,22 @@ cdef class MPE2(ArchivedEnv):
         return 0
 
     cdef object save(self):
-        saved = ArchivedEnv.save(self)
+        saved = PooledEnv.save(self)
         return saved if self.respawns == NULL else (*saved, self._respawns.state)
 
     cdef int load(self, object state) except -1:
         if self.respawns == NULL:
-            return ArchivedEnv.load(self, state)
+            return PooledEnv.load(self, state)
         if not isinstance(state, (tuple, list)) or len(state) != 2:
             raise ValueError(f"state: expected a tuple of 2 values, got {shown(state)}")
         own, stream = state
         stream = check_stream("state[1]", stream, np.random.PCG64)
-        ArchivedEnv.load(self, (own,))
+        PooledEnv.load(self, (own,))
         self._respawns.state = stream
         return 0
 
     cdef int copy_from(self, Env other) except -1 nogil:
-        ArchivedEnv.copy_from(self, other)
+        PooledEnv.copy_from(self, other)
         # the other one's may end before
         self.world.s = self.scenario
         if self.respawns != NULL and not copy_stream(self.respawns, (<MPE2>other).respawns):

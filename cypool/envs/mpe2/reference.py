@@ -3,15 +3,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import gymnasium
-import numpy as np
-from gymnasium.vector.utils import batch_space
-
-from cypool.envs.common.group_references import COLUMNS, GroupReference, GroupReferences
+from cypool.envs.common.group_references import GroupReferences, ParallelReference
 from cypool.envs.mpe2.pictures import VERSION, make_env, need_mpe2
 
 
-class Reference(GroupReference):
+class Reference(ParallelReference):
     """A parallel environment, in which all agents of a group are one array.
 
     Args:
@@ -22,50 +18,11 @@ class Reference(GroupReference):
     """
 
     def __init__(self, module: str, options: dict[str, Any], max_episode_steps: int, render_mode: str | None = None):
-        self.env = make_env(module, "parallel_env", options, render_mode)
-        self.agents: dict[str, list[str]] = {}
-        for agent in self.env.possible_agents:
-            self.agents.setdefault(agent.rpartition("_")[0], []).append(agent)
-        self.observation_space = self._space(self.env.observation_space)
-        self.action_space = self._space(self.env.action_space)
-        super().__init__({group: len(agents) for group, agents in self.agents.items()}, max_episode_steps)
-
-    def _space(self, of_agent: Any) -> gymnasium.Space[Any]:
-        spaces = {}
-        for group, agents in self.agents.items():
-            space = of_agent(agents[0])
-            if any(of_agent(agent) != space for agent in agents):
-                raise ValueError(f"{group}: expected agents with the same spaces, got {list(map(of_agent, agents))}")
-            spaces[group] = batch_space(space, len(agents))
-        return gymnasium.spaces.Dict(spaces) if len(spaces) > 1 else spaces.popitem()[1]
-
-    def _stacked(self, obs: dict[str, Any]) -> Any:
-        stacked = {group: np.stack([obs[agent] for agent in agents]) for group, agents in self.agents.items()}
-        return stacked if len(stacked) > 1 else stacked.popitem()[1]
-
-    @property  # type: ignore[misc]
-    def np_random(self) -> np.random.Generator:
-        """mpe2's stream."""
-        generator: np.random.Generator = self.env.unwrapped.np_random
-        return generator
-
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode."""
-        obs, _ = self.env.reset(seed=seed)
-        self.steps = 0
-        return self._stacked(obs), {}
-
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Steps all agents."""
-        of_groups = action if len(self.agents) > 1 else dict.fromkeys(self.agents, action)
-        actions = {agent: of_groups[group][k]
-                   for group, agents in self.agents.items() for k, agent in enumerate(agents)}
-        obs, *values, _ = self.env.step(actions)
-        for group, agents in self.agents.items():
-            for k, agent in enumerate(agents):
-                for name, of_agents in zip(COLUMNS, values, strict=True):
-                    self.columns[group][name][k] = of_agents[agent]
-        return self._stacked(obs), *self.finish(all(values[1].values()), any(values[2].values())), {}
+        env = make_env(module, "parallel_env", options, render_mode)
+        agents: dict[str, list[str]] = {}
+        for agent in env.possible_agents:
+            agents.setdefault(agent.rpartition("_")[0], []).append(agent)
+        super().__init__(env, agents, max_episode_steps)
 
     def render(self) -> Any:
         """Returns mpe2's picture."""

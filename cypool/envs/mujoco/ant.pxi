@@ -6,6 +6,7 @@ from libc.stdint cimport int64_t
 from libcpp.vector cimport vector
 
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.mujoco_lanes.record cimport CFRC_EXT, XPOS
 from cypool.envs.common.numpy_math cimport clip, norm, sum_of_squares
 
 # where info has what
@@ -34,7 +35,7 @@ cdef class _Ant(MujocoEnv):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
-        self.reads = READS_POSITIONS | READS_CONTACT_FORCES
+        self.reads = 1 << XPOS | 1 << CFRC_EXT
         options = spec.options
         self.contact_forces = True
         self.ctrl_cost_weight = options["ctrl_cost_weight"]

@@ -2,6 +2,7 @@
 from cypool.envs.mujoco import specs
 
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.mujoco_lanes.record cimport NO_PARTS
 
 # where info has what
 cdef enum:
@@ -29,7 +30,7 @@ cdef class HalfCheetah(MujocoEnv):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
-        self.reads = READS_NOTHING
+        self.reads = NO_PARTS
         options = spec.options
         self.forward_reward_weight = options["forward_reward_weight"]
         self.ctrl_cost_weight = options["ctrl_cost_weight"]

@@ -4,6 +4,7 @@ from cypool.envs.mujoco import specs
 from libc.stdint cimport int64_t
 
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.mujoco_lanes.record cimport NO_PARTS
 from cypool.envs.common.numpy_math cimport clip
 
 # where info has what
@@ -26,7 +27,7 @@ cdef class _Upright(MujocoEnv):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
-        self.reads = READS_NOTHING
+        self.reads = NO_PARTS
         options = spec.options
         self.forward_reward_weight = options["forward_reward_weight"]
         self.ctrl_cost_weight = options["ctrl_cost_weight"]

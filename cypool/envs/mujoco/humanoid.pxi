@@ -4,6 +4,7 @@ from cypool.envs.mujoco import specs
 from libc.string cimport memcpy, memset
 
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.mujoco_lanes.record cimport CFRC_EXT, CINERT, CVEL, QFRC_ACTUATOR, TEN_LENGTH, TEN_VELOCITY, XIPOS
 from cypool.envs.common.numpy_math cimport clip, norm, sum as numpy_sum, sum_of_squares
 
 
@@ -18,6 +19,8 @@ cdef class _Person(MujocoEnv):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
+        self.reads = (1 << XIPOS | 1 << CINERT | 1 << CVEL | 1 << CFRC_EXT | 1 << QFRC_ACTUATOR | 1 << TEN_LENGTH
+                      | 1 << TEN_VELOCITY)
         self.contact_forces = True
         self.first_body, self.first_force = 1, 6
         self.sees_inertia = self.sees_velocity = self.sees_actuators = self.sees_forces = True

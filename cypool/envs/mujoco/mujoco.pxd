@@ -1,27 +1,17 @@
 """The base class of Gymnasium's robots."""
-from cpython.object cimport PyObject
-from libcpp.memory cimport shared_ptr
 from libcpp.vector cimport vector
 
-from cypool.envs.mujoco_common.mujoco_common cimport Simulation
-
-ctypedef vector[PyObject*] EnvList      # borrowed
+from cypool.envs.mujoco_lanes.mujoco_lanes cimport SimulationInLanes
 
 
 # The base class of MuJoCo's robots: what a subclass has, and what it implements.
 
-cdef class MujocoEnv(Simulation):
+cdef class MujocoEnv(SimulationInLanes):
     cdef int frame_skip                  # MuJoCo's steps in one of ours
     cdef double dt                       # seconds of a step
     cdef vector[double] init_qpos, init_qvel
     cdef bint contact_forces             # whether cfrc_ext and similar fields are needed; set it in __init__
     cdef const void* action              # of the step under way
-    # what step_model and get_obs read of mjData after a step, see `Reads`; without it, MuJoCo's mj_step steps alone
-    cdef int reads
-    cdef object lanes                    # a `Lanes`, that of the pool; None: mj_step steps
-    cdef shared_ptr[EnvList] pool        # all environments that lanes may step
-    cdef void* record                    # owned, a lanes::Record; NULL without lanes
-    cdef int until_check                 # steps in lanes until mj_step repeats one
 
     # have to be implemented; as in `Env`, they run on a pool thread, without the GIL
     cdef int reset_model(self) except -1 nogil               # writes data.qpos and data.qvel, all of them
@@ -37,6 +27,3 @@ cdef class MujocoEnv(Simulation):
     cdef double normal(self) noexcept nogil
     cdef void add_uniform(self, double scale, const double* initial, double* out, Py_ssize_t n) noexcept nogil
     cdef void add_normal(self, double scale, const double* initial, double* out, Py_ssize_t n) noexcept nogil
-
-    # its own
-    cdef int materialize(self) except -1 nogil               # all of mjData is as if MuJoCo had stepped

@@ -5,6 +5,7 @@ from libc.math cimport fabs, isfinite
 from libc.stdint cimport int64_t
 
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.mujoco_lanes.record cimport NO_PARTS, QFRC_CONSTRAINT, SITE_XPOS
 from cypool.envs.common.numpy_math cimport clip, cos, sin, square
 
 
@@ -50,7 +51,7 @@ cdef class InvertedPendulum(_InvertedPendulum):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
-        self.reads = READS_NOTHING
+        self.reads = NO_PARTS
         self.reset_noise_scale = spec.options["reset_noise_scale"]
 
     cdef int step_model(self) except -1 nogil:
@@ -67,7 +68,7 @@ cdef class InvertedPendulumV4(_InvertedPendulum):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
-        self.reads = READS_NOTHING
+        self.reads = NO_PARTS
         self.reset_noise_scale = 0.01
 
     cdef int step_model(self) except -1 nogil:
@@ -139,6 +140,7 @@ cdef class InvertedDoublePendulum(_DoublePendulum):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
+        self.reads = 1 << SITE_XPOS | 1 << QFRC_CONSTRAINT
         self.healthy_reward = spec.options["healthy_reward"]
         self.reset_noise_scale = spec.options["reset_noise_scale"]
         self.seen_forces = 1
@@ -153,6 +155,7 @@ cdef class InvertedDoublePendulumV4(_DoublePendulum):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
+        self.reads = 1 << SITE_XPOS | 1 << QFRC_CONSTRAINT
         self.healthy_reward, self.reset_noise_scale = 10, 0.1
         self.rewards_the_end = True
         self.seen_forces = self.model.nv

@@ -12,20 +12,20 @@ from cypool.envs.mujoco_common.ant import WEIGHT
 from cypool.envs.mujoco_common.mujoco_common import load_model
 from cypool.envs.mujoco_common.specs import (
     CAMERA_CONFIG,
+    PHYSICS,
     SIMULATION,
     check_pair,
     check_with_model,
     info_of,
     observation_of,
 )
-from cypool.options import Option, boolean, choice, describes, integer, number, unchecked
+from cypool.options import Option, boolean, describes, integer, number, unchecked
 from cypool.spec import Array, EnvSpec
 
 ROBOT = {
     **SIMULATION,
     "default_camera_config": CAMERA_CONFIG,
-    "physics": choice("lanes", ("lanes", "mj_step"), '"lanes": cypool steps several environments of a synchronous '
-                      'pool at once, with the bits of MuJoCo, where it can; or "mj_step": MuJoCo steps each.'),
+    "physics": PHYSICS,
 }
 
 
@@ -82,6 +82,7 @@ def describe_robot(model: Any, obs_size: int, info: Mapping[str, Any], options: 
         # as Gymnasium's metadata has it
         render_fps=max(int(np.round(1 / (model.timestep * options["frame_skip"]))), 1),
         options=options,
+        unsaved_options=("physics",),
     )
 
 

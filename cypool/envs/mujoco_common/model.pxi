@@ -21,6 +21,9 @@ cdef extern from "cypool/envs/mujoco_common/fields.h":
 # those in use: by path, time and size of the file and of what it includes, by path and edit, or by the key that a text
 # comes with
 _models = weakref.WeakValueDictionary()
+# of texts that families write: by what is in front of the ":" of an `xml_file`, a function that takes that and returns
+# the text
+text_makers = {}
 # the last one, until an environment has it: a pool is described before its environments are made. A name of Python's,
 # as several threads may set it at once
 _latest = None
@@ -120,7 +123,8 @@ cpdef Model load_model(object xml_file):
     """Returns the model of an XML file.
 
     Args:
-        xml_file: A path that begins with ".", "/" or "~"; else the name of one of Gymnasium's files.
+        xml_file: A path that begins with ".", "/" or "~", or what `text_makers` knows; else the name of one of
+            Gymnasium's files.
 
     Raises:
         TypeError: It is no string.
@@ -130,6 +134,10 @@ cpdef Model load_model(object xml_file):
     cdef string warning
     if not isinstance(xml_file, str):
         raise TypeError(f"xml_file: expected a str, got {shown(xml_file)}")
+    maker = text_makers.get(xml_file.partition(":")[0])
+    if maker is not None:
+        text = maker(xml_file)
+        return load_model_text((xml_file, text), xml_file, text, {})
     is_own = xml_file[:1] in (".", "/", "~")
     path = os.path.expanduser(xml_file) if is_own else asset_path(xml_file)
     try:

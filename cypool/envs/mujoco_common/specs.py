@@ -62,6 +62,8 @@ SIMULATION = {
                              "False."),
     "shadows": boolean(True, "Whether there are any; without, a small picture takes a sixth of the time."),
 }
+PHYSICS = choice("lanes", ("lanes", "mj_step"), '"lanes": cypool steps several environments of a synchronous pool at '
+                 'once, with the bits of MuJoCo, where it can; or "mj_step": MuJoCo steps each.')
 
 
 @describes(**SIMULATION)

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cypool/envs/mujoco_lanes/gauss_seidel.h"
 #include "cypool/envs/mujoco_lanes/newton.h"
 #include "cypool/envs/mujoco_lanes/record.h"
 
@@ -93,28 +94,36 @@ inline __attribute__((noinline)) void end_runge_kutta(const Description& m, Grou
 // Lanes for some environments of one model: as many as a thread steps at once.
 class Batch {
 public:
-    Batch(const Description& m, const Collider& collider) : m_(m), collider_(collider), problem_(new Problem()) {}
+    Batch(const Description& m, const Collider& collider)
+        : m_(m),
+          collider_(collider),
+          problem_(new Problem()),
+          dual_(m.is_gauss_seidel ? new Dual() : nullptr) {}
 
     // Takes the environments of these records together, in groups of four.
     void load(Record* const* records, int count) {
         num_groups_ = (count + WIDTH - 1) / WIDTH;
-        while (static_cast<int>(groups_.size()) < num_groups_) groups_.emplace_back(new Group());
+        while (static_cast<int>(groups_.size()) < num_groups_) {
+            groups_.emplace_back(new Group());
+            // of the world
+            for (int k = 0; k < 9; k += 4) groups_.back()->xmat[0][k] = all(1);
+        }
         count_ = count;
         for (int e = 0; e < num_groups_ * WIDTH; ++e) {
             // lanes that are left over do what the last one does
             const Record& r = *records[std::min(e, count - 1)];
             Group& d = *groups_[static_cast<size_t>(e / WIDTH)];
             const int l = e % WIDTH;
-            put(d.qpos, r.state.qpos, m_.nq, l);
-            put(d.qvel, r.state.qvel, m_.nv, l);
+            // a step that ended with mj_step1 has done that of this one
+            d.has_step1 &= put_again(d.qpos, r.state.qpos, m_.nq, l) & put_again(d.qvel, r.state.qvel, m_.nv, l);
             put(d.warmstart, r.state.warmstart, m_.nv, l);
             put(d.ctrl, r.ctrl, m_.nu, l);
         }
         for (int g = 0; g < num_groups_; ++g) groups_[static_cast<size_t>(g)]->bad = none();
     }
 
-    // mj_step, some times.
-    void step(int frames) {
+    // mj_step, some times, and perhaps mj_step1.
+    void step(int frames, int reads, bool ends_with_step1) {
         for (int frame = 0; frame < frames; ++frame) {
             for (int g = 0; g < num_groups_; ++g) {
                 Group& d = *groups_[static_cast<size_t>(g)];
@@ -129,6 +138,11 @@ public:
             for (int g = 0; g < num_groups_; ++g) {
                 Group& d = *groups_[static_cast<size_t>(g)];
                 find_bad(d, d.qacc, m_.nv);
+                // MuJoCo has no sensors in later stages
+                if (frame + 1 == frames) {
+                    if (!ends_with_step1) sense_velocity(d, reads);
+                    sense_acceleration(d, reads);
+                }
                 if (m_.is_runge_kutta)
                     begin_runge_kutta(m_, d);
                 else
@@ -145,17 +159,15 @@ public:
             }
             for (int g = 0; g < num_groups_; ++g) end_runge_kutta(m_, *groups_[static_cast<size_t>(g)]);
         }
+        for (int g = 0; g < num_groups_; ++g) complete(*groups_[static_cast<size_t>(g)], reads, ends_with_step1);
     }
 
     // Writes what came out to the records; those of bad lanes have no result.
-    void store(Record* const* records, int reads) {
-        Real force[MAX_BODIES][6];
+    void store(Record* const* records) {
         for (int e = 0; e < count_; ++e) {
             Record& r = *records[e];
             Group& d = *groups_[static_cast<size_t>(e / WIDTH)];
             const int l = e % WIDTH;
-            if (l == 0 && reads & READS_CONTACT_FORCES) contact_forces(m_, d, force);
-            if (l == 0) find_bad(d, d.qpos, m_.nq), find_bad(d, d.qvel, m_.nv);
             r.is_ready = !(bits(d.bad) >> l & 1);
             if (!r.is_ready) continue;
             get(r.last.qpos, d.last_qpos, m_.nq, l);
@@ -164,8 +176,8 @@ public:
             get(r.result.qpos, d.qpos, m_.nq, l);
             get(r.result.qvel, d.qvel, m_.nv, l);
             get(r.result.warmstart, d.warmstart, m_.nv, l);
-            if (reads & READS_POSITIONS) get(r.xpos, d.xpos[1], 3 * (m_.num_bodies - 1), l);
-            if (reads & READS_CONTACT_FORCES) get(r.cfrc_ext, force[0], 6 * m_.num_bodies, l);
+            for (int part = 0; part < NUM_PARTS; ++part)
+                if (r.size(part)) get(r.values(part), part_of(d, part), r.size(part), l);
         }
     }
 
@@ -175,6 +187,13 @@ private:
     static void put(Real* to, const double* from, int n, int l) {
         for (int k = 0; k < n; ++k) lane(to[k], l) = from[k];
     }
+    // Returns whether the same numbers were there.
+    static bool put_again(Real* to, const double* from, int n, int l) {
+        bool is_same = true;
+        for (int k = 0; k < n; ++k) is_same &= !std::memcmp(&lane(to[k], l), from + k, sizeof *from);
+        put(to, from, n, l);
+        return is_same;
+    }
     static void get(double* to, const Real* from, int n, int l) {
         for (int k = 0; k < n; ++k) to[k] = lane(from[k], l);
     }
@@ -183,16 +202,59 @@ private:
         for (int k = 0; k < n; ++k) d.bad = d.bad | ~(abs(numbers[k]) < LARGEST);
     }
 
+    // what only those who read it need
+    void complete(Group& d, int reads, bool ends_with_step1) const {
+        find_bad(d, d.qpos, m_.nq), find_bad(d, d.qvel, m_.nv);
+        if (reads_part(reads, CFRC_EXT)) contact_forces(m_, d, d.contact_force);
+        d.has_step1 = ends_with_step1;
+        if (ends_with_step1) {
+            step1(d);
+            sense_velocity(d, reads);
+        }
+        if (reads_part(reads, SITE_XPOS)) place_sites(m_, d);
+    }
+    // the part of mj_step1 that environments read
+    void step1(Group& d) const {
+        kinematics(m_, d);
+        center_of_mass(m_, d);
+        velocities(m_, d);
+        tendons(m_, d);
+    }
+    void sense_velocity(Group& d, int reads) const {
+        if (reads_part(reads, SPEED) && m_.speed_body >= 0) subtree_velocity(m_, d, m_.speed_body, d.speed);
+    }
+    void sense_acceleration(Group& d, int reads) const {
+        if (!reads_part(reads, TOUCH) || m_.touches.empty()) return;
+        place_sites(m_, d);
+        touch_forces(m_, d, collider_);
+    }
+    static const Real* part_of(const Group& d, int part) {
+        switch (part) {
+            case XPOS: return d.xpos[0];
+            case XMAT: return d.xmat[0];
+            case SPEED: return d.speed;
+            case TOUCH: return d.touch;
+            case XIPOS: return d.xipos[0];
+            case CINERT: return d.cinert[0];
+            case CVEL: return d.cvel[0];
+            case CFRC_EXT: return d.contact_force[0];
+            case QFRC_ACTUATOR: return d.actuator;
+            case QFRC_CONSTRAINT: return d.constraint;
+            case SITE_XPOS: return d.site_pos[0];
+            case TEN_LENGTH: return d.tendon_length;
+            default: return d.tendon_velocity;
+        }
+    }
+
     // mj_forward
     void forward() {
         waiting_.clear();
         for (int g = 0; g < num_groups_; ++g) {
             Group& d = *groups_[static_cast<size_t>(g)];
-            kinematics(m_, d);
-            center_of_mass(m_, d);
+            if (!d.has_step1) step1(d);
+            d.has_step1 = false;
             composite_inertia(m_, d);
             make_constraints(m_, d, collider_);
-            velocities(m_, d);
             passive_forces(m_, d);
             bias_forces(m_, d);
             smooth_acceleration(m_, d);
@@ -206,8 +268,15 @@ private:
         }
         // those with as many rows together
         std::sort(waiting_.begin(), waiting_.end());
-        for (size_t k = 0; k < waiting_.size(); k += WIDTH)
-            solve(waiting_.data() + k, static_cast<int>(std::min<size_t>(WIDTH, waiting_.size() - k)));
+        size_t next = 0;
+        while (next < waiting_.size()) {
+            const Waiting* const who = waiting_.data() + next;
+            const int most = static_cast<int>(std::min<size_t>(WIDTH, waiting_.size() - next));
+            int count = 1;
+            while (count < most && (!m_.is_gauss_seidel || who[count].first == who[0].first)) ++count;
+            solve(who, count);
+            next += static_cast<size_t>(count);
+        }
     }
 
     using Waiting = std::pair<int, int>;  // the number of rows, and whose they are
@@ -219,18 +288,14 @@ private:
         Mask running = none();
         for (int l = 0; l < count; ++l) running[l] = -1;
         const auto load_factor = [&] {
-            for (int l = 0; l < WIDTH; ++l) {
-                const int e = who[l < count ? l : 0].second;
-                move_lane(problem_->LD, l, group(e).LD, e % WIDTH, m_.num_inertia);
-                move_lane(problem_->LD_inverse, l, group(e).LD_inverse, e % WIDTH, m_.nv);
-            }
+            gather(problem_->LD, &Group::LD, who, count, m_.num_inertia);
+            gather(problem_->LD_inverse, &Group::LD_inverse, who, count, m_.nv);
         };
-        switch (m_.nv) {
-            case 2: Newton<2>::solve(m_, *problem_, running, load_factor); break;
-            case 6: Newton<6>::solve(m_, *problem_, running, load_factor); break;
-            case 9: Newton<9>::solve(m_, *problem_, running, load_factor); break;
-            case 14: Newton<14>::solve(m_, *problem_, running, load_factor); break;
-        }
+        if (m_.is_gauss_seidel) {
+            load_factor();
+            solve_gauss_seidel(m_, *problem_, *dual_, running);
+        } else
+            Newton::solve(m_, *problem_, running, load_factor);
         for (int l = 0; l < count; ++l) {
             const int e = who[l].second, from = e % WIDTH;
             Group& d = group(e);
@@ -248,36 +313,47 @@ private:
         for (int k = 0; k < n; ++k) out[k * WIDTH] = in[k * WIDTH];
     }
 
+    // what the lanes of the solver have of an array: numbers of environments in any groups
+    template <int N> void gather(Real* to, Real (Group::*array)[N], const Waiting* who, int count, int n) {
+        const double* from[WIDTH];
+        for (int l = 0; l < WIDTH; ++l) {
+            const int e = who[l < count ? l : 0].second;
+            from[l] = reinterpret_cast<const double*>(group(e).*array) + e % WIDTH;
+        }
+        for (int k = 0; k < n * WIDTH; k += WIDTH) *to++ = Real{from[0][k], from[1][k], from[2][k], from[3][k]};
+    }
+
     void pack(const Waiting* who, int count) {
         Problem& p = *problem_;
         const int n = m_.nv;
+        gather(p.M, &Group::M, who, count, m_.num_inertia);
+        gather(p.smooth, &Group::smooth, who, count, n);
+        gather(p.smooth_acc, &Group::smooth_acc, who, count, n);
+        gather(p.warmstart, &Group::warmstart, who, count, n);
         p.num_rows = who[count - 1].first;
         std::fill(p.dofs, p.dofs + p.num_rows, 0u);
-        for (int l = 0; l < WIDTH; ++l) {
-            const int e = who[l < count ? l : 0].second, from = e % WIDTH;
-            const Group& d = group(e);
-            move_lane(p.M, l, d.M, from, m_.num_inertia);
-            move_lane(p.smooth, l, d.smooth, from, n);
-            move_lane(p.smooth_acc, l, d.smooth_acc, from, n);
-            move_lane(p.warmstart, l, d.warmstart, from, n);
+        for (Real* const each : {p.D, p.aref, p.R}) std::fill(each, each + p.num_rows, all(0));
+        std::fill(p.J, p.J + p.num_rows * n, all(0));
+        for (int l = 0; l < count; ++l) {
+            const int from = who[l].second % WIDTH;
+            const Group& d = group(who[l].second);
             int next = 0;
-            for (int r = 0; l < count && r < d.num_rows; ++r) {
+            for (int r = 0; r < d.num_rows; ++r) {
                 const Row& row = d.rows[r];
                 if (!(bits(row.active) >> from & 1)) continue;
                 lane(p.D[next], l) = lane(row.D, from);
                 lane(p.aref[next], l) = lane(row.aref, from);
+                lane(p.R[next], l) = lane(row.R, from);
                 p.dofs[next] |= row.dofs;
-                if (row.joint_dof < 0)
-                    move_lane(p.J + next * n, l, d.J + r * n, from, n);
-                else {
-                    for (int k = 0; k < n; ++k) lane(p.J[next * n + k], l) = 0;
-                    lane(p.J[next * n + row.joint_dof], l) = row.is_upper ? -1 : 1;
+                Real* const J = p.J + next++ * n;
+                if (row.joint_dof >= 0) {
+                    lane(J[row.joint_dof], l) = row.is_upper ? -1 : 1;
+                    continue;
                 }
-                ++next;
-            }
-            for (int r = next; r < p.num_rows; ++r) {
-                lane(p.D[r], l) = lane(p.aref[r], l) = 0;
-                for (int k = 0; k < n; ++k) lane(p.J[r * n + k], l) = 0;
+                for (uint32_t left = row.dofs; left; left &= left - 1) {
+                    const int i = __builtin_ctz(left);
+                    lane(J[i], l) = lane(d.J[r * n + i], from);
+                }
             }
         }
     }
@@ -285,6 +361,7 @@ private:
     const Description& m_;
     Collider collider_;
     std::unique_ptr<Problem> problem_;
+    std::unique_ptr<Dual> dual_;
     std::vector<std::unique_ptr<Group>> groups_;
     std::vector<Waiting> waiting_;
     int count_ = 0, num_groups_ = 0;

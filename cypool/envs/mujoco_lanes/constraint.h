@@ -18,6 +18,9 @@ struct Collider {
     Function function;
     const mjModel* m;
     mjData* d;  // of nobody else
+    // mju_rayGeom
+    using Ray = double (*)(const double*, const double*, const double*, const double*, const double*, int, double*);
+    Ray ray;
 };
 
 // mj_makeImpedance of one constraint
@@ -40,6 +43,7 @@ CYPOOL_LANES_INLINE Real impedance_at(const Impedance& s, const Real& pos, doubl
 CYPOOL_LANES_INLINE Row& add_row(Group& d, const Mask& active, const Real& R, const Real& aref) {
     Row& row = d.rows[d.num_rows++];
     row.active = active;
+    row.R = R;
     row.D = where(active, 1 / R);
     row.aref = where(active, aref);
     row.joint_dof = -1;
@@ -303,6 +307,43 @@ inline __attribute__((noinline)) void make_constraints(const Description& m, Gro
     }
 }
 
+// the normal force of a contact
+CYPOOL_LANES_INLINE Real normal_force(const Pair& p, const Row* rows) {
+    if (p.condim == 1) return rows[0].force;
+    return ((rows[0].force + rows[1].force) + rows[2].force) + rows[3].force;
+}
+
+// The sensors `touch`: forces of contacts of a body that push through a sphere.
+inline __attribute__((noinline)) void touch_forces(const Description& m, Group& d, const Collider& collider) {
+    for (size_t t = 0; t < m.touches.size(); ++t) {
+        const Touch& touch = m.touches[t];
+        const Real* const center = d.site_pos[touch.site];
+        d.touch[t] = all(0);
+        for (int c = 0; c < d.num_contacts; ++c) {
+            const Contact& contact = d.contacts[c];
+            const Pair& p = m.pairs[static_cast<size_t>(contact.pair)];
+            if (p.body1 != touch.body && p.body2 != touch.body) continue;
+            const Real force = normal_force(p, d.rows + contact.first_row);
+            Real ray[3];
+            for (int k = 0; k < 3; ++k) ray[k] = contact.frame[k] * force;
+            normalize(ray);
+            if (p.body2 == touch.body)
+                for (int k = 0; k < 3; ++k) ray[k] = ray[k] * -1.0;
+            for (int left = bits(contact.active & (force > 0.0)); left; left &= left - 1) {
+                const int l = __builtin_ctz(static_cast<unsigned>(left));
+                double site[3], pos[3], direction[3];
+                for (int k = 0; k < 3; ++k) {
+                    site[k] = lane(center[k], l);
+                    pos[k] = lane(contact.pos[k], l);
+                    direction[k] = lane(ray[k], l);
+                }
+                if (collider.ray(site, nullptr, &touch.radius, pos, direction, SPHERE, nullptr) >= 0)
+                    lane(d.touch[t], l) += lane(force, l);
+            }
+        }
+    }
+}
+
 // mj_rnePostConstraint's cfrc_ext: what contacts do to each body
 inline __attribute__((noinline)) void contact_forces(const Description& m, const Group& d, Real (*force)[6]) {
     for (int b = 0; b < m.num_bodies; ++b)
@@ -316,7 +357,7 @@ inline __attribute__((noinline)) void contact_forces(const Description& m, const
         if (p.condim == 1) {
             for (int k = 0; k < 3; ++k) push[k] = frame[k] * rows[0].force;
         } else {
-            const Real along = ((rows[0].force + rows[1].force) + rows[2].force) + rows[3].force;
+            const Real along = normal_force(p, rows);
             const Real first = (rows[0].force - rows[1].force) * p.friction;
             const Real second = (rows[2].force - rows[3].force) * p.friction;
             for (int k = 0; k < 3; ++k) push[k] = frame[k] * along + frame[3 + k] * first + frame[6 + k] * second;

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cypool/envs/mujoco_common/guard.h"
@@ -22,15 +24,19 @@ enum Most {
     MAX_GEOMS = 28,
     MAX_INERTIA = 300,  // of the sparse inertia matrix
     MAX_CONTROLS = 28,
+    MAX_SITES = 32,
+    MAX_TENDONS = 8,
+    MAX_TOUCHES = 4,
+    MAX_TENDON_JOINTS = 8,
     MAX_PAIRS = 256,
     MAX_ROWS = 96  // of constraints
 };
 // numbers of MuJoCo 3.17's enumerations; only versions in `PROVEN` are stepped in lanes
 enum Frame { SAME_NONE, SAME_BODY, SAME_INERTIA, SAME_BODY_ROTATION, SAME_INERTIA_ROTATION };
 enum Shape { PLANE = 0, SPHERE = 2, CAPSULE = 3 };
+enum Solver { GAUSS_SEIDEL = 0, NEWTON = 2 };
+enum { JOINT_WRAP = 1 };  // the kind of a tendon's part
 inline constexpr int PROVEN[] = {3017000};
-// degrees of freedom that the solver is compiled for
-inline constexpr int SIZES[] = {2, 6, 9, 14};
 
 inline constexpr double MIN_IMPEDANCE = 0.0001, MAX_IMPEDANCE = 0.9999, MIN_FRICTION = 1e-5;
 
@@ -42,8 +48,7 @@ struct Impedance {
 
 struct Body {
     int parent, first_joint, num_joints, first_dof, num_dofs, inertial_frame;
-    double mass, pos[3], quat[4], inertial_pos[3], inertial_quat[4], inertia[3];
-    bool quat_is_identity;
+    double mass, inverse_subtree_mass, pos[3], quat[4], inertial_pos[3], inertial_quat[4], inertia[3];
 };
 struct Joint {
     int type, qpos, dof, is_limited;
@@ -59,6 +64,20 @@ struct Actuator {
     int dof;
     bool is_limited;
     double gear, gain, low, high;
+};
+// the length is a sum of positions of joints
+struct Tendon {
+    int num_joints, joints[MAX_TENDON_JOINTS], dofs[MAX_TENDON_JOINTS];
+    double coefficients[MAX_TENDON_JOINTS];
+    double jacobian[MAX_TENDON_JOINTS];  // in the order of `dofs`
+};
+struct Site {
+    int body, frame;
+    double pos[3];
+};
+struct Touch {
+    int site, body;
+    double radius;
 };
 struct Geom {
     int body, frame;
@@ -77,18 +96,52 @@ struct Pair {
 };
 
 struct Description {
-    int nq, nv, nu, num_bodies, num_joints, num_geoms, num_inertia, num_pairs = 0;
-    double timestep, tolerance, search_tolerance, gravity[3], inverse_mass;
+    int nq, nv, nu, num_bodies, num_joints, num_geoms, num_inertia, num_sites, num_tendons, num_pairs = 0;
+    int speed_body;  // of a sensor; -1: there is none
+    double timestep, tolerance, search_tolerance, gravity[3];
     int iterations, search_iterations;
-    bool is_runge_kutta, has_damping;
+    bool is_runge_kutta, is_gauss_seidel, has_damping;
     Body bodies[MAX_BODIES];
     Joint joints[MAX_JOINTS];
     Dof dofs[MAX_DOFS];
     int columns[MAX_INERTIA];
     Actuator actuators[MAX_CONTROLS];
     Geom geoms[MAX_GEOMS];
+    Site sites[MAX_SITES];
+    Tendon tendons[MAX_TENDONS];
+    std::vector<Touch> touches;
     std::vector<Pair> pairs;
 };
+
+// the first sensor of a body's and its children's velocity
+struct SpeedSensor {
+    int body = -1, address = 0;
+};
+inline SpeedSensor speed_sensor(const mjModel* m) {
+    constexpr int SUBTREE_VELOCITY = 36;  // mjSENS_SUBTREELINVEL
+    const auto get = [m](const char* name) { return array_of<int>(m->raw, library().model, name); };
+    for (int64_t k = 0; k < m->nsensor; ++k)
+        if (get("sensor_type")[k] == SUBTREE_VELOCITY
+            && array_of<double>(m->raw, library().model, "sensor_cutoff")[k] == 0)
+            return {get("sensor_objid")[k], get("sensor_adr")[k]};
+    return {};
+}
+
+// The touch sensors, if they are few, in spheres, and next to each other; else none.
+inline std::vector<int> touch_sensors(const mjModel* m) {
+    constexpr int TOUCH = 0;  // mjSENS_TOUCH
+    const auto get = [m](const char* name) { return array_of<int>(m->raw, library().model, name); };
+    std::vector<int> found;
+    for (int k = 0; k < static_cast<int>(m->nsensor); ++k) {
+        if (get("sensor_type")[k] != TOUCH) continue;
+        if (found.size() == MAX_TOUCHES || get("site_type")[get("sensor_objid")[k]] != SPHERE
+            || array_of<double>(m->raw, library().model, "sensor_cutoff")[k] != 0
+            || (!found.empty() && get("sensor_adr")[k] != get("sensor_adr")[found.back()] + 1))
+            return {};
+        found.push_back(k);
+    }
+    return found;
+}
 
 // Reads a model's arrays by their names, and refuses what lanes cannot do.
 class Describer {
@@ -104,6 +157,9 @@ public:
         dofs(o);
         actuators(o);
         geoms(o);
+        sites(o);
+        tendons(o);
+        touches(o);
         pairs(o);
     }
 
@@ -133,18 +189,20 @@ private:
 
     void check_class() const {
         refuse_if(m_->nbody > MAX_BODIES || m_->nv > MAX_DOFS || m_->njnt > MAX_JOINTS || m_->nq > MAX_POSITIONS
-                      || m_->ngeom > MAX_GEOMS || size("nC") > MAX_INERTIA || m_->nu > MAX_CONTROLS,
+                      || m_->ngeom > MAX_GEOMS || size("nC") > MAX_INERTIA || m_->nu > MAX_CONTROLS
+                      || m_->nsite > MAX_SITES || m_->ntendon > MAX_TENDONS,
                   "it is too large");
         for (const char* name : {"neq", "nplugin", "nflex", "nmocap", "na", "npair", "nhistory", "nhfield"})
             refuse_if(size(name) != 0, name);
-        for (const char* name : {"flg_gravcomp", "flg_adhesion", "flg_surfacevel"})
-            if (library().size(name)) refuse_if(size(name) != 0, name);
+        refuse_any<double>("body_gravcomp", m_->nbody);
+        refuse_any<double>("geom_adhesion", m_->ngeom);
+        refuse_any<double>("geom_surfacevel", 6 * m_->ngeom);
         refuse_if(option<double>("opt.density") != 0 || option<double>("opt.viscosity") != 0, "it is in a fluid");
         refuse_if(option<int>("opt.disableflags") != 0 || option<int>("opt.enableflags") != 0, "flags are set");
         refuse_if(option<int>("opt.cone") != 0 || option<int>("opt.noslip_iterations") != 0
                       || option<double>("opt.impratio") != 1,
                   "of the friction cone");
-        refuse_if(option<int>("opt.solver") != 2, "its solver is not Newton's");
+        refuse_if(option<int>("opt.solver") != GAUSS_SEIDEL && option<int>("opt.solver") != NEWTON, "of its solver");
         refuse_if(option<int>("opt.integrator") > 1, "of its integrator");
         refuse_if(option<int>("opt.jacobian") == 1 || (option<int>("opt.jacobian") == 2 && m_->nv >= 60),
                   "its Jacobian is sparse");
@@ -153,8 +211,6 @@ private:
             refuse_any<double>(name, m_->ntendon);
         refuse_any<unsigned char>("tendon_limited", m_->ntendon);
         refuse_if(size("nactuator") != m_->nu, "of its actuators");
-        refuse_if(std::find(std::begin(SIZES), std::end(SIZES), m_->nv) == std::end(SIZES),
-                  "of its number of degrees of freedom");
     }
 
     void sizes(Description& o) const {
@@ -170,9 +226,10 @@ private:
         o.search_tolerance = option<double>("opt.ls_tolerance");
         o.iterations = option<int>("opt.iterations");
         o.search_iterations = option<int>("opt.ls_iterations");
+        o.is_gauss_seidel = option<int>("opt.solver") == GAUSS_SEIDEL;
         o.is_runge_kutta = m_->opt.integrator == mjINT_RK4;
         std::memcpy(o.gravity, m_->opt.gravity, sizeof o.gravity);
-        o.inverse_mass = 1.0 / m_->body_subtreemass[1];
+        o.speed_body = speed_sensor(m_).body;
         std::memcpy(o.columns, array<int>("M_colind"), static_cast<size_t>(o.num_inertia) * sizeof(int));
     }
 
@@ -189,12 +246,12 @@ private:
             b.num_dofs = array<int>("body_dofnum")[k];
             b.inertial_frame = frame[k];
             b.mass = m_->body_mass[k];
+            b.inverse_subtree_mass = 1.0 / std::max(mjMINVAL, m_->body_subtreemass[k]);
             copy(b.pos, m_->body_pos, k);
             copy(b.quat, m_->body_quat, k);
             copy(b.inertial_pos, array<double>("body_ipos"), k);
             copy(b.inertial_quat, array<double>("body_iquat"), k);
             copy(b.inertia, array<double>("body_inertia"), k);
-            b.quat_is_identity = b.quat[0] == 1 && b.quat[1] == 0 && b.quat[2] == 0 && b.quat[3] == 0;
             if (k) refuse_if(array<int>("body_rootid")[k] != 1 || simple[k], "a body is apart from the others");
         }
     }
@@ -269,6 +326,45 @@ private:
             g.frame = array<unsigned char>("geom_sameframe")[k];
             copy(g.pos, m_->geom_pos, k);
             copy(g.quat, array<double>("geom_quat"), k);
+        }
+    }
+
+    void sites(Description& o) const {
+        o.num_sites = static_cast<int>(m_->nsite);
+        for (int k = 0; k < o.num_sites; ++k) {
+            o.sites[k].body = array<int>("site_bodyid")[k];
+            o.sites[k].frame = array<unsigned char>("site_sameframe")[k];
+            copy(o.sites[k].pos, array<double>("site_pos"), k);
+        }
+    }
+
+    void touches(Description& o) const {
+        for (const int sensor : touch_sensors(m_)) {
+            const int site = array<int>("sensor_objid")[sensor];
+            o.touches.push_back({site, o.sites[site].body, array<double>("site_size")[3 * site]});
+        }
+    }
+
+    void tendons(Description& o) const {
+        o.num_tendons = static_cast<int>(m_->ntendon);
+        for (int k = 0; k < o.num_tendons; ++k) {
+            Tendon& t = o.tendons[k];
+            t = {};
+            t.num_joints = array<int>("tendon_num")[k];
+            refuse_if(t.num_joints > MAX_TENDON_JOINTS, "of its tendons");
+            std::vector<std::pair<int, double>> jacobian;
+            for (int j = 0; j < t.num_joints; ++j) {
+                const int wrap = array<int>("tendon_adr")[k] + j;
+                refuse_if(array<int>("wrap_type")[wrap] != JOINT_WRAP, "of its tendons");
+                t.joints[j] = array<int>("wrap_objid")[wrap];
+                t.coefficients[j] = array<double>("wrap_prm")[wrap];
+                jacobian.emplace_back(o.joints[t.joints[j]].dof, t.coefficients[j]);
+            }
+            std::sort(jacobian.begin(), jacobian.end());
+            for (int j = 0; j < t.num_joints; ++j) {
+                std::tie(t.dofs[j], t.jacobian[j]) = jacobian[static_cast<size_t>(j)];
+                refuse_if(j && t.dofs[j] == t.dofs[j - 1], "of its tendons");
+            }
         }
     }
 
@@ -366,6 +462,8 @@ private:
         double translation = 0;
         translation += weight[2 * p.body1];
         translation += weight[2 * p.body2];
+        // the rows are no more than errors of rounding
+        refuse_if(translation < mjMINVAL, "a contact moves nothing");
         p.impedance.inverse_weight = p.condim == 1 ? translation : translation + p.friction * p.friction * translation;
     }
 

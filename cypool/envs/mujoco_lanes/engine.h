@@ -37,13 +37,18 @@ inline void* exported(const char* name) {
     return found;
 }
 
+// Throws std::invalid_argument: why there are no lanes for any model.
+inline void check_lanes() {
+    if (std::find(std::begin(PROVEN), std::end(PROVEN), library().version) == std::end(PROVEN))
+        throw std::invalid_argument("this version of MuJoCo was not compared for long");
+    if (!__builtin_cpu_supports("avx2")) throw std::invalid_argument("the CPU has no AVX2");
+}
+
 class Engine {
 public:
     // Throws std::invalid_argument: why mj_step has to step this model.
     explicit Engine(const mjModel* m) : m_(m) {
-        if (std::find(std::begin(PROVEN), std::end(PROVEN), library().version) == std::end(PROVEN))
-            throw std::invalid_argument("of MuJoCo's version");
-        if (!__builtin_cpu_supports("avx2")) throw std::invalid_argument("the CPU has no AVX2");
+        check_lanes();
         const OwnData d(make_data(m, false));
         if (forward(m, d.get())) throw std::invalid_argument("it is unstable");
         Describer(m, d.get()).describe(description_);
@@ -52,6 +57,7 @@ public:
             callbacks_.push_back(static_cast<void* const*>(exported(name)));
         constexpr int num_types = 9;  // mjNGEOMTYPES
         collider_ = static_cast<const Collider::Function*>(exported("mjCOLLISIONFUNC"))[CAPSULE * num_types + CAPSULE];
+        ray_ = reinterpret_cast<Collider::Ray>(exported("mju_rayGeom"));
     }
 
     // Whether nothing of others takes part in mj_step, and lanes never were wrong.
@@ -62,24 +68,24 @@ public:
     }
 
     // Steps these environments; not those of records that are not ready afterwards.
-    void step(Record* const* records, int count, int frames, int reads) {
+    void step(Record* const* records, int count, int frames) {
         std::unique_ptr<Lent> lent = borrow();
         lent->batch.load(records, count);
-        lent->batch.step(frames);
-        lent->batch.store(records, reads);
+        lent->batch.step(frames, records[0]->reads(), records[0]->ends_with_step1);
+        lent->batch.store(records);
         const std::lock_guard<std::mutex> lock(mutex_);
         free_.push_back(std::move(lent));
     }
 
     // Compares with mj_step, from random states. Returns what differs first, "" if nothing does.
-    std::string compare(int steps, int every, uint64_t seed, double noise, double ctrl) {
+    std::string compare(int steps, int every, uint64_t seed, double noise, double ctrl, bool ends_with_step1) {
         constexpr int count = 2 * WIDTH - 1;
         std::vector<OwnData> datas;
         std::vector<std::unique_ptr<Record>> owned;
         std::vector<Record*> records;
         for (int e = 0; e < count; ++e) {
             datas.emplace_back(make_data(m_, false));
-            owned.emplace_back(new Record(m_, datas.back().get()));
+            owned.emplace_back(new Record(m_, datas.back().get(), ALL_PARTS, ends_with_step1));
             records.push_back(owned.back().get());
         }
         const auto draw = [&seed](double scale) {
@@ -89,7 +95,6 @@ public:
             z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
             return scale * (static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1);
         };
-        constexpr int reads = READS_POSITIONS | READS_CONTACT_FORCES;
         for (int step_number = 0; step_number < steps; ++step_number) {
             for (int e = 0; e < count; ++e) {
                 mjData* const d = datas[static_cast<size_t>(e)].get();
@@ -102,10 +107,10 @@ public:
                 for (int k = 0; k < m_->nu; ++k) d->ctrl[k] = draw(ctrl);
                 records[static_cast<size_t>(e)]->prepare();
             }
-            step(records.data(), count, 1, reads);
+            step(records.data(), count, 1);
             for (int e = 0; e < count; ++e) {
                 Record& record = *records[static_cast<size_t>(e)];
-                if (!record.take(1, reads)) {
+                if (!record.take(1)) {
                     simulate(m_, datas[static_cast<size_t>(e)].get(), 1, true);
                     continue;
                 }
@@ -119,9 +124,6 @@ public:
         return "";
     }
 
-    // For tests: from now on, lanes compute with another gravity.
-    void plant_gravity(double z) { description_.gravity[2] = z; }
-
     std::atomic<bool> is_wrong{false};
     std::atomic<int64_t> num_compared{0};
 
@@ -130,9 +132,9 @@ private:
     struct Lent {
         OwnData data;
         Batch batch;
-        Lent(const mjModel* m, const Description& description, Collider::Function collider)
+        Lent(const mjModel* m, const Description& description, Collider::Function collider, Collider::Ray ray)
             : data(make_data(m, false)),
-              batch(description, {collider, m, data.get()}) {}
+              batch(description, {collider, m, data.get(), ray}) {}
     };
     std::unique_ptr<Lent> borrow() {
         {
@@ -143,12 +145,13 @@ private:
                 return lent;
             }
         }
-        return std::make_unique<Lent>(m_, description_, collider_);
+        return std::make_unique<Lent>(m_, description_, collider_, ray_);
     }
 
     const mjModel* m_;
     Description description_;
     Collider::Function collider_;
+    Collider::Ray ray_;
     std::vector<void* const*> callbacks_;
     std::mutex mutex_;
     std::vector<std::unique_ptr<Lent>> free_;
@@ -156,13 +159,14 @@ private:
 
 #else
 
+inline void check_lanes() { throw std::invalid_argument("this build has no lanes: they need gcc, and x86-64"); }
+
 class Engine {
 public:
-    explicit Engine(const mjModel*) { throw std::invalid_argument("this build has no lanes"); }
+    explicit Engine(const mjModel*) { check_lanes(); }
     bool is_usable() const { return false; }
-    void step(Record* const*, int, int, int) {}
-    std::string compare(int, int, uint64_t, double, double) { return ""; }
-    void plant_gravity(double) {}
+    void step(Record* const*, int, int) {}
+    std::string compare(int, int, uint64_t, double, double, bool) { return ""; }
     std::atomic<bool> is_wrong{false};
     std::atomic<int64_t> num_compared{0};
 };

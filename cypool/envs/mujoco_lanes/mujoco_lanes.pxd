@@ -1,35 +1,32 @@
 """Steps of environments that MuJoCo simulates, several at once, with the bits of mj_step."""
-from libcpp cimport bool as cbool
-from libcpp.string cimport string
+from cpython.object cimport PyObject
+from libcpp.memory cimport shared_ptr
+from libcpp.vector cimport vector
 
-from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
-from cypool.envs.mujoco_common.mujoco_common cimport Model
+from cypool.envs.mujoco_common.mujoco_common cimport Simulation
 
-cdef extern from "cypool/envs/mujoco_lanes/record.h" nogil:
-    enum Reads "cypool::lanes::Reads":
-        READS_NOTHING "cypool::lanes::READS_NOTHING"
-        READS_POSITIONS "cypool::lanes::READS_POSITIONS"
-        READS_CONTACT_FORCES "cypool::lanes::READS_CONTACT_FORCES"
+ctypedef vector[PyObject*] EnvList      # borrowed
 
-    cdef cppclass Record "cypool::lanes::Record":
-        Record(const mjModel* m, mjData* d) except + nogil
-        cbool is_ready, is_stale
-        cbool prepare() noexcept
-        cbool take(int frames, int reads) noexcept
-        string repeat() except +
-        void copy_from(const Record& other) noexcept
+cdef enum: READS_UNKNOWN = -1
 
 
-cdef class Lanes:
-    """The lanes of one model. Shared by environments; any number of threads may step."""
-    cdef Model loaded                    # kept alive
-    cdef void* engine                    # owned; lanes::Engine
-    cdef object __weakref__
+# The base class of environments that lanes may step: what a subclass has, and what it calls.
 
-    cdef bint is_usable(self) noexcept nogil
-    # results are in the records, but for those that mj_step has to step
-    cdef int step(self, Record** records, int count, int frames, int reads) except -1 nogil
-    cdef int report(self, const string& differing) except -1 nogil   # lanes were wrong: they are not used any more
+cdef class SimulationInLanes(Simulation):
+    # What is read of mjData after a step, bits of `Part`. READS_UNKNOWN: MuJoCo's mj_step steps alone. Set in __init__
+    cdef int reads
+    cdef int num_mj_steps                # MuJoCo's steps in one of ours
+    cdef bint ends_with_step1            # whether mj_step1 follows them
+    cdef object lanes                    # a `Lanes`, that of the pool; None: mj_step steps
+    cdef shared_ptr[EnvList] pool        # all environments that lanes may step
+    cdef void* record                    # owned, a lanes::Record; NULL without lanes
+    cdef int until_check                 # steps in lanes until mj_step repeats one
 
+    # can be implemented
+    cdef object why_mj_step(self)        # why lanes do not step environments of this spec; None: they do
 
-cdef Lanes lanes_of(Model model)         # None: mj_step has to step this model
+    # to be called
+    cdef bint take_result(self) except -1 nogil          # all of them, if lanes have stepped; mjData is that of after
+    cdef int materialize(self) except -1 nogil           # all of mjData is as if MuJoCo had stepped
+    cdef void leave_lanes(self) noexcept nogil           # mjData is, or will be, what it says itself
+    cdef int copy_lanes(self, SimulationInLanes other) except -1 nogil   # as copy_own

@@ -8,14 +8,20 @@ import weakref
 from cypool.util.warn import warn_caller
 
 from libc.stdint cimport int64_t, uint64_t
+from libcpp cimport bool as cbool
+from libcpp.string cimport string
+
+from cypool.envs.mujoco_common.libmujoco cimport mjModel
+from cypool.envs.mujoco_common.mujoco_common cimport Model
+from cypool.envs.mujoco_lanes.record cimport Record
 
 cdef extern from "cypool/envs/mujoco_lanes/engine.h" nogil:
+    void check_lanes "cypool::lanes::check_lanes"() except +
     cdef cppclass Engine "cypool::lanes::Engine":
         Engine(const mjModel* m) except +
         cbool is_usable() noexcept
-        void step(Record** records, int count, int frames, int reads) except +
-        string compare(int steps, int every, uint64_t seed, double noise, double ctrl) except +
-        void plant_gravity(double z) noexcept
+        void step(Record** records, int count, int frames) except +
+        string compare(int steps, int every, uint64_t seed, double noise, double ctrl, cbool ends_with_step1) except +
         int64_t get_compared "num_compared.load"() noexcept
         cbool swap_wrong "is_wrong.exchange"(cbool value) noexcept
 
@@ -29,28 +35,32 @@ _lanes = weakref.WeakValueDictionary()
 
 
 cdef class Lanes:
-    """See the `.pxd`. Only `make_lanes` makes one."""
+    """The lanes of one model. Shared by environments; any number of threads may step. Only `make_lanes` makes one."""
+    cdef Model loaded                    # kept alive
+    cdef Engine* engine                  # owned
+    cdef object __weakref__
 
     def __dealloc__(self):
-        cdef Engine* engine = <Engine*>self.engine
         # NULL: there is none
-        del engine
+        del self.engine
 
     cdef bint is_usable(self) noexcept nogil:
-        return (<Engine*>self.engine).is_usable()
+        return self.engine.is_usable()
 
-    cdef int step(self, Record** records, int count, int frames, int reads) except -1 nogil:
-        (<Engine*>self.engine).step(records, count, frames, reads)
+    cdef int step(self, Record** records, int count, int frames) except -1 nogil:
+        # results are in the records, but for those that mj_step has to step
+        self.engine.step(records, count, frames)
         return 0
 
     cdef int report(self, const string& differing) except -1 nogil:
-        if not (<Engine*>self.engine).swap_wrong(True):
+        # lanes were wrong: they are not used any more
+        if not self.engine.swap_wrong(True):
             with gil:
                 warn_caller(f"{self.loaded.path}: lanes and mj_step differ in {differing.decode()}. From now on, "
                             'mj_step steps this model. Please report it; physics="mj_step" switches lanes off')
         return 0
 
-    def compare(self, int steps, int every, uint64_t seed, double noise, double ctrl):
+    def compare(self, int steps, int every, uint64_t seed, double noise, double ctrl, bint ends_with_step1=False):
         """Returns what differs first from mj_step, "" if nothing does.
 
         Args:
@@ -59,16 +69,18 @@ cdef class Lanes:
             seed: Of the random numbers.
             noise: How far positions and velocities are from the model's own after a reset.
             ctrl: The largest control.
+            ends_with_step1: Whether mj_step1 follows each step.
         """
-        return (<Engine*>self.engine).compare(steps, every, seed, noise, ctrl).decode()
+        return self.engine.compare(steps, every, seed, noise, ctrl, ends_with_step1).decode()
 
     def num_compared(self):
         """Returns how many of mj_step's steps were compared."""
-        return (<Engine*>self.engine).get_compared()
+        return self.engine.get_compared()
 
-    def plant_gravity(self, double z):
-        """Makes lanes wrong, for tests: they compute with this gravity from now on."""
-        (<Engine*>self.engine).plant_gravity(z)
+
+def check_machine():
+    """Raises a ValueError if no model is stepped in lanes here: its text says why."""
+    check_lanes()
 
 
 def make_lanes(Model model):
@@ -82,17 +94,17 @@ def make_lanes(Model model):
         return made
     made = Lanes()
     made.loaded = model
-    made.engine = new Engine(model.mj)
-    for noise in (0.1, 1.0):
-        differing = made.compare(FIRST_STEPS, FIRST_EVERY, 1, noise, 1)
-        if differing:
-            raise ValueError(f"differs from mj_step in {differing}")
+    try:
+        made.engine = new Engine(model.mj)
+        for noise, ends_with_step1 in ((0.1, False), (1.0, True)):
+            differing = made.compare(FIRST_STEPS, FIRST_EVERY, 1, noise, 1, ends_with_step1)
+            if differing:
+                raise ValueError(f"differs from mj_step in {differing}")
+    # a warning of MuJoCo, of which an environment hears when it steps
+    except RuntimeError as error:
+        raise ValueError(str(error)) from error
     _lanes[<size_t><void*>model] = made
     return made
 
 
-cdef Lanes lanes_of(Model model):
-    try:
-        return make_lanes(model)
-    except ValueError:
-        return None
+include "simulation_in_lanes.pxi"

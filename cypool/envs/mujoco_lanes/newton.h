@@ -127,7 +127,8 @@ struct Problem {
     Real newton_step[MAX_DOFS], direction[MAX_DOFS];
     int num_rows;
     uint32_t dofs[MAX_ROWS];
-    Real J[MAX_ROWS * MAX_DOFS], D[MAX_ROWS], aref[MAX_ROWS], force[MAX_ROWS], residual[MAX_ROWS], Jv[MAX_ROWS];
+    Real J[MAX_ROWS * MAX_DOFS], R[MAX_ROWS], D[MAX_ROWS], aref[MAX_ROWS], force[MAX_ROWS], residual[MAX_ROWS],
+        Jv[MAX_ROWS];
     Real quad0[MAX_ROWS], quad1[MAX_ROWS], quad2[MAX_ROWS];
     Mask active[MAX_ROWS], before[MAX_ROWS];
     Real H[MAX_DOFS * MAX_DOFS], other_H[MAX_DOFS * MAX_DOFS];
@@ -149,64 +150,68 @@ CYPOOL_LANES_INLINE void multiply_inertia_matrix(const Description& m, Real* res
     }
 }
 
-// The solver; N is the number of degrees of freedom, which the compiler knows.
-template <int N> class Newton {
+class Newton {
 public:
     // Solves the problems of these lanes. `load_factor` fills LD, which few need.
     template <class LoadFactor>
     static __attribute__((noinline)) void solve(const Description& m, Problem& p, Mask running,
                                                 const LoadFactor& load_factor) {
+        const int n = m.nv;
         warmstart(m, p);
-        update_constraint(p);
-        gradient(p);
+        update_constraint(m, p);
+        gradient(m, p);
         Real trace = all(0);
-        for (int i = 0; i < N; ++i) trace = trace + p.M[m.dofs[i].row_begin + m.dofs[i].row_size - 1];
+        for (int i = 0; i < n; ++i) trace = trace + p.M[m.dofs[i].row_begin + m.dofs[i].row_size - 1];
         const Real scale = 1 / trace;
-        const Mask flat = scale * sqrt(dot(p.gradient, p.gradient, N)) < m.tolerance;
+        const Mask flat = scale * sqrt(dot(p.gradient, p.gradient, n)) < m.tolerance;
         if (any(flat & running)) {
             load_factor();
-            for (int i = 0; i < N; ++i) p.newton_step[i] = p.gradient[i];
+            for (int i = 0; i < n; ++i) p.newton_step[i] = p.gradient[i];
             solve_factorized(m, p.newton_step, p.LD, p.LD_inverse);
-            running = running & ~((decrement(p, scale) < m.tolerance) & flat);
+            running = running & ~((decrement(m, p, scale) < m.tolerance) & flat);
             if (!any(running)) return;
         }
         factorize_hessian(m, p, p.H);
-        solve_cholesky(p);
-        if (any(flat & running)) running = running & ~(flat & (decrement(p, scale) < m.tolerance));
-        descend(p);
+        solve_cholesky(m, p);
+        if (any(flat & running)) running = running & ~(flat & (decrement(m, p, scale) < m.tolerance));
+        descend(m, p);
         for (int iteration = 0; iteration < m.iterations && any(running); ++iteration) {
             Real improvement;
             Real alpha = search(m, p, scale, running, improvement);
             running = running & (alpha != 0.0);
             alpha = where(running, alpha);
             if (!any(running)) break;
-            move(p, alpha);
-            update_constraint(p);
-            gradient(p);
+            move(m, p, alpha);
+            update_constraint(m, p);
+            gradient(m, p);
             improvement = scale * improvement;
-            const Real slope = scale * sqrt(dot(p.gradient, p.gradient, N));
+            const Real slope = scale * sqrt(dot(p.gradient, p.gradient, n));
             running = running & ~(((improvement > 0.0) & (improvement < m.tolerance)) | (slope < m.tolerance));
             // the factor is for lanes that continue
             if (!any(running)) break;
             update_hessian(m, p, running);
-            solve_cholesky(p);
-            running = running & ~(decrement(p, scale) < m.tolerance);
-            descend(p);
+            solve_cholesky(m, p);
+            running = running & ~(decrement(m, p, scale) < m.tolerance);
+            descend(m, p);
         }
     }
 
 private:
-    CYPOOL_LANES_INLINE Real decrement(const Problem& p, const Real& scale) {
-        return max(0.5 * scale * dot(p.gradient, p.newton_step, N), all(0));
+    CYPOOL_LANES_INLINE Real decrement(const Description& m, const Problem& p, const Real& scale) {
+        const int n = m.nv;
+        return max(0.5 * scale * dot(p.gradient, p.newton_step, n), all(0));
     }
-    CYPOOL_LANES_INLINE void gradient(Problem& p) {
-        for (int i = 0; i < N; ++i) p.gradient[i] = p.Ma[i] - p.smooth[i] - p.constraint[i];
+    CYPOOL_LANES_INLINE void gradient(const Description& m, Problem& p) {
+        const int n = m.nv;
+        for (int i = 0; i < n; ++i) p.gradient[i] = p.Ma[i] - p.smooth[i] - p.constraint[i];
     }
-    CYPOOL_LANES_INLINE void descend(Problem& p) {
-        for (int i = 0; i < N; ++i) p.direction[i] = p.newton_step[i] * -1.0;
+    CYPOOL_LANES_INLINE void descend(const Description& m, Problem& p) {
+        const int n = m.nv;
+        for (int i = 0; i < n; ++i) p.direction[i] = p.newton_step[i] * -1.0;
     }
-    CYPOOL_LANES_INLINE void move(Problem& p, const Real& alpha) {
-        for (int i = 0; i < N; ++i) {
+    CYPOOL_LANES_INLINE void move(const Description& m, Problem& p, const Real& alpha) {
+        const int n = m.nv;
+        for (int i = 0; i < n; ++i) {
             p.qacc[i] = p.qacc[i] + p.direction[i] * alpha;
             p.Ma[i] = p.Ma[i] + p.Mv[i] * alpha;
         }
@@ -225,98 +230,116 @@ private:
 
     // the better one of qacc_warmstart and qacc_smooth
     static __attribute__((noinline)) void warmstart(const Description& m, Problem& p) {
+        const int n = m.nv;
         Real smooth[MAX_ROWS], warm[MAX_ROWS];
         for (int r = 0; r < p.num_rows; ++r) {
-            smooth[r] = dot(p.J + r * N, p.smooth_acc, N) - p.aref[r];
-            warm[r] = dot(p.J + r * N, p.warmstart, N) - p.aref[r];
+            smooth[r] = dot(p.J + r * n, p.smooth_acc, n) - p.aref[r];
+            warm[r] = dot(p.J + r * n, p.warmstart, n) - p.aref[r];
         }
         Real warm_cost = cost(p, warm);
         multiply_inertia_matrix(m, p.Ma, p.M, p.warmstart);
-        for (int i = 0; i < N; ++i)
+        for (int i = 0; i < n; ++i)
             warm_cost = warm_cost + 0.5 * (p.Ma[i] - p.smooth[i]) * (p.warmstart[i] - p.smooth_acc[i]);
         const Mask is_cold = warm_cost > cost(p, smooth);
-        for (int i = 0; i < N; ++i) p.qacc[i] = choose(is_cold, p.smooth_acc[i], p.warmstart[i]);
+        for (int i = 0; i < n; ++i) p.qacc[i] = choose(is_cold, p.smooth_acc[i], p.warmstart[i]);
         if (any(is_cold)) multiply_inertia_matrix(m, p.Ma, p.M, p.qacc);
         for (int r = 0; r < p.num_rows; ++r) p.residual[r] = choose(is_cold, smooth[r], warm[r]);
     }
 
     // mj_constraintUpdate
-    CYPOOL_LANES_INLINE void update_constraint(Problem& p) {
-        Real sum[N];
-        for (int i = 0; i < N; ++i) sum[i] = all(0);
+    CYPOOL_LANES_INLINE void update_constraint(const Description& m, Problem& p) {
+        const int n = m.nv;
+        Real sum[MAX_DOFS];
+        for (int i = 0; i < n; ++i) sum[i] = all(0);
         for (int r = 0; r < p.num_rows; ++r) {
             p.active[r] = p.residual[r] < 0.0;
             p.force[r] = where(p.active[r], -p.D[r] * p.residual[r]);
             if (!any(p.active[r])) continue;
-            const Real* const J = p.J + r * N;
+            const Real* const J = p.J + r * n;
             for (uint32_t left = p.dofs[r]; left; left &= left - 1) {
                 const int i = __builtin_ctz(left);
                 sum[i] = sum[i] + J[i] * p.force[r];
             }
         }
-        for (int i = 0; i < N; ++i) p.constraint[i] = sum[i];
+        for (int i = 0; i < n; ++i) p.constraint[i] = sum[i];
     }
 
     // J'DJ + M of active rows, and its Cholesky factor
     static __attribute__((noinline)) void factorize_hessian(const Description& m, const Problem& p, Real* H) {
-        for (int i = 0; i < N * N; ++i) H[i] = all(0);
+        const int n = m.nv;
+        for (int i = 0; i < n * n; ++i) H[i] = all(0);
         for (int r = 0; r < p.num_rows; ++r) {
             if (!any(p.active[r])) continue;
             const Real D = where(p.active[r], p.D[r]);
-            const Real* const J = p.J + r * N;
-            int dofs[N], count = 0;
+            const Real* const J = p.J + r * n;
+            int dofs[MAX_DOFS], count = 0;
             for (uint32_t left = p.dofs[r]; left; left &= left - 1) dofs[count++] = __builtin_ctz(left);
             for (int a = 0; a < count; ++a) {
                 const Real scaled = J[dofs[a]] * D;
-                Real* const row = H + dofs[a] * N;
+                Real* const row = H + dofs[a] * n;
                 for (int b = 0; b <= a; ++b) row[dofs[b]] = row[dofs[b]] + J[dofs[b]] * scaled;
             }
         }
-        for (int i = 0; i < N; ++i)
+        for (int i = 0; i < n; ++i)
             for (int k = m.dofs[i].row_begin; k < m.dofs[i].row_begin + m.dofs[i].row_size; ++k) {
                 const int j = m.columns[k];
-                H[i * N + j] = H[i * N + j] + p.M[k];
+                H[i * n + j] = H[i * n + j] + p.M[k];
             }
-        for (int j = 0; j < N; ++j) {
-            Real diagonal = H[j * N + j];
-            if (j) diagonal = diagonal - dot(H + j * N, H + j * N, j);
+        for (int j = 0; j < n; ++j) {
+            Real diagonal = H[j * n + j];
+            if (j) diagonal = diagonal - dot(H + j * n, H + j * n, j);
             diagonal = sqrt(diagonal);
-            H[j * N + j] = diagonal;
+            H[j * n + j] = diagonal;
             const Real inverse = 1 / diagonal;
-            for (int i = j + 1; i < N; ++i) H[i * N + j] = (H[i * N + j] - dot(H + i * N, H + j * N, j)) * inverse;
+            for (int i = j + 1; i < n; ++i) H[i * n + j] = (H[i * n + j] - dot(H + i * n, H + j * n, j)) * inverse;
         }
     }
 
     // mju_cholSolve
-    static __attribute__((noinline)) void solve_cholesky(Problem& p) {
+    static __attribute__((noinline)) void solve_cholesky(const Description& m, Problem& p) {
+        const int n = m.nv;
         Real* const x = p.newton_step;
         const Real* const H = p.H;
-        for (int i = 0; i < N; ++i) {
+        for (int i = 0; i < n; ++i) {
             Real sum = p.gradient[i];
-            if (i) sum = sum - dot(H + i * N, x, i);
-            x[i] = sum / H[i * (N + 1)];
+            if (i) sum = sum - dot(H + i * n, x, i);
+            x[i] = sum / H[i * (n + 1)];
         }
-        for (int i = N - 1; i >= 0; --i) {
+        for (int i = n - 1; i >= 0; --i) {
             Real sum = x[i];
-            for (int j = i + 1; j < N; ++j) sum = sum - H[j * N + i] * x[j];
-            x[i] = sum / H[i * (N + 1)];
+            for (int j = i + 1; j < n; ++j) sum = sum - H[j * n + i] * x[j];
+            x[i] = sum / H[i * (n + 1)];
         }
     }
 
     // mju_cholUpdate for rows that have become active or inactive
     static __attribute__((noinline)) void update_hessian(const Description& m, Problem& p, const Mask& running) {
+        const int n = m.nv;
+        // the next one of each lane together
+        int rows[WIDTH][MAX_ROWS], counts[WIDTH] = {}, most = 0;
+        for (int r = 0; r < p.num_rows; ++r)
+            for (int left = bits((p.before[r] != p.active[r]) & running); left; left &= left - 1) {
+                const int l = __builtin_ctz(static_cast<unsigned>(left));
+                rows[l][counts[l]++] = r;
+                most = std::max(most, counts[l]);
+            }
         Mask lost = none();
-        for (int r = 0; r < p.num_rows; ++r) {
-            const Mask changed = (p.before[r] != p.active[r]) & running;
-            if (!any(changed)) continue;
-            const Real sign = choose(p.active[r], all(1), all(-1));
-            const Real root = where(changed, sqrt(p.D[r]));
-            Real x[N];
-            for (int i = 0; i < N; ++i) x[i] = p.J[r * N + i] * root;
-            for (int k = 0; k < N; ++k) {
+        for (int next = 0; next < most; ++next) {
+            Real D = all(0), sign = all(1), x[MAX_DOFS];
+            for (int i = 0; i < n; ++i) x[i] = all(0);
+            for (int l = 0; l < WIDTH; ++l) {
+                if (next >= counts[l]) continue;
+                const int r = rows[l][next];
+                lane(D, l) = lane(p.D[r], l);
+                if (!(bits(p.active[r]) >> l & 1)) lane(sign, l) = -1;
+                for (int i = 0; i < n; ++i) lane(x[i], l) = lane(p.J[r * n + i], l);
+            }
+            const Real root = sqrt(D);
+            for (int i = 0; i < n; ++i) x[i] = x[i] * root;
+            for (int k = 0; k < n; ++k) {
                 const Mask there = x[k] != 0.0;
                 if (!any(there)) continue;
-                const Real old = p.H[k * N + k];
+                const Real old = p.H[k * n + k];
                 Real squared = old * old + sign * (x[k] * x[k]);
                 const Mask bad = (squared < TINY) & there;
                 if (__builtin_expect(any(bad), 0)) {
@@ -324,36 +347,37 @@ private:
                     squared = choose(bad, all(TINY), squared);
                 }
                 const Real fresh = sqrt(squared), c = fresh / old, inverse = 1 / c, s = x[k] / old;
-                p.H[k * N + k] = choose(there, fresh, old);
+                p.H[k * n + k] = choose(there, fresh, old);
                 const Real signed_s = sign * s;
-                for (int i = k + 1; i < N; ++i) {
-                    const Real h = p.H[i * N + k], updated = (h + signed_s * x[i]) * inverse;
-                    p.H[i * N + k] = choose(there, updated, h);
+                for (int i = k + 1; i < n; ++i) {
+                    const Real h = p.H[i * n + k], updated = (h + signed_s * x[i]) * inverse;
+                    p.H[i * n + k] = choose(there, updated, h);
                     x[i] = choose(there, c * x[i] - s * updated, x[i]);
                 }
             }
         }
         if (__builtin_expect(any(lost), 0)) {
             factorize_hessian(m, p, p.other_H);
-            for (int i = 0; i < N; ++i)
-                for (int k = 0; k <= i; ++k) p.H[i * N + k] = choose(lost, p.other_H[i * N + k], p.H[i * N + k]);
+            for (int i = 0; i < n; ++i)
+                for (int k = 0; k <= i; ++k) p.H[i * n + k] = choose(lost, p.other_H[i * n + k], p.H[i * n + k]);
         }
     }
 
     // Returns how far to go; improvement: of the cost.
     static __attribute__((noinline)) Real search(const Description& m, Problem& p, const Real& scale,
                                                  const Mask& running, Real& improvement) {
-        const Real length = sqrt(dot(p.direction, p.direction, N));
+        const int n = m.nv;
+        const Real length = sqrt(dot(p.direction, p.direction, n));
         multiply_inertia_matrix(m, p.Mv, p.M, p.direction);
         for (int r = 0; r < p.num_rows; ++r) {
-            p.Jv[r] = dot(p.J + r * N, p.direction, N);
+            p.Jv[r] = dot(p.J + r * n, p.direction, n);
             const Real force = p.D[r] * p.residual[r];
             p.quad0[r] = p.residual[r] * force * 0.5;
             p.quad1[r] = p.Jv[r] * force;
             p.quad2[r] = p.Jv[r] * p.D[r] * p.Jv[r] * 0.5;
         }
-        const Real smooth1 = dot(p.direction, p.Ma, N) - dot(p.smooth, p.direction, N);
-        const Real smooth2 = 0.5 * dot(p.direction, p.Mv, N);
+        const Real smooth1 = dot(p.direction, p.Ma, n) - dot(p.smooth, p.direction, n);
+        const Real smooth2 = 0.5 * dot(p.direction, p.Mv, n);
         const Real tolerance = (m.tolerance * m.search_tolerance) * length / scale;
         LineSearch searches[WIDTH];
         LineSearch::Point* points[WIDTH] = {};

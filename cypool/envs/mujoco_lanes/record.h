@@ -4,13 +4,43 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "cypool/envs/mujoco_lanes/description.h"
 
 namespace cypool::lanes {
 
-// what an environment reads of mjData after a step, but for positions and velocities of joints
-enum Reads { READS_NOTHING = 0, READS_POSITIONS = 1, READS_CONTACT_FORCES = 2 };
+// Arrays of mjData that an environment may read after a step, next to positions and velocities of joints.
+enum Part {
+    XPOS,
+    XMAT,
+    XIPOS,
+    CINERT,
+    CVEL,
+    CFRC_EXT,
+    QFRC_ACTUATOR,
+    QFRC_CONSTRAINT,
+    SITE_XPOS,
+    TEN_LENGTH,
+    TEN_VELOCITY,
+    SPEED,  // of a sensor `subtreelinvel`
+    TOUCH,  // all sensors `touch`
+    NUM_PARTS
+};
+struct PartArray {
+    const char* name;
+    int64_t mjModel::* rows;
+    int columns;
+};
+inline constexpr PartArray PARTS[NUM_PARTS] = {
+    {"xpos", &mjModel::nbody, 3},         {"xmat", &mjModel::nbody, 9},           {"xipos", &mjModel::nbody, 3},
+    {"cinert", &mjModel::nbody, 10},      {"cvel", &mjModel::nbody, 6},           {"cfrc_ext", &mjModel::nbody, 6},
+    {"qfrc_actuator", &mjModel::nv, 1},   {"qfrc_constraint", &mjModel::nv, 1},   {"site_xpos", &mjModel::nsite, 3},
+    {"ten_length", &mjModel::ntendon, 1}, {"ten_velocity", &mjModel::ntendon, 1}, {"sensordata", nullptr, 3},
+    {"sensordata", nullptr, 1},
+};
+inline constexpr int NO_PARTS = 0, ALL_PARTS = (1 << NUM_PARTS) - 1;
+constexpr bool reads_part(int reads, int part) { return reads >> part & 1; }
 
 struct State {
     double qpos[MAX_POSITIONS], qvel[MAX_DOFS], warmstart[MAX_DOFS];
@@ -20,16 +50,43 @@ class Record {
 public:
     State state, last, result;  // before the step, before the last mj_step of it, and after it
     double ctrl[MAX_CONTROLS];
-    double xpos[3 * MAX_BODIES], cfrc_ext[6 * MAX_BODIES];
     bool is_ready = false;  // there is a result that nobody has taken
+    const bool ends_with_step1;
     bool is_stale = false;  // mjData has the result, but not what MuJoCo computes on the way there
 
-    Record(const mjModel* m, mjData* d)
-        : m_(m),
+    // `reads`: which parts the environment reads, bit by bit. `ends_with_step1`: they are of the state after a step.
+    Record(const mjModel* m, mjData* d, int reads, bool ends_with_step1)
+        : ends_with_step1(ends_with_step1),
+          m_(m),
           d_(d),
+          reads_(reads),
           warmstart_(const_cast<double*>(array_of<double>(d->raw, library().data, "qacc_warmstart"))),
           body_forces_(array_of<double>(d->raw, library().data, "xfrc_applied")),
-          joint_forces_(array_of<double>(d->raw, library().data, "qfrc_applied")) {}
+          joint_forces_(array_of<double>(d->raw, library().data, "qfrc_applied")) {
+        for (int part = 0; part < NUM_PARTS; ++part) {
+            const double* array = array_of<double>(d->raw, library().data, PARTS[part].name);
+            int64_t rows = 0;
+            if (part == SPEED) {
+                const SpeedSensor sensor = speed_sensor(m);
+                rows = sensor.body >= 0;
+                array += sensor.address;
+            } else if (part == TOUCH) {
+                const std::vector<int> sensors = touch_sensors(m);
+                rows = static_cast<int64_t>(sensors.size());
+                if (rows) array += array_of<int>(m->raw, library().model, "sensor_adr")[sensors[0]];
+            } else
+                rows = m->*PARTS[part].rows;
+            const int64_t size = reads_part(reads, part) ? rows * PARTS[part].columns : 0;
+            views_[part] = {const_cast<double*>(array), size, num_values_};
+            num_values_ += size;
+        }
+        values_.resize(static_cast<size_t>(num_values_));
+    }
+
+    int reads() const { return reads_; }
+    // Where lanes write a part.
+    double* values(int part) { return values_.data() + views_[part].first; }
+    int size(int part) const { return static_cast<int>(views_[part].size); }
 
     // Takes the state and the controls of mjData; false: mj_step has to step it.
     bool prepare() {
@@ -46,7 +103,7 @@ public:
     }
 
     // Makes the result that of mjData, if it follows from what is there; else mj_step has to step it.
-    bool take(int frames, int reads) {
+    bool take(int frames) {
         if (!is_ready) return false;
         is_ready = false;
         if (!is_now(state) || std::memcmp(ctrl, d_->ctrl, static_cast<size_t>(m_->nu) * sizeof *ctrl)) return false;
@@ -56,9 +113,7 @@ public:
             d_->time += m_->opt.timestep;
         }
         copy(last_ctrl_, ctrl, m_->nu);
-        if (reads & READS_POSITIONS) copy(d_->xpos + 3, xpos, 3 * (m_->nbody - 1));
-        if (reads & READS_CONTACT_FORCES) copy(d_->cfrc_ext, cfrc_ext, 6 * m_->nbody);
-        reads_ = reads;
+        for (const View& view : views_) copy(view.array, values_.data() + view.first, view.size);
         is_stale = true;
         return true;
     }
@@ -70,11 +125,15 @@ public:
         // taken over from another environment, the result is only in mjData
         get(result);
         put(last);
+        // the next ones may be there already
+        double ctrl[MAX_CONTROLS];
+        copy(ctrl, d_->ctrl, m_->nu);
         copy(d_->ctrl, last_ctrl_, m_->nu);
         d_->time = last_time_;
-        const std::string positions = reads_ & READS_POSITIONS ? bytes(d_->xpos + 3, 3 * (m_->nbody - 1)) : "";
-        const std::string forces = reads_ & READS_CONTACT_FORCES ? bytes(d_->cfrc_ext, 6 * m_->nbody) : "";
-        if (simulate(m_, d_, 1, reads_ & READS_CONTACT_FORCES)) return "an unstable simulation";
+        for (const View& view : views_) copy(values_.data() + view.first, view.array, view.size);
+        if (simulate(m_, d_, 1, reads_part(reads_, CFRC_EXT))) return "an unstable simulation";
+        if (ends_with_step1) warned(m_, d_, [this] { mj_step1(m_, d_); });
+        copy(d_->ctrl, ctrl, m_->nu);
         std::string differing;
         const auto compare = [&differing](const char* name, bool is_same) {
             if (!is_same) differing += differing.empty() ? name : std::string(", ") + name;
@@ -82,8 +141,8 @@ public:
         compare("qpos", same(result.qpos, d_->qpos, m_->nq));
         compare("qvel", same(result.qvel, d_->qvel, m_->nv));
         compare("qacc_warmstart", same(result.warmstart, warmstart_, m_->nv));
-        compare("xpos", positions.empty() || positions == bytes(d_->xpos + 3, 3 * (m_->nbody - 1)));
-        compare("cfrc_ext", forces.empty() || forces == bytes(d_->cfrc_ext, 6 * m_->nbody));
+        for (int part = 0; part < NUM_PARTS; ++part)
+            compare(PARTS[part].name, same(values(part), views_[part].array, views_[part].size));
         return differing;
     }
 
@@ -94,15 +153,16 @@ public:
         last = other.last;
         last_time_ = other.last_time_;
         std::memcpy(last_ctrl_, other.last_ctrl_, sizeof last_ctrl_);
-        reads_ = other.reads_;
     }
 
 private:
+    struct View {
+        double* array;
+        int64_t size, first;
+    };
+
     static void copy(double* to, const double* from, int64_t n) {
         std::memcpy(to, from, static_cast<size_t>(n) * sizeof *to);
-    }
-    static std::string bytes(const double* from, int64_t n) {
-        return {reinterpret_cast<const char*>(from), static_cast<size_t>(n) * sizeof *from};
     }
     static bool same(const double* a, const double* b, int64_t n) {
         return !std::memcmp(a, b, static_cast<size_t>(n) * sizeof *a);
@@ -124,10 +184,13 @@ private:
 
     const mjModel* m_;
     mjData* d_;
+    int reads_;
     double* warmstart_;
     const double *body_forces_, *joint_forces_;
     double last_time_ = 0, last_ctrl_[MAX_CONTROLS] = {};
-    int reads_ = 0;
+    View views_[NUM_PARTS] = {};
+    int64_t num_values_ = 0;
+    std::vector<double> values_;
 };
 
 }  // namespace cypool::lanes

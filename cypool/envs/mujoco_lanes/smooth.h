@@ -33,6 +33,21 @@ CYPOOL_LANES_INLINE void place_frame(Group& d, int body, const double* pos, cons
     }
 }
 
+// of mj_kinematics, after a step for those who read it
+inline __attribute__((noinline)) void place_sites(const Description& m, Group& d) {
+    for (int k = 0; k < m.num_sites; ++k) {
+        const Site& site = m.sites[k];
+        if (site.frame == SAME_BODY)
+            copy3(d.site_pos[k], d.xpos[site.body]);
+        else if (site.frame == SAME_INERTIA)
+            copy3(d.site_pos[k], d.xipos[site.body]);
+        else {
+            multiply_matrix(d.site_pos[k], d.xmat[site.body], site.pos);
+            for (int i = 0; i < 3; ++i) d.site_pos[k][i] = d.site_pos[k][i] + d.xpos[site.body][i];
+        }
+    }
+}
+
 CYPOOL_LANES_INLINE void place_joint(const Joint& j, Group& d, int number, Real* pos, Real* q) {
     Real axis[3], anchor[3];
     rotate(axis, j.axis, q);
@@ -78,10 +93,8 @@ inline __attribute__((noinline)) void kinematics(const Description& m, Group& d)
             if (p) {
                 multiply_matrix(pos, d.xmat[p], body.pos);
                 for (int k = 0; k < 3; ++k) pos[k] = pos[k] + d.xpos[p][k];
-                if (body.quat_is_identity)
-                    for (int k = 0; k < 4; ++k) q[k] = d.xquat[p][k];
-                else
-                    multiply_quaternions(q, d.xquat[p], body.quat);
+                // also by one, which makes zeros positive
+                multiply_quaternions(q, d.xquat[p], body.quat);
             } else {
                 for (int k = 0; k < 3; ++k) pos[k] = all(body.pos[k]);
                 for (int k = 0; k < 4; ++k) q[k] = all(body.quat[k]);
@@ -135,7 +148,7 @@ inline __attribute__((noinline)) void center_of_mass(const Description& m, Group
         if (p)
             for (int k = 0; k < 3; ++k) moment[p][k] = moment[p][k] + moment[b][k];
     }
-    for (int k = 0; k < 3; ++k) d.com[k] = moment[1][k] * m.inverse_mass;
+    for (int k = 0; k < 3; ++k) d.com[k] = moment[1][k] * m.bodies[1].inverse_subtree_mass;
     for (int b = 1; b < m.num_bodies; ++b) {
         Real arm[3];
         for (int k = 0; k < 3; ++k) arm[k] = d.xipos[b][k] - d.com[k];
@@ -180,6 +193,21 @@ CYPOOL_LANES_INLINE void factorize(const Description& m, Real* A, Real* inverse_
     }
 }
 
+// mju_dotSparse, of the numbers of x in these columns
+template <class A> CYPOOL_LANES_INLINE Real dot_sparse(const A* a, const Real* x, const int* columns, int n) {
+    Real sum = all(0);
+    int t = 0;
+    if (n >= 4) {
+        Real s[4];
+        for (int k = 0; k < 4; ++k) s[k] = a[k] * x[columns[k]];
+        for (t = 4; t <= n - 4; t += 4)
+            for (int k = 0; k < 4; ++k) s[k] = s[k] + a[t + k] * x[columns[t + k]];
+        sum = (s[0] + s[2]) + (s[1] + s[3]);
+    }
+    for (; t < n; ++t) sum = sum + a[t] * x[columns[t]];
+    return sum;
+}
+
 // mj_solveLD
 CYPOOL_LANES_INLINE void solve_factorized(const Description& m, Real* x, const Real* A, const Real* inverse_diagonal) {
     for (int k = m.nv - 1; k >= 0; --k) {
@@ -191,23 +219,7 @@ CYPOOL_LANES_INLINE void solve_factorized(const Description& m, Real* x, const R
     for (int k = 0; k < m.nv; ++k) {
         const int below = m.dofs[k].row_size - 1;
         if (!below) continue;
-        const Real* const a = A + m.dofs[k].row_begin;
-        const int* const c = m.columns + m.dofs[k].row_begin;
-        // mju_dotSparse
-        Real sum = all(0);
-        int t = 0;
-        if (below >= 4) {
-            Real s0 = a[0] * x[c[0]], s1 = a[1] * x[c[1]], s2 = a[2] * x[c[2]], s3 = a[3] * x[c[3]];
-            for (t = 4; t <= below - 4; t += 4) {
-                s0 = s0 + a[t] * x[c[t]];
-                s1 = s1 + a[t + 1] * x[c[t + 1]];
-                s2 = s2 + a[t + 2] * x[c[t + 2]];
-                s3 = s3 + a[t + 3] * x[c[t + 3]];
-            }
-            sum = (s0 + s2) + (s1 + s3);
-        }
-        for (; t < below; ++t) sum = sum + a[t] * x[c[t]];
-        x[k] = x[k] - sum;
+        x[k] = x[k] - dot_sparse(A + m.dofs[k].row_begin, x, m.columns + m.dofs[k].row_begin, below);
     }
 }
 
@@ -230,6 +242,8 @@ inline __attribute__((noinline)) void composite_inertia(const Description& m, Gr
     }
     for (int k = 0; k < m.num_inertia; ++k) d.LD[k] = d.M[k];
     factorize(m, d.LD, d.LD_inverse);
+    // of which MuJoCo warns
+    for (int k = 0; k < m.nv; ++k) d.bad = d.bad | ~(d.LD[m.dofs[k].row_begin + m.dofs[k].row_size - 1] >= TINY);
 }
 
 // mj_comVel
@@ -259,6 +273,35 @@ inline __attribute__((noinline)) void velocities(const Description& m, Group& d)
             }
         }
         for (int k = 0; k < 6; ++k) d.cvel[b][k] = velocity[k];
+    }
+}
+
+// mj_subtreeVel of one body
+inline __attribute__((noinline)) void subtree_velocity(const Description& m, const Group& d, int body, Real* result) {
+    Real momentum[MAX_BODIES][3];
+    for (int b = body; b < m.num_bodies; ++b) {
+        Real arm[3], turn[3];
+        for (int k = 0; k < 3; ++k) arm[k] = d.xipos[b][k] - d.com[k];
+        cross(turn, arm, d.cvel[b]);
+        for (int k = 0; k < 3; ++k) momentum[b][k] = (d.cvel[b][3 + k] - turn[k]) * m.bodies[b].mass;
+    }
+    for (int b = m.num_bodies - 1; b > body; --b) {
+        const int p = m.bodies[b].parent;
+        if (p < body) continue;
+        for (int k = 0; k < 3; ++k) momentum[p][k] = momentum[p][k] + momentum[b][k];
+    }
+    for (int k = 0; k < 3; ++k) result[k] = momentum[body][k] * m.bodies[body].inverse_subtree_mass;
+}
+
+// lengths of fixed tendons, and their velocities
+CYPOOL_LANES_INLINE void tendons(const Description& m, Group& d) {
+    for (int k = 0; k < m.num_tendons; ++k) {
+        const Tendon& tendon = m.tendons[k];
+        Real length = all(0);
+        for (int j = 0; j < tendon.num_joints; ++j)
+            length = length + tendon.coefficients[j] * d.qpos[m.joints[tendon.joints[j]].qpos];
+        d.tendon_length[k] = length;
+        d.tendon_velocity[k] = dot_sparse(tendon.jacobian, d.qvel, tendon.dofs, tendon.num_joints);
     }
 }
 

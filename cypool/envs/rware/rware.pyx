@@ -11,7 +11,8 @@ from libcpp.memory cimport make_shared, shared_ptr
 from libcpp.vector cimport vector
 
 from cypool.env cimport Rows, Slot, action_data
-from cypool.envs.common.archived_env cimport Archived, ArchivedEnv
+from cypool.envs.common.archived_env cimport Archived
+from cypool.envs.common.pooled_env cimport PooledEnv
 from cypool.random cimport Rng
 
 
@@ -47,8 +48,6 @@ cdef extern from "cypool/envs/rware/warehouse.h" namespace "cypool::rware" nogil
 
     vector[Cell] set_order(const vector[Cell]& cells) except +
 
-ctypedef vector[PyObject*] EnvList
-
 
 def order_of_set(cells):
     """Returns cells (x, y) in the order in which Python iterates over a set that they were added to one by one.
@@ -62,7 +61,7 @@ def order_of_set(cells):
     return [(cell.x, cell.y) for cell in set_order(given)]
 
 
-cdef class Warehouse(ArchivedEnv):
+cdef class Warehouse(PooledEnv):
     """Agents under shelves: they carry requested shelves to goals and then back to free places.
 
     Follows rware 2.0.0: the same seed and actions give the same bits.
@@ -84,7 +83,6 @@ cdef class Warehouse(ArchivedEnv):
     cdef Archived[World] state
     cdef World* world                   # of `state`
     cdef bint truncates
-    cdef shared_ptr[EnvList] pool       # its environments, which it keeps
     cdef size_t num_parts, num_numbers  # of an observation; of all agents' actions
     cdef size_t part_sizes[2]           # numbers of all agents
 
@@ -124,16 +122,6 @@ cdef class Warehouse(ArchivedEnv):
     cdef int observe(self, const Slot* out) except -1 nogil:
         self.world.observe(<float**>out.obs)
         return 0
-
-    cdef bint prepare_pool(self, list envs) except -1:
-        cdef Warehouse env
-        if any(type(each) is not type(self) or each.spec.options != self.spec.options for each in envs):
-            return False
-        cdef shared_ptr[EnvList] pool = make_shared[EnvList]()
-        for env in envs:
-            pool.get().push_back(<PyObject*>env)
-            env.pool = pool
-        return True
 
     cdef int step_many(self, const Rows* rows) except -1 nogil:
         cdef const int64_t* actions = <const int64_t*>rows.actions

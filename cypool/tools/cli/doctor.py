@@ -319,6 +319,19 @@ def _mujoco() -> Lines:
                f"{', '.join(mujoco_version.COMPARED)} were")
 
 
+def _lanes() -> Lines:
+    """Lanes of MuJoCo."""
+    if find_spec("mujoco") is None:
+        yield "optional", "nothing needs them: MuJoCo is not installed", 'pip install "cypool[mujoco]"'
+        return
+    try:
+        import_module("cypool.envs.mujoco_lanes.mujoco_lanes").check_machine()
+    except (ImportError, ValueError) as error:
+        yield "optional", f"mj_step steps all robots: {error}", "docs/explanation/mujoco_lanes.md says what lanes need"
+    else:
+        yield "ok", "step several robots at once; `cypool info ID` says which"
+
+
 def _opengl() -> Lines:
     """OpenGL."""
     if find_spec("mujoco") is None:
@@ -361,8 +374,8 @@ def _cache() -> Lines:
 
 
 EXAMINATIONS: tuple[Callable[[], Lines], ...] = (
-    _cypool, _python, _system, _cpu, _cpus, _numa, _compiler, _packages, _libraries, _families, _data, _mujoco, _opengl,
-    _ray, _cache)
+    _cypool, _python, _system, _cpu, _cpus, _numa, _compiler, _packages, _libraries, _families, _data, _mujoco, _lanes,
+    _opengl, _ray, _cache)
 _MARKS = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "optional": ("not there", "dim")}
 
 

@@ -49,6 +49,9 @@ def run(id: str, option: list[str], picture: bool | None, as_json: bool) -> None
         "environments": [] if expansion is None else named(expansion.options),
         "options": {name: {"value": value, "meaning": meanings.get(name, "")} for name, value in spec.options.items()},
     }
+    made_by = spec.implementation or cls
+    if hasattr(made_by, "physics"):
+        facts["physics"] = made_by(spec, 0).physics()
     if as_json:
         print_json(facts)
         return
@@ -125,6 +128,8 @@ def _show(facts: dict[str, Any], reference: str) -> None:
     rows.append(("reference", f"{reference}; `cypool check {facts['id']}` compares them byte for byte"
                  if reference else "none that `cypool check` could compare it with"))
     rows.append(("class", facts["entry_point"]))
+    if "physics" in facts:
+        rows.append(("stepped by", facts["physics"]))
     print()
     print_table(rows, styles=("cyan",))
     if facts["options"]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 import numpy as np
 from family_tests import playing
 
+from cypool.envs.common.group_references import GroupReferences
 from cypool.envs.highway.ids import IDS
 from cypool.envs.highway.observations import FEATURES
-from cypool.envs.highway.reference import References
 
 ALL = list(FEATURES)
 GRID = {"type": "OccupancyGrid", "features": ["presence", "x", "vx", "vy", "cos_h", "on_road"],
@@ -16,6 +16,8 @@ KIN = {"type": "Kinematics", "vehicles_count": 9, "features": ALL, "see_behind":
 BOX = {"type": "ContinuousAction"}
 LIDAR = {"type": "LidarObservation"}
 TTC = {"type": "TimeToCollision"}
+GRAY = {"type": "GrayscaleObservation", "observation_shape": (128, 64), "stack_size": 3, "scaling": 1.75,
+        "weights": [0.2989, 0.5870, 0.1140]}
 CONNECTED = {"neighbour_vehicles_connected_lanes": True}
 MANY = {"other_vehicles": 8}
 DENSE = {"vehicles_density": 2}
@@ -46,6 +48,11 @@ MORE = {
         LINEAR, {**AGGRESSIVE, **DENSE},
         {"action": {"type": "DiscreteMetaAction", "longitudinal": False, "target_speeds": [22, 28]},
          "controlled_vehicles": 2, "lanes_count": 1},
+        {"observation": GRAY},
+        {"observation": {"type": "TupleObservation", "observation_configs": [
+            KIN, {**GRID, "as_image": True}, {**GRAY, "observation_shape": (37, 20), "centering_position": [0.5, 0.5]},
+            LIDAR]}},
+        {"config": {"lanes_count": 5, "normalize_reward": False, "screen_width": 300, "manual_control": False}},
         {"controlled_vehicles": 3, "vehicles_count": 16}, group(KIN, {"type": "DiscreteMetaAction"}, 3)],
     "exit-v0": [{"lanes_count": 3, "vehicles_count": 12, "unit_reward": False,
                  "observation": {**KIN, "type": "ExitObservation", "order": "shuffled"}},
@@ -60,7 +67,8 @@ MORE = {
                               {"roundabout_lanes": 1}],
     "intersection-v0": [LINEAR, {"destination": None, "initial_vehicle_count": 14, "unit_reward": True,
                                  "observation": KIN}],
-    "intersection-multi-agent-v0": [{"controlled_vehicles": 4, "destination": "o2"}],
+    "intersection-multi-agent-v0": [{"controlled_vehicles": 4, "destination": "o2"}, {
+        "observation": {"type": "MultiAgentObservation", "observation_config": {**GRAY, "scaling": None}}}],
     "parking-v0": [{"controlled_vehicles": 3}, {"add_walls": False},
                    {"vehicles_count": 27, "observation": {"type": "KinematicsGoal", "features": ALL[1:5],
                                                           "scales": [7, 3, 1, 2]}},
@@ -89,4 +97,4 @@ def players(seed):
         held["last"] = chosen
         return chosen
 
-    return playing(choose, References)
+    return playing(choose, GroupReferences)

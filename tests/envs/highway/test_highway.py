@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from family_tests import assert_edits_are_harmless, continues, imports_nothing, refuses
 from saving import MODES
-from state_edits import edited
+from state_edits import edited, with_own
 from weights import often_slow
 
 import cypool
@@ -11,7 +11,7 @@ from cypool.envs.highway.ids import IDS
 from cypool.testing import check_env, check_parity
 
 pytest.importorskip("highway_env")
-from envs.highway.play import BOX, KIN, VARIANTS, group, players
+from envs.highway.play import BOX, GRAY, KIN, LIDAR, VARIANTS, group, players
 
 from cypool.envs.highway.reference import _make
 
@@ -71,12 +71,17 @@ def test_rewards_of_goals_are_those_of_steps():
 # ---- pictures
 
 
-@pytest.mark.parametrize("id", often_slow([id for id in IDS if id != "highway-v0"], 6))
-def test_pictures(id):
-    env = made(id)
+PICTURES = [(id, {}) for id in IDS if id != "highway-v0"]
+PICTURES.insert(1, (FAST, {"observation": LIDAR, "screen_width": 300, "screen_height": 200, "scaling": 3.5,
+                           "centering_position": [0.5, 0.5]}))
+
+
+@pytest.mark.parametrize("id, options", often_slow(PICTURES, 6))
+def test_pictures(id, options):
+    env = made(id, **options)
     env.reset(seed=3)
-    theirs = _make(id, {}, None)
-    theirs.unwrapped.render_mode = "rgb_array"
+    theirs = _make(id, options, None)
+    theirs.env.unwrapped.render_mode = "rgb_array"
     theirs.reset(seed=3)
     env.action_space.seed(1)
     for _ in range(2):
@@ -84,6 +89,73 @@ def test_pictures(id):
         action = env.action_space.sample()
         env.step(action)
         theirs.step(action[0])
+
+
+def test_from_pixels_observes_what_render_draws():
+    env = made("parking-v0", num_envs=2, from_pixels=True, screen_width=90)
+    obs, _ = env.reset()
+    assert obs.shape == (2, 300, 90, 3) and np.array_equal(obs, env.render())
+    obs, *_ = env.step(env.action_space.sample())
+    assert np.array_equal(obs, env.render())
+
+
+# ---- a config at a reset
+
+
+CHANGED = {"lanes_count": 5, "vehicles_count": 7, "duration": 3, "normalize_reward": False}
+
+
+def test_config_of_a_reset_is_that_of_all_episodes_after_it():
+    env, theirs = made(FAST, max_episode_steps=1000), _make(FAST, {}, None)
+    for seed, config in ((1, None), (2, CHANGED), (3, None), (4, {"lanes_count": 2})):
+        options = config and {"config": config}
+        pairs = [(env.reset(seed=seed, options=options)[0][0], theirs.reset(seed=seed, options=options)[0])]
+        for _ in range(3):
+            obs, reward, terminated, truncated, _ = env.step([3])
+            own = theirs.step(3)
+            pairs += [(obs[0], own[0]), (reward[0], own[1]), (terminated[0], own[2]), (truncated[0], own[3])]
+        for ours, expected in pairs:
+            assert np.array_equal(ours, expected)
+
+
+def test_config_of_a_reset_is_saved_and_copied():
+    env, other, third = (made(FAST) for _ in range(3))
+    env.reset(options={"config": CHANGED})
+    other.reset()
+    third.reset()
+    saved = env.save()
+    other.load(saved)
+    third.load(third.save())
+    for _ in range(6):
+        for ours, theirs in zip(env.step([3])[:4], other.step([3])[:4], strict=True):
+            assert np.array_equal(ours, theirs)
+    assert np.array_equal(env.render()[0], other.render()[0])
+    # a state of the id's own options brings these back
+    other.load(third.save())
+    assert np.array_equal(other.step([1])[0], third.step([1])[0])
+
+
+@pytest.mark.parametrize("config, message", [
+    ({"lanes_count": 0}, r"config\['lanes_count'\]: expected 1 to 40"), ({"lanes": 2}, "config: expected keys of"),
+    ({"observation": KIN}, "config: expected one with the observations"), (5, "config: expected a dict"),
+    ({"manual_control": True}, r"config\['manual_control'\]: expected one of")])
+def test_wrong_configs_are_refused_and_change_nothing(config, message):
+    env, other = made(FAST), made(FAST)
+    for pool in (env, other):
+        pool.reset(seed=1)
+    with pytest.raises((TypeError, ValueError), match=message):
+        env.reset(options={"config": config})
+    with pytest.raises(ValueError, match="options: expected config"):
+        env.reset(options={"lanes_count": 3})
+    assert np.array_equal(env.reset(seed=5)[0], other.reset(seed=5)[0])
+
+
+@pytest.mark.parametrize("config", [b"5", b"{", b"\xff", b'{"lanes": 3}', b'{"observation": 5}', 5])
+def test_configs_of_states_are_checked(config):
+    env = played(FAST, 2)
+    state = env.save()
+    with pytest.raises(ValueError, match="state: "):
+        env.load(with_own(state, (state.rows[0]["own"][0], config)))
 
 
 # ---- states
@@ -143,6 +215,17 @@ test_refused_options = refuses([
     (FAST, {"observation": {**KIN, "vehicles_count": 1}}, r"observation\['vehicles_count'\]: expected 2 to 1000"),
     (FAST, {"observation": {"type": "OccupancyGrid", "grid_step": [0, 1]}}, r"observation\['grid_step'\]: expected"),
     (FAST, {"observation": {"type": "OccupancyGrid", "grid_step": [0.01, 0.01]}}, r"observation\['grid_size'\]"),
+    (FAST, {"observation": {**GRAY, "observation_shape": [5, 64]}}, r"observation\['observation_shape'\]: expected 8"),
+    (FAST, {"observation": {"type": "TupleObservation", "observation_configs": []}}, "observation.*: expected 1 to 8"),
+    (FAST, {"observation": {"type": "TupleObservation", "observation_configs": [TTC, {"type": "x"}]}},
+     r"observation\['observation_configs'\]\[1\]\['type'\]: expected one of"),
+    (FAST, {"observation": {"type": "TupleObservation", "observation_configs": [TTC]}, "action": BOX}, "action: exp"),
+    (PARKING, {"observation": {"type": "TupleObservation", "observation_configs": [{"type": "KinematicsGoal"}]}},
+     "observation: expected observations of one array"),
+    (CROSSING, {"from_pixels": True}, "from_pixels: expected one agent"),
+    (FAST, {"config": {"lanes_count": 0}}, r"config\['lanes_count'\]: expected 1 to 40, got 0"),
+    (FAST, {"config": {"lanes": 5}}, "config: expected keys of action, centering_position"),
+    (FAST, {"config": [5]}, "config: expected a dict"),
     (FAST, {"observation": TTC, "action": BOX}, "action: expected DiscreteMetaAction with Highway"),
     (FAST, {"action": {**BOX, "longitudinal": False, "lateral": False}}, "action: expected longitudinal or lateral"),
     (FAST, {"action": {"type": "DiscreteMetaAction", "target_speeds": [20]}}, r"action\['target_speeds'\]: expected"),

@@ -1,6 +1,6 @@
 """Level-based foraging next to lbforaging: random actions, resets included. A step is one of all players."""
 import numpy as np
-from measuring import Table, chosen, steps_of
+from measuring import Table, chosen, loop_steps, pool_steps
 
 import cypool
 from cypool.envs.lbf.reference import make_env
@@ -10,37 +10,18 @@ IDS = ("Foraging-8x8-2p-3f-v3", "Foraging-2s-8x8-2p-2f-coop-v3", "Foraging-10x10
        "Foraging-19x19-9p-4f-v3", "Foraging-grid-2s-8x8-3p-3f-coop-v3")
 
 
-def ours(id, num_envs, num_threads):
-    env = cypool.make(id, num_envs=num_envs, num_threads=num_threads, seed=0)
-    env.action_space.seed(0)
-    return steps_of(env, [env.action_space.sample() for _ in range(100)])
-
-
 def theirs(id):
-    """Returns a candidate: takes random actions in lbforaging's environment; a reset counts as a step, as in a pool."""
     spec = cypool.make_spec(id)
     env = make_env(spec)
-    actions = np.random.default_rng(0).integers(0, 6, (100, spec.num_agents)).tolist()
     env.reset(seed=0)
-    ended = False
-
-    def run():
-        nonlocal ended
-        for action in actions:
-            if ended:
-                env.reset()
-                ended = False
-            else:
-                ended = env.step(action)[2]
-        return len(actions)
-
-    return run
+    return loop_steps(env.reset, lambda action: env.step(action)[2],
+                      np.random.default_rng(0).integers(0, 6, (100, spec.num_agents)).tolist())
 
 
 def rows(arguments):
     for id in chosen(IDS, arguments.patterns):
-        yield f"`{id}`", {"lbforaging": theirs(id), "one": ours(id, 1, arguments.num_threads),
-                          "cypool": ours(id, arguments.num_envs, arguments.num_threads)}
+        yield f"`{id}`", {"lbforaging": theirs(id), "one": pool_steps(id, 1, arguments.num_threads),
+                          "cypool": pool_steps(id, arguments.num_envs, arguments.num_threads)}
 
 
 TABLES = {"steps": Table(rows, ("cypool", "lbforaging", "one"), (("lbforaging", "cypool"),))}

@@ -1,6 +1,6 @@
 """Plays level-based foraging so that players load, meet and change places; and options to play it with."""
 import numpy as np
-from family_tests import playing
+from family_tests import players_of
 
 from cypool.envs.common.group_references import GroupReferences
 
@@ -69,13 +69,4 @@ class Player:
         return actions
 
 
-def players(seed):
-    """Has `check_parity` play with players instead of by chance."""
-    random = np.random.default_rng(seed)
-
-    def choose(references, sampled):
-        if not hasattr(references, "players"):
-            references.players = [Player(random, env) for env in references.envs]
-        return np.stack([player.choose() for player in references.players]).astype(sampled.dtype)
-
-    return playing(choose, GroupReferences)
+players = players_of(Player, GroupReferences)

@@ -6,25 +6,7 @@ together, and for each other.
 from functools import partial
 
 from envs.lbf.play import VARIANTS, players
-from sweeping import Run, parity
-
-from cypool.envs.family import matches
+from sweeping import played_runs
 
 DEFAULTS = {"num_steps": 400}
-
-
-def add_arguments(parser):
-    parser.add_argument("--num-envs", type=int, default=3)
-
-
-def compare(number, id, **options):
-    with players(number):
-        return parity(id, num_threads=2 * (number % 2), **options)
-
-
-def runs(arguments):
-    for number, (id, options) in enumerate(VARIANTS):
-        for mode in ("NextStep", "SameStep", "Disabled") if matches(id, tuple(arguments.patterns) or ("*",)) else ():
-            yield Run(id, f"{options} {mode} {arguments.seeds}", partial(
-                compare, number, id, num_envs=arguments.num_envs, num_steps=arguments.num_steps,
-                seeds=arguments.seeds, autoreset_mode=mode, **options))
+runs = partial(played_runs, VARIANTS, players)

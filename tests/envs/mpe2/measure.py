@@ -1,23 +1,16 @@
 """MPE2 next to mpe2: random actions, resets included. A step is one of all agents of an environment."""
 import importlib
+from functools import partial
 
 import numpy as np
-from measuring import Table, chosen, steps_of
+from measuring import Table, chosen, loop_steps, pool_steps
 
-import cypool
 from cypool.envs.mpe2.ids import CLASSES
 
 DEFAULTS = {"num_envs": 256}
 
 
-def ours(id, num_envs, continuous, num_threads):
-    env = cypool.make(f"mpe2/{id}", num_envs=num_envs, num_threads=num_threads, seed=0, continuous_actions=continuous)
-    env.action_space.seed(0)
-    return steps_of(env, [env.action_space.sample() for _ in range(100)])
-
-
 def theirs(id, continuous):
-    """Returns a candidate: takes random actions in a parallel environment; a reset counts as a step, as in a pool."""
     env = importlib.import_module(f"mpe2.{id.replace('-', '_')}").parallel_env(continuous_actions=continuous)
     rng = np.random.default_rng(0)
     spaces = {agent: env.action_space(agent) for agent in env.possible_agents}
@@ -25,22 +18,19 @@ def theirs(id, continuous):
                 for agent, space in spaces.items()} for _ in range(100)]
     env.reset(seed=0)
 
-    def run():
-        for action in actions:
-            if env.agents:
-                env.step(action)
-            else:
-                env.reset()
-        return len(actions)
+    def step(action):
+        env.step(action)
+        return not env.agents
 
-    return run
+    return loop_steps(env.reset, step, actions)
 
 
 def table(continuous):
     def rows(arguments):
         for id in chosen(CLASSES, arguments.patterns):
-            yield f"`{id}`", {"mpe2": theirs(id, continuous), "one": ours(id, 1, continuous, arguments.num_threads),
-                              "cypool": ours(id, arguments.num_envs, continuous, arguments.num_threads)}
+            ours = partial(pool_steps, f"mpe2/{id}", num_threads=arguments.num_threads, continuous_actions=continuous)
+            yield f"`{id}`", {"mpe2": theirs(id, continuous), "one": ours(1),
+                              "cypool": ours(arguments.num_envs)}
 
     return Table(rows, ("cypool", "mpe2", "one"), (("mpe2", "cypool"),))
 

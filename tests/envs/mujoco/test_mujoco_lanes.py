@@ -1,7 +1,11 @@
 """Lanes against mj_step: every number is compared bit by bit."""
+import importlib
+import re
 import shutil
 import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,9 +21,13 @@ try:
 except ValueError as refusal:
     pytest.skip(f"lanes: {refusal}", allow_module_level=True)
 
-ROBOTS = ["half_cheetah.xml", "hopper.xml", "walker2d.xml", "walker2d_v5.xml", "ant.xml", "inverted_pendulum.xml"]
-IDS = ["HalfCheetah-v4", "HalfCheetah-v5", "Hopper-v4", "Hopper-v5", "Walker2d-v4", "Walker2d-v5", "Ant-v4", "Ant-v5",
-       "InvertedPendulum-v4", "InvertedPendulum-v5"]
+ROBOTS = ["half_cheetah.xml", "hopper.xml", "walker2d.xml", "walker2d_v5.xml", "ant.xml", "humanoid.xml",
+          "humanoidstandup.xml", "inverted_pendulum.xml", "inverted_double_pendulum.xml"]
+IDS = [f"{name}-v{version}" for name in (
+    "HalfCheetah", "Hopper", "Walker2d", "Ant", "Humanoid", "HumanoidStandup", "InvertedPendulum",
+    "InvertedDoublePendulum") for version in (4, 5)]
+TASKS = [pytest.param(f"dm_control/{task}-v0", marks=pytest.mark.families("dm_control"))
+         for task in ("cheetah-run", "walker-run", "hopper-hop", "humanoid-walk", "humanoid-run_pure_state")]
 # a body that floats, spheres and capsules that touch each other and a plane
 SPIDER = """
 <mujoco>
@@ -48,13 +56,14 @@ SPIDER = """
   <actuator>{actuators}</actuator>
 </mujoco>
 """
+MOTOR = '<motor joint="knee" gear="9" ctrllimited="true" ctrlrange="-1 1"/>'
 
 
 def own_robot(tmp_path, option="", condim=3, plane=""):
     """Returns the path of a robot of nine degrees of freedom."""
     path = tmp_path / "spider.xml"
     text = SPIDER.replace("<joint axis", '<joint name="knee" axis', 1)
-    path.write_text(text.format(option=option, condim=condim, plane=plane, actuators='<motor joint="knee" gear="9"/>'))
+    path.write_text(text.format(option=option, condim=condim, plane=plane, actuators=MOTOR))
     return str(path)
 
 
@@ -65,14 +74,14 @@ def make_both(env_id, num_envs=7, **options):
 
 
 def random_actions(pool, rng):
-    return rng.uniform(-1, 1, (pool.num_envs, *pool.single_action_space.shape)).astype(np.float32)
+    space = pool.single_action_space
+    return rng.uniform(space.low, space.high, (pool.num_envs, *space.shape)).astype(space.dtype)
 
 
 def move_states(source, target):
-    """Loads the states of a pool into one with another option `physics`, and checks that both were the same."""
-    states, others = source.save(), target.save()
-    assert [row["own"] for row in states.rows] == [row["own"] for row in others.rows]
-    states.rows[:] = [{**row, "options": other["options"]} for row, other in zip(states.rows, others.rows, strict=True)]
+    """Loads the states of a pool into another, and checks that they were the same."""
+    states = source.save()
+    assert [row["own"] for row in states.rows] == [row["own"] for row in target.save().rows]
     target.load(states)
 
 
@@ -91,20 +100,24 @@ def step_both(pools, rng, num_steps=1):
         actions = random_actions(pools[0], rng)
         got, expected = (pool.step(actions) for pool in pools)
         for k in range(4):
-            assert np.asarray(got[k]).tobytes() == np.asarray(expected[k]).tobytes()
+            assert plain(got[k]) == plain(expected[k])
         assert plain(got[4]) == plain(expected[4])
 
 
 @pytest.mark.parametrize("xml_file", ROBOTS)
-@pytest.mark.parametrize("noise", [0.005, 0.1, 1.0])
-def test_lanes_of_a_robot_have_the_bits_of_mj_step(xml_file, noise):
+@pytest.mark.parametrize(("noise", "ends_with_step1"), [(0.005, True), (0.1, False), (1.0, True)])
+def test_lanes_of_a_robot_have_the_bits_of_mj_step(xml_file, noise, ends_with_step1):
     lanes = make_lanes(load_model(xml_file))
     before = lanes.num_compared()
-    assert lanes.compare(300, 100, 11, noise, 1.5) == ""
-    assert lanes.num_compared() - before > 2000
+    assert lanes.compare(300, 100, 11, noise, 1.5, ends_with_step1) == ""
+    # where a person falls into the ground, there are more rows than lanes have room for
+    assert lanes.num_compared() - before > 1500
 
 
-@pytest.mark.parametrize("option", ["", 'integrator="RK4"', 'gravity="0.3 0 -9" tolerance="1e-4" iterations="3"'])
+@pytest.mark.parametrize("option", [
+    "", 'integrator="RK4"', 'solver="PGS"', 'solver="PGS" integrator="RK4"',
+    'gravity="0.3 0 -9" tolerance="1e-4" iterations="3"',
+])
 @pytest.mark.parametrize("condim", [1, 3])
 def test_lanes_of_an_own_robot_have_the_bits_of_mj_step(tmp_path, option, condim):
     lanes = make_lanes(load_model(own_robot(tmp_path, option, condim)))
@@ -120,13 +133,37 @@ def test_lanes_refuse_a_model_outside_of_their_class(tmp_path, option, reason):
         make_lanes(load_model(own_robot(tmp_path, option)))
 
 
+def test_lanes_refuse_a_body_that_gravity_spares(tmp_path):
+    path = Path(own_robot(tmp_path))
+    path.write_text(path.read_text().replace('<body pos="0.3 0 0">', '<body pos="0.3 0 0" gravcomp="0.5">'))
+    with pytest.raises(ValueError, match="gravcomp"):
+        make_lanes(load_model(str(path)))
+
+
+def test_lanes_refuse_a_contact_that_moves_nothing(tmp_path):
+    path = tmp_path / "top.xml"
+    path.write_text("""<mujoco><worldbody><geom type="plane" size="9 9 9"/><body pos="0 0 0.1"><geom size="0.2"/>
+        <joint name="spin" axis="0 0 1"/><body pos="0.5 0 1"><geom size="0.1"/><joint axis="0 1 1" pos="0 0 1"/></body>
+        </body></worldbody><actuator><motor joint="spin"/></actuator></mujoco>""")
+    with pytest.raises(ValueError, match="moves nothing"):
+        make_lanes(load_model(str(path)))
+
+
+def test_random_models_are_equal_or_refused():
+    program = Path(__file__).parents[3] / "fuzz" / "fuzz_mujoco_lanes.py"
+    done = subprocess.run([sys.executable, program, "--cases", "40", "--steps", "30"], capture_output=True, text=True,
+                          timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert int(re.search(r"(\d+) equal$", done.stdout, re.MULTILINE)[1]) >= 10, done.stdout
+
+
 @pytest.mark.parametrize(("parts", "reason"), [({"condim": 4}, "dimensions"), ({"plane": 'euler="9 0 0"'}, "level")])
 def test_lanes_refuse_contacts_outside_of_their_class(tmp_path, parts, reason):
     with pytest.raises(ValueError, match=reason):
         make_lanes(load_model(own_robot(tmp_path, **parts)))
 
 
-@pytest.mark.parametrize("env_id", IDS)
+@pytest.mark.parametrize("env_id", [*IDS, *TASKS])
 @pytest.mark.parametrize("num_threads", [0, 2])
 def test_pool_in_lanes_steps_as_one_by_mj_step(env_id, num_threads):
     with make_both(env_id, num_threads=num_threads)[0] as lanes, make_both(env_id)[1] as mj_step:
@@ -134,6 +171,13 @@ def test_pool_in_lanes_steps_as_one_by_mj_step(env_id, num_threads):
         for pool in pools:
             pool.reset()
         step_both(pools, np.random.default_rng(0), 60)
+
+
+def test_pool_of_different_frame_skips_steps_as_one_by_mj_step():
+    pools = make_both("HalfCheetah-v5", 4, env_options=[{"frame_skip": 1 + k % 2} for k in range(4)])
+    for pool in pools:
+        pool.reset()
+    step_both(pools, np.random.default_rng(6), 5)
 
 
 @pytest.mark.parametrize("autoreset_mode", ["NextStep", "SameStep"])
@@ -144,7 +188,7 @@ def test_pool_in_lanes_resets_as_one_by_mj_step(autoreset_mode):
     step_both(pools, np.random.default_rng(1), 60)
 
 
-@pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Ant-v5"])
+@pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Ant-v5", "Humanoid-v5", "InvertedDoublePendulum-v4", *TASKS])
 def test_states_of_a_pool_in_lanes_are_those_of_mj_step(env_id):
     rng = np.random.default_rng(2)
     pools = make_both(env_id)
@@ -170,15 +214,15 @@ def test_copies_in_a_pool_in_lanes_have_the_state_of_mj_step():
     step_both(pools, rng, 5)
 
 
-def test_wrong_lanes_are_found_reported_once_and_not_used_any_more():
+def test_wrong_lanes_are_found_reported_once_and_not_used_any_more(tmp_path, walker):
+    path = own_robot(tmp_path)
     rng = np.random.default_rng(4)
-    pools = make_both("HalfCheetah-v5", frame_skip=4, reset_noise_scale=0.25)
+    pools = make_both("HalfCheetah-v5", xml_file=path, frame_skip=4, reset_noise_scale=0.25)
     for pool in pools:
         pool.reset()
-    # the lanes of this model end with its last user
-    lanes = make_lanes(load_model("half_cheetah.xml"))
-    lanes.plant_gravity(np.nextafter(-9.81, 0))
-    with pytest.warns(UserWarning, match="lanes and mj_step differ in qpos") as caught:
+    # lanes have read the model before
+    importlib.import_module("walker.robot").set_gravity(load_model(path), np.nextafter(-9.81, 0))
+    with pytest.warns(UserWarning, match="lanes and mj_step differ in") as caught:
         # the first environment is checked at once, the others within a thousand of MuJoCo's steps
         for _ in range(260):
             for pool in pools:

@@ -2,7 +2,7 @@
 from collections import deque
 
 import numpy as np
-from family_tests import playing
+from family_tests import players_of
 
 from cypool.envs.common.group_references import GroupReferences
 from cypool.envs.rware.specs import LAYERS
@@ -129,13 +129,4 @@ class Player:
         return 3 if CLOCKWISE[(CLOCKWISE.index(agent.dir.value) + 1) % 4] == wanted else 2
 
 
-def players(seed):
-    """Has `check_parity` play with players instead of by chance."""
-    random = np.random.default_rng(seed)
-
-    def choose(references, sampled):
-        if not hasattr(references, "players"):
-            references.players = [Player(random, env) for env in references.envs]
-        return np.stack([player.choose() for player in references.players]).astype(sampled.dtype)
-
-    return playing(choose, GroupReferences)
+players = players_of(Player, GroupReferences)

@@ -4,9 +4,17 @@ import importlib.util
 import numpy as np
 import pytest
 from envs.rware.play import BASE, VARIANTS, players
-from family_tests import assert_edits_are_harmless, continues, imports_nothing, refuses
+from family_tests import (
+    assert_edits_are_harmless,
+    continues,
+    draws_after_a_reset,
+    imports_nothing,
+    pettingzoo_accepts,
+    refuses,
+    refuses_other_forms,
+)
 from saving import MODES
-from state_edits import edited, number_in, with_own
+from state_edits import edited, number_in
 from weights import often_slow
 
 import cypool
@@ -174,19 +182,9 @@ def test_states_that_break_rules_are_refused():
         env.load(edited(env.save(), {"request[0]": 3, "request[1]": 3}))
 
 
-@pytest.mark.parametrize("own", [(), None, ("text",), (b"",), (b"\1",), (b"\0\0",)])
-def test_states_of_other_forms_are_refused(own):
-    env = made()
-    with pytest.raises((TypeError, ValueError), match="state|expected"):
-        env.load(with_own(env.save(), own))
+test_states_of_other_forms_are_refused = refuses_other_forms(made)
 
-
-def test_render_without_a_reset_is_refused():
-    env = played(n_agents=9)
-    env.load(with_own(env.save(), (b"\0",)))
-    with pytest.raises(RuntimeError, match="render: expected a reset before, got none"):
-        env.render()
-    env.step([[FORWARD] * 9])
+test_render_without_a_reset_is_refused = draws_after_a_reset(made)
 
 
 test_bad_options_are_refused = refuses([
@@ -219,7 +217,4 @@ def test_most_of_everything_is_stepped():
 
 test_nothing_is_imported = imports_nothing([(BASE, {}, True)], ["rware", "networkx", "pyglet", "pettingzoo"])
 
-
-def test_parallel_env_passes_the_test_of_pettingzoo():
-    parallel_api_test = pytest.importorskip("pettingzoo.test").parallel_api_test
-    parallel_api_test(cypool.parallel_env(BASE), num_cycles=100)
+test_parallel_env_passes_the_test_of_pettingzoo = pettingzoo_accepts(BASE)

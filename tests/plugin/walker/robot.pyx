@@ -7,6 +7,7 @@ from cypool.options import number
 from cypool.env cimport import_cypool
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 from cypool.envs.mujoco.mujoco cimport MujocoEnv
+from cypool.envs.mujoco_common.mujoco_common cimport Model
 
 import_cypool()
 
@@ -16,6 +17,11 @@ XML = os.path.join(os.path.dirname(os.path.abspath(__file__)), "robot.xml")
 @describes_robot(XML, 10, goal=number(0.9, -10, 10, "How high the tip is when an episode ends."))
 def describe(model, options):
     return describe_robot(model, model.nq + model.nv, {"height": "float64"}, options)
+
+
+def set_gravity(Model model, double z):
+    """Changes a model that others hold, which nothing in cypool does."""
+    model.mj.opt.gravity[2] = z
 
 
 cdef class Robot(MujocoEnv):

@@ -1,0 +1,2 @@
+"""MaMuJoCo: MuJoCo's robots, cut into agents."""
+from cypool.envs import mujoco  # noqa: F401

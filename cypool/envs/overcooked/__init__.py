@@ -1,0 +1,1 @@
+"""Overcooked: cooks in a kitchen that cook and serve soups together."""

@@ -1,0 +1,154 @@
+"""The spec of Overcooked: its options, what soups are worth, and spaces."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cypool.envs.overcooked.layouts import (
+    INGREDIENTS,
+    MOST_INGREDIENTS,
+    RECIPES,
+    Layout,
+    check_layout,
+    layout_of,
+    recipe_of,
+)
+from cypool.options import Option, choice, describes, integer, number, optional
+from cypool.spec import Array, Discrete, EnvSpec, Group
+from cypool.util.arguments import check_choice, check_int, check_list, shown
+
+# in the order of the layers in kitchen.h
+LAYERS = ("own place", "other place", *(f"{whose} direction {way}" for whose in ("own", "other")
+                                        for way in ("north", "south", "east", "west")),
+          "pot", "counter", "onion dispenser", "tomato dispenser", "dish dispenser", "serving", "onions in pot",
+          "tomatoes in pot", "onions in soup", "tomatoes in soup", "time left", "soup is ready", "dishes", "onions",
+          "tomatoes", "urgency")
+_MOST = 1_000_000
+_LONGEST = 2**30
+# bytes of all observations of a kitchen that is stepped well within a microsecond
+_MOST_BRIEF = 20_000
+
+
+class Soups(NamedTuple):
+    """Values and times of soups, by onions * 4 + tomatoes.
+
+    Attributes:
+        values: What the one who serves it gets; 0: it was not ordered.
+        times: Steps that it cooks.
+    """
+
+    values: list[float]
+    times: list[int]
+
+
+def _check_orders(name: str, value: Any) -> tuple[tuple[str, ...], ...]:
+    orders = []
+    for k, order in enumerate(check_list(name, value, "a list of lists of ingredients")):
+        own = f"{name}[{k}]"
+        items = tuple(sorted(check_choice(f"{own}[{i}]", item, INGREDIENTS)
+                             for i, item in enumerate(check_list(own, order, "a list of ingredients"))))
+        if not 1 <= len(items) <= MOST_INGREDIENTS:
+            raise ValueError(f"{own}: expected 1 to {MOST_INGREDIENTS} ingredients, got {shown(order)}")
+        orders.append(items)
+    if len(set(orders)) < len(orders):
+        raise ValueError(f"{name}: expected orders that differ, got {shown(value)}")
+    return tuple(orders)
+
+
+def _check_numbers(name: str, value: Any) -> tuple[int, ...]:
+    return tuple(check_int(f"{name}[{k}]", each, 0, _MOST)
+                 for k, each in enumerate(check_list(name, value, "a list of ints")))
+
+
+@describes(
+    layout=Option("cramped_room", check_layout,
+                  "The name of a layout of overcooked-ai, or a text: lines of X (counter), O, T and D (dispensers of "
+                  "onions, tomatoes and dishes), P (pot), S (where soups are served), space, and players 1 to 9."),
+    horizon=integer(400, 1, _LONGEST, "Steps of an episode."),
+    shaped_reward=number(0.0, 0, 1e6, "An agent's reward has its shaped reward times this."),
+    obs_dtype=choice("int64", ("int64", "uint8"), "Dtype of observations: that of overcooked-ai, or a smaller one."),
+    start_all_orders=optional(_check_orders, 'Recipes that are worth something: lists of "onion" and "tomato"; an '
+                                             "empty list: all are. None: those of the layout."),
+    start_bonus_orders=optional(_check_orders, "Recipes that are worth more, likewise."),
+    order_bonus=number(None, 0, 1e6, "How many times as much these are worth; None: as the layout says, else 2."),
+    delivery_reward=integer(None, 1, _MOST, "What each soup is worth. None for this and the next three: as the layout "
+                                            "says, else 20."),
+    recipe_values=optional(_check_numbers, "What each of `start_all_orders` is worth."),
+    onion_value=integer(None, 1, _MOST, "What an onion in a soup is worth."),
+    tomato_value=integer(None, 1, _MOST, "What a tomato in a soup is worth."),
+    cook_time=integer(None, 1, _MOST, "Steps that each soup cooks. None for this and the next three: as the layout "
+                                      "says, else 20."),
+    recipe_times=optional(_check_numbers, "Steps that each of `start_all_orders` cooks."),
+    onion_time=integer(None, 1, _MOST, "Steps for each onion in a soup."),
+    tomato_time=integer(None, 1, _MOST, "Steps for each tomato in a soup."),
+    placement_in_pot_reward=number(3.0, 0, 1e6, "Shaped reward for an ingredient that is put into a pot."),
+    dish_pickup_reward=number(3.0, 0, 1e6, "Shaped reward for a dish that is taken where it is of use."),
+    soup_pickup_reward=number(5.0, 0, 1e6, "Shaped reward for a soup that is taken out of its pot."))
+def overcooked(options: dict[str, Any]) -> EnvSpec:
+    layout = layout_of(options["layout"])
+    times = soups_of(options, layout).times
+    count, shape = len(layout.players), (len(layout.terrain[0]), len(layout.terrain), len(LAYERS))
+    high = np.ones(len(LAYERS), np.int64)
+    for layer in ("onions in pot", "tomatoes in pot", "onions in soup", "tomatoes in soup"):
+        high[LAYERS.index(layer)] = MOST_INGREDIENTS
+    high[LAYERS.index("time left")] = max(times)
+    dtype = np.dtype(options["obs_dtype"])
+    if max(times) > np.iinfo(dtype).max:
+        raise ValueError(f'obs_dtype: expected "int64" where a soup cooks for {max(times)} steps, got "{dtype}"')
+    rewards = Array((count,), np.float64, 0)
+    return EnvSpec(agents={"agent": Group(count, Array(shape, dtype, 0, high), Discrete(6))}, state="observations",
+                   info={"sparse_reward": rewards, "shaped_reward": rewards}, options=options, render_fps=5,
+                   brief_steps=count * int(np.prod(shape)) * dtype.itemsize <= _MOST_BRIEF)
+
+
+def soups_of(options: dict[str, Any], layout: Layout) -> Soups:
+    """Returns what soups are worth, and how long they cook.
+
+    Raises:
+        ValueError: Options exclude each other.
+    """
+    words = dict(layout.words)
+    for name in ("start_all_orders", "start_bonus_orders"):
+        if options[name] is not None:
+            words[name] = [recipe_of(order) for order in options[name]]
+    if options["order_bonus"] is not None:
+        words["order_bonus"] = options["order_bonus"]
+    listed = words.get("start_all_orders", [])
+    values = _by_recipe(options, words, listed, ("delivery_reward", "recipe_values", "onion_value", "tomato_value"))
+    times = _by_recipe(options, words, listed, ("cook_time", "recipe_times", "onion_time", "tomato_time"))
+    orders, bonus = layout.orders or (listed, words.get("start_bonus_orders", []))
+    for recipe in bonus:
+        if orders and recipe not in orders:
+            raise ValueError(f"start_bonus_orders: expected some of start_all_orders, got "
+                             f"{' and '.join(f'{n} {name}' for n, name in zip(recipe, INGREDIENTS, strict=True))}")
+    worth = [0.0] * (MOST_INGREDIENTS + 1)**2
+    cooks = [0] * len(worth)
+    for recipe in RECIPES:
+        k = recipe[0] * (MOST_INGREDIENTS + 1) + recipe[1]
+        cooks[k] = times[recipe]
+        if not orders or recipe in orders:
+            worth[k] = float(values[recipe] * (words.get("order_bonus", 2) if recipe in bonus else 1))
+    return Soups(worth, cooks)
+
+
+def _by_recipe(options: dict[str, Any], words: dict[str, Any], orders: list[tuple[int, int]],
+               names: tuple[str, str, str, str]) -> dict[tuple[int, int], int]:
+    """Returns a number of each recipe, as one of four options says: for all, listed, or by onions and tomatoes."""
+    given = {name: options[name] for name in names if options[name] is not None}
+    # an option takes the place of whatever the layout says
+    given = given or {name: words[name] for name in names if name in words}
+    every, listed, onion, tomato = names
+    if (onion in given) != (tomato in given):
+        one, other = (onion, tomato) if onion in given else (tomato, onion)
+        raise ValueError(f"{other}: expected a number together with {one}, got None")
+    ways = [name for name in (every, listed, onion) if name in given]
+    if len(ways) > 1:
+        raise ValueError(f"{ways[1]}: expected None together with {ways[0]}, got {shown(given[ways[1]])}")
+    if listed in given and len(given[listed]) != len(orders):
+        raise ValueError(f"{listed}: expected {len(orders)} numbers, one for each of start_all_orders, got "
+                         f"{len(given[listed])}")
+    by_order = dict(zip(orders, given[listed], strict=True)) if listed in given else {}
+    if onion in given:
+        return {recipe: recipe[0] * given[onion] + recipe[1] * given[tomato] for recipe in RECIPES}
+    return {recipe: by_order.get(recipe, given.get(every, 20)) for recipe in RECIPES}
