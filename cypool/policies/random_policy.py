@@ -17,6 +17,8 @@ from cypool.util.arguments import check_int, shown
 class RandomPolicy(Policy):
     """A policy for `rollout` that draws each legal action with the same probability.
 
+    Without `action_mask` in the spec, as where an observation hook leaves it out, it draws any action.
+
     Args:
         spec: Of the environments: `env.env_spec`. The action is Discrete, or that of each agent of one group.
         seed: Of what is drawn. The numbers depend on it, on the environment and agent, and on how many steps the policy

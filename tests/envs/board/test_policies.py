@@ -121,3 +121,14 @@ def test_wrong_masks_are_refused():
         env.rollout(3, policy=cypool.RandomPolicy(made(view="players").env_spec))
     with pytest.raises(ValueError, match="spec: expected an action that is Discrete"):
         cypool.RandomPolicy(cypool.make_spec("Pendulum-v1"))
+
+
+@pytest.mark.parametrize("output", ["argmax", "categorical", "random"])
+def test_policy_chooses_legal_actions_next_to_hooks_in_python(output):
+    env = made(reward_hook=lambda batch: batch.reward * 2)
+    _, info = env.reset()
+    policy = cypool.RandomPolicy(env.env_spec) if output == "random" else network(env.env_spec, output)
+    rollout = env.rollout(40, policy=policy)
+    masks = masks_before(env, rollout, info["action_mask"])
+    assert np.take_along_axis(masks, rollout.action[..., None], 2)[..., 0][masks.any(2)].all()
+    assert set(rollout.reward[rollout.terminated].tolist()) <= {0, 2}
