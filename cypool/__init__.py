@@ -34,7 +34,7 @@ if find_spec("cypool.env") is None:
 
 from cypool.api.conversions import add_conversion
 from cypool.errors import ClosedError, CompileError, EnvError, WorkerError
-from cypool.making.factory import from_factories, make, make_dm, make_gym, make_gymnasium, parallel_env
+from cypool.making.factory import aec_env, from_factories, make, make_dm, make_gym, make_gymnasium, parallel_env
 from cypool.registration.gymnasium_ids import announce_all
 from cypool.registration.registry import add_source, list_all_envs, make_spec, register, register_pattern
 
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from cypool.engine.engine import ThreadPool
     from cypool.policies import Policy
     from cypool.policies.mlp import MLP, Choice
+    from cypool.policies.random_policy import RandomPolicy
     from cypool.replay.buffer import ReplayBuffer
     from cypool.replay.layout import Episode, Sample
     from cypool.state import State, load_state
@@ -56,9 +57,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MLP", "Choice", "ClosedError", "CompileError", "Difference", "EnvError", "Episode", "History", "Policy",
-    "ReplayBuffer", "Sample", "State", "ThreadPool", "WorkerError", "compile", "first_difference", "from_factories",
-    "get_include", "history", "list_all_envs", "load_history", "load_state", "make", "make_dm", "make_gym",
-    "make_gymnasium", "make_spec", "parallel_env", "record", "register", "register_pattern", "text",
+    "RandomPolicy", "ReplayBuffer", "Sample", "State", "ThreadPool", "WorkerError", "aec_env", "compile",
+    "first_difference", "from_factories", "get_include", "history", "list_all_envs", "load_history", "load_state",
+    "make", "make_dm", "make_gym", "make_gymnasium", "make_spec", "parallel_env", "record", "register",
+    "register_pattern", "text",
 ]
 
 add_source("cypool.envs")
@@ -84,6 +86,7 @@ if not TYPE_CHECKING:
     # they come with NumPy: only for those who want them
     _MODULES = {
         "ThreadPool": "engine.engine", "MLP": "policies.mlp", "Choice": "policies.mlp", "Policy": "policies",
+        "RandomPolicy": "policies.random_policy",
         "ReplayBuffer": "replay.buffer", "Episode": "replay.layout", "Sample": "replay.layout",
         "State": "state", "load_state": "state", "text": "util.texts", "compile": "tools.compile",
         "record": "tools.video",

@@ -87,6 +87,9 @@ cdef class Env:
     # optional: with the GIL, on the caller's thread. Takes the options of `reset(options=...)`, a dict, for the reset
     # that follows; checks them first
     cdef int take_reset_options(self, dict options) except -1
+    # optional: where the spec says `illegal`. Writes 1 for each action that may be taken now, else 0; with agents a row
+    # for each, all 0 of those that do not act
+    cdef int legal(self, uint8_t* mask) except -1 nogil
 
 
 cdef inline int import_cypool() except -1:

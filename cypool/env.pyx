@@ -112,3 +112,6 @@ cdef class Env:
 
     cdef int take_reset_options(self, dict options) except -1:
         raise ValueError(f"options: expected only reset_mask, as {self.spec.id} has none, got {list(options)}")
+
+    cdef int legal(self, uint8_t* mask) except -1 nogil:
+        raise NotImplementedError("legal")

@@ -6,6 +6,8 @@ not there. So methods are called as if they could not raise, and then the result
 from cpython.exc cimport PyErr_Occurred
 from cpython.ref cimport PyObject
 
+from libc.stdint cimport uint8_t
+
 from cypool.env cimport Env, Rows, Slot
 
 cdef extern from *:
@@ -16,6 +18,7 @@ ctypedef int (*Step)(Env env, const void* action) noexcept nogil
 ctypedef int (*Observe)(Env env, const Slot* out) noexcept nogil
 ctypedef int (*StepMany)(Env env, const Rows* rows) noexcept nogil
 ctypedef int (*CopyFrom)(Env env, Env other) noexcept nogil
+ctypedef int (*Legal)(Env env, uint8_t* mask) noexcept nogil
 ctypedef int (*Take)(Env env, object given) noexcept
 ctypedef int (*TakeOptions)(Env env, dict options) noexcept
 
@@ -50,6 +53,10 @@ cdef inline int step_envs(PyObject* env, const Rows* rows) except -1 nogil:
 
 cdef inline int copy_from_env(PyObject* env, PyObject* other) except -1 nogil:
     return check_status("copy_from", (<CopyFrom>(<Env>env).copy_from)(<Env>env, <Env>other))
+
+
+cdef inline int legal_env(PyObject* env, uint8_t* mask) except -1 nogil:
+    return check_status("legal", (<Legal>(<Env>env).legal)(<Env>env, mask))
 
 
 cdef inline int seed_env(Env env, object seed) except -1:

@@ -291,6 +291,10 @@ class EnvSpec:
         turns: Whether only some of the agents act in a step: those that `Agents.turn` names.
         state: The input of a central critic: "observations", those of all agents; an `Array`, which the environment
             writes as its first info, called `state`; or None.
+        illegal: What becomes of an action that is not legal, where only some are: those that `Env.legal` names.
+            "error": the call raises a ValueError, and nothing was stepped; "lose": the environment is stepped with it,
+            and says what follows. The action is a `Discrete`, or that of one group of agents is. `action_mask`, int8,
+            an info or a part of what agents observe, shows what is legal. None: all actions are.
     """
 
     observation: Any = ()
@@ -313,6 +317,7 @@ class EnvSpec:
     agents_leave: bool = False
     turns: bool = False
     state: Array | Literal["observations"] | None = None
+    illegal: Literal["error", "lose"] | None = None
 
     def __post_init__(self) -> None:
         if self.agents:
@@ -334,6 +339,10 @@ class EnvSpec:
                 raise ValueError(f"info: expected a name that cypool does not use itself, without an underscore in "
                                  f"front, got {shown(name)}; {', '.join(OWN_INFO)} are taken")
             _check_part(f"info[{name!r}]", part, Array)
+        if self.illegal not in (None, "error", "lose"):
+            raise ValueError(f"illegal: expected 'error', 'lose' or None, got {shown(self.illegal)}")
+        if self.illegal is not None and not isinstance(self.one_action, Discrete):
+            raise ValueError(f"illegal: expected None where no action is a Discrete, got {shown(self.illegal)}")
         if self.goals is not None and not _has_goals(self.observation):
             raise ValueError("goals: expected achieved_goal and desired_goal in the observation, arrays of one dtype "
                              f"and shape, got {shown(self.observation)}")
@@ -374,6 +383,19 @@ class EnvSpec:
     def actions(self) -> list[tuple[Any, Array | Discrete]]:
         """The action's parts likewise, in the order in which they lie in the argument of `step`."""
         return list(_parts(self.action))
+
+    @property
+    def one_action(self) -> Any:
+        """The action of an environment with one agent, or of one agent of a single group."""
+        return next(iter(self.agents.values())).action if len(self.agents) == 1 else self.action
+
+    @property
+    def mask_column(self) -> int | None:
+        """Which of the arrays that `observe` writes is `action_mask`: those of the observation first; None: none is."""
+        if self.illegal is None:
+            return None
+        names = [name for name, _ in self.observations] + list(self.info)
+        return names.index("action_mask") if "action_mask" in names else None
 
     @property
     def action_bytes(self) -> int:

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 # the names of cypool.__all__, by purpose
 NAMES = {
-    "Make pools": ["make", "from_factories", "make_gymnasium", "make_gym", "make_dm", "parallel_env",
+    "Make pools": ["make", "from_factories", "make_gymnasium", "make_gym", "make_dm", "parallel_env", "aec_env",
                    "ThreadPool"],
     "Find and register environments": ["list_all_envs", "make_spec", "register", "register_pattern", "compile",
                                        "get_include"],
     "States and histories": ["State", "load_state", "history", "History", "load_history", "first_difference",
                              "Difference"],
     "Replay buffers": ["ReplayBuffer", "Sample", "Episode"],
-    "Policies inside a rollout": ["MLP", "Choice", "Policy"],
+    "Policies inside a rollout": ["MLP", "Choice", "RandomPolicy", "Policy"],
     "Texts and videos": ["text", "record"],
     "Errors": ["EnvError", "WorkerError", "ClosedError", "CompileError"],
 }
@@ -31,6 +31,7 @@ POOL = {
     "Go back, and branch": ["save", "load", "copy"],
     "Rewards of goals": ["compute_reward", "compute_terminated", "compute_truncated"],
     "Several agents": ["by_agent", "state"],
+    "Games with turns": ["sample_legal"],
     "Draw": ["render"],
     "Change to tensors": ["torch", "xla"],
     "Look up": ["env_spec", "spec", "np_random_seed", "np_random"],

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from cypool.envs import FAMILIES
 from cypool.envs.family import matches
+from cypool.registration.registry import entry_of
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -34,7 +35,7 @@ class Cases(NamedTuple):
     Attributes:
         quick_ids: Patterns of the ids that default tests compare with their references and look at with `check_env`.
         slow_ids: Patterns of those among them that take seconds.
-        contract_options: By class: options for `check_env`.
+        contract_options: By class: options for `check_env`, and for tests of all that is small.
         short_episode: Options of both, with which every episode ends within twenty steps.
         in_engine_tests: Whether those tests of the engine need it that `.ci/sanitize thread` and `address` run.
         is_small: Whether it has no native library, and environments that are quick to make: default tests also save,
@@ -74,6 +75,14 @@ class Cases(NamedTuple):
 
 
 CASES: dict[str, Cases] = {family.name: import_module(f"envs.{family.name}.cases").CASES for family in FAMILIES}
+
+
+def contract_options_of(id: str) -> Mapping[str, Any]:
+    """Returns the `contract_options` of an id of cypool's."""
+    entry_point = entry_of(id).entry_point
+    family = next(each for each in FAMILIES if each.has(entry_point))
+    options: Mapping[str, Any] = family.of_class(CASES[family.name].contract_options, entry_point, {})
+    return options
 
 
 def chosen(names: Iterable[str], patterns: Iterable[str]) -> list[str]:

@@ -156,7 +156,7 @@ def assert_goes_on(id, mode, num_threads, batch_size, before, after, **options):
             again.needs_reset = saved.needs_reset[[1, *range(1, NUM)]]
             assert again.play(actions[[1, *range(1, NUM)]])[:2] == [want[1]] * 2
         # nothing of the saved state has changed meanwhile
-        assert pickle.dumps(saved) == packed
+        assert pickle.dumps(saved.rows) == pickle.dumps(pickle.loads(packed).rows)
         pool.close()
     assert pickle.dumps(state) == packed
     return ends

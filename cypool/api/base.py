@@ -261,7 +261,8 @@ class VectorAPI:
 
         A policy chooses each action from the observation after the last step, or after the reset before the rollout. A
         policy in C runs on the threads. A Python function is called T times with the observation of all environments,
-        and returns actions as `step` takes them.
+        and returns actions as `step` takes them. Where only some actions are legal, it gets the info `action_mask`,
+        too.
 
         Args:
             actions: Shape (T, num_envs, *action shape), the steps first, or a dict of such arrays where actions are

@@ -366,6 +366,22 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         """
         return by_agent(self._env_spec, values)
 
+    def sample_legal(self) -> Any:
+        """Draws actions, all that are legal with the same probability, without a look at masks in Python.
+
+        The draws come from the generator of `action_space`: `env.action_space.seed(0)` seeds them.
+
+        Returns:
+            Actions as `step` takes them; those where no action is legal, as the episode is over, are 0. Where all
+            actions are legal: what `action_space.sample()` returns.
+
+        Raises:
+            RuntimeError: An environment is in flight, or was never reset.
+        """
+        if self._env_spec.illegal is None:
+            return self.action_space.sample()
+        return self._pool.sample_legal(self.action_space.np_random.bit_generator)
+
     def torch(self, device: Any = "cpu", pin: bool | None = None) -> TorchEnv:
         """Returns the pool with tensors in the place of arrays: a `cypool.adapters.torch.TorchPool`.
 

@@ -358,7 +358,7 @@ def _formatted_info(spec: EnvSpec, info: dict[str, Any], shape: tuple[int, int],
 
 
 def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: int, out: RolloutBuffers | None,
-                  timeout: float | None, policy: Callable[[Any], Any] | None) -> RolloutBuffers:
+                  timeout: float | None, policy: Callable[..., Any] | None) -> RolloutBuffers:
     """Where Python has a part in each step: hooks, policies, and environments in other processes."""
     spec, num_envs = env.env_spec, env._pool.num_envs
     read = reader_of(spec, num_envs)
@@ -369,6 +369,7 @@ def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: in
     over = np.zeros(num_envs, np.bool_)
     end = None if timeout is None else time.monotonic() + timeout
     outputs: Mapping[str, NDArray[Any]] = {}
+    has_mask = spec.illegal is not None and "action_mask" in spec.info
     if isinstance(policy, Policy):
         policy.check(spec, num_envs)
         policy._begin(num_steps, num_envs)
@@ -396,7 +397,12 @@ def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: in
             continue
         actions = rows[t * num_envs:(t + 1) * num_envs]
         if policy is not None:
-            actions[ids] = _choice(env, policy, _shown(env)[0] if t == 0 else buffers[t - 1][0], read, ids)[ids]
+            if t == 0:
+                seen, *_, own = _shown(env)
+                mask = own["action_mask"] if has_mask else None
+            else:
+                seen, mask = buffers[t - 1][0], info["action_mask"][t - 1] if has_mask else None
+            actions[ids] = _choice(env, policy, seen, mask, read, ids)[ids]
             for output in outputs.values():
                 output[t, over] = 0
         try:
@@ -441,10 +447,10 @@ def _shown(env: RolloutEnv) -> Any:
     return env._pool.recv()
 
 
-def _choice(env: RolloutEnv, policy: Callable[[Any], Any], obs: Any, read: Callable[..., NDArray[Any]],
+def _choice(env: RolloutEnv, policy: Callable[..., Any], obs: Any, mask: Any, read: Callable[..., NDArray[Any]],
             ids: EnvIds) -> NDArray[Any]:
     """Returns the actions that a policy in Python chooses, as the engine takes them; those of `ids` count."""
-    chosen = env._pool.call_user(policy, obs)
+    chosen = env._pool.call_user(policy if mask is None else lambda seen: policy(seen, mask), obs)
     num_envs, acting = env._pool.num_envs, None
     if env.env_spec.has_absent_agents:
         acting = np.zeros((num_envs, env.env_spec.num_agents), np.bool_)

@@ -147,6 +147,25 @@ cdef class BetweenSteps(PoolLife):
                     acting[k * n + j] = agents.alive[j] and (agents.turn == NULL or agents.turn[j])
         return result
 
+    def sample_legal(self, bit_generator):
+        """Draws a legal action for each environment, or agent, uniformly; of environments with `illegal`.
+
+        Args:
+            bit_generator: NumPy's, which draws.
+
+        Returns:
+            int64, (k,) or (k, agents), for those whose actions `send` takes; 0 where no action is legal.
+
+        Raises:
+            RuntimeError: As `send`.
+        """
+        cdef Call call
+        cdef uint32_t count
+        cdef const int32_t* ids
+        self._enter(call)
+        ids = self.ids.check(self.scheduler, None, STEP, &count)
+        return self.legal_actions.sample(self.scheduler, ids, count, bit_generator)
+
     def render(self, cnp.ndarray env_ids=None):
         """Draws environments.
 

@@ -277,6 +277,8 @@ cdef class Pool(BetweenSteps):
         cdef char* target = self.scheduler.actions.data()
         if <size_t>cnp.PyArray_NBYTES(actions) != count * self.action_bytes or not cnp.PyArray_ISCARRAY_RO(actions):
             raise self._wrong_actions(actions, count)
+        if self.legal_actions is not None and self.legal_actions.checks:
+            self.legal_actions.check(self.scheduler, ids, count, <const int64_t*>source)
         if out is not None:
             self.layout.check_out(out, count)
         if self.scheduler.supports_step_many:

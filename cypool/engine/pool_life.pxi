@@ -71,6 +71,7 @@ cdef class PoolLife:
     cdef readonly bint is_async
     cdef readonly object hooks
     cdef Observers observers
+    cdef LegalActions legal_actions  # None: all are legal
     cdef PoolLife parent              # the pool whose threads a companion uses; else None
     cdef atomic[int] num_unfinished  # companions that are being made
     cdef bint is_companion
@@ -99,6 +100,7 @@ cdef class PoolLife:
         mode = {"next_step": NEXT_STEP, "same_step": SAME_STEP, "disabled": DISABLED}[autoreset]
         self.companions = weakref.WeakSet()
         self.observers = Observers()
+        self.legal_actions = None if spec.illegal is None else LegalActions(spec)
         self.layout = Layout(batch_size, spec, mode == SAME_STEP, statistics)
         # this number of batches can hold rows at once, as each env has one row at most
         num_open = self.num_envs // batch_size + 2 if self.is_async else 1

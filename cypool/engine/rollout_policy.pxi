@@ -2,7 +2,7 @@
 cimport cython
 from cpython.exc cimport PyErr_Occurred
 from cpython.ref cimport PyObject
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcpy, memset
 from libcpp.memory cimport unique_ptr, make_unique
 from libcpp.vector cimport vector
@@ -23,6 +23,7 @@ cnp.import_array()
 cdef extern from "cypool/policies/decisions.h" namespace "cypool" nogil:
     cdef struct Decisions:
         const void* obs
+        const uint8_t* mask
         void* actions
         const void* parameters
         int64_t step
@@ -64,6 +65,7 @@ cdef class RolloutPolicy:
     cdef char* state                 # of environment 0; NULL: none
     cdef size_t state_bytes          # of one environment
     cdef size_t action_bytes
+    cdef int mask_column             # of the columns of a row; -1: there is none
     cdef vector[ActionPart] parts
     cdef list described              # (name, spec) of each
     cdef vector[char] memory         # where the policy writes, for each thread: a zone, the action, a zone
@@ -84,6 +86,7 @@ cdef class RolloutPolicy:
             self.state = cnp.PyArray_BYTES(policy._state)
             self.state_bytes = policy._state.nbytes // len(policy._state)
         self.action_bytes = spec.action_bytes
+        self.mask_column = -1 if spec.mask_column is None else spec.mask_column
         self.described = list(spec.action.items()) if isinstance(spec.action, Mapping) else [(None, spec.action)]
         for _, each in self.described:
             self.parts.push_back(part_of(each, offset))
@@ -208,6 +211,7 @@ cdef int choose_actions(Scheduler scheduler, Claim* claim, uint32_t at, uint32_t
     cdef RowPointers shown
     cdef Decisions decisions
     cdef OpenBatch* batch = scheduler.open[0]
+    cdef int mask = scheduler.policy.mask_column
     decisions.env_id, decisions.count = <uint32_t>claim.ids[at], end - at
     if claim.rollout.step == 0:
         batch = scheduler.policy.first.get()
@@ -217,6 +221,9 @@ cdef int choose_actions(Scheduler scheduler, Claim* claim, uint32_t at, uint32_t
         row = last // scheduler.observe_every * num_envs + (claim.first_row - claim.rollout.step * num_envs) + at
     set_row_pointers(&shown, batch, batch.columns, row)
     decisions.obs = shown.columns[0]
+    decisions.mask = NULL
+    if mask >= 0:
+        decisions.mask = <const uint8_t*>shown.columns[mask]
     decisions.actions = <char*>claim.actions + decisions.env_id * scheduler.action_bytes
     decisions.step = claim.rollout.step
     scheduler.policy.choose_many(&decisions)

@@ -1,18 +1,20 @@
 """The public functions that make pools: from arguments to environments with an API."""
 from __future__ import annotations
 
+import contextlib
 from enum import Enum
 from typing import TYPE_CHECKING, Any, overload
 
-from cypool.registration.registry import NAMES_ALL, reserve
+from cypool.registration.registry import NAMES_ALL, make_spec, reserve
 from cypool.util.arguments import check_bool, check_list, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Literal, ParamSpec, Protocol
 
     import gymnasium
 
+    from cypool.api.aec import AECEnv
     from cypool.api.base import VectorAPI
     from cypool.api.dm import DmPool
     from cypool.api.gym import GymPool
@@ -217,18 +219,51 @@ def parallel_env(id: str, **kwargs: Any) -> ParallelEnv:
         TypeError: As `make`.
         ImportError: PettingZoo is not installed.
     """
-    try:
+    with _needing_pettingzoo("parallel_env"):
         from cypool.api.pettingzoo import ParallelEnv
+    return ParallelEnv(_pool_of_one(id, kwargs))
+
+
+def aec_env(id: str, **kwargs: Any) -> AECEnv:
+    """Makes one game with turns, with PettingZoo's AEC API.
+
+    Args:
+        id: An id of `list_all_envs()` whose environment has turns, such as "board/connect_four-v0".
+        **kwargs: As in `parallel_env`. A game that has several views is seen by all players.
+
+    Returns:
+        A `cypool.api.aec.AECEnv`, which is a `pettingzoo.AECEnv`.
+
+    Raises:
+        ValueError: The environment has no turns; or as `make`.
+        TypeError: As `make`.
+        ImportError: PettingZoo is not installed.
+    """
+    with _needing_pettingzoo("aec_env"):
+        from cypool.api.aec import AECEnv
+    if "view" in make_spec(id).options:
+        kwargs.setdefault("view", "players")
+    return AECEnv(_pool_of_one(id, kwargs))
+
+
+@contextlib.contextmanager
+def _needing_pettingzoo(function: str) -> Iterator[None]:
+    """Says what to install if an import does not find PettingZoo."""
+    try:
+        yield
     except ModuleNotFoundError as error:
         if error.name != "pettingzoo":
             raise
-        raise ImportError('parallel_env: expected PettingZoo, found none: pip install "cypool[pettingzoo]"') from error
+        raise ImportError(f'{function}: expected PettingZoo, found none: pip install "cypool[pettingzoo]"') from error
+
+
+def _pool_of_one(id: str, kwargs: dict[str, Any]) -> Any:
+    """Returns a pool of one environment that waits for a reset where its episode ended."""
     fixed: dict[str, Any] = {"env_type": "gymnasium", "num_envs": 1, "num_threads": 0, "autoreset_mode": "Disabled"}
     for name in fixed.keys() & kwargs.keys():
         raise ValueError(f"{name}: expected no such argument, as it is always {fixed[name]!r} here, got "
                          f"{shown(kwargs[name])}")
-    pool: Any = make(id, **fixed, **kwargs)
-    return ParallelEnv(pool)
+    return make(id, **fixed, **kwargs)
 
 
 reserve(make)

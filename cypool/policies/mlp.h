@@ -69,6 +69,7 @@ struct Plan {
 // The rows to choose for. Null: not wanted.
 struct MlpRows {
     const char* obs;
+    const uint8_t* mask;  // of discrete actions: 1 for legal ones
     size_t count;
     uint64_t step, first;  // which random numbers belong to the first row; the others have the next ones
     char* actions;
@@ -80,6 +81,7 @@ struct MlpRows {
     // Continues behind the first rows.
     void skip(const Plan& plan, size_t rows) noexcept {
         obs += rows * plan.observation_bytes;
+        if (mask != nullptr) mask += rows * plan.num_outputs;
         count -= rows;
         first += rows;
         if (actions != nullptr) actions += rows * plan.action_bytes;
@@ -232,10 +234,11 @@ struct MlpCall {
     float* entropy = nullptr;
     float* value = nullptr;
 
-    int choose(const void* obs, void* actions, int64_t step, size_t env_id, size_t count) const noexcept {
+    int choose(const void* obs, const uint8_t* mask, void* actions, int64_t step, size_t env_id,
+               size_t count) const noexcept {
         const size_t first = env_id * agents, at = static_cast<size_t>(step) * rows + first;
-        return network->choose({static_cast<const char*>(obs), count * agents, first_step + static_cast<uint64_t>(step),
-                                first, static_cast<char*>(actions),
+        return network->choose({static_cast<const char*>(obs), mask, count * agents,
+                                first_step + static_cast<uint64_t>(step), first, static_cast<char*>(actions),
                                 raw_action == nullptr ? nullptr : raw_action + at * network->num_actions,
                                 log_prob == nullptr ? nullptr : log_prob + at,
                                 entropy == nullptr ? nullptr : entropy + at, value == nullptr ? nullptr : value + at});
@@ -245,7 +248,8 @@ struct MlpCall {
 // The policy of an `MlpCall`, which its parameters are.
 inline int mlp_policy(const Decisions* decisions) noexcept {
     return static_cast<const MlpCall*>(decisions->parameters)
-        ->choose(decisions->obs, decisions->actions, decisions->step, decisions->env_id, decisions->count);
+        ->choose(decisions->obs, decisions->mask, decisions->actions, decisions->step, decisions->env_id,
+                 decisions->count);
 }
 
 }  // namespace cypool

@@ -110,6 +110,7 @@ class MLP(Policy):
         self._observation, self._action, self._agents = observation, action, agents
         self._activation, self._output, self._seed = activation, output, check_int("seed", seed, 0, 2**63 - 1)
         self._fits = spec.observation, spec.action
+        self._has_mask = spec.mask_column is not None
         self._state, self._steps, self._log_std, self._value = None, Steps(), None, None
         self._network = self._made(weights, biases, log_std, value)
 
@@ -163,34 +164,36 @@ class MLP(Policy):
         self._log_std, self._value = log_std, value
         return network
 
-    def __call__(self, observation: Any) -> NDArray[Any]:
+    def __call__(self, observation: Any, action_mask: Any = None) -> NDArray[Any]:
         """Returns the actions for observations.
 
         Args:
             observation: Shape (k, *observation shape), of the spec's dtype; of a group of agents (k, agents, ...).
+            action_mask: Where the spec has `illegal`: `info["action_mask"]`, shape (k, actions). Actions that are 0
+                there are not chosen, unless all are.
 
         Returns:
             (k, *action shape), of the spec's dtype; of a group of agents (k, agents, ...).
 
         Raises:
-            ValueError: It has another shape or dtype.
+            ValueError: They have another shape or dtype, or there is no mask where one belongs.
         """
-        return self.choose(observation).action
+        return self.choose(observation, action_mask).action
 
-    def choose(self, observation: Any) -> Choice:
+    def choose(self, observation: Any, action_mask: Any = None) -> Choice:
         """Returns actions for observations, and values for a learner.
 
         Args:
-            observation: As in a call. The random numbers of row k are those of environment k.
+            observation, action_mask: As in a call. The random numbers of row k are those of environment k.
 
         Returns:
             A `Choice` of arrays (k, ...); of a group of agents (k, agents, ...).
 
         Raises:
-            ValueError: The observation has another shape or dtype.
+            ValueError: As a call.
         """
         observation, rows = self._checked(observation)
-        return _Rollout(self, 1, rows).choose(observation)
+        return _Rollout(self, 1, rows).choose(observation, self._checked_mask(action_mask, rows))
 
     def values(self, observation: Any) -> NDArray[Any]:
         """Returns the values of observations, float32. Nothing is drawn.
@@ -209,7 +212,7 @@ class MLP(Policy):
         observation, rows = self._checked(observation)
         value = np.zeros(rows, np.float32)
         count = math.prod(rows)
-        Call(self._network, 1, 0, count, None, None, None, value).choose(observation, None, 0, count)
+        Call(self._network, 1, 0, count, None, None, None, value).choose(observation, None, None, 0, count)
         return value
 
     def _checked(self, observation: Any) -> tuple[NDArray[Any], tuple[int, ...]]:
@@ -221,6 +224,14 @@ class MLP(Policy):
             raise ValueError(f"observation: expected {dtype} of shape {shown_shape('k', *shape)}, got "
                              f"{observation.dtype} of shape {observation.shape}")
         return np.ascontiguousarray(observation), rows
+
+    def _checked_mask(self, mask: Any, rows: tuple[int, ...]) -> NDArray[Any] | None:
+        """Returns a C-contiguous mask for these rows; None where all actions are legal."""
+        if not self._has_mask:
+            if mask is not None:
+                raise ValueError(f"action_mask: expected None where all actions are legal, got {shown(mask)}")
+            return None
+        return check_mask(mask, (*rows, self._action.n))
 
     def check(self, spec: EnvSpec, num_envs: int) -> None:
         """Raises a ValueError if the MLP is for other observations or actions than a pool's."""
@@ -278,17 +289,27 @@ class _Rollout(Policy):
         self._call = Call(self._network, math.prod(rows[1:]), mlp._steps.take(num_steps), math.prod(rows), *memory)
         self._many_address, self._parameters_address = POLICY, self._call.address
 
-    def choose(self, observation: Any) -> Choice:
-        """Returns a `Choice` for the next step, from checked observations."""
+    def choose(self, observation: Any, mask: Any) -> Choice:
+        """Returns a `Choice` for the next step, from checked observations and masks."""
         step, mlp = self._step, self._mlp
         actions = np.zeros((*self._rows, *mlp._action.shape), mlp._action.dtype)
-        self._call.choose(observation, actions, step, self._rows[0])
+        self._call.choose(observation, mask, actions, step, self._rows[0])
         self._step = step + 1
         return Choice(actions, *(self._outputs[name][step] if name in self._outputs else None
                                  for name in Choice._fields[1:]))
 
-    def __call__(self, observation: Any) -> NDArray[Any]:
-        return self.choose(self._mlp._checked(observation)[0]).action
+    def __call__(self, observation: Any, action_mask: Any = None) -> NDArray[Any]:
+        checked, rows = self._mlp._checked(observation)
+        return self.choose(checked, self._mlp._checked_mask(action_mask, rows)).action
+
+
+def check_mask(mask: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Returns a mask of legal actions, C-contiguous and of bytes."""
+    array = check_array("action_mask", mask, f"int8 of shape {shape}, as info['action_mask']")
+    if array.shape != shape or array.dtype not in (np.int8, np.uint8, np.bool_):
+        raise ValueError(f"action_mask: expected int8 of shape {shape}, as info['action_mask'], got {array.dtype} of "
+                         f"shape {array.shape}")
+    return np.ascontiguousarray(array)
 
 
 def _check_ends(name: str, layers: list[tuple[Any, Any]], num_inputs: int, num_outputs: int, why: str) -> None:

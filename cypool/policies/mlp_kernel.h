@@ -288,6 +288,17 @@ CYPOOL_INLINE void draw_words(const Plan& plan, const MlpRows& given, size_t row
     }
 }
 
+// Makes the logits of illegal actions minus infinity, in rows where any action is legal.
+CYPOOL_INLINE void mask_logits(const Plan& plan, const uint8_t* mask, size_t rows, size_t block_rows, float* last) {
+    for (size_t row = 0; row < rows; row++, mask += plan.num_outputs) {
+        uint8_t any = 0;
+        for (size_t j = 0; j < plan.num_outputs; j++) any |= mask[j];
+        for (size_t j = 0; any != 0 && j < plan.num_outputs; j++) {
+            if (mask[j] == 0) last[j * block_rows + row] = -__builtin_inff();
+        }
+    }
+}
+
 // Discrete actions of V vectors of rows.
 template <int V>
 CYPOOL_INLINE void write_numbers(const Plan& plan, const MlpRows& given, size_t rows, const float* last, float* memory,
@@ -404,12 +415,13 @@ template <int V> void choose_some(const Plan& plan, const MlpRows& given, size_t
             given.value[row] = value[row] != value[row] ? __builtin_nanf("") : value[row];
     }
     if (given.actions == nullptr) return;
-    const float* last = run_network<V>(plan.policy, plan.num_policy_layers, plan.activation, x, first, second);
+    float* last = run_network<V>(plan.policy, plan.num_policy_layers, plan.activation, x, first, second);
     if constexpr (V == 0) {
         // one row; the others are not used
         for (size_t j = 0; j < plan.num_outputs; j++) spread[j * B] = last[j];
         last = spread;
     }
+    if (given.mask != nullptr) mask_logits(plan, given.mask, rows, B, last);
     draw_words(plan, given, rows, B, words);
     if (plan.num_actions == 0)
         write_numbers<VECTORS>(plan, given, rows, last, rest, words);

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 LOG_STD_LIMIT: int
 POLICY: int
+RANDOM_POLICY: int
 SIMD: list[Any]
 
 @final
@@ -22,7 +23,14 @@ class Call:
     ) -> None: ...
     @property
     def address(self) -> Any: ...
-    def choose(self, obs: NDArray[Any], actions: NDArray[Any], step: int, count: int) -> Any: ...
+    def choose(
+        self,
+        obs: NDArray[Any],
+        mask: NDArray[Any],
+        actions: NDArray[Any],
+        step: int,
+        count: int,
+    ) -> Any: ...
 
 @final
 class Network:
@@ -44,6 +52,13 @@ class Network:
     @property
     def simd(self) -> Any: ...
     def use_simd(self, name: str) -> Any: ...
+
+@final
+class RandomCall:
+    def __init__(self, seed: int, agents: int, num_actions: int, first_step: int) -> None: ...
+    @property
+    def address(self) -> Any: ...
+    def choose(self, mask: NDArray[Any], actions: NDArray[Any], step: int, count: int) -> Any: ...
 
 @final
 class Steps:

@@ -1,7 +1,7 @@
 # distutils: extra_compile_args = -O2
 """The network of an MLP in C++; `mlp.py` checks its arguments."""
 cimport cython
-from libc.stdint cimport int64_t, uint64_t, uintptr_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t, uintptr_t
 from libcpp cimport bool as cbool
 from libcpp.memory cimport make_unique, unique_ptr
 from libcpp.vector cimport vector
@@ -51,17 +51,27 @@ cdef extern from "cypool/policies/mlp.h" namespace "cypool" nogil:
         float* log_prob
         float* entropy
         float* value
-        int choose(const void* obs, void* actions, int64_t step, size_t env_id, size_t count) noexcept
+        int choose(const void* obs, const uint8_t* mask, void* actions, int64_t step, size_t env_id,
+                   size_t count) noexcept
 
     int mlp_policy(const Decisions* decisions) noexcept
 
     const int CLogStdLimit "cypool::mlp::LOG_STD_LIMIT"
+
+cdef extern from "cypool/policies/random_policy.h" namespace "cypool" nogil:
+    cdef cppclass CRandomCall "cypool::RandomCall":
+        uint64_t seed, first_step
+        size_t agents, num_actions
+        void choose(const uint8_t* mask, int64_t* actions, int64_t step, size_t env_id, size_t count) noexcept
+
+    int random_policy(const Decisions* decisions) noexcept
 
 # in the order of the enum
 SIMD = ["none", "avx2", "avx512"]
 LOG_STD_LIMIT = CLogStdLimit
 # for `Policy`: the function that chooses for many environments
 POLICY = <uintptr_t>&mlp_policy
+RANDOM_POLICY = <uintptr_t>&random_policy
 
 
 @cython.final
@@ -131,6 +141,13 @@ cdef class Steps:
         return first
 
 
+cdef const uint8_t* mask_of(cnp.ndarray array):
+    """Where a mask of bytes is; NULL for None."""
+    if array is None:
+        return NULL
+    return <const uint8_t*>cnp.PyArray_DATA(array)
+
+
 cdef float* numbers_of(cnp.ndarray array):
     """Where the numbers of a float32 array are; NULL for None."""
     if array is None:
@@ -166,14 +183,41 @@ cdef class Call:
         """Where the call is."""
         return <uintptr_t>&self.call
 
-    def choose(self, cnp.ndarray obs, cnp.ndarray actions, int64_t step, size_t count):
+    def choose(self, cnp.ndarray obs, cnp.ndarray mask, cnp.ndarray actions, int64_t step, size_t count):
         """Chooses for C-contiguous observations of `count` environments; without actions only their values."""
         cdef const void* source = cnp.PyArray_DATA(obs)
+        cdef const uint8_t* legal = mask_of(mask)
         cdef void* target = NULL
         cdef int failed
         if actions is not None:
             target = cnp.PyArray_DATA(actions)
         with nogil:
-            failed = self.call.choose(source, target, step, 0, count)
+            failed = self.call.choose(source, legal, target, step, 0, count)
         if failed:
             raise MemoryError("MLP")
+
+
+@cython.final
+cdef class RandomCall:
+    """A policy that draws legal actions, at work: for a rollout, or for masks that are given.
+
+    Args:
+        seed: Of what is drawn.
+        agents: Rows of an environment.
+        num_actions: How many actions there are.
+        first_step: Which random numbers the first step has.
+    """
+    cdef CRandomCall call
+
+    def __cinit__(self, uint64_t seed, size_t agents, size_t num_actions, uint64_t first_step):
+        self.call.seed, self.call.first_step = seed, first_step
+        self.call.agents, self.call.num_actions = agents, num_actions
+
+    @property
+    def address(self):
+        """Where the call is."""
+        return <uintptr_t>&self.call
+
+    def choose(self, cnp.ndarray mask, cnp.ndarray actions, int64_t step, size_t count):
+        """Writes C-contiguous actions of `count` environments; `mask` is None if all are legal."""
+        self.call.choose(mask_of(mask), <int64_t*>cnp.PyArray_DATA(actions), step, 0, count)

@@ -191,7 +191,7 @@ class _Run:
         ours.action_space.seed(self.seed)
         ended = []
         for self.step in range(1, num_steps + 1):
-            actions = ours.action_space.sample()
+            actions = ours.sample_legal()
             if hasattr(theirs, "choose"):
                 actions = theirs.choose(actions)
             *batch, info = ours.step(actions)

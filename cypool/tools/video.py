@@ -75,7 +75,7 @@ def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = N
         rewards = np.zeros((num_steps, env.num_envs))
         show()
         for t in range(num_steps):
-            obs, rewards[t], _, _, _ = env.step(env.action_space.sample() if actions is None else actions(obs))
+            obs, rewards[t], _, _, _ = env.step(env.sample_legal() if actions is None else actions(obs))
             show()
     return rewards
 

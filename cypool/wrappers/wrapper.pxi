@@ -1,13 +1,13 @@
 # An environment around another one, and memory for its observation.
 from libc.math cimport NAN
-from libc.stdint cimport uintptr_t
+from libc.stdint cimport uint8_t, uintptr_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from cpython.ref cimport PyObject
 
-from cypool.env_methods cimport (copy_from_env, give_options, load_env, observe_env, reset_env, seed_env,
-                                 step_env)
+from cypool.env_methods cimport (copy_from_env, give_options, legal_env, load_env, observe_env, reset_env,
+                                 seed_env, step_env)
 from cypool.util.constants cimport ALIGNMENT
 
 
@@ -85,6 +85,9 @@ cdef class Wrapper(Env):
 
     cdef int take_reset_options(self, dict options) except -1:
         return give_options(self.inner, options)
+
+    cdef int legal(self, uint8_t* mask) except -1 nogil:
+        return legal_env(<PyObject*>self.inner, mask)
 
 
 cdef class Scratch:

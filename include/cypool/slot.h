@@ -3,7 +3,7 @@
 
 // To raise with any change of Env or StepBackend (their methods, the order of these, fields), Slot, Rows, Agents,
 // Transition or Decision. import_cypool() compares it: modules that only have hooks or policies call it, too.
-#define CYPOOL_ABI 5
+#define CYPOOL_ABI 6
 
 #include <cstdint>
 

@@ -4,7 +4,7 @@ import re
 import dm_env
 import numpy as np
 import pytest
-from cases import CASES
+from cases import CASES, contract_options_of
 from saving import MODES, NUM, Player, actions_for, make, started
 from weights import exhaustive, slow
 
@@ -61,7 +61,7 @@ SMALL = [entry.id for family in FAMILIES if CASES[family.name].is_small and fami
 
 @pytest.mark.parametrize("id", SMALL)
 def test_every_small_environment(id):
-    assert assert_copies(id, "NextStep", 2, 23, 30, max_episode_steps=20) > 0
+    assert assert_copies(id, "NextStep", 2, 23, 30, max_episode_steps=20, **contract_options_of(id)) > 0
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -7,7 +7,7 @@ import time
 import dm_env
 import numpy as np
 import pytest
-from cases import CASES
+from cases import CASES, contract_options_of
 from saving import MODES, NUM, Player, actions_for, assert_goes_on, make, started
 from weights import one_of_each_class, slow
 
@@ -51,7 +51,7 @@ def test_it_goes_on_exactly(walker, id, options, num_threads, batch_size, mode):
     if CASES[family.name].is_small and family.is_installed for entry, stands_for_class in one_of_each_class(family)])
 def test_every_small_environment_goes_on_exactly(id):
     for mode in MODES:
-        assert_goes_on(id, mode, 2, 5, 23, 60, max_episode_steps=30)
+        assert_goes_on(id, mode, 2, 5, 23, 60, max_episode_steps=30, **contract_options_of(id))
 
 
 def test_options_that_are_arrays():

@@ -157,7 +157,7 @@ def _draw(id: str, options: dict[str, Any], is_asked_for: bool) -> None:
             env.reset()
             env.action_space.seed(0)
             for _ in range(20):
-                env.step(env.action_space.sample())
+                env.step(env.sample_legal())
             image = np.asarray(env.render()[0])
     except Exception as error:
         # optional unless asked for: a machine may have no OpenGL

@@ -117,7 +117,7 @@ def _play_in_window(env: Any, id: str, policy: Callable[[Any], Any] | None, rand
     if policy:
         choose = lambda obs, _: policy(obs)  # noqa: E731
     elif random:
-        choose = lambda *_: env.action_space.sample()  # noqa: E731
+        choose = lambda *_: env.sample_legal()  # noqa: E731
     else:
         of_keys, keys = action_of_keys(env.env_spec, entry_point)
         choose = lambda _, held: np.asarray([of_keys(held)])  # noqa: E731

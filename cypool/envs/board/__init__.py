@@ -1,0 +1,1 @@
+"""Board games with turns: tic-tac-toe, connect four, Othello, Breakthrough, Hex, Go, backgammon and 2048."""

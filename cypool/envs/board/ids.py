@@ -1,0 +1,27 @@
+"""The ids of board games."""
+from __future__ import annotations
+
+from cypool.envs.family import Family
+from cypool.registration.registry import register
+
+# by id, without the family
+CLASSES = {"tic_tac_toe": "TicTacToe", "connect_four": "ConnectFour", "othello": "Othello",
+           "breakthrough": "Breakthrough", "hex": "Hex", "go": "Go", "backgammon": "Backgammon",
+           "2048": "Game2048"}
+
+FAMILY = Family(
+    name="board",
+    title="Board games",
+    description="games with turns: Go, backgammon, Othello, Hex, connect four and others, and 2048",
+    extra="board",
+    reference="OpenSpiel 2.0.2",
+    reference_package="pyspiel",
+    fidelity="everything",
+    smoke_ids=("board/connect_four-v0", "board/2048-v0"),
+    keys={"TicTacToe": {str(k + 1): k for k in range(9)}, "ConnectFour": {str(k + 1): k for k in range(7)},
+          "Game2048": {"up": 0, "right": 1, "down": 2, "left": 3}},
+    turns=("*",))
+
+for _id, _class in CLASSES.items():
+    register(f"board/{_id}-v0", f"cypool.envs.board.board:{_class}",
+             reference="cypool.envs.board.reference:make_reference")

@@ -1,0 +1,76 @@
+"""Pictures of board games."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cypool.envs.common.grid_picture import GridPicture
+
+# of each game: the color of cells, and those of the two players; whether the lowest row is the last one of the picture
+_LOOKS = {
+    "tic_tac_toe": ("white", "blue", "red", False), "connect_four": ("blue", "red", "yellow", True),
+    "othello": ("green", "black", "white", False), "breakthrough": ("brown", "black", "white", False),
+    "hex": ("white", "black", "orange", False), "go": ("orange", "black", "white", False)}
+_TILES = ("gray", "brown", "orange", "red", "teal", "blue", "green", "black")
+
+
+def draw(game: str, tensor: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """Returns the picture of a position.
+
+    Args:
+        game: Its id, without the family.
+        tensor: What player 0 sees.
+    """
+    if game == "backgammon":
+        return _draw_points(tensor)
+    rows, cols = tensor.shape[-2:]
+    picture = GridPicture(rows, cols)
+    if game == "2048":
+        for r, c in np.argwhere(tensor > 0):
+            tile = int(tensor[r, c])
+            picture.square(r, c, _TILES[(tile.bit_length() - 2) % len(_TILES)])
+            picture.number(r, c, tile)
+        return picture.pixels
+    cells, *players, is_upside_down = _LOOKS[game]
+    for r in range(rows):
+        for c in range(cols):
+            picture.fill(r, c, cells)
+    for stones, color in zip(_stones(game, tensor), players, strict=True):
+        for r, c in np.argwhere(stones):
+            picture.disk(rows - 1 - r if is_upside_down else r, c, color)
+    return picture.pixels
+
+
+def _draw_points(tensor: NDArray[Any]) -> NDArray[np.uint8]:
+    """Returns a picture of backgammon: the points, the bar and the dice between them, and checkers off at the right."""
+    picture = GridPicture(3, 13)
+    for c in range(12):
+        picture.fill(1, c, "gray")
+    for who, color in enumerate(("black", "red")):
+        of_points = tensor[96 * who:96 * (who + 1)].reshape(24, 4) @ (1, 2, 3, 1) + 3 * (
+            tensor[96 * who + 3:96 * (who + 1):4] > 0)
+        for point, count in enumerate(of_points):
+            if count:
+                row, col = (0, point - 12) if point >= 12 else (2, 11 - point)
+                picture.square(row, col, color)
+                picture.number(row, col, int(count))
+        if tensor[192 + 3 * who]:
+            picture.square(1, 3 + 4 * who, color)
+            picture.number(1, 3 + 4 * who, int(tensor[192 + 3 * who]))
+        picture.square(2 * who, 12, color)
+        picture.number(2 * who, 12, int(tensor[193 + 3 * who]))
+    for k in range(2):
+        if tensor[198 + k]:
+            picture.square(1, 9 + k, "blue")
+            picture.number(1, 9 + k, int(tensor[198 + k]))
+    return picture.pixels
+
+
+def _stones(game: str, tensor: NDArray[np.float32]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Returns where the stones of both players are."""
+    if game == "hex":
+        return tensor[5:].max(0), tensor[:4].max(0)
+    first, second = {"tic_tac_toe": (2, 1), "othello": (1, 2)}.get(game, (0, 1))
+    return tensor[first], tensor[second]

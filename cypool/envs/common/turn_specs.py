@@ -1,0 +1,63 @@
+"""Options and specs of games in which players move in turn, which are those of `TurnEnv`."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cypool.options import Option, choice
+from cypool.spec import Array, Discrete, EnvSpec, Group
+from cypool.util.arguments import check_choice, check_int
+
+ILLEGAL = choice("error", ("error", "lose"), 'What an action that is not legal is: an "error", a ValueError before '
+                                             'anything is stepped; or the player will "lose".')
+_VIEWS = ("mover", "players", "single")
+
+
+def turn_options(num_players: int) -> dict[str, Option]:
+    """Returns the options of a game with this number of players."""
+    if num_players == 1:
+        return {"illegal": ILLEGAL}
+
+    def check_seat(name: str, value: Any) -> int | str:
+        if isinstance(value, str):
+            return check_choice(name, value, ("random", "alternate"))
+        return check_int(name, value, 0, num_players - 1)
+
+    return {
+        "view": choice("mover", _VIEWS, 'Whose: "mover", the player who moves, in one row; "players", all players, as '
+                                        'agents; or "single", one player, who has opponents in the environment.'),
+        "seat": Option("random", check_seat, 'Which player the view "single" has: a number, "random", or "alternate", '
+                                             'each in turn.', (0, num_players - 1, "alternate", num_players, -1, "")),
+        "opponent": choice("random", ("random",), 'Who the others are in the view "single": "random" plays each legal '
+                                                  "action with the same probability."),
+        "illegal": ILLEGAL}
+
+
+def turn_spec(options: dict[str, Any], tensor: Array, num_actions: int, num_players: int, **more: Any) -> EnvSpec:
+    """Returns the spec of a game.
+
+    Args:
+        options: All, checked.
+        tensor: What a player sees.
+        num_actions: How many actions there are.
+        num_players: How many players there are.
+        **more: Other fields of the spec.
+    """
+    mask = Array((num_actions,), np.int8, 0, 1)
+    common = {"options": options, "illegal": options["illegal"], **more}
+    player = {"current_player": Array((), np.int32, -1, num_players - 1)} if num_players > 1 else {}
+    view = options.get("view", "mover")
+    if view == "players":
+        group = Group(num_players, {"observation": tensor, "action_mask": mask}, Discrete(num_actions))
+        return EnvSpec(agents={"player": group}, turns=True, info=player, **common)
+    info = {"action_mask": mask, **player}
+    if num_players > 1 and view == "mover":
+        info["rewards"] = Array((num_players,), np.float64)
+    return EnvSpec(observation=tensor, action=Discrete(num_actions), info=info, **common)
+
+
+def planes(*shape: int) -> Array:
+    """Returns a tensor of numbers that are 0 or 1."""
+    return Array(shape, np.float32, 0, 1)
+

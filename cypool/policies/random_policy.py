@@ -1,0 +1,96 @@
+"""A policy that draws legal actions, for rollouts."""
+from __future__ import annotations
+
+import math
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cypool.policies import Policy
+from cypool.policies.mlp import check_mask
+from cypool.policies.network import RANDOM_POLICY, RandomCall, Steps
+from cypool.spec import Discrete, EnvSpec
+from cypool.util.arguments import check_int, shown
+
+
+class RandomPolicy(Policy):
+    """A policy for `rollout` that draws each legal action with the same probability.
+
+    Without `action_mask` in the spec, as where an observation hook leaves it out, it draws any action.
+
+    Args:
+        spec: Of the environments: `env.env_spec`. The action is Discrete, or that of each agent of one group.
+        seed: Of what is drawn. The numbers depend on it, on the environment and agent, and on how many steps the policy
+            has made. They come from a stream of its own: environments draw what they always do.
+
+    Raises:
+        TypeError, ValueError: An argument is of the wrong kind.
+    """
+
+    def __init__(self, spec: EnvSpec, *, seed: int = 0) -> None:
+        if "_steps" in self.__dict__:
+            raise RuntimeError("the policy is made already")
+        if not isinstance(spec, EnvSpec):
+            raise TypeError(f"spec: expected an EnvSpec, such as env.env_spec, got {shown(spec)}")
+        if not isinstance(spec.one_action, Discrete):
+            raise ValueError(f"spec: expected an action that is Discrete, got {spec.one_action}")
+        self._action, self._num_agents = spec.action, spec.num_agents
+        self._num_actions, self._has_mask = spec.one_action.n, spec.mask_column is not None
+        self._shape = (spec.num_agents,) * bool(spec.agents)
+        self._seed, self._state, self._steps = check_int("seed", seed, 0, 2**63 - 1), None, Steps()
+
+    def __call__(self, observation: Any, action_mask: Any = None) -> NDArray[np.int64]:
+        """Returns actions.
+
+        Args:
+            observation: What is observed; of a dict `action_mask` is looked at, else only how many rows there are.
+            action_mask: Where the spec has `illegal`: `info["action_mask"]`, unless it is in the observation.
+
+        Returns:
+            (k,) int64; of a group of agents (k, agents).
+
+        Raises:
+            ValueError: The mask is missing, or has another shape or dtype.
+        """
+        if isinstance(observation, dict):
+            action_mask = observation.get("action_mask", action_mask)
+            observation = next(iter(observation.values()))
+        shape = (len(observation), *self._shape)
+        mask: Any = check_mask(action_mask, (*shape, self._num_actions)) if self._has_mask else None
+        actions = np.zeros(shape, np.int64)
+        self._call(1).choose(mask, actions, 0, len(actions))
+        return actions
+
+    def _call(self, num_steps: int) -> RandomCall:
+        """Returns the policy with random numbers that no other call has."""
+        return RandomCall(self._seed, math.prod(self._shape), self._num_actions, self._steps.take(num_steps))
+
+    def check(self, spec: EnvSpec, num_envs: int) -> None:
+        """Raises a ValueError if the policy is for other actions than a pool's."""
+        if spec.action != self._action or spec.num_agents != self._num_agents:
+            raise ValueError(f"policy: expected one for {spec.action}, got a RandomPolicy for {self._action}")
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a RandomPolicy cannot be pickled or copied: make another one with its seed")
+
+    def _for_rollout(self) -> Policy:
+        """Returns the policy of one rollout."""
+        return _Rollout(self)
+
+
+class _Rollout(Policy):
+    """A `RandomPolicy` in one rollout."""
+
+    def __init__(self, policy: RandomPolicy) -> None:
+        self._policy, self._state = policy, None
+
+    def check(self, spec: EnvSpec, num_envs: int) -> None:
+        self._policy.check(spec, num_envs)
+
+    def _begin(self, num_steps: int, num_envs: int) -> None:
+        self._drawing = self._policy._call(num_steps)
+        self._many_address, self._parameters_address = RANDOM_POLICY, self._drawing.address
+
+    def __call__(self, observation: Any, action_mask: Any = None) -> NDArray[np.int64]:
+        return self._policy(observation, action_mask)

@@ -1,0 +1,75 @@
+"""Board games next to OpenSpiel: random legal actions, with observations and masks; resets included."""
+import numpy as np
+from measuring import Table, chosen
+
+import cypool
+
+DEFAULTS = {"num_envs": 1024}
+IDS = {"board/tic_tac_toe-v0": {}, "board/connect_four-v0": {}, "board/othello-v0": {}, "board/breakthrough-v0": {},
+       "board/hex-v0": {}, "board/go-v0": {"board_size": 9}, "board/backgammon-v0": {}, "board/2048-v0": {}}
+STEPS = 64
+
+
+def rollout(id, num_envs, num_threads, **options):
+    """Returns a candidate: a rollout with a policy that draws legal actions."""
+    env = cypool.make(id, num_envs=num_envs, num_threads=num_threads, seed=0, **options)
+    env.reset()
+    policy, buffers = cypool.RandomPolicy(env.env_spec), env.rollout_buffers(STEPS)
+
+    def run():
+        env.rollout(STEPS, policy=policy, out=buffers)
+        return STEPS * num_envs
+
+    return run
+
+
+def loop(id, num_envs, num_threads, **options):
+    """Returns a candidate: draws legal actions, then steps; in Python."""
+    env = cypool.make(id, num_envs=num_envs, num_threads=num_threads, seed=0, **options)
+    env.reset()
+
+    def run():
+        for _ in range(20):
+            env.step(env.sample_legal())
+        return 20 * num_envs
+
+    return run
+
+
+def theirs(id, options):
+    """Returns a candidate: plays with OpenSpiel's own states."""
+    import pyspiel
+
+    game = pyspiel.load_game(id.removeprefix("board/").removesuffix("-v0"), options)
+    random = np.random.default_rng(0)
+    state = game.new_initial_state()
+
+    def run():
+        nonlocal state
+        num_steps = 0
+        for _ in range(100):
+            if state.is_terminal():
+                state = game.new_initial_state()
+                continue
+            if state.is_chance_node():
+                outcomes, p = zip(*state.chance_outcomes(), strict=True)
+                state.apply_action(random.choice(outcomes, p=p))
+                continue
+            state.observation_tensor()
+            legal = state.legal_actions()
+            state.apply_action(legal[int(random.random() * len(legal))])
+            num_steps += 1
+        return num_steps
+
+    return run
+
+
+def rows(arguments):
+    for id in chosen(IDS, arguments.patterns):
+        given = id, arguments.num_envs, arguments.num_threads
+        name = f"`{id}`" + "".join(f", {key} {value}" for key, value in IDS[id].items())
+        yield name, {"OpenSpiel": theirs(id, IDS[id]), "loop": loop(*given, **IDS[id]),
+                     "rollout": rollout(*given, **IDS[id])}
+
+
+TABLES = {"steps": Table(rows, ("rollout", "loop", "OpenSpiel"), (("OpenSpiel", "loop"),))}
