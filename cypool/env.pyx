@@ -58,6 +58,8 @@ cdef class Env:
 
     Threads: any, one at a time.
     """
+    # whether a step may be longer than its spec says
+    calls_user_code = False
 
     def __cinit__(self, spec, int env_id, *_):
         # further arguments go to the __init__ of a subclass
