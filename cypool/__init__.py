@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from cypool.policies.random_policy import RandomPolicy
     from cypool.replay.buffer import ReplayBuffer
     from cypool.replay.layout import Episode, Sample
+    from cypool.search.tree_search import Leaves, TreeResult, TreeSearch
     from cypool.state import State, load_state
     from cypool.tools.compile import compile
     from cypool.tools.video import record
@@ -56,11 +57,11 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "MLP", "Choice", "ClosedError", "CompileError", "Difference", "EnvError", "Episode", "History", "Policy",
-    "RandomPolicy", "ReplayBuffer", "Sample", "State", "ThreadPool", "WorkerError", "aec_env", "compile",
-    "first_difference", "from_factories", "get_include", "history", "list_all_envs", "load_history", "load_state",
-    "make", "make_dm", "make_gym", "make_gymnasium", "make_spec", "parallel_env", "record", "register",
-    "register_pattern", "text",
+    "MLP", "Choice", "ClosedError", "CompileError", "Difference", "EnvError", "Episode", "History", "Leaves", "Policy",
+    "RandomPolicy", "ReplayBuffer", "Sample", "State", "ThreadPool", "TreeResult", "TreeSearch", "WorkerError",
+    "aec_env", "compile", "first_difference", "from_factories", "get_include", "history", "list_all_envs",
+    "load_history", "load_state", "make", "make_dm", "make_gym", "make_gymnasium", "make_spec", "parallel_env",
+    "record", "register", "register_pattern", "text",
 ]
 
 add_source("cypool.envs")
@@ -90,6 +91,7 @@ if not TYPE_CHECKING:
         "ReplayBuffer": "replay.buffer", "Episode": "replay.layout", "Sample": "replay.layout",
         "State": "state", "load_state": "state", "text": "util.texts", "compile": "tools.compile",
         "record": "tools.video",
+        **dict.fromkeys(("Leaves", "TreeResult", "TreeSearch"), "search.tree_search"),
         **dict.fromkeys(("Difference", "History", "first_difference", "history", "load_history"), "api.history"),
     }
 

@@ -1,5 +1,5 @@
 """The contract of environments, in cypool and in other packages. See docs/tutorials/own_environment.md."""
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from cypool.random cimport Rng
 
@@ -39,6 +39,12 @@ cdef extern from "cypool/slot.h" namespace "cypool" nogil:
         # in pools with `episode_statistics`, else 0
         double* episode_return
         int64_t* episode_length
+
+    cdef struct Turn:           # who moves in a game, for tree search; all zero when `turn` begins
+        int32_t num_players     # the same in all states; 1: no game, or that of one player
+        int32_t player          # who moves now; not read at an end
+        uint64_t outcome        # of chance in the last step: states that differ by chance alone have different ones
+        double* reward          # of the last step, for each player
 
 cdef extern from "cypool/access.h" namespace "cypool" nogil:
     # typed access to actions and rows; T is the C type of the dtype in the spec
@@ -90,6 +96,8 @@ cdef class Env:
     # optional: where the spec says `illegal`. Writes 1 for each action that may be taken now, else 0; with agents a row
     # for each, all 0 of those that do not act
     cdef int legal(self, uint8_t* mask) except -1 nogil
+    # optional: for tree search, of games of several players, or with chance; by default one player and no chance
+    cdef void turn(self, Turn* out) noexcept nogil
 
 
 cdef inline int import_cypool() except -1:

@@ -58,6 +58,8 @@ cdef class Env:
 
     Threads: any, one at a time.
     """
+    # whether a step may be longer than its spec says
+    calls_user_code = False
 
     def __cinit__(self, spec, int env_id, *_):
         # further arguments go to the __init__ of a subclass
@@ -115,3 +117,6 @@ cdef class Env:
 
     cdef int legal(self, uint8_t* mask) except -1 nogil:
         raise NotImplementedError("legal")
+
+    cdef void turn(self, Turn* out) noexcept nogil:
+        out.num_players, out.reward[0] = 1, self.reward

@@ -1,5 +1,5 @@
 """Random numbers for environments, the same bits as NumPy's, without the GIL."""
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 
 cdef extern from "cypool/rng.h" namespace "cypool" nogil:
@@ -14,5 +14,7 @@ cdef extern from "cypool/rng.h" namespace "cypool" nogil:
 # makes the first stream continue as the second one, of the same kind, does; False: these are of a kind that it does not
 # know, and nothing has changed
 cdef bint copy_stream(const Rng* target, const Rng* source) noexcept nogil
+# has a stream continue at a place that depends on the number alone; False: as above
+cdef bint move_stream(const Rng* target, uint64_t place) noexcept nogil
 # Generator.normal
 cdef double normal(const Rng* rng, double mean, double deviation) noexcept nogil

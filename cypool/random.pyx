@@ -39,6 +39,7 @@ cdef extern from *:
         pass
 
 cdef extern from "cypool/rng.h" namespace "cypool" nogil:
+    uint64_t mixed(uint64_t& number) noexcept
     ctypedef void (*Draw "decltype(cypool::Rng::next_uint64)")() noexcept
     cdef struct OpenRng "cypool::Rng":
         void* state
@@ -61,6 +62,22 @@ cdef bint copy_stream(const Rng* target, const Rng* source) noexcept nogil:
         memcpy(to.state, come_from.state, sizeof(Mt19937State))
         return True
     return False
+
+
+cdef bint move_stream(const Rng* target, uint64_t place) noexcept nogil:
+    cdef OpenRng* to = <OpenRng*>target
+    cdef Pcg64State* state = <Pcg64State*>to.state
+    cdef uint64_t* words
+    cdef int k
+    if to.next_uint64 != draw_pcg64 or draw_pcg64 == NULL:
+        return False
+    words = <uint64_t*>state.numbers
+    for k in range(PCG64_NUMBERS // 8):
+        words[k] = mixed(place)
+    # the increment is odd, whichever of its words is the lower one
+    words[2], words[3] = words[2] | 1, words[3] | 1
+    state.has_uint32 = 0
+    return True
 
 
 cdef void copy_pcg64(Pcg64State* to, const Pcg64State* come_from) noexcept nogil:

@@ -273,8 +273,10 @@ class EnvSpec:
         sync_threads_per_cpu: The same for a synchronous pool, where `step_many` may begin several steps before it waits
             for one; None: as `threads_per_cpu`.
         brief_steps: Whether every step takes well below a microsecond, and every reset at most a few, whatever the
-            state. An asynchronous pool then makes a batch when `recv` asks for it, of those that were sent first, which
-            is faster than the order of finishing. It does so as long as it measures that this is true.
+            state, and none waits for another thread. A pool of few environments then keeps the GIL while it steps them,
+            as it takes longer to release it. An asynchronous pool makes a batch when `recv` asks for it, of those that
+            were sent first, which is faster than the order of finishing. It does so as long as it measures that this is
+            true.
         num_players: How many play in one environment; with more than one, observation and action have the players in
             their first dimension.
         id: The id it is registered under; filled in by `make_spec`, as are the next two.

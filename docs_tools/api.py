@@ -19,6 +19,7 @@ NAMES = {
     "States and histories": ["State", "load_state", "history", "History", "load_history", "first_difference",
                              "Difference"],
     "Replay buffers": ["ReplayBuffer", "Sample", "Episode"],
+    "Tree search": ["TreeSearch", "TreeResult", "Leaves"],
     "Policies inside a rollout": ["MLP", "Choice", "RandomPolicy", "Policy"],
     "Texts and videos": ["text", "record"],
     "Errors": ["EnvError", "WorkerError", "ClosedError", "CompileError"],

@@ -52,7 +52,7 @@ def _reader_of(description: Any, num_envs: int, num_agents: int, first_agent: in
                            for name, part in description.items()})
     if num_agents > 0:
         return GroupReader(description, num_envs, num_agents, first_agent)
-    return ActionReader(description, num_envs)
+    return ActionReader(description, num_envs).read
 
 
 def unpack(spec: EnvSpec, rows: NDArray[Any]) -> Any:
@@ -107,7 +107,7 @@ class DictReader:
         self.readers = readers
 
     def __call__(self, actions: Any, *acting: Any) -> NDArray[Any]:
-        """As `ActionReader`, for a dict of actions.
+        """As `ActionReader.read`, for a dict of actions.
 
         Returns:
             uint8, (k, bytes): in each row the parts, one behind the other.
@@ -134,12 +134,12 @@ class GroupReader:
     """
 
     def __init__(self, space: Array | Discrete, num_envs: int, count: int, first: int) -> None:
-        self.reader = ActionReader(space, num_envs * count)
+        self.reader = ActionReader(space, num_envs * count).read
         self.space, self.num_envs, self.count, self.agents = space, num_envs, count, slice(first, first + count)
         self.expected = f"shape {shown_shape('k', count, *space.shape)} with k of 1 to {num_envs}"
 
     def __call__(self, actions: Any, acting: NDArray[Any] | None = None) -> NDArray[Any]:
-        """As `ActionReader`, for shape (k, agents, *action shape) or (k * agents, *action shape).
+        """As `ActionReader.read`, for shape (k, agents, *action shape) or (k * agents, *action shape).
 
         Args:
             acting: Who acts, bool, (k, all agents); actions of others may be anything. None: all.

@@ -127,7 +127,7 @@ cdef class ActionReader:
             self.part = part_of(space, 0)
         self.checked = np.zeros(num_envs if self.discrete else 0, np.int64)
 
-    def __call__(self, actions):
+    def read(self, actions):
         """Checks actions, one per row.
 
         Args:

@@ -185,9 +185,9 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         mode = AutoresetMode(autoreset_mode)
         self._same_step = mode == AutoresetMode.SAME_STEP
         self.stays_at_end = mode == AutoresetMode.DISABLED
-        self._is_formatted = (not self._same_step and not pool.is_hosted and spec.num_players == 1
-                              and not spec.has_absent_agents)
         self._has_state = spec.state is not None
+        self._is_formatted = (not self._same_step and not pool.is_hosted and spec.num_players == 1
+                              and not spec.has_absent_agents and not self._has_state)
         self.metadata = {"autoreset_mode": mode, **metadata_of(spec)}
         self.render_mode = None if spec.render_fps is None else "rgb_array"
         self.single_observation_space, self.single_action_space = spaces_of(spec)
@@ -317,8 +317,6 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             return result
         # the engine's batch is laid out already: the shortest way, as it is gone the most often
         batch: Batch = self._pool.step(self._read(actions), None if env_id is None else ids_of(env_id), out)
-        if self._has_state:
-            self._last = batch
         return batch
 
     def state(self) -> NDArray[Any]:

@@ -172,7 +172,7 @@ class ParallelEnv(_ParallelEnv):
             for agent in self._names[name]:
                 for key, part in parts.items():
                     try:
-                        ActionReader(part, 1)(self._row(part, agent, actions, key)[None])
+                        ActionReader(part, 1).read(self._row(part, agent, actions, key)[None])
                     except (TypeError, ValueError) as error:
                         what = f"actions[{agent!r}]" + ("" if key is None else f"[{key!r}]")
                         text = str(error).removeprefix("actions").removesuffix(" in row 0")

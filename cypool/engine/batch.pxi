@@ -3,7 +3,7 @@ cimport cython
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uintptr_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcmp, memset
+from libc.string cimport memset
 from libcpp.atomic cimport atomic
 from libcpp.vector cimport vector
 
@@ -21,6 +21,7 @@ cnp.import_array()
 cdef extern from "cypool/engine/held_once.h":
     bint held_once "CYPOOL_HELD_ONCE"(PyObject* object) noexcept
     PyObject* PyList_GET_ITEM(PyObject* items, Py_ssize_t k) noexcept    # borrowed
+    Py_ssize_t PyList_GET_SIZE(PyObject* items) noexcept
 
 cdef extern from "cypool/engine/open_batch.h" namespace "cypool" nogil:
     enum:
@@ -236,16 +237,21 @@ cdef object _view(Layout layout, Memory memory, int k):
     return array
 
 
-cdef bint _intact(Layout layout, Memory memory, cnp.ndarray array, int k) except -1:
+cdef inline bint _intact(Layout layout, Memory memory, PyObject* borrowed, Py_ssize_t k) noexcept:
     """Whether the array is as `_view` made it, and there is no other reference to it: a user may have reshaped, locked
     or refilled it before letting it go, or may keep a weak reference."""
-    cdef size_t num_dims = layout.dims[k].size()
-    return (<size_t>cnp.PyArray_NDIM(array) == num_dims and cnp.PyArray_ISCARRAY(array)
-            and memcmp(cnp.PyArray_DIMS(array), layout.dims[k].data(), num_dims * sizeof(cnp.npy_intp)) == 0
-            and cnp.PyArray_BYTES(array) == memory.data + layout.offsets[k]
-            and cnp.PyArray_BASE(array) == <PyObject*>memory
-            and (<PyObject**>(<char*><PyObject*>array + WEAKREFS))[0] == NULL
-            and <PyObject*>cnp.PyArray_DESCR(array) == <PyObject*>layout.dtypes[k])
+    cdef cnp.ndarray array = <cnp.ndarray>borrowed
+    cdef size_t num_dims = layout.dims[k].size(), d
+    if (<size_t>cnp.PyArray_NDIM(array) != num_dims or not cnp.PyArray_ISCARRAY(array)
+            or cnp.PyArray_BYTES(array) != memory.data + layout.offsets[k]
+            or cnp.PyArray_BASE(array) != <PyObject*>memory
+            or (<PyObject**>(<char*>borrowed + WEAKREFS))[0] != NULL
+            or <PyObject*>cnp.PyArray_DESCR(array) != PyList_GET_ITEM(<PyObject*>layout.dtypes, k)):
+        return False
+    for d in range(num_dims):
+        if cnp.PyArray_DIM(array, <int>d) != layout.dims[k][d]:
+            return False
+    return True
 
 
 cdef class Block:
@@ -298,13 +304,14 @@ cdef class Block:
 
     cdef bint idle(self) except -1:
         """Whether only this block holds the arrays; repairs changes that a user made to them."""
-        cdef int k
-        for k in range(len(self.arrays)):
-            if not held_once(PyList_GET_ITEM(<PyObject*>self.arrays, k)):
+        cdef PyObject* arrays = <PyObject*>self.arrays
+        cdef Py_ssize_t k, n = PyList_GET_SIZE(arrays)
+        for k in range(n):
+            if not held_once(PyList_GET_ITEM(arrays, k)):
                 return False
-        for k in range(len(self.arrays)):
-            if not _intact(self.layout, self.memory, self.arrays[k], k):
-                self.arrays[k] = _view(self.layout, self.memory, k)
+        for k in range(n):
+            if not _intact(self.layout, self.memory, PyList_GET_ITEM(arrays, k), k):
+                self.arrays[k] = _view(self.layout, self.memory, <int>k)
         return True
 
     cdef void open_on(self, OpenBatch* batch) noexcept:

@@ -163,7 +163,8 @@ cdef class BetweenSteps(PoolLife):
         cdef uint32_t count
         cdef const int32_t* ids
         self._enter(call)
-        ids = self.ids.check(self.scheduler, None, STEP, &count)
+        # in an asynchronous pool those of the last batch; of episodes that are over, too
+        ids = self.ids.check(self.scheduler, None, STEP if self.is_async else INSPECT, &count)
         return self.legal_actions.sample(self.scheduler, ids, count, bit_generator)
 
     def render(self, cnp.ndarray env_ids=None):

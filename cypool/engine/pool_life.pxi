@@ -188,6 +188,10 @@ cdef class PoolLife:
             pool.ids.start(env.env_id)
         return pool
 
+    def environments(self):
+        """Returns the `Env` objects, in the order of their ids: not to be stepped while the pool is open."""
+        return list(self.scheduler.owner)
+
     def attach(self, observer):
         """Has an observer notified of the pool's calls, behind those that are attached, while another holds it.
 

@@ -21,6 +21,7 @@ cdef enum:
     NEIGHBOURS = 256             # light environments that take turns in a rollout: their rows share cache lines
     LOOK_STEPS = 16              # of a rollout, between two looks at the clock, if they take less than ...
     LOOK_NS = 20_000             # ... this
+    BRIEF_NS = 1_000             # to let go of the GIL, and to get it back, costs about a tenth of this
 
 
 cdef inline bint turn_over(Claim* claim) noexcept nogil:
@@ -77,6 +78,7 @@ cdef class Scheduler:
     cdef bint has_agents                 # several agents act in each environment
     cdef bint agents_leave               # not all of them are always there, and act
     cdef bint supports_step_many         # environments can step many at once
+    cdef bint keeps_gil                  # the environments promise steps of less than a microsecond
     cdef const int32_t* sources          # borrowed: whose copies the environments of the list become
     cdef Task task                       # of this batch
     cdef RolloutPolicy policy            # of this rollout, or None
@@ -105,6 +107,7 @@ cdef class Scheduler:
         self.statistics = statistics
         self.has_row_ends = statistics or autoreset == SAME_STEP
         spec = envs[0].spec
+        self.keeps_gil = all([each.spec.brief_steps and not each.calls_user_code for each in envs])
         self.has_agents = spec.num_agents > 0
         self.agents_leave = spec.has_absent_agents
         self.errors = {}
@@ -143,6 +146,10 @@ cdef class Scheduler:
         claim.caller.chunks, claim.caller.until = 0, timeout_ns
         while True:
             try:
+                if self.is_brief(claim, wanted):
+                    self.run_claims(claim)
+                    if batch.finished.load() >= wanted:
+                        return True
                 with nogil:
                     self.run_claims(claim)
                     # only this call waits for a batch that was cut short
@@ -154,6 +161,13 @@ cdef class Scheduler:
                     # an environment ran Python code, which saw it; the rest is done at the next call
                     self.publish_finished(claim)
                     raise
+
+    cdef bint is_brief(self, Claim* claim, uint32_t wanted) noexcept:
+        """Whether the caller steps all rows alone, in so little time that it may keep the GIL."""
+        cdef int64_t cost = self.counters.get().cost_ns.load()
+        return (self.keeps_gil and cost > 0 and self.task != STEP_BY_POLICY
+                and claim.caller.inline_count == wanted
+                and cost * wanted * (<int64_t>self.last_step.load() + 1) <= BRIEF_NS)
 
     cdef int fail(self, Claim* claim, object error) except -1:
         # store the error before the row counts, so that the receiver of the row finds it

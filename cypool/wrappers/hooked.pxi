@@ -17,6 +17,7 @@ cdef class Hooked(Wrapper):
         reward: `cypool.hooks.CHook`, called after each step of an episode; or None.
         observation: `cypool.hooks.CHook`, called to write a row; or None.
     """
+    calls_user_code = True
     cdef Hook reward_hook, observation_hook
     cdef tuple owners                # of the hooks' code
     cdef Scratch even, odd           # own the memory of the next two

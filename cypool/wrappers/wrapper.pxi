@@ -75,6 +75,12 @@ cdef class Wrapper(Env):
     cdef int load(self, object state) except -1:
         return load_env(self.inner, state)
 
+    cdef void turn(self, Turn* out) noexcept nogil:
+        self.inner.turn(out)
+        if out.num_players == 1:
+            # which a hook may have changed
+            out.reward[0] = self.reward
+
     cdef int copy_from(self, Env other) except -1 nogil:
         # nothing is lent: others may read the other one at the same time
         return copy_from_env(<PyObject*>self.inner, <PyObject*>(<Wrapper>other).inner)

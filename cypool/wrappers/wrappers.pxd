@@ -1,7 +1,7 @@
 """The base class of environments that contain another one."""
 from libcpp.vector cimport vector
 
-from cypool.env cimport Env, Slot
+from cypool.env cimport Env, Slot, Turn
 
 
 # An environment around another one, and memory for its observation.

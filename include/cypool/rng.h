@@ -17,6 +17,14 @@ struct Rng {
     uint64_t (*next_raw)(void* state);
 };
 
+// A random number, and the next one with the next call: splitmix64, for numbers that are no environment's.
+inline uint64_t mixed(uint64_t& number) noexcept {
+    uint64_t z = number += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
 // One double in [low, high), as Generator.uniform(low, high) draws it.
 inline double uniform(const Rng* rng, double low, double high) noexcept {
     return low + (high - low) * rng->next_double(rng->state);

@@ -2,7 +2,7 @@
 #pragma once
 
 // To raise with any change of Env or StepBackend (their methods, the order of these, fields), Slot, Rows, Agents,
-// Transition or Decision. import_cypool() compares it: modules that only have hooks or policies call it, too.
+// Transition, Turn or Decision. import_cypool() compares it: modules that only have hooks or policies call it, too.
 #define CYPOOL_ABI 6
 
 #include <cstdint>
@@ -46,6 +46,16 @@ struct Rows {
     double* reward;
     uint8_t* terminated;
     uint8_t* truncated;  // 0 so far
+};
+
+enum { CYPOOL_MOST_PLAYERS = 10 };
+
+// Who moves in a game, for tree search. All zero when `turn` begins.
+struct Turn {
+    int32_t num_players;  // the same in all states; 1: no game, or that of one player
+    int32_t player;       // who moves now; not read at an end
+    uint64_t outcome;     // of chance in the last step: states that differ by chance alone have different ones
+    double reward[CYPOOL_MOST_PLAYERS];  // of the last step, for each player
 };
 
 // In the place of `terminated`: the environment was not stepped, and the engine calls its `step` and `observe`, or its

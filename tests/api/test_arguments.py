@@ -255,14 +255,14 @@ def test_box_actions():
     from cypool.api.actions import ActionReader
     from cypool.spec import Array
 
-    read = ActionReader(Array((2,), np.float32, [-1, 0], [1, 2]), 2)
+    read = ActionReader(Array((2,), np.float32, [-1, 0], [1, 2]), 2).read
     good = np.array([[0.5, 1.5], [-1, 2]], np.float32)
     assert (read(good) == good).all() and not np.shares_memory(read(good), good)
     assert read([[0, 1]]).dtype == np.float32 and read(np.array([0.0, 1.0])).shape == (1, 2)
     rejected(ValueError, "actions: expected shape", lambda: read([[0.0, 1.0, 2.0]]))
     rejected(ValueError, "actions: expected shape", lambda: read(0.5))
     rejected(TypeError, "actions", lambda: read([["a", "b"]]))
-    whole = ActionReader(Array((1,), np.int64), 1)
+    whole = ActionReader(Array((1,), np.int64), 1).read
     # as a float the bound is 2**63, which no int64 is
     rejected(ValueError, "actions", lambda: whole([[2.0**63]]))
     rejected(ValueError, "actions", lambda: whole([[0.5]]))

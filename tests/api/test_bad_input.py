@@ -426,7 +426,7 @@ def test_render_while_another_thread_steps(walker, num_threads):
 @pytest.mark.parametrize("taken", [np.float32, np.float64])
 def test_actions_of_both_kinds_of_floats(taken, given):
     low, high = np.array([-0.1, -np.inf], taken), np.array([0.1, 2], taken)
-    reader = ActionReader(Array((2,), taken, low, high), 4)
+    reader = ActionReader(Array((2,), taken, low, high), 4).read
     actions = np.array([[-0.05, -1e30], [0.07, 2], [0, 1]], given)
     got = reader(actions)
     assert got.dtype == taken and (got == actions.astype(taken)).all() and not np.shares_memory(got, actions)

@@ -22,7 +22,7 @@ FLOORS = [
     ["env_methods", "hooks", "policies", "backend", "registration"],
     ["numba", "engine", "wrappers", "envs", "hosting"],
     ["api"],
-    ["making", "replay"],
+    ["making", "replay", "search"],
     ["adapters", "compat", "cluster"],
     ["testing"],
     ["tools"],

@@ -42,6 +42,25 @@ def test_one_fails_the_others_go_on(trouble, num_threads, action, kind, where):
         assert info["elapsed_step"][2] == 0
 
 
+@pytest.mark.parametrize("batch_size", [1, 2])
+@pytest.mark.parametrize("num_threads", THREADS)
+def test_brief_steps_that_raise_with_the_gil_held_fail_alone(trouble, num_threads, batch_size):
+    env = cypool.make("walker/Trouble-v0", num_envs=2, batch_size=batch_size, num_threads=num_threads, brief=True)
+    env.async_reset()
+    failed = 0
+    for turn in range(300):
+        try:
+            batch = env.recv()
+        except cypool.EnvError as error:
+            # until it knows how long a step takes, the pool lets go of the GIL
+            assert turn > 99 and isinstance(error.__cause__, ValueError)
+            batch, failed = error.batch, failed + len(error.causes)
+        ids = batch[4]["env_id"]
+        env.send([trouble.RAISE_STEP if turn % 50 == 49 and turn > 99 and i == 1 else 0 for i in ids], ids)
+    assert failed > 0
+    env.close()
+
+
 @pytest.mark.parametrize("num_threads", THREADS)
 def test_all_fail(trouble, num_threads):
     env = cypool.make("walker/Trouble-v0", num_envs=200, num_threads=num_threads)

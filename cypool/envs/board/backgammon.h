@@ -37,6 +37,7 @@ struct Backgammon {
     }
     size_t num_actions() const { return ACTIONS; }
     size_t tensor_size() const { return 2 * 4 * POINTS + 8; }
+    uint64_t outcome() const { return static_cast<uint64_t>(dice[0] * 8 + dice[1]); }
     void set_up() {
         for (Side& side : sides) {
             side = Side{};

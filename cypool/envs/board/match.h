@@ -9,6 +9,7 @@
 //     void legal(uint8_t* mask) const;                  // likewise
 //     void observe(int player, float* tensor) const;
 //     template <class Archive> void exchange(Archive& archive);   // as in state_archive.h, without `current`
+//     uint64_t outcome() const;                         // if there is chance: of the last move
 //     bool validate();                                  // refuses a position, or returns whether `current` can move
 #pragma once
 
@@ -45,6 +46,7 @@ public:
         std::fill_n(reward, Rules::PLAYERS, 0.0);
         rules.play(action, rng, reward);
         current = rules.current;
+        if constexpr (requires { rules.outcome(); }) outcome = rules.outcome();
     }
     bool is_legal(int64_t action) const override { return current != OVER && rules.is_legal(action); }
     void legal(uint8_t* mask) const override {

@@ -18,6 +18,7 @@ struct MergingTiles {
     explicit MergingTiles(int largest = 11) : largest(largest) {}
     size_t num_actions() const { return 4; }
     size_t tensor_size() const { return CELLS; }
+    uint64_t outcome() const { return board; }
 
     // What becomes of a row that moves to the left; and 1 in the lowest bit of each cell where two tiles merged.
     struct Moved {

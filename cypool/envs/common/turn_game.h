@@ -6,11 +6,12 @@
 #include <cstdint>
 
 #include "cypool/rng.h"
+#include "cypool/slot.h"
 
 namespace cypool {
 
-constexpr int OVER = -1;        // in the place of the player who moves
-constexpr int MOST_PLAYERS = 10;
+constexpr int OVER = -1;  // in the place of the player who moves
+constexpr int MOST_PLAYERS = CYPOOL_MOST_PLAYERS;
 
 // A match of a game. Players and actions are numbered from 0.
 class TurnGame {
@@ -21,11 +22,12 @@ public:
     int num_players = 0;
     size_t num_actions = 0, tensor_size = 0;
     // of the position
-    int32_t current = OVER;             // who moves
-    int32_t last = 0;                   // who moved last
-    double reward[MOST_PLAYERS] = {};   // of the last move, by player
+    int32_t current = OVER;            // who moves
+    int32_t last = 0;                  // who moved last
+    double reward[MOST_PLAYERS] = {};  // of the last move, by player
+    uint64_t outcome = 0;              // of chance after the last move: different numbers for different positions
     // of a learner with an opponent in the environment
-    int32_t seat = 0;                   // which player the learner is
+    int32_t seat = 0;  // which player the learner is
     int32_t num_matches = 0;
 
     // The first position, with what chance does before the first move.

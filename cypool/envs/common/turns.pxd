@@ -1,5 +1,5 @@
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from cypool.envs.common.archived_env cimport ArchivedEnv
 from cypool.random cimport Rng
@@ -14,6 +14,7 @@ cdef extern from "cypool/envs/common/turn_game.h" namespace "cypool" nogil:
         size_t num_actions, tensor_size
         int32_t current, last, seat, num_matches
         const double* reward
+        uint64_t outcome
         void reset(const Rng* rng) except +
         void play(int64_t action, const Rng* rng) except +
         void play_random(const Rng* rng) except +

@@ -2,7 +2,7 @@
 """`TurnEnv`: games in which players move in turn, from the view of who moves, of all players, or of one of them."""
 from libc.string cimport memset
 
-from cypool.env cimport Slot, action_data, info_row, obs_row
+from cypool.env cimport Slot, Turn, action_data, info_row, obs_row
 from cypool.random cimport integers
 
 cdef enum:
@@ -100,6 +100,12 @@ cdef class TurnEnv(ArchivedEnv):
         if game.current != OVER:
             game.legal(mask + game.current * game.num_actions)
         return 0
+
+    cdef void turn(self, Turn* out) noexcept nogil:
+        cdef int k
+        out.num_players, out.player, out.outcome = self.game.num_players, self.game.current, self.game.outcome
+        for k in range(self.game.num_players):
+            out.reward[k] = self.game.reward[k]
 
     cdef int observe(self, const Slot* out) except -1 nogil:
         cdef TurnGame* game = self.game

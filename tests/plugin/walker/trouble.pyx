@@ -65,11 +65,12 @@ cdef class Trouble(Env):
     cdef atomic[int] inside
 
     @staticmethod
-    def describe(unused=None):
+    def describe(unused=None, brief=False):
         return EnvSpec(
             observation={"count": Array((2,), np.float64), "last": Discrete(8)},
             action=Discrete(8),
             info={"bytes": Array((3,), np.uint8)},
+            brief_steps=brief,
         )
 
     cdef int reset(self) except -1 nogil:

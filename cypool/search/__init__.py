@@ -1,0 +1,1 @@
+"""Tree search over the environments of a pool."""

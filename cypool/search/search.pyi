@@ -1,0 +1,52 @@
+# by .ci/stubs: not to be edited
+from typing import Any, final
+
+from numpy.typing import NDArray
+
+from cypool.env import Env
+
+EVALUATORS: dict[Any, Any]
+
+def num_players_of(env: Any) -> Any: ...
+
+@final
+class Search:
+    def __init__(
+        self,
+        spec: Any,
+        num_players: int,
+        leaves: int,
+        options: dict[Any, Any],
+        seed: int,
+    ) -> None: ...
+    def begin(
+        self,
+        target: int,
+        evaluator: Any,
+        num_games: int,
+        num_rounds: int,
+        noise: NDArray[Any] | None = None,
+    ) -> Any: ...
+    @property
+    def leaves(self) -> int: ...
+    @property
+    def num_values(self) -> int: ...
+    @property
+    def spec(self) -> Any: ...
+
+@final
+class TreeEnv(Env):
+    def __init__(
+        self,
+        spec: Any,
+        env_id: int,
+        search: Any,
+        source: Any,
+        copies: list[Any],
+    ) -> None: ...
+    def advance(self, action: int) -> Any: ...
+    @property
+    def is_finished(self) -> Any: ...
+    @property
+    def num_nodes(self) -> Any: ...
+    def write_result(self, visits: NDArray[Any], q: NDArray[Any], policy: NDArray[Any]) -> Any: ...

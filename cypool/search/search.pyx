@@ -1,0 +1,465 @@
+# distutils: extra_compile_args = -O3
+"""The simulations of a tree search, as environments of a pool: a step of one is a round of simulations of a tree."""
+cimport cython
+from cpython.ref cimport PyObject
+from libc.math cimport NAN
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memset
+from libcpp cimport bool as cbool
+from libcpp.vector cimport vector
+
+cimport numpy as cnp
+
+import math
+
+import numpy as np
+
+from cypool.spec import Array, EnvSpec
+
+from cypool.env cimport Env, Slot, Turn, action_data, info_row
+from cypool.env_methods cimport copy_from_env, legal_env, observe_env, step_env
+from cypool.random cimport copy_stream, move_stream
+
+cnp.import_array()
+
+cdef extern from "cypool/rng.h" namespace "cypool" nogil:
+    uint64_t mixed(uint64_t& number) noexcept
+
+cdef extern from "cypool/util/legal.h" namespace "cypool" nogil:
+    size_t count_legal(const uint8_t* mask, size_t num_actions) noexcept
+    int64_t nth_legal(const uint8_t* mask, size_t num_actions, size_t n) noexcept
+
+cdef extern from "cypool/slot.h" namespace "cypool" nogil:
+    enum: CYPOOL_MOST_PLAYERS
+
+cdef extern from "cypool/search/tree.h" namespace "cypool::search" nogil:
+    const int32_t NONE
+
+    cdef struct Options:
+        int32_t num_actions, num_players
+        cbool gumbel, normalize
+        double discount, c_init, c_base, unvisited, virtual_loss, noise_weight
+        int32_t considered
+        double c_visit, c_scale
+        int32_t max_nodes
+
+    cdef struct Taken:
+        int32_t node, edge
+
+    cdef struct Path:
+        vector[Taken] steps
+        vector[double] rewards
+        int32_t leaf, player
+        cbool waits
+
+    cdef struct Node:
+        int32_t pending
+        float value
+
+    cdef cppclass Tree:
+        Tree() except +
+        vector[Node] nodes
+        void clear() noexcept
+        cbool is_expanded(int32_t node) noexcept
+        int32_t simulations() noexcept
+        int32_t action_of(const Taken& step) noexcept
+        void begin(const Options& options, int32_t player, int32_t target, const float* noise) except +
+        void expand(const Options& options, int32_t at, const uint8_t* mask, const float* logits) except +
+        Taken choose(const Options& options, int32_t at) except +
+        int32_t follow(const Options& options, const Taken& step, uint64_t outcome, int32_t player) except +
+        void undo(const Path& path) noexcept
+        void back_up(const Options& options, const Path& path, double* values) noexcept
+        void advance(int64_t action, uint64_t outcome) except +
+        void root_statistics(int32_t* visits, double* q) noexcept
+        double root_value() noexcept
+        void root_policy(const Options& options, float* policy) noexcept
+        int32_t best(const Options& options) noexcept
+
+cdef enum Evaluator:             # whose values a leaf has
+    WAIT                         # the caller's, who gets its observation
+    CONSTANT                     # 0
+    RANDOM_GAMES                 # the mean return of random games
+
+EVALUATORS = {"wait": WAIT, "constant": CONSTANT, "rollout": RANDOM_GAMES}
+
+cdef enum Walk:                  # how a simulation ended
+    ENDED                        # at the end of an episode, or with the evaluator's value
+    WAITS                        # its leaf waits for a value
+    MET                          # at a leaf that waits already: it has left no trace
+
+
+@cython.final
+cdef class Search:
+    """What the trees of a search share.
+
+    Args:
+        spec: Of the environments.
+        num_players: That play in one.
+        leaves: Of a tree that wait at once.
+        options: Fields of `Options`.
+        seed: Of chance.
+    """
+    cdef Options options
+    cdef readonly object spec        # of the trees' environments
+    cdef readonly int leaves
+    cdef readonly int num_values     # that an evaluator has for a leaf
+    cdef Evaluator evaluator
+    cdef int num_rounds              # of simulations in a step, where none waits
+    cdef int num_games               # random games from a leaf
+    cdef int32_t target              # simulations of a root
+    cdef bint has_mask               # whether only some actions are legal
+    cdef bint resamples              # whether chance is drawn again in each simulation
+    cdef uint64_t seed
+    cdef const float* noise          # of the first root, or NULL
+    cdef object noise_owner
+    cdef vector[size_t] obs_bytes, info_bytes  # of a leaf, in each array
+
+    def __init__(self, spec, int num_players, int leaves, dict options, uint64_t seed):
+        described = [part for _, part in spec.observations]
+        self.options = Options(
+            num_actions=spec.action.n, num_players=num_players, gumbel=options["gumbel"],
+            normalize=options["normalize"], discount=options["discount"], c_init=options["c_init"],
+            c_base=options["c_base"], unvisited=options["unvisited"], virtual_loss=options["virtual_loss"],
+            noise_weight=options["noise_weight"], considered=options["considered"], c_visit=options["c_visit"],
+            c_scale=options["c_scale"], max_nodes=options["max_nodes"])
+        self.leaves, self.seed = leaves, seed
+        self.resamples, self.has_mask = options["resamples"], spec.illegal is not None
+        self.num_values = num_players if num_players > 2 else 1
+        for part in described:
+            self.obs_bytes.push_back(part.dtype.itemsize * math.prod(part.shape))
+        for part in spec.info.values():
+            self.info_bytes.push_back(part.dtype.itemsize * math.prod(part.shape))
+
+        def of_leaves(part):
+            return Array((leaves, *part.shape), part.dtype)
+
+        info = {"num_leaves": Array((), np.int32), "player": Array((leaves,), np.int32)}
+        info.update({f"leaf/{name}": of_leaves(part) for name, part in spec.info.items()})
+        self.spec = EnvSpec(
+            observation={str(k): of_leaves(part) for k, part in enumerate(described)}, info=info,
+            action=Array((leaves * (spec.action.n + self.num_values),), np.float32))
+
+    def begin(self, int32_t target, evaluator, int num_games, int num_rounds, cnp.ndarray noise=None):
+        """Prepares a search; the trees begin it with their reset.
+
+        Args:
+            evaluator: A key of `EVALUATORS`.
+            noise: float32, (trees, actions).
+        """
+        self.target, self.evaluator = target, EVALUATORS[evaluator]
+        self.num_games, self.num_rounds = num_games, num_rounds
+        self.noise_owner = noise
+        self.noise = NULL
+        if noise is not None:
+            self.noise = <const float*>cnp.PyArray_DATA(noise)
+        self.seed += 1
+
+
+cdef int copy_position(PyObject* target, PyObject* source) except -1 nogil:
+    """Makes an environment a copy of another, its stream included; statistics of its episode stay as they are."""
+    copy_from_env(target, source)
+    if (<Env>target).rng != NULL and not copy_stream((<Env>target).rng, (<Env>source).rng):
+        with gil:
+            (<Env>target)._bit_generator.state = (<Env>source)._bit_generator.state
+    (<Env>target).elapsed_step = (<Env>source).elapsed_step
+    (<Env>target).needs_reset = (<Env>source).needs_reset
+    return 0
+
+
+@cython.final
+cdef class TreeEnv(Env):
+    """The tree of an environment.
+
+    A reset copies the environment and begins a search. A step takes the values of the leaves that wait, and walks down
+    the tree until as many wait again as can. An observation has those of the leaves.
+
+    Args:
+        spec: `search.spec`.
+        env_id: The environment's number.
+        search: What all trees share.
+        source: The environment.
+        copies: Environments that become copies of it: one for the root, and one for each leaf.
+    """
+    cdef Search search
+    cdef Env source, root
+    cdef list owner                  # of the references that walkers borrows
+    cdef vector[PyObject*] walkers   # for each leaf that waits: the environment there
+    cdef vector[Path] paths
+    cdef Tree tree
+    cdef vector[uint8_t] mask
+    cdef vector[void*] leaf_columns
+    cdef uint64_t num_walks
+    cdef int num_waiting
+    cdef bint keeps_tree             # its root was advanced to where the environment is
+
+    def __init__(self, spec, int env_id, Search search, Env source, list copies):
+        cdef Env walker
+        self.search, self.source = search, source
+        self.root, self.owner = copies[0], copies[1:]
+        for walker in self.owner:
+            self.walkers.push_back(<PyObject*>walker)
+        self.paths.resize(self.search.leaves)
+        self.mask.resize(self.search.options.num_actions)
+        self.leaf_columns.resize(self.search.obs_bytes.size() + self.search.info_bytes.size())
+
+    cdef int reset(self) except -1 nogil:
+        cdef Turn turn
+        cdef const float* noise = self.search.noise
+        cdef int32_t target = self.search.target
+        copy_position(<PyObject*>self.root, <PyObject*>self.source)
+        memset(&turn, 0, sizeof(turn))
+        self.root.turn(&turn)
+        if self.root.needs_reset:
+            # the episode is over
+            target, turn.player, self.keeps_tree = 0, 0, False
+        if noise != NULL:
+            noise += <size_t>self.env_id * self.search.options.num_actions
+        if not self.keeps_tree:
+            self.tree.clear()
+        self.keeps_tree = False
+        self.num_walks, self.num_waiting = 0, 0
+        self.check_player(&turn)
+        self.tree.begin(self.search.options, turn.player, target, noise)
+        if self.search.evaluator == WAIT and target > 0:
+            self.select()
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        cdef int _k
+        if self.root.needs_reset:
+            return 0
+        if self.search.evaluator == WAIT:
+            self.take_values(action_data[float](action))
+            return self.select()
+        for _k in range(self.search.num_rounds):
+            if self.is_done():
+                break
+            if self.walk(0) == WAITS:
+                self.evaluate()
+        return 0
+
+    cdef bint is_done(self) noexcept nogil:
+        return (self.tree.nodes.size() > 0 and self.tree.is_expanded(0)
+                and self.tree.simulations() >= self.search.target)
+
+    cdef int select(self) except -1 nogil:
+        """Walks down the tree until enough leaves wait."""
+        cdef Walk end
+        while self.num_waiting < self.search.leaves and not self.is_done():
+            if self.num_waiting > 0 and not self.tree.is_expanded(0):
+                # the root itself waits
+                break
+            end = <Walk>self.walk(self.num_waiting)
+            if end == MET:
+                break
+            if end == WAITS:
+                self.num_waiting += 1
+        return 0
+
+    cdef int walk(self, int k) except -1 nogil:
+        """Makes a simulation with the k-th walker; returns a `Walk`."""
+        cdef PyObject* env = self.walkers[k]
+        cdef Path* path = &self.paths[k]
+        cdef Taken taken
+        cdef Turn turn
+        cdef int64_t action
+        cdef uint64_t place
+        cdef int32_t at = 0, player
+        copy_position(env, <PyObject*>self.root)
+        if self.search.resamples and (<Env>env).rng != NULL:
+            place = (self.search.seed * 1_000_003 + <uint64_t>self.env_id) * 1_000_003 + self.num_walks
+            move_stream((<Env>env).rng, place)
+        self.num_walks += 1
+        path.steps.clear()
+        path.rewards.clear()
+        path.waits = False
+        memset(&turn, 0, sizeof(turn))
+        (<Env>env).turn(&turn)
+        while at != NONE and self.tree.is_expanded(at):
+            taken = self.tree.choose(self.search.options, at)
+            path.steps.push_back(taken)
+            action = self.tree.action_of(taken)
+            (<Env>env).reward = 0
+            (<Env>env).terminated = (<Env>env).truncated = False
+            (<Env>env).raw_reward = NAN
+            (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
+            step_env(env, &action)
+            memset(&turn, 0, sizeof(turn))
+            (<Env>env).turn(&turn)
+            for player in range(self.search.options.num_players):
+                path.rewards.push_back(turn.reward[player])
+            if (<Env>env).terminated:
+                path.leaf = NONE
+                self.end_walk(path)
+                return ENDED
+            self.check_player(&turn)
+            if (<Env>env).truncated or (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
+                # it has a value, but no actions
+                at = NONE
+            else:
+                at = self.tree.follow(self.search.options, taken, turn.outcome, turn.player)
+        if at != NONE and self.tree.nodes[at].pending > 0:
+            self.tree.undo(path[0])
+            self.num_walks -= 1
+            return MET
+        path.leaf, path.player, path.waits = at, turn.player, True
+        if at != NONE:
+            self.tree.nodes[at].pending += 1
+        return WAITS
+
+    cdef int check_player(self, const Turn* turn) except -1 nogil:
+        if turn.num_players != self.search.options.num_players or not (
+                0 <= turn.player < turn.num_players):
+            with gil:
+                raise ValueError(f"turn: expected a player of {self.search.options.num_players}, got "
+                                 f"{turn.player} of {turn.num_players}")
+        return 0
+
+    cdef void end_walk(self, const Path* path) noexcept nogil:
+        """Adds a simulation that ended with the episode."""
+        cdef double[CYPOOL_MOST_PLAYERS] values
+        memset(values, 0, sizeof(values))
+        self.tree.back_up(self.search.options, path[0], values)
+
+    cdef const uint8_t* legal_at(self, PyObject* env) except? NULL nogil:
+        """Returns the mask of legal actions; NULL: all are."""
+        if not self.search.has_mask:
+            return NULL
+        legal_env(env, self.mask.data())
+        if count_legal(self.mask.data(), self.mask.size()) == 0:
+            with gil:
+                raise ValueError("legal: expected at least one legal action in an episode that is not over, got none")
+        return self.mask.data()
+
+    cdef int expand(self, int k, const float* logits, const float* values) except -1 nogil:
+        """Adds a simulation with the evaluator's answer.
+
+        Args:
+            values: Of the player who moves; of all, if they are more than two.
+        """
+        cdef const Options* options = &self.search.options
+        cdef Path* path = &self.paths[k]
+        cdef double[CYPOOL_MOST_PLAYERS] by_player
+        cdef int32_t player
+        memset(by_player, 0, sizeof(by_player))
+        for player in range(options.num_players):
+            if self.search.num_values > 1:
+                by_player[player] = values[player]
+            else:
+                by_player[player] = values[0] if player == path.player else -values[0]
+        if path.leaf != NONE:
+            self.tree.nodes[path.leaf].value = <float>by_player[path.player]
+            self.tree.expand(options[0], path.leaf, self.legal_at(self.walkers[k]), logits)
+        self.tree.back_up(options[0], path[0], by_player)
+        return 0
+
+    cdef int take_values(self, const float* answer) except -1 nogil:
+        cdef const float* values = answer + <size_t>self.search.leaves * self.search.options.num_actions
+        cdef int k
+        for k in range(self.num_waiting):
+            self.expand(k, answer + <size_t>k * self.search.options.num_actions, values + k * self.search.num_values)
+        self.num_waiting = 0
+        return 0
+
+    cdef int evaluate(self) except -1 nogil:
+        """Has the evaluator of the search give the leaf of the first walker its value."""
+        cdef const Options* options = &self.search.options
+        cdef Path* path = &self.paths[0]
+        cdef double[CYPOOL_MOST_PLAYERS] values
+        memset(values, 0, sizeof(values))
+        if path.leaf != NONE:
+            self.tree.expand(options[0], path.leaf, self.legal_at(self.walkers[0]), NULL)
+        if self.search.evaluator == RANDOM_GAMES:
+            self.play_random(values)
+        if path.leaf != NONE:
+            self.tree.nodes[path.leaf].value = <float>values[path.player]
+        self.tree.back_up(options[0], path[0], values)
+        return 0
+
+    cdef int play_random(self, double* values) except -1 nogil:
+        """Adds the mean returns of random games from the leaf of the first walker, for each player."""
+        cdef PyObject* env = self.walkers[1]
+        cdef uint64_t number = (self.search.seed * 1_000_003 + <uint64_t>self.env_id) * 1_000_003 + self.num_walks
+        cdef double factor
+        cdef Turn turn
+        cdef int64_t action
+        cdef size_t count
+        cdef int32_t player
+        cdef int game
+        cdef bint is_over
+        for game in range(self.search.num_games):
+            copy_position(env, self.walkers[0])
+            if game > 0 and self.search.resamples and (<Env>env).rng != NULL:
+                move_stream((<Env>env).rng, mixed(number))
+            factor, is_over = 1, self.paths[0].leaf == NONE and (<Env>env).elapsed_step >= (<Env>env).max_episode_steps
+            while not is_over:
+                if self.search.has_mask:
+                    self.legal_at(env)
+                    count = count_legal(self.mask.data(), self.mask.size())
+                    action = nth_legal(self.mask.data(), self.mask.size(), (mixed(number) >> 32) * count >> 32)
+                else:
+                    action = <int64_t>((mixed(number) >> 32) * <uint64_t>self.search.options.num_actions >> 32)
+                (<Env>env).reward = 0
+                (<Env>env).terminated = (<Env>env).truncated = False
+                (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
+                step_env(env, &action)
+                memset(&turn, 0, sizeof(turn))
+                (<Env>env).turn(&turn)
+                for player in range(self.search.options.num_players):
+                    values[player] += factor * turn.reward[player] / self.search.num_games
+                factor *= self.search.options.discount
+                is_over = ((<Env>env).terminated or (<Env>env).truncated
+                           or (<Env>env).elapsed_step >= (<Env>env).max_episode_steps)
+        return 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        cdef size_t num_obs = self.search.obs_bytes.size(), column
+        cdef Slot leaf
+        cdef int k
+        info_row[int32_t](out, 0)[0] = self.num_waiting
+        leaf.obs, leaf.info = self.leaf_columns.data(), self.leaf_columns.data() + num_obs
+        for k in range(self.num_waiting):
+            info_row[int32_t](out, 1)[k] = self.paths[k].player
+            for column in range(num_obs):
+                self.leaf_columns[column] = <char*>out.obs[column] + k * self.search.obs_bytes[column]
+            for column in range(self.search.info_bytes.size()):
+                # behind those of the tree
+                self.leaf_columns[num_obs + column] = <char*>out.info[2 + column] + k * self.search.info_bytes[column]
+            observe_env(self.walkers[k], &leaf)
+        return 0
+
+    def advance(self, int64_t action):
+        """Keeps the part of the tree behind an action that the environment has taken, and its outcome."""
+        cdef Turn turn
+        memset(&turn, 0, sizeof(turn))
+        self.source.turn(&turn)
+        if self.source.needs_reset or self.source.elapsed_step != self.root.elapsed_step + 1:
+            self.tree.clear()
+        else:
+            self.tree.advance(action, turn.outcome)
+            self.keeps_tree = self.tree.nodes.size() > 0
+
+    def write_result(self, cnp.ndarray visits, cnp.ndarray q, cnp.ndarray policy):
+        """Writes the statistics of the root to rows; returns its value and the action that the search recommends."""
+        self.tree.root_statistics(<int32_t*>cnp.PyArray_DATA(visits), <double*>cnp.PyArray_DATA(q))
+        if self.search.options.gumbel:
+            self.tree.root_policy(self.search.options, <float*>cnp.PyArray_DATA(policy))
+        return self.tree.root_value(), self.tree.best(self.search.options)
+
+    @property
+    def num_nodes(self):
+        """Nodes of the tree."""
+        return self.tree.nodes.size()
+
+    @property
+    def is_finished(self):
+        """Whether the search of this tree is over."""
+        return self.root.needs_reset or self.is_done()
+
+
+def num_players_of(Env env):
+    """Returns how many players an environment has."""
+    cdef Turn turn
+    memset(&turn, 0, sizeof(turn))
+    env.turn(&turn)
+    return turn.num_players

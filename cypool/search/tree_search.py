@@ -1,0 +1,408 @@
+"""Tree search: Monte-Carlo trees of all environments of a pool, which grow on its threads."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from cypool.api.base import VectorAPI
+from cypool.errors import EnvError
+from cypool.search.search import Search, TreeEnv, num_players_of
+from cypool.spec import Discrete
+from cypool.util.arguments import check_array, check_bool, check_choice, check_float, check_int, check_list, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Self
+
+    from cypool.spec import EnvSpec
+
+MOST_ACTIONS, MOST_NODES = 2**16, 2**31 - 1
+# simulations of a tree between two looks at Ctrl-C, and steps of the trees' pool in one call
+ROUNDS, STEPS = 16, 4
+
+
+class Leaves(NamedTuple):
+    """Positions that wait for policies and values.
+
+    Attributes:
+        obs: (n, ...): observations, as the environment makes them; a dict or tuple of such arrays for one of them.
+        action_mask: int8, (n, actions): 1 for legal actions; None where all are.
+        player: int32, (n,): who moves; 0 where one player plays.
+        env_id: int32, (n,): whose tree it is.
+    """
+
+    obs: Any
+    action_mask: NDArray[np.int8] | None
+    player: NDArray[np.int32]
+    env_id: NDArray[np.int32]
+
+
+class TreeResult(NamedTuple):
+    """The result of a search: a row for each environment. Where its episode is over: zeros.
+
+    Attributes:
+        visits: int32, (N, actions): simulations that began with the action.
+        q: float64, (N, actions): mean return of the action, for the player who moves; NaN without visits.
+        policy: float32, (N, actions): visits as parts of 1; with Gumbel the improved policy.
+        value: float64, (N,): mean return, for the player who moves.
+        action: int64, (N,): that with the most visits; with Gumbel the winner of the halving.
+    """
+
+    visits: NDArray[np.int32]
+    q: NDArray[np.float64]
+    policy: NDArray[np.float32]
+    value: NDArray[np.float64]
+    action: NDArray[np.int64]
+
+    def sample(self, temperature: float = 1.0, rng: np.random.Generator | None = None) -> NDArray[np.int64]:
+        """Draws actions with probabilities as visits to the power of 1 / temperature.
+
+        Args:
+            temperature: More than 0; with 0 the result is `action`.
+            rng: By default a new generator.
+
+        Returns:
+            int64, (N,).
+        """
+        temperature = check_float("temperature", temperature, 0, 1e6)
+        if temperature == 0:
+            return self.action
+        with np.errstate(divide="ignore"):
+            logits = np.log(self.visits) / temperature
+        rng = np.random.default_rng() if rng is None else rng
+        drawn = np.where(self.visits > 0, logits + rng.gumbel(size=logits.shape), -np.inf).argmax(axis=1)
+        return np.where(self.visits.any(axis=1), drawn, self.action)
+
+
+class TreeSearch:
+    """Monte-Carlo tree search from the states of a pool's environments, as in AlphaZero: a tree for each.
+
+    A simulation copies the environment and repeats the actions of its path, so no node holds an environment, and any
+    environment that can be copied has trees. They grow on the threads of the pool. The visits are the same for any
+    number of threads.
+
+    Args:
+        env: A synchronous pool of cypool's environments with one Discrete action, without hooks in Python. The search
+            has copies of its environments: the pool may be stepped meanwhile.
+        simulations: Of each tree in a search.
+        leaves: How many positions of a tree wait for a value at once. More make larger batches, and searches that are a
+            little worse.
+        algorithm: "puct", or "gumbel": sequential halving at the root, and the improved policy below it.
+        discount: Of a step, 0 to 1.
+        noise: With PUCT (alpha, weight): that of a Dirichlet distribution at the roots. With Gumbel True or False:
+            whether its noise is added. By default none.
+        seed: Of noise and chance.
+        c_init, c_base: Of PUCT's exploration.
+        unvisited: The value of an action that was not taken, or "parent": the mean of its node. With PUCT.
+        virtual_loss: A simulation that waits for its value counts as this loss; 0: as its action's mean. With PUCT.
+        normalize: Whether values are scaled to 0 and 1 by the least and the greatest of the tree. By default where one
+            player plays, whose returns have any size.
+        considered, c_visit, c_scale: Of Gumbel: actions that the halving begins with, and the scale of values.
+        chance: "resample": each simulation draws chance again. "foresee": each finds the chance that the environment
+            itself will have; as a search it cheats.
+        max_nodes: Of a tree; when it has so many it grows no more.
+
+    Attributes:
+        env: The pool.
+        simulations: As given; may be assigned.
+
+    Raises:
+        TypeError, ValueError: An argument is wrong, or the environments are not such.
+
+    Threads: one at a time.
+    """
+
+    def __init__(self, env: VectorAPI, *, simulations: int = 400, leaves: int = 1,
+                 algorithm: Literal["puct", "gumbel"] = "puct", discount: float = 1.0, noise: Any = None, seed: int = 0,
+                 c_init: float = 1.25, c_base: float = 19652.0, unvisited: float | Literal["parent"] = 0.0,
+                 virtual_loss: float = 1.0, normalize: bool | None = None, considered: int = 16, c_visit: float = 50.0,
+                 c_scale: float = 1.0, chance: Literal["resample", "foresee"] = "resample",
+                 max_nodes: int = 10**7) -> None:
+        spec = _searchable(env)
+        self.env, self.leaves = env, check_int("leaves", leaves, 1, 1024)
+        self.simulations = check_int("simulations", simulations, 1, MOST_NODES)
+        self._is_gumbel = check_choice("algorithm", algorithm, ("puct", "gumbel")) == "gumbel"
+        self._noise, weight = self._checked_noise(noise)
+        self._rng = np.random.default_rng(check_int("seed", seed, 0, 2**63 - 1))
+        # environments of the same kind, for the roots and the leaves, and one for random games
+        pools = [env._make_again({**env.recipe, "num_threads": 0, "thread_affinity": None,
+                                  "autoreset_mode": "NextStep", "env_type": "gymnasium"})
+                 for _ in range(self.leaves + 2)]
+        copies = list(zip(*(pool._pool.environments() for pool in pools), strict=True))
+        for pool in pools:
+            pool.close()
+        sources = env._pool.environments()
+        num_players = num_players_of(sources[0])
+        if normalize is None:
+            normalize = num_players == 1
+        self._search = Search(spec, num_players, self.leaves, {
+            "gumbel": self._is_gumbel, "normalize": check_bool("normalize", normalize),
+            "discount": check_float("discount", discount, 0, 1), "c_init": check_float("c_init", c_init, 0, 1e6),
+            "c_base": check_float("c_base", c_base, 1, 1e12),
+            "unvisited": np.nan if isinstance(unvisited, str) and unvisited == "parent" else check_float(
+                "unvisited", unvisited, -1e9, 1e9),
+            "virtual_loss": check_float("virtual_loss", virtual_loss, 0, 1e9), "noise_weight": weight,
+            "considered": check_int("considered", considered, 1, MOST_ACTIONS),
+            "c_visit": check_float("c_visit", c_visit, 0, 1e9), "c_scale": check_float("c_scale", c_scale, 0, 1e9),
+            "max_nodes": check_int("max_nodes", max_nodes, 1, MOST_NODES),
+            "resamples": check_choice("chance", chance, ("resample", "foresee")) == "resample"}, seed)
+        self._trees = [TreeEnv(self._search.spec, k, self._search, source, list(own))
+                       for k, (source, own) in enumerate(zip(sources, copies, strict=True))]
+        self._pool: Any = None
+        self._answers = np.zeros((env.num_envs, self.leaves * (spec.action.n + self._search.num_values)), np.float32)
+        # of the leaves that wait: trees, and numbers in the tree; None: no search is under way
+        self._waiting: tuple[NDArray[Any], NDArray[Any]] | None = None
+        self._batch: Any = None
+
+    def run(self, evaluate: Callable[..., Any] | Literal["constant", "rollout"] = "rollout", *,
+            num_games: int = 1) -> TreeResult:
+        """Searches.
+
+        Args:
+            evaluate: A function that is called as `evaluate(obs, action_mask)` with `Leaves.obs` and
+                `Leaves.action_mask`, and returns logits and values: see `send`. "rollout": the value of a position is
+                the mean return of random games. "constant": it is 0. With these two all is done on the threads.
+            num_games: Random games from a position.
+
+        Returns:
+            `TreeResult`.
+
+        Raises:
+            TypeError, ValueError: An argument, or a result of the function, is wrong.
+            RuntimeError: An environment of the pool is in flight, or was never reset.
+        """
+        if callable(evaluate):
+            self.begin()
+            try:
+                while (leaves := self.recv()) is not None:
+                    answer = check_list("evaluate", evaluate(leaves.obs, leaves.action_mask), "a pair (logits, values)")
+                    if len(answer) != 2:
+                        raise ValueError(f"evaluate: expected a pair (logits, values), got {len(answer)} of them")
+                    self.send(*answer)
+            except BaseException:
+                self._waiting = self._batch = None
+                raise
+            return self.result()
+        check_choice("evaluate", evaluate, ("constant", "rollout"))
+        num_games = check_int("num_games", num_games, 1, 10**6)
+        self._begin(evaluate, num_games)
+        while not all(tree.is_finished for tree in self._trees):
+            self._step(self._answers)
+        return self.result()
+
+    def begin(self) -> None:
+        """Begins a search from where the environments are: `recv` brings its first leaves.
+
+        Raises:
+            RuntimeError: An environment of the pool is in flight, or was never reset.
+            NotImplementedError: The environment cannot be copied.
+        """
+        self._begin("wait", 1)
+
+    def recv(self) -> Leaves | None:
+        """Returns the positions that wait for values; None when the search is over.
+
+        The arrays are not changed later.
+
+        Raises:
+            RuntimeError: No search is under way.
+        """
+        if self._batch is None:
+            raise RuntimeError("recv: expected begin() before, and send() after each recv(), got neither")
+        obs, info = self._batch
+        counts = info["num_leaves"]
+        spec = self.env.env_spec
+        shape = counts[:, None] > np.arange(self.leaves)
+        trees, numbers = np.nonzero(shape)
+        self._waiting = trees, numbers
+        if len(trees) == 0:
+            return None
+
+        def chosen(array: NDArray[Any]) -> NDArray[Any]:
+            if len(trees) == shape.size:
+                return array.reshape(len(trees), *array.shape[2:])
+            return array[trees, numbers]
+
+        mask = info.get("leaf/action_mask")
+        return Leaves(spec.pack([chosen(part) for part in obs.values()]), None if mask is None else chosen(mask),
+                      chosen(info["player"]), trees.astype(np.int32))
+
+    def send(self, logits: ArrayLike | None, values: ArrayLike) -> None:
+        """Gives the positions of the last `recv` their policies and values, and continues the search.
+
+        Args:
+            logits: (n, actions); those of actions that are not legal may be anything but NaN. None: all are equal.
+            values: (n,): the return that is expected for the player who moves. With more than two players
+                (n, players): for each of them.
+
+        Raises:
+            TypeError, ValueError: Another shape or dtype, or NaN; the search waits as before.
+            RuntimeError: No positions wait.
+        """
+        if self._waiting is None or len(self._waiting[0]) == 0:
+            raise RuntimeError("send: expected positions of recv() that wait, got none")
+        trees, numbers = self._waiting
+        n, actions, each = len(trees), self.env.env_spec.action.n, self._search.num_values
+        split = self.leaves * actions
+        given = _checked("values", values, (n,) if each == 1 else (n, each))
+        if not np.isfinite(given).all():
+            raise ValueError(f"values: expected numbers, got {given[~np.isfinite(given)][0]}")
+        if logits is None:
+            self._answers[:, :split] = 0
+        else:
+            given_logits = _checked("logits", logits, (n, actions))
+            if not (given_logits < np.inf).all():
+                raise ValueError("logits: expected numbers, or -inf, got "
+                                 f"{given_logits[~(given_logits < np.inf)][0]}")
+            # of legal actions one at least has to have a probability
+            self._answers[:, :split].reshape(-1, self.leaves, actions)[trees, numbers] = np.maximum(
+                given_logits, np.float32(-1e30))
+        self._answers[:, split:].reshape(-1, self.leaves, each)[trees, numbers] = given.reshape(n, each)
+        self._waiting = self._batch = None
+        self._step(self._answers)
+
+    def result(self) -> TreeResult:
+        """Returns the statistics of the roots: at the end of a search, or of what there is."""
+        num_envs, actions = self.env.num_envs, self.env.env_spec.action.n
+        visits, q = np.zeros((num_envs, actions), np.int32), np.full((num_envs, actions), np.nan)
+        policy, value = np.zeros((num_envs, actions), np.float32), np.zeros(num_envs)
+        action = np.zeros(num_envs, np.int64)
+        for k, tree in enumerate(self._trees):
+            value[k], action[k] = tree.write_result(visits[k], q[k], policy[k])
+        action = np.maximum(action, 0)
+        if not self._is_gumbel:
+            policy = (visits / np.maximum(visits.sum(axis=1, keepdims=True), 1)).astype(np.float32)
+        return TreeResult(visits, q, policy, value, action)
+
+    def advance(self, actions: ArrayLike) -> None:
+        """After a step of the pool: the next search begins with the part of each tree that lies behind the action.
+
+        Args:
+            actions: Integers, (N,): those that the pool was stepped with. A tree whose environment has begin a new
+                episode is dropped.
+
+        Raises:
+            TypeError, ValueError: They are no such numbers.
+        """
+        given = check_array("actions", actions, f"integers of shape ({self.env.num_envs},)")
+        if given.shape != (self.env.num_envs,) or given.dtype.kind not in "iu":
+            raise ValueError(f"actions: expected integers of shape ({self.env.num_envs},), got {given.dtype}, "
+                             f"{given.shape}")
+        self._at_rest("advance")
+        self._waiting = self._batch = None
+
+        def advance(_: Any) -> None:
+            for tree, action in zip(self._trees, given.tolist(), strict=True):
+                tree.advance(action)
+
+        self.env._pool.call_user(advance, None)
+
+    @property
+    def num_nodes(self) -> int:
+        """Nodes of all trees."""
+        return sum(tree.num_nodes for tree in self._trees)
+
+    def close(self) -> None:
+        """Lets go of the trees and of their environments. A second call does nothing."""
+        if self._pool is not None:
+            self._pool.close()
+        self._pool, self._trees, self._batch, self._waiting = None, [], None, None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"TreeSearch({self.env.env_spec.id}, {len(self._trees)} trees of {self.simulations} simulations)"
+
+    def _checked_noise(self, noise: Any) -> tuple[float | None, float]:
+        """Returns alpha, or None without noise, and its weight."""
+        if self._is_gumbel:
+            return (1.0 if noise is not None and check_bool("noise", noise) else None), 0.0
+        if noise is None:
+            return None, 0.0
+        pair = check_list("noise", noise, "a pair (alpha, weight)")
+        if len(pair) != 2:
+            raise ValueError(f"noise: expected a pair (alpha, weight), got {len(pair)} of them")
+        return check_float("noise", pair[0], 1e-3, 1e3), check_float("noise", pair[1], 0, 1)
+
+    def _at_rest(self, name: str) -> None:
+        if not self._trees:
+            raise RuntimeError(f"{name}: expected a search that is open, got one that was closed")
+        pool = self.env._pool
+        if pool.num_pending:
+            raise RuntimeError(f"{name}: expected no environment in flight, got {pool.num_pending}: call recv() first")
+        if pool.num_unstarted:
+            raise RuntimeError(f"{name}: expected environments that were reset, got {pool.num_unstarted} that never "
+                               "were")
+
+    def _begin(self, evaluator: str, num_games: int) -> None:
+        self._at_rest("begin")
+        self._waiting = self._batch = None
+        simulations = check_int("simulations", self.simulations, 1, MOST_NODES)
+        shape, noise = (self.env.num_envs, self.env.env_spec.action.n), None
+        if self._noise is not None:
+            noise = self._rng.gumbel(size=shape) if self._is_gumbel else self._rng.standard_gamma(self._noise, shape)
+            noise = noise.astype(np.float32)
+        self._search.begin(simulations, evaluator, num_games, ROUNDS, noise)
+        if self._pool is None:
+            self._pool = self.env._pool.companion(self._trees)
+
+        def begin(_: Any) -> Any:
+            self._pool.send_reset()
+            return self._pool.recv()
+
+        # until the roots are copied the pool takes no other call
+        self._received(lambda: self.env._pool.call_user(begin, None))
+
+    def _step(self, answers: NDArray[np.float32]) -> None:
+        self._received(lambda: self._pool.step(answers))
+
+    def _received(self, call: Callable[[], Any]) -> None:
+        try:
+            obs, _, _, _, info = call()
+        except EnvError as error:
+            self._batch = None
+            cause = error.causes[error.env_id]
+            if isinstance(cause, NotImplementedError):
+                raise NotImplementedError(f"search: {cause}") from cause
+            raise
+        except BaseException:
+            # the trees are where they are: a new search begins with new ones
+            self._batch = None
+            raise
+        self._batch = obs, info
+
+
+def _searchable(env: VectorAPI) -> EnvSpec:
+    """Returns the spec of a pool that can be searched."""
+    if not isinstance(env, VectorAPI):
+        raise TypeError(f"env: expected a pool, got {shown(env)}")
+    spec = env.env_spec
+    if env._pool.is_hosted:
+        raise ValueError("env: expected environments of cypool's contract, as others cannot be copied")
+    if env.is_async:
+        raise ValueError("env: expected a synchronous pool, got an asynchronous one")
+    if env._pool.hooks is not None:
+        raise ValueError("env: expected a pool without hooks in Python, which the environments of a tree have not")
+    if spec.agents or spec.num_players > 1 or not isinstance(spec.action, Discrete):
+        raise ValueError(f"env: expected environments with one Discrete action, got {spec.action}")
+    if spec.options.get("view") == "single":
+        raise ValueError("env: expected view='mover', as a tree has the moves of all players, got 'single'")
+    if spec.action.n > MOST_ACTIONS:
+        raise ValueError(f"env: expected at most {MOST_ACTIONS} actions, got {spec.action.n}")
+    return spec
+
+
+def _checked(name: str, given: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """Returns numbers of the user's as float32."""
+    array = check_array(name, given, f"numbers of shape {shape}")
+    if array.dtype.kind not in "fiu":
+        raise TypeError(f"{name}: expected numbers, got {array.dtype}")
+    if array.shape != shape:
+        raise ValueError(f"{name}: expected shape {shape}, got {array.shape}")
+    return np.asarray(array, np.float32)

@@ -1,0 +1,311 @@
+"""Tree search: the visits of a tree in plain Python, forced wins, and errors of users."""
+import threading
+
+import numpy as np
+import pytest
+from plain_tree import Game, PlainTree
+
+import cypool
+
+pytestmark = pytest.mark.families("board", "classic_control", "minigrid")
+
+THREADS = [0, 1, 2, 3]
+CONNECT_FOUR = "board/connect_four-v0"
+
+
+def evaluator(spec, seed=5):
+    """Returns a network whose answer for a row does not depend on other rows."""
+    size = int(np.prod(spec.observation.shape))
+    weights = np.random.default_rng(seed).normal(size=(spec.action.n + 1, size)) / np.sqrt(size)
+
+    def evaluate(obs, mask):
+        # sums of one row after another
+        rows = np.array([[(row * w).sum() for w in weights] for row in obs.reshape(len(obs), -1).astype(np.float64)])
+        return (3 * rows[:, :-1]).astype(np.float32), np.tanh(rows[:, -1]).astype(np.float32)
+
+    return evaluate
+
+
+def scattered(id, num_envs, seed, num_threads=1, most=25, **options):
+    """Returns a pool whose environments are in the middle of their episodes."""
+    env = cypool.make(id, num_envs=num_envs, num_threads=num_threads, seed=seed, autoreset_mode="Disabled", **options)
+    env.reset()
+    env.action_space.seed(seed)
+    random = np.random.default_rng(seed)
+    left = random.integers(0, most, num_envs)
+    for t in range(most):
+        before = env.save()
+        ids = np.flatnonzero(left > t)
+        if len(ids) == 0:
+            break
+        _, _, terminated, truncated, _ = env.step(env.sample_legal()[ids], ids)
+        back = ids[terminated | truncated]
+        if len(back):
+            # one step before the end
+            env.load(cypool.State(back.tolist(), [before.rows[i] for i in back]))
+            left[back] = 0
+    return env
+
+
+def noise_of(env, algorithm, alpha, seed):
+    rng, shape = np.random.default_rng(seed), (env.num_envs, env.env_spec.action.n)
+    drawn = rng.gumbel(size=shape) if algorithm == "gumbel" else rng.standard_gamma(alpha, shape)
+    return drawn.astype(np.float32)
+
+
+@pytest.mark.parametrize("algorithm", ["puct", "gumbel"])
+@pytest.mark.parametrize(("leaves", "noisy", "num_threads"), [(1, False, 1), (1, True, 2), (4, False, 3), (8, True, 0)])
+@pytest.mark.parametrize(("id", "num_players", "more"), [
+    (CONNECT_FOUR, 2, {}),
+    ("board/tic_tac_toe-v0", 2, {"unvisited": "parent", "discount": 0.9}),
+    ("board/backgammon-v0", 2, {"virtual_loss": 0.0}),
+    ("board/2048-v0", 1, {"normalize": True, "discount": 0.97}),
+])
+def test_visits_equal_those_of_plain_python(id, num_players, more, leaves, noisy, num_threads, algorithm):
+    env = scattered(id, 3, leaves, num_threads, most=8 if "tic" in id else 25)
+    noise, given = None, None
+    if noisy:
+        noise, given = noise_of(env, algorithm, 0.3, 7), True if algorithm == "gumbel" else (0.3, 0.25)
+    evaluate = evaluator(env.env_spec)
+    search = cypool.TreeSearch(env, simulations=60, leaves=leaves, algorithm=algorithm, noise=given, seed=7,
+                               chance="foresee", considered=5, **more)
+    result = search.run(evaluate)
+    for k in range(env.num_envs):
+        game = Game(id, cypool.State([0], [env.save([k]).rows[0]]))
+        tree = PlainTree(game, evaluate, num_players, None if noise is None else noise[k], simulations=60,
+                         leaves=leaves, algorithm=algorithm, considered=5, **more).run()
+        assert tree.visits(env.env_spec.action.n).tolist() == result.visits[k].tolist()
+        assert tree.action() == result.action[k]
+        assert tree.root.total / tree.root.visits == result.value[k]
+    env.close()
+
+
+@pytest.mark.parametrize("id", [CONNECT_FOUR, "board/othello-v0", "CartPole-v1", "MiniGrid-DoorKey-5x5-v0"])
+def test_results_do_not_depend_on_threads(id):
+    seen = set()
+    for num_threads in (0, 1, 2, 3, 7):
+        env = scattered(id, 20, 3, num_threads)
+        result = cypool.TreeSearch(env, simulations=40, leaves=3, seed=4).run("rollout")
+        seen.add(b"".join(array.tobytes() for array in result))
+        env.close()
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("algorithm", ["puct", "gumbel"])
+def test_forced_wins_are_found(algorithm):
+    env = cypool.make(CONNECT_FOUR, num_envs=2, num_threads=1, autoreset_mode="Disabled")
+    env.reset()
+    # three in a column; and a pair at the bottom, which a third stone makes a threat on both sides
+    for env_id, moves in enumerate([(3, 0, 3, 0, 3, 1), (2, 2, 3, 3)]):
+        for move in moves:
+            env.step([move], [env_id])
+    result = cypool.TreeSearch(env, simulations=400, algorithm=algorithm).run("constant")
+    assert result.action[0] == 3 and result.action[1] in (1, 4)
+    assert np.nanargmax(result.q[0]) == 3 and result.q[0][3] == 1
+    assert np.allclose(result.policy.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("algorithm", ["puct", "gumbel"])
+def test_advance_keeps_the_visits_below_the_action(algorithm):
+    env = cypool.make(CONNECT_FOUR, num_envs=3, num_threads=2, autoreset_mode="Disabled")
+    env.reset()
+    evaluate = evaluator(env.env_spec)
+    search = cypool.TreeSearch(env, simulations=100, algorithm=algorithm)
+    first = search.run(evaluate)
+    env.step(first.action)
+    search.advance(first.action)
+    assert (search.result().visits.sum(axis=1) == first.visits[np.arange(3), first.action] - 1).all()
+    assert (search.run(evaluate).visits.sum(axis=1) == 100).all()
+    # a search that nothing was kept for begins anew
+    assert (search.run(evaluate).visits.sum(axis=1) == 100).all()
+    env.reset()
+    search.advance(first.action)
+    assert (search.result().visits == 0).all()
+
+
+def test_episodes_that_are_over_have_zeros():
+    env = cypool.make("board/tic_tac_toe-v0", num_envs=2, num_threads=0, autoreset_mode="Disabled")
+    env.reset()
+    for move in (0, 3, 1, 4, 2):
+        env.step([move], [1])
+    for evaluate in ("constant", "rollout", evaluator(env.env_spec)):
+        result = cypool.TreeSearch(env, simulations=50).run(evaluate)
+        assert result.visits[0].sum() == 50 and (result.visits[1] == 0).all() and result.value[1] == 0
+        assert result.action[1] == 0 and np.isnan(result.q[1]).all()
+
+
+def test_parts_equal_run_and_the_pool_may_be_stepped_meanwhile():
+    env = scattered(CONNECT_FOUR, 5, 1)
+    evaluate = evaluator(env.env_spec)
+    wanted = cypool.TreeSearch(env, simulations=30, leaves=2).run(evaluate)
+    search = cypool.TreeSearch(env, simulations=30, leaves=2)
+    search.begin()
+    while (leaves := search.recv()) is not None:
+        assert len(leaves.obs) == len(leaves.action_mask) == len(leaves.player) == len(leaves.env_id)
+        assert leaves.action_mask.dtype == np.int8 and leaves.player.dtype == leaves.env_id.dtype == np.int32
+        env.reset()
+        search.send(*evaluate(leaves.obs, leaves.action_mask))
+    assert [a.tobytes() for a in search.result()] == [a.tobytes() for a in wanted]
+
+
+def test_sample_draws_actions_that_were_visited():
+    env = cypool.make(CONNECT_FOUR, num_envs=4, num_threads=0)
+    env.reset()
+    result = cypool.TreeSearch(env, simulations=20).run("rollout")
+    rng = np.random.default_rng(0)
+    drawn = np.array([result.sample(1.0, rng) for _ in range(200)])
+    shares = np.array([[(drawn[:, k] == a).mean() for a in range(7)] for k in range(4)])
+    assert abs(shares - result.policy).max() < 0.12
+    assert (result.sample(0) == result.action).all()
+
+
+def test_planning_beats_chance():
+    """2048, and CartPole that was pushed: with values of random games."""
+    env = cypool.make("board/2048-v0", num_envs=8, num_threads=1, seed=0, autoreset_mode="Disabled")
+    env.reset()
+    search = cypool.TreeSearch(env, simulations=20, discount=0.99)
+    scores = {"search": np.zeros(8), "chance": np.zeros(8)}
+    for name, total in scores.items():
+        env.reset(seed=1)
+        over = np.zeros(8, bool)
+        for _ in range(120):
+            ids = np.flatnonzero(~over)
+            if len(ids) == 0:
+                break
+            actions = search.run("rollout").action if name == "search" else env.sample_legal()
+            _, reward, terminated, truncated, _ = env.step(actions[ids], ids)
+            total[ids] += reward
+            over[ids] = terminated | truncated
+    assert scores["search"].mean() > 1.3 * scores["chance"].mean()
+
+
+def test_trees_that_are_full_grow_no_more():
+    env = cypool.make(CONNECT_FOUR, num_envs=2, num_threads=0)
+    env.reset()
+    for evaluate in ("constant", "rollout", evaluator(env.env_spec)):
+        search = cypool.TreeSearch(env, simulations=200, max_nodes=20, leaves=4)
+        assert (search.run(evaluate).visits.sum(axis=1) == 200).all() and search.num_nodes <= 40
+
+
+def rejected(error, match, call):
+    with pytest.raises(error, match=match):
+        call()
+
+
+@pytest.mark.parametrize(("given", "match"), [
+    ({"simulations": 0}, "^simulations"), ({"leaves": 0}, "^leaves"), ({"leaves": 1.5}, "^leaves"),
+    ({"algorithm": "ucb"}, "^algorithm"), ({"discount": 1.1}, "^discount"), ({"discount": float("nan")}, "^discount"),
+    ({"noise": 0.3}, "^noise"), ({"noise": (0.3,)}, "^noise"), ({"noise": (0, 0.25)}, "^noise"),
+    ({"noise": (1, 2)}, "^noise"), ({"algorithm": "gumbel", "noise": (1, 1)}, "^noise"), ({"seed": -1}, "^seed"),
+    ({"c_init": -1}, "^c_init"), ({"c_base": 0}, "^c_base"), ({"unvisited": "child"}, "^unvisited"),
+    ({"virtual_loss": -1}, "^virtual_loss"), ({"normalize": 1}, "^normalize"), ({"considered": 0}, "^considered"),
+    ({"c_visit": "a"}, "^c_visit"), ({"c_scale": None}, "^c_scale"), ({"chance": "none"}, "^chance"),
+    ({"max_nodes": 0}, "^max_nodes"),
+])
+def test_arguments_that_are_wrong_are_named(given, match):
+    env = cypool.make(CONNECT_FOUR, num_envs=2, num_threads=0)
+    rejected((TypeError, ValueError), match, lambda: cypool.TreeSearch(env, **given))
+
+
+def test_pools_that_cannot_be_searched_are_refused():
+    rejected(TypeError, "^env: expected a pool", lambda: cypool.TreeSearch("Pong"))
+    rejected(ValueError, "^env: .*Discrete", lambda: cypool.TreeSearch(cypool.make("Pendulum-v1")))
+    rejected(ValueError, "^env: .*synchronous",
+             lambda: cypool.TreeSearch(cypool.make("CartPole-v1", num_envs=2, batch_size=1)))
+    rejected(ValueError, "^env: .*Discrete", lambda: cypool.TreeSearch(cypool.make(CONNECT_FOUR, view="players")))
+    rejected(ValueError, "^env: .*mover", lambda: cypool.TreeSearch(cypool.make(CONNECT_FOUR, view="single")))
+    rejected(ValueError, "^env: .*contract", lambda: cypool.TreeSearch(cypool.make("gymnasium:CartPole-v1")))
+    hooked = cypool.make("CartPole-v1", reward_hook=lambda batch: batch.reward)
+    rejected(ValueError, "^env: .*hooks", lambda: cypool.TreeSearch(hooked))
+    never_reset = cypool.TreeSearch(cypool.make(CONNECT_FOUR, num_threads=0))
+    rejected(RuntimeError, "^begin: .*reset", never_reset.begin)
+
+
+def test_answers_that_are_wrong_leave_the_search_waiting():
+    env = cypool.make(CONNECT_FOUR, num_envs=2, num_threads=0)
+    env.reset()
+    search = cypool.TreeSearch(env, simulations=10)
+    rejected(RuntimeError, "^recv", search.recv)
+    rejected(RuntimeError, "^send", lambda: search.send(None, [0, 0]))
+    search.begin()
+    search.recv()
+    good = np.zeros((2, 7), np.float32)
+    for logits, values, error, match in [
+        (good, [0], ValueError, "^values: expected shape"), (good, [0, np.nan], ValueError, "^values: .*nan"),
+        (good, ["a", "b"], TypeError, "^values"), (good[:1], [0, 0], ValueError, "^logits: expected shape"),
+        (good + np.nan, [0, 0], ValueError, "^logits: .*nan"), (good + np.inf, [0, 0], ValueError, "^logits: .*inf"),
+        (good > 0, [0, 0], TypeError, "^logits"),
+    ]:
+        rejected(error, match, lambda logits=logits, values=values: search.send(logits, values))
+    search.send(good - np.inf, [0, 0])
+    rejected(RuntimeError, "^send", lambda: search.send(good, [0, 0]))
+    while search.recv() is not None:
+        search.send(None, np.zeros(2))
+    assert (search.result().visits.sum(axis=1) == 10).all()
+    rejected(TypeError, "^evaluate", lambda: search.run(lambda obs, mask: None))
+    rejected(ValueError, "^evaluate", lambda: search.run(lambda obs, mask: (1, 2, 3)))
+    rejected(ValueError, "^evaluate", lambda: search.run("network"))
+    rejected(ValueError, "^num_games", lambda: search.run("rollout", num_games=0))
+    rejected(ValueError, "^actions", lambda: search.advance([1]))
+    rejected(ValueError, "^actions", lambda: search.advance([0.5, 1]))
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, MemoryError])
+def test_an_evaluator_that_raises_ends_its_search_only(error):
+    env = cypool.make(CONNECT_FOUR, num_envs=3, num_threads=2)
+    env.reset()
+    evaluate, calls = evaluator(env.env_spec), []
+
+    def failing(obs, mask):
+        calls.append(1)
+        if len(calls) == 5:
+            raise error("on purpose")
+        return evaluate(obs, mask)
+
+    search = cypool.TreeSearch(env, simulations=20)
+    wanted = cypool.TreeSearch(env, simulations=20).run(evaluate)
+    rejected(error, "on purpose", lambda: search.run(failing))
+    rejected(RuntimeError, "^recv", search.recv)
+    assert [a.tobytes() for a in search.run(evaluate)] == [a.tobytes() for a in wanted]
+
+
+def test_closing_pools_and_searches():
+    env = cypool.make(CONNECT_FOUR, num_envs=3, num_threads=2)
+    env.reset()
+    with cypool.TreeSearch(env, simulations=20) as search:
+        search.begin()
+        search.recv()
+    search.close()
+    rejected(RuntimeError, "^begin: .*closed", search.begin)
+    search = cypool.TreeSearch(env, simulations=20)
+    search.begin()
+    search.recv()
+    env.close()
+    rejected(cypool.ClosedError, "closed", lambda: search.send(None, np.zeros(3)))
+    rejected(cypool.ClosedError, "closed", search.begin)
+    assert search.result().visits.shape == (3, 7)
+
+
+def test_another_thread_may_search_the_same_pool():
+    env = cypool.make(CONNECT_FOUR, num_envs=3, num_threads=2)
+    env.reset()
+    wanted = cypool.TreeSearch(env, simulations=200).run("rollout")
+    results = []
+
+    def search():
+        trees = cypool.TreeSearch(env, simulations=200)
+        for _ in range(100):
+            try:
+                results.append(trees.run("rollout"))
+                return
+            except RuntimeError:
+                # the pool was in a call of the other thread
+                pass
+
+    threads = [threading.Thread(target=search) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    assert results and all(result.visits.tobytes() == wanted.visits.tobytes() for result in results)
