@@ -1,0 +1,236 @@
+# distutils: extra_compile_args = -O2
+# distutils: libraries = dl
+"""Games of OpenSpiel: its library as Python functions, and the class of the environments."""
+from cypool.envs.openspiel import library, specs
+
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memset
+from libcpp cimport bool as cbool
+from libcpp.map cimport map
+from libcpp.memory cimport shared_ptr
+from libcpp.string cimport string
+from libcpp.utility cimport pair
+from libcpp.vector cimport vector
+
+from cypool.env cimport action_data
+from cypool.envs.common.archived_env cimport Archived
+from cypool.envs.common.turns cimport OVER, TurnEnv, TurnGame
+from cypool.random cimport Rng
+
+from numpy.random import RandomState
+
+
+cdef extern from "cypool/envs/openspiel/library.h" namespace "cypool::openspiel" nogil:
+    ctypedef map[string, Parameter] Parameters "cypool::openspiel::Parameters"
+
+    cdef enum ParameterType "cypool::openspiel::Parameter::Type":
+        INTEGER "cypool::openspiel::Parameter::INTEGER"
+        NUMBER "cypool::openspiel::Parameter::NUMBER"
+        TEXT "cypool::openspiel::Parameter::TEXT"
+        FLAG "cypool::openspiel::Parameter::FLAG"
+        GAME "cypool::openspiel::Parameter::GAME"
+
+    cdef cppclass Parameter:
+        Parameter() except +
+        cbool is_mandatory, flag
+        int integer
+        double number
+        string text
+        Parameters game
+        ParameterType type
+
+    cdef cppclass GameType:
+        string short_name
+        int dynamics, chance_mode
+        cbool has_information_state_tensor, has_observation_tensor, has_only_struct_actions
+        Parameters parameters
+
+    cdef cppclass Game:
+        pass
+
+    ctypedef shared_ptr[const Game] GamePointer "cypool::openspiel::GamePointer"
+
+    cdef cppclass Library:
+        void open(const string& path, cbool sets_handler) except +
+        vector[GameType] registered_games() except +
+        GamePointer load_game(const string& name, const Parameters& parameters) except +
+        Parameters parse_game(const string& text) except +
+        int num_players(const Game* game) except +
+        int num_actions(const Game* game) except +
+        vector[int] information_state_shape(const Game* game) except +
+        vector[int] observation_shape(const Game* game) except +
+        const GameType& type_of(const Game* game)
+
+    Library the_library "cypool::openspiel::library"
+
+cdef extern from "cypool/envs/openspiel/game.h" namespace "cypool::openspiel" nogil:
+    enum:
+        TOGETHER "cypool::openspiel::TOGETHER"
+
+    cdef cppclass Match(TurnGame):
+        Match() except +
+        Match(GamePointer game, cbool sees_information_state) except +
+        void play_together(const int64_t* actions, const Rng* rng) except +
+        cbool acts(int player) except +
+        cbool is_legal_of(int player, int64_t action) except +
+        void write_legal_of(int player, uint8_t* mask) except +
+
+cdef bint _is_open = False
+DYNAMICS = ["simultaneous", "sequential", "mean field"]
+CHANCE_MODES = ["deterministic", "explicit", "sampled"]
+
+
+# ---- the library
+
+
+def is_open():
+    """Whether the library has been opened."""
+    return _is_open
+
+
+def open_library(str path, bint sets_handler):
+    """Opens the library; raises a RuntimeError if it differs."""
+    global _is_open
+    the_library.open(path.encode(), sets_handler)
+    _is_open = True
+
+
+def parameters_of_games():
+    """Returns the parameters of each game of the open library: name -> (type, default, whether it has to be given)."""
+    cdef GameType game
+    cdef pair[string, Parameter] named
+    known = {}
+    for game in the_library.registered_games():
+        known[game.short_name.decode()] = parameters = {}
+        for named in game.parameters:
+            parameters[named.first.decode()] = (<int>named.second.type, default_of(named.second),
+                                                <bint>named.second.is_mandatory)
+    return known
+
+
+cdef object default_of(const Parameter& parameter):
+    if parameter.type == INTEGER:
+        return parameter.integer
+    if parameter.type == NUMBER:
+        return parameter.number
+    if parameter.type == FLAG:
+        return parameter.flag
+    return parameter.text.decode() if parameter.type == TEXT else None
+
+
+cdef GamePointer loaded(str short_name, dict parameters) except *:
+    """Returns a game; a parameter is an int, float, bool or str, or a tuple of the text of a game."""
+    cdef Parameters given
+    cdef Parameter parameter
+    cdef string name
+    for key, value in parameters.items():
+        parameter = Parameter()
+        if isinstance(value, bool):
+            parameter.type, parameter.flag = FLAG, value
+        elif isinstance(value, int):
+            parameter.type, parameter.integer = INTEGER, value
+        elif isinstance(value, float):
+            parameter.type, parameter.number = NUMBER, value
+        elif isinstance(value, str):
+            parameter.type, parameter.text = TEXT, <string>value.encode()
+        else:
+            parameter.type, parameter.game = GAME, the_library.parse_game(value[0].encode())
+        name = key.encode()
+        given[name] = parameter
+    return the_library.load_game(short_name.encode(), given)
+
+
+def facts_of(str short_name, dict parameters):
+    """Returns what the spec of a game with some parameters says; raises a RuntimeError with OpenSpiel's message."""
+    cdef GamePointer game = loaded(short_name, parameters)
+    cdef const GameType* type = &the_library.type_of(game.get())
+    cdef int dynamics = type.dynamics, chance_mode = type.chance_mode
+    shapes = {}
+    if type.has_information_state_tensor:
+        shapes["information_state"] = tuple(the_library.information_state_shape(game.get()))
+    if type.has_observation_tensor:
+        shapes["observation"] = tuple(the_library.observation_shape(game.get()))
+    return {"dynamics": DYNAMICS[dynamics], "chance_mode": CHANCE_MODES[chance_mode],
+            "num_players": the_library.num_players(game.get()),
+            "num_actions": 0 if type.has_only_struct_actions else the_library.num_actions(game.get()),
+            "shapes": shapes}
+
+
+# ---- environments
+
+
+cdef class OpenSpiel(TurnEnv):
+    """A game of OpenSpiel.
+
+    Observation: float32: the tensor of the player that OpenSpiel's `rl_environment` sees: of the information state, or
+        where a game has none, of the observation.
+    Action: OpenSpiel's.
+    Reward: OpenSpiel's, of each move.
+    Terminated: The game is over.
+    """
+    describe = staticmethod(specs.game)
+    cdef Archived[Match] state
+    cdef bint is_legacy_stream           # chance draws as a numpy.random.RandomState
+
+    def __init__(self, spec, env_id):
+        TurnEnv.__init__(self, spec, env_id)
+        library.module()
+        options = spec.options
+        # one for each environment: threads that shared it would count references to it
+        self.state.reset(new Match(loaded(options["short_name"], specs.given_parameters(options)),
+                                   options["tensor"] == "information_state"))
+        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
+        self.is_legacy_stream = options["chance_stream"] == "random_state"
+
+    cdef int seed(self, object seed) except -1:
+        TurnEnv.seed(self, seed)
+        if self.is_legacy_stream:
+            self._bit_generator = RandomState(seed)._bit_generator
+            self.rng = <const Rng*>PyCapsule_GetPointer(self._bit_generator.capsule, "BitGenerator")
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        cdef Match* match = self.state.get()
+        cdef int k
+        if match.current != TOGETHER:
+            return TurnEnv.step(self, action)
+        self.take_together(action_data[int64_t](action))
+        for k in range(match.num_players):
+            self.agents.reward[k] = match.reward[k]
+        self.write_turns()
+        self.terminated = match.current == OVER
+        return 0
+
+    cdef int take_together(self, const int64_t* actions) except -1 nogil:
+        """Plays an action of each player."""
+        cdef Match* match = self.state.get()
+        cdef int k
+        for k in range(match.num_players):
+            if match.acts(k) and not match.is_legal_of(k, actions[k]):
+                # the first of them
+                if self.loses:
+                    match.current = k
+                    match.lose()
+                    return 0
+                with gil:
+                    raise ValueError(f"action: expected a legal action of player {k}, got {actions[k]}")
+        match.play_together(actions, self.rng)
+        return 0
+
+    cdef int write_turns(self) except -1 nogil:
+        cdef Match* match = self.state.get()
+        cdef int k
+        for k in range(match.num_players):
+            self.agents.turn[k] = match.acts(k)
+        return 0
+
+    cdef int legal(self, uint8_t* mask) except -1 nogil:
+        cdef Match* match = self.state.get()
+        cdef int k
+        if match.current != TOGETHER:
+            return TurnEnv.legal(self, mask)
+        memset(mask, 0, match.num_players * match.num_actions)
+        for k in range(match.num_players):
+            match.write_legal_of(k, mask + k * match.num_actions)
+        return 0
