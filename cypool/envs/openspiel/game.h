@@ -169,9 +169,10 @@ private:
     }
 
     int mover() const {
-        if (library.is_terminal(state_.get())) return OVER;
+        // a player moves only while it is not over; asking whether it is takes some games long
         const int player = library.current_player(state_.get());
         if (player >= 0 && player < num_players) return player;
+        if (library.is_terminal(state_.get())) return OVER;
         if (player == TOGETHER) return TOGETHER;
         if (!library.is_chance(state_.get())) {
             throw std::runtime_error("OpenSpiel: expected a player, chance or all to move, got " + text_of(player));
