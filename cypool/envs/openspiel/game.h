@@ -34,6 +34,9 @@ public:
         tensor_size = std::accumulate(shape.begin(), shape.end(), size_t{1}, std::multiplies<>());
         current = OVER;
     }
+    // what chance draws with instead of the environment's stream, or null; borrowed, and not copied
+    const Rng* chance = nullptr;
+
     Match(const Match& other) { *this = other; }
     // the state is copied; what is known of legal actions is not
     Match& operator=(const Match& other) {
@@ -111,7 +114,11 @@ public:
 
     // ---- states: what was played. OpenSpiel's own way to load one plays whatever a text says
     bool ready() const { return state_ != nullptr; }
-    std::unique_ptr<Match> fresh() const { return std::make_unique<Match>(game_, sees_information_state_); }
+    std::unique_ptr<Match> fresh() const {
+        auto match = std::make_unique<Match>(game_, sees_information_state_);
+        match->chance = chance;
+        return match;
+    }
     template <class Archive> void exchange(Archive& archive) {
         archive("current_player", current, TOGETHER, num_players - 1);
         archive("last_player", last, 0, num_players - 1);
@@ -184,7 +191,7 @@ private:
     void settle(const Rng* rng) {
         int next;
         while ((next = mover()) == CHANCE) {
-            const Action outcome = drawn(library.chance_outcomes(state_.get()), rng);
+            const Action outcome = drawn(library.chance_outcomes(state_.get()), chance != nullptr ? chance : rng);
             history_.push_back(outcome);
             library.apply_action(state_.get(), outcome);
         }

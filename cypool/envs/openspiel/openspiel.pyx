@@ -2,6 +2,8 @@
 # distutils: libraries = dl
 """Games of OpenSpiel: its library as Python functions, and the class of the environments."""
 from cypool.envs.openspiel import library, specs
+from cypool.state import check_state, check_stream
+from cypool.util.arguments import shown
 
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int64_t, uint8_t
@@ -13,12 +15,13 @@ from libcpp.string cimport string
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
-from cypool.env cimport action_data
+from cypool.env cimport Env, action_data
 from cypool.envs.common.archived_env cimport Archived
 from cypool.envs.common.turns cimport OVER, TurnEnv, TurnGame
-from cypool.random cimport Rng
+from cypool.random cimport Rng, copy_stream
 
-from numpy.random import RandomState
+import numpy as np
+from numpy.random import MT19937, RandomState
 
 
 cdef extern from "cypool/envs/openspiel/library.h" namespace "cypool::openspiel" nogil:
@@ -71,10 +74,14 @@ cdef extern from "cypool/envs/openspiel/game.h" namespace "cypool::openspiel" no
     cdef cppclass Match(TurnGame):
         Match() except +
         Match(GamePointer game, cbool sees_information_state) except +
+        const Rng* chance
         void play_together(const int64_t* actions, const Rng* rng) except +
         cbool acts(int player) except +
         cbool is_legal_of(int player, int64_t action) except +
         void write_legal_of(int player, uint8_t* mask) except +
+
+cdef enum:
+    MT19937_WORDS = 624
 
 cdef bint _is_open = False
 DYNAMICS = ["simultaneous", "sequential", "mean field"]
@@ -171,7 +178,7 @@ cdef class OpenSpiel(TurnEnv):
     """
     describe = staticmethod(specs.game)
     cdef Archived[Match] state
-    cdef bint is_legacy_stream           # chance draws as a numpy.random.RandomState
+    cdef object chance                   # the MT19937 that chance draws with; None: the environment's stream
 
     def __init__(self, spec, env_id):
         TurnEnv.__init__(self, spec, env_id)
@@ -181,13 +188,47 @@ cdef class OpenSpiel(TurnEnv):
         self.state.reset(new Match(loaded(options["short_name"], specs.given_parameters(options)),
                                    options["tensor"] == "information_state"))
         self.game, self.archived = <TurnGame*>self.state.get(), &self.state
-        self.is_legacy_stream = options["chance_stream"] == "random_state"
+        if options["chance_stream"] == "random_state":
+            self.draw_with(MT19937(0))
+
+    cdef int draw_with(self, object bit_generator) except -1:
+        self.chance = bit_generator
+        self.state.get().chance = <const Rng*>PyCapsule_GetPointer(bit_generator.capsule, "BitGenerator")
+        return 0
 
     cdef int seed(self, object seed) except -1:
         TurnEnv.seed(self, seed)
-        if self.is_legacy_stream:
-            self._bit_generator = RandomState(seed)._bit_generator
-            self.rng = <const Rng*>PyCapsule_GetPointer(self._bit_generator.capsule, "BitGenerator")
+        if self.chance is not None:
+            if seed is not None and seed >= 2**32:
+                raise ValueError(f"seed: expected at most {2**32 - 1}, as a RandomState has, got {seed}")
+            self.draw_with(RandomState(seed)._bit_generator)
+        return 0
+
+    cdef object save(self):
+        own = TurnEnv.save(self)
+        if self.chance is None:
+            return own
+        stream = self.chance.state["state"]
+        return (*own, stream["key"].astype("<u4").tobytes(), stream["pos"])
+
+    cdef int load(self, object state) except -1:
+        if self.chance is None:
+            return TurnEnv.load(self, state)
+        own, key, pos = check_state(state, bytes, bytes, (0, MT19937_WORDS))
+        if len(key) != 4 * MT19937_WORDS:
+            raise ValueError(f"chance: expected the key of an MT19937, got {shown(key)}")
+        stream = check_stream("chance", {"bit_generator": "MT19937", "state": {
+            "key": np.frombuffer(key, "<u4"), "pos": pos}}, MT19937)
+        TurnEnv.load(self, (own,))
+        self.chance.state = stream
+        return 0
+
+    cdef int copy_from(self, Env other) except -1 nogil:
+        TurnEnv.copy_from(self, other)
+        cdef const Rng* chance = self.state.get().chance
+        if chance != NULL and not copy_stream(chance, (<OpenSpiel>other).state.get().chance):
+            with gil:
+                self.chance.state = (<OpenSpiel>other).chance.state
         return 0
 
     cdef int step(self, const void* action) except -1 nogil:

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from envs.openspiel.rl_environment import assert_equal
 from family_tests import assert_edits_are_harmless, continues, equals, imports_nothing, refuses
-from state_edits import edited, fields_of
+from state_edits import edited, fields_of, with_own
 from weights import often_slow
 
 import cypool
+from cypool.state import State
 from cypool.testing import check_env
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("pyspiel") is None, reason="needs open_spiel")
@@ -186,6 +187,18 @@ def test_state_with_another_mover_is_refused():
         env.load(edited(env.save(), {"current_player": 1}))
 
 
+def test_state_with_another_stream_of_chance_is_refused():
+    env = played("leduc_poker", 2, chance_stream="random_state")
+    state = env.save()
+    own, key, pos = state.rows[0]["own"]
+    for changed, message in (((own, key[4:], pos), "expected the key of an MT19937"),
+                             ((own, bytes(len(key)), pos), "expected an MT19937 whose key is not zero"),
+                             ((own, key, 625), "expected 0 to 624, got 625"), ((own,), "expected 3 values, got 1")):
+        with pytest.raises(ValueError, match=message):
+            env.load(with_own(state, changed))
+    env.load(State.from_bytes(state.to_bytes()))
+
+
 def test_loaded_moves_give_the_position():
     env = played("connect_four", 2)
     env.load(with_history(env, [3, 3]))
@@ -193,6 +206,12 @@ def test_loaded_moves_give_the_position():
     other.step([3])
     want = other.step([3])
     assert env.step([0])[0].tobytes() == other.step([0])[0].tobytes() and want[0].any()
+
+
+def test_seed_that_no_random_state_has_is_refused():
+    env = made("leduc_poker", chance_stream="random_state")
+    with pytest.raises(ValueError, match="seed: expected at most 4294967295, as a RandomState has, got 4294967296"):
+        env.reset(seed=2**32)
 
 
 # ---- games that throw
