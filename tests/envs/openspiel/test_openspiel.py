@@ -2,6 +2,7 @@
 import importlib.util
 import re
 import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -273,6 +274,14 @@ test_refused_options = refuses([
     ("openspiel/chess-v0", {"opponent": "mcts"}, ValueError, "opponent: expected one of 'random'")])
 test_openspiel_is_not_imported = imports_nothing(
     [("openspiel/chess-v0", {"view": "single", **LOSES}, False)], ["pyspiel", "open_spiel"])
+
+
+def test_module_shares_no_symbol_with_openspiel():
+    # a registry of games that both have would be one
+    from cypool.envs.openspiel import openspiel
+
+    shown = subprocess.check_output(["nm", "-D", "--defined-only", openspiel.__file__], text=True, timeout=300)
+    assert [line.split()[-1] for line in shown.splitlines()] == ["PyInit_openspiel"]
 
 
 def make_in(run_python, folder):
