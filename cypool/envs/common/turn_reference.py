@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium.vector import SyncVectorEnv
+from gymnasium.wrappers import TimeLimit
 
 from cypool.spec import EnvSpec
 from cypool.util.packages import need
@@ -89,6 +90,10 @@ def make_references(ours: Any, load: Callable[[], Any], install: str) -> tuple[A
         raise ValueError("chance_stream: expected 'np_random', as the reference draws with no other, got "
                          f"{spec.options['chance_stream']!r}")
     spaces = ours.single_observation_space, ours.single_action_space
-    theirs = SyncVectorEnv([lambda: Reference(spec, spaces, load)] * ours.num_envs,
-                           autoreset_mode=ours.metadata["autoreset_mode"])
+
+    def make() -> Any:
+        game = Reference(spec, spaces, load)
+        return game if spec.max_episode_steps is None else TimeLimit(game, spec.max_episode_steps)
+
+    theirs = SyncVectorEnv([make] * ours.num_envs, autoreset_mode=ours.metadata["autoreset_mode"])
     return theirs, f"OpenSpiel {VERSION}"
