@@ -1,6 +1,9 @@
 # distutils: extra_compile_args = -O2
 # distutils: libraries = dl
 """Games of OpenSpiel: its library as Python functions, and the class of the environments."""
+import functools
+import sys
+
 from cypool.envs.openspiel import library, specs
 from cypool.state import check_state, check_stream
 from cypool.util.arguments import shown
@@ -91,22 +94,28 @@ CHANCE_MODES = ["deterministic", "explicit", "sampled"]
 # ---- the library
 
 
-def is_open():
-    """Whether the library has been opened."""
-    return _is_open
-
-
-def open_library(str path, bint sets_handler):
-    """Opens the library; raises a RuntimeError if it differs."""
+cdef int open_library() except -1:
+    """Opens the library, once; raises an ImportError if it is missing, or another one."""
     global _is_open
-    the_library.open(path.encode(), sets_handler)
+    if _is_open:
+        return 0
+    path = library.find()
+    try:
+        # its own module sets a handler of errors that suits as well
+        the_library.open(path.encode(), "pyspiel" not in sys.modules)
+    except RuntimeError as error:
+        raise ImportError(f"{library.NEEDING} the library of open_spiel {library.VERSION}, found another one in "
+                          f"{path}: {error}: {library.INSTALL}", name="pyspiel") from error
     _is_open = True
+    return 0
 
 
-def parameters_of_games():
-    """Returns the parameters of each game of the open library: name -> (type, default, whether it has to be given)."""
+@functools.cache
+def games():
+    """Returns the parameters of each game: name -> (type, default, whether it has to be given)."""
     cdef GameType game
     cdef pair[string, Parameter] named
+    open_library()
     known = {}
     for game in the_library.registered_games():
         known[game.short_name.decode()] = parameters = {}
@@ -176,16 +185,15 @@ cdef class OpenSpiel(TurnEnv):
     Reward: OpenSpiel's, of each move.
     Terminated: The game is over.
     """
-    describe = staticmethod(specs.game)
+    describe = staticmethod(specs.describer(games, facts_of))
     cdef Archived[Match] state
     cdef object chance                   # the MT19937 that chance draws with; None: the environment's stream
 
     def __init__(self, spec, env_id):
         TurnEnv.__init__(self, spec, env_id)
-        library.module()
         options = spec.options
         # one for each environment: threads that shared it would count references to it
-        self.state.reset(new Match(loaded(options["short_name"], specs.given_parameters(options)),
+        self.state.reset(new Match(loaded(options["short_name"], specs.given_parameters(games(), options)),
                                    options["tensor"] == "information_state"))
         self.game, self.archived = <TurnGame*>self.state.get(), &self.state
         if options["chance_stream"] == "random_state":

@@ -5,12 +5,13 @@ from typing import Any
 
 from cypool.envs.common.turn_reference import make_references
 from cypool.envs.openspiel.library import INSTALL
+from cypool.envs.openspiel.openspiel import games
 from cypool.envs.openspiel.specs import given_parameters
 
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
     """Returns OpenSpiel's games as a vector environment, and their name and version."""
-    given = given_parameters(ours.env_spec.options)
+    given = given_parameters(games(), ours.env_spec.options)
 
     def load() -> Any:
         import pyspiel
