@@ -76,7 +76,8 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
         "The game's parameters, as OpenSpiel has them.",
         short_name=unchecked("tic_tac_toe", "The game, as OpenSpiel calls it."),
         tensor=choice("auto", ("auto", "observation", "information_state"),
-                      'What a player sees: "auto" is the information state, or where a game has none, the observation.'),
+                      'What a player sees: "auto" is the information state, or where a game has none, the '
+                      'observation.'),
         chance_stream=choice("np_random", ("np_random", "random_state"),
                              "What chance draws with: Gymnasium's generator; or as OpenSpiel's `rl_environment`, with "
                              "a `numpy.random.RandomState`."),
