@@ -286,10 +286,10 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
                         f"{shown(cls)}")
     if not callable(getattr(cls, "describe", None)):
         raise TypeError(f"{entry.entry_point}: expected a class with a static method describe, got {shown(cls)}")
-    defaults = _options_of(cls)
+    defaults, takes_more = _options_of(cls)
     for given in (registered, options):
         for option in given:
-            if option not in defaults:
+            if option not in defaults and not takes_more:
                 known = [*defaults, *_reserved]
                 hint = ", but an argument of cypool.make" if option in _reserved else suggestion(option, known)
                 if not hint and "randomize" in defaults:
@@ -318,7 +318,7 @@ def _check_at_hand(entry: Entry) -> None:
     cls = getattr(sys.modules.get(module), name, None)
     # `is_env` imports NumPy
     if cls is not None and entry.expand is None and is_env(cls) and callable(getattr(cls, "describe", None)):
-        _check_defaults(f"{entry.entry_point}.describe", _options_of(cls), entry.options)
+        _check_defaults(f"{entry.entry_point}.describe", _options_of(cls)[0], entry.options)
 
 
 def _check_defaults(describe: str, defaults: dict[str, Any], registered: dict[str, Any]) -> None:
@@ -461,7 +461,8 @@ def _import_plugins(namespace: str | None) -> tuple[int, list[ImportError]]:
     return found, failed
 
 
-def _options_of(cls: Any) -> dict[str, Any]:
+def _options_of(cls: Any) -> tuple[dict[str, Any], bool]:
+    """Returns the options of a class, and whether its `describe` takes others, too, and checks them."""
     # a describe with ** has the options of its base class's too
     options: dict[str, Any] = {}
     for each in cls.__mro__:
@@ -469,8 +470,9 @@ def _options_of(cls: Any) -> dict[str, Any]:
             parameters = inspect.signature(each.describe).parameters.values()
             options = {p.name: p.default for p in parameters if p.kind != p.VAR_KEYWORD} | options
             if all(p.kind != p.VAR_KEYWORD for p in parameters):
-                break
-    return options
+                return options, False
+    # no class below has the others
+    return options, bool(options)
 
 
 def suggest_id(id: str, known: Iterable[str]) -> str:

@@ -29,9 +29,23 @@ inline uint64_t legal_word(const uint8_t* mask, size_t first, size_t num_actions
     return (((word & LOW) + LOW) | word) >> 7 & ONES;
 }
 
+// How many of 64 are legal.
+inline size_t count_legal_block(const uint8_t* mask) noexcept {
+    // compilers have vectors of this size for all machines
+    using Bytes = uint8_t __attribute__((vector_size(16)));
+    Bytes parts[4];
+    std::memcpy(parts, mask, sizeof parts);
+    // a comparison is 0 or -1
+    const auto counts = -((parts[0] != 0) + (parts[1] != 0) + (parts[2] != 0) + (parts[3] != 0));
+    uint64_t words[2];
+    std::memcpy(words, &counts, sizeof words);
+    return (words[0] + words[1]) * 0x0101010101010101 >> 56;
+}
+
 inline size_t count_legal(const uint8_t* mask, size_t num_actions) noexcept {
-    size_t count = 0;
-    for (size_t first = 0; first < num_actions; first += 8) {
+    size_t count = 0, first = 0;
+    for (; first + 64 <= num_actions; first += 64) count += count_legal_block(mask + first);
+    for (; first < num_actions; first += 8) {
         // of bytes that are 0 or 1 the highest one of this product is the sum
         count += legal_word(mask, first, num_actions) * 0x0101010101010101 >> 56;
     }
@@ -40,7 +54,13 @@ inline size_t count_legal(const uint8_t* mask, size_t num_actions) noexcept {
 
 // The legal action that `n` others come before; there are more than `n`.
 inline int64_t nth_legal(const uint8_t* mask, size_t num_actions, size_t n) noexcept {
-    for (size_t first = 0;; first += 8) {
+    size_t first = 0;
+    for (; first + 64 <= num_actions; first += 64) {
+        const size_t count = count_legal_block(mask + first);
+        if (n < count) break;
+        n -= count;
+    }
+    for (;; first += 8) {
         uint64_t word = legal_word(mask, first, num_actions);
         const size_t count = word * 0x0101010101010101 >> 56;
         if (n < count) {

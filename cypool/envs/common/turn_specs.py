@@ -34,7 +34,8 @@ def turn_options(num_players: int) -> dict[str, Option]:
         "illegal": ILLEGAL}
 
 
-def turn_spec(options: dict[str, Any], tensor: Array, num_actions: int, num_players: int, **more: Any) -> EnvSpec:
+def turn_spec(options: dict[str, Any], tensor: Array, num_actions: int, num_players: int, together: bool = False,
+              **more: Any) -> EnvSpec:
     """Returns the spec of a game.
 
     Args:
@@ -42,11 +43,12 @@ def turn_spec(options: dict[str, Any], tensor: Array, num_actions: int, num_play
         tensor: What a player sees.
         num_actions: How many actions there are.
         num_players: How many players there are.
+        together: Whether they may move all at once.
         **more: Other fields of the spec.
     """
     mask = Array((num_actions,), np.int8, 0, 1)
     common = {"options": options, "illegal": options["illegal"], **more}
-    player = {"current_player": Array((), np.int32, -1, num_players - 1)} if num_players > 1 else {}
+    player = {"current_player": Array((), np.int32, -2 if together else -1, num_players - 1)} if num_players > 1 else {}
     view = options.get("view", "mover")
     if view == "players":
         group = Group(num_players, {"observation": tensor, "action_mask": mask}, Discrete(num_actions))

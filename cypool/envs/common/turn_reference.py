@@ -1,0 +1,99 @@
+"""Games of OpenSpiel as a vector environment of Gymnasium's, in the view "mover"."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import SyncVectorEnv
+from gymnasium.wrappers import TimeLimit
+
+from cypool.spec import EnvSpec
+from cypool.util.packages import need
+
+VERSION = "2.0.2"
+
+
+class Reference(gymnasium.Env[Any, Any]):
+    """A game of OpenSpiel, whose chance draws with Gymnasium's generator.
+
+    Args:
+        spec: Of ours.
+        spaces: Of the observation and the action.
+        load: Makes the game.
+    """
+
+    def __init__(self, spec: EnvSpec, spaces: tuple[Any, Any], load: Callable[[], Any]):
+        self.game = load()
+        self.loses = spec.options["illegal"] == "lose"
+        self.tensor = f"{spec.options.get('tensor', 'observation')}_tensor"
+        self.observation_space, self.action_space = spaces
+        self.has_lost = False
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.state, self.has_lost, self.last = self.game.new_initial_state(), False, 0
+        self.rewards = np.zeros(self.game.num_players())
+        self._draw()
+        return self._seen(), self._info()
+
+    def _draw(self) -> None:
+        while self.state.is_chance_node():
+            outcomes, p = zip(*self.state.chance_outcomes(), strict=True)
+            self.state.apply_action(self.np_random.choice(outcomes, p=p))
+
+    @property
+    def current(self) -> int:
+        """Who moves; -1: it is over."""
+        return -1 if self.has_lost or self.state.is_terminal() else self.state.current_player()
+
+    def _seen(self) -> Any:
+        tensor = getattr(self.state, self.tensor)(self.last if self.current < 0 else self.current)
+        return np.array(tensor, np.float32).reshape(self.observation_space.shape)
+
+    def _info(self) -> dict[str, Any]:
+        mask = np.zeros(self.game.num_distinct_actions(), np.int8)
+        if self.current >= 0:
+            mask[self.state.legal_actions()] = 1
+        info: dict[str, Any] = {"action_mask": mask}
+        if self.game.num_players() > 1:
+            info |= {"current_player": np.int32(self.current), "rewards": self.rewards.copy()}
+        return info
+
+    def step(self, action: Any) -> Any:
+        self.last = self.current
+        if self.loses and action not in self.state.legal_actions():
+            self.has_lost = True
+            self.rewards[:] = 0
+            self.rewards[self.last] = -1
+        else:
+            self.state.apply_action(action)
+            self._draw()
+            self.rewards = np.array(self.state.rewards())
+        return self._seen(), float(self.rewards[self.last]), self.current < 0, False, self._info()
+
+
+def make_references(ours: Any, load: Callable[[], Any], install: str) -> tuple[Any, str]:
+    """Returns OpenSpiel's games as a vector environment, and their name and version.
+
+    Args:
+        ours: The pool.
+        load: Makes a game.
+        install: The command that installs OpenSpiel.
+    """
+    need("check_parity needs", "open_spiel", (VERSION,), install)
+    spec = ours.env_spec
+    if spec.options.get("view", "mover") != "mover":
+        raise ValueError(f"view: expected 'mover', as the reference has no other, got {spec.options['view']!r}")
+    if spec.options.get("chance_stream", "np_random") != "np_random":
+        raise ValueError("chance_stream: expected 'np_random', as the reference draws with no other, got "
+                         f"{spec.options['chance_stream']!r}")
+    spaces = ours.single_observation_space, ours.single_action_space
+
+    def make() -> Any:
+        game = Reference(spec, spaces, load)
+        return game if spec.max_episode_steps is None else TimeLimit(game, spec.max_episode_steps)
+
+    theirs = SyncVectorEnv([make] * ours.num_envs, autoreset_mode=ours.metadata["autoreset_mode"])
+    return theirs, f"OpenSpiel {VERSION}"

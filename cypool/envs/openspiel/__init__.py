@@ -1,0 +1,1 @@
+"""Games of OpenSpiel, whose installed library plays them."""

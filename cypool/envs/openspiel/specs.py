@@ -1,0 +1,135 @@
+"""The specs of OpenSpiel's games: their options, which are OpenSpiel's parameters, and spaces."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cypool.envs.common.turn_specs import ILLEGAL, turn_options, turn_spec
+from cypool.envs.openspiel import library
+from cypool.options import check_options, choice, describes, unchecked
+from cypool.spec import Array, EnvSpec
+from cypool.util.arguments import check_bool, check_float, check_int, shown, suggestion
+
+# as in turn_game.h
+_MOST_PLAYERS = 10
+# the parameters of all games: by name, type, default and whether it has to be given
+Games = dict[str, dict[str, tuple[int, Any, bool]]]
+# in the order of Parameter::Type
+INTEGER, NUMBER, TEXT, FLAG, GAME = range(5)
+_OWN = ("short_name", "tensor", "chance_stream", "view", "seat", "opponent", "illegal")
+
+
+def _check_parameter(name: str, kind: int, value: Any) -> Any:
+    if kind == INTEGER:
+        return check_int(name, value, -2**31, 2**31 - 1)
+    if kind == NUMBER:
+        return check_float(name, value, -math.inf, math.inf)
+    if kind == FLAG:
+        return check_bool(name, value)
+    if not isinstance(value, str):
+        what = "a text" if kind == TEXT else "the text of a game, as 'kuhn_poker(players=3)'"
+        raise TypeError(f"{name}: expected {what}, got {shown(value)}")
+    return value
+
+
+def _parameters(known: Games, short_name: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Returns a game's parameters, all of them; raises errors about those that are given."""
+    if short_name not in known:
+        raise ValueError(f"short_name: expected a game of OpenSpiel {library.VERSION}, got {shown(short_name)}"
+                         f"{suggestion(str(short_name), known)}")
+    declared = known[short_name]
+    for name in given:
+        if name not in declared:
+            raise ValueError(f"{name}: no option of openspiel/{short_name}-v0{suggestion(name, declared)}; it has "
+                             f"{', '.join([*declared, *_OWN[1:]])}")
+    parameters = {}
+    for name, (kind, default, is_mandatory) in declared.items():
+        if given.get(name) is not None:
+            parameters[name] = _check_parameter(name, kind, given[name])
+        elif is_mandatory:
+            raise ValueError(f"{name}: expected a value, as {short_name} has no default, got none")
+        # that of cypool.make has another meaning
+        elif name != "seed":
+            # OpenSpiel says 0 also where the game finds a default itself
+            parameters[name] = default or None
+    return parameters
+
+
+def given_parameters(known: Games, options: dict[str, Any]) -> dict[str, Any]:
+    """Returns the parameters that are not the game's defaults; that of a game is a tuple of its text."""
+    declared = known[options["short_name"]]
+    return {name: (options[name],) if kind == GAME else options[name]
+            for name, (kind, default, _) in declared.items() if options.get(name) not in (None, default or None)}
+
+
+def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any]], dict[str, Any]]) -> Any:
+    """Returns the function that describes games.
+
+    Args:
+        games: Returns the parameters of all games.
+        facts_of: Takes a name and given parameters; returns what a spec says. Raises a RuntimeError.
+    """
+    @describes(
+        "The game's parameters, as OpenSpiel has them.",
+        short_name=unchecked("tic_tac_toe", "The game, as OpenSpiel calls it."),
+        tensor=choice("auto", ("auto", "observation", "information_state"),
+                      'What a player sees: "auto" is the information state, or where a game has none, the '
+                      'observation.'),
+        chance_stream=choice("np_random", ("np_random", "random_state"),
+                             "What chance draws with: Gymnasium's generator; or as OpenSpiel's `rl_environment`, with "
+                             "a `numpy.random.RandomState`."),
+        view=unchecked(None, 'Whose: "mover", the player who moves, in one row; "players", all players, as agents; or '
+                             '"single", one player, who has opponents in the environment. None: "mover", or "players" '
+                             "where all move at once."),
+        seat=unchecked(None, 'Which player the view "single" has: a number, "random" (the default), or "alternate", '
+                             "each in turn."),
+        opponent=unchecked(None, 'Who the others are in the view "single": "random" plays each legal action with the '
+                                 "same probability."),
+        illegal=ILLEGAL)
+    def game(options: dict[str, Any], given: dict[str, Any]) -> EnvSpec:
+        known, short_name = games(), options["short_name"]
+        options = {**options, **_parameters(known, short_name, given)}
+        what = ", ".join(name for name in given if given[name] is not None) or f"id: openspiel/{short_name}-v0"
+        try:
+            facts = facts_of(short_name, given_parameters(known, options))
+        except RuntimeError as error:
+            raise ValueError(f"{what}: expected a game that OpenSpiel makes, got {error}") from error
+        num_players, together = facts["num_players"], facts["dynamics"] == "simultaneous"
+        if facts["dynamics"] == "mean field" or facts["chance_mode"] == "sampled":
+            raise ValueError(f"{what}: expected a game of players whose chance is drawn outside of it, got one of "
+                             f"{'a mean field' if facts['dynamics'] == 'mean field' else 'its own chance'}")
+        shapes = facts["shapes"]
+        if not facts["num_actions"] or not all(map(all, shapes.values())) or not any(shapes.values()):
+            raise ValueError(f"{what}: expected a game with numbered actions and tensors, got {facts['num_actions']} "
+                             f"actions and {shapes}")
+        if num_players > _MOST_PLAYERS:
+            raise ValueError(f"{what}: expected at most {_MOST_PLAYERS} players, got {num_players}")
+        kind = options["tensor"]
+        if kind == "auto":
+            kind = next(iter(shapes))
+        if not shapes.get(kind):
+            raise ValueError(f"tensor: expected {' or '.join(shapes)}, as {short_name} has no other, got {kind}")
+        options["tensor"] = kind
+        options |= _view(options, short_name, num_players, together)
+        tensor = Array(shapes[kind], np.float32)
+        return turn_spec(options, tensor, facts["num_actions"], num_players, together=together)
+
+    return game
+
+
+def _view(options: dict[str, Any], short_name: str, num_players: int, together: bool) -> dict[str, Any]:
+    """Returns the options about who sees what, checked."""
+    given = {name: options[name] for name in ("view", "seat", "opponent") if options[name] is not None}
+    if together:
+        given.setdefault("view", "players")
+        if given["view"] != "players":
+            raise ValueError(f"view: expected 'players', as all move at once in {short_name}, got "
+                             f"{shown(given['view'])}")
+    declared = turn_options(max(num_players, 2))
+    checked = check_options({name: declared[name] for name in ("view", "seat", "opponent")}, given)
+    if num_players == 1 and checked["view"] != "mover":
+        raise ValueError(f"view: expected 'mover', as {short_name} has one player, got {checked['view']!r}")
+    return checked
