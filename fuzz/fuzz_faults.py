@@ -34,7 +34,7 @@ from interrupting import Interrupt, counting_id, tracer
 
 import cypool
 
-LIMIT = 60  # seconds for a case
+LIMIT = 240  # seconds for a case: a library may compile at its first use
 CHUNK = 200  # cases of a process
 
 

@@ -80,7 +80,7 @@ def warehouse(options: dict[str, Any]) -> EnvSpec:
     layout = layout_of(options)
     rows, cols = layout.highways.shape
     shelves, agents, side = int((~layout.highways).sum()), options["n_agents"], 2 * options["sensor_range"] + 1
-    name = "layout" if options["layout"] is not None else "shelf_rows"
+    name = "layout" if options["layout"] is not None else "shelf_rows, shelf_columns and column_height"
     if rows * cols > _MOST_CELLS:
         raise ValueError(f"{name}: expected at most {_MOST_CELLS} cells, got {rows} x {cols}")
     if not shelves:
@@ -88,8 +88,7 @@ def warehouse(options: dict[str, Any]) -> EnvSpec:
     if agents > rows * cols:
         raise ValueError(f"n_agents: expected at most {rows * cols}, as many as there are cells, got {agents}")
     if options["request_queue_size"] >= shelves:
-        made_by = "layout" if options["layout"] is not None else "shelf_rows, shelf_columns and column_height"
-        raise ValueError(f"request_queue_size: expected at most {shelves - 1}, fewer than the shelves of {made_by}, "
+        raise ValueError(f"request_queue_size: expected at most {shelves - 1}, fewer than the shelves of {name}, "
                          f"got {options['request_queue_size']}")
     if options["normalised_coordinates"] and min(rows, cols) < 2:
         raise ValueError("normalised_coordinates: expected False where there is one row or column, got True")
