@@ -199,5 +199,4 @@ def test_most_of_everything_is_stepped():
 test_nothing_is_imported = imports_nothing([(BASE, {}, True)], ["lbforaging", "pyglet", "pettingzoo"])
 
 test_parallel_env_passes_the_test_of_pettingzoo = pettingzoo_accepts(BASE)
-
 test_tuples_are_those_of_lbforaging = equals_tuples(BASE, "lbforaging")
