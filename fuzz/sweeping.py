@@ -67,7 +67,7 @@ def parity_runs(ids, **options):
     return found
 
 
-def _play(players, seed, id, **options):
+def _play(players, seed, id, /, **options):
     with players(seed):
         return parity(id, **options)
 

@@ -4,6 +4,7 @@ import importlib.machinery
 import importlib.util
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
@@ -11,6 +12,7 @@ from saving import assert_goes_on
 from state_edits import edged_states, with_own
 
 import cypool
+from cypool.adapters.single import TupleEnv
 from cypool.testing import check_parity
 
 
@@ -165,6 +167,31 @@ def pettingzoo_accepts(id, **options):
     def test():
         parallel_api_test = pytest.importorskip("pettingzoo.test").parallel_api_test
         parallel_api_test(cypool.parallel_env(id, **options), num_cycles=100)
+
+    return test
+
+
+def equals_tuples(id, package):
+    """Returns a test that a `TupleEnv` has spaces and values of a package's environment, whose spaces are tuples."""
+    def test():
+        module = pytest.importorskip(package)
+        ours, theirs = TupleEnv(id), gymnasium.make(f"{module.__name__}:{id}", disable_env_checker=True)
+        assert ours.observation_space == theirs.observation_space and ours.action_space == theirs.action_space
+        ours.action_space.seed(0)
+        (got, info), ends = ours.reset(seed=5), 0
+        assert info == {}
+        want, _ = theirs.reset(seed=5)
+        for _ in range(1200):
+            assert type(got) is type(want) and got in theirs.observation_space
+            assert all((row == wanted).all() and row.dtype == wanted.dtype
+                       for row, wanted in zip(got, want, strict=True))
+            action = ours.action_space.sample()
+            (got, *values), (want, *wanted) = ours.step(action), theirs.step(action)
+            assert values == wanted and isinstance(values[0], list)
+            if values[1]:
+                ends += 1
+                (got, _), (want, _) = ours.reset(), theirs.reset()
+        assert ends > 1
 
     return test
 

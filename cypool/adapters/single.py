@@ -1,17 +1,20 @@
 """One environment as a `gymnasium.Env`, for libraries that want one to look at, or batch environments themselves."""
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium import spaces
 
 import cypool
 from cypool.api.action_readers import map_parts, parts_of
-from cypool.api.gymnasium import GymnasiumPool, metadata_of
+from cypool.api.agents import action_of
+from cypool.api.gymnasium import GymnasiumPool, metadata_of, space_of
 from cypool.registration.registry import entry_of
 from cypool.spec import Array
-from cypool.util.arguments import seeds_of
+from cypool.util.arguments import seeds_of, shown
 
 # methods of environments with goals, by which libraries know them
 GOAL_METHODS = ("compute_reward", "compute_terminated", "compute_truncated")
@@ -101,6 +104,58 @@ class UnlimitedEnv(SingleEnv):
         if entry_of(cypool_id).max_episode_steps is not None:
             kwargs["max_episode_steps"] = 2**31 - 2  # the longest
         super().__init__(cypool_id, **kwargs)
+
+
+class TupleEnv(SingleEnv):
+    """A `SingleEnv` of several agents with tuples, as lbforaging's and rware's: an item for each agent.
+
+    Observations and both spaces are tuples, rewards are a list, and an action is any sequence, all in the order of
+    `EnvSpec.agent_names`. Infos are those that the environment defines.
+
+    Args:
+        id: An id of `cypool.list_all_envs()` whose agents all stay until the end of an episode.
+        **kwargs: As for `SingleEnv`.
+
+    Raises:
+        ValueError: The environment has one agent, agents may leave, or they take turns.
+    """
+
+    def __init__(self, id: str, **kwargs: Any):
+        super().__init__(id, **kwargs)
+        spec = self.pool.env_spec
+        if not spec.agents or spec.has_absent_agents:
+            self.close()
+            raise ValueError(f"id: expected an environment whose agents all act in every step, got {id!r}")
+        groups = [group for group in spec.agents.values() for _ in range(group.count)]
+        self.observation_space = spaces.Tuple([space_of(group.observation) for group in groups])
+        self.action_space = spaces.Tuple([space_of(group.action) for group in groups])
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Starts an episode."""
+        obs, info = super().reset(seed=seed, options=options)
+        return obs, self._own(info)
+
+    def step(self, action: Sequence[Any]) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Makes a step with one action for each agent."""
+        spec = self.pool.env_spec
+        if not isinstance(action, Sequence | np.ndarray) or len(action) != spec.num_agents:
+            raise ValueError(f"actions: expected one for each of {', '.join(spec.agent_names)}, got {shown(action)}")
+        each, groups = iter(zip(spec.agent_names, action, strict=True)), {}
+        for name, group in spec.agents.items():
+            own = [next(each) for _ in range(group.count)]
+            parts = group.action if isinstance(group.action, Mapping) else {None: group.action}
+            rows = {key: np.stack([action_of(part, *given, key) for given in own]) for key, part in parts.items()}
+            groups[name] = rows.get(None, rows)
+        obs, _, terminated, truncated, info = super().step(groups if len(groups) > 1 else groups.popitem()[1])
+        rewards = [reward for columns in info["agents"].values() for reward in columns["reward"].tolist()]
+        return obs, rewards, terminated, truncated, self._own(info)
+
+    def _own(self, info: dict[str, Any]) -> dict[str, Any]:
+        return {name: info[name] for name in self.pool.env_spec.info}
+
+    def _row(self, obs: Any) -> Any:
+        return tuple({name: part[0] for name, part in each.items()} if isinstance(each, dict) else each[0]
+                     for each in self.pool.by_agent(obs).values())
 
 
 def make_vector(cypool_id: str, **kwargs: Any) -> GymnasiumPool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cypool.util.arguments import check_dict, shown, shown_shape
+from cypool.util.arguments import check_array, check_dict, shown, shown_shape
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,6 +33,18 @@ def _at(values: Any, k: int, count: int) -> Any:
         got = f"shape {values.shape}" if isinstance(values, np.ndarray) else shown(values)
         raise ValueError(f"values: expected arrays of shape {shown_shape('k', count, '...')}, got {got}")
     return values[:, k]
+
+
+def action_of(part: Any, agent: str, given: Any, key: str | None) -> NDArray[Any]:
+    """Returns an agent's action as an array; with a key, that part of it, which is described by `part`."""
+    if key is not None:
+        if not isinstance(given, Mapping) or key not in given:
+            raise TypeError(f"actions: expected a dict with {key} of {agent}, got {shown(given)}")
+        given = given[key]
+    row = check_array("actions", given, f"shape {part.shape} of {agent}")
+    if row.shape != part.shape:
+        raise ValueError(f"actions: expected shape {part.shape} of {agent}, got {row.shape}")
+    return row
 
 
 def state_of(spec: EnvSpec, obs: Any) -> NDArray[Any]:

@@ -10,10 +10,10 @@ from pettingzoo import ParallelEnv as _ParallelEnv
 
 from cypool.api.action_readers import neutral
 from cypool.api.actions import ActionReader
-from cypool.api.agents import state_of
+from cypool.api.agents import action_of, state_of
 from cypool.api.gymnasium import space_of
 from cypool.spec import Array
-from cypool.util.arguments import check_array, shown
+from cypool.util.arguments import shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -191,15 +191,7 @@ class ParallelEnv(_ParallelEnv):
         """Returns an agent's action, or a part of it; of one who does not act any."""
         if agent not in self.agents or agent not in actions:
             return neutral(part)
-        given = actions[agent]
-        if key is not None:
-            if not isinstance(given, Mapping) or key not in given:
-                raise TypeError(f"actions: expected a dict with {key} of {agent}, got {shown(given)}")
-            given = given[key]
-        row = check_array("actions", given, f"shape {part.shape} of {agent}")
-        if row.shape != part.shape:
-            raise ValueError(f"actions: expected shape {part.shape} of {agent}, got {row.shape}")
-        return row
+        return action_of(part, agent, actions[agent], key)
 
     def _alive(self, info: dict[str, Any]) -> list[str]:
         """Returns the names of those that are in the game."""

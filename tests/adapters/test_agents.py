@@ -104,3 +104,32 @@ def test_torchrl_has_the_rows_of_the_pool(walker):
             for i in np.flatnonzero(over):
                 assert (seen[i] == info["final_obs"][i][group]).all()
                 assert not step["next", group, "mask"][i].any()
+
+
+@pytest.mark.families("lbf")
+def test_torchrl_has_the_steps_of_its_own_foraging():
+    pytest.importorskip("lbforaging")
+    from torchrl.envs.libs.lbforaging import LBForagingEnv
+
+    # it reports the time limit as truncated, and does not reset itself
+    env = torchrl.make("Foraging-5x5-2p-1f-v3", num_envs=2, seed=4, truncate=True)
+    check_env_specs(env)
+    theirs = [LBForagingEnv("Foraging-5x5-2p-1f-v3", seed=4 + k) for k in range(2)]
+    torch.manual_seed(0)
+    env.set_seed(4)
+    step, own = env.reset(), [each.reset() for each in theirs]
+    seen = set()
+    for _ in range(400):
+        step = env.rand_action(step)
+        step, following = env.step_and_maybe_reset(step)
+        for k, each in enumerate(theirs):
+            assert (step["agent", "observation"][k] == own[k]["agents", "observation"]).all()
+            taken, own[k] = each.step_and_maybe_reset(own[k].set(("agents", "action"), step["agent", "action"][k]))
+            for name in ("observation", "reward"):
+                assert (step["next", "agent", name][k] == taken["next", "agents", name]).all()
+            ends = [(name, bool(step["next", name][k])) for name in ("terminated", "truncated", "done")]
+            assert ends == [(name, bool(taken["next", name])) for name, _ in ends]
+            seen.update(ends)
+        step = following
+    assert len(seen) == 6
+    env.close()

@@ -145,6 +145,24 @@ def test_ppo_fast_solves_cartpole(tmp_path):
     assert float(rows[-1]["return"]) >= 475
 
 
+@pytest.mark.families("lbf", "mpe2", "rware")
+@pytest.mark.parametrize("id", ["mpe2/simple_spread-v3", "Foraging-8x8-2p-3f-v3", "rware-tiny-2ag-v2"])
+def test_mappo(id, tmp_path):
+    out = run(tmp_path, "mappo.py", "--id", id, "--num-envs", "4", "--num-steps", "500", "--total-steps", "4000",
+              "--updates-per-row", "1", "--num-threads", "1")
+    rows = list(csv.DictReader(out.splitlines()[2:]))
+    assert [row["steps"] for row in rows] == ["2000", "4000"] and f"mappo.py --id {id}" in out
+    assert all(math.isfinite(float(row["return"])) for row in rows)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.families("lbf")
+def test_mappo_learns_to_forage(tmp_path):
+    out = run(tmp_path, "mappo.py", "--id", "Foraging-8x8-2p-3f-v3", "--total-steps", "500000", "--num-threads", "1")
+    # at random it gets 0.2
+    assert float(list(csv.DictReader(out.splitlines()[2:]))[-1]["return"]) > 0.9
+
+
 def test_benchmark_jax(tmp_path):
     out = run(tmp_path, "benchmark_jax.py", "--num-envs", "2", "3", "--num-steps", "10", "--rounds", "1")
     assert out.count(" us (") == 8 and "io_callback" in out

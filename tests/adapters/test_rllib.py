@@ -159,10 +159,12 @@ def test_dqn_trains(local_ray):
     algorithm.stop()
 
 
-def test_several_agents(local_ray):
-    register_env("spread", lambda config: ParallelPettingZooEnv(cypool.parallel_env("mpe2/simple_spread-v3")))
-    agents = cypool.make_spec("mpe2/simple_spread-v3").agent_names
-    config = (PPOConfig().environment("spread").env_runners(num_env_runners=0, rollout_fragment_length=100)
+@pytest.mark.parametrize("id", ["mpe2/simple_spread-v3", pytest.param("Foraging-8x8-2p-3f-v3",
+                                                                       marks=pytest.mark.families("lbf"))])
+def test_several_agents(local_ray, id):
+    register_env("agents", lambda config: ParallelPettingZooEnv(cypool.parallel_env(id)))
+    agents = cypool.make_spec(id).agent_names
+    config = (PPOConfig().environment("agents").env_runners(num_env_runners=0, rollout_fragment_length=100)
               .multi_agent(policies={"shared"}, policy_mapping_fn=lambda agent, *args, **kwargs: "shared")
               .training(train_batch_size_per_learner=100, minibatch_size=50, num_epochs=1)
               .debugging(log_level="ERROR"))

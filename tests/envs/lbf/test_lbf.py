@@ -8,6 +8,7 @@ from family_tests import (
     assert_edits_are_harmless,
     continues,
     draws_after_a_reset,
+    equals_tuples,
     imports_nothing,
     pettingzoo_accepts,
     refuses,
@@ -198,3 +199,4 @@ def test_most_of_everything_is_stepped():
 test_nothing_is_imported = imports_nothing([(BASE, {}, True)], ["lbforaging", "pyglet", "pettingzoo"])
 
 test_parallel_env_passes_the_test_of_pettingzoo = pettingzoo_accepts(BASE)
+test_tuples_are_those_of_lbforaging = equals_tuples(BASE, "lbforaging")

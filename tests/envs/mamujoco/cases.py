@@ -7,4 +7,4 @@ CASES = Cases(
     fuzz_variants=(("MaMuJoCo/Pusher-v1", {"agent_obsk": 0, "global_categories": ()}),
                    ("MaMuJoCo/Reacher-v1", {"agent_conf": None, "randomize": {"body_mass": (0.5, 2)}})),
     draws_quickly=False,
-    sanitizer=Sanitizer(target="mamujoco", tests=("test_mamujoco.py",), without="imported or package"))
+    sanitizer=Sanitizer(target="mujoco", tests=("test_mamujoco.py",), without="imported or package"))

@@ -8,6 +8,7 @@ from family_tests import (
     assert_edits_are_harmless,
     continues,
     draws_after_a_reset,
+    equals_tuples,
     imports_nothing,
     pettingzoo_accepts,
     refuses,
@@ -81,6 +82,26 @@ def test_ids_mean_what_rware_registers():
         ours, wanted = cypool.make_spec(theirs.id).options, dict(theirs.kwargs)
         wanted["reward_type"] = wanted["reward_type"].name.lower()
         assert {name: ours[name] for name in wanted} == wanted
+
+
+@needs_rware
+def test_requests_have_the_order_of_rwares_queue():
+    from cypool.envs.rware.reference import make_env
+
+    # only a state shows it
+    env = made(n_agents=2, layout=".....\n.x.x.\n.x.x.\n..g..", request_queue_size=3, max_steps=None)
+    theirs = make_env(env.env_spec)
+    theirs.reset(seed=3)
+    random, queues = np.random.default_rng(0), set()
+    for step in range(2000):
+        actions = random.integers(1, 5, 2)
+        env.step(actions[None])
+        theirs.step(actions.tolist())
+        if step % 20 == 0:
+            state = env.save()
+            queues.add(queue := tuple(number_in(state, f"request[{k}]") for k in range(3)))
+            assert queue == tuple(shelf.id for shelf in theirs.request_queue)
+    assert len(queues) > 5
 
 
 def test_cells_have_the_order_of_a_set():
@@ -220,3 +241,5 @@ def test_most_of_everything_is_stepped():
 test_nothing_is_imported = imports_nothing([(BASE, {}, True)], ["rware", "networkx", "pyglet", "pettingzoo"])
 
 test_parallel_env_passes_the_test_of_pettingzoo = pettingzoo_accepts(BASE)
+
+test_tuples_are_those_of_rware = equals_tuples(BASE, "rware")
