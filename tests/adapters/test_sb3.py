@@ -80,10 +80,14 @@ def test_learning_is_that_of_dummy_vec_env(algorithm, id, kwargs):
     assert all(torch.equal(agents[0][name], agents[1][name]) for name in agents[1])
 
 
+def examples(page):
+    """Returns the examples of a page of the documentation."""
+    return re.findall(r"```python\n(.*?)```", (Path(__file__).parents[2] / "docs" / page).read_text(), re.DOTALL)
+
+
 def example(word):
     """Returns the example of the page that contains a word."""
-    page = Path(__file__).parents[2] / "docs" / "how_to" / "training_libraries.md"
-    return next(block for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL) if word in block)
+    return next(block for block in examples("how_to/training_libraries.md") if word in block)
 
 
 # imageio-ffmpeg leaves its pipes to the garbage collector
@@ -99,6 +103,18 @@ def test_the_examples_for_dicts_evaluation_and_rewards(tmp_path, monkeypatch):
     assert (tmp_path / "film.mp4").stat().st_size
     # an action is worth less than one, where the pole leans
     assert all(episode["r"] < episode["l"] for episode in names["agent"].ep_info_buffer)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_the_tutorial_trains_evaluates_and_records(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    train, evaluate, watch = examples("tutorials/train_an_agent.md")
+    names = {}
+    exec(train.replace("60_000", "1_024"), names)
+    exec(evaluate, names)
+    assert names["mean"] > 10
+    exec(watch.replace("num_steps=300", "num_steps=5"), names)
+    assert (tmp_path / "cartpole.mp4").stat().st_size
 
 
 def test_the_recipe_for_minigrid_solves_it():
