@@ -28,7 +28,7 @@ def write(site: Path) -> list[str]:
     entries, faults = [], []
     for word, (page, text) in ENTRIES.items():
         if target := pages.get(f"{page}/"):
-            entries.append(target | {"title": word, "text": f"<p>{text}</p>"})
+            entries.append(target | {"title": word, "text": f"<p>{word}: {text}</p>"})
         else:
             faults.append(f"search: {word!r} leads to {page}, which is no page")
     # the first of equal ones comes first
