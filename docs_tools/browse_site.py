@@ -37,11 +37,14 @@ CUT = """narrow => {
   }
   return found;
 }"""
-# the background of a plot is white
-GLARING = """() => [...document.querySelectorAll("article img")].filter(each =>
-  /learning_|cluster_/.test(each.src) && getComputedStyle(each).filter === "none").map(each => `glaring: ${each.src}`)"""
-RESULTS = """() => [document, ...[...document.querySelectorAll("*")].map(each => each.shadowRoot).filter(Boolean)].flatMap(
-  root => [...root.querySelectorAll("li a, ol a")].map(each => each.href).filter(href => href.includes("?h=")))"""
+# plots whose background stays white
+GLARING = """() => [...document.querySelectorAll("article img")]
+  .filter(each => /learning_|cluster_/.test(each.src) && getComputedStyle(each).filter === "none")
+  .map(each => `glaring: ${each.src}`)"""
+# the search is in a shadow tree
+RESULTS = """() => [document, ...[...document.querySelectorAll("*")].map(each => each.shadowRoot).filter(Boolean)]
+  .flatMap(root => [...root.querySelectorAll("li a, ol a")].map(each => each.href))
+  .filter(href => href.includes("?h="))"""
 
 
 class Handler(SimpleHTTPRequestHandler):
