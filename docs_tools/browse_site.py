@@ -87,7 +87,7 @@ def search_faults(page: Any, address: str) -> Iterator[str]:
     page.wait_for_timeout(500)
     page.keyboard.press("Control+k")
     page.wait_for_timeout(500)
-    for word, (place, _) in site_search.ENTRIES.items():
+    for word, (place, _) in site_search.entries().items():
         page.keyboard.press("Control+a")
         page.keyboard.type(word)
         page.wait_for_timeout(1000)
