@@ -18,7 +18,7 @@ from cypool.envs.family import Family
 from cypool.registration.registry import Entry, expand
 
 WIDTH = 192  # pixels of a picture, twice the width on the page
-SAME = 0.99  # of a picture's pixels: it shows nothing
+CONTRAST = 16  # of a line of a picture: with less in all lines it shows nothing
 STEPS = 40  # random ones before a picture is taken
 PICTURES = Path(__file__).parents[1] / "build" / "pictures"  # those of earlier builds, used again
 COLUMNS = ("", "ids", "observation", "action", "steps", "equals")
@@ -130,7 +130,7 @@ def table_of(entries: list[Entry], pictures: Path | None) -> str:
                      str(spec.max_episode_steps or ""), html.escape(reference_of(shown))])
     same = [k for k in range(len(COLUMNS)) if k != 1 and len({row[k] for row in rows}) == 1]
     said = [f"{COLUMNS[k]} {rows[0][k]}" for k in same if COLUMNS[k] and rows[0][k]] if len(rows) > 1 else []
-    kept = [k for k in range(len(COLUMNS)) if k not in same or (COLUMNS[k] and rows[0][k] and len(rows) == 1)]
+    kept = [k for k in range(len(COLUMNS)) if k not in same or (rows[0][k] and len(rows) == 1)]
     text = f"All: {'; '.join(said)}.\n\n" if said else ""
     if rows:
         text += ('<div class="environments"><table>\n<thead><tr>' + "".join(f"<th>{COLUMNS[k]}</th>" for k in kept)
@@ -285,9 +285,9 @@ def draw(id: str, file: Path) -> None:
     except Exception as error:
         print(f"catalogue: no picture of {id}: {type(error).__name__}: {error}", file=sys.stderr)
         return
-    # a camera in a wall, or a screen that is dark
-    if np.unique(frame.reshape(-1, frame.shape[-1]), axis=0, return_counts=True)[1].max() > SAME * frame[..., 0].size:
-        return
     image = Image.fromarray(frame)
     image = image.resize((WIDTH, round(image.height * WIDTH / image.width)), Image.Resampling.LANCZOS)
+    # the same in each column: a camera in front of a wall, or a dark screen
+    if np.ptp(np.asarray(image).astype(int), axis=1).max() < CONTRAST:
+        return
     image.save(file, quality=80)

@@ -4,6 +4,7 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -145,3 +146,32 @@ def test_tables_of_the_catalogue(tool):
     options = re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)
     assert options and len(options) == len(set(options))
     assert all(f"<code>{each.id}" in text.replace("<wbr>", "") for each in entries)
+
+
+@pytest.mark.families("classic_control")
+def test_pictures_are_used_again(tool, tmp_path, monkeypatch):
+    pytest.importorskip("pygame")
+    pytest.importorskip("PIL")
+    module = tool("catalogue")
+    monkeypatch.setattr(module, "PICTURES", tmp_path / "kept")
+    assert module.take_picture("CartPole-v1", tmp_path) == "CartPole-v1.webp"
+    monkeypatch.setattr(module, "draw", lambda id, file: file.write_bytes(b""))
+    assert module.take_picture("CartPole-v1", tmp_path) == "CartPole-v1.webp"
+    assert (tmp_path / "CartPole-v1.webp").stat().st_size
+    # nothing could be drawn
+    assert module.take_picture("Acrobot-v1", tmp_path) is None
+
+
+@pytest.mark.families("classic_control")
+def test_pictures_that_show_nothing(tool, tmp_path, monkeypatch):
+    pytest.importorskip("PIL")
+    module = tool("catalogue")
+    env = module.cypool.make("CartPole-v1", num_envs=1)
+    frame = np.full((40, 60, 3), 200, np.uint8)
+    frame[30:] = 20
+    monkeypatch.setattr(type(env), "render", lambda self: (frame,))
+    module.draw("CartPole-v1", tmp_path / "wall.webp")
+    assert not (tmp_path / "wall.webp").stat().st_size
+    frame[10:, 30] = 0
+    module.draw("CartPole-v1", tmp_path / "pole.webp")
+    assert (tmp_path / "pole.webp").stat().st_size
