@@ -165,7 +165,7 @@ def load_state(path: Pathlike) -> State:
     try:
         return State.from_bytes(data)
     except ValueError as error:
-        raise ValueError(f"path: {path}: {error}") from error
+        raise ValueError(f"path: {path}: {str(error).removeprefix('data: ')}") from error
 
 
 def check_state(state: Any, *kinds: Any) -> Any:

@@ -5,8 +5,11 @@ A page begins with the names that most readers look for: `make`, and the methods
 """
 from __future__ import annotations
 
+import ast
 import importlib
+import inspect
 import json
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,6 +40,7 @@ POOL = {
     "Change to tensors": ["torch", "xla"],
     "Look up": ["env_spec", "spec", "np_random_seed", "np_random"],
 }
+ROOT = Path(__file__).resolve().parents[1]
 BASE, GYMNASIUM = "cypool.api.base.VectorAPI", "cypool.api.gymnasium.GymnasiumPool"
 
 
@@ -45,11 +49,13 @@ class Page(NamedTuple):
 
     Attributes:
         title: Its heading.
+        description: A sentence for search engines.
         text: Markdown that comes first.
         shown: Names of modules, classes and functions, each with options of mkdocstrings, or headings ("## ...").
     """
 
     title: str
+    description: str
     text: str
     shown: list[str | tuple[str, dict[str, Any]]]
 
@@ -75,53 +81,108 @@ def _methods() -> str:
     return "\n".join(["| task | methods |", "| --- | --- |", *rows])
 
 
+def _attributes() -> str:
+    """Returns a table of a pool's attributes, from the docstrings of its class and of the base."""
+    meanings: dict[str, str] = {}
+    for path in (BASE, GYMNASIUM):
+        module, _, name = path.rpartition(".")
+        text = (inspect.getdoc(getattr(importlib.import_module(module), name)) or "").partition("Attributes:\n")[2]
+        meanings |= {name: " ".join(meaning.split()) for name, meaning in re.findall(
+            r"^    (\w+): (.*(?:\n {8}.*)*)", text.partition("\n\n")[0], re.MULTILINE)}
+    return "\n".join(["| attribute | meaning |", "| --- | --- |",
+                      *(f"| `{name}` | {meaning} |" for name, meaning in meanings.items())])
+
+
+def declarations(module: str) -> str:
+    """Returns what a module declares for Cython, without its docstring."""
+    return (ROOT / "cypool" / f"{module}.pxd").read_text().split('"""', 2)[2].strip()
+
+
+def _contract() -> str:
+    """Returns the modules that Cython alone sees, as code."""
+    return "\n\n".join(f"## Declarations of cypool.{module}\n\n```cython\n{declarations(module)}\n```"
+                       for module in ("env", "random", "backend"))
+
+
 def _pages() -> dict[str, Page]:
     members = [name for names in POOL.values() for name in names]
     return {
-        "cypool": Page("cypool", "[`make`](#cypool.make) returns a [pool](pools.md). All other names are for special "
-                       "tasks.", _names()),
-        "pools": Page("Pools", "`cypool.make` returns a `GymnasiumPool`, except with `env_type=\"gym\"` or `\"dm\"` "
-                      f"([other pools](other_pools.md)).\n\n{_methods()}",
-                      [(GYMNASIUM, {"members": members, "inherited_members": members,
-                                    "group_by_category": False}),
-                       # their methods are for the engine
-                       *((name, {"members": False}) for name in classes_of("cypool.api.rollouts")),
-                       "cypool.api.frames.FrameBuffers"]),
-        "other_pools": Page("Other pools, and the common base",
-                            "All pools have the methods of `VectorAPI`. `normalize_obs=True` and "
-                            "`normalize_reward=True` make a `NormalizedPool`, `env_type=\"gym\"` a `GymPool` and "
-                            "`env_type=\"dm\"` a `DmPool`.",
-                            [BASE, "cypool.api.normalize.NormalizedPool", "cypool.api.gym.GymPool",
-                             "cypool.api.dm.DmPool"]),
-        "spec": Page("Specs, states, hooks, policies and errors", "",
-                     ["cypool.spec", "cypool.state.State", "cypool.state.load_state", "cypool.state.check_state",
-                      "cypool.hooks.Batch", "cypool.hooks.Transition", "cypool.policies.Policy",
-                      "cypool.policies.Decision", "cypool.numba", "cypool.errors"]),
-        "env": Page("The environment contract", "[How to write an environment](../tutorials/own_environment.md), and "
-                    "[all that it may implement](../reference/environment_contract.md).",
-                    ["cypool.env"]),
-        "testing": Page("cypool.testing", "", ["cypool.testing"]),
-        "tools": Page("cypool.tools.compile", "", ["cypool.tools.compile"]),
-        "adapters": Page("cypool.adapters", "[How to use cypool in training libraries]"
-                         "(../how_to/training_libraries.md) has an example for each.",
-                         [f"cypool.adapters.{name}" for name in (
-                             "sb3", "sb3_replay", "tianshou", "tianshou_replay", "torchrl", "torchrl_replay",
-                             "rl_games", "rllib", "pufferlib", "minari", "torch", "jax", "single")]),
-        "cluster": Page("cypool.cluster", "[How to use several machines](../how_to/cluster.md).", ["cypool.cluster"]),
-        "compat": Page("cypool.compat", "[How to migrate from EnvPool](../how_to/envpool.md).",
+        "cypool": Page(
+            "cypool", "Names of cypool: make pools, find environments, save states, store experience",
+            "[`make`](#cypool.make) returns a [pool](pools.md). All other names are for special tasks.", _names()),
+        "pools": Page(
+            "Pools", "Methods and attributes of the pool that cypool.make returns",
+            "`cypool.make` returns a `GymnasiumPool`, except with `env_type=\"gym\"` or `\"dm\"` "
+            f"([other pools](other_pools.md)).\n\n{_methods()}\n\n{_attributes()}",
+            [(GYMNASIUM, {"members": members, "inherited_members": members, "group_by_category": False}),
+             # their methods are for the engine
+             *((name, {"members": False}) for name in classes_of("cypool.api.rollouts")),
+             "cypool.api.frames.FrameBuffers"]),
+        "other_pools": Page(
+            "Other pools, and the common base",
+            "Pools for gym and dm_env, normalized pools, and the methods that all pools have",
+            "All pools have the methods of `VectorAPI`. `normalize_obs=True` and `normalize_reward=True` make a "
+            "`NormalizedPool`, `env_type=\"gym\"` a `GymPool` and `env_type=\"dm\"` a `DmPool`.",
+            [BASE, "cypool.api.normalize.NormalizedPool", "cypool.api.gym.GymPool", "cypool.api.dm.DmPool"]),
+        "spec": Page(
+            "Specs, states, hooks, policies and errors", "Classes of specs, states, hooks, policies and errors", "",
+            ["cypool.spec", "cypool.state.State", "cypool.state.load_state", "cypool.state.check_state",
+             "cypool.state.check_stream", "cypool.hooks.Batch", "cypool.hooks.Transition", "cypool.policies.Policy",
+             "cypool.policies.Decision", "cypool.numba", "cypool.errors"]),
+        "env": Page(
+            "cypool.env", "Methods and fields of an environment in Cython",
+            "[How to write an environment](../tutorials/own_environment.md), and "
+            "[all that it may implement](../reference/environment_contract.md).", ["cypool.env", _contract()]),
+        "testing": Page("cypool.testing", "Functions that test an environment and compare it with its reference", "",
+                        ["cypool.testing"]),
+        "tools": Page("cypool.tools.compile", "Functions that compile environments, policies and hooks", "",
+                      ["cypool.tools.compile"]),
+        "adapters": Page(
+            "cypool.adapters", "Adapters to training libraries",
+            "[How to use cypool in training libraries](../how_to/training_libraries.md) has an example for each.",
+            [f"cypool.adapters.{name}" for name in (
+                "sb3", "sb3_replay", "tianshou", "tianshou_replay", "torchrl", "torchrl_replay", "rl_games", "rllib",
+                "pufferlib", "minari", "torch", "jax", "single")]),
+        "cluster": Page("cypool.cluster", "Classes for environments on several machines",
+                        "[How to use several machines](../how_to/cluster.md).", ["cypool.cluster"]),
+        "compat": Page("cypool.compat", "Modules for scripts that were written for EnvPool",
+                       "[How to migrate from EnvPool](../how_to/envpool.md).",
                        ["cypool.compat.envpool", "cypool.compat.envpool_legacy"]),
     }
 
 
 # in the order of the navigation
 PAGES = _pages()
+# classes of which only some members are shown, or none
+WITHOUT_MEMBERS = {each[0] for page in PAGES.values() for each in page.shown
+                   if not isinstance(each, str) and "members" in each[1]}
+
+
+def public_names() -> list[str]:
+    """Returns the classes and functions that the pages show, by their modules."""
+    names = [f"cypool.{name}" for group in NAMES.values() for name in group]
+    for page in PAGES.values():
+        for each in page.shown:
+            path = each if isinstance(each, str) else each[0]
+            if path.startswith("#") or path == "cypool.env":
+                continue
+            source = ROOT / f"{path.replace('.', '/')}.py"
+            if source.is_file():
+                # training libraries that it imports may not be installed
+                names += [f"{path}.{node.name}" for node in ast.parse(source.read_text()).body
+                          if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_")]
+            elif source.with_suffix("").is_dir():
+                names += [f"{path}.{name}" for name in importlib.import_module(path).__all__]
+            else:
+                names.append(path)
+    return names
 
 
 def write(folder: Path) -> None:
     """Writes a page for each of `PAGES`."""
     folder.mkdir(parents=True)
     for name, page in PAGES.items():
-        parts = [f"# {page.title}", page.text]
+        parts = [f"---\ndescription: {json.dumps(page.description)}\n---", f"# {page.title}", page.text]
         for each in page.shown:
             path, options = (each, {}) if isinstance(each, str) else each
             parts.append(path if path.startswith("#") else f"::: {path}")

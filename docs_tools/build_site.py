@@ -12,18 +12,24 @@ from __future__ import annotations
 
 import argparse
 import functools
+import json
 import posixpath
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 
 import api
 import catalogue
+import diagrams
 import family_list
+import site_faults
+import site_search
+import tomllib
+
+import cypool
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "build" / "site_source"
@@ -38,7 +44,8 @@ SECTIONS = {"tutorials": "Tutorials", "how_to": "How-to guides", "environments":
 FIRST = ("index", "first_steps", "environments", "concepts", *api.PAGES, "contributing")
 LANGUAGES = {".c": "c", ".cpp": "cpp", ".csv": "text", ".h": "cpp", ".json": "json", ".pxd": "cython", ".py": "python",
              ".pyi": "python", ".pyx": "cython", ".toml": "toml", ".yml": "yaml"}
-MEDIA = (".gif", ".jpg", ".mp4", ".png", ".svg", ".webp")  # copied as they are
+MANY = 60  # files of a folder, which are named but have no pages
+WIDE = 9  # columns of a table that needs the room of the table of contents
 CODE = r"^ *(?P<fence>`{3,}|~{3,}).*?^ *(?P=fence) *$|`[^`\n]+`"
 
 
@@ -63,16 +70,18 @@ class Site:
             # GitHub's picture for a light or a dark page, as the theme has it
             text = re.sub(r'<picture>.*?srcset="([^"]*)".*?src="([^"]*)"\s+alt="([^"]*)".*?</picture>',
                           r"![\3](\2#only-light)![\3](\1#only-dark)", text, flags=re.DOTALL)
-            change = functools.partial(self._links, name=name, place=place)
-            self._write(place, outside_code(change, deepen_lists(text)))
+            text = diagrams.as_pictures(text, name)
+            links = functools.partial(self._links, name=name, place=place)
+            text = outside_code(links, outside_code(deepen_lists, text, deepen_code))
+            self._write(place, front_matter(text, place) + text)
 
     def _place(self, name: str) -> str:
         inside = name.removeprefix("docs/")
         # a page that is in no folder is that of a family or of the command
         if "/" not in inside:
-            family = inside.removesuffix(".md") in catalogue.families()
-            inside = f"environments/about_{inside}" if family else f"reference/{inside}"
-        return inside
+            inside = f"reference/{inside}"
+        # the catalogue adds the ids to the page of a family
+        return re.sub(r"^reference/", "environments/", inside) if Path(name).stem in catalogue.families() else inside
 
     def _links(self, text: str, name: str, place: str) -> str:
         def replace(match: re.Match[str]) -> str:
@@ -91,7 +100,7 @@ class Site:
         if file in self.pages:
             return self.pages[file]
         visible = re.sub(r"(^|/)\.", r"\1", file)  # the generator leaves out names that begin with a dot
-        if file.endswith(MEDIA):
+        if file.endswith(site_faults.MEDIA):
             place = file.removeprefix("docs/")
             (SOURCE / place).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / file, SOURCE / place)
@@ -101,7 +110,7 @@ class Site:
                 self._write(place, "")  # a folder's files may link back
                 inside = [other for other in self.files if other.startswith(f"{file}/")]
                 links = [f"- [{other}]({posixpath.relpath(self._target(other), posixpath.dirname(place))})"
-                         for other in inside]
+                         if len(inside) <= MANY else f"- {other}" for other in inside]
                 self._write(place, page_of_source(file, "\n".join(links)))
         else:
             place = f"source/{visible}.md"
@@ -138,46 +147,56 @@ def page_of_source(file: str, text: str) -> str:
     return f"---\nsearch: {{exclude: true}}\n---\n\n# {file}\n\n{text}\n"
 
 
-def outside_code(change: Callable[[str], str], text: str) -> str:
-    """Returns the text with `change` made outside of code."""
-    codes = [match[0] for match in re.finditer(CODE, text, re.DOTALL | re.MULTILINE)]
+def outside_code(change: Callable[[str], str], text: str, change_code: Callable[[str], str] = str) -> str:
+    """Returns the text with `change` made outside of code, and `change_code` to each code."""
+    codes = [change_code(match[0]) for match in re.finditer(CODE, text, re.DOTALL | re.MULTILINE)]
     prose = re.sub(CODE, "\0", text, flags=re.DOTALL | re.MULTILINE)
     return re.sub("\0", lambda _: codes.pop(0), change(prose))
 
 
 def deepen_lists(text: str) -> str:
-    """Indents lists in lists by four spaces, as Python-Markdown wants; GitHub is content with two."""
-    return re.sub(r"^((?:  )+)(?=[-*] |\w)", r"\1\1", text, flags=re.MULTILINE)
+    """Indents lists, paragraphs and tables in lists by four spaces and ends tables, as Python-Markdown requires."""
+    text = re.sub(r"^( *\|.*\|)\n(?=[^\s|])", r"\1\n\n", text, flags=re.MULTILINE)
+    return re.sub(r"^ +(?=[^ \n])", lambda match: deeper(match[0]), text, flags=re.MULTILINE)
 
 
-class _Media(HTMLParser):
-    """Collects the targets of pictures and films of a page."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.targets: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in ("img", "source", "video"):
-            self.targets += [value.split()[0] for name, value in attrs if name in ("src", "srcset") and value]
+def deepen_code(code: str) -> str:
+    """Indents a block of code in a list by four spaces: each line by the same number."""
+    indent = re.match(" *", code)[0]  # type: ignore[index]
+    more = len(deeper(indent)) - len(indent)
+    return re.sub(r"^(?=.)", " " * more, code, flags=re.MULTILINE)
 
 
-def broken_media(site: Path) -> list[str]:
-    """Returns "page: target" for each picture or film of the site that is missing or is no picture or film."""
-    broken = []
-    for page in sorted(site.rglob("*.html")):
-        media = _Media()
-        media.feed(page.read_text())
-        for target in media.targets:
-            path = target.partition("#")[0].partition("?")[0]
-            base = site if path.startswith("/") else page.parent
-            if ":" not in path and not (path.endswith(MEDIA) and (base / path.lstrip("/")).is_file()):
-                broken.append(f"{page.relative_to(site)}: {target}")
-    return broken
+def deeper(indent: str) -> str:
+    """Returns the four spaces of each level, where GitHub needs two of a bullet and three of a number."""
+    return indent + " " if len(indent) == 3 else indent * 2 if len(indent) % 2 == 0 else indent
+
+
+def front_matter(text: str, place: str) -> str:
+    """Returns the title of the home page, and the description of each: its first sentence, or else its title."""
+    matter: dict[str, str | list[str]] = {}
+    if place == "index.md":
+        matter["title"] = "Reinforcement-learning environments in C++ threads"
+    title, _, body = text.partition("# ")[2].partition("\n")
+    prose = re.sub(r"(?s)```.*?```|<!--.*?-->|!\[.*?\]\(.*?\)", "", body)
+    paragraph = re.search(r"(?m)^(?![#>|<\-*\d\s])(?:.+\n)+", prose + "\n")
+    words = " ".join((paragraph[0] if paragraph else title).split())
+    words = re.sub(r"\[([^\]]+)\](\([^)]*\)|\[[^\]]*\])|[`*]", r"\1", words)
+    matter["description"] = re.match(r".*?[.:](?= |$)|.*", words)[0].rstrip(":")  # type: ignore[index]
+    if re.search(r"^\|" + r"[^|\n]*\|" * WIDE, text, re.MULTILINE):
+        matter["hide"] = ["toc"]
+    return "---\n" + "".join(f"{key}: {json.dumps(value)}\n" for key, value in matter.items()) + "---\n\n"
+
+
+def addresses() -> str:
+    """Returns the addresses and the version of the project, in YAML."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return (f"site_url: {project['urls']['Documentation']}\nrepo_url: {project['urls']['Source']}\n"
+            f"repo_name: Repository\ncopyright: cypool {cypool.__version__}, {project['license']}\n")
 
 
 def main() -> None:
-    """Writes the pages, then has them built; ends with the generator's exit status, or 1 if a picture is broken."""
+    """Writes the pages, then has them built; ends with the generator's exit status, or 1 if the site has a fault."""
     parser = argparse.ArgumentParser(description="Builds the documentation site.")
     parser.add_argument("--serve", action="store_true", help="show it at http://localhost:8000 and build it no further")
     parser.add_argument("--no-pictures", action="store_true", help="leave out the pictures of environments")
@@ -193,18 +212,21 @@ def main() -> None:
     except ImportError as error:
         sys.exit(f"the catalogue needs all families ({error}); --partial lists the others' ids only")
     api.write(SOURCE / "api")
-    shutil.copy(ROOT / "docs_tools" / "site.css", SOURCE)
+    for name in ("site.css", "filter.js", "favicon.svg"):
+        shutil.copy(ROOT / "docs_tools" / name, SOURCE)
     config = SOURCE.with_name("zensical.yml")
     text = (ROOT / "docs_tools" / "zensical.yml").read_text()
     text = text.replace("docs_tools/", f"{ROOT}/docs_tools/").replace("paths: [.]", f"paths: [{ROOT}]")
-    config.write_text(f"{text}docs_dir: {SOURCE.name}\nsite_dir: site\n{site.navigation()}")
+    config.write_text(f"{text}{addresses()}docs_dir: {SOURCE.name}\nsite_dir: site\n{site.navigation()}")
     command = ["serve"] if args.serve else ["build", "--clean", "--strict"]
     done = subprocess.run(["zensical", *command, "-f", str(config)])
     if done.returncode or args.serve:
         sys.exit(done.returncode)
     folder = config.with_name("site")
-    if broken := broken_media(folder):
-        sys.exit("broken pictures:\n" + "\n".join(broken))
+    faults = site_search.write(folder) + site_faults.all_of(folder, {ROOT / name: place
+                                                                     for name, place in site.pages.items()})
+    if faults:
+        sys.exit("faults of the site:\n" + "\n".join(faults))
     print(f"the site is in {folder}")
 
 

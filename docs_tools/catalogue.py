@@ -1,4 +1,4 @@
-"""The catalogue of environments, made from the registry: a page for each family, with pictures."""
+"""The catalogue of environments, made from the registry: the ids and options at the end of each family's page."""
 from __future__ import annotations
 
 import functools
@@ -6,6 +6,7 @@ import html
 import importlib
 import inspect
 import re
+import shutil
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -17,8 +18,10 @@ from cypool.envs.family import Family
 from cypool.registration.registry import Entry, expand
 
 WIDTH = 192  # pixels of a picture, twice the width on the page
-FIDELITY = Path(__file__).parents[1] / "docs/reference/fidelity.md"
+CONTRAST = 16  # of a line of a picture: with less in all lines it shows nothing
 STEPS = 40  # random ones before a picture is taken
+PICTURES = Path(__file__).parents[1] / "build" / "pictures"  # those of earlier builds, used again
+COLUMNS = ("", "ids", "observation", "action", "steps", "equals")
 
 
 @functools.cache
@@ -28,7 +31,7 @@ def families() -> dict[str, tuple[Family, list[Entry]]]:
 
 
 def write(folder: Path, pictures: bool, partial: bool = False) -> None:
-    """Writes the index and the families' pages, and the pictures if they are wanted and can be taken.
+    """Writes the index, adds to the families' pages, and writes pictures if they are wanted and can be taken.
 
     Raises:
         ImportError: An environment needs a package that is not installed, and `partial` is False.
@@ -37,7 +40,8 @@ def write(folder: Path, pictures: bool, partial: bool = False) -> None:
     rows = []
     for family, entries in families().values():
         text = page(family, entries, folder / "pictures" if pictures else None, partial)
-        (folder / f"{family.name}.md").write_text(text)
+        with open(folder / f"{family.name}.md", "a") as file:
+            file.write(text)
         picture = re.search(r"<img [^>]*>", text)
         rows.append(f"| {picture[0] if picture else ''} | [{family.title}]({family.name}.md) | {family.description} | "
                     f"{len(entries):,} | `{family.smoke_ids[0]}` |")
@@ -61,77 +65,86 @@ cypool {cypool.__version__} registers {total:,} ids. These pages are generated f
 """)
 
 
-def fidelity_page(family: Family) -> str:
-    """Returns the page below docs/reference with the fidelity of a family: its own, if it is not in the common one."""
-    return "fidelity.md" if f"\n## {family.title}" in FIDELITY.read_text() else f"{family.name}.md"
-
-
 def page(family: Family, entries: list[Entry], pictures: Path | None, partial: bool) -> str:
-    """Returns the page of a family: a section for each class, with its options and its ids."""
+    """Returns what a family's page has from the registry: the ids, a section for each docstring, and the options."""
     classes: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         classes[entry.entry_point].append(entry)
-    about = (f"{family.description[0].upper()}{family.description[1:]}: {len(entries):,} "
-             f"{'id' if len(entries) == 1 else 'ids'}.")
-    parts = [f"# {family.title}", f"{about} [What they equal](../reference/{fidelity_page(family)}).",
-             *needs_of(family)]
+    parts = [f"\n## All {len(entries):,} ids" if len(entries) > 1 else "\n## The id"]
+    options: dict[str, dict[str, tuple[str, str]]] = {}
+    sections: dict[str, list[str]] = defaultdict(list)
     # a family's newest versions come first
     for entry_point, members in sorted(classes.items(), key=lambda item: -max(version(each.id) for each in item[1])):
         try:
-            parts += section(entry_point, members, pictures)
+            sections[docstring(class_of(entry_point))].append(entry_point)
+            options[entry_point] = options_of(class_of(entry_point), members)
         except ImportError as error:
             if not partial:
                 raise
             print(f"catalogue: {entry_point} is left out: {error}", file=sys.stderr)
-            parts += [f"## {entry_point.partition(':')[2]}", "`" + "`, `".join(each.id for each in members) + "`"]
-    return "\n\n".join(parts) + "\n"
+            parts.append("`" + "`, `".join(each.id for each in members) + "`")
+    for text, entry_points in sections.items():
+        names = [each.partition(":")[2] for each in entry_points]
+        summary, _, details = text.partition("\n\n")
+        known = [each for each in entry_points if each in options]
+        if known:
+            members = [member for each in known for member in classes[each]]
+            parts += [f"### {listed(names)}", summary, table_of(members, pictures), details]
+    return "\n\n".join([*filter(None, parts), table_of_options(options)]) + "\n"
 
 
-def needs_of(family: Family) -> list[str]:
-    """Returns sentences about the packages to install, and about a family's own page."""
-    said = []
-    if family.install:
-        what = "They need" if family.needs else "`render()` needs"
-        said.append(f"{what} `{family.install}`.")
-    said.append(f"[More about them](../reference/{family.name}.md).")
-    return [" ".join(said)]
+def listed(names: list[str]) -> str:
+    """Returns names in a row, or the first ones and the number of the others."""
+    if len(names) > 4:
+        return f"{', '.join(names[:3])} and {len(names) - 3} others"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def section(entry_point: str, entries: list[Entry], pictures: Path | None) -> list[str]:
-    """Returns the Markdown of a class: its docstring, its ids and its options."""
+def class_of(entry_point: str) -> Any:
+    """Returns the class of an entry point."""
     module, name = entry_point.split(":")
-    cls = getattr(importlib.import_module(module), name)
-    summary, _, details = docstring(cls).partition("\n\n")
-    parts = [f"## {name}", summary]
-    groups: dict[str, list[Entry]] = defaultdict(list)
+    return getattr(importlib.import_module(module), name)
+
+
+def table_of(entries: list[Entry], pictures: Path | None) -> str:
+    """Returns the table of the ids of some classes; a value that all have stands once, above the table."""
+    groups: dict[tuple[str, str], list[Entry]] = defaultdict(list)
     for entry in entries:
-        groups[stem(entry.id)].append(entry)
-    rows, options = [], {}
+        groups[entry.entry_point, stem(entry.id)].append(entry)
+    rows, without_files = [], []
     for group in groups.values():
-        # the newest of the shortest names stands for all
-        shown = min(group, key=lambda entry: (len(entry.id), -version(entry.id)))
+        shown = representative(group)
         try:
             spec = cypool.make_spec(shown.id)
         # an id whose files others have
-        except ValueError as error:
-            said = html.escape(str(error).split(" in /")[0])  # not the folders of this machine
-            rows.append(f"<tr><td></td><td>{ids_of(shown, group)}</td><td colspan=4>{said}</td></tr>")
+        except ValueError:
+            without_files += [entry.id for entry in group]
             continue
         expansion = expand(shown.id, None, 0, {})
-        # those of a benchmark are not the defaults
-        options = options or ({} if expansion else spec.options)
         picture = take_picture(shown.id, pictures) if pictures and spec.render_fps and expansion is None else None
         several = f"<br>{len(expansion.options)} environments or more" if expansion else ""
         if spec.agents:
             several += "<br>agents: " + ", ".join(f"{name} {group.count}" for name, group in spec.agents.items())
-        cells = [f'<img src="pictures/{picture}" alt="{html.escape(shown.id)}" loading="lazy">' if picture else "",
-                 ids_of(shown, group) + several, code(describe(spec.observation)), code(describe(spec.action)),
-                 str(spec.max_episode_steps or ""), html.escape(reference_of(shown))]
-        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-    heads = ("", "ids", "observation", "action", "steps", "equals")
-    parts.append('<div class="environments"><table>\n<thead><tr>' + "".join(f"<th>{head}</th>" for head in heads)
-                 + "</tr></thead>\n<tbody>\n" + "\n".join(rows) + "\n</tbody></table></div>")
-    return [*parts, details, options_of(cls, options)]
+        rows.append([f'<img src="pictures/{picture}" alt="{html.escape(shown.id)}" loading="lazy">' if picture else "",
+                     ids_of(shown, group) + several, code(describe(spec.observation)), code(describe(spec.action)),
+                     str(spec.max_episode_steps or ""), html.escape(reference_of(shown))])
+    same = [k for k in range(len(COLUMNS)) if k != 1 and len({row[k] for row in rows}) == 1]
+    said = [f"{COLUMNS[k]} {rows[0][k]}" for k in same if COLUMNS[k] and rows[0][k]] if len(rows) > 1 else []
+    kept = [k for k in range(len(COLUMNS)) if k not in same or (rows[0][k] and len(rows) == 1)]
+    text = f"All: {'; '.join(said)}.\n\n" if said else ""
+    if rows:
+        text += ('<div class="environments"><table>\n<thead><tr>' + "".join(f"<th>{COLUMNS[k]}</th>" for k in kept)
+                 + "</tr></thead>\n<tbody>\n" + "\n".join(
+                     "<tr>" + "".join(f"<td>{row[k]}</td>" for k in kept) + "</tr>" for row in rows)
+                 + "</tbody></table></div>")
+    if without_files:
+        text += f"\n\nThese need files of your own: `{'`, `'.join(without_files)}`."
+    return text
+
+
+def representative(group: list[Entry]) -> Entry:
+    """Returns the newest of the shortest ids, which stands for all."""
+    return min(group, key=lambda entry: (len(entry.id), -version(entry.id)))
 
 
 def stem(id: str) -> str:
@@ -148,8 +161,8 @@ def version(id: str) -> int:
 
 def ids_of(shown: Entry, group: list[Entry]) -> str:
     """Returns the ids of a group, folded up if there are many."""
-    others = [f"<code>{html.escape(entry.id)}</code>" for entry in group if entry is not shown]
-    text = f"<code>{html.escape(shown.id)}</code>"
+    others = [code(entry.id) for entry in group if entry is not shown]
+    text = code(shown.id)
     if len(others) > 6:
         return f'{text}<details class="ids"><summary>{len(others)} more</summary>{"<br>".join(others)}</details>'
     return "<br>".join([text, *others])
@@ -179,10 +192,11 @@ def describe(space: Any) -> str:
 
 
 def code(text: str) -> str:
-    """Returns the text as code, with a line for each part of a space that has names."""
+    """Returns the text as code, with a line for each part of a space that has names, and places to break it."""
     text = html.escape(text)
     if len(text) > 60:
         text = re.sub(r", (?=\w+: )", ",<br>", text)
+    text = re.sub(r"(?<=[a-z\d])(?=[A-Z])|(?<=[_/])", "<wbr>", text)
     return f"<code>{text}</code>"
 
 
@@ -193,8 +207,8 @@ def docstring(cls: Any) -> str:
                   flags=re.MULTILINE)
 
 
-def options_of(cls: Any, values: dict[str, Any]) -> str:
-    """Returns the table of a class's options: name, value by default, and the line of `describe`'s docstring."""
+def options_of(cls: Any, entries: list[Entry]) -> dict[str, tuple[str, str]]:
+    """Returns a class's options: the default, and the line of `describe`'s docstring."""
     lines: dict[str, str] = {}
     for each in reversed(cls.__mro__):
         if "describe" in vars(each):
@@ -202,9 +216,31 @@ def options_of(cls: Any, values: dict[str, Any]) -> str:
             args = re.search(r"^Args:\n(.*?)(?=^\w|\Z)", text, re.DOTALL | re.MULTILINE)
             for names, line in re.findall(r"^    ([\w, ]+): (.*(?:\n {8}.*)*)", args[1] if args else "", re.MULTILINE):
                 lines |= dict.fromkeys(names.split(", "), " ".join(line.split()))
-    rows = [f"| `{name}` | `{shorten(value)}` | {lines.get(name, '').replace('|', '&#124;')} |"
-            for name, value in values.items()]
-    return "\n".join(["| option | default | meaning |", "| --- | --- | --- |", *rows]) if rows else "No options."
+    # the options of a benchmark are not the defaults
+    shown = representative([entry for entry in entries if expand(entry.id, None, 0, {}) is None] or entries)
+    try:
+        values = cypool.make_spec(shown.id).options
+    # an id whose files others have
+    except ValueError:
+        return {}
+    return {name: (shorten(value), lines.get(name, "").replace("|", "&#124;")) for name, value in values.items()}
+
+
+def table_of_options(options: dict[str, dict[str, tuple[str, str]]]) -> str:
+    """Returns one table of the options of all classes: name, default, meaning, and the classes that have them."""
+    names = {name for each in options.values() for name in each}
+    if not names:
+        return "There are no options."
+    rows = []
+    for name in dict.fromkeys(name for each in options.values() for name in each):
+        having = {entry_point: each[name] for entry_point, each in options.items() if name in each}
+        defaults = {default for default, _ in having.values()}
+        default = f"`{defaults.pop()}`" if len(defaults) == 1 else "depends on the id"
+        meaning = next((meaning for _, meaning in having.values() if meaning), "")
+        if len(having) < len(options):
+            meaning += f" ({listed([each.partition(':')[2] for each in having])})"
+        rows.append(f"| `{name}` | {default} | {meaning.strip()} |")
+    return "\n".join(["### All options", "", "| option | default | meaning |", "| --- | --- | --- |", *rows])
 
 
 def shorten(value: Any) -> str:
@@ -216,9 +252,28 @@ def shorten(value: Any) -> str:
 
 
 def take_picture(id: str, folder: Path) -> str | None:
-    """Writes a picture of an environment after some random steps; returns its name, or None if there is no way."""
+    """Writes a picture of an environment after some random steps; returns its name, or None if there is no way.
+
+    A picture of an earlier build of the same version is used again.
+    """
+    name = re.sub(r"[^\w-]", "_", id) + ".webp"
+    kept = PICTURES / cypool.__version__ / name
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        draw(id, kept)
+    if not kept.stat().st_size:
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(kept, folder / name)
+    return name
+
+
+def draw(id: str, file: Path) -> None:
+    """Writes the picture of an environment, or an empty file if there is no way or the picture shows nothing."""
+    import numpy as np
     from PIL import Image
 
+    file.write_bytes(b"")
     try:
         with cypool.make(id, num_envs=1, num_threads=0, seed=1, render_mode="rgb_array") as env:
             env.action_space.seed(1)
@@ -229,10 +284,10 @@ def take_picture(id: str, folder: Path) -> str | None:
     # no display, no drawing package, no game data: the catalogue is complete without
     except Exception as error:
         print(f"catalogue: no picture of {id}: {type(error).__name__}: {error}", file=sys.stderr)
-        return None
-    folder.mkdir(parents=True, exist_ok=True)
+        return
     image = Image.fromarray(frame)
     image = image.resize((WIDTH, round(image.height * WIDTH / image.width)), Image.Resampling.LANCZOS)
-    name = re.sub(r"[^\w-]", "_", id) + ".webp"
-    image.save(folder / name, quality=80)
-    return name
+    # the same in each column: a camera in front of a wall, or a dark screen
+    if np.ptp(np.asarray(image).astype(int), axis=1).max() < CONTRAST:
+        return
+    image.save(file, quality=80)

@@ -1,4 +1,4 @@
-"""Gives mkdocstrings the docstrings of compiled modules; everything else it has from their stubs."""
+"""Gives mkdocstrings the docstrings of compiled modules, whose signatures are in stubs, and each parameter a type."""
 from __future__ import annotations
 
 import importlib
@@ -10,11 +10,23 @@ import griffe
 
 
 class CompiledDocstrings(griffe.Extension):
-    """Reads the docstrings of compiled modules, and of the classes and functions in them, from the modules."""
+    """Reads the docstrings of compiled modules, and of the classes and functions in them, from the modules.
+
+    In all docstrings, "a, b: text" becomes "a: text" and "b: text", each of which has the type of its annotation.
+    """
 
     def on_package(self, *, pkg: griffe.Module, **kwargs: Any) -> None:
         """Walks the package once it is loaded."""
         self._visit(pkg)
+        self._separate(pkg)
+
+    def _separate(self, each: Any) -> None:
+        if each.docstring is not None:
+            each.docstring.value = separate(each.docstring.value)
+        if each.is_module or each.is_class:
+            for member in each.members.values():
+                if not member.is_alias:
+                    self._separate(member)
 
     def _visit(self, module: griffe.Module) -> None:
         for child in list(module.modules.values()):
@@ -36,5 +48,17 @@ class CompiledDocstrings(griffe.Extension):
         if stub.is_module or stub.is_class:
             for name, member in stub.members.items():
                 if not member.is_alias and not member.is_module and not name.startswith("_"):
-                    if (value := getattr(compiled, name, None)) is not None:
+                    # the docstring of a number is that of int
+                    value = getattr(compiled, name, None)
+                    if callable(value) or inspect.isdatadescriptor(value):
                         self._copy(member, value)
+
+
+def separate(docstring: str) -> str:
+    """Returns a docstring in Google's style with a line for each parameter or attribute."""
+    def lines(match: re.Match[str]) -> str:
+        return "".join(f"    {name}: {match[2]}" for name in match[1].split(", "))
+
+    item = r"^    (\w+(?:, \w+)+): (.*\n?(?: {8}.*\n?)*)"
+    return re.sub(r"^(Args|Attributes):\n(?:(?: {4}.*)?(?:\n|\Z))+",
+                  lambda section: re.sub(item, lines, section[0], flags=re.MULTILINE), docstring, flags=re.MULTILINE)

@@ -1,6 +1,7 @@
 """The common base of all APIs: they check arguments and format the batches of the engine."""
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -116,7 +117,19 @@ class VectorAPI:
         except EnvError as error:
             error.batch = self._format_batch(error.batch)
             raise
+        except ValueError as error:
+            self._explain(error)
+            raise
         return self._format_batch(batch)
+
+    def _explain(self, error: ValueError) -> None:
+        """Adds to the message about another number of actions which there have to be."""
+        if found := re.fullmatch(r"actions: expected \d+ rows, got (\d+)", str(error)):
+            if self.is_async:
+                error.args = (f"{error}: in an asynchronous pool, one for each environment of the batch that recv "
+                              "returned last, which has at most batch_size, or for each of env_id",)
+            elif found[1] == "1":
+                error.args = (f"{error}: one for each environment, also if all are the same",)
 
     def _start(self, ids: EnvIds | None, seed: Seed, mask: Bools | None = None,
                options: Any = None) -> None:
@@ -201,7 +214,11 @@ class VectorAPI:
             RuntimeError: An environment is in flight, or was never reset; nothing was sent.
         """
         ids = ids_of(env_id)
-        self._pool.send(self._read_actions(actions, ids), ids)
+        try:
+            self._pool.send(self._read_actions(actions, ids), ids)
+        except ValueError as error:
+            self._explain(error)
+            raise
 
     def recv(self, timeout: float | None = None) -> Any:
         """Waits for a batch.
@@ -375,6 +392,9 @@ class VectorAPI:
         if env_id is None and len(set(ids.tolist())) < len(ids):
             raise ValueError("state: expected rows of different environments, or env_id to say where each row goes, "
                              f"got rows of {ids.tolist()}")
+        if env_id is None and len(ids) and not 0 <= ids.min() <= ids.max() < self.num_envs:
+            raise ValueError(f"state: expected rows of environments in [0, {self.num_envs}), or env_id to say where "
+                             f"each row goes, got rows of {shown(ids.tolist())}")
         self._drop_early_end()
         obs, info = self._pool.load(ids, list(rows))
         # a state says where a random stream is, not how it began

@@ -19,7 +19,7 @@ try:
     import dm_env
     from dm_env import StepType, specs
 except ImportError as error:
-    raise ImportError("env_type 'dm' needs dm_env: pip install dm-env") from error
+    raise ImportError('env_type "dm" needs dm_env: pip install "cypool[dm]"') from error
 
 from cypool.api.base import VectorAPI
 from cypool.spec import Array, Discrete

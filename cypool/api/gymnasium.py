@@ -316,7 +316,11 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             result: Batch = self._received(self._pool.step, self._read_actions(actions, ids), ids, out)
             return result
         # the engine's batch is laid out already: the shortest way, as it is gone the most often
-        batch: Batch = self._pool.step(self._read(actions), None if env_id is None else ids_of(env_id), out)
+        try:
+            batch: Batch = self._pool.step(self._read(actions), None if env_id is None else ids_of(env_id), out)
+        except ValueError as error:
+            self._explain(error)
+            raise
         return batch
 
     def state(self) -> NDArray[Any]:

@@ -5,7 +5,7 @@ the bytes that the engine has for `step`.
 """
 from __future__ import annotations
 
-import importlib
+import importlib.util
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -56,7 +56,7 @@ def make_pettingzoo(name: str, **options: Any) -> Any:
 
 def module_of(name: str) -> Any:
     """Imports and returns the module of an environment; see `make_pettingzoo`."""
-    path = name.replace("/", ".")
+    path, has_package = name.replace("/", "."), importlib.util.find_spec("pettingzoo") is not None
     if all(part.isidentifier() for part in path.split(".")) and "." in path:
         for each in (f"pettingzoo.{path}", path):
             try:
@@ -69,7 +69,8 @@ def module_of(name: str) -> Any:
             if hasattr(module, "parallel_env") or hasattr(module, "env"):
                 return module
     raise ValueError(f"id: expected 'pettingzoo:family/module', or 'pettingzoo:package/module', such as "
-                     f"'pettingzoo:butterfly/pistonball_v6', got {shown(PETTINGZOO_PREFIX + name)}")
+                     f"'pettingzoo:butterfly/pistonball_v6', got {shown(PETTINGZOO_PREFIX + name)}"
+                     + ("" if has_package else '; PettingZoo is not installed: pip install "cypool[pettingzoo]"'))
 
 
 class AgentsEnv:

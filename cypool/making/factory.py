@@ -286,7 +286,9 @@ def _make(source: str | list[Callable[[], Any]], env_type: str, *, autoreset_mod
         if wanted and env_type != "gymnasium":
             raise ValueError(f"{name}: expected False for env_type {env_type!r}")
     if render_mode is not None and not (isinstance(render_mode, str) and render_mode == "rgb_array"):
-        raise ValueError(f"render_mode: expected None or 'rgb_array', got {shown(render_mode)}")
+        got = shown(render_mode)
+        instead = "; cypool play shows a window, cypool.record writes a video" if got == "'human'" else ""
+        raise ValueError(f"render_mode: expected None or 'rgb_array', got {got}{instead}")
     if thread_affinity is not None and not isinstance(thread_affinity, str):
         # the recipe reads it again
         thread_affinity = check_list("thread_affinity", thread_affinity, "'numa' or a sequence of CPU numbers")

@@ -278,7 +278,14 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
     entry = entry_of(id)
     registered = entry.options if entry.expand is None else {}
     module, name = entry.entry_point.split(":")
-    cls = getattr(importlib.import_module(module), name, None)
+    try:
+        cls = getattr(importlib.import_module(module), name, None)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            # a module that it imports
+            raise
+        raise ModuleNotFoundError(f"{entry.entry_point}, registered as {id}: there is no module {error.name}",
+                                  name=error.name) from error
     if cls is None:
         raise ImportError(f"{entry.entry_point}, registered as {id}: {module} has no {name}")
     if not is_env(cls):
@@ -483,6 +490,8 @@ def suggest_id(id: str, known: Iterable[str]) -> str:
 
     same = [other for other in known if name_of(other) == name_of(id)]
     if same:
+        # the same but for capital letters is the first
+        same.sort(key=lambda other: other.lower() != id.lower())
         return f" (did you mean {' or '.join(same)}?)"
     # a slip in the name weighs more without the parts that ids have in common
     names = {name_of(other): other for other in sorted(known, reverse=True)}

@@ -142,7 +142,8 @@ def test_env_ids(ids, kind, batch_size):
     ([0, 0], np.array([2**64 - 1, 0], np.uint64), r"env_id: expected ids in \[0, num_envs\), got 18446744073709551615"),
     ([0, 0], ["a", "b"], r"env_id: expected integers, got array\(\['a', 'b'\]"),
     ([], [], r"actions: expected shape \(k,\) with k of 1 to 4, got \(0,\)"),
-    ([0, 1], None, "actions: expected 4 rows, got 2"),
+    ([0, 1], None, "actions: expected 4 rows, got 2$"),
+    (0, None, "actions: expected 4 rows, got 1: one for each environment, also if all are the same$"),
     ([[0], [1], [1], [0]], None, r"actions: expected shape \(k,\) with k of 1 to 4, got \(4, 1\)"),
     (None, None, "actions: expected integers, got None"),
     ({"a": 1}, None, r"actions: expected integers of shape .*, got {'a': 1}"),
@@ -528,3 +529,43 @@ def test_dicts_where_arrays_are_expected_are_named():
         env.reset()
         with pytest.raises(TypeError, match="^actions: expected integers of shape .* got {'a': 1}: "):
             env.step({"a": 1})
+
+
+@pytest.mark.parametrize("normalize_obs", [False, True])
+def test_number_of_actions_of_an_asynchronous_pool(normalize_obs):
+    env = cypool.make("CartPole-v1", num_envs=4, batch_size=2, normalize_obs=normalize_obs)
+    env.async_reset()
+    env.recv()
+    for call in env.send, env.step:
+        with pytest.raises(ValueError, match="^actions: expected 2 rows, got 4: .*the batch that recv returned last"):
+            call([0] * 4)
+    env.step([0] * 2)
+
+
+def test_ids_in_small_letters_are_found():
+    with pytest.raises(ValueError, match="did you mean CartPole-v1 or CartPole-v0"):
+        cypool.make("cartpole-v1")
+
+
+def test_windows_are_shown_by_a_command():
+    with pytest.raises(ValueError, match="got 'human'; cypool play shows a window, cypool.record writes a video$"):
+        cypool.make("CartPole-v1", render_mode="human")
+    rejected(ValueError, "render_mode: expected None or 'rgb_array', got 'x'$",
+             lambda: cypool.make("CartPole-v1", render_mode="x"))
+
+
+def test_state_of_more_environments():
+    many, few = (cypool.make("CartPole-v1", num_envs=n) for n in (4, 2))
+    many.reset()
+    with pytest.raises(ValueError, match=r"^state: expected rows of environments in \[0, 2\), or env_id to say where "
+                                         r"each row goes, got rows of \[0, 1, 2, 3\]$"):
+        few.load(many.save())
+    few.load(many.save([3, 1]), [0, 1])
+
+
+@pytest.mark.parametrize("entry_point", ["no_such_module:Env", "json.no_such_module:Env"])
+def test_registered_module_is_missing(entry_point):
+    module = entry_point.partition(":")[0]
+    cypool.register(f"typo/{module}-v0", entry_point)
+    with pytest.raises(ModuleNotFoundError, match=f"^{entry_point}, registered as .*: there is no module {module}$"):
+        cypool.make(f"typo/{module}-v0")

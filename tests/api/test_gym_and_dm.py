@@ -441,7 +441,7 @@ def test_close(env_type):
 def test_a_missing_library_is_named(run_forked):
     done = run_forked("import sys; sys.modules['dm_env'] = None; import cypool; cypool.make_gym('CartPole-v1')\n"
                       "cypool.make_dm('CartPole-v1')")
-    assert "ImportError: env_type 'dm' needs dm_env: pip install dm-env" in done.stderr
+    assert 'ImportError: env_type "dm" needs dm_env: pip install "cypool[dm]"' in done.stderr
 
 
 @pytest.mark.parametrize(("env_type", "unused"), [("dm", "gymnasium"), ("gym", "dm_env"), ("gymnasium", "dm_env")])

@@ -27,6 +27,20 @@ WORDS = {
     r'\A"""What\b': "the noun that the clause describes",
     r'\A"""Has (environments|an environment|a chunk)\b': "steps, sends",
 }
+# the same for the running text of pages
+PROSE = {
+    r"(?i)\b(says?|depends?\s+on|is|are|shows?|see)\s+what\b": "the noun that the clause describes",
+    # at the beginning of a sentence that is no question
+    r"(?m)(?:^(?:[-*] |\d+\. )?|[.:] )What\s(?![^.]*\?)": "the noun that the clause describes",
+    r"(?m)(?:^(?:[-*] |\d+\. )?|[.:] )Where\s(?![^.]*\?)": "if, when",
+    r"(?m)(?:^(?:[-*] |\d+\. )?|[.:] )(Equal|Left out|Missing) (is|are)\b": "the subject first",
+    r"(?i)\bbut\s+for\b": "except",
+    r"\b(is|are)\s+of\b(?!\s+type)": "belongs to, has, refers to",
+    r"\b(is|are)\s+an?\s+(error\b|`\w*Error`)": "raises",
+    r"\b20\d\d-\d\d-\d\d\b": "no day of a measurement or a repair",
+}
+# pages that still have such sentences; design.md has none
+EXEMPT = re.compile(r"docs/(how_to|tutorials|reference|explanation)/(?!design\.md)")
 QUOTED = re.compile(r"`[^`\n]*`")
 CODE_BLOCK = re.compile(r"^ *```.*?^ *```", re.DOTALL | re.MULTILINE)
 # docstrings, other strings, comments
@@ -59,10 +73,12 @@ def prose(path):
 
 
 def findings(path):
+    is_page = path.suffix == ".md" and not EXEMPT.match(path.relative_to(ROOT).as_posix())
     for offset, text in prose(path):
-        text = blanked(QUOTED, text)
-        for word, better in WORDS.items():
-            for match in re.finditer(word, text):
+        patterns = [(word, blanked(QUOTED, text)) for word in WORDS] + [(word, text) for word in PROSE if is_page]
+        for word, searched in patterns:
+            better = (WORDS | PROSE)[word]
+            for match in re.finditer(word, searched):
                 line = path.read_text().count("\n", 0, offset + match.start()) + 1
                 yield f"{path.relative_to(ROOT)}:{line}: {' '.join(match.group().split())!r}, better: {better}"
 
@@ -79,6 +95,21 @@ def test_lines_are_short():
     long = [f"{path.relative_to(ROOT)}:{number}" for path in tracked() if path.suffix in (".md", ".h", ".cpp")
             for number, line in enumerate(path.read_text().splitlines(), 1) if len(line) > 120]
     assert not long, long
+
+
+@pytest.mark.parametrize("text, number", [
+    ("It says what it does.", 1), ("What it does depends on what comes.", 2), ("What is a row? See below.", 0),
+    ("- Where it is none of these, an id that is missing is an error.", 2), ("A wrong id is a `ValueError`.", 1),
+    ("Equal are all but for two, as of 2026-11-26.", 3), ("The row is of a step.", 1), ("It is of type `int`.", 0),
+    ("```\nis what\n```", 0),
+])
+def test_the_list_finds_sentences(tmp_path, monkeypatch, text, number):
+    monkeypatch.setattr(f"{__name__}.ROOT", tmp_path)
+    for name, expected in (("page.md", number), ("docs/how_to/page.md", 0), ("example.py", 0)):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        assert sum("none" not in finding for finding in findings(path)) == expected
 
 
 @pytest.mark.parametrize("text, number", [

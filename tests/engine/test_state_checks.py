@@ -475,7 +475,7 @@ def test_damaged_files(tmp_path):
             with pytest.raises((TypeError, ValueError), match="^path: expected a path"):
                 call(bad)
     (tmp_path / "file").write_bytes(pickle.dumps(env.save()))
-    with pytest.raises(ValueError, match="^path: .*file: data: expected a state as to_bytes"):
+    with pytest.raises(ValueError, match="^path: .*file: expected a state as to_bytes"):
         cypool.load_state(tmp_path / "file")
     with pytest.raises(OSError):
         cypool.load_state(tmp_path / "none")
@@ -485,7 +485,7 @@ def test_damaged_files(tmp_path):
         other.save().save(tmp_path / "state")
         cypool.history(other).save(tmp_path / "history")
         for name, got in (("history", "a history, which cypool.load_history reads"), ("empty", "nothing: it is empty")):
-            with pytest.raises(ValueError, match=f"^path: .*{name}: data: expected a state .*, got {got}"):
+            with pytest.raises(ValueError, match=f"^path: .*{name}: expected a state .*, got {got}"):
                 cypool.load_state(tmp_path / name)
         for name, got in (("state", "a state, which cypool.load_state reads"), ("empty", "nothing: it is empty")):
             with pytest.raises(ValueError, match=f"^path: expected a history .*, got {got}"):

@@ -307,6 +307,12 @@ def test_ids_that_are_none(name):
         cypool.make(f"pettingzoo:{name}")
 
 
+def test_pettingzoo_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pettingzoo", None)
+    with pytest.raises(ValueError, match=r"pistonball_v6'; PettingZoo is not installed: pip install .cypool\[petting"):
+        cypool.make("pettingzoo:butterfly/pistonball_v6")
+
+
 def test_state_and_copy():
     pool = cypool.from_factories([Mortal] * 2, seed=0, num_workers=0)
     pool.reset()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # the version that the library is compiled from; another engine does not understand it
 VERSION = "1.3.2"
-NEEDED = f"ViZDoom's environments need its engine: pip install vizdoom=={VERSION}"
+NEEDED = f"ViZDoom's environments need its engine, vizdoom {VERSION}: pip install \"cypool[vizdoom]\""
 
 # a folder for each process that plays: `names` lists its names in shared memory, and is locked while it lives
 PREFIX = "cypool-doom-"

@@ -184,7 +184,7 @@ def _libraries() -> Lines:
             yield line
     if missing:
         yield ("optional", f"not installed: {', '.join(missing)}",
-               "docs/how_to/training_libraries.md says what to install")
+               "the page \"How to use cypool in training libraries\" says how to install them")
 
 
 def _installed(title: str, name: str, bounds: str) -> tuple[str, ...] | None:
@@ -327,7 +327,7 @@ def _lanes() -> Lines:
     try:
         import_module("cypool.envs.mujoco_lanes.mujoco_lanes").check_machine()
     except (ImportError, ValueError) as error:
-        yield "optional", f"mj_step steps all robots: {error}", "docs/explanation/mujoco_lanes.md says what lanes need"
+        yield "optional", f"mj_step steps all robots: {error}", "the explanation of MuJoCo's lanes says what they need"
     else:
         yield "ok", "step several robots at once; `cypool info ID` says which"
 

@@ -591,7 +591,8 @@ for id in ("VizdoomBasic-v1", "Basic-v1"):
     except ImportError as error:
         print(error)
 """)
-    assert done.stdout.splitlines() == ["ViZDoom's environments need its engine: pip install vizdoom==1.3.2"] * 2
+    assert done.stdout.splitlines() == [
+        "ViZDoom's environments need its engine, vizdoom 1.3.2: pip install \"cypool[vizdoom]\""] * 2
     other = tmp_path / "vizdoom"
     other.mkdir()
     (other / "__init__.py").touch()
