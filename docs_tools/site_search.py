@@ -16,6 +16,7 @@ import catalogue
 ENTRIES = {
     "async": ("explanation/concepts", "Synchronous and asynchronous pools"),
     "autoreset": ("reference/semantics", "Autoreset modes: the step after the end of an episode"),
+    "install": ("how_to/installation", "Install cypool"),
     "n-step": ("how_to/replay", "Returns of several steps in replay buffers"),
     "replay": ("how_to/replay", "Replay buffers: store and sample experience"),
     "seed": ("reference/semantics", "Seeds and random streams of environments"),

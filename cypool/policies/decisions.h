@@ -11,9 +11,9 @@ struct Decisions {
     const uint8_t* mask;  // 1 for legal actions, of the first environment; null: all are
     void* actions;        // of the first environment
     const void* parameters;
-    int64_t step;         // of the rollout
-    uint32_t env_id;      // of the first environment: the others have the next ones
-    uint32_t count;       // of environments
+    int64_t step;     // of the rollout
+    uint32_t env_id;  // of the first environment: the others have the next ones
+    uint32_t count;   // of environments
 };
 
 // Returns 0, or -1 if there is no memory.

@@ -23,8 +23,9 @@ struct RandomCall {
         for (size_t row = first; row < end; row++, actions++) {
             // a counter gives the words of four rows
             if (row == first || row % 4 == 0) {
-                philox(seed, {static_cast<uint32_t>(row / 4), 0, static_cast<uint32_t>(at),
-                              static_cast<uint32_t>(at >> 32)}, words);
+                philox(seed,
+                       {static_cast<uint32_t>(row / 4), 0, static_cast<uint32_t>(at), static_cast<uint32_t>(at >> 32)},
+                       words);
             }
             *actions = drawn(mask, words[row % 4]);
             if (mask != nullptr) mask += num_actions;

@@ -90,7 +90,7 @@ cdef enum Walk:                  # how a simulation ended
 
 @cython.final
 cdef class Search:
-    """What the trees of a search share.
+    """Options and evaluator of a search, which its trees share.
 
     Args:
         spec: Of the environments.

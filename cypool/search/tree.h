@@ -1,6 +1,6 @@
 // A search tree: statistics of actions by the positions that they were taken in. It knows no environment.
 //
-// Legal actions of a node take six bytes each (a prior and a number), statistics 24 bytes for each action that was taken.
+// Legal actions of a node take six bytes each (a prior and a number), statistics 24 for each action that was taken.
 // Actions are taken in the order of their priors, so those that were taken are the first ones.
 #pragma once
 
@@ -81,7 +81,7 @@ public:
     }
     bool is_full(const Options& options) const { return nodes.size() >= static_cast<size_t>(options.max_nodes); }
     bool is_expanded(int32_t node) const { return nodes[node].first_action != NONE; }
-    // Simulations that went through the root, those that wait included; its own evaluation is none.
+    // Simulations that went through the root, those that wait included; its own evaluation does not count.
     int32_t simulations() const {
         return nodes.empty() || !is_expanded(0) ? 0 : nodes[0].visits - 1 + nodes[0].pending;
     }

@@ -102,7 +102,7 @@ class TreeSearch:
         considered, c_visit, c_scale: Of Gumbel: actions that the halving begins with, and the scale of values.
         chance: "resample": each simulation draws chance again. "foresee": each finds the chance that the environment
             itself will have; as a search it cheats.
-        max_nodes: Of a tree; when it has so many it grows no more.
+        max_nodes: Of a tree; a tree with this number grows no more.
 
     Attributes:
         env: The pool.

@@ -69,10 +69,10 @@ struct Go {
     float komi;
     const GoGrid* grid;
     int32_t current = 0;
-    int32_t turn = 0;        // whose turn it is, also when the game is over
-    int32_t ko = NOWHERE;    // where the mover must not play, as that would take back the stone that was captured
+    int32_t turn = 0;      // whose turn it is, also when the game is over
+    int32_t ko = NOWHERE;  // where the mover must not play, as that would take back the stone that was captured
     int32_t num_moves = 0;
-    bool passed = false;     // the last move
+    bool passed = false;  // the last move
     uint64_t hash = 0;
     std::vector<uint64_t> positions;  // hashes of all of them
     // read in words of eight
@@ -86,7 +86,10 @@ struct Go {
     Chain chains[GoGrid::POINTS];
 
     explicit Go(int size = 19, float komi = 7.5f)
-        : size(size), max_moves(2 * size * size), komi(komi), grid(GoGrid::of(size)) {
+        : size(size),
+          max_moves(2 * size * size),
+          komi(komi),
+          grid(GoGrid::of(size)) {
         reset(nullptr);
     }
     int count() const { return size * size; }

@@ -92,10 +92,10 @@ struct MergingTiles {
     unsigned legal_moves() const {
         const Moves rows = moves(4, IN_ROWS), columns = moves(16, IN_COLUMNS);
         const auto found = [&](uint64_t kept) {
-            return unsigned{(columns.forward | (columns.merges & ~kept)) != 0} |
-                   unsigned{(rows.backward | (rows.merges & ~(kept >> 4))) != 0} << 1 |
-                   unsigned{(columns.backward | (columns.merges & ~(kept >> 16))) != 0} << 2 |
-                   unsigned{(rows.forward | (rows.merges & ~kept)) != 0} << 3;
+            return unsigned{(columns.forward | (columns.merges & ~kept)) != 0}
+                   | unsigned{(rows.backward | (rows.merges & ~(kept >> 4))) != 0} << 1
+                   | unsigned{(columns.backward | (columns.merges & ~(kept >> 16))) != 0} << 2
+                   | unsigned{(rows.forward | (rows.merges & ~kept)) != 0} << 3;
         };
         const unsigned without = found(merged);
         return without ? without : found(0);
