@@ -4,6 +4,8 @@ from cases import CASES
 
 from cypool.envs.family import matches
 
+EXHAUSTIVE = [pytest.mark.slow, pytest.mark.exhaustive]
+
 
 def slow(*values):
     """Returns values for `pytest.mark.parametrize` that only run where slow tests are asked for.
@@ -16,8 +18,7 @@ def slow(*values):
 
 def exhaustive(*values):
     """Returns values as `slow` does that run in a test of all, not in CI."""
-    marks = [pytest.mark.slow, pytest.mark.exhaustive]
-    return [pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=marks) for value in values]
+    return [pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=EXHAUSTIVE) for value in values]
 
 
 def often_slow(values, every, keep=()):

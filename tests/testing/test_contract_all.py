@@ -1,6 +1,6 @@
 """`check_env` over every fourth Atari game, and some of Doom. All ids: `fuzz/sweep_contract.py`."""
 import pytest
-from weights import exhaustive
+from weights import exhaustive, often_exhaustive
 
 import cypool
 from cypool.testing import check_env
@@ -14,7 +14,7 @@ IDS = {game: [id for id in ALL_IDS
        for game in GAMES}
 
 
-@pytest.mark.parametrize("number", range(0, len(GAMES), 4), ids=GAMES[::4])
+@pytest.mark.parametrize("number", often_exhaustive(range(0, len(GAMES), 4), 3), ids=GAMES[::4])
 def test_atari(number):
     ids = IDS[GAMES[number]]
     report = check_env(ids[number % len(ids)], num_envs=2, num_steps=10)

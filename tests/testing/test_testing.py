@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from cases import CASES
-from weights import one_of_each_class
+from weights import EXHAUSTIVE, one_of_each_class
 
 import cypool
 from cypool.envs import FAMILIES
@@ -70,17 +70,18 @@ def test_final_observations_and_infos_are_compared(walker):
 def parity_cases():
     """All quick ids in all modes; by default one of each class in one mode, and CartPole in the others.
 
-    The tests of families whose environments take seconds compare each class.
+    CI runs each id in one mode, in turn. The tests of families whose environments take seconds compare each class.
     """
     cases = []
     for family in FAMILIES:
         entries = [each for each in one_of_each_class(family) if each[0].reference is not None]
-        for entry, stands_for_class in entries:
+        for number, (entry, stands_for_class) in enumerate(entries):
             for k, mode in enumerate(MODES):
                 is_default = stands_for_class and not matches(entry.id, CASES[family.name].slow_ids)
                 is_default &= k == 0 or entry.id == "CartPole-v1"
+                marks = [pytest.mark.slow] if (number + k) % len(MODES) == 0 else EXHAUSTIVE
                 cases.append(pytest.param(family, entry.id, mode, id=f"{entry.id}-{mode}",
-                                          marks=[] if is_default else [pytest.mark.slow]))
+                                          marks=[] if is_default else marks))
     return cases
 
 

@@ -18,7 +18,7 @@ from ale_py.vector_env import AtariVectorEnv
 from family_tests import refuses
 from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation
 from waiting import attempts
-from weights import often_slow, slow
+from weights import exhaustive, often_slow, slow
 
 import cypool
 from cypool.envs.atari import atari, roms
@@ -611,7 +611,8 @@ def test_every_game_begins_and_goes_on_from_a_state_the_same(task):
 
 
 @pytest.mark.parametrize(("tasks", "batch_size", "num_threads"), [
-    (roms.ATARI_26[::4], 7, 0), *slow((roms.ATARI_26, 26, 0), (roms.ATARI_26, 5, 2), (roms.ATARI_57, 57, 5))],
+    (roms.ATARI_26[::4], 7, 0), *exhaustive((roms.ATARI_26, 26, 0)), *slow((roms.ATARI_26, 5, 2)),
+    *exhaustive((roms.ATARI_57, 57, 5))],
     ids=["7", "26", "26, asynchronous", "57"])
 def test_a_pool_of_many_games(tasks, batch_size, num_threads):
     num_envs, num_steps = len(tasks), 12

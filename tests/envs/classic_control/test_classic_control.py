@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from family_tests import playing, refuses
 from gymnasium.envs.classic_control import PendulumEnv
-from weights import often_slow, slow
+from weights import exhaustive, often_slow, slow
 
 import cypool
 from cypool.testing import check_parity
@@ -46,7 +46,8 @@ def play_well(id, random):
     return playing(lambda reference, _: GOOD[id](reference._observations) * (random.random() >= 0.05))
 
 
-@pytest.mark.parametrize("mode, num_steps", [(MODES[0], 1000), *slow(*((mode, 5000) for mode in MODES))])
+@pytest.mark.parametrize("mode, num_steps", [
+    (MODES[0], 1000), *slow((MODES[1], 5000)), *exhaustive((MODES[0], 5000), (MODES[2], 5000))])
 @pytest.mark.parametrize("id", GOOD)
 def test_random_actions_equal_gymnasium(id, mode, num_steps):
     report = check_parity(id, num_envs=1, num_steps=num_steps, seeds=(0, 1, 7, 1234, 123_456_789), autoreset_mode=mode)

@@ -16,7 +16,7 @@ from family_tests import (
 )
 from saving import MODES
 from state_edits import edited, number_in
-from weights import often_slow
+from weights import often_exhaustive
 
 import cypool
 from cypool.testing import check_parity
@@ -56,7 +56,7 @@ def positions(env):
 
 
 @needs_lbforaging
-@pytest.mark.parametrize("id, options", often_slow(VARIANTS, 2))
+@pytest.mark.parametrize("id, options", often_exhaustive(VARIANTS, 2))
 def test_parity(id, options):
     with players(1):
         for mode in MODES:

@@ -1,5 +1,6 @@
 """MuJoCo's robots against Gymnasium's for 2,000 steps each; fuzz/sweep_parity.py takes as many as you like."""
 import pytest
+from weights import often_exhaustive
 
 import cypool
 from cypool.testing import check_parity
@@ -12,7 +13,7 @@ NAMES = ["Ant", "HalfCheetah", "Hopper", "Humanoid", "HumanoidStandup", "Inverte
 ROBOTS = [f"{name}-v{version}" for name in NAMES for version in (4, 5) if (name, version) != ("Pusher", 4)]
 
 
-@pytest.mark.parametrize("id", ROBOTS)
+@pytest.mark.parametrize("id", often_exhaustive(ROBOTS, 3))
 def test_equals_gymnasium(id, tmp_path, monkeypatch):
     # the reference writes a log to the current folder
     monkeypatch.chdir(tmp_path)
