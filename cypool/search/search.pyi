@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from cypool.env import Env
 
 EVALUATORS: dict[Any, Any]
+POLICY: int
 
 def num_players_of(env: Any) -> Any: ...
 
@@ -26,6 +27,8 @@ class Search:
         num_games: int,
         num_rounds: int,
         noise: NDArray[Any] | None = None,
+        call: Any = None,
+        values: NDArray[Any] | None = None,
     ) -> Any: ...
     @property
     def leaves(self) -> int: ...

@@ -2,8 +2,8 @@
 """The simulations of a tree search, as environments of a pool: a step of one is a round of simulations of a tree."""
 cimport cython
 from cpython.ref cimport PyObject
-from libc.math cimport NAN
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.math cimport NAN, isfinite
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memset
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
@@ -14,10 +14,12 @@ import math
 
 import numpy as np
 
+from cypool.policies.network import POLICY
 from cypool.spec import Array, EnvSpec
 
 from cypool.env cimport Env, Slot, Turn, action_data, info_row
 from cypool.env_methods cimport copy_from_env, legal_env, observe_env, step_env
+from cypool.util.constants cimport ALIGNMENT
 from cypool.random cimport copy_stream, move_stream
 
 cnp.import_array()
@@ -75,17 +77,35 @@ cdef extern from "cypool/search/tree.h" namespace "cypool::search" nogil:
         void root_policy(const Options& options, float* policy) noexcept
         int32_t best(const Options& options) noexcept
 
+cdef extern from "cypool/policies/decisions.h" namespace "cypool" nogil:
+    cdef struct Decisions:
+        const void* obs
+        const uint8_t* mask
+        void* actions
+        const void* parameters
+        int64_t step
+        uint32_t env_id
+        uint32_t count
+
+ctypedef int (*ManyPolicy)(const Decisions*) noexcept nogil
+
 cdef enum Evaluator:             # whose values a leaf has
     WAIT                         # the caller's, who gets its observation
     CONSTANT                     # 0
     RANDOM_GAMES                 # the mean return of random games
+    NETWORK                      # an MLP's, which has logits, too
 
-EVALUATORS = {"wait": WAIT, "constant": CONSTANT, "rollout": RANDOM_GAMES}
+EVALUATORS = {"wait": WAIT, "constant": CONSTANT, "rollout": RANDOM_GAMES, "network": NETWORK}
 
 cdef enum Walk:                  # how a simulation ended
     ENDED                        # at the end of an episode, or with the evaluator's value
     WAITS                        # its leaf waits for a value
     MET                          # at a leaf that waits already: it has left no trace
+
+
+cdef size_t whole_lines(size_t nbytes) noexcept nogil:
+    """Returns as many bytes in whole cache lines."""
+    return (nbytes + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
 
 
 @cython.final
@@ -111,8 +131,12 @@ cdef class Search:
     cdef bint resamples              # whether chance is drawn again in each simulation
     cdef uint64_t seed
     cdef const float* noise          # of the first root, or NULL
-    cdef object noise_owner
+    cdef ManyPolicy network          # writes logits as actions, and values here
+    cdef const void* parameters
+    cdef const float* values         # of the first tree
+    cdef object owners               # of what these point to
     cdef vector[size_t] obs_bytes, info_bytes  # of a leaf, in each array
+    cdef size_t leaf_bytes           # of all, each in whole cache lines
 
     def __init__(self, spec, int num_players, int leaves, dict options, uint64_t seed):
         described = [part for _, part in spec.observations]
@@ -127,8 +151,10 @@ cdef class Search:
         self.num_values = num_players if num_players > 2 else 1
         for part in described:
             self.obs_bytes.push_back(part.dtype.itemsize * math.prod(part.shape))
+            self.leaf_bytes += whole_lines(self.obs_bytes.back())
         for part in spec.info.values():
             self.info_bytes.push_back(part.dtype.itemsize * math.prod(part.shape))
+            self.leaf_bytes += whole_lines(self.info_bytes.back())
 
         def of_leaves(part):
             return Array((leaves, *part.shape), part.dtype)
@@ -139,16 +165,23 @@ cdef class Search:
             observation={str(k): of_leaves(part) for k, part in enumerate(described)}, info=info,
             action=Array((leaves * (spec.action.n + self.num_values),), np.float32))
 
-    def begin(self, int32_t target, evaluator, int num_games, int num_rounds, cnp.ndarray noise=None):
+    def begin(self, int32_t target, evaluator, int num_games, int num_rounds, cnp.ndarray noise=None, call=None,
+              cnp.ndarray values=None):
         """Prepares a search; the trees begin it with their reset.
 
         Args:
             evaluator: A key of `EVALUATORS`.
             noise: float32, (trees, actions).
+            call: `cypool.policies.network.Call` of a network.
+            values: float32, (trees,): where it writes values.
         """
         self.target, self.evaluator = target, EVALUATORS[evaluator]
         self.num_games, self.num_rounds = num_games, num_rounds
-        self.noise_owner = noise
+        self.owners = noise, call, values
+        if call is not None:
+            self.network = <ManyPolicy><uintptr_t>POLICY
+            self.parameters = <const void*><uintptr_t>call.address
+            self.values = <const float*>cnp.PyArray_DATA(values)
         self.noise = NULL
         if noise is not None:
             self.noise = <const float*>cnp.PyArray_DATA(noise)
@@ -188,6 +221,8 @@ cdef class TreeEnv(Env):
     cdef Tree tree
     cdef vector[uint8_t] mask
     cdef vector[void*] leaf_columns
+    cdef vector[double] scratch      # the observation of a leaf, for a network
+    cdef vector[float] logits
     cdef uint64_t num_walks
     cdef int num_waiting
     cdef bint keeps_tree             # its root was advanced to where the environment is
@@ -201,6 +236,8 @@ cdef class TreeEnv(Env):
         self.paths.resize(self.search.leaves)
         self.mask.resize(self.search.options.num_actions)
         self.leaf_columns.resize(self.search.obs_bytes.size() + self.search.info_bytes.size())
+        self.scratch.resize(search.leaf_bytes // sizeof(double))
+        self.logits.resize(self.search.options.num_actions)
 
     cdef int reset(self) except -1 nogil:
         cdef Turn turn
@@ -366,6 +403,8 @@ cdef class TreeEnv(Env):
         cdef const Options* options = &self.search.options
         cdef Path* path = &self.paths[0]
         cdef double[CYPOOL_MOST_PLAYERS] values
+        if self.search.evaluator == NETWORK:
+            return self.ask_network()
         memset(values, 0, sizeof(values))
         if path.leaf != NONE:
             self.tree.expand(options[0], path.leaf, self.legal_at(self.walkers[0]), NULL)
@@ -374,6 +413,38 @@ cdef class TreeEnv(Env):
         if path.leaf != NONE:
             self.tree.nodes[path.leaf].value = <float>values[path.player]
         self.tree.back_up(options[0], path[0], values)
+        return 0
+
+    cdef int ask_network(self) except -1 nogil:
+        """Has the network give the leaf of the first walker its logits and value."""
+        cdef size_t num_obs = self.search.obs_bytes.size(), column
+        cdef char* at = <char*>self.scratch.data()
+        cdef Decisions decisions
+        cdef Slot leaf
+        cdef float logit
+        for column in range(self.leaf_columns.size()):
+            self.leaf_columns[column] = at
+            if column < num_obs:
+                at += whole_lines(self.search.obs_bytes[column])
+            else:
+                at += whole_lines(self.search.info_bytes[column - num_obs])
+        leaf.obs, leaf.info = self.leaf_columns.data(), self.leaf_columns.data() + num_obs
+        observe_env(self.walkers[0], &leaf)
+        decisions.obs, decisions.actions = self.scratch.data(), self.logits.data()
+        decisions.mask = NULL
+        decisions.parameters, decisions.step = self.search.parameters, 0
+        decisions.env_id, decisions.count = <uint32_t>self.env_id, 1
+        if self.search.network(&decisions) != 0:
+            with gil:
+                raise MemoryError("evaluate")
+        if not isfinite(self.search.values[self.env_id]):
+            with gil:
+                raise ValueError(f"evaluate: expected values that are numbers, got {self.search.values[self.env_id]}")
+        for logit in self.logits:
+            if not isfinite(logit):
+                with gil:
+                    raise ValueError(f"evaluate: expected logits that are numbers, got {logit}")
+        self.expand(0, self.logits.data(), &self.search.values[self.env_id])
         return 0
 
     cdef int play_random(self, double* values) except -1 nogil:

@@ -8,6 +8,7 @@ import numpy as np
 
 from cypool.api.base import VectorAPI
 from cypool.errors import EnvError
+from cypool.policies.mlp import MLP
 from cypool.search.search import Search, TreeEnv, num_players_of
 from cypool.spec import Discrete
 from cypool.util.arguments import check_array, check_bool, check_choice, check_float, check_int, check_list, shown
@@ -156,14 +157,15 @@ class TreeSearch:
         self._waiting: tuple[NDArray[Any], NDArray[Any]] | None = None
         self._batch: Any = None
 
-    def run(self, evaluate: Callable[..., Any] | Literal["constant", "rollout"] = "rollout", *,
+    def run(self, evaluate: Callable[..., Any] | MLP | Literal["constant", "rollout"] = "rollout", *,
             num_games: int = 1) -> TreeResult:
         """Searches.
 
         Args:
             evaluate: A function that is called as `evaluate(obs, action_mask)` with `Leaves.obs` and
                 `Leaves.action_mask`, and returns logits and values: see `send`. "rollout": the value of a position is
-                the mean return of random games. "constant": it is 0. With these two all is done on the threads.
+                the mean return of random games. "constant": it is 0. A `cypool.MLP` with `value` gives logits and
+                values. With these three all is done on the threads.
             num_games: Random games from a position.
 
         Returns:
@@ -173,6 +175,13 @@ class TreeSearch:
             TypeError, ValueError: An argument, or a result of the function, is wrong.
             RuntimeError: An environment of the pool is in flight, or was never reset.
         """
+        if isinstance(evaluate, MLP):
+            # the network itself, whatever a subclass makes of its outputs
+            evaluate.check(self.env.env_spec, self.env.num_envs)
+            if self._search.num_values > 1:
+                raise ValueError("evaluate: expected a function where more than two play, got an MLP")
+            self._begin("network", 1, *evaluate._evaluator(self.env.num_envs))
+            return self._finished()
         if callable(evaluate):
             self.begin()
             try:
@@ -188,6 +197,10 @@ class TreeSearch:
         check_choice("evaluate", evaluate, ("constant", "rollout"))
         num_games = check_int("num_games", num_games, 1, 10**6)
         self._begin(evaluate, num_games)
+        return self._finished()
+
+    def _finished(self) -> TreeResult:
+        """Has the trees grow by themselves, and returns their result."""
         while not all(tree.is_finished for tree in self._trees):
             self._step(self._answers)
         return self.result()
@@ -340,7 +353,7 @@ class TreeSearch:
             raise RuntimeError(f"{name}: expected environments that were reset, got {pool.num_unstarted} that never "
                                "were")
 
-    def _begin(self, evaluator: str, num_games: int) -> None:
+    def _begin(self, evaluator: str, num_games: int, *network: Any) -> None:
         self._at_rest("begin")
         self._waiting = self._batch = None
         simulations = check_int("simulations", self.simulations, 1, MOST_NODES)
@@ -348,7 +361,7 @@ class TreeSearch:
         if self._noise is not None:
             noise = self._rng.gumbel(size=shape) if self._is_gumbel else self._rng.standard_gamma(self._noise, shape)
             noise = noise.astype(np.float32)
-        self._search.begin(simulations, evaluator, num_games, ROUNDS, noise)
+        self._search.begin(simulations, evaluator, num_games, ROUNDS, noise, *network)
         if self._pool is None:
             self._pool = self.env._pool.companion(self._trees)
 

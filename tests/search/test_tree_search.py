@@ -123,6 +123,47 @@ def test_advance_keeps_the_visits_below_the_action(algorithm):
     assert (search.result().visits == 0).all()
 
 
+def perceptron(spec, with_value=True, scale=1.0):
+    random = np.random.default_rng(0)
+    sizes = [int(np.prod(spec.observation.shape)), 24]
+
+    def layers(outputs):
+        shapes = [(sizes[1], sizes[0]), (outputs, sizes[1])]
+        weights = [(scale * random.normal(size=shape) / np.sqrt(shape[1])).astype(np.float32) for shape in shapes]
+        return weights, [np.zeros(len(each), np.float32) for each in weights]
+
+    return cypool.MLP(spec, *layers(spec.action.n), output="categorical", value=layers(1) if with_value else None)
+
+
+@pytest.mark.parametrize("id", [CONNECT_FOUR, "board/2048-v0", "CartPole-v1"])
+@pytest.mark.parametrize("num_threads", THREADS)
+def test_networks_on_the_threads_have_the_visits_of_a_function(id, num_threads):
+    env = scattered(id, 4, 2, num_threads)
+    network = perceptron(env.env_spec)
+
+    def evaluate(obs, mask):
+        call, values = network._evaluator(len(obs))
+        logits = np.zeros((len(obs), env.env_spec.action.n), np.float32)
+        call.choose(np.ascontiguousarray(obs), None, logits, 0, len(obs))
+        return logits, values
+
+    wanted = cypool.TreeSearch(env, simulations=70, noise=(0.3, 0.25)).run(evaluate)
+    result = cypool.TreeSearch(env, simulations=70, noise=(0.3, 0.25)).run(network)
+    assert [a.tobytes() for a in result] == [a.tobytes() for a in wanted]
+    assert result.value.any()
+
+
+def test_networks_that_do_not_fit_are_refused():
+    env = cypool.make(CONNECT_FOUR, num_envs=2, num_threads=0)
+    env.reset()
+    search = cypool.TreeSearch(env, simulations=10)
+    rejected(ValueError, "value=", lambda: search.run(perceptron(env.env_spec, False)))
+    rejected(ValueError, "expected one for", lambda: search.run(perceptron(cypool.make_spec("CartPole-v1"))))
+    with pytest.raises(cypool.EnvError, match="evaluate: expected values that are numbers, got nan"):
+        search.run(perceptron(env.env_spec, scale=np.nan))
+    assert (search.run("constant").visits.sum(axis=1) == 10).all()
+
+
 def test_episodes_that_are_over_have_zeros():
     env = cypool.make("board/tic_tac_toe-v0", num_envs=2, num_threads=0, autoreset_mode="Disabled")
     env.reset()
