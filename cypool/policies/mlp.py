@@ -170,8 +170,8 @@ class MLP(Policy):
             raise ValueError("evaluate: expected an MLP with value=, got one without")
         observation, infinite = self._observation, np.full(self._action.n, np.inf)
         network = Network(*self._layers, ACTIVATIONS.index(self._activation), OUTPUTS.index("identity"),
-                          INPUTS.index(f"{observation.dtype.kind}{observation.dtype.itemsize}"), -infinite, infinite, (),
-                          False, 0, observation.dtype.itemsize * math.prod(observation.shape), 4 * self._action.n)
+                          INPUTS.index(f"{observation.dtype.kind}{observation.dtype.itemsize}"), -infinite, infinite,
+                          (), False, 0, observation.dtype.itemsize * math.prod(observation.shape), 4 * self._action.n)
         values = np.zeros(num_envs, np.float32)
         return Call(network, 1, 0, num_envs, None, None, None, values), values
 
