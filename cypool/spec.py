@@ -297,6 +297,8 @@ class EnvSpec:
             "error": the call raises a ValueError, and nothing was stepped; "lose": the environment is stepped with it,
             and says what follows. The action is a `Discrete`, or that of one group of agents is. `action_mask`, int8,
             an info or a part of what agents observe, shows what is legal. None: all actions are.
+        has_hidden_information: Whether a player does not see all that others, or chance, have done: a search that
+            copies the environment would.
     """
 
     observation: Any = ()
@@ -320,6 +322,7 @@ class EnvSpec:
     turns: bool = False
     state: Array | Literal["observations"] | None = None
     illegal: Literal["error", "lose"] | None = None
+    has_hidden_information: bool = False
 
     def __post_init__(self) -> None:
         if self.agents:

@@ -104,6 +104,7 @@ class TreeSearch:
         chance: "resample": each simulation draws chance again. "foresee": each finds the chance that the environment
             itself will have; as a search it cheats.
         max_nodes: Of a tree; a tree with this number grows no more.
+        allow_hidden: Whether environments with hidden information are searched, which the search sees.
 
     Attributes:
         env: The pool.
@@ -120,8 +121,8 @@ class TreeSearch:
                  c_init: float = 1.25, c_base: float = 19652.0, unvisited: float | Literal["parent"] = 0.0,
                  virtual_loss: float = 1.0, normalize: bool | None = None, considered: int = 16, c_visit: float = 50.0,
                  c_scale: float = 1.0, chance: Literal["resample", "foresee"] = "resample",
-                 max_nodes: int = 10**7) -> None:
-        spec = _searchable(env)
+                 max_nodes: int = 10**7, allow_hidden: bool = False) -> None:
+        spec = _searchable(env, check_bool("allow_hidden", allow_hidden))
         self.env, self.leaves = env, check_int("leaves", leaves, 1, 1024)
         self.simulations = check_int("simulations", simulations, 1, MOST_NODES)
         self._is_gumbel = check_choice("algorithm", algorithm, ("puct", "gumbel")) == "gumbel"
@@ -391,7 +392,7 @@ class TreeSearch:
         self._batch = obs, info
 
 
-def _searchable(env: VectorAPI) -> EnvSpec:
+def _searchable(env: VectorAPI, allow_hidden: bool) -> EnvSpec:
     """Returns the spec of a pool that can be searched."""
     if not isinstance(env, VectorAPI):
         raise TypeError(f"env: expected a pool, got {shown(env)}")
@@ -406,6 +407,9 @@ def _searchable(env: VectorAPI) -> EnvSpec:
         raise ValueError(f"env: expected environments with one Discrete action, got {spec.action}")
     if spec.options.get("view") == "single":
         raise ValueError("env: expected view='mover', as a tree has the moves of all players, got 'single'")
+    if spec.has_hidden_information and not allow_hidden:
+        raise ValueError(f"env: expected a game without hidden information, got {spec.id}, or allow_hidden=True: the "
+                         "search would see the information")
     if spec.action.n > MOST_ACTIONS:
         raise ValueError(f"env: expected at most {MOST_ACTIONS} actions, got {spec.action.n}")
     return spec

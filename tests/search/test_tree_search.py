@@ -237,7 +237,7 @@ def rejected(error, match, call):
     ({"c_init": -1}, "^c_init"), ({"c_base": 0}, "^c_base"), ({"unvisited": "child"}, "^unvisited"),
     ({"virtual_loss": -1}, "^virtual_loss"), ({"normalize": 1}, "^normalize"), ({"considered": 0}, "^considered"),
     ({"c_visit": "a"}, "^c_visit"), ({"c_scale": None}, "^c_scale"), ({"chance": "none"}, "^chance"),
-    ({"max_nodes": 0}, "^max_nodes"),
+    ({"max_nodes": 0}, "^max_nodes"), ({"allow_hidden": 1}, "^allow_hidden"),
 ])
 def test_arguments_that_are_wrong_are_named(given, match):
     env = cypool.make(CONNECT_FOUR, num_envs=2, num_threads=0)

@@ -190,10 +190,13 @@ private:
     // Lets chance move, and finds out who is next.
     void settle(const Rng* rng) {
         int next;
+        outcome = 0;
         while ((next = mover()) == CHANCE) {
-            const Action outcome = drawn(library.chance_outcomes(state_.get()), chance != nullptr ? chance : rng);
-            history_.push_back(outcome);
-            library.apply_action(state_.get(), outcome);
+            const Action drawn_now = drawn(library.chance_outcomes(state_.get()), chance != nullptr ? chance : rng);
+            history_.push_back(drawn_now);
+            library.apply_action(state_.get(), drawn_now);
+            // different for different outcomes, and so for sequences of few
+            outcome = outcome * 0x100000001b3 + static_cast<uint64_t>(drawn_now) + 1;
         }
         current = next;
         known_ = 0;

@@ -48,7 +48,7 @@ cdef extern from "cypool/envs/openspiel/library.h" namespace "cypool::openspiel"
 
     cdef cppclass GameType:
         string short_name
-        int dynamics, chance_mode
+        int dynamics, chance_mode, information
         cbool has_information_state_tensor, has_observation_tensor, has_only_struct_actions
         Parameters parameters
 
@@ -157,6 +157,11 @@ cdef GamePointer loaded(str short_name, dict parameters) except *:
     return the_library.load_game(short_name.encode(), given)
 
 
+# of GameType::Information
+cdef enum:
+    PERFECT = 1
+
+
 def facts_of(str short_name, dict parameters):
     """Returns what the spec of a game with some parameters says; raises a RuntimeError with OpenSpiel's message."""
     cdef GamePointer game = loaded(short_name, parameters)
@@ -170,7 +175,7 @@ def facts_of(str short_name, dict parameters):
     return {"dynamics": DYNAMICS[dynamics], "chance_mode": CHANCE_MODES[chance_mode],
             "num_players": the_library.num_players(game.get()),
             "num_actions": 0 if type.has_only_struct_actions else the_library.num_actions(game.get()),
-            "shapes": shapes}
+            "shapes": shapes, "is_hidden": type.information != PERFECT}
 
 
 # ---- environments

@@ -115,7 +115,8 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
         options["tensor"] = kind
         options |= _view(options, short_name, num_players, together)
         tensor = Array(shapes[kind], np.float32)
-        return turn_spec(options, tensor, facts["num_actions"], num_players, together=together)
+        return turn_spec(options, tensor, facts["num_actions"], num_players, together=together,
+                         has_hidden_information=facts["is_hidden"])
 
     return game
 

@@ -319,3 +319,15 @@ def test_another_library_is_refused(run_python, tmp_path, library, message):
 
         shutil.copy(openspiel.__file__, tmp_path / "pyspiel.so")
     assert re.search(message, make_in(run_python, tmp_path))
+
+
+def test_trees_have_outcomes_of_chance_and_refuse_hidden_information():
+    env = cypool.make("openspiel/pig-v0", num_envs=3, num_threads=1, horizon=50)
+    env.reset()
+    result = cypool.TreeSearch(env, simulations=100).run("rollout")
+    assert (result.visits.sum(axis=1) == 100).all()
+    hidden = cypool.make("openspiel/kuhn_poker-v0", num_envs=2, num_threads=0)
+    hidden.reset()
+    with pytest.raises(ValueError, match="^env: expected a game without hidden information, got openspiel/kuhn"):
+        cypool.TreeSearch(hidden)
+    assert (cypool.TreeSearch(hidden, allow_hidden=True, simulations=20).run("rollout").visits.sum(axis=1) == 20).all()
