@@ -166,3 +166,15 @@ def test_mappo_learns_to_forage(tmp_path):
 def test_benchmark_jax(tmp_path):
     out = run(tmp_path, "benchmark_jax.py", "--num-envs", "2", "3", "--num-steps", "10", "--rounds", "1")
     assert out.count(" us (") == 8 and "io_callback" in out
+
+
+@pytest.mark.parametrize("id", ["board/connect_four-v0", "board/tic_tac_toe-v0"])
+def test_alphazero_resumes(id, tmp_path):
+    small = ["--id", id, "--rows", "2", "--num-envs", "16", "--simulations", "4", "--opponent", "4", "--games", "4",
+             "--minimum", "100", "--updates", "2", "--width", "16"]
+    first = run(tmp_path, "alphazero.py", "--minutes", "0.03", *small)
+    rows = list(csv.DictReader(first.splitlines()))
+    assert len(rows) == 2 and all(-1 <= float(row["result"]) <= 1 for row in rows)
+    # it has what the first run had
+    more = run(tmp_path, "alphazero.py", "--minutes", "0.05", *small)
+    assert float(more.splitlines()[0].split(",")[0]) > float(rows[-1]["minutes"])
