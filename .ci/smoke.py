@@ -25,7 +25,7 @@ def play(id, num_steps=50, **options):
         env.action_space.seed(1)
         env.reset()
         for _ in range(num_steps):
-            obs, reward, *_ = env.step(env.action_space.sample())
+            obs, reward, *_ = env.step(env.sample_legal())
             assert np.isfinite(reward).all()
         return obs
 

@@ -35,7 +35,7 @@ def measure(id, num_envs, num_steps):
     reset, after = time.process_time(), used()
     env.action_space.seed(0)
     for _ in range(num_steps):
-        env.step(env.action_space.sample())
+        env.step(env.sample_legal())
     last = used()
     print(f"{1e3 * (made - begin):.0f} ms", f"{1e3 * (reset - made):.0f} ms",
           *(digits((each[0] - before[0]) / num_envs) for each in (after, last)),

@@ -279,7 +279,7 @@ def draw(id: str, file: Path) -> None:
             env.action_space.seed(1)
             env.reset()
             for _ in range(STEPS):
-                env.step(env.action_space.sample())
+                env.step(env.sample_legal())
             frame = env.render()[0]
     # no display, no drawing package, no game data: the catalogue is complete without
     except Exception as error:

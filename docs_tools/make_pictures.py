@@ -79,7 +79,7 @@ def film(id: str, seed: int) -> list[Any]:
         pictures = []
         for _ in range(FRAMES):
             for _ in range(skip):
-                env.step(env.action_space.sample())
+                env.step(env.sample_legal())
             picture = Image.fromarray(env.render()[0])
             pictures.append(ImageOps.pad(picture, (WIDTH, HEIGHT), color=picture.getpixel((0, 0))))
     return pictures

@@ -55,7 +55,7 @@ cdef class LegalActions:
         return 0
 
     cdef int first_illegal(self, PyObject* env, const int64_t* actions) except -1 nogil:
-        """Returns whose action is not legal; as many as there are rows: nobody's."""
+        """Returns the first row whose action is not legal; the number of rows if all are."""
         cdef int row
         if (<Env>env).needs_reset:
             return self.rows

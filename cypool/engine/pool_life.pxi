@@ -190,6 +190,8 @@ cdef class PoolLife:
 
     def environments(self):
         """Returns the `Env` objects, in the order of their ids: not to be stepped while the pool is open."""
+        cdef Call call
+        self._enter(call)
         return list(self.scheduler.owner)
 
     def attach(self, observer):

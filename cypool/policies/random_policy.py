@@ -22,7 +22,7 @@ class RandomPolicy(Policy):
     Args:
         spec: Of the environments: `env.env_spec`. The action is Discrete, or that of each agent of one group.
         seed: Of what is drawn. The numbers depend on it, on the environment and agent, and on how many steps the policy
-            has made. They come from a stream of its own: environments draw what they always do.
+            has made. They come from a separate stream: those of environments stay as they are.
 
     Raises:
         TypeError, ValueError: An argument is of the wrong kind.

@@ -38,9 +38,10 @@ struct Edge {          // an action that was taken in a node
 struct Node {
     double total = 0;             // of returns from here, for the player who moves here
     uint64_t outcome = 0;         // of chance, between its parent's action and this node
-    int32_t first_action = NONE;  // in `priors` and `actions`; NONE: not expanded
+    int64_t first_action = NONE;  // in `priors` and `actions`; NONE: not expanded
     int32_t num_actions = 0;      // legal ones
-    int32_t first_edge = NONE, num_edges = 0;
+    int64_t first_edge = NONE;
+    int32_t num_edges = 0;
     int32_t next = NONE;  // the parent's action led here with another outcome
     int32_t visits = 0, pending = 0;
     float value = 0;  // the evaluator's, for the player who moves here
@@ -105,11 +106,11 @@ public:
     // Adds legal actions to a node. mask: 1 for each legal one; null: all are. logits: by action; null: all equal.
     void expand(const Options& options, int32_t at, const uint8_t* mask, const float* logits) {
         Node& node = nodes[at];
-        node.first_action = static_cast<int32_t>(actions.size());
+        node.first_action = static_cast<int64_t>(actions.size());
         for (int32_t a = 0; a < options.num_actions; ++a) {
             if (mask == nullptr || mask[a]) actions.push_back(static_cast<uint16_t>(a));
         }
-        node.num_actions = static_cast<int32_t>(actions.size()) - node.first_action;
+        node.num_actions = static_cast<int32_t>(static_cast<int64_t>(actions.size()) - node.first_action);
         priors.resize(actions.size());
         float* prior = priors.data() + node.first_action;
         const uint16_t* action = actions.data() + node.first_action;
@@ -263,7 +264,7 @@ public:
     }
 
 private:
-    std::vector<int32_t> free_[32];  // blocks of edges that are not used any more, by capacity
+    std::vector<int64_t> free_[32];  // blocks of edges that are not used any more, by capacity
     std::vector<float> noise_;
     std::vector<int32_t> contenders_;  // numbers of the root's edges that sequential halving considers
     int32_t target_ = 0;
@@ -299,9 +300,9 @@ private:
         bring_best(node, node.num_edges);
     }
     void move_edges(Node& node, int capacity) {
-        int32_t to = 0;
+        int64_t to = 0;
         if (free_[capacity].empty()) {
-            to = static_cast<int32_t>(edges.size());
+            to = static_cast<int64_t>(edges.size());
             edges.resize(edges.size() + (size_t{1} << capacity));
         } else {
             to = free_[capacity].back();
@@ -418,7 +419,7 @@ private:
 
     // the part of the score of the root's k-th action that stays
     double root_score(int32_t k) const {
-        const int32_t at = nodes[0].first_action + k;
+        const int64_t at = nodes[0].first_action + k;
         return std::log(std::max(double{priors[at]}, 1e-300)) + (noise_.empty() ? 0 : double{noise_[actions[at]]});
     }
 
@@ -434,7 +435,7 @@ private:
                 if (is_legal(a)) sum += noise_[a];
             }
             if (!(sum > 0)) return;
-            for (int32_t at = root.first_action; at < root.first_action + root.num_actions; ++at) {
+            for (int64_t at = root.first_action; at < root.first_action + root.num_actions; ++at) {
                 priors[at] = static_cast<float>((1 - options.noise_weight) * priors[at]
                                                 + options.noise_weight * (noise_[actions[at]] / sum));
             }
@@ -489,14 +490,14 @@ private:
         // breadth first: actions and edges behind `at` are still numbered as in the other tree
         for (size_t at = 0; at < nodes.size(); ++at) {
             if (nodes[at].first_action == NONE) continue;
-            const int32_t from = nodes[at].first_action, first = static_cast<int32_t>(actions.size());
+            const int64_t from = nodes[at].first_action, first = static_cast<int64_t>(actions.size());
             actions.insert(actions.end(), other.actions.begin() + from,
                            other.actions.begin() + from + nodes[at].num_actions);
             priors.insert(priors.end(), other.priors.begin() + from,
                           other.priors.begin() + from + nodes[at].num_actions);
             nodes[at].first_action = first;
             if (nodes[at].first_edge == NONE) continue;
-            const int32_t old_edge = nodes[at].first_edge, new_edge = static_cast<int32_t>(edges.size());
+            const int64_t old_edge = nodes[at].first_edge, new_edge = static_cast<int64_t>(edges.size());
             edges.insert(edges.end(), other.edges.begin() + old_edge,
                          other.edges.begin() + old_edge + (1 << nodes[at].capacity));
             nodes[at].first_edge = new_edge;

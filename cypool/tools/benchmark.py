@@ -79,7 +79,7 @@ def mujoco_rollout(args: Args, n: int, rows: int) -> Started:
     env.reset(seed=0)
     episodes = 1
     for _ in range(1000):
-        *_, terminated, truncated, _ = env.step(env.sample_legal())
+        *_, terminated, truncated, _ = env.step(env.action_space.sample())
         if terminated or truncated:
             episodes += 1
             env.reset()

@@ -66,7 +66,7 @@ def test_wrong_arguments(walker):
         env.load(state, [1, 2, 3])
     big = cypool.make("CartPole-v1", num_envs=9)
     big.reset()
-    with pytest.raises(ValueError, match=r"^env_id: expected ids in \[0, 3\), got 3"):
+    with pytest.raises(ValueError, match=r"^state: expected rows of environments in \[0, 3\), or env_id"):
         env.load(big.save())
     for bad in (None, 3, {}, state.rows, pickle.dumps(state), env):
         with pytest.raises(TypeError, match="^state: expected what save"):

@@ -28,7 +28,7 @@ def steps_of(buffer):
             for k, i in enumerate(sample.index.tolist())}
 
 
-class Interrupt(Exception):
+class Interrupt(BaseException):
     pass
 
 

@@ -321,6 +321,7 @@ def test_closing_pools_and_searches():
     rejected(cypool.ClosedError, "closed", lambda: search.send(None, np.zeros(3)))
     rejected(cypool.ClosedError, "closed", search.begin)
     assert search.result().visits.shape == (3, 7)
+    rejected(cypool.ClosedError, "closed", lambda: cypool.TreeSearch(env))
 
 
 def test_another_thread_may_search_the_same_pool():
