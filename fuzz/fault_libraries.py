@@ -1,4 +1,5 @@
-"""More layers that `fuzz_faults.py` breaks off: adapters, and buffers to which a library adds its steps."""
+"""More layers that `fuzz_faults.py` breaks off: adapters, tree searches, buffers to which a library adds its steps."""
+import zlib
 from types import SimpleNamespace
 
 import numpy as np
@@ -335,5 +336,78 @@ class AdaptedToTorchRL(Adapted):
             self.counts = first[:, 2, 0].copy()
 
 
-LAYERS = [Pools, Hosted, Normalized, Added, Frames, Adapted, AdaptedToSB3, AdaptedToTianshou, AdaptedToTorchRL,
+class Trees(Layer):
+    """Tree searches of connect four, and the same search that nothing breaks off."""
+
+    weight = 3
+
+    def __init__(self, r, faults):
+        super().__init__(r, faults)
+        self.n = r.randrange(1, 4)
+        self.env = self.closed = cypool.make("board/connect_four-v0", num_envs=self.n, num_threads=r.randrange(4),
+                                             seed=r.randrange(99))
+        self.env.reset()
+        self.given = {"simulations": r.choice([3, 20, 60]), "leaves": r.choice([1, 1, 4]),
+                      "algorithm": r.choice(["puct", "gumbel"])}
+        self.search, self.evaluator = None, r.choice(["constant", "rollout", self.evaluate, self.evaluate])
+        while self.search is None:
+            made = self.call(f"TreeSearch({self.given})", lambda: cypool.TreeSearch(self.env, **self.given))
+            self.search = made[0] if made else None
+
+    def evaluate(self, obs, mask):
+        self.faults.pass_by()
+        values = np.float32([zlib.crc32(row.tobytes()) % 999 / 999 - 0.5 for row in obs])
+        return mask * values[:, None], values
+
+    def calls(self):
+        return [self.run_search] * 3 + [self.by_parts] * 3 + [self.step, self.step, self.reset, self.finish]
+
+    def finish(self):
+        self.call("result", self.search.result)
+
+    def run_search(self):
+        got = self.call("run", self.search.run, self.evaluator)
+        if got:
+            self.check(got[0])
+
+    def by_parts(self):
+        self.call("begin", self.search.begin)
+        for _ in range(self.r.randrange(1, 9)):
+            got = self.call("recv", self.search.recv)
+            if not got or got[0] is None:
+                break
+            self.call("send", self.search.send, *self.evaluate(got[0].obs, got[0].action_mask))
+
+    def step(self):
+        if self.num_pending():
+            return
+        actions = self.env.sample_legal()
+        got = self.call(f"step({actions.tolist()})", self.env.step, actions)
+        if got and self.r.random() < 0.7:
+            self.call(f"advance({actions.tolist()})", self.search.advance, actions)
+
+    def reset(self):
+        self.call("reset", self.env.reset)
+
+    def check(self, result):
+        expect(((result.visits > 0) <= np.isfinite(result.q)).all(), "q", result.q, "of", result.visits)
+
+    def works(self):
+        self.is_dirty = False
+        self.env.reset()
+        # the first one may begin with parts of trees
+        self.check(self.search.run(self.evaluator))
+        result = self.search.run(self.evaluate)
+        self.check(result)
+        with cypool.TreeSearch(self.env, **self.given) as fresh:
+            for name, ours, theirs in zip(result._fields, result, fresh.run(self.evaluate), strict=True):
+                expect(np.array_equal(ours, theirs, equal_nan=ours.dtype.kind == "f"), name, ours, "not", theirs)
+
+    def close(self):
+        self.call("close the search", self.search.close)
+        self.search.close()
+        super().close()
+
+
+LAYERS = [Pools, Hosted, Normalized, Trees, Added, Frames, Adapted, AdaptedToSB3, AdaptedToTianshou, AdaptedToTorchRL,
           AddedToSB3, AddedToTianshou, AddedToTorchRL]

@@ -487,6 +487,8 @@ private:
     void take(const Tree& other, int32_t root) {
         nodes.push_back(other.nodes[root]);
         nodes[0].next = NONE;
+        // leaves that wait there get no value any more
+        nodes[0].pending = 0;
         // breadth first: actions and edges behind `at` are still numbered as in the other tree
         for (size_t at = 0; at < nodes.size(); ++at) {
             if (nodes[at].first_action == NONE) continue;
@@ -504,10 +506,12 @@ private:
             for (int32_t k = 0; k < nodes[at].num_edges; ++k) {
                 int32_t old = edges[new_edge + k].child, before = NONE;
                 edges[new_edge + k].child = NONE;
+                edges[new_edge + k].pending = 0;
                 for (; old != NONE; old = other.nodes[old].next) {
                     const int32_t now = static_cast<int32_t>(nodes.size());
                     nodes.push_back(other.nodes[old]);
                     nodes[now].next = NONE;
+                    nodes[now].pending = 0;
                     if (before == NONE) {
                         edges[new_edge + k].child = now;
                     } else {

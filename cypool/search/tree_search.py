@@ -1,6 +1,7 @@
 """Tree search: Monte-Carlo trees of all environments of a pool, which grow on its threads."""
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -367,6 +368,10 @@ class TreeSearch:
             self._pool = self.env._pool.companion(self._trees)
 
         def begin(_: Any) -> Any:
+            if self._pool.num_pending:
+                # a reset was broken off
+                with contextlib.suppress(EnvError):
+                    self._pool.recv()
             self._pool.send_reset()
             return self._pool.recv()
 

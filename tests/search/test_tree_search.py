@@ -3,6 +3,7 @@ import threading
 
 import numpy as np
 import pytest
+from interrupting import moments
 from plain_tree import Game, PlainTree
 
 import cypool
@@ -304,6 +305,36 @@ def test_an_evaluator_that_raises_ends_its_search_only(error):
     rejected(error, "on purpose", lambda: search.run(failing))
     rejected(RuntimeError, "^recv", search.recv)
     assert [a.tobytes() for a in search.run(evaluate)] == [a.tobytes() for a in wanted]
+
+
+def test_advance_with_leaves_that_wait():
+    env = cypool.make(CONNECT_FOUR, num_envs=1, num_threads=0)
+    env.reset()
+    evaluate = evaluator(env.env_spec)
+    search = cypool.TreeSearch(env, simulations=60, leaves=4, virtual_loss=0.0)
+    search.begin()
+    for _ in range(12):
+        leaves = search.recv()
+        search.send(*evaluate(leaves.obs, leaves.action_mask))
+    before = search.result()
+    search.recv()
+    env.step(before.action)
+    search.advance(before.action)
+    # only what is behind the action has come back, and the rest begins as if nothing had waited
+    rest = search.run(evaluate)
+    assert rest.visits.sum() == 60
+    assert search.run(evaluate).visits.sum() == 60
+
+
+def test_interrupted_at_any_moment_a_search_begins_again():
+    env = cypool.make(CONNECT_FOUR, num_envs=2, num_threads=2)
+    env.reset()
+    evaluate = evaluator(env.env_spec)
+    search = cypool.TreeSearch(env, simulations=4)
+    wanted = [a.tobytes() for a in search.run(evaluate)]
+    for call in (search.begin, lambda: search.run("constant")):
+        for error in moments(call, every=3):
+            assert error is None or [a.tobytes() for a in search.run(evaluate)] == wanted
 
 
 def test_closing_pools_and_searches():
