@@ -90,21 +90,16 @@ def example(word):
     return next(block for block in examples("how_to/training_libraries.md") if word in block)
 
 
-# imageio-ffmpeg leaves its pipes to the garbage collector
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_the_examples_for_dicts_evaluation_and_rewards(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_the_examples_for_dicts_and_rewards():
     names = {}
     exec(example("BaseFeaturesExtractor").replace("40_000", "1_024"), names)
     assert names["agent"].num_timesteps == 1024
-    exec(example("evaluate_policy"), names)
-    assert len(names["returns"]) == 64
-    exec(example("VecMonitor").replace("num_steps=200", "num_steps=5").replace("2_000", "1_024"), names)
-    assert (tmp_path / "film.mp4").stat().st_size
+    exec(example("VecMonitor").replace("2_000", "1_024"), names)
     # an action is worth less than one, where the pole leans
     assert all(episode["r"] < episode["l"] for episode in names["agent"].ep_info_buffer)
 
 
+# imageio-ffmpeg leaves its pipes to the garbage collector
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_the_tutorial_trains_evaluates_and_records(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -113,6 +108,8 @@ def test_the_tutorial_trains_evaluates_and_records(tmp_path, monkeypatch):
     exec(train.replace("60_000", "1_024"), names)
     exec(evaluate, names)
     assert names["mean"] > 10
+    names["test"].seed(1000)
+    assert evaluate_policy(names["agent"], names["test"], 64)[0] == names["mean"]
     exec(watch.replace("num_steps=300", "num_steps=5"), names)
     assert (tmp_path / "cartpole.mp4").stat().st_size
 
