@@ -133,10 +133,10 @@ cdef class Search:
     cdef const float* noise          # of the first root, or NULL
     cdef ManyPolicy network          # writes logits as actions, and values here
     cdef const void* parameters
-    cdef const float* values         # of the first tree
+    cdef const float* values         # of the first tree's leaves
     cdef object owners               # of what these point to
     cdef vector[size_t] obs_bytes, info_bytes  # of a leaf, in each array
-    cdef size_t leaf_bytes           # of all, each in whole cache lines
+    cdef size_t leaf_bytes           # of the leaves' observations and of one's infos, each in whole cache lines
 
     def __init__(self, spec, int num_players, int leaves, dict options, uint64_t seed):
         described = [part for _, part in spec.observations]
@@ -151,7 +151,7 @@ cdef class Search:
         self.num_values = num_players if num_players > 2 else 1
         for part in described:
             self.obs_bytes.push_back(part.dtype.itemsize * math.prod(part.shape))
-            self.leaf_bytes += whole_lines(self.obs_bytes.back())
+            self.leaf_bytes += whole_lines(leaves * self.obs_bytes.back())
         for part in spec.info.values():
             self.info_bytes.push_back(part.dtype.itemsize * math.prod(part.shape))
             self.leaf_bytes += whole_lines(self.info_bytes.back())
@@ -173,7 +173,7 @@ cdef class Search:
             evaluator: A key of `EVALUATORS`.
             noise: float32, (trees, actions).
             call: `cypool.policies.network.Call` of a network.
-            values: float32, (trees,): where it writes values.
+            values: float32, (trees, leaves): where it writes values.
         """
         self.target, self.evaluator = target, EVALUATORS[evaluator]
         self.num_games, self.num_rounds = num_games, num_rounds
@@ -221,7 +221,7 @@ cdef class TreeEnv(Env):
     cdef Tree tree
     cdef vector[uint8_t] mask
     cdef vector[void*] leaf_columns
-    cdef vector[double] scratch      # the observation of a leaf, for a network
+    cdef vector[double] scratch      # observations of leaves, for a network
     cdef vector[float] logits
     cdef uint64_t num_walks
     cdef int num_waiting
@@ -237,7 +237,7 @@ cdef class TreeEnv(Env):
         self.mask.resize(self.search.options.num_actions)
         self.leaf_columns.resize(self.search.obs_bytes.size() + self.search.info_bytes.size())
         self.scratch.resize(search.leaf_bytes // sizeof(double))
-        self.logits.resize(self.search.options.num_actions)
+        self.logits.resize(search.leaves * self.search.options.num_actions)
 
     cdef int reset(self) except -1 nogil:
         cdef Turn turn
@@ -262,16 +262,21 @@ cdef class TreeEnv(Env):
         return 0
 
     cdef int step(self, const void* action) except -1 nogil:
+        cdef const float* answer
         cdef int _k
         if self.root.needs_reset:
             return 0
         if self.search.evaluator == WAIT:
-            self.take_values(action_data[float](action))
+            answer = action_data[float](action)
+            self.take(answer, answer + <size_t>self.search.leaves * self.search.options.num_actions)
             return self.select()
         for _k in range(self.search.num_rounds):
             if self.is_done():
                 break
-            if self.walk(0) == WAITS:
+            if self.search.evaluator == NETWORK:
+                self.select()
+                self.ask_network()
+            elif self.walk(0) == WAITS:
                 self.evaluate()
         return 0
 
@@ -390,11 +395,11 @@ cdef class TreeEnv(Env):
         self.tree.back_up(options[0], path[0], by_player)
         return 0
 
-    cdef int take_values(self, const float* answer) except -1 nogil:
-        cdef const float* values = answer + <size_t>self.search.leaves * self.search.options.num_actions
+    cdef int take(self, const float* logits, const float* values) except -1 nogil:
+        """Adds the simulations of the leaves that wait, with rows of an evaluator's answer."""
         cdef int k
         for k in range(self.num_waiting):
-            self.expand(k, answer + <size_t>k * self.search.options.num_actions, values + k * self.search.num_values)
+            self.expand(k, logits + <size_t>k * self.search.options.num_actions, values + k * self.search.num_values)
         self.num_waiting = 0
         return 0
 
@@ -403,8 +408,6 @@ cdef class TreeEnv(Env):
         cdef const Options* options = &self.search.options
         cdef Path* path = &self.paths[0]
         cdef double[CYPOOL_MOST_PLAYERS] values
-        if self.search.evaluator == NETWORK:
-            return self.ask_network()
         memset(values, 0, sizeof(values))
         if path.leaf != NONE:
             self.tree.expand(options[0], path.leaf, self.legal_at(self.walkers[0]), NULL)
@@ -416,36 +419,42 @@ cdef class TreeEnv(Env):
         return 0
 
     cdef int ask_network(self) except -1 nogil:
-        """Has the network give the leaf of the first walker its logits and value."""
-        cdef size_t num_obs = self.search.obs_bytes.size(), column
-        cdef char* at = <char*>self.scratch.data()
+        """Has the network give the leaves that wait their logits and values."""
+        cdef size_t obs_bytes = self.search.obs_bytes[0], column
+        cdef char* rows = <char*>self.scratch.data()
+        cdef char* at = rows + whole_lines(self.search.leaves * obs_bytes)
+        cdef size_t first = <size_t>self.env_id * self.search.leaves
         cdef Decisions decisions
         cdef Slot leaf
-        cdef float logit
-        for column in range(self.leaf_columns.size()):
-            self.leaf_columns[column] = at
-            if column < num_obs:
-                at += whole_lines(self.search.obs_bytes[column])
-            else:
-                at += whole_lines(self.search.info_bytes[column - num_obs])
-        leaf.obs, leaf.info = self.leaf_columns.data(), self.leaf_columns.data() + num_obs
-        observe_env(self.walkers[0], &leaf)
-        decisions.obs, decisions.actions = self.scratch.data(), self.logits.data()
+        cdef int k
+        cdef float number
+        if self.num_waiting == 0:
+            return 0
+        leaf.obs, leaf.info = self.leaf_columns.data(), self.leaf_columns.data() + 1
+        for column in range(self.search.info_bytes.size()):
+            # the network does not read them
+            self.leaf_columns[1 + column] = at
+            at += whole_lines(self.search.info_bytes[column])
+        for k in range(self.num_waiting):
+            self.leaf_columns[0] = rows + k * obs_bytes
+            observe_env(self.walkers[k], &leaf)
+        decisions.obs, decisions.actions = rows, self.logits.data()
         decisions.mask = NULL
         decisions.parameters, decisions.step = self.search.parameters, 0
-        decisions.env_id, decisions.count = <uint32_t>self.env_id, 1
+        decisions.env_id, decisions.count = <uint32_t>first, self.num_waiting
         if self.search.network(&decisions) != 0:
             with gil:
                 raise MemoryError("evaluate")
-        if not isfinite(self.search.values[self.env_id]):
-            with gil:
-                raise ValueError(f"evaluate: expected values that are numbers, got {self.search.values[self.env_id]}")
-        for logit in self.logits:
-            if not isfinite(logit):
+        for k in range(self.num_waiting):
+            if not isfinite(self.search.values[first + k]):
                 with gil:
-                    raise ValueError(f"evaluate: expected logits that are numbers, got {logit}")
-        self.expand(0, self.logits.data(), &self.search.values[self.env_id])
-        return 0
+                    raise ValueError(f"evaluate: expected values that are numbers, got {self.search.values[first + k]}")
+        for k in range(self.num_waiting * self.search.options.num_actions):
+            number = self.logits[k]
+            if not isfinite(number):
+                with gil:
+                    raise ValueError(f"evaluate: expected logits that are numbers, got {number}")
+        return self.take(self.logits.data(), self.search.values + first)
 
     cdef int play_random(self, double* values) except -1 nogil:
         """Adds the mean returns of random games from the leaf of the first walker, for each player."""

@@ -182,7 +182,7 @@ class TreeSearch:
             evaluate.check(self.env.env_spec, self.env.num_envs)
             if self._search.num_values > 1:
                 raise ValueError("evaluate: expected a function where more than two play, got an MLP")
-            self._begin("network", 1, *evaluate._evaluator(self.env.num_envs))
+            self._begin("network", 1, *evaluate._evaluator(self.env.num_envs * self.leaves))
             return self._finished()
         if callable(evaluate):
             self.begin()
