@@ -34,7 +34,7 @@ cdef extern from "cypool/util/legal.h" namespace "cypool" nogil:
 cdef extern from "cypool/slot.h" namespace "cypool" nogil:
     enum: CYPOOL_MOST_PLAYERS
 
-cdef extern from "cypool/search/tree.h" namespace "cypool::search" nogil:
+cdef extern from "cypool/util/search_tree.h" namespace "cypool::search" nogil:
     const int32_t NONE
 
     cdef struct Options:
