@@ -28,8 +28,8 @@ def turn_options(num_players: int) -> dict[str, Option]:
         return check_int(name, value, 0, num_players - 1)
 
     return {
-        "view": choice("mover", _VIEWS, 'Whose: "mover", the player who moves, in one row; "players", all players, as '
-                                        'agents; or "single", one player, who has opponents in the environment.'),
+        "view": choice("mover", _VIEWS, 'Who is in a row: "mover", the player who moves; "players", all players, as '
+                                        'agents; "single", one player, who has opponents in the environment.'),
         "seat": Option("random", check_seat, 'Which player the view "single" has: a number, "random", or "alternate", '
                                              'each in turn.', (0, num_players - 1, "alternate", num_players, -1, "")),
         "opponent": choice("random", ("random", "tree_search"), OPPONENT),

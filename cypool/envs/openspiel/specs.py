@@ -82,7 +82,7 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
         chance_stream=choice("np_random", ("np_random", "random_state"),
                              "What chance draws with: Gymnasium's generator; or as OpenSpiel's `rl_environment`, with "
                              "a `numpy.random.RandomState`."),
-        view=unchecked(None, 'Whose: "mover", the player who moves, in one row; "players", all players, as agents; or '
+        view=unchecked(None, 'Who is in a row: "mover", the player who moves; "players", all players, as agents; '
                              '"single", one player, who has opponents in the environment. None: "mover", or "players" '
                              "where all move at once."),
         seat=unchecked(None, 'Which player the view "single" has: a number, "random" (the default), or "alternate", '
