@@ -164,7 +164,7 @@ class MLP(Policy):
         self._log_std, self._value, self._layers = log_std, value, (layers, value_layers)
         return network
 
-    def _evaluator(self, num_envs: int) -> tuple[Call, NDArray[np.float32]]:
+    def _evaluator(self, num_rows: int) -> tuple[Call, NDArray[np.float32]]:
         """Returns a call of the network whose actions are logits, float32, and memory for the values that it writes."""
         if self._value is None:
             raise ValueError("evaluate: expected an MLP with value=, got one without")
@@ -172,8 +172,8 @@ class MLP(Policy):
         network = Network(*self._layers, ACTIVATIONS.index(self._activation), OUTPUTS.index("identity"),
                           INPUTS.index(f"{observation.dtype.kind}{observation.dtype.itemsize}"), -infinite, infinite,
                           (), False, 0, observation.dtype.itemsize * math.prod(observation.shape), 4 * self._action.n)
-        values = np.zeros(num_envs, np.float32)
-        return Call(network, 1, 0, num_envs, None, None, None, values), values
+        values = np.zeros(num_rows, np.float32)
+        return Call(network, 1, 0, num_rows, None, None, None, values), values
 
     def __call__(self, observation: Any, action_mask: Any = None) -> NDArray[Any]:
         """Returns the actions for observations.
