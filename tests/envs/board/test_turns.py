@@ -81,7 +81,7 @@ def test_single_view_is_of_the_seat(seat, wanted):
 @pytest.mark.parametrize("game", ["connect_four", "go", "backgammon"])
 def test_contract_of_views(view, game):
     options = {"seat": "alternate"} if view == "single" else {}
-    check_env(f"board/{game}-v0", view=view, illegal="lose", **options)
+    check_env(f"board/{game}-v0", view=view, **options)
 
 
 def test_single_view_reward_is_that_of_the_seat():
