@@ -51,7 +51,7 @@ def main():
         for threads in settings.threads:
             args = benchmark.of_env(argparse.Namespace(
                 num_envs=num_envs, batch_size=max(1, num_envs // 2), threads=threads, seconds=settings.seconds,
-                rounds=settings.rounds, peers="", verbose=False), id)
+                rounds=settings.rounds, peers="", given={}, verbose=False), id)
             candidates, samples, failed = measure(args)
             results = benchmark.summarize(candidates, samples, args)
             for result in results:

@@ -147,24 +147,25 @@ cdef class BetweenSteps(PoolLife):
                     acting[k * n + j] = agents.alive[j] and (agents.turn == NULL or agents.turn[j])
         return result
 
-    def sample_legal(self, bit_generator):
+    def sample_legal(self, bit_generator, cnp.ndarray env_ids=None):
         """Draws a legal action for each environment, or agent, uniformly; of environments with `illegal`.
 
         Args:
             bit_generator: NumPy's, which draws.
+            env_ids: As in `send`.
 
         Returns:
             int64, (k,) or (k, agents), for those whose actions `send` takes; 0 where no action is legal.
 
         Raises:
-            RuntimeError: As `send`.
+            ValueError, RuntimeError: As `send`.
         """
         cdef Call call
         cdef uint32_t count
         cdef const int32_t* ids
         self._enter(call)
         # in an asynchronous pool those of the last batch; of episodes that are over, too
-        ids = self.ids.check(self.scheduler, None, STEP if self.is_async else INSPECT, &count)
+        ids = self.ids.check(self.scheduler, env_ids, STEP if self.is_async else INSPECT, &count)
         return self.legal_actions.sample(self.scheduler, ids, count, bit_generator)
 
     def render(self, cnp.ndarray env_ids=None):

@@ -66,7 +66,7 @@ class Contract:
 
 def check_env(id: str, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 0, without_gil: bool = True,
               report: Callable[[str], object] | None = None, **options: Any) -> Contract:
-    """Checks with random actions that an environment keeps cypool's promises about every environment.
+    """Checks with random legal actions that an environment keeps cypool's promises about every environment.
 
     * It writes all of its row, and nothing else (`cypool.make(debug=True)`).
     * Observations lie in their space, rewards are finite. Those that are declared as stacks are.
@@ -144,6 +144,7 @@ class _Check:
         self.slowest = 0.0  # step or reset of all, in seconds
         self.passed: list[str] = []
         self.skipped: list[str] = []
+        self.all_ids = np.arange(num_envs, dtype=np.int32)
         with self.make() as env:
             self.spec = env.env_spec
             env.action_space.seed(seed)
@@ -158,8 +159,13 @@ class _Check:
         return cypool.make(self.id, **{"num_envs": self.num_envs, "seed": self.seed, "num_threads": 0, **arguments,
                                        **self.options})
 
-    def actions_of(self, steps: Any, ids: Any) -> Any:
-        """Returns a batch of actions: those of some steps, of some environments."""
+    def actions_of(self, env: Any, steps: Any, ids: Any) -> Any:
+        """Returns a batch of actions for a pool: those of some steps, of some environments."""
+        if self.spec.illegal is not None:
+            # each depends on nothing but the position, these numbers and the seed
+            return np.concatenate([
+                env._pool.sample_legal(np.random.PCG64([self.seed, step, env_id]), np.array([env_id], np.int32))
+                for step, env_id in zip(np.broadcast_to(steps, ids.shape).tolist(), ids.tolist(), strict=True)])
         if isinstance(self.actions, dict):
             return {name: part[steps, ids] for name, part in self.actions.items()}
         return self.actions[steps, ids]
@@ -213,7 +219,7 @@ class _Check:
         starting = np.zeros(self.num_envs, np.bool_)
         for _ in range(num_steps or self.num_steps):
             obs, reward, terminated, truncated, info = self.timed(
-                env.step, self.actions_of(taken, np.arange(self.num_envs)))
+                env.step, self.actions_of(env, taken, self.all_ids))
             ended = terminated | truncated
             for i in range(self.num_envs):
                 flags = (reward[i], terminated[i], truncated[i])
@@ -254,7 +260,7 @@ class _Check:
                 events[i].append(self.event(obs, info, row, *flags))
                 taken[i] += not starting[i]
                 starting[i] = terminated[row] or truncated[row]
-            env.send(self.actions_of(taken[ids] % self.num_steps, ids), ids)
+            env.send(self.actions_of(env, taken[ids] % self.num_steps, ids), ids)
         return events
 
     def event(self, obs: Any, info: dict[str, Any], row: int, *flags: Any) -> _Event:
@@ -384,7 +390,7 @@ class _Check:
     def go_on(self, env: Any) -> Events:
         events: Events = [[] for _ in range(self.num_envs)]
         for t in range(self.num_steps // 2, self.num_steps):
-            obs, reward, terminated, truncated, info = env.step(self.actions_of(t, slice(None)))
+            obs, reward, terminated, truncated, info = env.step(self.actions_of(env, t, self.all_ids))
             for i in range(self.num_envs):
                 events[i].append(self.event(obs, info, i, reward[i], terminated[i], truncated[i]))
         return events
@@ -429,7 +435,7 @@ class _Check:
                 for t in range(self.num_steps):
                     # one step in flight: with more, `recv` could let go of the GIL for a step that asks for it
                     env_id = np.array([t % self.num_envs], np.int32)
-                    env.send(self.actions_of(t, env_id), env_id)
+                    env.send(self.actions_of(env, t, env_id), env_id)
                     if not env._pool.await_holding_gil(patience):
                         self.complain(f"a step or reset took the GIL, or longer than {patience:.1f} s")
                     env.recv()
@@ -476,7 +482,7 @@ class _Catching:
 
     def __init__(self, env: Any, failures: list[EnvError]):
         self._env, self._failures = env, failures
-        self.metadata = env.metadata
+        self.metadata, self._pool = env.metadata, env._pool
 
     def reset(self, **arguments: Any) -> Any:
         return self._env.reset(**arguments)

@@ -6,7 +6,8 @@ Rules that keep the figures right on a machine with other work:
   * Rounds go A B C, C B A, and so on; each sample follows a warm-up.
   * Candidates are compared within a round; the result is the median of the rounds' ratios, with quartiles.
   * A step counts when the API has returned it; the step that an autoreset takes counts everywhere.
-  * All do the same work: the same options, and random actions drawn beforehand from a seeded generator.
+  * All do the same work: the same options, and random actions drawn beforehand from a seeded generator. Where only some
+    actions are legal, cypool draws them between steps, in the time that is measured.
 """
 from __future__ import annotations
 
@@ -116,12 +117,16 @@ def pool(package: str, args: Args, n: int, rows: int) -> Started:
     """cypool or EnvPool, which are made and called alike."""
     env = importlib.import_module(package).make_gymnasium(
         args.env, num_envs=n, batch_size=rows, num_threads=args.threads, seed=0, **args.options)
+    draws = package == "cypool" and env.env_spec.illegal is not None
+    if draws:
+        env.action_space.seed(0)
     if rows == n:
-        return stepping(env)
+        space, step_all = stepping(env)
+        return space, (lambda _: step_all(env.sample_legal())) if draws else step_all
 
     def step(actions: Any) -> int:
         _, reward, _, _, info = env.recv()
-        env.send(actions, info["env_id"])
+        env.send(env.sample_legal() if draws else actions, info["env_id"])
         return len(reward)
 
     env.async_reset()
@@ -389,16 +394,16 @@ def of_env(args: Args, env: str) -> Args:
     """
     args = argparse.Namespace(**{**vars(args), "env": env})
     try:
-        options = cypool.make_spec(args.env).options
+        options = cypool.make_spec(args.env, **args.given).options
     except (ValueError, ImportError) as error:
         fail(str(error))
     entry_point = entry_of(env).entry_point
     family = family_of(entry_point)
     entry = gymnasium.registry.get(args.env)
-    args.offered, args.options, args.module, args.loop = [], {}, "", ""
+    args.offered, args.options, args.module, args.loop = [], args.given, "", ""
     if family is not None:
         args.offered = list(family.of_class(family.peers, entry_point, ()))
-        args.options, args.module = dict(family.peer_options), family.gymnasium_module
+        args.options, args.module = {**family.peer_options, **args.given}, family.gymnasium_module
         args.loop = family.loop if family.is_installed else ""
     args.game = options.get("task") if "ale" in args.offered else None
     if family is not None and not family.is_installed:
@@ -451,7 +456,7 @@ def table_of_envs(args: Args, envs: Sequence[str]) -> dict[str, list[dict[str, A
 
 
 def main(args: Args) -> None:
-    """Measures and prints; `args` are those of `cypool bench`, with `envs`, a list of ids."""
+    """Measures and prints; `args` are those of `cypool bench`, with `envs`, a list of ids, and `given`, options."""
     check(args)
     if len(args.envs) > 1:
         results = table_of_envs(args, args.envs)

@@ -106,12 +106,20 @@ def in_order(measured: list[Measured]) -> list[Measured]:
 
 
 def stepping(env: Any, setting: Setting, learner_seconds: float) -> Iterator[int]:
-    """Steps without end, with random actions drawn beforehand; yields how many environments each call has stepped."""
+    """Steps without end, with random actions drawn beforehand; yields how many environments each call has stepped.
+
+    Where only some actions are legal, they are drawn between steps.
+    """
     from gymnasium.vector.utils import batch_space
 
-    space = batch_space(env.single_action_space, setting.batch_size)
-    space.seed(0)
-    actions = itertools.cycle([space.sample() for _ in range(16)])
+    actions: Iterator[Any]
+    if env.env_spec.illegal is None:
+        space = batch_space(env.single_action_space, setting.batch_size)
+        space.seed(0)
+        actions = itertools.cycle([space.sample() for _ in range(16)])
+    else:
+        env.action_space.seed(0)
+        actions = (env.sample_legal() for _ in itertools.count())
     if setting.batch_size == setting.num_envs:
         env.reset()
         while True:

@@ -51,6 +51,16 @@ def test_peers(tmp_path):
     assert all(r["cpu_us_per_step"] > 0 for r in results)
 
 
+@pytest.mark.families("board")
+@pytest.mark.parametrize("view", ["mover", *exhaustive("players", "single")])
+def test_bench_where_some_actions_are_illegal_draws_legal_ones(view, tmp_path):
+    file = tmp_path / "result.json"
+    done = bench("board/connect_four-v0", "-o", f"view={view}", "--seconds", "0.02", "--rounds", "1", "--num-envs", "4",
+                 "--json", str(file))
+    assert done.returncode == 0, done.stderr
+    assert [len(r["samples"]) for r in json.loads(file.read_text())["results"]] == [1, 1]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("env, peers", [
     ("InvertedPendulum-v5", ["loop", "rollout"]), ("WalkerWalk-v1", ["loop"]),
@@ -95,6 +105,7 @@ def without(module, args):
     (["--env", "Pong-v3"], "did you mean Pong-v5"),
     (["--peers", "gymnasium"], "has no 'gymnasium', but: all, none, loop, async-vector, ale, envpool"),
     (["--env", "CartPole-v1", "--peers", "ale"], "has no 'ale'"),
+    (["--env", "CartPole-v1", "-o", "gravity=heavy"], "gravity"),
     (["--num-envs", "4", "--batch-size", "5"], "--batch-size: expected 1 to 4, got 5"),
     (["--seconds", "nan"], "--seconds: expected"),
     (["--json", "/nowhere/result.json"], "no such folder"),

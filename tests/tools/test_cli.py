@@ -372,14 +372,17 @@ def test_smaller_pictures():
     assert area_mean(picture, 8, 12).shape == (8, 12, 3)
 
 
-@pytest.mark.parametrize("words, asynchronous", [([], False), (["--for", "async"], True),
-                                                 (["--for", "learner-ms", "0.1"], None)])
-def test_tune(words, asynchronous, capsys, monkeypatch):
+@pytest.mark.parametrize("id, option, words, asynchronous", [
+    ("CartPole-v1", "precision=fast", [], False), ("CartPole-v1", "precision=fast", ["--for", "async"], True),
+    ("CartPole-v1", "precision=fast", ["--for", "learner-ms", "0.1"], None),
+    pytest.param("board/connect_four-v0", "view=single", ["--for", "learner-ms", "0.1"], None,
+                 marks=pytest.mark.families("board"))])
+def test_tune(id, option, words, asynchronous, capsys, monkeypatch):
     from cypool.tools import tuning
 
     for name in ("WARM_UP", "FIRST"):
         monkeypatch.setattr(tuning, name, 0.001)
-    assert main(["tune", "CartPole-v1", "--max-envs", "4", "-o", "precision=fast", "--json", *words]) == 0
+    assert main(["tune", id, "--max-envs", "4", "-o", option, "--json", *words]) == 0
     report = json.loads(capsys.readouterr().out)
     tried = {(each["num_envs"], each["batch_size"]) for each in report["settings"]}
     assert asynchronous is None or all((batch < n) == asynchronous for n, batch in tried)

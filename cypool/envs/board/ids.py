@@ -18,9 +18,7 @@ FAMILY = Family(
     reference_package="pyspiel",
     fidelity="everything",
     smoke_ids=("board/connect_four-v0", "board/2048-v0"),
-    keys={"TicTacToe": {str(k + 1): k for k in range(9)}, "ConnectFour": {str(k + 1): k for k in range(7)},
-          "Game2048": {"up": 0, "right": 1, "down": 2, "left": 3}},
-    turns=("*",))
+    terminal="cypool.envs.board.terminal:play")
 
 for _id, _class in CLASSES.items():
     register(f"board/{_id}-v0", f"cypool.envs.board.board:{_class}",

@@ -37,7 +37,7 @@ def draw(game: str, tensor: NDArray[np.float32]) -> NDArray[np.uint8]:
     for r in range(rows):
         for c in range(cols):
             picture.fill(r, c, cells)
-    for stones, color in zip(_stones(game, tensor), players, strict=True):
+    for stones, color in zip(stones_of(game, tensor), players, strict=True):
         for r, c in np.argwhere(stones):
             picture.disk(rows - 1 - r if is_upside_down else r, c, color)
     return picture.pixels
@@ -49,9 +49,7 @@ def _draw_points(tensor: NDArray[Any]) -> NDArray[np.uint8]:
     for c in range(12):
         picture.fill(1, c, "gray")
     for who, color in enumerate(("black", "red")):
-        of_points = tensor[96 * who:96 * (who + 1)].reshape(24, 4) @ (1, 2, 3, 1) + 3 * (
-            tensor[96 * who + 3:96 * (who + 1):4] > 0)
-        for point, count in enumerate(of_points):
+        for point, count in enumerate(checkers_of(tensor, who)):
             if count:
                 row, col = (0, point - 12) if point >= 12 else (2, 11 - point)
                 picture.square(row, col, color)
@@ -68,7 +66,14 @@ def _draw_points(tensor: NDArray[Any]) -> NDArray[np.uint8]:
     return picture.pixels
 
 
-def _stones(game: str, tensor: NDArray[np.float32]) -> tuple[NDArray[Any], NDArray[Any]]:
+def checkers_of(tensor: NDArray[Any], who: int) -> NDArray[np.int64]:
+    """Returns how many checkers are on each point: of the player who sees it (0), or of the other one (1)."""
+    parts = tensor[96 * who:96 * (who + 1)].reshape(24, 4)
+    counts: NDArray[np.int64] = (parts @ (1, 2, 3, 1) + 3 * (parts[:, 3] > 0)).astype(np.int64)
+    return counts
+
+
+def stones_of(game: str, tensor: NDArray[np.float32]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Returns where the stones of both players are."""
     if game == "hex":
         return tensor[5:].max(0), tensor[:4].max(0)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import argparse
 
-from cypool.tools.cli.console import Parser, Refusal, all_ids
+from cypool.tools.cli.console import Parser, Refusal, all_ids, options_of
 
 
 def declare(parser: Parser) -> None:
@@ -20,13 +20,14 @@ def declare(parser: Parser) -> None:
     parser.add("--rounds", type=int, metavar="N", default=9, help="samples of each candidate (default: %(default)s)")
     parser.add("--peers", default="", help="'all', 'none', or some of loop, sync-vector, async-vector, numpy-vector, "
                                            "ale, rollout, envpool, separated by commas")
+    parser.add_options()
     parser.add("--json", metavar="FILE", help="write the result, with every sample")
     parser.add("--plot", metavar="FILE", help="draw the result: .png, .svg or .pdf")
     parser.add("--verbose", action="store_true", help="show what the candidates write to stderr")
 
 
 def run(id: str | None, env: str | None, num_envs: int, batch_size: int | None, threads: int | None, seconds: float,
-        rounds: int, peers: str, json: str | None, plot: str | None, verbose: bool) -> None:
+        rounds: int, peers: str, option: list[str], json: str | None, plot: str | None, verbose: bool) -> None:
     """Compare the speed of cypool and its peers, interleaved, in frames per second."""
     if id is not None and env is not None:
         raise Refusal(f"--env: expected it without an ID, got {id!r} and --env {env!r}")
@@ -41,8 +42,9 @@ def run(id: str | None, env: str | None, num_envs: int, batch_size: int | None, 
     envs = list(groups.get(env) or env.split(","))
     try:
         benchmark.main(argparse.Namespace(
-            env=env, envs=envs, num_envs=num_envs, seconds=seconds, rounds=rounds, peers=peers, json=json, plot=plot,
-            batch_size=max(1, num_envs // 2) if batch_size is None else batch_size, verbose=verbose,
+            env=env, envs=envs, given=options_of(option), num_envs=num_envs, seconds=seconds, rounds=rounds,
+            peers=peers, json=json, plot=plot, verbose=verbose,
+            batch_size=max(1, num_envs // 2) if batch_size is None else batch_size,
             threads=cpus.available() if threads is None else threads))
     except benchmark.Failure as failure:
         raise Refusal(str(failure)) from failure

@@ -31,7 +31,8 @@ def run(id: str, record: Path | None, random: bool, policy: str | None, steps: i
         seed: int | None, option: list[str]) -> None:
     """Play an environment with the keyboard, watch a policy, or record a video.
 
-    Escape ends it, R starts a new episode. In games of turns, each key is a step.
+    Escape ends it, R starts a new episode. In games of turns, each key is a step. NetHack and games with turns of
+    players are played in the terminal, the latter against -o opponent=..., or with -o view=mover for both players.
     """
     if random and policy:
         raise Refusal("--policy: expected it without --random")
@@ -39,12 +40,19 @@ def run(id: str, record: Path | None, random: bool, policy: str | None, steps: i
         raise Refusal(f"--fps: expected 0.01 to 1000, got {fps:g}")
     import cypool
     from cypool.envs import family_of
-    from cypool.registration.registry import entry_of
+    from cypool.registration.registry import entry_of, make_spec
     from cypool.tools.video import check_film
 
     if record is not None:
         check_film("--record", record)
-    with cypool.make(id, num_threads=0, seed=seed, **options_of(option)) as env:
+    options, family = options_of(option), family_of(entry_of(id).entry_point)
+    in_terminal = family.terminal if family is not None and not (random or policy or record) else ""
+    if in_terminal and "view" not in options and make_spec(id, **options).options.get("view") == "mover":
+        options["view"] = "single"
+    with cypool.make(id, num_threads=0, seed=seed, **options) as env:
+        if in_terminal:
+            _play_in_terminal(env, in_terminal, steps)
+            return
         if env.render_mode is None:
             raise Refusal(f"{id} cannot be drawn")
         if seed is not None:
@@ -54,10 +62,6 @@ def run(id: str, record: Path | None, random: bool, policy: str | None, steps: i
             with Progress(f"recording {record}"):
                 rewards = cypool.record(env, record, actions=chosen, num_steps=steps or 300, fps=fps)
             print(f"{record}: {len(rewards)} steps, rewards {rewards.sum():g}")
-            return
-        family = family_of(entry_of(id).entry_point)
-        if family is not None and family.terminal and not (random or chosen):
-            _play_in_terminal(env, family.terminal, steps)
             return
         _play_in_window(env, id, chosen, random, fps or env.metadata.get("render_fps", 30), steps)
 

@@ -81,7 +81,7 @@ def test_single_view_is_of_the_seat(seat, wanted):
 @pytest.mark.parametrize("game", ["connect_four", "go", "backgammon"])
 def test_contract_of_views(view, game):
     options = {"seat": "alternate"} if view == "single" else {}
-    check_env(f"board/{game}-v0", view=view, illegal="lose", **options)
+    check_env(f"board/{game}-v0", view=view, **options)
 
 
 def test_contract_with_an_opponent_that_searches():
@@ -274,3 +274,34 @@ def test_mask_column_is_where_observe_writes_it():
     assert EnvSpec(observation=tensor, action=Discrete(2), info={"x": mask, "action_mask": mask},
                    illegal="lose").mask_column == 2
     assert EnvSpec(observation=tensor, action=Discrete(2), info={"action_mask": mask}).mask_column is None
+
+
+# ---- PettingZoo
+
+
+@pytest.mark.parametrize("game, theirs", [("connect_four", "connect_four_v3"), ("tic_tac_toe", "tictactoe_v3")])
+def test_rules_are_those_of_pettingzoo(game, theirs):
+    """Random legal moves: who moves, masks, rewards and ends."""
+    module = pytest.importorskip(f"pettingzoo.classic.{theirs}")
+    ours, theirs = cypool.aec_env(f"board/{game}-v0"), module.env()
+    rng, ends = np.random.default_rng(0), set()
+    for seed in range(200):
+        ours.reset(seed=seed)
+        theirs.reset(seed=seed)
+        is_over = False
+        while not is_over:
+            agent, their_agent = ours.agent_selection, theirs.agent_selection
+            assert ours.possible_agents.index(agent) == theirs.possible_agents.index(their_agent)
+            mask = ours.observe(agent)["action_mask"]
+            assert mask.tolist() == theirs.observe(their_agent)["action_mask"].tolist()
+            action = int(rng.choice(np.flatnonzero(mask)))
+            ours.step(action)
+            theirs.step(action)
+            rewards = list(ours.rewards.values())
+            assert rewards == list(theirs.rewards.values())
+            assert list(ours.terminations.values()) == list(theirs.terminations.values())
+            assert not any(theirs.truncations.values())
+            is_over = ours.terminations[agent]
+        ends.add(rewards[0])
+    assert {-1, 1} <= ends and (game == "connect_four" or 0 in ends)
+    theirs.close()

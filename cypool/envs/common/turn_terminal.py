@@ -1,0 +1,137 @@
+"""Games with turns, played by people with the keyboard of a terminal, a line for each move."""
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+END = "control-C ends"
+
+
+class Shown(NamedTuple):
+    """A position as people see it.
+
+    Attributes:
+        text: The board.
+        moves: By name: the legal actions.
+        is_listed: Whether the moves are always listed, with numbers, as their names are hard to guess.
+        news: What others have done since the last position; "": nothing that is known.
+    """
+
+    text: str
+    moves: Mapping[str, int]
+    is_listed: bool = False
+    news: str = ""
+
+
+def play(env: Any, write: Callable[[str], Any], terminal: int, steps: int | None,
+         show: Callable[[Any, Any, int, Any], Shown], players: tuple[str, ...]) -> tuple[int, float]:
+    """Plays until control and C, the end of the input, or a number of steps.
+
+    Args:
+        env: A pool of one environment, whose view is that of one player, or of the player who moves.
+        write: Writes to the terminal.
+        terminal: The descriptor that lines come from.
+        steps: Ends after this number of steps.
+        show: Takes an observation, a mask of legal actions, the player who sees it, and the observation and the player
+            of the position before, or None.
+        players: What players are called.
+
+    Returns:
+        Steps, and the sum of rewards.
+
+    Raises:
+        ValueError: The environment has another view.
+    """
+    view = env.env_spec.options.get("view")
+    if view == "players":
+        raise ValueError("view: expected 'single' or 'mover' to be played with a keyboard, got 'players'")
+    done, total = 0, 0.0
+    try:
+        while steps is None or done < steps:
+            obs, info = env.reset()
+            player, match, is_over, before = 0, 0.0, False, None
+            while not is_over and (steps is None or done < steps):
+                player = int(info["current_player"][0]) if view else 0
+                shown = show(obs[0], info["action_mask"][0], player, before)
+                write(f"\n{shown.text}\n{shown.news}")
+                before = obs[0].copy(), player
+                action = _asked(shown, players[player] if view else "", write, terminal)
+                if action is None:
+                    return done, total
+                obs, reward, terminated, truncated, info = env.step(np.array([action]))
+                done += 1
+                match += float(reward[0])
+                is_over = bool(terminated[0] or truncated[0])
+            total += match
+            if is_over:
+                shown = show(obs[0], info["action_mask"][0], player, before)
+                write(f"\n{shown.text}\n{shown.news}{_result(match, view, players[player])}\n")
+                if steps is None or done < steps:
+                    write(f"Enter begins another one, {END}: ")
+                    if _line(terminal) is None:
+                        break
+    except KeyboardInterrupt:
+        pass
+    write("\n")
+    return done, total
+
+
+def _result(reward: float, view: str | None, name: str) -> str:
+    if view is None:
+        return f"It is over: {reward:g} points."
+    if reward == 0:
+        return "It is over without a winner."
+    if view == "single":
+        return "You win." if reward > 0 else "You lose."
+    return f"{name} wins." if reward > 0 else f"{name} loses."
+
+
+def _asked(shown: Shown, name: str, write: Callable[[str], Any], terminal: int) -> int | None:
+    """Asks for a move until it is legal; None: there is no more input."""
+    listed = _in_columns([f"{k + 1}: {move}" if shown.is_listed else move for k, move in enumerate(shown.moves)])
+    if shown.is_listed:
+        write(f"{listed}\n")
+    prompt = f"Your move{f' as {name}' if name else ''} (? lists them, {END}): "
+    while True:
+        write(prompt)
+        line = _line(terminal)
+        if line is None:
+            write("\n")
+            return None
+        word = line.strip().lower()
+        if word == "?":
+            write(f"{listed}\n")
+            continue
+        by_name = {move.lower(): action for move, action in shown.moves.items()}
+        if shown.is_listed and word.isdecimal() and 1 <= int(word) <= len(shown.moves):
+            return list(shown.moves.values())[int(word) - 1]
+        # the first letters are enough where they are clear
+        found = [by_name[word]] if word in by_name else [
+            action for move, action in by_name.items() if word and move.startswith(word)]
+        if len(found) == 1:
+            return found[0]
+        write(f"expected a legal move, got {word!r}; there are {len(shown.moves)}\n")
+
+
+def _in_columns(words: list[str]) -> str:
+    size = max(map(len, words), default=0) + 2
+    count = max(1, 78 // size)
+    rows = [words[k:k + count] for k in range(0, len(words), count)]
+    return "\n".join("".join(word.ljust(size) for word in row).rstrip() for row in rows)
+
+
+def _line(terminal: int) -> str | None:
+    """Returns the next line; None: there is no more input."""
+    typed = b""
+    while not typed.endswith(b"\n"):
+        try:
+            one = os.read(terminal, 1)
+        except OSError:  # the terminal is gone
+            return None
+        if not one:
+            return None
+        typed += one
+    return typed.decode(errors="replace")

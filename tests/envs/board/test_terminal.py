@@ -1,0 +1,132 @@
+"""Board games in a terminal: boards, names of moves, and what is said to wrong ones."""
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import cypool
+from cypool.envs.board import terminal
+from cypool.tools.cli import main
+
+GAMES = ["tic_tac_toe", "connect_four", "othello", "breakthrough", "hex", "go", "backgammon", "2048"]
+
+
+def typed(lines, id, steps=None, seed=3, **options):
+    """Returns the output, the steps and the sum of rewards of what a terminal's lines play."""
+    ours, theirs = pty.openpty()
+    said = []
+    with cypool.make(f"board/{id}-v0", num_threads=0, seed=seed, **options) as env:
+        # control and D ends the input
+        os.write(ours, "".join(f"{line}\n" for line in lines).encode() + b"\x04")
+        done, total = terminal.play(env, said.append, theirs, steps)
+    os.close(ours)
+    os.close(theirs)
+    return "".join(said), done, total
+
+
+def test_play_of_both_sides_names_the_winner():
+    said, done, _ = typed(["a1", "B1", "a2", "b2", "a3"], "tic_tac_toe", view="mover")
+    assert done == 5 and "Your move as O" in said and "O plays b1." in said
+    assert said.endswith("   a b c\n 1 X O .\n 2 X O .\n 3 X . .\nX wins.\nEnter begins another one, control-C ends: "
+                         "\n")
+
+
+def test_play_of_an_illegal_move_says_so_and_asks_again():
+    said, done, _ = typed(["z9", "", "8", "4", "?"], "connect_four", view="single", seat=0)
+    assert done == 1 and said.count("expected a legal move, got") == 3 and "got 'z9'; there are 7" in said
+    assert " X " in said and "1 2 3 4 5 6 7" in said and ": 1  2  3  4  5  6  7\n" in said
+
+
+def test_play_after_the_end_begins_another_match():
+    said, done, _ = typed(["pass", "pass", "", "c3"], "go", view="mover", board_size=5)
+    assert done == 3 and "O wins." in said and "O plays" not in said.partition("O wins.")[2]
+    said, done, _ = typed(["pass", "pass", "", "c3"], "go", steps=2, view="mover", board_size=5)
+    assert done == 2 and said.endswith("O wins.\n\n")
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("game", ["connect_four", "othello", "breakthrough", "hex", "go", "tic_tac_toe"])
+def test_news_are_the_moves_of_the_other_player(game, seat):
+    """Both sides play by themselves in one view; the same position in the other view has the move by its name."""
+    known = 0
+    options = {"board_size": 5} if game in ("hex", "go") else {}
+    with cypool.make(f"board/{game}-v0", num_threads=0, seed=5, **options) as env:
+        env.action_space.seed(seat)
+        obs, info = env.reset()
+        before = last = None
+        for _ in range(60):
+            player = int(info["current_player"][0])
+            shown = terminal._show_cells(game, obs[0], info["action_mask"][0], player, before)
+            if last is not None and player >= 0:
+                known += f"plays {last}." in shown.news
+                assert shown.news in ("", f"{'XO'[1 - player]} plays {last}.\n")
+            before, action = (obs[0].copy(), player), env.sample_legal()
+            last = {number: name for name, number in shown.moves.items()}.get(int(action[0]))
+            obs, _, terminated, _, info = env.step(action)
+            if terminated[0]:
+                before = last = None
+                obs, info = env.reset()
+    assert known > 40
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_play_of_any_game_takes_the_moves_that_it_lists(game):
+    """Random matches, whose moves are typed as "?" lists them, by name or by number."""
+    ours, theirs = pty.openpty()
+    rng, said, chosen = np.random.default_rng(0), [], []
+
+    def write(text):
+        said.append(text)
+        if text.startswith("Your move"):
+            os.write(ours, f"{chosen.pop() if chosen else '?'}\n".encode())
+        elif text.startswith("Enter"):
+            os.write(ours, b"\n")
+        elif not text.startswith("\n"):
+            moves = [each.split(": ") for each in re.split(r"\s\s+|\n", text.strip())]
+            chosen.append(rng.choice(moves[rng.integers(len(moves))]))
+
+    options = {} if game == "2048" else {"view": "single"}
+    with cypool.make(f"board/{game}-v0", num_threads=0, seed=1, **options) as env:
+        done, _ = terminal.play(env, write, theirs, 40)
+    os.close(ours)
+    os.close(theirs)
+    assert done == 40 and not any("expected" in each for each in said)
+
+
+@pytest.mark.parametrize("stop", ["control-C", "end of input"])
+def test_play_command_against_an_opponent_ends_quietly(stop, tmp_path):
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([sys.executable, "-m", "cypool", "play", "board/connect_four-v0", "-o", "seat=0"],
+                          stdin=theirs, stdout=theirs, stderr=theirs, cwd=tmp_path, start_new_session=True) as run:
+        os.close(theirs)
+        os.write(ours, b"4\n")
+        said = b""
+        while said.count(b"Your move as X") < 2:
+            said += os.read(ours, 4096)
+        if stop == "control-C":
+            run.send_signal(signal.SIGINT)
+        else:
+            os.write(ours, b"\x04")
+        try:
+            while part := os.read(ours, 4096):
+                said += part
+        except OSError:  # the other end is closed
+            pass
+    os.close(ours)
+    assert run.returncode == 0 and b"O plays " in said and b"Traceback" not in said
+    assert said.strip().endswith(b"1 steps, rewards 0")
+
+
+def test_play_of_all_players_at_once_is_refused():
+    with pytest.raises(ValueError, match="view: expected 'single' or 'mover' to be played with a keyboard"):
+        typed([], "hex", view="players")
+
+
+def test_play_command_without_a_terminal_is_refused(capsys):
+    assert main(["play", "board/go-v0"]) == 2
+    assert "its keys come from a terminal" in capsys.readouterr().err
