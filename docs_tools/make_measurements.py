@@ -25,9 +25,9 @@ PEERS = {
 
 TEXT = """# Measurements
 
-This page compares all families with all peers; those of a row took turns. The first command measured them, and the
-second one made this page of the result. [Performance](../explanation/performance.md) explains the figures and has more
-of them.
+Each row compares cypool, on {threads} threads, with every library that has the environment. They ran alternately.
+[All results](../../docs_tools/measurements.json) include those with one thread.
+[Performance](../explanation/performance.md) explains the figures.
 
 ```
 {command}
@@ -36,11 +36,9 @@ python docs_tools/make_measurements.py
 
 - The columns "sync" and "async" have frames per second of cypool; a step of Atari or Doom has four frames. The
   asynchronous pools return half of their environments at a time.
-- The other columns say how many times as fast as another library cypool is: synchronous / asynchronous where the
-  library has both, else cypool's synchronous pool. Python loops and AsyncVectorEnv had at most four environments for
-  each thread, as more do not make them faster.
-- Values are medians. `-`: the library does not have this environment. "rollout" is `mujoco.rollout`, which makes no
-  observations and no rewards.
+- The other columns are cypool's speed-up over another library: synchronous / asynchronous if the library has both, else
+  cypool's synchronous pool. Python loops and AsyncVectorEnv had at most four environments for each thread.
+- Values are medians. "rollout" is `mujoco.rollout`, without observations and rewards.
 
 {table}
 
@@ -53,13 +51,14 @@ def shown(ratio: float) -> str:
 
 
 def page(report: dict[str, Any]) -> str:
-    """Returns the page of a report."""
-    lines = ["| " + " | ".join(["id", "envs", "threads", "sync", "async", *PEERS]) + " |",
-             "| --- |" + " --: |" * (4 + len(PEERS))]
+    """Returns the page of a report: the rows with the most threads."""
+    lines = ["| " + " | ".join(["id", "envs", "sync", "async", *PEERS]) + " |",
+             "| --- |" + " --: |" * (3 + len(PEERS))]
     failures: list[str] = []
-    for row in report["rows"]:
+    threads = max(row["threads"] for row in report["rows"])
+    for row in (row for row in report["rows"] if row["threads"] == threads):
         speeds = {result["candidate"]: result["frames_per_second"][1] for result in row["results"]}
-        cells = [f"`{row['env']}`", f"{row['num_envs']:,}", str(row["threads"])]
+        cells = [f"`{row['env']}`", f"{row['num_envs']:,}"]
         cells += [f"{speeds[name]:,.0f}" if name in speeds else "-" for name in ("cypool sync", "cypool async")]
         for names in PEERS.values():
             cells.append(" / ".join(
@@ -67,15 +66,14 @@ def page(report: dict[str, Any]) -> str:
                 shown(speeds["cypool async" if name.endswith(" async") else "cypool sync"] / speeds[name])
                 for name in names if name in speeds or name in row["failed"]) or "-")
         lines.append("| " + " | ".join(cells) + " |")
-        failures += [f"- {name} in `{row['env']}`, {row['threads']} threads: {reason}"
-                     for name, reason in row["failed"].items()]
+        failures += [f"- {name} in `{row['env']}`: {reason}" for name, reason in row["failed"].items()]
     if failures:
         failures = ["These could not be measured:", "", *failures, "", ""]
     machine = report["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
     where = f"{machine['cpu']}, {machine['cpus_usable']} of {machine['cpus']} CPUs; {versions}."
-    return TEXT.format(command=report["command"], table="\n".join(lines), failures="\n".join(failures),
-                       machine=textwrap.fill(where, 120))
+    return TEXT.format(command=report["command"], threads=threads, table="\n".join(lines),
+                       failures="\n".join(failures), machine=textwrap.fill(where, 120))
 
 
 def main() -> None:

@@ -131,6 +131,15 @@ class NormalizedPool(GymnasiumPool):
         result: Batch = self._received(self._pool.step, self._read_actions(actions, ids), ids, None)
         return result
 
+    def load(self, state: State, env_id: ArrayLike | None = None) -> Any:
+        frozen = self.frozen
+        try:
+            # these observations were counted when they were made
+            self.frozen = True
+            return super().load(state, env_id)
+        finally:
+            self.frozen = frozen
+
     def _load(self, state: State, env_id: ArrayLike | None) -> Batch:
         batch = super()._load(state, env_id)
         # a state does not have them

@@ -61,7 +61,8 @@ class Policy:
     """
 
     # of cypool's own policies: a function for neighbouring environments, and arrays that it fills with the actions
-    _many_address = 0
+    _many_address = _address = 0
+    _state: NDArray[Any] | None = None
     _outputs: Mapping[str, NDArray[Any]] = MappingProxyType({})
 
     def __init__(self, function: Any, *, state: NDArray[Any] | None = None, parameters: NDArray[Any] | None = None):
@@ -100,7 +101,7 @@ class Policy:
         """Prepares for a rollout."""
 
 
-def policy_of(given: Any) -> Any:
+def policy_of(given: Any, name: str = "policy") -> Any:
     """Returns a `Policy`, or a Python function.
 
     Raises:
@@ -109,8 +110,8 @@ def policy_of(given: Any) -> Any:
     if isinstance(given, Policy):
         return given
     expected = f"{C_FUNCTION}, a cypool.Policy or a Python function"
-    if address_of("policy", given, _SIGNATURE, expected) is not None:
+    if address_of(name, given, _SIGNATURE, expected) is not None:
         return Policy(given)
     if not callable(given):
-        raise TypeError(f"policy: expected {expected}, got {shown(given)}")
+        raise TypeError(f"{name}: expected {expected}, got {shown(given)}")
     return given

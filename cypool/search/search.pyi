@@ -27,7 +27,7 @@ class Search:
         num_games: int,
         num_rounds: int,
         noise: NDArray[Any] | None = None,
-        call: Any = None,
+        given: Any = None,
         values: NDArray[Any] | None = None,
     ) -> Any: ...
     @property

@@ -4,7 +4,7 @@ cimport cython
 from cpython.ref cimport PyObject
 from libc.math cimport NAN, isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
@@ -18,6 +18,7 @@ from cypool.policies.network import POLICY
 from cypool.spec import Array, EnvSpec
 
 from cypool.env cimport Env, Slot, Turn, action_data, info_row
+from cypool.policies cimport Decision
 from cypool.env_methods cimport copy_from_env, legal_env, observe_env, step_env
 from cypool.util.constants cimport ALIGNMENT
 from cypool.random cimport copy_stream, move_stream
@@ -34,7 +35,7 @@ cdef extern from "cypool/util/legal.h" namespace "cypool" nogil:
 cdef extern from "cypool/slot.h" namespace "cypool" nogil:
     enum: CYPOOL_MOST_PLAYERS
 
-cdef extern from "cypool/search/tree.h" namespace "cypool::search" nogil:
+cdef extern from "cypool/util/search_tree.h" namespace "cypool::search" nogil:
     const int32_t NONE
 
     cdef struct Options:
@@ -88,14 +89,16 @@ cdef extern from "cypool/policies/decisions.h" namespace "cypool" nogil:
         uint32_t count
 
 ctypedef int (*ManyPolicy)(const Decisions*) noexcept nogil
+ctypedef int (*Policy)(Decision*) noexcept nogil
 
 cdef enum Evaluator:             # whose values a leaf has
     WAIT                         # the caller's, who gets its observation
     CONSTANT                     # 0
     RANDOM_GAMES                 # the mean return of random games
     NETWORK                      # an MLP's, which has logits, too
+    FUNCTION                     # a C function's, likewise
 
-EVALUATORS = {"wait": WAIT, "constant": CONSTANT, "rollout": RANDOM_GAMES, "network": NETWORK}
+EVALUATORS = {"wait": WAIT, "constant": CONSTANT, "rollout": RANDOM_GAMES, "network": NETWORK, "function": FUNCTION}
 
 cdef enum Walk:                  # how a simulation ended
     ENDED                        # at the end of an episode, or with the evaluator's value
@@ -133,8 +136,9 @@ cdef class Search:
     cdef uint64_t seed
     cdef const float* noise          # of the first root, or NULL
     cdef ManyPolicy network          # writes logits as actions, and values here
-    cdef const void* parameters
     cdef const float* values         # of the first tree's leaves
+    cdef Policy function             # writes logits, and values behind them, as an action
+    cdef const void* parameters      # of the network or of the function
     cdef object owners               # of what these point to
     cdef vector[size_t] obs_bytes, info_bytes  # of a leaf, in each array
     cdef size_t leaf_bytes           # of the leaves' observations and of one's infos, each in whole cache lines
@@ -167,23 +171,26 @@ cdef class Search:
             observation={str(k): of_leaves(part) for k, part in enumerate(described)}, info=info,
             action=Array((leaves * (spec.action.n + self.num_values),), np.float32))
 
-    def begin(self, int32_t target, evaluator, int num_games, int num_rounds, cnp.ndarray noise=None, call=None,
+    def begin(self, int32_t target, evaluator, int num_games, int num_rounds, cnp.ndarray noise=None, given=None,
               cnp.ndarray values=None):
         """Prepares a search; the trees begin it with their reset.
 
         Args:
             evaluator: A key of `EVALUATORS`.
             noise: float32, (trees, actions).
-            call: `cypool.policies.network.Call` of a network.
-            values: float32, (trees, leaves): where it writes values.
+            given: `cypool.policies.network.Call` of a network, or a `cypool.Policy`, a C function.
+            values: float32, (trees, leaves): where the network writes values.
         """
         self.target, self.evaluator = target, EVALUATORS[evaluator]
         self.num_games, self.num_rounds = num_games, num_rounds
-        self.owners = noise, call, values
-        if call is not None:
+        self.owners = noise, given, values
+        if self.evaluator == NETWORK:
             self.network = <ManyPolicy><uintptr_t>POLICY
-            self.parameters = <const void*><uintptr_t>call.address
+            self.parameters = <const void*><uintptr_t>given.address
             self.values = <const float*>cnp.PyArray_DATA(values)
+        elif self.evaluator == FUNCTION:
+            self.function = <Policy><uintptr_t>given._address
+            self.parameters = <const void*><uintptr_t>given._parameters_address
         self.noise = NULL
         if noise is not None:
             self.noise = <const float*>cnp.PyArray_DATA(noise)
@@ -224,7 +231,8 @@ cdef class TreeEnv(Env):
     cdef vector[uint8_t] mask
     cdef vector[void*] leaf_columns
     cdef vector[double] scratch      # observations of leaves, for a network
-    cdef vector[float] logits
+    cdef vector[float] logits, values  # of leaves
+    cdef vector[float] answer        # of a function: those of a leaf
     cdef uint64_t num_walks
     cdef int num_waiting
     cdef bint keeps_tree             # its root was advanced to where the environment is
@@ -239,7 +247,9 @@ cdef class TreeEnv(Env):
         self.mask.assign(self.search.options.num_actions, 1)
         self.leaf_columns.resize(self.search.obs_bytes.size() + self.search.info_bytes.size())
         self.scratch.resize(search.leaf_bytes // sizeof(double))
-        self.logits.resize(search.leaves * self.search.options.num_actions)
+        self.logits.resize(search.leaves * search.options.num_actions)
+        self.values.resize(search.leaves * search.num_values)
+        self.answer.resize(search.options.num_actions + search.num_values)
 
     cdef int reset(self) except -1 nogil:
         cdef Turn turn
@@ -275,9 +285,10 @@ cdef class TreeEnv(Env):
         for _k in range(self.search.num_rounds):
             if self.is_done():
                 break
-            if self.search.evaluator == NETWORK:
+            if self.search.evaluator in (NETWORK, FUNCTION):
                 self.select()
-                self.ask_network()
+                if self.num_waiting > 0:
+                    self.ask()
             elif self.walk(0) == WAITS:
                 self.evaluate()
         return 0
@@ -419,43 +430,65 @@ cdef class TreeEnv(Env):
         self.tree.back_up(options[0], path[0], values)
         return 0
 
-    cdef int ask_network(self) except -1 nogil:
-        """Has the network give the leaves that wait their logits and values."""
-        cdef size_t obs_bytes = self.search.obs_bytes[0], column
-        cdef char* rows = <char*>self.scratch.data()
-        cdef char* at = rows + whole_lines(self.search.leaves * obs_bytes)
-        cdef size_t first = <size_t>self.env_id * self.search.leaves
+    cdef int ask(self) except -1 nogil:
+        """Has the network, or the function, give the leaves that wait their logits and values."""
+        cdef size_t num_obs = self.search.obs_bytes.size(), actions = self.search.options.num_actions, column
+        cdef size_t first = <size_t>self.env_id * self.search.leaves, num_values = self.search.num_values
+        cdef char* at = <char*>self.scratch.data()
         cdef Decisions decisions
         cdef Slot leaf
-        cdef int k
-        cdef float number
-        if self.num_waiting == 0:
-            return 0
-        leaf.obs, leaf.info = self.leaf_columns.data(), self.leaf_columns.data() + 1
-        for column in range(self.search.info_bytes.size()):
-            # the network does not read them
-            self.leaf_columns[1 + column] = at
-            at += whole_lines(self.search.info_bytes[column])
+        cdef int k, failed = 0
+        cdef size_t number
+        for column in range(self.leaf_columns.size()):
+            self.leaf_columns[column] = at
+            if column < num_obs:
+                at += whole_lines(self.search.leaves * self.search.obs_bytes[column])
+            else:
+                at += whole_lines(self.search.info_bytes[column - num_obs])
+        leaf.obs, leaf.info = self.leaf_columns.data(), self.leaf_columns.data() + num_obs
         for k in range(self.num_waiting):
-            self.leaf_columns[0] = rows + k * obs_bytes
             observe_env(self.walkers[k], &leaf)
-        decisions.obs, decisions.actions = rows, self.logits.data()
-        decisions.mask = NULL
-        decisions.parameters, decisions.step = self.search.parameters, 0
-        decisions.env_id, decisions.count = <uint32_t>first, self.num_waiting
-        if self.search.network(&decisions) != 0:
-            with gil:
-                raise MemoryError("evaluate")
-        for k in range(self.num_waiting):
-            if not isfinite(self.search.values[first + k]):
+            if self.search.evaluator == FUNCTION:
+                failed = self.call_function(k, &leaf)
+                if failed != 0:
+                    with gil:
+                        raise RuntimeError(f"evaluate: the C function returned {failed}")
+            else:
+                # the network has all rows at once
+                self.leaf_columns[0] = <char*>self.leaf_columns[0] + self.search.obs_bytes[0]
+        if self.search.evaluator == NETWORK:
+            decisions.obs, decisions.actions = self.scratch.data(), self.logits.data()
+            decisions.mask = NULL
+            decisions.parameters, decisions.step = self.search.parameters, 0
+            decisions.env_id, decisions.count = <uint32_t>first, self.num_waiting
+            if self.search.network(&decisions) != 0:
                 with gil:
-                    raise ValueError(f"evaluate: expected values that are numbers, got {self.search.values[first + k]}")
-        for k in range(self.num_waiting * self.search.options.num_actions):
-            number = self.logits[k]
-            if not isfinite(number):
+                    raise MemoryError("evaluate")
+            memcpy(self.values.data(), self.search.values + first, self.num_waiting * sizeof(float))
+        for number in range(self.num_waiting * num_values):
+            if not isfinite(self.values[number]):
                 with gil:
-                    raise ValueError(f"evaluate: expected logits that are numbers, got {number}")
-        return self.take(self.logits.data(), self.search.values + first)
+                    raise ValueError(f"evaluate: expected values that are numbers, got {self.values[number]}")
+        for number in range(self.num_waiting * actions):
+            if not isfinite(self.logits[number]):
+                with gil:
+                    raise ValueError(f"evaluate: expected logits that are numbers, got {self.logits[number]}")
+        return self.take(self.logits.data(), self.values.data())
+
+    cdef int call_function(self, int k, const Slot* leaf) noexcept nogil:
+        """Calls the C function for a leaf; returns what it returns."""
+        cdef size_t actions = self.search.options.num_actions, num_values = self.search.num_values
+        cdef Decision decision
+        cdef int failed
+        memset(&decision, 0, sizeof(decision))
+        memset(self.answer.data(), 0, self.answer.size() * sizeof(float))
+        decision.obs, decision.info = <const void**>leaf.obs, <const void**>leaf.info
+        decision.action, decision.parameters = self.answer.data(), self.search.parameters
+        decision.env_id, decision.elapsed_step = self.env_id, <int32_t>(<Env>self.walkers[k]).elapsed_step
+        failed = self.search.function(&decision)
+        memcpy(&self.logits[k * actions], self.answer.data(), actions * sizeof(float))
+        memcpy(&self.values[k * num_values], self.answer.data() + actions, num_values * sizeof(float))
+        return failed
 
     cdef int play_random(self, double* values) except -1 nogil:
         """Adds the mean returns of random games from the leaf of the first walker, for each player."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from cypool.api.base import VectorAPI
 from cypool.errors import EnvError
+from cypool.policies import Policy, policy_of
 from cypool.policies.mlp import MLP
 from cypool.search.search import Search, TreeEnv, num_players_of
 from cypool.spec import Discrete
@@ -159,7 +160,7 @@ class TreeSearch:
         self._waiting: tuple[NDArray[Any], NDArray[Any]] | None = None
         self._batch: Any = None
 
-    def run(self, evaluate: Callable[..., Any] | MLP | Literal["constant", "rollout"] = "rollout", *,
+    def run(self, evaluate: Callable[..., Any] | Policy | Literal["constant", "rollout"] = "rollout", *,
             num_games: int = 1) -> TreeResult:
         """Searches.
 
@@ -167,7 +168,9 @@ class TreeSearch:
             evaluate: A function that is called as `evaluate(obs, action_mask)` with `Leaves.obs` and
                 `Leaves.action_mask`, and returns logits and values: see `send`. "rollout": the value of a position is
                 the mean return of random games. "constant": it is 0. A `cypool.MLP` with `value` gives logits and
-                values. With these three all is done on the threads.
+                values; so does a C function, as a policy is one: its `action` has the logits, and behind them the
+                value, or of more than two players those of each, as float32. With these four all is done on the
+                threads.
             num_games: Random games from a position.
 
         Returns:
@@ -183,6 +186,13 @@ class TreeSearch:
             if self._search.num_values > 1:
                 raise ValueError("evaluate: expected a function where more than two play, got an MLP")
             self._begin("network", 1, *evaluate._evaluator(self.env.num_envs * self.leaves))
+            return self._finished()
+        if not isinstance(evaluate, str):
+            evaluate = policy_of(evaluate, "evaluate")
+        if isinstance(evaluate, Policy):
+            if not evaluate._address or evaluate._state is not None:
+                raise TypeError(f"evaluate: expected a C function without a state, got {shown(evaluate)}")
+            self._begin("function", 1, evaluate)
             return self._finished()
         if callable(evaluate):
             self.begin()
@@ -355,7 +365,7 @@ class TreeSearch:
             raise RuntimeError(f"{name}: expected environments that were reset, got {pool.num_unstarted} that never "
                                "were")
 
-    def _begin(self, evaluator: str, num_games: int, *network: Any) -> None:
+    def _begin(self, evaluator: str, num_games: int, *given: Any) -> None:
         self._at_rest("begin")
         self._waiting = self._batch = None
         simulations = check_int("simulations", self.simulations, 1, MOST_NODES)
@@ -363,7 +373,7 @@ class TreeSearch:
         if self._noise is not None:
             noise = self._rng.gumbel(size=shape) if self._is_gumbel else self._rng.standard_gamma(self._noise, shape)
             noise = noise.astype(np.float32)
-        self._search.begin(simulations, evaluator, num_games, ROUNDS, noise, *network)
+        self._search.begin(simulations, evaluator, num_games, ROUNDS, noise, *given)
         if self._pool is None:
             self._pool = self.env._pool.companion(self._trees)
 

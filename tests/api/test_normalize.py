@@ -107,8 +107,10 @@ def test_resets_of_some_and_loads_count_no_rewards():
     mask = np.array([True, False, False, True, False])
     env.reset(options={"reset_mask": mask})
     assert (env._returns == np.where(mask, 0, returns)).all()
+    observed = env.normalization()["obs"]["count"]
     env.load(env.save())
-    # returns are no part of a state
+    assert env.normalization()["obs"]["count"] == observed and not env.frozen
+    # returns are no part of a state, and its observations were counted before
     assert env.normalization()["reward"]["count"] == count and (env._returns == 0).all()
     copy = pickle.loads(pickle.dumps(env))
     assert copy.normalization()["reward"]["count"] == 1e-4

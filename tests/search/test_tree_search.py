@@ -1,4 +1,5 @@
 """Tree search: the visits of a tree in plain Python, forced wins, and errors of users."""
+import functools
 import threading
 
 import numpy as np
@@ -8,6 +9,7 @@ from plain_tree import Game, PlainTree
 from weights import exhaustive
 
 import cypool
+from cypool.tools.compile import load
 
 pytestmark = pytest.mark.families("board", "classic_control", "minigrid")
 
@@ -155,6 +157,62 @@ def test_networks_on_the_threads_have_the_visits_of_a_function(id, num_threads, 
     result = cypool.TreeSearch(env, simulations=70, leaves=leaves, noise=(0.3, 0.25)).run(network)
     assert [a.tobytes() for a in result] == [a.tobytes() for a in wanted]
     assert result.value.any()
+
+
+@functools.cache
+def functions():
+    """Returns C functions: one that evaluates, one that fails, and one with a value that is no number."""
+    return load("""
+from libc.math cimport NAN
+from cypool.env cimport import_cypool
+from cypool.policies cimport Decision
+
+import_cypool()
+
+cdef api int linear(Decision* d) noexcept nogil:
+    cdef const float* obs = <const float*>d.obs[0]
+    cdef const float* weights = <const float*>d.parameters
+    cdef float* out = <float*>d.action
+    cdef int k
+    for k in range(7):
+        out[k] = obs[k] + weights[k]
+    out[7] = obs[21] * 0.5 - obs[3] * 0.25
+    return 0
+
+cdef api int failing(Decision* d) noexcept nogil:
+    return 7
+
+cdef api int without_number(Decision* d) noexcept nogil:
+    (<float*>d.action)[7] = NAN
+    return 0
+""").__pyx_capi__
+
+
+@pytest.mark.parametrize(("num_threads", "leaves"), [(0, 1), (2, 3)])
+def test_c_functions_have_the_visits_of_a_function_in_python(num_threads, leaves):
+    env = scattered(CONNECT_FOUR, 4, 2, num_threads)
+    weights = np.linspace(0, 1, 7, dtype=np.float32)
+
+    def evaluate(obs, mask):
+        rows = obs.reshape(len(obs), -1)
+        return rows[:, :7] + weights, rows[:, 21] * np.float32(0.5) - rows[:, 3] * np.float32(0.25)
+
+    wanted = cypool.TreeSearch(env, simulations=70, leaves=leaves).run(evaluate)
+    function = cypool.Policy(functions()["linear"], parameters=weights)
+    result = cypool.TreeSearch(env, simulations=70, leaves=leaves).run(function)
+    assert [a.tobytes() for a in result] == [a.tobytes() for a in wanted]
+
+
+def test_c_functions_that_fail_end_the_search():
+    env = cypool.make(CONNECT_FOUR, num_envs=2, num_threads=0)
+    env.reset()
+    search = cypool.TreeSearch(env, simulations=10)
+    rejected(cypool.EnvError, "the C function returned 7", lambda: search.run(functions()["failing"]))
+    rejected(cypool.EnvError, "values that are numbers, got nan", lambda: search.run(functions()["without_number"]))
+    with_state = cypool.Policy(functions()["failing"], state=np.zeros(2))
+    for wrong in (5, None, with_state, cypool.RandomPolicy(env.env_spec)):
+        rejected((TypeError, ValueError), "^evaluate: expected a C function", lambda wrong=wrong: search.run(wrong))
+    assert search.run("constant").visits.sum() == 20
 
 
 def test_networks_that_do_not_fit_are_refused():

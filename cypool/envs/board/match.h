@@ -70,6 +70,8 @@ public:
         play(nth_legal(mask.data(), num_actions, n), rng);
     }
     void observe(int player, float* tensor) const override { rules.observe(player, tensor); }
+    std::unique_ptr<TurnGame> clone() const override { return std::make_unique<Match>(*this); }
+    void copy_from(const TurnGame& other) override { *this = static_cast<const Match&>(other); }
 
     // ---- states
     bool ready() const { return was_reset_; }

@@ -10,7 +10,7 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
     """Returns OpenSpiel's games as a vector environment, and their name and version."""
     spec = ours.env_spec
     parameters = {name: value for name, value in spec.options.items()
-                  if name not in ("view", "seat", "opponent", "illegal")}
+                  if name not in ("view", "seat", "opponent", "simulations", "illegal")}
 
     def load() -> Any:
         import pyspiel

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "cypool/rng.h"
 #include "cypool/slot.h"
@@ -42,6 +43,10 @@ public:
     virtual void play_random(const Rng* rng) = 0;
     // Writes what a player sees: `tensor_size` numbers.
     virtual void observe(int player, float* tensor) const = 0;
+
+    // a match of the same game
+    virtual std::unique_ptr<TurnGame> clone() const = 0;
+    virtual void copy_from(const TurnGame& other) = 0;
 
     // Ends the match: the player who moves loses, and others get nothing.
     void lose() {

@@ -5,12 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from cypool.options import Option, choice
+from cypool.options import Option, choice, integer
 from cypool.spec import Array, Discrete, EnvSpec, Group
 from cypool.util.arguments import check_choice, check_int
 
 ILLEGAL = choice("error", ("error", "lose"), 'What an action that is not legal is: an "error", a ValueError before '
                                              'anything is stepped; or the player will "lose".')
+OPPONENT = ('Who the others are in the view "single": "random" plays each legal action with the same probability; '
+            '"tree_search" searches with random games.')
+SIMULATIONS = 'Of an opponent who searches, for each move.'
 _VIEWS = ("mover", "players", "single")
 
 
@@ -25,12 +28,12 @@ def turn_options(num_players: int) -> dict[str, Option]:
         return check_int(name, value, 0, num_players - 1)
 
     return {
-        "view": choice("mover", _VIEWS, 'Whose: "mover", the player who moves, in one row; "players", all players, as '
-                                        'agents; or "single", one player, who has opponents in the environment.'),
+        "view": choice("mover", _VIEWS, 'Who is in a row: "mover", the player who moves; "players", all players, as '
+                                        'agents; "single", one player, who has opponents in the environment.'),
         "seat": Option("random", check_seat, 'Which player the view "single" has: a number, "random", or "alternate", '
                                              'each in turn.', (0, num_players - 1, "alternate", num_players, -1, "")),
-        "opponent": choice("random", ("random",), 'Who the others are in the view "single": "random" plays each legal '
-                                                  "action with the same probability."),
+        "opponent": choice("random", ("random", "tree_search"), OPPONENT),
+        "simulations": integer(100, 1, 1_000_000, SIMULATIONS),
         "illegal": ILLEGAL}
 
 
@@ -50,6 +53,11 @@ def turn_spec(options: dict[str, Any], tensor: Array, num_actions: int, num_play
     common = {"options": options, "illegal": options["illegal"], **more}
     player = {"current_player": Array((), np.int32, -2 if together else -1, num_players - 1)} if num_players > 1 else {}
     view = options.get("view", "mover")
+    if options.get("opponent") == "tree_search":
+        if more.get("has_hidden_information"):
+            raise ValueError("opponent: expected 'random', as a search would see what the game hides, got "
+                             "'tree_search'")
+        common["brief_steps"] = False
     if view == "players":
         group = Group(num_players, {"observation": tensor, "action_mask": mask}, Discrete(num_actions))
         return EnvSpec(agents={"player": group}, turns=True, info=player, **common)

@@ -23,6 +23,10 @@ cdef extern from "cypool/envs/common/turn_game.h" namespace "cypool" nogil:
         void legal(uint8_t* mask) except +
         void observe(int player, float* tensor) except +
 
+cdef extern from "cypool/envs/common/turn_search.h" namespace "cypool" nogil:
+    cdef cppclass SearchPlayer:
+        int64_t choose(const TurnGame& game, int32_t simulations, const Rng* rng) except +
+
 
 cdef enum View:
     MOVER
@@ -34,6 +38,8 @@ cdef class TurnEnv(ArchivedEnv):
     cdef TurnGame* game              # what the subclass has; its __init__ sets this
     cdef View view
     cdef bint loses                  # whether an illegal action loses
+    cdef int32_t simulations         # of an opponent who searches; 0: it plays at random
+    cdef SearchPlayer opponent
     cdef int seat                    # of the learner in the view "single"; or RANDOM_SEAT or NEXT_SEAT
 
     cdef int take(self, int64_t action) except -1 nogil

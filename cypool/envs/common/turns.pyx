@@ -20,6 +20,7 @@ cdef class TurnEnv(ArchivedEnv):
         options = spec.options
         self.view = <View><int>VIEWS.index(options.get("view", "mover"))
         self.loses = options["illegal"] == "lose"
+        self.simulations = options["simulations"] if options.get("opponent") == "tree_search" else 0
         seat = options.get("seat", 0)
         self.seat = SEATS[seat] if seat in SEATS else int(seat)
 
@@ -80,8 +81,13 @@ cdef class TurnEnv(ArchivedEnv):
     cdef int let_opponents_play(self) except -1 nogil:
         """Plays for others until it is the learner's turn."""
         cdef TurnGame* game = self.game
+        cdef int64_t action
         while game.current != OVER and game.current != game.seat:
-            game.play_random(self.rng)
+            action = self.opponent.choose(game[0], self.simulations, self.rng) if self.simulations > 0 else -1
+            if action >= 0:
+                game.play(action, self.rng)
+            else:
+                game.play_random(self.rng)
             self.reward = self.reward + game.reward[game.seat]
         return 0
 

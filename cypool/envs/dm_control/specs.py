@@ -29,7 +29,7 @@ TASK = {
                          "none for lqr. May be infinite."),
     "control_timestep": number(None, 1e-9, 1e6, "Seconds of a step, a multiple of the model's time step; None: the "
                                "domain's."),
-    "n_sub_steps": integer(None, 1, MAX_STEPS, "MuJoCo's steps in one of ours, instead of `control_timestep`."),
+    "n_sub_steps": integer(None, 1, MAX_STEPS, "How many steps of MuJoCo a step makes, instead of `control_timestep`."),
     "legacy_step": boolean(True, "Whether observations follow from the state after a step, as in dm_control by "
                            "default. Else what MuJoCo derives from positions and velocities is one of its steps late."),
     "action_repeat": integer(1, 1, MAX_STEPS, "Steps of dm_control in one of ours, with the same action. The reward is "

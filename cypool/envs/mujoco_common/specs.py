@@ -57,7 +57,7 @@ SIMULATION = {
     "height": integer(480, 1, 8192, "Of pictures."),
     "camera_id": unchecked(None, "A camera of the model's; None, or the number -1, is the free camera."),
     "camera_name": unchecked(None, "A camera of the model's; None, or the number -1, is the free camera."),
-    "max_geom": integer(1000, 1, 10_000_000, "How many things can be in a picture; more are an error."),
+    "max_geom": integer(1000, 1, 10_000_000, "How many geoms a picture can show; with more it raises."),
     "visual_options": Option(None, _check_visual_options, "What is drawn: numbers of MuJoCo's mjtVisFlag, and True or "
                              "False."),
     "shadows": boolean(True, "Whether there are any; without, a small picture takes a sixth of the time."),

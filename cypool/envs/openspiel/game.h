@@ -112,6 +112,9 @@ public:
         write(state_.get(), player, Span{tensor, tensor_size});
     }
 
+    std::unique_ptr<TurnGame> clone() const override { return std::make_unique<Match>(*this); }
+    void copy_from(const TurnGame& other) override { *this = static_cast<const Match&>(other); }
+
     // ---- states: what was played. OpenSpiel's own way to load one plays whatever a text says
     bool ready() const { return state_ != nullptr; }
     std::unique_ptr<Match> fresh() const {

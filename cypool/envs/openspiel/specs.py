@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cypool.envs.common.turn_specs import ILLEGAL, turn_options, turn_spec
+from cypool.envs.common.turn_specs import ILLEGAL, OPPONENT, SIMULATIONS, turn_options, turn_spec
 from cypool.envs.openspiel import library
 from cypool.options import check_options, choice, describes, unchecked
 from cypool.spec import Array, EnvSpec
@@ -19,7 +19,8 @@ _MOST_PLAYERS = 10
 Games = dict[str, dict[str, tuple[int, Any, bool]]]
 # in the order of Parameter::Type
 INTEGER, NUMBER, TEXT, FLAG, GAME = range(5)
-_OWN = ("short_name", "tensor", "chance_stream", "view", "seat", "opponent", "illegal")
+_OF_VIEWS = ("view", "seat", "opponent", "simulations")
+_OWN = ("short_name", "tensor", "chance_stream", *_OF_VIEWS, "illegal")
 
 
 def _check_parameter(name: str, kind: int, value: Any) -> Any:
@@ -81,13 +82,12 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
         chance_stream=choice("np_random", ("np_random", "random_state"),
                              "What chance draws with: Gymnasium's generator; or as OpenSpiel's `rl_environment`, with "
                              "a `numpy.random.RandomState`."),
-        view=unchecked(None, 'Whose: "mover", the player who moves, in one row; "players", all players, as agents; or '
+        view=unchecked(None, 'Who is in a row: "mover", the player who moves; "players", all players, as agents; '
                              '"single", one player, who has opponents in the environment. None: "mover", or "players" '
                              "where all move at once."),
         seat=unchecked(None, 'Which player the view "single" has: a number, "random" (the default), or "alternate", '
                              "each in turn."),
-        opponent=unchecked(None, 'Who the others are in the view "single": "random" plays each legal action with the '
-                                 "same probability."),
+        opponent=unchecked(None, OPPONENT), simulations=unchecked(None, SIMULATIONS),
         illegal=ILLEGAL)
     def game(options: dict[str, Any], given: dict[str, Any]) -> EnvSpec:
         known, short_name = games(), options["short_name"]
@@ -123,14 +123,14 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
 
 def _view(options: dict[str, Any], short_name: str, num_players: int, together: bool) -> dict[str, Any]:
     """Returns the options about who sees what, checked."""
-    given = {name: options[name] for name in ("view", "seat", "opponent") if options[name] is not None}
+    given = {name: options[name] for name in _OF_VIEWS if options[name] is not None}
     if together:
         given.setdefault("view", "players")
         if given["view"] != "players":
             raise ValueError(f"view: expected 'players', as all move at once in {short_name}, got "
                              f"{shown(given['view'])}")
     declared = turn_options(max(num_players, 2))
-    checked = check_options({name: declared[name] for name in ("view", "seat", "opponent")}, given)
+    checked = check_options({name: declared[name] for name in _OF_VIEWS}, given)
     if num_players == 1 and checked["view"] != "mover":
         raise ValueError(f"view: expected 'mover', as {short_name} has one player, got {checked['view']!r}")
     return checked

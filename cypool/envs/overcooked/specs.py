@@ -72,11 +72,11 @@ def _check_numbers(name: str, value: Any) -> tuple[int, ...]:
                                              "empty list: all are. None: those of the layout."),
     start_bonus_orders=optional(_check_orders, "Recipes that are worth more, likewise."),
     order_bonus=number(None, 0, 1e6, "How many times as much these are worth; None: as the layout says, else 2."),
-    delivery_reward=integer(None, 1, _MOST, "What each soup is worth. None for this and the next three: as the layout "
+    delivery_reward=integer(None, 1, _MOST, "Reward of each soup. None for this and the next three: as the layout "
                                             "says, else 20."),
     recipe_values=optional(_check_numbers, "What each of `start_all_orders` is worth."),
-    onion_value=integer(None, 1, _MOST, "What an onion in a soup is worth."),
-    tomato_value=integer(None, 1, _MOST, "What a tomato in a soup is worth."),
+    onion_value=integer(None, 1, _MOST, "Reward of an onion in a soup."),
+    tomato_value=integer(None, 1, _MOST, "Reward of a tomato in a soup."),
     cook_time=integer(None, 1, _MOST, "Steps that each soup cooks. None for this and the next three: as the layout "
                                       "says, else 20."),
     recipe_times=optional(_check_numbers, "Steps that each of `start_all_orders` cooks."),

@@ -220,7 +220,7 @@ def point_maze(options: dict[str, Any]) -> EnvSpec:
     **_MAZE,
     xml_file=unchecked(None, "The robot: a path, or the name of one of Gymnasium's files; None: Gymnasium's "
                                     "ant."),
-    frame_skip=integer(5, 1, 1_000_000, "MuJoCo's steps in one of ours."), forward_reward_weight=ant.WEIGHT,
+    frame_skip=integer(5, 1, 1_000_000, "How many steps of MuJoCo a step makes."), forward_reward_weight=ant.WEIGHT,
     ctrl_cost_weight=ant.CTRL_COST_WEIGHT, **ant.COSTS, main_body=ant.MAIN_BODY, **ant.RANGES,
     include_cfrc_ext_in_observation=ant.SEES_FORCES)
 def ant_maze(options: dict[str, Any]) -> EnvSpec:

@@ -84,6 +84,10 @@ def test_contract_of_views(view, game):
     check_env(f"board/{game}-v0", view=view, illegal="lose", **options)
 
 
+def test_contract_with_an_opponent_that_searches():
+    check_env(ID, view="single", opponent="tree_search", simulations=5, illegal="lose")
+
+
 def test_single_view_reward_is_that_of_the_seat():
     env = made(view="single", seat=0, num_envs=50)
     rewards = []
@@ -93,6 +97,51 @@ def test_single_view_reward_is_that_of_the_seat():
         # a line of the opponent's is a loss
         assert not reward[~terminated].any()
     assert {-1.0, 1.0} <= set(rewards) and 0.4 < rewards.count(1.0) / len(rewards) < 0.75
+
+
+def results(num_steps, **options):
+    """Returns the rewards of a learner that plays at random, and all that it saw."""
+    env, rewards, seen = made(view="single", opponent="tree_search", **options), [], []
+    for _ in range(num_steps):
+        obs, reward, terminated, *_ = env.step(env.sample_legal())
+        rewards += reward[terminated].tolist()
+        seen.append(obs.tobytes())
+    env.close()
+    return rewards, b"".join(seen)
+
+
+@pytest.mark.parametrize("id, simulations, least", [
+    ("board/tic_tac_toe-v0", 300, 1.0), ("board/connect_four-v0", 50, 0.97), ("board/othello-v0", 30, 0.8),
+    ("board/backgammon-v0", 20, 0.65)])
+def test_opponent_that_searches_beats_random_play(id, simulations, least):
+    rewards, _ = results(30 if "tac" in id or "four" in id else 60, id=id, simulations=simulations, num_envs=20)
+    assert len(rewards) > 10
+    not_lost = 1 - sum(reward > 0 for reward in rewards) / len(rewards)
+    assert not_lost >= least
+
+
+def test_opponent_that_searches_plays_the_same_with_any_threads():
+    seen = {results(12, id="board/backgammon-v0", simulations=20, num_envs=6, num_threads=num_threads, seed=4)[1]
+            for num_threads in (0, 1, 2, 7)}
+    assert len(seen) == 1
+
+
+def test_opponent_that_searches_prevents_a_line_of_four():
+    env = made(view="single", opponent="tree_search", simulations=400, seat=0, num_envs=20)
+    over = np.zeros(20, bool)
+    for _ in range(4):
+        # all in one column, as long as that is legal
+        _, reward, terminated, *_ = env.step(np.where(over, env.sample_legal(), 0))
+        over |= terminated
+        assert not (reward > 0).any()
+
+
+@pytest.mark.parametrize("given, message", [
+    ({"opponent": "search"}, "opponent: expected one of"), ({"simulations": 0}, "simulations: expected"),
+    ({"simulations": 1.5}, "simulations: expected")])
+def test_opponent_that_is_wrong_is_refused(given, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        made(view="single", **given)
 
 
 # ---- legal actions

@@ -331,3 +331,20 @@ def test_trees_have_outcomes_of_chance_and_refuse_hidden_information():
     with pytest.raises(ValueError, match="^env: expected a game without hidden information, got openspiel/kuhn"):
         cypool.TreeSearch(hidden)
     assert (cypool.TreeSearch(hidden, allow_hidden=True, simulations=20).run("rollout").visits.sum(axis=1) == 20).all()
+
+
+@pytest.mark.parametrize("id, message", [("kuhn_poker", "opponent: expected 'random', as a search would see"),
+                                         ("oshi_zumo", "view: expected 'players'")])
+def test_opponent_that_searches_is_refused(id, message):
+    with pytest.raises(ValueError, match=message):
+        cypool.make(f"openspiel/{id}-v0", view="single", opponent="tree_search")
+
+
+def test_opponent_that_searches_wins():
+    env, rewards = cypool.make("openspiel/tic_tac_toe-v0", num_envs=20, view="single", opponent="tree_search"), []
+    env.reset(seed=0)
+    env.action_space.seed(0)
+    for _ in range(20):
+        _, reward, terminated, *_ = env.step(env.sample_legal())
+        rewards += reward[terminated].tolist()
+    assert len(rewards) > 20 and rewards.count(-1.0) > 0.7 * len(rewards)
