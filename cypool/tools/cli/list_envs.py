@@ -32,8 +32,8 @@ def run(pattern: str, as_json: bool) -> None:
     entries = [entry for entry in known_entries() if entry.id in ids
                and (family.has(entry.entry_point) if family else fnmatch.fnmatchcase(entry.id.lower(), wanted))]
     if not entries:
-        raise Refusal(f"no environment matches {pattern!r}{suggest_id(pattern, ids)}; `cypool list` shows all; families: "
-                      f"{', '.join(family.name for family in FAMILIES)}")
+        raise Refusal(f"no environment matches {pattern!r}{suggest_id(pattern, ids)}; `cypool list` shows all; "
+                      f"families: {', '.join(family.name for family in FAMILIES)}")
     if as_json:
         print_json([{"id": entry.id, "entry_point": entry.entry_point, "max_episode_steps": entry.max_episode_steps,
                      "reference": entry.reference, "options": entry.options} for entry in entries])
