@@ -16,7 +16,7 @@ from waiting import LIMIT, wait_until
 from cypool.tools.cli import main
 from cypool.tools.cli.app import completions
 from cypool.tools.cli.doctor import EXAMINATIONS, meets, requirements
-from cypool.tools.cli.info import area_mean, arguments_of, unwrapped
+from cypool.tools.cli.info import area_mean, arguments_of, options_with_meanings, unwrapped
 
 pytestmark = pytest.mark.families("atari", "mujoco")
 VERBS = ("list", "info", "check", "new", "get", "doctor", "bench", "tune", "play")
@@ -45,6 +45,22 @@ def test_version(capsys):
 
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"cypool {cypool.__version__}\n"
+
+
+def test_info_has_the_meaning_of_each_option_behind_a_signature():
+    class Described:
+        @staticmethod
+        def describe():
+            """describe(length, slip)
+
+            Returns the spec.
+
+            Args:
+                length: Cells.
+                slip: A probability.
+            """
+
+    assert options_with_meanings(Described) == {"length": "Cells.", "slip": "A probability."}
 
 
 @pytest.mark.families("atari")

@@ -90,7 +90,7 @@ def options_with_meanings(cls: Any) -> dict[str, str]:
     meanings: dict[str, str] = {}
     for each in reversed(cls.__mro__):
         if "describe" in vars(each):
-            meanings.update(arguments_of(inspect.cleandoc(without_signature(each.describe.__doc__ or ""))))
+            meanings.update(arguments_of(without_signature(inspect.cleandoc(each.describe.__doc__ or ""))))
     return meanings
 
 
