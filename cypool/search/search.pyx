@@ -130,6 +130,7 @@ cdef class Search:
     cdef int num_rounds              # of simulations in a step, where none waits
     cdef int num_games               # random games from a leaf
     cdef int32_t target              # simulations of a root
+    cdef size_t turn_bytes           # of a Turn of its players: to zero all takes as long as a step of a small game
     cdef bint has_mask               # whether only some actions are legal
     cdef bint resamples              # whether chance is drawn again in each simulation
     cdef uint64_t seed
@@ -151,6 +152,7 @@ cdef class Search:
             noise_weight=options["noise_weight"], considered=options["considered"], c_visit=options["c_visit"],
             c_scale=options["c_scale"], max_nodes=options["max_nodes"])
         self.leaves, self.seed = leaves, seed
+        self.turn_bytes = sizeof(Turn) - (CYPOOL_MOST_PLAYERS - num_players) * sizeof(double)
         self.resamples, self.has_mask = options["resamples"], spec.illegal is not None
         self.num_values = num_players if num_players > 2 else 1
         for part in described:
@@ -242,7 +244,7 @@ cdef class TreeEnv(Env):
         for walker in self.owner:
             self.walkers.push_back(<PyObject*>walker)
         self.paths.resize(self.search.leaves)
-        self.mask.resize(self.search.options.num_actions)
+        self.mask.assign(self.search.options.num_actions, 1)
         self.leaf_columns.resize(self.search.obs_bytes.size() + self.search.info_bytes.size())
         self.scratch.resize(search.leaf_bytes // sizeof(double))
         self.logits.resize(search.leaves * search.options.num_actions)
@@ -318,6 +320,7 @@ cdef class TreeEnv(Env):
         cdef int64_t action
         cdef uint64_t place
         cdef int32_t at = 0, player
+        cdef double[CYPOOL_MOST_PLAYERS] values
         copy_position(env, <PyObject*>self.root)
         if self.search.resamples and (<Env>env).rng != NULL:
             place = (self.search.seed * 1_000_003 + <uint64_t>self.env_id) * 1_000_003 + self.num_walks
@@ -337,13 +340,14 @@ cdef class TreeEnv(Env):
             (<Env>env).raw_reward = NAN
             (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
             step_env(env, &action)
-            memset(&turn, 0, sizeof(turn))
+            memset(&turn, 0, self.search.turn_bytes)
             (<Env>env).turn(&turn)
             for player in range(self.search.options.num_players):
                 path.rewards.push_back(turn.reward[player])
             if (<Env>env).terminated:
                 path.leaf = NONE
-                self.end_walk(path)
+                memset(values, 0, sizeof(values))
+                self.tree.back_up(self.search.options, path[0], values)
                 return ENDED
             self.check_player(&turn)
             if (<Env>env).truncated or (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
@@ -368,21 +372,16 @@ cdef class TreeEnv(Env):
                                  f"{turn.player} of {turn.num_players}")
         return 0
 
-    cdef void end_walk(self, const Path* path) noexcept nogil:
-        """Adds a simulation that ended with the episode."""
-        cdef double[CYPOOL_MOST_PLAYERS] values
-        memset(values, 0, sizeof(values))
-        self.tree.back_up(self.search.options, path[0], values)
-
-    cdef const uint8_t* legal_at(self, PyObject* env) except? NULL nogil:
-        """Returns the mask of legal actions; NULL: all are."""
-        if not self.search.has_mask:
-            return NULL
-        legal_env(env, self.mask.data())
-        if count_legal(self.mask.data(), self.mask.size()) == 0:
+    cdef size_t write_legal(self, PyObject* env) except 0 nogil:
+        """Writes the mask of legal actions, where not all are; returns their number."""
+        cdef size_t count
+        if self.search.has_mask:
+            legal_env(env, self.mask.data())
+        count = count_legal(self.mask.data(), self.mask.size())
+        if count == 0:
             with gil:
                 raise ValueError("legal: expected at least one legal action in an episode that is not over, got none")
-        return self.mask.data()
+        return count
 
     cdef int expand(self, int k, const float* logits, const float* values) except -1 nogil:
         """Adds a simulation with the evaluator's answer.
@@ -402,7 +401,8 @@ cdef class TreeEnv(Env):
                 by_player[player] = values[0] if player == path.player else -values[0]
         if path.leaf != NONE:
             self.tree.nodes[path.leaf].value = <float>by_player[path.player]
-            self.tree.expand(options[0], path.leaf, self.legal_at(self.walkers[k]), logits)
+            self.write_legal(self.walkers[k])
+            self.tree.expand(options[0], path.leaf, self.mask.data(), logits)
         self.tree.back_up(options[0], path[0], by_player)
         return 0
 
@@ -421,7 +421,8 @@ cdef class TreeEnv(Env):
         cdef double[CYPOOL_MOST_PLAYERS] values
         memset(values, 0, sizeof(values))
         if path.leaf != NONE:
-            self.tree.expand(options[0], path.leaf, self.legal_at(self.walkers[0]), NULL)
+            self.write_legal(self.walkers[0])
+            self.tree.expand(options[0], path.leaf, self.mask.data(), NULL)
         if self.search.evaluator == RANDOM_GAMES:
             self.play_random(values)
         if path.leaf != NONE:
@@ -496,30 +497,26 @@ cdef class TreeEnv(Env):
         cdef double factor
         cdef Turn turn
         cdef int64_t action
-        cdef size_t count
-        cdef int32_t player
-        cdef int game
+        cdef int player, game
         cdef bint is_over
+        memset(&turn, 0, sizeof(turn))
         for game in range(self.search.num_games):
             copy_position(env, self.walkers[0])
             if game > 0 and self.search.resamples and (<Env>env).rng != NULL:
                 move_stream((<Env>env).rng, mixed(number))
             factor, is_over = 1, self.paths[0].leaf == NONE and (<Env>env).elapsed_step >= (<Env>env).max_episode_steps
             while not is_over:
-                if self.search.has_mask:
-                    self.legal_at(env)
-                    count = count_legal(self.mask.data(), self.mask.size())
-                    action = nth_legal(self.mask.data(), self.mask.size(), (mixed(number) >> 32) * count >> 32)
-                else:
-                    action = <int64_t>((mixed(number) >> 32) * <uint64_t>self.search.options.num_actions >> 32)
+                action = nth_legal(self.mask.data(), self.mask.size(),
+                                   (mixed(number) >> 32) * self.write_legal(env) >> 32)
                 (<Env>env).reward = 0
                 (<Env>env).terminated = (<Env>env).truncated = False
                 (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
                 step_env(env, &action)
-                memset(&turn, 0, sizeof(turn))
+                memset(&turn, 0, self.search.turn_bytes)
                 (<Env>env).turn(&turn)
                 for player in range(self.search.options.num_players):
-                    values[player] += factor * turn.reward[player] / self.search.num_games
+                    if turn.reward[player] != 0:
+                        values[player] += factor * turn.reward[player] / self.search.num_games
                 factor *= self.search.options.discount
                 is_over = ((<Env>env).terminated or (<Env>env).truncated
                            or (<Env>env).elapsed_step >= (<Env>env).max_episode_steps)

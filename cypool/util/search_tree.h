@@ -103,12 +103,12 @@ public:
         if (is_expanded(0)) begin_root(options);
     }
 
-    // Adds legal actions to a node. mask: 1 for each legal one; null: all are. logits: by action; null: all equal.
+    // Adds legal actions to a node. mask: 1 for each legal one. logits: by action; null: all equal.
     void expand(const Options& options, int32_t at, const uint8_t* mask, const float* logits) {
         Node& node = nodes[at];
         node.first_action = static_cast<int64_t>(actions.size());
         for (int32_t a = 0; a < options.num_actions; ++a) {
-            if (mask == nullptr || mask[a]) actions.push_back(static_cast<uint16_t>(a));
+            if (mask[a]) actions.push_back(static_cast<uint16_t>(a));
         }
         node.num_actions = static_cast<int32_t>(static_cast<int64_t>(actions.size()) - node.first_action);
         priors.resize(actions.size());

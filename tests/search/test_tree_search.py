@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from interrupting import moments
 from plain_tree import Game, PlainTree
+from weights import exhaustive
 
 import cypool
 from cypool.tools.compile import load
@@ -56,6 +57,7 @@ def noise_of(env, algorithm, alpha, seed):
     return drawn.astype(np.float32)
 
 
+@pytest.mark.parametrize("num_positions", [3, *exhaustive(25)])
 @pytest.mark.parametrize("algorithm", ["puct", "gumbel"])
 @pytest.mark.parametrize(("leaves", "noisy", "num_threads"), [(1, False, 1), (1, True, 2), (4, False, 3), (8, True, 0)])
 @pytest.mark.parametrize(("id", "num_players", "more"), [
@@ -64,8 +66,9 @@ def noise_of(env, algorithm, alpha, seed):
     ("board/backgammon-v0", 2, {"virtual_loss": 0.0}),
     ("board/2048-v0", 1, {"normalize": True, "discount": 0.97}),
 ])
-def test_visits_equal_those_of_plain_python(id, num_players, more, leaves, noisy, num_threads, algorithm):
-    env = scattered(id, 3, leaves, num_threads, most=8 if "tic" in id else 25)
+def test_visits_equal_those_of_plain_python(id, num_players, more, leaves, noisy, num_threads, algorithm,
+                                            num_positions):
+    env = scattered(id, num_positions, leaves, num_threads, most=8 if "tic" in id else 25)
     noise, given = None, None
     if noisy:
         noise, given = noise_of(env, algorithm, 0.3, 7), True if algorithm == "gumbel" else (0.3, 0.25)
@@ -281,6 +284,24 @@ def test_trees_that_are_full_grow_no_more():
     for evaluate in ("constant", "rollout", evaluator(env.env_spec)):
         search = cypool.TreeSearch(env, simulations=200, max_nodes=20, leaves=4)
         assert (search.run(evaluate).visits.sum(axis=1) == 200).all() and search.num_nodes <= 40
+
+
+@pytest.mark.parametrize("leaves", [1, 8])
+def test_sums_of_a_large_tree_are_right_when_it_is_full_and_advanced(leaves):
+    env = cypool.make(CONNECT_FOUR, num_envs=1, num_threads=0, autoreset_mode="Disabled")
+    env.reset()
+    with cypool.TreeSearch(env, simulations=150_000, max_nodes=100_000, leaves=leaves) as search:
+        result = search.run("constant")
+        assert search.num_nodes == 100_000 and result.visits.sum() == 150_000
+        # the value of the root itself is 0
+        assert np.isclose(result.value[0] * 150_001, (result.q * result.visits).sum())
+        env.step(result.action)
+        search.advance(result.action)
+        kept = search.result()
+        assert search.num_nodes < 100_000 and kept.visits.sum() == result.visits.max() - 1
+        assert np.isclose(kept.value[0], -result.q.max(where=result.visits == result.visits.max(), initial=-2))
+        again = search.run("constant")
+        assert search.num_nodes == 100_000 and again.visits.sum() == 150_000
 
 
 def rejected(error, match, call):
