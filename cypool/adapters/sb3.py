@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,8 +50,9 @@ class SB3VecEnv(VecEnv):
 
     Environments of Gymnasium answer `get_attr`, `set_attr`, `env_method` and `env_is_wrapped` where they are, as those
     of SB3's `SubprocVecEnv` do. For cypool's own there is no Python object for each environment: `get_attr` reads
-    attributes of the pool, `env_method` calls `compute_reward` and the like, for `HerReplayBuffer`. `set_attr`, and
-    `env_method` with other names, raise AttributeError.
+    attributes of the pool, `env_method` calls `compute_reward` and the like, for `HerReplayBuffer`, and in games with
+    turns `action_masks`, for sb3-contrib's `MaskablePPO`. `set_attr`, and `env_method` with other names, raise
+    AttributeError.
 
     Args:
         env: A pool of `cypool.make(..., autoreset_mode="SameStep")`; synchronous. The `VecEnv` owns it.
@@ -66,6 +68,7 @@ class SB3VecEnv(VecEnv):
         self.pool = synchronous(same_step(env, self.several_agents))
         self._has_statistics = env.recipe["episode_statistics"]
         self._is_hosted = env._pool.is_hosted
+        self._has_masks = env.env_spec.illegal is not None and "action_mask" in env.env_spec.info
         # each row has the keys that its environment gave it, and no other
         env.keeps_extra_infos = True
         super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)
@@ -78,6 +81,7 @@ class SB3VecEnv(VecEnv):
         self._reset_options()
         extra_infos = info.pop("extra_infos", ())
         info.pop("agents", None)
+        self._keep_masks(info)
         self.reset_infos = _rows(info)
         for row, own, _ in extra_infos:
             self.reset_infos[row].update(own)
@@ -96,6 +100,7 @@ class SB3VecEnv(VecEnv):
     def _formatted(self, batch: Any) -> tuple[Any, NDArray[np.float32], Bools, list[dict[str, Any]]]:
         """Returns a batch of the pool's as SB3 has it."""
         obs, reward, terminated, truncated, info = batch
+        self._keep_masks(info)
         done = terminated | truncated
         extra_infos = info.pop("extra_infos", ())
         final_obs, final_info = info.pop("final_obs", None), info.pop("final_info", {})
@@ -120,10 +125,21 @@ class SB3VecEnv(VecEnv):
                 infos[i].setdefault("episode", {key: values[i].item() for key, values in episode.items()})
         return obs, reward.astype(np.float32), done, infos
 
+    def _keep_masks(self, info: dict[str, Any]) -> None:
+        """Keeps which actions are legal in the next step."""
+        if self._has_masks:
+            self._masks = info["action_mask"] != 0
+
+    def _mask(self, i: int) -> Bools:
+        mask: Bools = self._masks[i]
+        return mask
+
     def close(self) -> None:
         self.pool.close()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        if attr_name == "action_masks" and self._has_masks:
+            return [partial(self._mask, i) for i in self._ids_of(indices)]
         if self._is_hosted:
             return self._ask(indices, attribute_of, attr_name)
         return [getattr(self.pool, attr_name) for _ in self._ids_of(indices)]
@@ -138,6 +154,8 @@ class SB3VecEnv(VecEnv):
             # the same for all environments: of goals, not of their states
             method = getattr(self.pool, method_name)
             return [method(*method_args, **method_kwargs) for _ in self._ids_of(indices)]
+        if method_name == "action_masks" and self._has_masks:
+            return [self._mask(i) for i in self._ids_of(indices)]
         if not self._is_hosted:
             raise AttributeError(f"env_method: environments of a pool have no methods to call but "
                                  f"{', '.join(GOAL_METHODS)}, got {method_name!r}")

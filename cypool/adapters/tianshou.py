@@ -87,6 +87,8 @@ class PoolVectorEnv(BaseVectorEnv):
     Tianshou itself resets environments whose episode has ended. The pool has the first observation of the next episode
     by then: `reset` of environments whose episode just ended returns that, without another step of anything.
 
+    Where only some actions are legal, an observation is a `Batch` of `obs` and `mask`, which policies of Tianshou read.
+
     Args:
         pool: A pool of `cypool.make(..., autoreset_mode="SameStep")`; asynchronous for an `AsyncCollector`. The
             `PoolVectorEnv` owns it.
@@ -116,11 +118,12 @@ class PoolVectorEnv(BaseVectorEnv):
         for name in self._infos:
             if name not in spec.info and name != "elapsed_step":
                 raise ValueError(f"infos: expected names of {['elapsed_step', *spec.info]}, got {name!r}")
+        self._mask = ["action_mask"] if spec.illegal is not None and "action_mask" in spec.info else []
         self.env_num = pool.num_envs
         self.wait_num = pool.batch_size
         self.is_async = pool.is_async
         self.is_closed = False
-        self._reset_cache = ResetCache(pool, self._infos)
+        self._reset_cache = ResetCache(pool, [*self._infos, *self._mask])
         # the infos of Gymnasium's environments for the observations in it
         self._first_extra_infos: dict[int, Any] = {}
 
@@ -162,13 +165,13 @@ class PoolVectorEnv(BaseVectorEnv):
         assert ids is not None
         if not kwargs and self._reset_cache.have(ids):
             obs, info = self._reset_cache.take(ids)
-            return self._format_batch(obs), self._chosen(info, self._first_extra_infos)
+            return self._format_batch(obs, info), self._chosen(info, self._first_extra_infos)
         waiting = self.waiting_id
         if waiting:
             raise RuntimeError(f"reset: environments {waiting} are in flight")
         self._reset_cache.forget(ids)
         obs, info = self.pool.reset(ids, **kwargs)
-        return self._format_batch(obs), self._chosen(info, _extra_infos_by_env(info))
+        return self._format_batch(obs, info), self._chosen(info, _extra_infos_by_env(info))
 
     def step(self, action: Any, id: Any = None) -> tuple[Any, Any, Any, Any, Any]:
         """Steps environments, all by default.
@@ -200,7 +203,7 @@ class PoolVectorEnv(BaseVectorEnv):
                 self._first_extra_infos[i], extra_infos[i] = extra_infos.get(i), lasts.get(i)
             # last: a signal may raise in between
             self._reset_cache.keep(obs, info)
-        return self._format_batch(obs), reward, terminated, truncated, self._chosen(info, extra_infos)
+        return self._format_batch(obs, info), reward, terminated, truncated, self._chosen(info, extra_infos)
 
     def seed(self, seed: int | list[int] | None = None) -> list[list[int] | None]:
         """Seeds all environments, and resets them as Tianshou's own do; returns a list of one list per environment."""
@@ -230,13 +233,15 @@ class PoolVectorEnv(BaseVectorEnv):
         else:
             spec = self.pool.env_spec
             order = np.argsort(np.concatenate([info["env_id"] for _, info in batches]))
-            info = {key: np.concatenate([info[key] for _, info in batches])[order] for key in ("env_id", *self._infos)}
+            info = {key: np.concatenate([info[key] for _, info in batches])[order]
+                    for key in ("env_id", *self._infos, *self._mask)}
             parts = zip(*(spec.unpack(obs) for obs, _ in batches), strict=True)
             obs = spec.pack([np.concatenate(part)[order] for part in parts])
-        return self._format_batch(obs), self._chosen(info, extra_infos)
+        return self._format_batch(obs, info), self._chosen(info, extra_infos)
 
-    def _format_batch(self, obs: Any) -> Any:
-        return Batch(obs) if isinstance(obs, dict) else obs
+    def _format_batch(self, obs: Any, info: dict[str, Any]) -> Any:
+        obs = Batch(obs) if isinstance(obs, dict) else obs
+        return Batch(obs=obs, mask=info["action_mask"] != 0) if self._mask else obs
 
     def _chosen(self, info: dict[str, Any], extra_infos: Any) -> Any:
         arrays = {"env_id": info["env_id"], **{key: info[key] for key in self._infos}}

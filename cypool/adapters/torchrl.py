@@ -20,6 +20,8 @@ from tensordict import TensorDict  # noqa: E402
 from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded  # noqa: E402
 from torchrl.envs import EnvBase  # noqa: E402
 
+MASK = "action_mask"
+
 
 def make(id: str, infos: Sequence[str] = (), device: Any = "cpu", **kwargs: Any) -> PoolEnv:
     """Makes a batch of environments as a `PoolEnv`.
@@ -60,6 +62,8 @@ class PoolEnv(EnvBase):
     TorchRL itself resets environments whose episode has ended, by a mask. The pool has the first observation of the
     next episode by then, so that this steps nothing.
 
+    Where only some actions are legal, the key `action_mask` says which: bool, all True where none is, as at an end.
+
     Keys: `action`, int64 for discrete ones, or `("action", name)` for each part of a dict; `observation`, or the keys
     of a dict; those of `infos`; `reward` float32, `done`, `terminated` and `truncated`, with a last axis of 1.
 
@@ -87,11 +91,14 @@ class PoolEnv(EnvBase):
         if isinstance(spec.observation, tuple):
             raise TypeError(f"pool: expected an array or a dict as observation, got {spec.observation}")
         self._infos = list(infos)
+        if spec.illegal is not None and MASK in spec.info and MASK not in self._infos:
+            self._infos.append(MASK)
         for name in self._infos:
             if name not in spec.info:
                 raise ValueError(f"infos: expected names of {list(spec.info)}, got {name!r}")
         self._reset_cache = ResetCache(pool, self._infos)
         self._coming_seed: int | None = None
+        self._masks: dict[Any, Any] = {}  # those of the last observations
         self._describe()
         flag = Binary(shape=(num_envs, 1), dtype=torch.bool, device=device)
         self.done_spec = Composite({key: flag.clone() for key in ("done", "terminated", "truncated")},
@@ -102,12 +109,31 @@ class PoolEnv(EnvBase):
         num_envs, spec, device = self.pool.num_envs, self.pool.env_spec, self.device
         described = {"observation" if key is None else key: part for key, part in spec.observations}
         described.update((name, spec.info[name]) for name in self._infos)
-        specs = {key: torch_spec_of(part, (num_envs,), device) for key, part in described.items()}
+        specs = self._specs_of(described, (num_envs,))
         self.observation_spec = Composite(specs, shape=[num_envs], device=device)
         # under its key, as TorchRL would take the parts of a dict for separate keys
         self.full_action_spec = Composite(action=torch_spec_of(spec.action, (num_envs,), device), shape=[num_envs],
                                           device=device)
         self.reward_spec = Unbounded(shape=(num_envs, 1), dtype=torch.float32, device=device)
+
+    def _specs_of(self, described: Mapping[str, Any], batch: tuple[int, ...]) -> dict[str, Any]:
+        """Returns the specs of observations and infos."""
+        return {key: Binary(shape=(*batch, *part.shape), dtype=torch.bool, device=self.device)
+                if self._is_mask(key) else torch_spec_of(part, batch, self.device) for key, part in described.items()}
+
+    def _is_mask(self, name: str) -> bool:
+        return name == MASK and self.pool.env_spec.illegal is not None
+
+    def _masks_of(self, rows: dict[Any, Any]) -> dict[Any, Any]:
+        return {key: rows[key] for key in rows if self._is_mask(key[1] if isinstance(key, tuple) else key)}
+
+    def _tensor(self, name: str, values: Any) -> Any:
+        """Returns the tensor of a part of observations, or of an info."""
+        if not self._is_mask(name):
+            return torch.from_numpy(values)
+        mask = torch.from_numpy(values != 0)
+        # a distribution needs an action
+        return mask | ~mask.any(-1, keepdim=True)
 
     def _reset(self, tensordict: Any = None, **kwargs: Any) -> Any:
         seed, self._coming_seed = self._coming_seed, None
@@ -123,11 +149,14 @@ class PoolEnv(EnvBase):
             obs, info = self.pool.reset(None if every else ids, seed=seed)
         rows = self._tensors(obs, info)
         if not every:
-            # TorchRL keeps the values of the other environments
+            # TorchRL keeps the values of the other environments, but its ActionMask looks at all masks here
             found, rows = rows, {}
             for key, tensor in found.items():
-                rows[key] = torch.zeros(self.pool.num_envs, *tensor.shape[1:], dtype=tensor.dtype)
+                kept = self._masks.get(key)
+                rows[key] = (torch.zeros(self.pool.num_envs, *tensor.shape[1:], dtype=tensor.dtype) if kept is None
+                             else kept.clone())
                 rows[key][torch.from_numpy(ids).long()] = tensor
+        self._masks = self._masks_of(rows)
         return self._packed(rows)
 
     def _step(self, tensordict: Any) -> Any:
@@ -136,6 +165,7 @@ class PoolEnv(EnvBase):
         if "_final_obs" in info:
             self._reset_cache.keep(obs, info)
         rows = self._tensors(obs, info)
+        self._masks = self._masks_of(rows)
         flags = {"done": terminated | truncated, "terminated": terminated, "truncated": truncated}
         rows.update((key, torch.from_numpy(values).unsqueeze(-1)) for key, values in flags.items())
         rows.update(self._rewards(reward, info))
@@ -159,7 +189,7 @@ class PoolEnv(EnvBase):
 
     def _tensors(self, obs: Any, info: dict[str, Any]) -> dict[str, Any]:
         obs = obs if isinstance(obs, dict) else {"observation": obs}
-        return {key: torch.from_numpy(values)
+        return {key: self._tensor(key, values)
                 for key, values in (*obs.items(), *((name, info[name]) for name in self._infos))}
 
     def close(self, *, raise_if_closed: bool = True) -> None:
@@ -172,7 +202,7 @@ class AgentPoolEnv(PoolEnv):
     """A pool where groups of agents act as an `EnvBase` of TorchRL, with TorchRL's keys of several agents.
 
     Keys: of each group `(group, "observation")`, or the keys of a dict; `(group, "action")`, `(group, "reward")`,
-    float32 with a last axis of 1, and `(group, "mask")`, whether the agent is in the game; their dimensions are
+    float32 with a last axis of 1, and `(group, "mask")`, whether the agent acts in the next step; their dimensions are
     `(num_envs, agents, ...)`. `done`, `terminated` and `truncated` are of the environment, which ends when no agent is
     in the game; so `done_on_any` has nothing to ask.
 
@@ -190,13 +220,11 @@ class AgentPoolEnv(PoolEnv):
         num_envs, spec, device = self.pool.num_envs, self.pool.env_spec, self.device
         names = iter(spec.agent_names)
         self.group_map = {name: [next(names) for _ in range(group.count)] for name, group in spec.agents.items()}
-        self._alive = {name: np.ones((num_envs, group.count), np.bool_) for name, group in spec.agents.items()}
-        observations: dict[str, Any] = {name: torch_spec_of(spec.info[name], (num_envs,), device)
-                                        for name in self._infos}
+        observations: dict[str, Any] = self._specs_of({name: spec.info[name] for name in self._infos}, (num_envs,))
         actions, rewards = {}, {}
         for name, group in spec.agents.items():
             shape = [num_envs, group.count]
-            parts = {key: torch_spec_of(part, (num_envs, group.count), device) for key, part in _parts(group).items()}
+            parts = self._specs_of(_parts(group), (num_envs, group.count))
             mask = Binary(shape=shape, dtype=torch.bool, device=device)
             observations[name] = Composite({**parts, "mask": mask}, shape=shape, device=device)
             actions[name] = Composite(action=torch_spec_of(group.action, (num_envs, group.count), device), shape=shape,
@@ -220,20 +248,18 @@ class AgentPoolEnv(PoolEnv):
                 for name, columns in info["agents"].items()}
 
     def _tensors(self, obs: Any, info: dict[str, Any]) -> dict[Any, Any]:
-        tensors: dict[Any, Any] = {name: torch.from_numpy(info[name]) for name in self._infos}
-        spec = self.pool.env_spec
-        for name in spec.agents:
+        tensors: dict[Any, Any] = {name: self._tensor(name, info[name]) for name in self._infos}
+        spec, first = self.pool.env_spec, 0
+        acting = self.pool._pool.acting(info["env_id"])
+        if "_final_obs" in info:
+            # who acts is of the next episode there
+            acting[info["_final_obs"]] = False
+        for name, group in spec.agents.items():
             own = obs[name] if len(spec.agents) > 1 else obs
             parts = own if isinstance(own, dict) else {"observation": own}
-            tensors.update(((name, key), torch.from_numpy(part)) for key, part in parts.items())
-            ids = info["env_id"]
-            if "agents" in info and "alive" in info["agents"][name]:
-                self._alive[name][ids] = info["agents"][name]["alive"]
-            alive = self._alive[name][ids]
-            if "_final_obs" in info:
-                # who is in the game is of the next episode there
-                alive[info["_final_obs"]] = False
-            tensors[name, "mask"] = torch.from_numpy(alive)
+            tensors.update(((name, key), self._tensor(key, part)) for key, part in parts.items())
+            tensors[name, "mask"] = torch.from_numpy(acting[:, first:first + group.count].copy())
+            first += group.count
         return tensors
 
     def _packed(self, rows: dict[Any, Any]) -> Any:

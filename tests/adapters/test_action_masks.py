@@ -1,0 +1,180 @@
+"""Games with turns in training libraries: a policy that is trained with masks never chooses an illegal action."""
+import gymnasium
+import numpy as np
+import pytest
+import torch
+
+import cypool
+
+pytestmark = [pytest.mark.large_packages, pytest.mark.families("board")]
+
+# an illegal action raises a ValueError
+GAME = "board/connect_four-v0"
+
+
+# ---- Stable-Baselines3
+
+
+def test_sb3_action_masks_are_those_of_the_next_step():
+    sb3 = pytest.importorskip("cypool.adapters.sb3")
+    env = sb3.make(GAME, num_envs=3, view="single", seed=0, num_threads=0)
+    assert env.has_attr("action_masks")
+    env.reset()
+    rng, ended = np.random.default_rng(0), 0
+    for _ in range(60):
+        masks = env.env_method("action_masks")
+        assert [each().tolist() for each in env.get_attr("action_masks", [2, 0])] == [
+            masks[2].tolist(), masks[0].tolist()]
+        _, _, done, infos = env.step(np.array([rng.choice(np.flatnonzero(mask)) for mask in masks]))
+        ended += done.sum()
+        firsts = [env.reset_infos[i] if done[i] else infos[i] for i in range(3)]
+        assert np.array_equal(env.env_method("action_masks"), [each["action_mask"] != 0 for each in firsts])
+    assert ended > 3
+    env.close()
+    without = sb3.make("CartPole-v1", num_envs=1)
+    assert not without.has_attr("action_masks")
+    with pytest.raises(AttributeError, match="env_method: environments of a pool have no methods"):
+        without.env_method("action_masks")
+    without.close()
+
+
+def test_sb3_maskable_ppo_learns_connect_four():
+    sb3, contrib = pytest.importorskip("cypool.adapters.sb3"), pytest.importorskip("sb3_contrib")
+    env = sb3.make(GAME, num_envs=16, view="single", seat="alternate", seed=0, num_threads=0)
+    agent = contrib.MaskablePPO("MlpPolicy", env, n_steps=64, batch_size=256, n_epochs=4, learning_rate=1e-3, seed=0,
+                                device="cpu")
+    agent.learn(12_000)
+    test = sb3.make(GAME, num_envs=50, view="single", seat="alternate", seed=1000, num_threads=0)
+    obs, rewards = test.reset(), []
+    while len(rewards) < 200:
+        masks = np.stack(test.env_method("action_masks"))
+        obs, reward, done, _ = test.step(agent.predict(obs, action_masks=masks)[0])
+        rewards += reward[done].tolist()
+    # at random it is 0
+    assert np.mean(rewards) > 0.3
+    env.close()
+    test.close()
+
+
+# ---- Tianshou
+
+
+def tianshou_dqn(seed=0):
+    from tianshou.algorithm import DQN
+    from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
+    from tianshou.algorithm.optim import AdamOptimizerFactory
+    from tianshou.utils.net.common import Net
+
+    torch.manual_seed(seed)
+    spec = cypool.make_spec(GAME)
+    net = Net(state_shape=spec.observation.shape, action_shape=spec.action.n, hidden_sizes=[64, 64])
+    net = Net(state_shape=spec.observation.shape, action_shape=spec.action.n, hidden_sizes=[64, 64])
+    policy = DiscreteQLearningPolicy(model=net, action_space=gymnasium.spaces.Discrete(spec.action.n), eps_training=0.2)
+    return DQN(policy=policy, optim=AdamOptimizerFactory(lr=1e-3), n_step_return_horizon=3, target_update_freq=100)
+
+
+def test_tianshou_dqn_learns_connect_four():
+    from tianshou.algorithm.algorithm_base import policy_within_training_step
+    from tianshou.data import Collector, CollectStats, VectorReplayBuffer
+
+    from cypool.adapters import tianshou
+
+    np.random.seed(0)
+    algorithm = tianshou_dqn()
+    env = tianshou.make(GAME, num_envs=16, view="single", seat="alternate", seed=0, num_threads=0)
+    collector = Collector[CollectStats](algorithm, env, VectorReplayBuffer(20_000, 16), exploration_noise=True)
+    collector.reset()
+    for _ in range(40):
+        with policy_within_training_step(algorithm.policy):
+            collector.collect(n_step=160)
+            for _ in range(4):
+                algorithm.update(collector.buffer, sample_size=128)
+    test = tianshou.make(GAME, num_envs=50, view="single", seat="alternate", seed=1000, num_threads=0)
+    stats = Collector[CollectStats](algorithm, test).collect(n_episode=200, reset_before_collect=True)
+    assert stats.returns.mean() > 0.2
+
+
+def test_tianshou_multi_agent_policy_plays_both_sides():
+    """Tianshou's wrapper of PettingZoo's API takes a game as it is."""
+    pytest.importorskip("pettingzoo")
+    from tianshou.algorithm.algorithm_base import policy_within_training_step
+    from tianshou.algorithm.multiagent.marl import MultiAgentOffPolicyAlgorithm
+    from tianshou.data import Collector, CollectStats, VectorReplayBuffer
+    from tianshou.env import DummyVectorEnv, PettingZooEnv
+
+    envs = DummyVectorEnv([lambda: PettingZooEnv(cypool.aec_env(GAME)) for _ in range(4)])
+    env = PettingZooEnv(cypool.aec_env(GAME))
+    algorithm = MultiAgentOffPolicyAlgorithm(algorithms=[tianshou_dqn(), tianshou_dqn(1)], env=env)
+    collector = Collector[CollectStats](algorithm, envs, VectorReplayBuffer(4_000, 4), exploration_noise=True)
+    collector.reset()
+    for _ in range(3):
+        with policy_within_training_step(algorithm.policy):
+            stats = collector.collect(n_step=200)
+            algorithm.update(collector.buffer, sample_size=64)
+    assert stats.n_collected_episodes > 5 and stats.returns.shape[1] == 2
+
+
+# ---- TorchRL
+
+
+@pytest.mark.parametrize("view", ["mover", "players", "single"])
+def test_torchrl_masks_are_those_of_the_next_step(view):
+    from torchrl.envs import ActionMask, TransformedEnv, check_env_specs
+
+    from cypool.adapters import torchrl
+
+    env = torchrl.make(GAME, num_envs=4, view=view, seed=0, num_threads=0)
+    group = "player" if view == "players" else None
+    if group is None:
+        check_env_specs(env)
+        key, action = "action_mask", "action"
+    else:
+        key, action = (group, "action_mask"), (group, "action")
+    masked = TransformedEnv(env, ActionMask(action_key=action, mask_key=key))
+    data = masked.rollout(100, break_when_any_done=False)
+    mask = data[key]
+    assert mask.dtype == torch.bool and mask.any(-1).all() and not mask.all()
+    assert mask.gather(-1, data[action].unsqueeze(-1)).all() and data["next", "done"].sum() > 8
+    if group is not None:
+        acts = data[group, "mask"]
+        assert (acts.sum(-1) == 1).all() and mask[~acts].all()
+
+
+def test_torchrl_masked_ppo_learns_connect_four():
+    from tensordict.nn import TensorDictModule
+    from torchrl.collectors import Collector
+    from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
+    from torchrl.objectives import ClipPPOLoss
+    from torchrl.objectives.value import GAE
+
+    from cypool.adapters import torchrl
+
+    torch.manual_seed(0)
+
+    def net(out):
+        return torch.nn.Sequential(torch.nn.Flatten(-3), torch.nn.Linear(126, 64), torch.nn.Tanh(),
+                                   torch.nn.Linear(64, out))
+
+    actor = ProbabilisticActor(TensorDictModule(net(7), ["observation"], ["logits"]),
+                               in_keys={"logits": "logits", "mask": "action_mask"},
+                               distribution_class=MaskedCategorical, return_log_prob=True)
+    critic = ValueOperator(net(1), in_keys=["observation"])
+    advantage = GAE(gamma=0.98, lmbda=0.8, value_network=critic)
+    loss = ClipPPOLoss(actor, critic, entropy_coeff=0.0)
+    optimizer = torch.optim.Adam(loss.parameters(), lr=3e-3)
+    env = torchrl.make(GAME, num_envs=16, view="single", seat="alternate", seed=0, num_threads=0)
+    returns = []
+    collector = Collector(env, actor, frames_per_batch=512, total_frames=24 * 512)
+    for data in collector:
+        returns.append(data["next", "reward"].sum() / data["next", "done"].sum())
+        advantage(data)
+        flat = data.reshape(-1)
+        for _ in range(6):
+            for rows in torch.randperm(512).split(128):
+                losses = loss(flat[rows])
+                optimizer.zero_grad()
+                sum(losses[key] for key in ("loss_objective", "loss_critic")).backward()
+                optimizer.step()
+    collector.shutdown()
+    # at random it is 0
+    assert np.mean(returns[-6:]) > 0.3
