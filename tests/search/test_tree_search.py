@@ -1,6 +1,10 @@
 """Tree search: the visits of a tree in plain Python, forced wins, and errors of users."""
 import functools
+import re
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -276,6 +280,15 @@ def test_search_wins_against_random_moves(seat):
         returns[ids] += info["rewards"]
         over[ids] = terminated
     assert over.all() and (returns[:, seat] == 1).sum() >= 14, returns
+
+
+@pytest.mark.slow
+def test_the_example_plans_better_with_trees_than_with_sequences(tmp_path):
+    example = Path(__file__).parents[2] / "examples" / "tree_planning.py"
+    done = subprocess.run([sys.executable, example], capture_output=True, text=True, cwd=tmp_path, timeout=600)
+    assert done.returncode == 0, done.stderr
+    trees, sequences = (list(map(int, line.split(", "))) for line in re.findall(r"returns ([\d, ]+);", done.stdout))
+    assert min(trees) == 500 > sum(sequences) / 3
 
 
 def test_trees_that_are_full_grow_no_more():
