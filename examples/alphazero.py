@@ -4,8 +4,9 @@
     python examples/alphazero.py --id board/othello-v0 --minutes 30
 
 After each row the network, the optimizer and the experience are written to a file; Ctrl-C ends a run, and the same
-command resumes it. Each row of the output has the minutes of CPU time, games and moves so far, the loss, and the mean
+command resumes it. Each row of the output has the moves so far, seconds of CPU time, games, the loss, and the mean
 result against a tree search with random games that makes as many simulations for a move as the network: 1 is a win.
+`learning_curves.py --draw FILE` draws these rows.
 """
 import argparse
 import time
@@ -134,7 +135,7 @@ def train(args):
     (obs, info), over, loss = env.reset(), np.zeros(args.num_envs, bool), 0.0
     before = time.process_time()
     if rows == 0:
-        print("minutes,games,moves,loss,result", flush=True)
+        print("candidate,seed,step,seconds,games,loss,return", flush=True)
     while spent < args.minutes:
         for _ in range(ROUND):
             result = search.run(network.evaluate)
@@ -158,7 +159,8 @@ def train(args):
             score = match(args.id, network.evaluate, args.opponent, args.games).mean()
             # the matches are no training
             before += time.process_time() - began
-            print(f"{spent:.2f},{num_games},{experience.count},{loss:.3f},{score:.2f}", flush=True)
+            print(f"alphazero,{args.seed},{experience.count},{60 * spent:.1f},{num_games},{loss:.3f},{score:.2f}",
+                  flush=True)
             kept = {name: value for name, value in vars(experience).items() if name != "paths"}
             torch.save({"network": network.state_dict(), "optimizer": optimizer.state_dict(), "experience": kept,
                         "spent": spent, "num_games": num_games, "rows": rows}, args.file)

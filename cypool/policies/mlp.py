@@ -127,7 +127,7 @@ class MLP(Policy):
         for name, given, kept in (("log_std", log_std, self._log_std), ("value", value, self._value)):
             if given is not None and kept is None:
                 # rollouts in other threads have no memory for them
-                raise ValueError(f"{name}: expected none, as the MLP was made without, got {shown(given)}")
+                raise ValueError(f"{name}: expected None, as the MLP was made without {name}, got {shown(given)}")
         self._network = self._made(weights, biases, self._log_std if log_std is None else log_std,
                                    self._value if value is None else value)
 

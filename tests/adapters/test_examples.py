@@ -174,7 +174,7 @@ def test_alphazero_resumes(id, tmp_path):
              "--minimum", "100", "--updates", "2", "--width", "16"]
     first = run(tmp_path, "alphazero.py", "--minutes", "0.03", *small)
     rows = list(csv.DictReader(first.splitlines()))
-    assert len(rows) == 2 and all(-1 <= float(row["result"]) <= 1 for row in rows)
+    assert len(rows) == 2 and all(-1 <= float(row["return"]) <= 1 for row in rows)
     # it has what the first run had
     more = run(tmp_path, "alphazero.py", "--minutes", "0.05", *small)
-    assert float(more.splitlines()[0].split(",")[0]) > float(rows[-1]["minutes"])
+    assert float(more.splitlines()[0].split(",")[3]) > float(rows[-1]["seconds"])

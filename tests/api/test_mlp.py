@@ -341,7 +341,7 @@ def test_bad_arguments_of_what_draws():
     with pytest.raises(RuntimeError, match="the MLP is made already"):
         mlp.__init__(box, weights, biases)
     for name, given in (("value", layers(3, 8, 1)), ("log_std", [0])):
-        with pytest.raises(ValueError, match=f"{name}: expected none, as the MLP was made without"):
+        with pytest.raises(ValueError, match=f"{name}: expected None, as the MLP was made without {name}"):
             mlp.update(weights, biases, **{name: given})
     mlp = cypool.MLP(box, weights, biases, output="gaussian", log_std=[0], value=layers(3, 8, 1))
     obs = np.ones((2, 3), np.float32)

@@ -53,6 +53,9 @@ def test_list(capsys):
     assert capsys.readouterr().out == "CartPole-v0\nCartPole-v1\n"
     assert main(["list", "ale/po*", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
+    assert main(["list", "Classic_Control"]) == 0
+    listed = capsys.readouterr().out.split()
+    assert "Pendulum-v1" in listed and "ALE/Pong-v5" not in listed
     assert [each["reference"] for each in found if each["id"] == "ALE/Pong-v5"] == ["cypool.envs.atari.reference:make"]
 
 

@@ -16,8 +16,8 @@ namespace cypool {
 
 class SearchPlayer {
 public:
-    // Returns the action that most simulations took, the smallest of equal ones, or NONE without a legal one. Chance and
-    // random games draw from `rng`; the game stays as it is.
+    // Returns the action that most simulations took, the smallest of equal ones, or NONE without a legal one. Chance
+    // and random games draw from `rng`; the game stays as it is.
     int64_t choose(const TurnGame& game, int32_t simulations, const Rng* rng) {
         if (!walker_) walker_ = game.clone();
         search::Options options;

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def declare(parser: Parser) -> None:
     """Adds the arguments of the verb."""
     parser.add("pattern", nargs="?", default="", metavar="PATTERN",
-               help="a part of the id, or a pattern with * and ?; case does not matter")
+               help="a family, a part of the id, or a pattern with * and ?; case does not matter")
     parser.add_json()
 
 
@@ -23,13 +23,17 @@ def run(pattern: str, as_json: bool) -> None:
 
     A terminal shows a table. A pipe gets one id a line.
     """
+    from cypool.envs import FAMILIES
     from cypool.registration.registry import known_entries, list_all_envs, suggest_id
 
     ids = set(list_all_envs())
     wanted = pattern.lower() if any(c in pattern for c in "*?[") else f"*{pattern.lower()}*"
-    entries = [entry for entry in known_entries() if entry.id in ids and fnmatch.fnmatchcase(entry.id.lower(), wanted)]
+    family = next((family for family in FAMILIES if family.name == pattern.lower()), None)
+    entries = [entry for entry in known_entries() if entry.id in ids
+               and (family.has(entry.entry_point) if family else fnmatch.fnmatchcase(entry.id.lower(), wanted))]
     if not entries:
-        raise Refusal(f"no environment matches {pattern!r}{suggest_id(pattern, ids)}; `cypool list` shows all")
+        raise Refusal(f"no environment matches {pattern!r}{suggest_id(pattern, ids)}; `cypool list` shows all; families: "
+                      f"{', '.join(family.name for family in FAMILIES)}")
     if as_json:
         print_json([{"id": entry.id, "entry_point": entry.entry_point, "max_episode_steps": entry.max_episode_steps,
                      "reference": entry.reference, "options": entry.options} for entry in entries])
