@@ -124,7 +124,9 @@ def test_advance_keeps_the_visits_below_the_action(algorithm):
     first = search.run(evaluate)
     env.step(first.action)
     search.advance(first.action)
-    assert (search.result().visits.sum(axis=1) == first.visits[np.arange(3), first.action] - 1).all()
+    kept = search.result()
+    assert (kept.visits.sum(axis=1) == first.visits[np.arange(3), first.action] - 1).all()
+    assert (kept.action == kept.visits.argmax(axis=1)).all()
     assert (search.run(evaluate).visits.sum(axis=1) == 100).all()
     # without advance, a search begins with empty trees
     assert (search.run(evaluate).visits.sum(axis=1) == 100).all()
