@@ -241,7 +241,8 @@ public:
         if (nodes.empty() || !is_expanded(0) || nodes[0].num_actions == 0) return NONE;
         const Node& root = nodes[0];
         int32_t found = NONE;
-        if (options.gumbel) {
+        // a tree that was advanced has no contenders until a search begins
+        if (options.gumbel && !contenders_.empty()) {
             const Improved improved(*this, options, 0);
             int32_t most = 0;
             for (const int32_t k : contenders_) most = std::max(most, edges[root.first_edge + k].visits);

@@ -1,6 +1,11 @@
 """Tree search: the visits of a tree in plain Python, forced wins, and errors of users."""
 import functools
+import re
+import subprocess
+import sys
 import threading
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -120,7 +125,9 @@ def test_advance_keeps_the_visits_below_the_action(algorithm):
     first = search.run(evaluate)
     env.step(first.action)
     search.advance(first.action)
-    assert (search.result().visits.sum(axis=1) == first.visits[np.arange(3), first.action] - 1).all()
+    kept = search.result()
+    assert (kept.visits.sum(axis=1) == first.visits[np.arange(3), first.action] - 1).all()
+    assert (kept.action == kept.visits.argmax(axis=1)).all()
     assert (search.run(evaluate).visits.sum(axis=1) == 100).all()
     # without advance, a search begins with empty trees
     assert (search.run(evaluate).visits.sum(axis=1) == 100).all()
@@ -276,6 +283,15 @@ def test_search_wins_against_random_moves(seat):
         returns[ids] += info["rewards"]
         over[ids] = terminated
     assert over.all() and (returns[:, seat] == 1).sum() >= 14, returns
+
+
+@pytest.mark.slow
+def test_the_example_plans_better_with_trees_than_with_sequences(tmp_path):
+    example = Path(__file__).parents[2] / "examples" / "tree_planning.py"
+    done = subprocess.run([sys.executable, example], capture_output=True, text=True, cwd=tmp_path, timeout=600)
+    assert done.returncode == 0, done.stderr
+    trees, sequences = (list(map(int, line.split(", "))) for line in re.findall(r"returns ([\d, ]+);", done.stdout))
+    assert min(trees) == 500 > sum(sequences) / 3
 
 
 def test_trees_that_are_full_grow_no_more():
@@ -441,19 +457,19 @@ def test_another_thread_may_search_the_same_pool():
     results = []
 
     def search():
-        trees = cypool.TreeSearch(env, simulations=200)
-        for _ in range(100):
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
             try:
-                results.append(trees.run("rollout"))
+                results.append(cypool.TreeSearch(env, simulations=200).run("rollout"))
                 return
-            except RuntimeError:
+            except RuntimeError as error:
                 # the pool was in a call of the other thread
-                pass
+                assert "in a call already" in str(error)
 
     threads = [threading.Thread(target=search) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(70)
         assert not thread.is_alive()
-    assert results and all(result.visits.tobytes() == wanted.visits.tobytes() for result in results)
+    assert len(results) == 2 and all(result.visits.tobytes() == wanted.visits.tobytes() for result in results)

@@ -5,6 +5,7 @@ from cases import Cases, Sanitizer
 LOSES = {"illegal": "lose"}
 
 CASES = Cases(
+    in_engine_tests=True,
     is_small=True,
     contract_options={"*": LOSES},
     fuzz_variants=(("board/go-v0", {"board_size": 5}), ("board/connect_four-v0", {**LOSES, "view": "players"}),
