@@ -131,6 +131,7 @@ cdef class Search:
     cdef int num_games               # random games from a leaf
     cdef int32_t target              # simulations of a root
     cdef size_t turn_bytes           # of a Turn of its players: to zero all takes as long as a step of a small game
+    cdef uint64_t num_begun          # searches
     cdef bint has_mask               # whether only some actions are legal
     cdef bint resamples              # whether chance is drawn again in each simulation
     cdef uint64_t seed
@@ -173,7 +174,7 @@ cdef class Search:
 
     def begin(self, int32_t target, evaluator, int num_games, int num_rounds, cnp.ndarray noise=None, given=None,
               cnp.ndarray values=None):
-        """Prepares a search; the trees begin it with their reset.
+        """Prepares a search; the trees begin it with their next step.
 
         Args:
             evaluator: A key of `EVALUATORS`.
@@ -195,6 +196,7 @@ cdef class Search:
         if noise is not None:
             self.noise = <const float*>cnp.PyArray_DATA(noise)
         self.seed += 1
+        self.num_begun += 1
 
 
 cdef int copy_position(PyObject* target, PyObject* source) except -1 nogil:
@@ -212,8 +214,9 @@ cdef int copy_position(PyObject* target, PyObject* source) except -1 nogil:
 cdef class TreeEnv(Env):
     """The tree of an environment.
 
-    A reset copies the environment and begins a search. A step takes the values of the leaves that wait, and walks down
-    the tree until as many wait again as can. An observation has those of the leaves.
+    Its first step in a search copies the environment. Each other one takes the values of the leaves that wait, and walks
+    down the tree until as many wait again as can. An observation has those of the leaves. A search begins with a step,
+    as that is one call, of which Ctrl-C leaves nothing in flight.
 
     Args:
         spec: `search.spec`.
@@ -235,6 +238,7 @@ cdef class TreeEnv(Env):
     cdef vector[float] answer        # of a function: those of a leaf
     cdef uint64_t num_walks
     cdef int num_waiting
+    cdef uint64_t num_begun          # searches, of those of `search`
     cdef bint keeps_tree             # its root was advanced to where the environment is
 
     def __init__(self, spec, int env_id, Search search, Env source, list copies):
@@ -255,6 +259,7 @@ cdef class TreeEnv(Env):
         cdef Turn turn
         cdef const float* noise = self.search.noise
         cdef int32_t target = self.search.target
+        self.num_begun = self.search.num_begun
         copy_position(<PyObject*>self.root, <PyObject*>self.source)
         memset(&turn, 0, sizeof(turn))
         self.root.turn(&turn)
@@ -276,6 +281,8 @@ cdef class TreeEnv(Env):
     cdef int step(self, const void* action) except -1 nogil:
         cdef const float* answer
         cdef int _k
+        if self.num_begun != self.search.num_begun:
+            return self.reset()
         if self.root.needs_reset:
             return 0
         if self.search.evaluator == WAIT:

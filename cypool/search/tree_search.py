@@ -1,7 +1,6 @@
 """Tree search: Monte-Carlo trees of all environments of a pool, which grow on its threads."""
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -377,16 +376,8 @@ class TreeSearch:
         if self._pool is None:
             self._pool = self.env._pool.companion(self._trees)
 
-        def begin(_: Any) -> Any:
-            if self._pool.num_pending:
-                # a reset was broken off
-                with contextlib.suppress(EnvError):
-                    self._pool.recv()
-            self._pool.send_reset()
-            return self._pool.recv()
-
         # until the roots are copied the pool takes no other call
-        self._received(lambda: self.env._pool.call_user(begin, None))
+        self._received(lambda: self.env._pool.call_user(self._pool.step, self._answers))
 
     def _step(self, answers: NDArray[np.float32]) -> None:
         self._received(lambda: self._pool.step(answers))
