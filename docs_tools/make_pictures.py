@@ -1,9 +1,8 @@
 """Makes the pictures of the README: python docs_tools/make_pictures.py
 
-`throughput-light.svg` and `throughput-dark.svg` draw the result of `benchmark.py --json`: by default
-docs_tools/throughput.json, which names its command and machine. `gallery.webp` is an animated grid of environments
-that act at random. It needs the packages of ".[docs]", those of the families in it and OpenGL (EGL). `info.svg` is a
-terminal with `cypool info`.
+`throughput-light.svg` and `throughput-dark.svg` draw Pong's row of docs_tools/measurements.json. `gallery.webp` is an
+animated grid of environments that act at random. It needs the packages of ".[docs]", those of the families in it and
+OpenGL (EGL). `info.svg` is a terminal with `cypool info`.
 """
 from __future__ import annotations
 
@@ -29,22 +28,23 @@ THEMES = {"light": {"text": "#1f2328", "faint": "#59636e", "bar": "#afb8c1", "ou
 
 def draw_throughput(report: dict[str, Any], theme: dict[str, str]) -> str:
     """Returns bars of frames per second as SVG, the slowest on top, each with how many times the Python loop it is."""
-    rows = sorted(report["results"], key=median_of)
-    most, settings = median_of(rows[-1]), report["settings"]
+    settings = next(row for row in report["rows"]
+                    if (row["env"], row["num_envs"], row["threads"]) == ("Pong-v5", 64, 2))
+    rows = sorted(settings["results"], key=median_of)
+    most, loop = median_of(rows[-1]), next(median_of(row) for row in rows if row["candidate"] == "Python for-loop")
     left, bar, step = 200, 390, 30
     height = 58 + step * len(rows) + 44
     parts = [f'<text x="0" y="20" class="title">Frames per second, {escape(settings["env"])}</text>',
              f'<text x="0" y="40" class="faint">{settings["num_envs"]} environments, {settings["threads"]} threads, '
-             f'{escape(report["machine"]["cpu"])}, random actions; longer is better</text>']
+             f'{escape(report["machine"]["cpu"].replace("(R)", ""))}, random actions; longer is better</text>']
     for k, row in enumerate(rows):
         y, name, frames = 58 + step * k, row["candidate"], median_of(row)
-        ratios = row["ratio_to"]["Python for-loop"]
         kind = "ours" if name.startswith("cypool") else "bar"
         width = bar * frames / most
         parts += [f'<text x="{left - 10}" y="{y + 15}" text-anchor="end">{escape(name)}</text>',
                   f'<rect x="{left}" y="{y}" width="{width:.1f}" height="20" rx="3" class="{kind}"/>',
                   f'<text x="{left + width + 8:.1f}" y="{y + 15}" class="number">{frames:,.0f}'
-                  f'<tspan class="faint"> · {ratios[len(ratios) // 2]:.2f} {TIMES}</tspan></text>']
+                  f'<tspan class="faint"> · {frames / loop:.2f} {TIMES}</tspan></text>']
     versions = report["versions"]
     shown = ", ".join(f"{name} {versions[name]}" for name in ("envpool", "ale-py", "gymnasium") if name in versions)
     parts += [f'<text x="0" y="{height - 24}" class="faint">{TIMES}: times the Python loop. {escape(shown)}</text>',
@@ -122,13 +122,11 @@ def draw_terminal(*words: str) -> str:
 def main() -> None:
     """Makes the pictures that the arguments name."""
     parser = argparse.ArgumentParser(description="Makes the pictures of the README.")
-    parser.add_argument("--report", default=ROOT / "docs_tools" / "throughput.json", type=Path,
-                        help="what benchmark.py --json wrote (default: docs_tools/throughput.json)")
     parser.add_argument("--only", choices=("throughput", "gallery", "terminal"))
     args = parser.parse_args()
     FOLDER.mkdir(exist_ok=True)
     if args.only in (None, "throughput"):
-        report = json.loads(args.report.read_text())
+        report = json.loads((ROOT / "docs_tools" / "measurements.json").read_text())
         for name, theme in THEMES.items():
             (FOLDER / f"throughput-{name}.svg").write_text(draw_throughput(report, theme))
     if args.only in (None, "gallery"):
