@@ -214,9 +214,9 @@ cdef int copy_position(PyObject* target, PyObject* source) except -1 nogil:
 cdef class TreeEnv(Env):
     """The tree of an environment.
 
-    Its first step in a search copies the environment. Each other one takes the values of the leaves that wait, and walks
-    down the tree until as many wait again as can. An observation has those of the leaves. A search begins with a step,
-    as that is one call, of which Ctrl-C leaves nothing in flight.
+    Its first step in a search copies the environment. Each other one takes the values of the leaves that wait, and
+    walks down the tree until as many wait again as can. An observation has those of the leaves. A search begins with a
+    step, as that is one call, of which Ctrl-C leaves nothing in flight.
 
     Args:
         spec: `search.spec`.
