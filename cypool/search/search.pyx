@@ -17,9 +17,9 @@ import numpy as np
 from cypool.policies.network import POLICY
 from cypool.spec import Array, EnvSpec
 
-from cypool.env cimport Env, Slot, Turn, action_data, info_row
+from cypool.env cimport STEP_ALONE, Env, Rows, Slot, Turn, action_data, info_row
 from cypool.policies cimport Decision
-from cypool.env_methods cimport copy_from_env, legal_env, observe_env, step_env
+from cypool.env_methods cimport copy_from_env, legal_env, observe_env, raise_for, step_env, unlikely
 from cypool.util.constants cimport ALIGNMENT
 from cypool.random cimport copy_stream, move_stream
 
@@ -91,6 +91,9 @@ cdef extern from "cypool/policies/decisions.h" namespace "cypool" nogil:
 ctypedef int (*ManyPolicy)(const Decisions*) noexcept nogil
 ctypedef int (*Policy)(Decision*) noexcept nogil
 
+cdef enum:
+    BATCH = 32                       # leaves of neighbouring trees that a network has at once, at least
+
 cdef enum Evaluator:             # whose values a leaf has
     WAIT                         # the caller's, who gets its observation
     CONSTANT                     # 0
@@ -143,6 +146,8 @@ cdef class Search:
     cdef object owners               # of what these point to
     cdef vector[size_t] obs_bytes, info_bytes  # of a leaf, in each array
     cdef size_t leaf_bytes           # of the leaves' observations and of one's infos, each in whole cache lines
+    cdef int together                # trees whose leaves the network has at once
+    cdef vector[PyObject*] trees     # borrowed; index: the environment's number
 
     def __init__(self, spec, int num_players, int leaves, dict options, uint64_t seed):
         described = [part for _, part in spec.observations]
@@ -156,9 +161,10 @@ cdef class Search:
         self.turn_bytes = sizeof(Turn) - (CYPOOL_MOST_PLAYERS - num_players) * sizeof(double)
         self.resamples, self.has_mask = options["resamples"], spec.illegal is not None
         self.num_values = num_players if num_players > 2 else 1
+        self.together = max(BATCH // leaves, 1)
         for part in described:
             self.obs_bytes.push_back(part.dtype.itemsize * math.prod(part.shape))
-            self.leaf_bytes += whole_lines(leaves * self.obs_bytes.back())
+            self.leaf_bytes += whole_lines(leaves * self.together * self.obs_bytes.back())
         for part in spec.info.values():
             self.info_bytes.push_back(part.dtype.itemsize * math.prod(part.shape))
             self.leaf_bytes += whole_lines(self.info_bytes.back())
@@ -210,6 +216,12 @@ cdef int copy_position(PyObject* target, PyObject* source) except -1 nogil:
     return 0
 
 
+cdef class TreeEnv(Env)
+
+ctypedef int (*Offer)(TreeEnv tree, const Slot* leaf, TreeEnv first) noexcept nogil
+ctypedef int (*Take)(TreeEnv tree, const float* logits, const float* values) noexcept nogil
+
+
 @cython.final
 cdef class TreeEnv(Env):
     """The tree of an environment.
@@ -239,6 +251,8 @@ cdef class TreeEnv(Env):
     cdef uint64_t num_walks
     cdef int num_waiting
     cdef uint64_t num_begun          # searches, of those of `search`
+    cdef object failure              # what a step with other trees raised in this one; None: nothing
+    cdef bint has_failed             # there is such a thing
     cdef bint keeps_tree             # its root was advanced to where the environment is
 
     def __init__(self, spec, int env_id, Search search, Env source, list copies):
@@ -250,10 +264,26 @@ cdef class TreeEnv(Env):
         self.paths.resize(self.search.leaves)
         self.mask.assign(self.search.options.num_actions, 1)
         self.leaf_columns.resize(self.search.obs_bytes.size() + self.search.info_bytes.size())
-        self.scratch.resize(search.leaf_bytes // sizeof(double))
-        self.logits.resize(search.leaves * search.options.num_actions)
-        self.values.resize(search.leaves * search.num_values)
         self.answer.resize(search.options.num_actions + search.num_values)
+
+    cdef bint prepare_pool(self, list envs) except -1:
+        cdef TreeEnv tree
+        # others gain nothing
+        if self.search.evaluator != NETWORK:
+            return False
+        self.search.trees.clear()
+        for tree in envs:
+            self.search.trees.push_back(<PyObject*>tree)
+        return True
+
+    cdef int make_room(self) except -1 nogil:
+        """Makes room for the leaves that an evaluator has at once, with this tree's first."""
+        cdef size_t rows = self.search.leaves * self.search.together
+        if self.scratch.size() == 0:
+            self.scratch.resize(self.search.leaf_bytes // sizeof(double))
+            self.logits.resize(rows * self.search.options.num_actions)
+            self.values.resize(self.search.leaves * self.search.num_values)
+        return 0
 
     cdef int reset(self) except -1 nogil:
         cdef Turn turn
@@ -272,6 +302,7 @@ cdef class TreeEnv(Env):
             self.tree.clear()
         self.keeps_tree = False
         self.num_walks, self.num_waiting = 0, 0
+        self.has_failed = False
         self.check_player(&turn)
         self.tree.begin(self.search.options, turn.player, target, noise)
         if self.search.evaluator == WAIT and target > 0:
@@ -280,6 +311,7 @@ cdef class TreeEnv(Env):
 
     cdef int step(self, const void* action) except -1 nogil:
         cdef const float* answer
+        cdef PyObject* tree = <PyObject*>self
         cdef int _k
         if self.num_begun != self.search.num_begun:
             return self.reset()
@@ -289,15 +321,123 @@ cdef class TreeEnv(Env):
             answer = action_data[float](action)
             self.take(answer, answer + <size_t>self.search.leaves * self.search.options.num_actions)
             return self.select()
+        if self.search.evaluator in (NETWORK, FUNCTION):
+            if not self.has_failed:
+                self.make_room()
+                self.grow_together(&tree, 1)
+            return self.raise_failure()
         for _k in range(self.search.num_rounds):
             if self.is_done():
                 break
-            if self.search.evaluator in (NETWORK, FUNCTION):
-                self.select()
-                if self.num_waiting > 0:
-                    self.ask()
-            elif self.walk(0) == WAITS:
+            if self.walk(0) == WAITS:
                 self.evaluate()
+        return 0
+
+    cdef int step_many(self, const Rows* rows) except -1 nogil:
+        cdef PyObject** trees = self.search.trees.data() + rows.ids[0]
+        cdef PyObject* tree
+        cdef int k = 0, count = <int>rows.count
+        while k < count:
+            (<TreeEnv>trees[k]).make_room()
+            k += self.search.together
+        k = 0
+        while k < count:
+            (<TreeEnv>trees[k]).grow_together(trees + k, min(self.search.together, count - k))
+            k += self.search.together
+        for k in range(count):
+            tree = trees[k]
+            (<int32_t*>rows.info[0])[k] = 0
+            rows.reward[k] = 0
+            # in a step alone it begins the search, or raises
+            rows.terminated[k] = STEP_ALONE if (
+                (<TreeEnv>tree).has_failed or (<TreeEnv>tree).num_begun != self.search.num_begun) else 0
+        return 0
+
+    cdef void grow_together(self, PyObject** trees, int count) noexcept nogil:
+        """Has neighbouring trees, of which this is the first, grow: a network has the leaves of all at once.
+
+        A tree that fails keeps its exception.
+        """
+        cdef size_t actions = self.search.options.num_actions, first = <size_t>self.env_id * self.search.leaves, row
+        cdef const float* values = self.values.data()
+        cdef PyObject* tree
+        cdef Decisions decisions
+        cdef Slot leaf
+        cdef int k, num_rows, _round
+        memset(&decisions, 0, sizeof(decisions))
+        decisions.obs, decisions.actions = self.scratch.data(), self.logits.data()
+        decisions.parameters, decisions.env_id = self.search.parameters, <uint32_t>first
+        if self.search.evaluator == NETWORK:
+            values = self.search.values + first
+        for _round in range(self.search.num_rounds):
+            self.place_leaf(&leaf)
+            decisions.count = 0
+            for k in range(count):
+                tree = trees[k]
+                if not (<TreeEnv>tree).is_growing():
+                    continue
+                if unlikely((<Offer>(<TreeEnv>tree).offer)(<TreeEnv>tree, &leaf, self) != 0):
+                    keep_failure(tree)
+                else:
+                    decisions.count += (<TreeEnv>tree).num_waiting
+            if decisions.count == 0:
+                break
+            if self.search.evaluator == NETWORK and self.search.network(&decisions) != 0:
+                fail_together(trees, count)
+                break
+            row = 0
+            for k in range(count):
+                tree = trees[k]
+                num_rows = (<TreeEnv>tree).num_waiting if (<TreeEnv>tree).is_growing() else 0
+                if num_rows > 0 and unlikely((<Take>(<TreeEnv>tree).take_checked)(
+                        <TreeEnv>tree, &self.logits[row * actions], values + row * self.search.num_values) != 0):
+                    keep_failure(tree)
+                row += num_rows
+
+    cdef bint is_growing(self) noexcept nogil:
+        return not (self.needs_reset or self.root.needs_reset or self.has_failed
+                    or self.num_begun != self.search.num_begun)
+
+    cdef int raise_failure(self) except -1 nogil:
+        """Raises what a step with other trees has kept."""
+        if unlikely(self.has_failed):
+            with gil:
+                self.has_failed = False
+                failure, self.failure = self.failure, None
+                raise failure
+        return 0
+
+    cdef int place_leaf(self, Slot* leaf) noexcept nogil:
+        """Has a row be the first of the leaves that an evaluator has at once."""
+        cdef size_t num_obs = self.search.obs_bytes.size(), column
+        cdef char* at = <char*>self.scratch.data()
+        for column in range(self.leaf_columns.size()):
+            self.leaf_columns[column] = at
+            if column < num_obs:
+                at += whole_lines(self.search.leaves * self.search.together * self.search.obs_bytes[column])
+            else:
+                at += whole_lines(self.search.info_bytes[column - num_obs])
+        leaf.obs, leaf.info = self.leaf_columns.data(), self.leaf_columns.data() + num_obs
+        return 0
+
+    cdef int offer(self, const Slot* leaf, TreeEnv first) except -1 nogil:
+        """Walks down the tree until enough leaves wait, and shows them to the evaluator.
+
+        Args:
+            leaf: Where a network finds the next leaf; a function finds all there, and answers at once.
+            first: The tree that has the rows of neighbouring ones.
+        """
+        cdef int k, failed
+        self.select()
+        for k in range(self.num_waiting):
+            observe_env(self.walkers[k], leaf)
+            if self.search.evaluator == NETWORK:
+                first.leaf_columns[0] = <char*>first.leaf_columns[0] + self.search.obs_bytes[0]
+                continue
+            failed = self.call_function(k, leaf)
+            if failed != 0:
+                with gil:
+                    raise RuntimeError(f"evaluate: the C function returned {failed}")
         return 0
 
     cdef bint is_done(self) noexcept nogil:
@@ -437,50 +577,18 @@ cdef class TreeEnv(Env):
         self.tree.back_up(options[0], path[0], values)
         return 0
 
-    cdef int ask(self) except -1 nogil:
-        """Has the network, or the function, give the leaves that wait their logits and values."""
-        cdef size_t num_obs = self.search.obs_bytes.size(), actions = self.search.options.num_actions, column
-        cdef size_t first = <size_t>self.env_id * self.search.leaves, num_values = self.search.num_values
-        cdef char* at = <char*>self.scratch.data()
-        cdef Decisions decisions
-        cdef Slot leaf
-        cdef int k, failed = 0
+    cdef int take_checked(self, const float* logits, const float* values) except -1 nogil:
+        """The same as `take`, with numbers that may be none."""
         cdef size_t number
-        for column in range(self.leaf_columns.size()):
-            self.leaf_columns[column] = at
-            if column < num_obs:
-                at += whole_lines(self.search.leaves * self.search.obs_bytes[column])
-            else:
-                at += whole_lines(self.search.info_bytes[column - num_obs])
-        leaf.obs, leaf.info = self.leaf_columns.data(), self.leaf_columns.data() + num_obs
-        for k in range(self.num_waiting):
-            observe_env(self.walkers[k], &leaf)
-            if self.search.evaluator == FUNCTION:
-                failed = self.call_function(k, &leaf)
-                if failed != 0:
-                    with gil:
-                        raise RuntimeError(f"evaluate: the C function returned {failed}")
-            else:
-                # the network has all rows at once
-                self.leaf_columns[0] = <char*>self.leaf_columns[0] + self.search.obs_bytes[0]
-        if self.search.evaluator == NETWORK:
-            decisions.obs, decisions.actions = self.scratch.data(), self.logits.data()
-            decisions.mask = NULL
-            decisions.parameters, decisions.step = self.search.parameters, 0
-            decisions.env_id, decisions.count = <uint32_t>first, self.num_waiting
-            if self.search.network(&decisions) != 0:
+        for number in range(<size_t>self.num_waiting * self.search.num_values):
+            if not isfinite(values[number]):
                 with gil:
-                    raise MemoryError("evaluate")
-            memcpy(self.values.data(), self.search.values + first, self.num_waiting * sizeof(float))
-        for number in range(self.num_waiting * num_values):
-            if not isfinite(self.values[number]):
+                    raise ValueError(f"evaluate: expected values that are numbers, got {values[number]}")
+        for number in range(<size_t>self.num_waiting * self.search.options.num_actions):
+            if not isfinite(logits[number]):
                 with gil:
-                    raise ValueError(f"evaluate: expected values that are numbers, got {self.values[number]}")
-        for number in range(self.num_waiting * actions):
-            if not isfinite(self.logits[number]):
-                with gil:
-                    raise ValueError(f"evaluate: expected logits that are numbers, got {self.logits[number]}")
-        return self.take(self.logits.data(), self.values.data())
+                    raise ValueError(f"evaluate: expected logits that are numbers, got {logits[number]}")
+        return self.take(logits, values)
 
     cdef int call_function(self, int k, const Slot* leaf) noexcept nogil:
         """Calls the C function for a leaf; returns what it returns."""
@@ -499,7 +607,7 @@ cdef class TreeEnv(Env):
 
     cdef int play_random(self, double* values) except -1 nogil:
         """Adds the mean returns of random games from the leaf of the first walker, for each player."""
-        cdef PyObject* env = self.walkers[1]
+        cdef PyObject* env
         cdef uint64_t number = (self.search.seed * 1_000_003 + <uint64_t>self.env_id) * 1_000_003 + self.num_walks
         cdef double factor
         cdef Turn turn
@@ -508,7 +616,12 @@ cdef class TreeEnv(Env):
         cdef bint is_over
         memset(&turn, 0, sizeof(turn))
         for game in range(self.search.num_games):
-            copy_position(env, self.walkers[0])
+            if game + 1 < self.search.num_games:
+                env = self.walkers[1]
+                copy_position(env, self.walkers[0])
+            else:
+                # nothing needs the leaf any more
+                env = self.walkers[0]
             if game > 0 and self.search.resamples and (<Env>env).rng != NULL:
                 move_stream((<Env>env).rng, mixed(number))
             factor, is_over = 1, self.paths[0].leaf == NONE and (<Env>env).elapsed_step >= (<Env>env).max_episode_steps
@@ -572,6 +685,22 @@ cdef class TreeEnv(Env):
     def is_finished(self):
         """Whether the search of this tree is over."""
         return self.root.needs_reset or self.is_done()
+
+
+cdef void keep_failure(PyObject* tree) noexcept with gil:
+    """Keeps the exception of a method that was called as if it could not raise."""
+    try:
+        raise_for("search", "0", -1)
+    except BaseException as error:
+        (<TreeEnv>tree).failure, (<TreeEnv>tree).has_failed = error, True
+
+
+cdef void fail_together(PyObject** trees, int count) noexcept with gil:
+    """Has all trees fail that wait for a network without memory."""
+    cdef int k
+    for k in range(count):
+        if (<TreeEnv>trees[k]).is_growing() and (<TreeEnv>trees[k]).num_waiting > 0:
+            (<TreeEnv>trees[k]).failure, (<TreeEnv>trees[k]).has_failed = MemoryError("evaluate"), True
 
 
 def num_players_of(Env env):

@@ -154,6 +154,7 @@ class TreeSearch:
         self._trees = [TreeEnv(self._search.spec, k, self._search, source, list(own))
                        for k, (source, own) in enumerate(zip(sources, copies, strict=True))]
         self._pool: Any = None
+        self._together = False
         self._answers = np.zeros((env.num_envs, self.leaves * (spec.action.n + self._search.num_values)), np.float32)
         # of the leaves that wait: trees, and numbers in the tree; None: no search is under way
         self._waiting: tuple[NDArray[Any], NDArray[Any]] | None = None
@@ -373,8 +374,12 @@ class TreeSearch:
             noise = self._rng.gumbel(size=shape) if self._is_gumbel else self._rng.standard_gamma(self._noise, shape)
             noise = noise.astype(np.float32)
         self._search.begin(simulations, evaluator, num_games, ROUNDS, noise, *given)
+        # with a network the trees of a thread are stepped together
+        if self._pool is not None and self._together != (evaluator == "network"):
+            self._pool.close()
+            self._pool = None
         if self._pool is None:
-            self._pool = self.env._pool.companion(self._trees)
+            self._pool, self._together = self.env._pool.companion(self._trees), evaluator == "network"
 
         # until the roots are copied the pool takes no other call
         self._received(lambda: self.env._pool.call_user(self._pool.step, self._answers))

@@ -149,9 +149,9 @@ def perceptron(spec, with_value=True):
 
 
 @pytest.mark.parametrize("id", [CONNECT_FOUR, "board/2048-v0", "CartPole-v1"])
-@pytest.mark.parametrize(("num_threads", "leaves"), [(0, 1), (1, 17), (2, 3), (3, 1)])
-def test_networks_on_the_threads_have_the_visits_of_a_function(id, num_threads, leaves):
-    env = scattered(id, 4, 2, num_threads)
+@pytest.mark.parametrize(("num_threads", "leaves", "num_envs"), [(0, 1, 4), (1, 17, 4), (2, 3, 21), (3, 1, 75)])
+def test_networks_on_the_threads_have_the_visits_of_a_function(id, num_threads, leaves, num_envs):
+    env = scattered(id, num_envs, 2, num_threads)
     network = perceptron(env.env_spec)
 
     def evaluate(obs, mask):
@@ -161,9 +161,69 @@ def test_networks_on_the_threads_have_the_visits_of_a_function(id, num_threads, 
         return logits, values
 
     wanted = cypool.TreeSearch(env, simulations=70, leaves=leaves, noise=(0.3, 0.25)).run(evaluate)
-    result = cypool.TreeSearch(env, simulations=70, leaves=leaves, noise=(0.3, 0.25)).run(network)
+    search = cypool.TreeSearch(env, simulations=70, leaves=leaves, noise=(0.3, 0.25))
+    result = search.run(network)
     assert [a.tobytes() for a in result] == [a.tobytes() for a in wanted]
     assert result.value.any()
+    assert search.run("constant").visits.sum() == search.run(network).visits.sum() == wanted.visits.sum()
+
+
+@functools.cache
+def faulty():
+    """Registers an environment whose third step raises in some, and whose third observation is NaN in others."""
+    module = load("""
+from libc.math cimport NAN
+from cypool.env cimport Env, Slot, import_cypool, obs_row
+from cypool.spec import Array, Discrete, EnvSpec
+
+import_cypool()
+
+cdef class Faulty(Env):
+    cdef int count
+
+    @staticmethod
+    def describe():
+        return EnvSpec(observation=Array((2,), "float32"), action=Discrete(2), max_episode_steps=50)
+
+    cdef int reset(self) except -1 nogil:
+        self.count = 0
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        self.count += 1
+        if self.env_id % 8 == 3 and self.count == 3:
+            with gil:
+                raise LookupError(f"of {self.env_id}")
+        return 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        cdef float* obs = obs_row[float](out, 0)
+        obs[0], obs[1] = self.count, NAN if self.env_id % 8 == 5 and self.count == 3 else 1
+        return 0
+
+    cdef int copy_from(self, Env other) except -1 nogil:
+        self.count = (<Faulty>other).count
+        return 0
+""")
+    cypool.register("test/Faulty-v0", f"{module.__name__}:Faulty")
+
+
+@pytest.mark.parametrize("num_threads", THREADS)
+def test_a_tree_that_fails_beside_others_raises_for_itself(num_threads):
+    faulty()
+    env = cypool.make("test/Faulty-v0", num_envs=70, num_threads=num_threads)
+    env.reset()
+    search, network = cypool.TreeSearch(env, simulations=20), perceptron(env.env_spec)
+    for _ in range(2):
+        with pytest.raises(cypool.EnvError) as caught:
+            search.run(network)
+        causes = caught.value.causes
+        assert sorted(causes) == [i for i in range(70) if i % 8 in (3, 5)]
+        for env_id, cause in causes.items():
+            if env_id % 8 == 3:
+                assert isinstance(cause, LookupError) and cause.args == (f"of {env_id}",)
+            else:
+                assert isinstance(cause, ValueError) and "that are numbers, got nan" in str(cause)
 
 
 @functools.cache
