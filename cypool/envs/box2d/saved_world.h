@@ -140,7 +140,7 @@ template <class Archive> void exchange_contact(Archive& archive, b2Contact& cont
         b2ManifoldPoint& point = manifold.points[k];
         archive.in("points", k, [&] {
             exchange_xy(archive, "point", point.localPoint, LARGE);
-            archive("normal_impulse", point.normalImpulse, -LARGE, LARGE);
+            archive("normal_impulse", point.normalImpulse, 0.f, LARGE);
             archive("tangent_impulse", point.tangentImpulse, -LARGE, LARGE);
             archive("id", point.id.key, 0, ~uint32_t{0});
         });

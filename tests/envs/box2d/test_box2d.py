@@ -1,6 +1,7 @@
 """Box2D's environments: Gymnasium's bits and pixels where box2d is installed, states, bad input."""
 import importlib.util
 import os
+import re
 
 import numpy as np
 import pytest
@@ -267,6 +268,21 @@ def test_flames_that_are_too_old():
         env.step([0])
     env.load(env.save())
     assert not [path for path in fields_of(env.save()) if path.startswith("particles[0]")]
+
+
+def test_bodies_that_contacts_pull_together():
+    """Box2D's solver asserts that they push."""
+    env = make("BipedalWalker-v3")
+    env.reset(seed=1)
+    env.action_space.seed(0)
+    found = []
+    while not found:
+        assert not env.step(env.action_space.sample())[2][0]
+        state = env.save()
+        found = [path for path in fields_of(state) if path.endswith("normal_impulse")]
+    path = found[0]
+    with pytest.raises(ValueError, match=re.escape(f"state: {path}: expected 0 to ")):
+        env.load(edited(state, {path: -1.0}))
 
 
 # ---- bad input
