@@ -145,7 +145,6 @@ cdef class Search:
     cdef const void* parameters      # of the network or of the function
     cdef object owners               # of what these point to
     cdef vector[size_t] obs_bytes, info_bytes  # of a leaf, in each array
-    cdef size_t leaf_bytes           # of the leaves' observations and of one's infos, each in whole cache lines
     cdef int together                # trees whose leaves the network has at once
     cdef vector[PyObject*] trees     # borrowed; index: the environment's number
 
@@ -164,10 +163,8 @@ cdef class Search:
         self.together = max(BATCH // leaves, 1)
         for part in described:
             self.obs_bytes.push_back(part.dtype.itemsize * math.prod(part.shape))
-            self.leaf_bytes += whole_lines(leaves * self.together * self.obs_bytes.back())
         for part in spec.info.values():
             self.info_bytes.push_back(part.dtype.itemsize * math.prod(part.shape))
-            self.leaf_bytes += whole_lines(self.info_bytes.back())
 
         def of_leaves(part):
             return Array((leaves, *part.shape), part.dtype)
@@ -276,11 +273,24 @@ cdef class TreeEnv(Env):
             self.search.trees.push_back(<PyObject*>tree)
         return True
 
+    cdef size_t place_leaf(self, Slot* leaf) noexcept nogil:
+        """Has an evaluator find the first leaf at the beginning of `scratch`; returns the bytes that it needs there."""
+        cdef size_t num_obs = self.search.obs_bytes.size(), column, used = 0
+        # a function has one leaf at a time
+        cdef size_t rows = self.search.leaves * self.search.together if self.search.evaluator == NETWORK else 1
+        for column in range(self.leaf_columns.size()):
+            self.leaf_columns[column] = <char*>self.scratch.data() + used
+            used += whole_lines(rows * self.search.obs_bytes[column] if column < num_obs
+                                else self.search.info_bytes[column - num_obs])
+        leaf.obs, leaf.info = self.leaf_columns.data(), self.leaf_columns.data() + num_obs
+        return used
+
     cdef int make_room(self) except -1 nogil:
         """Makes room for the leaves that an evaluator has at once, with this tree's first."""
-        cdef size_t rows = self.search.leaves * self.search.together
-        if self.scratch.size() == 0:
-            self.scratch.resize(self.search.leaf_bytes // sizeof(double))
+        cdef Slot leaf
+        cdef size_t used = self.place_leaf(&leaf), rows = self.search.leaves * self.search.together
+        if self.scratch.size() * sizeof(double) < used:
+            self.scratch.resize(used // sizeof(double))
             self.logits.resize(rows * self.search.options.num_actions)
             self.values.resize(self.search.leaves * self.search.num_values)
         return 0
@@ -360,6 +370,7 @@ cdef class TreeEnv(Env):
         """
         cdef size_t actions = self.search.options.num_actions, first = <size_t>self.env_id * self.search.leaves, row
         cdef const float* values = self.values.data()
+        cdef void* place
         cdef PyObject* tree
         cdef Decisions decisions
         cdef Slot leaf
@@ -376,8 +387,10 @@ cdef class TreeEnv(Env):
                 tree = trees[k]
                 if not (<TreeEnv>tree).is_growing():
                     continue
+                place = self.leaf_columns[0]
                 if unlikely((<Offer>(<TreeEnv>tree).offer)(<TreeEnv>tree, &leaf, self) != 0):
                     keep_failure(tree)
+                    self.leaf_columns[0] = place
                 else:
                     decisions.count += (<TreeEnv>tree).num_waiting
             if decisions.count == 0:
@@ -405,19 +418,6 @@ cdef class TreeEnv(Env):
                 self.has_failed = False
                 failure, self.failure = self.failure, None
                 raise failure
-        return 0
-
-    cdef int place_leaf(self, Slot* leaf) noexcept nogil:
-        """Has a row be the first of the leaves that an evaluator has at once."""
-        cdef size_t num_obs = self.search.obs_bytes.size(), column
-        cdef char* at = <char*>self.scratch.data()
-        for column in range(self.leaf_columns.size()):
-            self.leaf_columns[column] = at
-            if column < num_obs:
-                at += whole_lines(self.search.leaves * self.search.together * self.search.obs_bytes[column])
-            else:
-                at += whole_lines(self.search.info_bytes[column - num_obs])
-        leaf.obs, leaf.info = self.leaf_columns.data(), self.leaf_columns.data() + num_obs
         return 0
 
     cdef int offer(self, const Slot* leaf, TreeEnv first) except -1 nogil:

@@ -169,8 +169,8 @@ def test_networks_on_the_threads_have_the_visits_of_a_function(id, num_threads, 
 
 
 @functools.cache
-def faulty():
-    """Registers an environment whose third step raises in some, and whose third observation is NaN in others."""
+def register_faulty():
+    """Registers an environment that fails in some, in their third step or observation."""
     module = load("""
 from libc.math cimport NAN
 from cypool.env cimport Env, Slot, import_cypool, obs_row
@@ -179,11 +179,15 @@ from cypool.spec import Array, Discrete, EnvSpec
 import_cypool()
 
 cdef class Faulty(Env):
-    cdef int count
+    cdef int count, fault
 
     @staticmethod
-    def describe():
-        return EnvSpec(observation=Array((2,), "float32"), action=Discrete(2), max_episode_steps=50)
+    def describe(fails: bool = True):
+        return EnvSpec(observation=Array((3,), "float32"), action=Discrete(2), max_episode_steps=50,
+                       options={"fails": fails})
+
+    def __init__(self, spec, env_id):
+        self.fault = env_id % 8 if spec.options["fails"] else 0
 
     cdef int reset(self) except -1 nogil:
         self.count = 0
@@ -191,14 +195,18 @@ cdef class Faulty(Env):
 
     cdef int step(self, const void* action) except -1 nogil:
         self.count += 1
-        if self.env_id % 8 == 3 and self.count == 3:
+        if self.fault == 3 and self.count == 3:
             with gil:
-                raise LookupError(f"of {self.env_id}")
+                raise LookupError("step")
         return 0
 
     cdef int observe(self, const Slot* out) except -1 nogil:
         cdef float* obs = obs_row[float](out, 0)
-        obs[0], obs[1] = self.count, NAN if self.env_id % 8 == 5 and self.count == 3 else 1
+        if self.fault == 4 and self.count == 3:
+            with gil:
+                raise LookupError("observe")
+        obs[0], obs[1] = self.count, NAN if self.fault == 5 and self.count == 3 else 1
+        obs[2] = self.env_id
         return 0
 
     cdef int copy_from(self, Env other) except -1 nogil:
@@ -209,21 +217,26 @@ cdef class Faulty(Env):
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
-def test_a_tree_that_fails_beside_others_raises_for_itself(num_threads):
-    faulty()
-    env = cypool.make("test/Faulty-v0", num_envs=70, num_threads=num_threads)
-    env.reset()
-    search, network = cypool.TreeSearch(env, simulations=20), perceptron(env.env_spec)
+@pytest.mark.parametrize("leaves", [1, 3])
+def test_trees_that_fail_next_to_others_raise_their_own_errors(num_threads, leaves):
+    register_faulty()
+    searches = []
+    for fails in (True, False):
+        env = cypool.make("test/Faulty-v0", num_envs=70, num_threads=num_threads, fails=fails)
+        env.reset()
+        searches.append(cypool.TreeSearch(env, simulations=12, leaves=leaves))
+    network = perceptron(env.env_spec)
     for _ in range(2):
         with pytest.raises(cypool.EnvError) as caught:
-            search.run(network)
-        causes = caught.value.causes
-        assert sorted(causes) == [i for i in range(70) if i % 8 in (3, 5)]
-        for env_id, cause in causes.items():
-            if env_id % 8 == 3:
-                assert isinstance(cause, LookupError) and cause.args == (f"of {env_id}",)
-            else:
-                assert isinstance(cause, ValueError) and "that are numbers, got nan" in str(cause)
+            searches[0].run(network)
+        causes = {env_id: (type(cause), str(cause)) for env_id, cause in caught.value.causes.items()}
+        kinds = {3: (LookupError, "step"), 4: (LookupError, "observe"),
+                 5: (ValueError, "evaluate: expected values that are numbers, got nan")}
+        assert causes == {i: kinds[i % 8] for i in range(70) if i % 8 in kinds}
+        healthy = [i for i in range(70) if i % 8 not in kinds]
+        wanted = searches[1].run(network)
+        for seen, part in zip(searches[0].result(), wanted, strict=True):
+            assert seen[healthy].tobytes() == part[healthy].tobytes()
 
 
 @functools.cache
