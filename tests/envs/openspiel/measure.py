@@ -1,14 +1,24 @@
-"""OpenSpiel's games next to OpenSpiel in Python: random legal actions, observations and masks; resets included."""
+"""OpenSpiel's games next to OpenSpiel in Python: random legal actions, observations and masks; resets included.
+
+With `--table bare` next to a loop in C++ (bare.cpp, which needs g++).
+"""
+import ctypes
+import functools
 import itertools
+import subprocess
+import tempfile
+from pathlib import Path
 
 import numpy as np
-from measuring import Table, chosen
+from measuring import ROOT, Table, chosen
 
 import cypool
+from cypool.envs.openspiel import library
 
 DEFAULTS = {"num_envs": 256}
 IDS = {"openspiel/chess-v0": {}, "openspiel/go-v0": {"board_size": 9}, "openspiel/backgammon-v0": {},
        "openspiel/leduc_poker-v0": {}, "openspiel/hearts-v0": {}, "openspiel/goofspiel-v0": {}}
+SEQUENTIAL = tuple(IDS)[:-1]
 STEPS = 4
 
 
@@ -100,6 +110,29 @@ def of_rl_environment(id):
     return run
 
 
+@functools.cache
+def compiled():
+    """Returns the functions of bare.cpp."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["g++", "-std=c++20", "-O2", "-shared", "-fPIC", "-I", ROOT, Path(__file__).with_name("bare.cpp"),
+                        "-ldl", "-o", f"{folder}/bare.so"], check=True)
+        functions = ctypes.CDLL(f"{folder}/bare.so")
+    functions.begin.restype = ctypes.c_void_p
+    return functions
+
+
+def bare_loop(id, arguments):
+    """Returns a candidate: the loop of bare.cpp."""
+    text = f"{name_of(id)}({','.join(f'{key}={value}' for key, value in IDS[id].items())})"
+    loop = ctypes.c_void_p(compiled().begin(library.find().encode(), text.encode(), arguments.num_envs, STEPS))
+    return lambda: (compiled().run(loop, STEPS), STEPS * arguments.num_envs)[1]
+
+
+def bare_rows(arguments):
+    for id in chosen(SEQUENTIAL, arguments.patterns):
+        yield f"`{id}`", {"rollout": rollout(id, arguments), "bare loop": bare_loop(id, arguments)}
+
+
 def rows(arguments):
     for id in chosen(IDS, arguments.patterns):
         name = f"`{id}`" + "".join(f", `{key}={value}`" for key, value in IDS[id].items())
@@ -108,4 +141,5 @@ def rows(arguments):
 
 
 TABLES = {"steps": Table(rows, ("rollout", "loop", "pyspiel", "rl_environment"),
-                         (("pyspiel", "loop"), ("rl_environment", "loop")))}
+                         (("pyspiel", "loop"), ("rl_environment", "loop"))),
+          "bare": Table(bare_rows, ("rollout", "bare loop"))}
