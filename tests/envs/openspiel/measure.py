@@ -114,8 +114,9 @@ def of_rl_environment(id):
 def compiled():
     """Returns the functions of bare.cpp."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(["g++", "-std=c++20", "-O2", "-shared", "-fPIC", "-I", ROOT, Path(__file__).with_name("bare.cpp"),
-                        "-ldl", "-o", f"{folder}/bare.so"], check=True)
+        source = Path(__file__).with_name("bare.cpp")
+        subprocess.run(["g++", "-std=c++20", "-O2", "-shared", "-fPIC", "-I", ROOT, source, "-ldl", "-o",
+                        f"{folder}/bare.so"], check=True)
         functions = ctypes.CDLL(f"{folder}/bare.so")
     functions.begin.restype = ctypes.c_void_p
     return functions
