@@ -38,9 +38,11 @@ def _check_parameter(name: str, kind: int, value: Any) -> Any:
 
 def _parameters(known: Games, short_name: str, given: dict[str, Any]) -> dict[str, Any]:
     """Returns a game's parameters, all of them; raises errors about those that are given."""
+    if not isinstance(short_name, str):
+        raise TypeError(f"short_name: expected the name of a game, got {shown(short_name)}")
     if short_name not in known:
         raise ValueError(f"short_name: expected a game of OpenSpiel {library.VERSION}, got {shown(short_name)}"
-                         f"{suggestion(str(short_name), known)}")
+                         f"{suggestion(short_name, known)}")
     declared = known[short_name]
     for name in given:
         if name not in declared:

@@ -249,6 +249,8 @@ except pyspiel.SpielError as error:
 
 
 test_refused_options = refuses([
+    ("openspiel/chess-v0", {"short_name": -10**5000}, TypeError, "short_name: expected the name of a game, got "),
+    ("openspiel/chess-v0", {"short_name": []}, TypeError, r"short_name: expected the name of a game, got \[\]"),
     ("openspiel/ches-v0", {}, ValueError, r"short_name: .* got 'ches' \(did you mean chess"),
     ("openspiel/go-v0", {"board_size": "9"}, TypeError, "board_size: expected an int, got '9'"),
     ("openspiel/go-v0", {"board_size": 2**31}, ValueError, "board_size: expected -2147483648 to 2147483647"),
