@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from cypool.api.gymnasium import GymnasiumPool
+    from cypool.spec import EnvSpec
+
 require("ray.rllib.env.single_agent_env_runner", "ray", "2.60.0", "3", "rllib")
 
-from gymnasium.vector import VectorEnv, VectorWrapper  # noqa: E402
+from gymnasium.vector import VectorWrapper  # noqa: E402
 from gymnasium.vector.utils import batch_space  # noqa: E402
 from gymnasium.wrappers import TransformObservation  # noqa: E402
 from ray.rllib.algorithms.algorithm_config import AlgorithmConfig  # noqa: E402
@@ -85,7 +88,7 @@ def make(config: Mapping[str, Any]) -> Any:
         space, observe = observed(env.observation_space)
         if observe is not None:
             env = TransformObservation(env, observe, space)
-        return MaskedEnv(env) if has_mask(spec) else env
+        return MaskedEnv(env, spec) if has_mask(spec) else env
     pool = cypool.make(id, "gymnasium", **options)
     if pool.env_spec.agents:
         pool.close()
@@ -114,7 +117,7 @@ def observed(space: Any) -> tuple[Any, Callable[[Any], Any] | None]:
     return gymnasium.spaces.Box(-1, 1, shape, np.float32), observe
 
 
-def has_mask(spec: cypool.EnvSpec) -> bool:
+def has_mask(spec: EnvSpec) -> bool:
     """Whether the infos of an environment have a mask of legal actions."""
     return spec.illegal is not None and "action_mask" in spec.info
 
@@ -124,17 +127,17 @@ def masked(observations: Any, mask: Any) -> dict[str, Any]:
     return {"observations": observations, "action_mask": mask}
 
 
-def masked_space(space: Any, num_actions: int) -> gymnasium.spaces.Dict:
+def masked_space(space: Any, spec: EnvSpec) -> gymnasium.spaces.Dict:
     """Returns the space of observations with masks."""
-    return gymnasium.spaces.Dict(masked(space, gymnasium.spaces.Box(0, 1, (num_actions,), np.int8)))
+    return gymnasium.spaces.Dict(masked(space, gymnasium.spaces.Box(0, 1, spec.info["action_mask"].shape, np.int8)))
 
 
 class MaskedEnv(gymnasium.Wrapper):
     """A `gymnasium.Env` whose observations have their masks."""
 
-    def __init__(self, env: gymnasium.Env):
+    def __init__(self, env: gymnasium.Env, spec: EnvSpec):
         super().__init__(env)
-        self.observation_space = masked_space(env.observation_space, env.action_space.n)
+        self.observation_space = masked_space(env.observation_space, spec)
 
     def reset(self, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
         obs, info = self.env.reset(**kwargs)
@@ -154,10 +157,11 @@ class TurnEnv(PettingZooEnv):
     """
 
     def __init__(self, id: str, **options: Any):
-        super().__init__(cypool.aec_env(id, **options))
-        self.observation_spaces = {agent: gymnasium.spaces.Dict(self._masked(space))
-                                   for agent, space in self.observation_spaces.items()}
-        self.observation_space = gymnasium.spaces.Dict(self.observation_spaces)
+        env = cypool.aec_env(id, **options)
+        super().__init__(env)
+        spaces: dict[str, Any] = {agent: gymnasium.spaces.Dict(self._masked(env.observation_space(agent)))
+                                  for agent in env.possible_agents}
+        self.observation_spaces, self.observation_space = spaces, gymnasium.spaces.Dict(spaces)
 
     @staticmethod
     def _masked(seen: Any) -> dict[str, Any]:
@@ -179,12 +183,12 @@ class PoolVectorEnv(VectorWrapper):
         pool: A pool of `cypool.make`, synchronous, of environments with one agent.
     """
 
-    def __init__(self, pool: VectorEnv):
+    def __init__(self, pool: GymnasiumPool):
         super().__init__(pool)
         space, self._observe = observed(pool.single_observation_space)
         self._has_mask = has_mask(pool.env_spec)
         if self._has_mask:
-            space = masked_space(space, pool.single_action_space.n)
+            space = masked_space(space, pool.env_spec)
         if self._has_mask or self._observe is not None:
             self.single_observation_space = space
             self.observation_space = batch_space(space, pool.num_envs)

@@ -220,7 +220,7 @@ def test_rllib_masked_ppo_learns_connect_four(rllib):
     config.training(train_batch_size_per_learner=1024, minibatch_size=256, num_epochs=10, lr=1e-3, gamma=0.98)
     algorithm = config.build_algo()
     # at random it is 0
-    assert any(algorithm.train()["env_runners"]["episode_return_mean"] > 0.25 for _ in range(12))
+    assert any(algorithm.train()["env_runners"]["episode_return_mean"] > 0.3 for _ in range(12))
     algorithm.stop()
 
 
