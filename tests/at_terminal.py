@@ -33,7 +33,7 @@ def assert_listed_moves_are_taken(play, id, **options):
         elif text.startswith("Enter"):
             os.write(ours, b"\n")
         elif not text.startswith("\n"):
-            moves = [each.split(": ", 1) for each in re.split(r"\s\s+|\n", text.strip())]
+            moves = [re.split(r"(?<=^\d): |(?<=^\d\d): ", each) for each in re.split(r"\s\s+|\n", text.strip())]
             chosen.append(rng.choice(moves[rng.integers(len(moves))]))
 
     with cypool.make(id, num_threads=0, seed=1, **options) as env:

@@ -292,12 +292,12 @@ cdef class OpenSpiel(TurnEnv):
         return 0
 
 
-def texts_of(spec, own, int player, actions, num_known):
+def texts_of(OpenSpiel env not None, own, int player, actions, num_known):
     """Returns a saved game as people read it.
 
     Args:
-        spec: Of the environment.
-        own: What the environment saved.
+        env: An environment that loads it.
+        own: What an environment saved.
         player: Who reads it.
         actions: Actions of this player.
         num_known: Of the moves, which this number of first ones are left out of.
@@ -305,7 +305,6 @@ def texts_of(spec, own, int player, actions, num_known):
     Returns:
         The position, the names of the actions, and the moves: who played, chance being -1, and the name.
     """
-    cdef OpenSpiel env = OpenSpiel(spec, 0)
     env.load(own)
     cdef Match* match = env.state.get()
     cdef pair[int, string] move

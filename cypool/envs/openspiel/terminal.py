@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cypool.envs.common import turn_terminal
 from cypool.envs.common.turn_terminal import Shown
-from cypool.envs.openspiel.openspiel import texts_of
+from cypool.envs.openspiel.openspiel import OpenSpiel, texts_of
 
 # more moves are listed only when they are asked for
 _FEW = 40
@@ -29,14 +29,14 @@ def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | 
             raise ValueError(f"id: expected a game whose players move in turn to be played with a keyboard, got "
                              f"{spec.id}, in which all move at once")
         num_players = high + 1
-    num_known = 0
+    num_known, reader = 0, OpenSpiel(spec, 0)
 
     def show(obs: NDArray[Any], legal: NDArray[Any], player: int, before: Any) -> Shown:
         nonlocal num_known
         actions = np.flatnonzero(legal).tolist()
         # a new match has another history
         num_known *= before is not None
-        text, names, moves = texts_of(spec, env.save().rows[0]["own"], player, actions, num_known)
+        text, names, moves = texts_of(reader, env.save().rows[0]["own"], player, actions, num_known)
         num_known += len(moves)
         news = "".join(f"{'Chance' if who < 0 else players[who]} plays {name}.\n" for who, name in moves)
         return Shown(text.rstrip("\n"), dict(zip(names, actions, strict=True)),
