@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from cypool.api.gymnasium import GymnasiumPool
+    from cypool.spec import EnvSpec
+
 require("ray.rllib.env.single_agent_env_runner", "ray", "2.60.0", "3", "rllib")
 
-from gymnasium.vector import VectorEnv, VectorWrapper  # noqa: E402
+from gymnasium.vector import VectorWrapper  # noqa: E402
 from gymnasium.vector.utils import batch_space  # noqa: E402
 from gymnasium.wrappers import TransformObservation  # noqa: E402
 from ray.rllib.algorithms.algorithm_config import AlgorithmConfig  # noqa: E402
@@ -29,6 +32,7 @@ from ray.rllib.env.env_runner import ENV_STEP_FAILURE  # noqa: E402
 from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner  # noqa: E402
 from ray.rllib.env.single_agent_episode import SingleAgentEpisode  # noqa: E402
 from ray.rllib.env.utils.infinite_lookback_buffer import InfiniteLookbackBuffer  # noqa: E402
+from ray.rllib.env.wrappers.pettingzoo_env import PettingZooEnv  # noqa: E402
 from ray.rllib.utils.numpy import convert_to_numpy  # noqa: E402
 from ray.rllib.utils.spaces.space_utils import clip_action, get_base_struct_from_space, unsquash_action  # noqa: E402
 from ray.rllib.utils.torch_utils import convert_to_torch_tensor  # noqa: E402
@@ -63,7 +67,8 @@ def make(config: Mapping[str, Any]) -> Any:
         config: The `env_config` of `register`, and `num_envs`, if it is to be a batch.
 
     Returns:
-        A `PoolVectorEnv` of `num_envs` environments, or a `gymnasium.Env`.
+        A `PoolVectorEnv` of `num_envs` environments, or a `gymnasium.Env`; of a game with the view "players" a
+        `MultiAgentEnv`. Where the infos have an action mask, observations are those of `masked`.
 
     Raises:
         ValueError: There is no `id`.
@@ -76,8 +81,14 @@ def make(config: Mapping[str, Any]) -> Any:
         from cypool.adapters.single import SingleEnv
 
         env: Any = SingleEnv(id, **options)
+        spec = env.pool.env_spec
+        if spec.turns:
+            env.close()
+            return TurnEnv(id, **options)
         space, observe = observed(env.observation_space)
-        return env if observe is None else TransformObservation(env, observe, space)
+        if observe is not None:
+            env = TransformObservation(env, observe, space)
+        return MaskedEnv(env, spec) if has_mask(spec) else env
     pool = cypool.make(id, "gymnasium", **options)
     if pool.env_spec.agents:
         pool.close()
@@ -106,6 +117,65 @@ def observed(space: Any) -> tuple[Any, Callable[[Any], Any] | None]:
     return gymnasium.spaces.Box(-1, 1, shape, np.float32), observe
 
 
+def has_mask(spec: EnvSpec) -> bool:
+    """Whether the infos of an environment have a mask of legal actions."""
+    return spec.illegal is not None and "action_mask" in spec.info
+
+
+def masked(observations: Any, mask: Any) -> dict[str, Any]:
+    """Returns an observation with its mask, as RLlib's `ActionMaskingTorchRLModule` takes them; or their spaces."""
+    return {"observations": observations, "action_mask": mask}
+
+
+def masked_space(space: Any, spec: EnvSpec) -> gymnasium.spaces.Dict:
+    """Returns the space of observations with masks."""
+    return gymnasium.spaces.Dict(masked(space, gymnasium.spaces.Box(0, 1, spec.info["action_mask"].shape, np.int8)))
+
+
+class MaskedEnv(gymnasium.Wrapper):
+    """A `gymnasium.Env` whose observations have their masks."""
+
+    def __init__(self, env: gymnasium.Env, spec: EnvSpec):
+        super().__init__(env)
+        self.observation_space = masked_space(env.observation_space, spec)
+
+    def reset(self, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
+        obs, info = self.env.reset(**kwargs)
+        return masked(obs, info["action_mask"]), info
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        obs, reward, terminated, truncated, info = self.env.step(action)
+        return masked(obs, info["action_mask"]), reward, terminated, truncated, info
+
+
+class TurnEnv(PettingZooEnv):
+    """A game with turns as a `MultiAgentEnv`: the observation of who moves, with its mask.
+
+    Args:
+        id: The environment.
+        **options: As for `cypool.aec_env`.
+    """
+
+    def __init__(self, id: str, **options: Any):
+        env = cypool.aec_env(id, **options)
+        super().__init__(env)
+        spaces: dict[str, Any] = {agent: gymnasium.spaces.Dict(self._masked(env.observation_space(agent)))
+                                  for agent in env.possible_agents}
+        self.observation_spaces, self.observation_space = spaces, gymnasium.spaces.Dict(spaces)
+
+    @staticmethod
+    def _masked(seen: Any) -> dict[str, Any]:
+        return masked(seen["observation"], seen["action_mask"])
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
+        obs, infos = super().reset(seed=seed, options=options)
+        return {agent: self._masked(seen) for agent, seen in obs.items()}, infos
+
+    def step(self, action: dict[str, Any]) -> Any:
+        obs, *results = super().step(action)
+        return ({agent: self._masked(seen) for agent, seen in obs.items()}, *results)
+
+
 class PoolVectorEnv(VectorWrapper):
     """A pool as RLlib steps it: without infos, of which RLlib would make a dict for each environment and step.
 
@@ -113,20 +183,28 @@ class PoolVectorEnv(VectorWrapper):
         pool: A pool of `cypool.make`, synchronous, of environments with one agent.
     """
 
-    def __init__(self, pool: VectorEnv):
+    def __init__(self, pool: GymnasiumPool):
         super().__init__(pool)
         space, self._observe = observed(pool.single_observation_space)
-        if self._observe is not None:
+        self._has_mask = has_mask(pool.env_spec)
+        if self._has_mask:
+            space = masked_space(space, pool.env_spec)
+        if self._has_mask or self._observe is not None:
             self.single_observation_space = space
             self.observation_space = batch_space(space, pool.num_envs)
 
     def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
-        obs, _ = self.env.reset(seed=seed, options=options)
-        return obs if self._observe is None else self._observe(obs), {}
+        obs, info = self.env.reset(seed=seed, options=options)
+        return self._seen(obs, info), {}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        obs, *results, _ = self.env.step(actions)
-        return (obs if self._observe is None else self._observe(obs), *results, {})
+        obs, *results, info = self.env.step(actions)
+        return (self._seen(obs, info), *results, {})
+
+    def _seen(self, obs: Any, info: dict[str, Any]) -> Any:
+        if self._observe is not None:
+            obs = self._observe(obs)
+        return masked(obs, info["action_mask"]) if self._has_mask else obs
 
 
 class PoolEnvRunner(SingleAgentEnvRunner):

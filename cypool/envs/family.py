@@ -41,8 +41,8 @@ class Family(NamedTuple):
         data: "module:function" that looks at its data for `cypool doctor`: yields a status, a text and an advice.
         groups: By name: ids that `cypool bench` measures together.
         loop: "module:function" that steps the package's own environments one by one, for `cypool bench`, if Gymnasium
-            does not have the ids: takes an id and their number; returns the space of actions, and a function of actions
-            that returns how many it stepped.
+            does not have the ids: takes an id, their number and options; returns the space of actions, and a function
+            of actions that returns how many it stepped.
         peers: By class: the peers of `cypool bench`, with the names of `--peers`, if they have the id.
         peer_options: Options with which cypool and its peers do the same work.
         gymnasium_module: The module that registers its ids with Gymnasium when it is imported.
@@ -93,6 +93,11 @@ class Family(NamedTuple):
             found: bool = import_module(self.download).is_there()
             return found
         return not self.package or find_spec(self.package) is not None
+
+    @property
+    def has_reference(self) -> bool:
+        """Whether the packages are there that its environments are compared with."""
+        return self.is_installed and (not self.reference_package or find_spec(self.reference_package) is not None)
 
     @property
     def needs(self) -> str:

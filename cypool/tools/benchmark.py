@@ -52,7 +52,7 @@ Started = tuple[Any, Callable[[Any], int]]
 def python_loop(args: Args, n: int, rows: int) -> Started:
     if args.loop:
         module, _, function = args.loop.partition(":")
-        started: Started = getattr(importlib.import_module(module), function)(args.env, n)
+        started: Started = getattr(importlib.import_module(module), function)(args.env, n, **args.options)
         return started
     envs = [Autoreset(make_single(args)) for _ in range(n)]
     for i, env in enumerate(envs):
@@ -404,7 +404,7 @@ def of_env(args: Args, env: str) -> Args:
     if family is not None:
         args.offered = list(family.of_class(family.peers, entry_point, ()))
         args.options, args.module = {**family.peer_options, **args.given}, family.gymnasium_module
-        args.loop = family.loop if family.is_installed else ""
+        args.loop = family.loop if family.has_reference else ""
     args.game = options.get("task") if "ale" in args.offered else None
     if family is not None and not family.is_installed:
         fail(f"{env}: {family.needs} is not installed: {family.install}")

@@ -178,3 +178,100 @@ def test_torchrl_masked_ppo_learns_connect_four():
     collector.shutdown()
     # at random it is 0
     assert np.mean(returns[-6:]) > 0.3
+
+
+# ---- RLlib
+
+
+@pytest.fixture
+def rllib():
+    pytest.importorskip("ray.rllib", reason="ray[rllib] is not installed")
+    import ray
+
+    from cypool.adapters import rllib
+
+    rllib.register()
+    ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
+    yield rllib
+    ray.shutdown()
+
+
+def masked_ppo(view, num_envs):
+    """Returns PPO's configuration, and RLlib's own module that reads masks."""
+    from ray.rllib.algorithms.ppo import PPOConfig
+    from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
+    from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+    from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
+
+    model = DefaultModelConfig(conv_filters=[(32, 3, 1)], head_fcnet_hiddens=[64], vf_share_layers=True)
+    config = PPOConfig().environment("cypool", env_config={"id": GAME, "seed": 0, **view})
+    config.env_runners(num_env_runners=0, num_envs_per_env_runner=num_envs).debugging(seed=0, log_level="ERROR")
+    return config, RLModuleSpec(module_class=ActionMaskingTorchRLModule, model_config=model)
+
+
+OF_RLLIB = ["ignore:.*Overriding environment", "ignore::UserWarning", "ignore::ResourceWarning"]
+
+
+@pytest.mark.filterwarnings(*OF_RLLIB)
+def test_rllib_masked_ppo_learns_connect_four(rllib):
+    config, module = masked_ppo({"view": "single", "seat": "alternate"}, 16)
+    config.env_runners(env_runner_cls=rllib.PoolEnvRunner, gym_env_vectorize_mode="vector_entry_point")
+    config.rl_module(rl_module_spec=module)
+    config.training(train_batch_size_per_learner=1024, minibatch_size=256, num_epochs=10, lr=1e-3, gamma=0.98)
+    algorithm = config.build_algo()
+    # at random it is 0
+    assert any(algorithm.train()["env_runners"]["episode_return_mean"] > 0.3 for _ in range(12))
+    algorithm.stop()
+
+
+@pytest.mark.filterwarnings(*OF_RLLIB)
+def test_rllib_multi_agent_ppo_plays_both_sides(rllib):
+    from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
+
+    config, module = masked_ppo({"view": "players"}, 2)
+    config.multi_agent(policies={"first", "second"},
+                       policy_mapping_fn=lambda agent, *args, **kwargs: {"player_0": "first"}.get(agent, "second"))
+    config.rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs={"first": module, "second": module}))
+    config.training(train_batch_size_per_learner=200, minibatch_size=50, num_epochs=1)
+    algorithm = config.build_algo()
+    for _ in range(2):
+        results = algorithm.train()
+    returns = results["env_runners"]["agent_episode_returns_mean"]
+    assert set(returns) == {"player_0", "player_1"} and sum(returns.values()) == pytest.approx(0, abs=1e-9)
+    assert {"first", "second"} <= set(results["learners"]) and results["env_runners"]["num_episodes"] > 2
+    algorithm.stop()
+
+
+@pytest.mark.filterwarnings(*OF_RLLIB)
+@pytest.mark.parametrize("num_envs", [{}, {"num_envs": 1}])
+def test_rllib_observations_have_masks(num_envs):
+    adapter = pytest.importorskip("cypool.adapters.rllib")
+    env = adapter.make({"id": GAME, "view": "single", "seat": 0, "seed": 5, **num_envs})
+    pool = cypool.make(GAME, num_envs=1, view="single", seat=0, seed=5)
+    seen, (obs, info) = env.reset()[0], pool.reset()
+    rng, over = np.random.default_rng(0), [False]
+    while not over[0]:
+        rows = {name: part if num_envs else part[None] for name, part in seen.items()}
+        assert seen in env.observation_space and rows["observations"].tobytes() == obs.tobytes()
+        assert np.array_equal(rows["action_mask"], info["action_mask"])
+        action = rng.choice(np.flatnonzero(info["action_mask"][0]), 1)
+        seen = env.step(action if num_envs else action[0])[0]
+        obs, _, over, _, info = pool.step(action)
+
+
+@pytest.mark.filterwarnings(*OF_RLLIB)
+def test_rllib_multi_agent_environment_is_the_game():
+    adapter = pytest.importorskip("cypool.adapters.rllib")
+    env, game = adapter.make({"id": GAME, "view": "players"}), cypool.aec_env(GAME)
+    obs, _ = env.reset(seed=1)
+    game.reset(seed=1)
+    rng, done = np.random.default_rng(0), {"__all__": False}
+    while not done["__all__"]:
+        (agent, seen), = obs.items()
+        assert agent == game.agent_selection and seen in env.observation_spaces[agent]
+        own = game.observe(agent)
+        assert (seen["observations"] == own["observation"]).all() and (seen["action_mask"] == own["action_mask"]).all()
+        action = rng.choice(np.flatnonzero(seen["action_mask"]))
+        game.step(action)
+        obs, rewards, done, _, _ = env.step({agent: action})
+    assert rewards == game._cumulative_rewards and set(obs) == set(game.possible_agents)

@@ -56,7 +56,7 @@ def test_peers(tmp_path):
 def test_bench_where_some_actions_are_illegal_draws_legal_ones(view, tmp_path):
     file = tmp_path / "result.json"
     done = bench("board/connect_four-v0", "-o", f"view={view}", "--seconds", "0.02", "--rounds", "1", "--num-envs", "4",
-                 "--json", str(file))
+                 "--peers", "none", "--json", str(file))
     assert done.returncode == 0, done.stderr
     assert [len(r["samples"]) for r in json.loads(file.read_text())["results"]] == [1, 1]
 
@@ -64,6 +64,7 @@ def test_bench_where_some_actions_are_illegal_draws_legal_ones(view, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("env, peers", [
     ("InvertedPendulum-v5", ["loop", "rollout"]), ("WalkerWalk-v1", ["loop"]),
+    pytest.param("board/connect_four-v0", ["loop"], marks=pytest.mark.families("board")),
     *exhaustive(("dm_control/cartpole-swingup-v0", ["loop"])), ("MiniGrid-DoorKey-8x8-v0", ["loop", "sync-vector"])])
 def test_peers_of_families(env, peers, tmp_path):
     file = tmp_path / "result.json"

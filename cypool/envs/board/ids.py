@@ -17,6 +17,8 @@ FAMILY = Family(
     reference="OpenSpiel 2.0.2",
     reference_package="pyspiel",
     fidelity="everything",
+    loop="cypool.envs.board.reference:loop",
+    peers={"*": ("loop",)},
     smoke_ids=("board/connect_four-v0", "board/2048-v0"),
     terminal="cypool.envs.board.terminal:play")
 

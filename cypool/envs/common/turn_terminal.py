@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 END = "control-C ends"
 
@@ -45,7 +46,8 @@ def play(env: Any, write: Callable[[str], Any], terminal: int, steps: int | None
     Raises:
         ValueError: The environment has another view.
     """
-    view = env.env_spec.options.get("view")
+    # a game of one player has none
+    view = env.env_spec.options.get("view") if "current_player" in env.env_spec.info else None
     if view == "players":
         raise ValueError("view: expected 'single' or 'mover' to be played with a keyboard, got 'players'")
     done, total = 0, 0.0
@@ -53,6 +55,7 @@ def play(env: Any, write: Callable[[str], Any], terminal: int, steps: int | None
         while steps is None or done < steps:
             obs, info = env.reset()
             player, match, is_over, before = 0, 0.0, False, None
+            rewards = np.zeros(len(players))
             while not is_over and (steps is None or done < steps):
                 player = int(info["current_player"][0]) if view else 0
                 shown = show(obs[0], info["action_mask"][0], player, before)
@@ -64,11 +67,12 @@ def play(env: Any, write: Callable[[str], Any], terminal: int, steps: int | None
                 obs, reward, terminated, truncated, info = env.step(np.array([action]))
                 done += 1
                 match += float(reward[0])
+                rewards += info["rewards"][0] if view == "mover" else 0
                 is_over = bool(terminated[0] or truncated[0])
             total += match
             if is_over:
                 shown = show(obs[0], info["action_mask"][0], player, before)
-                write(f"\n{shown.text}\n{shown.news}{_result(match, view, players[player])}\n")
+                write(f"\n{shown.text}\n{shown.news}{_result(match, view, rewards, players)}\n")
                 if steps is None or done < steps:
                     write(f"Enter begins another one, {END}: ")
                     if _line(terminal) is None:
@@ -79,14 +83,16 @@ def play(env: Any, write: Callable[[str], Any], terminal: int, steps: int | None
     return done, total
 
 
-def _result(reward: float, view: str | None, name: str) -> str:
+def _result(reward: float, view: str | None, rewards: NDArray[Any], players: tuple[str, ...]) -> str:
     if view is None:
         return f"It is over: {reward:g} points."
-    if reward == 0:
-        return "It is over without a winner."
-    if view == "single":
-        return "You win." if reward > 0 else "You lose."
-    return f"{name} wins." if reward > 0 else f"{name} loses."
+    if view == "mover":
+        for sign, verbs in ((1, ("wins", "win")), (-1, ("loses", "lose"))):
+            names = [name for name, each in zip(players, rewards, strict=True) if sign * each > 0]
+            if names:
+                return f"{' and '.join(names)} {verbs[len(names) > 1]}."
+        reward = 0
+    return "It is over without a winner." if reward == 0 else "You win." if reward > 0 else "You lose."
 
 
 def _asked(shown: Shown, name: str, write: Callable[[str], Any], terminal: int) -> int | None:
@@ -101,10 +107,14 @@ def _asked(shown: Shown, name: str, write: Callable[[str], Any], terminal: int) 
         if line is None:
             write("\n")
             return None
-        word = line.strip().lower()
+        word = line.strip()
         if word == "?":
             write(f"{listed}\n")
             continue
+        # in chess, names may differ in capitals alone
+        if word in shown.moves:
+            return shown.moves[word]
+        word = word.lower()
         by_name = {move.lower(): action for move, action in shown.moves.items()}
         if shown.is_listed and word.isdecimal() and 1 <= int(word) <= len(shown.moves):
             return list(shown.moves.values())[int(word) - 1]

@@ -101,7 +101,7 @@ class Repeated:
         return result._replace(reward=reward)
 
 
-def loop(id: str, num_envs: int) -> tuple[Any, Callable[[Any], int]]:
+def loop(id: str, num_envs: int, **options: Any) -> tuple[Any, Callable[[Any], int]]:
     """Returns the space of actions, and a function that steps environments one by one, for `cypool bench`."""
     domain, task = next((name, task) for name, domain in DOMAINS.items() for task in domain.tasks
                         if _is_of(id, name, task))

@@ -115,6 +115,27 @@ public:
     std::unique_ptr<TurnGame> clone() const override { return std::make_unique<Match>(*this); }
     void copy_from(const TurnGame& other) override { *this = static_cast<const Match&>(other); }
 
+    // ---- texts for people
+    // The position, of which a player sees all, or in a game that hides something his part.
+    std::string text_for(int player) const {
+        const auto& type = library.type_of(game_.get());
+        if (type.information == GameType::PERFECT) return library.text(state_.get());
+        const auto& text = type.has_information_state_text ? library.information_state_text : library.observation_text;
+        return text(state_.get(), player);
+    }
+    std::string name_of(int player, Action action) const { return library.action_text(state_.get(), player, action); }
+    // The moves after the first ones, of which there are `num_known`: who played, chance being -1, and the names.
+    std::vector<std::pair<int, std::string>> moves_after(size_t num_known) const {
+        const StatePointer state = library.new_state(game_.get());
+        std::vector<std::pair<int, std::string>> moves;
+        for (size_t k = 0; k < history_.size(); ++k) {
+            const int player = library.current_player(state.get());
+            if (k >= num_known) moves.emplace_back(player, library.action_text(state.get(), player, history_[k]));
+            library.apply_action(state.get(), history_[k]);
+        }
+        return moves;
+    }
+
     // ---- states: what was played. OpenSpiel's own way to load one plays whatever a text says
     bool ready() const { return state_ != nullptr; }
     std::unique_ptr<Match> fresh() const {

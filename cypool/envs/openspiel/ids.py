@@ -13,7 +13,8 @@ FAMILY = Family(
     extra="openspiel",
     reference="OpenSpiel 2.0.2",
     fidelity="everything",
-    smoke_ids=("openspiel/tic_tac_toe-v0", "openspiel/goofspiel-v0"))
+    smoke_ids=("openspiel/tic_tac_toe-v0", "openspiel/goofspiel-v0"),
+    terminal="cypool.envs.openspiel.terminal:play")
 
 
 def options_of(*, short_name: str) -> dict[str, str]:

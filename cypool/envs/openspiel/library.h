@@ -41,7 +41,8 @@ struct GameType {
     std::string short_name, long_name;
     enum Dynamics : int { SIMULTANEOUS, SEQUENTIAL, MEAN_FIELD } dynamics;
     enum ChanceMode : int { DETERMINISTIC, EXPLICIT, SAMPLED } chance_mode;
-    int information, utility, reward_model;
+    enum Information : int { ONE_SHOT, PERFECT, IMPERFECT } information;
+    int utility, reward_model;
     int most_players, least_players;
     bool has_information_state_text, has_information_state_tensor, has_observation_text, has_observation_tensor;
     Parameters parameters;
@@ -95,6 +96,9 @@ public:
     Method<StatePointer> clone;
     Method<void, Action> apply_action;
     Method<void, int, Span> information_state_tensor, observation_tensor;
+    Method<std::string> text;
+    Method<std::string, int> information_state_text, observation_text;
+    Method<std::string, int, Action> action_text;
     void (*apply_actions)(State*, const std::vector<Action>&) = nullptr;
     void* rewards_at_end_only = nullptr;  // the function of states that reward no earlier
     // others
@@ -160,6 +164,10 @@ private:
         legal_actions.slot = state.slot("12LegalActionsEv");
         clone.slot = state.slot("5CloneEv");
         observation_tensor.slot = state.slot("17Observation" + tensor);
+        text.slot = state.slot("8ToStringB5cxx11Ev");
+        information_state_text.slot = state.slot("22InformationStateStringB5cxx11Ei");
+        observation_text.slot = state.slot("17ObservationStringB5cxx11Ei");
+        action_text.slot = state.slot("14ActionToStringB5cxx11Eil");
         // tic-tac-toe has these of its base class
         information_state_tensor.slot = state.slot("22InformationState" + tensor, "5State");
         is_chance.slot = state.slot("12IsChanceNodeEv", "5State");
@@ -241,6 +249,9 @@ inline void Library::examine() const {
     expect(legal_actions(copy.get()) == std::vector<Action>{0, 1, 2, 3, 5, 6, 7, 8} && current_player(copy.get()) == 1
                && !is_terminal(copy.get()) && !is_chance(copy.get()),
            "a move of tic-tac-toe");
+    expect(text(copy.get()) == "...\n.x.\n..." && observation_text(copy.get(), 1) == text(copy.get())
+               && information_state_text(copy.get(), 1) == "4" && action_text(copy.get(), 1, 8) == "o(2,2)",
+           "the texts of tic-tac-toe");
 }
 
 }  // namespace cypool::openspiel

@@ -46,9 +46,13 @@ cdef extern from "cypool/envs/openspiel/library.h" namespace "cypool::openspiel"
         Parameters game
         ParameterType type
 
+    cdef enum Information "cypool::openspiel::GameType::Information":
+        PERFECT "cypool::openspiel::GameType::PERFECT"
+
     cdef cppclass GameType:
         string short_name
-        int dynamics, chance_mode, information
+        int dynamics, chance_mode
+        Information information
         cbool has_information_state_tensor, has_observation_tensor, has_only_struct_actions
         Parameters parameters
 
@@ -82,6 +86,9 @@ cdef extern from "cypool/envs/openspiel/game.h" namespace "cypool::openspiel" no
         cbool acts(int player) except +
         cbool is_legal_of(int player, int64_t action) except +
         void write_legal_of(int player, uint8_t* mask) except +
+        string text_for(int player) except +
+        string name_of(int player, int64_t action) except +
+        vector[pair[int, string]] moves_after(size_t num_known) except +
 
 cdef enum:
     MT19937_WORDS = 624
@@ -155,11 +162,6 @@ cdef GamePointer loaded(str short_name, dict parameters) except *:
         name = key.encode()
         given[name] = parameter
     return the_library.load_game(short_name.encode(), given)
-
-
-# of GameType::Information
-cdef enum:
-    PERFECT = 1
 
 
 def facts_of(str short_name, dict parameters):
@@ -288,3 +290,23 @@ cdef class OpenSpiel(TurnEnv):
         for k in range(match.num_players):
             match.write_legal_of(k, mask + k * match.num_actions)
         return 0
+
+
+def texts_of(OpenSpiel env not None, own, int player, actions, num_known):
+    """Returns a saved game as people read it.
+
+    Args:
+        env: An environment that loads it.
+        own: What an environment saved.
+        player: Who reads it.
+        actions: Actions of this player.
+        num_known: Of the moves, which this number of first ones are left out of.
+
+    Returns:
+        The position, the names of the actions, and the moves: who played, chance being -1, and the name.
+    """
+    env.load(own)
+    cdef Match* match = env.state.get()
+    cdef pair[int, string] move
+    return (match.text_for(player).decode(), [match.name_of(player, action).decode() for action in actions],
+            [(move.first, move.second.decode()) for move in match.moves_after(num_known)])

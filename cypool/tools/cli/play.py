@@ -47,8 +47,11 @@ def run(id: str, record: Path | None, random: bool, policy: str | None, steps: i
         check_film("--record", record)
     options, family = options_of(option), family_of(entry_of(id).entry_point)
     in_terminal = family.terminal if family is not None and not (random or policy or record) else ""
-    if in_terminal and "view" not in options and make_spec(id, **options).options.get("view") == "mover":
-        options["view"] = "single"
+    if in_terminal and "view" not in options:
+        spec = make_spec(id, **options)
+        # not where there is one player
+        if spec.options.get("view") == "mover" and "current_player" in spec.info:
+            options["view"] = "single"
     with cypool.make(id, num_threads=0, seed=seed, **options) as env:
         if in_terminal:
             _play_in_terminal(env, in_terminal, steps)

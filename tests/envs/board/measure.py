@@ -1,4 +1,6 @@
-"""Board games next to OpenSpiel: random legal actions, with observations and masks; resets included."""
+"""Board games next to OpenSpiel and pgx: random legal actions, with observations and masks; resets included."""
+import importlib.util
+
 import numpy as np
 from measuring import Table, chosen
 
@@ -64,12 +66,43 @@ def theirs(id, options):
     return run
 
 
+def of_pgx(id, num_envs):
+    """Returns a candidate: a batch of pgx's on the CPU, which resets by itself; None without pgx or the game."""
+    name = id.removeprefix("board/").removesuffix("-v0").replace("go", "go_9x9")
+    if importlib.util.find_spec("pgx") is None or name == "breakthrough":
+        return None
+    import jax
+    import pgx
+    from pgx.experimental import auto_reset
+
+    game = pgx.make(name)
+    step = auto_reset(game.step, game.init)
+
+    @jax.jit
+    @jax.vmap
+    def advance(state, key):
+        drawing, stepping = jax.random.split(key)
+        return step(state, jax.random.categorical(drawing, jax.numpy.log(state.legal_action_mask)), stepping)
+
+    keys = jax.random.split(jax.random.PRNGKey(0), (20, num_envs))
+    states = jax.jit(jax.vmap(game.init))(keys[0])
+
+    def run():
+        nonlocal states
+        for each in keys:
+            states = advance(states, each)
+        jax.block_until_ready(states)
+        return len(keys) * num_envs
+
+    return run
+
+
 def rows(arguments):
     for id in chosen(IDS, arguments.patterns):
         given = id, arguments.num_envs, arguments.num_threads
         name = f"`{id}`" + "".join(f", {key} {value}" for key, value in IDS[id].items())
         yield name, {"OpenSpiel": theirs(id, IDS[id]), "loop": loop(*given, **IDS[id]),
-                     "rollout": rollout(*given, **IDS[id])}
+                     "rollout": rollout(*given, **IDS[id]), "pgx": of_pgx(id, arguments.num_envs)}
 
 
-TABLES = {"steps": Table(rows, ("rollout", "loop", "OpenSpiel"), (("OpenSpiel", "loop"),))}
+TABLES = {"steps": Table(rows, ("rollout", "loop", "OpenSpiel", "pgx"), (("OpenSpiel", "loop"), ("pgx", "loop")))}

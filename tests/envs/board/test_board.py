@@ -198,3 +198,13 @@ test_refused_options = refuses([
     ("board/othello-v0", {"opponent": "mcts"}, "opponent: expected one of 'random'")])
 test_openspiel_is_not_imported = imports_nothing(
     [("board/connect_four-v0", {"illegal": "lose"}, True)], ["pyspiel", "open_spiel"])
+
+
+@needs_openspiel
+@pytest.mark.parametrize("id, options", [("board/go-v0", {"board_size": 5}), ("board/2048-v0", {})])
+def test_loop_of_openspiel_plays_legal_actions(id, options):
+    from cypool.envs.board.reference import loop
+
+    space, step = loop(id, 2, **options)
+    assert space == cypool.make(id, num_envs=1, **options).single_action_space
+    assert [step(None) for _ in range(200)] == [2] * 200

@@ -1,13 +1,12 @@
 """Board games in a terminal: boards, names of moves, and what is said to wrong ones."""
 import os
 import pty
-import re
 import signal
 import subprocess
 import sys
 
-import numpy as np
 import pytest
+from at_terminal import assert_listed_moves_are_taken, typed
 
 import cypool
 from cypool.envs.board import terminal
@@ -16,36 +15,27 @@ from cypool.tools.cli import main
 GAMES = ["tic_tac_toe", "connect_four", "othello", "breakthrough", "hex", "go", "backgammon", "2048"]
 
 
-def typed(lines, id, steps=None, seed=3, **options):
-    """Returns the output, the steps and the sum of rewards of what a terminal's lines play."""
-    ours, theirs = pty.openpty()
-    said = []
-    with cypool.make(f"board/{id}-v0", num_threads=0, seed=seed, **options) as env:
-        # control and D ends the input
-        os.write(ours, "".join(f"{line}\n" for line in lines).encode() + b"\x04")
-        done, total = terminal.play(env, said.append, theirs, steps)
-    os.close(ours)
-    os.close(theirs)
-    return "".join(said), done, total
+def played(lines, id, *args, **options):
+    return typed(terminal.play, f"board/{id}-v0", lines, *args, **options)
 
 
 def test_play_of_both_sides_names_the_winner():
-    said, done, _ = typed(["a1", "B1", "a2", "b2", "a3"], "tic_tac_toe", view="mover")
+    said, done, _ = played(["a1", "B1", "a2", "b2", "a3"], "tic_tac_toe", view="mover")
     assert done == 5 and "Your move as O" in said and "O plays b1." in said
     assert said.endswith("   a b c\n 1 X O .\n 2 X O .\n 3 X . .\nX wins.\nEnter begins another one, control-C ends: "
                          "\n")
 
 
 def test_play_of_an_illegal_move_says_so_and_asks_again():
-    said, done, _ = typed(["z9", "", "8", "4", "?"], "connect_four", view="single", seat=0)
+    said, done, _ = played(["z9", "", "8", "4", "?"], "connect_four", view="single", seat=0)
     assert done == 1 and said.count("expected a legal move, got") == 3 and "got 'z9'; there are 7" in said
     assert " X " in said and "1 2 3 4 5 6 7" in said and ": 1  2  3  4  5  6  7\n" in said
 
 
 def test_play_after_the_end_begins_another_match():
-    said, done, _ = typed(["pass", "pass", "", "c3"], "go", view="mover", board_size=5)
+    said, done, _ = played(["pass", "pass", "", "c3"], "go", view="mover", board_size=5)
     assert done == 3 and "O wins." in said and "O plays" not in said.partition("O wins.")[2]
-    said, done, _ = typed(["pass", "pass", "", "c3"], "go", steps=2, view="mover", board_size=5)
+    said, done, _ = played(["pass", "pass", "", "c3"], "go", steps=2, view="mover", board_size=5)
     assert done == 2 and said.endswith("O wins.\n\n")
 
 
@@ -76,26 +66,8 @@ def test_news_are_the_moves_of_the_other_player(game, seat):
 
 @pytest.mark.parametrize("game", GAMES)
 def test_play_of_any_game_takes_the_moves_that_it_lists(game):
-    """Random matches, whose moves are typed as "?" lists them, by name or by number."""
-    ours, theirs = pty.openpty()
-    rng, said, chosen = np.random.default_rng(0), [], []
-
-    def write(text):
-        said.append(text)
-        if text.startswith("Your move"):
-            os.write(ours, f"{chosen.pop() if chosen else '?'}\n".encode())
-        elif text.startswith("Enter"):
-            os.write(ours, b"\n")
-        elif not text.startswith("\n"):
-            moves = [each.split(": ") for each in re.split(r"\s\s+|\n", text.strip())]
-            chosen.append(rng.choice(moves[rng.integers(len(moves))]))
-
     options = {} if game == "2048" else {"view": "single"}
-    with cypool.make(f"board/{game}-v0", num_threads=0, seed=1, **options) as env:
-        done, _ = terminal.play(env, write, theirs, 40)
-    os.close(ours)
-    os.close(theirs)
-    assert done == 40 and not any("expected" in each for each in said)
+    assert_listed_moves_are_taken(terminal.play, f"board/{game}-v0", **options)
 
 
 @pytest.mark.parametrize("stop", ["control-C", "end of input"])
@@ -124,7 +96,7 @@ def test_play_command_against_an_opponent_ends_quietly(stop, tmp_path):
 
 def test_play_of_all_players_at_once_is_refused():
     with pytest.raises(ValueError, match="view: expected 'single' or 'mover' to be played with a keyboard"):
-        typed([], "hex", view="players")
+        played([], "hex", view="players")
 
 
 def test_play_command_without_a_terminal_is_refused(capsys):

@@ -305,3 +305,36 @@ def test_rules_are_those_of_pettingzoo(game, theirs):
         ends.add(rewards[0])
     assert {-1, 1} <= ends and (game == "connect_four" or 0 in ends)
     theirs.close()
+
+
+def test_rules_of_go_are_those_of_pettingzoo_but_for_two_ends():
+    """A game ends when a position comes back, in a draw, and after twice as many moves as there are points."""
+    module = pytest.importorskip("pettingzoo.classic.go_v5")
+    options = {"board_size": 5, "komi": 0.5}
+    ours, theirs = cypool.aec_env("board/go-v0", **options), module.env(**options)
+    rng, ends = np.random.default_rng(0), set()
+    for _ in range(150):
+        ours.reset()
+        theirs.reset()
+        seen, is_over = [], False
+        while not is_over:
+            agent, their_agent = ours.agent_selection, theirs.agent_selection
+            assert ours.possible_agents.index(agent) == theirs.possible_agents.index(their_agent)
+            mask = ours.observe(agent)["action_mask"]
+            assert mask.tolist() == theirs.observe(their_agent)["action_mask"].tolist()
+            *points, passes = np.flatnonzero(mask).tolist()
+            action = int(rng.choice(points)) if points and rng.random() < 0.9 else passes
+            ours.step(action)
+            theirs.step(action)
+            board, is_over = theirs.unwrapped._go, ours.terminations[agent]
+            stones = board.board.tobytes()
+            end = ("passes" if theirs.terminations[their_agent] else "moves" if len(seen) == 49 else
+                   "comes back" if action != passes and stones in seen else "")
+            assert is_over == bool(end)
+            won = 0 if end in ("", "comes back") else board.result()
+            assert list(ours.rewards.values()) == [won, -won]
+            assert end == "moves" or list(theirs.rewards.values()) == [won, -won]
+            seen.append(stones)
+        ends.add((end, won))
+    assert ends == {("passes", 1), ("passes", -1), ("moves", 1), ("moves", -1), ("comes back", 0)}
+    theirs.close()

@@ -88,6 +88,42 @@ def test_number_of_threads_makes_no_difference(short_name, options):
     assert results.count(results[0]) == 4
 
 
+def test_rules_of_chess_are_those_of_pettingzoo_but_for_claimed_draws():
+    """PettingZoo ends a game as soon as a player may claim a draw; OpenSpiel when it is one. Its white is player 1."""
+    import pyspiel
+
+    pytest.importorskip("chess")
+    module = pytest.importorskip("pettingzoo.classic.chess_v6")
+    from pettingzoo.classic.chess.chess_utils import action_to_move
+
+    ours, theirs = cypool.aec_env("openspiel/chess-v0"), module.env()
+    rng, ends = np.random.default_rng(0), set()
+    for _ in range(6):
+        ours.reset()
+        theirs.reset()
+        state, board, is_over = pyspiel.load_game("chess").new_initial_state(), theirs.unwrapped.board, False
+        while not is_over:
+            agent, their_agent = ours.agent_selection, theirs.agent_selection
+            player = theirs.possible_agents.index(their_agent)
+            assert ours.possible_agents.index(agent) == 1 - player
+            legal, their_legal = (np.flatnonzero(env.observe(env.agent_selection)["action_mask"]).tolist()
+                                  for env in (ours, theirs))
+            moves = {board.parse_san(state.action_to_string(action)): action for action in legal}
+            their_moves = {action_to_move(board, action, player): action for action in their_legal}
+            assert moves.keys() == their_moves.keys() and len(moves) == len(legal)
+            move = list(moves)[rng.integers(len(moves))]
+            ours.step(moves[move])
+            state.apply_action(moves[move])
+            theirs.step(their_moves[move])
+            is_over = theirs.terminations[their_agent]
+            is_claimed = is_over and board.outcome() is None
+            assert is_claimed or ours.terminations[agent] == is_over
+            assert list(ours.rewards.values())[::-1] == list(theirs.rewards.values())
+        ends.add("claim" if is_claimed else board.result())
+    assert len(ends) > 1
+    theirs.close()
+
+
 # ---- views, legal actions
 
 
