@@ -1,5 +1,5 @@
-// Random legal actions in OpenSpiel's states, with the tensor and the mask of who moves for each step, and nothing else:
-// measure.py compares with this.
+// Random legal actions in OpenSpiel's states, with the tensor and the mask of who moves for each step: measure.py
+// compares with this.
 #include <cstdint>
 #include <string>
 #include <vector>
