@@ -508,7 +508,10 @@ def _sums(batch: Batch, with_obs: bool) -> NDArray[np.uint32]:
         size = part.nbytes // len(reward)
         data = np.ascontiguousarray(part).view(np.uint8).reshape(len(reward), size)
         if size % 8:
-            data = np.pad(data, ((0, 0), (0, -size % 8)))
+            # `np.pad` takes 40 us
+            padded = np.zeros((len(reward), size + -size % 8), np.uint8)
+            padded[:, :size] = data
+            data = padded
         if size:
             total += data.view("<u8") @ _weights(k, data.shape[1] // 8)
     return (total ^ (total >> np.uint64(32))).astype(np.uint32)
