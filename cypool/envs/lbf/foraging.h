@@ -50,7 +50,6 @@ public:
         players.resize(options_->num_players());
         foods.reserve(options_->num_foods());
         field_.resize((options_->rows + 2) * stride());
-        targeted_.resize(field_.size());
         clear_field();
     }
 
@@ -101,7 +100,7 @@ public:
             archive("level", food.level, 1, o.highest_food);
         });
         if constexpr (Archive::LOADS) {
-            for (const Entity& food : foods) *cell(food.at) = food.level;
+            for (const Entity& food : foods) *cell(food.at) = FOOD;
             terminated = foods.empty() || num_steps_ >= o.time_limit;
             ready_ = true;
         }
@@ -122,7 +121,8 @@ public:
         }
         if (spawned_level_ < left) refuse_state("spawned_level", "at least " + text_of(left), text_of(spawned_level_));
         for (size_t k = 0; k < players.size(); ++k) {
-            if (*cell(players[k].at)) refuse_state(name_of_item("player", k), "a cell without food", "one with food");
+            if (*cell(players[k].at) != FREE)
+                refuse_state(name_of_item("player", k), "a cell without food", "one with food");
         }
     }
 
@@ -130,22 +130,21 @@ private:
     static constexpr int MAX_ATTEMPTS = 1000;
 
     std::shared_ptr<const Options> options_;
-    // levels of food, in a border of -1, which no player enters
-    std::vector<int32_t> field_;
-    // how many players want to be in a cell; 0 between steps
-    std::vector<uint8_t> targeted_;
+    enum Cell : uint8_t { FREE, FOOD, BORDER };
+    // with a border, which no player enters
+    std::vector<Cell> field_;
     int32_t num_steps_ = 0;
     int64_t spawned_level_ = 0;
     bool ready_ = false;
 
     int stride() const { return options_->cols + 2; }
     int index(Position at) const { return (at.row + 1) * stride() + at.col + 1; }
-    int32_t* cell(Position at) { return &field_[index(at)]; }
-    const int32_t* cell(Position at) const { return &field_[index(at)]; }
+    Cell* cell(Position at) { return &field_[index(at)]; }
+    const Cell* cell(Position at) const { return &field_[index(at)]; }
 
     void clear_field() {
-        std::fill(field_.begin(), field_.end(), -1);
-        for (int row = 1; row <= options_->rows; ++row) std::fill_n(&field_[row * stride() + 1], options_->cols, 0);
+        std::fill(field_.begin(), field_.end(), BORDER);
+        for (int row = 1; row <= options_->rows; ++row) std::fill_n(&field_[row * stride() + 1], options_->cols, FREE);
     }
 
     static bool is_before(const Entity& a, const Entity& b) {
@@ -165,7 +164,7 @@ private:
 
     // with the first `count` players
     bool is_empty(Position at, int count) const {
-        return *cell(at) == 0 && std::none_of(players.begin(), players.begin() + count, [&](const Entity& player) {
+        return *cell(at) == FREE && std::none_of(players.begin(), players.begin() + count, [&](const Entity& player) {
             return player.at == at;
         });
     }
@@ -191,14 +190,14 @@ private:
     }
 
     bool has_food_near(Position at) const {
-        const int32_t* center = cell(at);
+        const Cell* center = cell(at);
         const int w = stride();
         for (const int d : {-w - 1, -w, -w + 1, -1, 0, 1, w - 1, w, w + 1}) {
-            if (center[d] > 0) return true;
+            if (center[d] == FOOD) return true;
         }
         // the border is one cell wide
-        return (at.row >= 2 && center[-2 * w] > 0) || (at.row + 2 < options_->rows && center[2 * w] > 0)
-               || (at.col >= 2 && center[-2] > 0) || (at.col + 2 < options_->cols && center[2] > 0);
+        return (at.row >= 2 && center[-2 * w] == FOOD) || (at.row + 2 < options_->rows && center[2 * w] == FOOD)
+               || (at.col >= 2 && center[-2] == FOOD) || (at.col + 2 < options_->cols && center[2] == FOOD);
     }
 
     int sum_of_lowest_levels() const {
@@ -223,7 +222,7 @@ private:
             const int high = most ? most : options_->max_food_level[which];
             const int low = options_->force_coop ? high : options_->min_food_level[which];
             const auto level = static_cast<int32_t>(integers(rng, low, high + 1));
-            *cell(at) = level;
+            *cell(at) = FOOD;
             foods.push_back({at, level});
             spawned_level_ += level;
         }
@@ -236,17 +235,18 @@ private:
         const auto n = static_cast<int>(players.size());
         for (int k = 0; k < n; ++k) {
             const Position at = players[k].at;
-            const int32_t* from = cell(at);
-            const int row =
-                (actions[k] == SOUTH && from[stride()] == 0) - (actions[k] == NORTH && from[-stride()] == 0);
-            const int col = (actions[k] == EAST && from[1] == 0) - (actions[k] == WEST && from[-1] == 0);
+            const Cell* from = cell(at);
+            // no branches, which random actions would mislead
+            const bool up = (actions[k] == NORTH) & (from[-stride()] == FREE);
+            const bool down = (actions[k] == SOUTH) & (from[stride()] == FREE);
+            const bool left = (actions[k] == WEST) & (from[-1] == FREE);
+            const bool right = (actions[k] == EAST) & (from[1] == FREE);
+            const int row = down - up, col = right - left;
             targets[k] = {static_cast<int16_t>(at.row + row), static_cast<int16_t>(at.col + col)};
-            ++targeted_[index(targets[k])];
         }
         for (int k = 0; k < n; ++k) {
-            if (targeted_[index(targets[k])] == 1) players[k].at = targets[k];
+            if (std::count(targets, targets + n, targets[k]) == 1) players[k].at = targets[k];
         }
-        for (int k = 0; k < n; ++k) targeted_[index(targets[k])] = 0;
     }
 
     void load_foods(const int64_t* actions, double* rewards) {
@@ -272,7 +272,7 @@ private:
                 if (options_->unit_reward) rewards[k] /= static_cast<double>(level * spawned_level_);
             }
             if (level < food.level) return false;
-            *cell(food.at) = 0;
+            *cell(food.at) = FREE;
             return true;
         };
         std::erase_if(foods, is_loaded);
@@ -319,10 +319,9 @@ private:
         const int sight = options_->sight, side = 2 * sight + 1, size = side * side;
         const int top = me.at.row - sight, left = me.at.col - sight;
         std::fill_n(out, 3 * size, 0.0f);
+        const int first = std::max(0, -left), last = std::min(side, options_->cols - left);
         for (int row = std::max(0, -top); row < std::min(side, options_->rows - top); ++row) {
-            for (int col = std::max(0, -left); col < std::min(side, options_->cols - left); ++col) {
-                out[2 * size + row * side + col] = 1;
-            }
+            std::fill_n(out + 2 * size + row * side + first, last - first, 1.0f);
         }
         const auto write = [&](Position at, int layer, float value) {
             const int row = at.row - top, col = at.col - left;
