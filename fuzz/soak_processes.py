@@ -2,19 +2,20 @@
 
     python fuzz/soak_processes.py --seconds 600
 
-Pools of Gymnasium's environments and of Doom are stepped, synchronously and asynchronously. At random their processes
-are killed (SIGKILL), or stopped (SIGSTOP) and continued later or never, and Ctrl-C comes. Each call has to return
-within `LIMIT`, with a result or an error that the documentation names. Rows of the environments that live have to be
-those of a reference in this process. After each pool no process, thread or file descriptor may be left, and at the end
-of each session no shared memory and no folder; some sessions are killed themselves. Prints counts; the exit status is 1
-if anything went wrong.
+Pools of Gymnasium's environments, and of families with a tests/envs/NAME/soak.py, are stepped, synchronously and
+asynchronously. At random their processes are killed (SIGKILL), or stopped (SIGSTOP) and continued later or never, and
+Ctrl-C comes. Each call has to return within `LIMIT`, with a result or an error that the documentation names. Rows of
+the environments that live have to be those of a reference in this process. After each pool no process, thread or file
+descriptor may be left, and at the end of each session no shared memory and no folder; some sessions are killed
+themselves. Prints counts; the exit status is 1 if anything went wrong.
 
 The draws follow from `--seed`, their times do not.
 """
 import argparse
-import contextlib
 import copy
+import functools
 import gc
+import importlib
 import json
 import os
 import random
@@ -24,7 +25,6 @@ import sys
 import tempfile
 import threading
 import time
-import traceback
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -33,20 +33,18 @@ import cloudpickle
 import gymnasium
 import numpy as np
 import psutil
+from soaking import Problem, Watch, children
 
 import cypool
 
 # workers cannot import this module
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
-LIMIT = 240.0  # seconds that a call may take: two starts of a process that hang, on a slow machine
 WORKER_TIMEOUT = 2.0
-ENGINE_TIMEOUT = 15.0
 DOCUMENTED = (
     "its process ended: killed by SIGKILL", "its process ended: exit status 1", "not done within worker_timeout",
     "to start: it was ended", "the episode was lost with the process it was in", "it raised KeyboardInterrupt",
     "has lost its episode with its process", "the process that starts workers ended: killed by SIGKILL")
-DOOM_DOCUMENTED = ("engine failed 3 times",)
 
 
 class Chain(gymnasium.Env):
@@ -76,63 +74,6 @@ class Chain(gymnasium.Env):
 
 def cartpole():
     return gymnasium.make("CartPole-v1")
-
-
-class Problem(Exception):
-    """Something that must not be."""
-
-
-class Watch:
-    """Ends the process if a call takes too long; raises KeyboardInterrupt for a SIGINT only while there is a call."""
-
-    def __init__(self):
-        self.began = None
-        self.interruptible = False
-        self.longest = 0.0
-        self.counts = Counter()
-        signal.signal(signal.SIGINT, self.interrupt)
-        threading.Thread(target=self.look, daemon=True).start()
-
-    def interrupt(self, *_):
-        if self.interruptible:
-            self.counts["Ctrl-C"] += 1
-            raise KeyboardInterrupt
-
-    def look(self):
-        while True:
-            time.sleep(1)
-            began = self.began
-            if began is not None and time.monotonic() - began > LIMIT:
-                for frame in sys._current_frames().values():
-                    traceback.print_stack(frame)
-                subprocess.run(["ps", "-o", "pid,ppid,stat,wchan:20,cmd", "--forest", "-s", str(os.getsid(0))])
-                print(f"PROBLEM a call took longer than {LIMIT} s", flush=True)
-                os._exit(1)
-
-    def call(self, function, *args, **kwargs):
-        self.began = time.monotonic()
-        try:
-            try:
-                self.interruptible = True
-                return function(*args, **kwargs)
-            finally:
-                self.interruptible = False
-        finally:
-            self.longest = max(self.longest, time.monotonic() - self.began)
-            self.began = None
-            self.counts[f"calls of {function.__name__}"] += 1
-
-
-def children(pid):
-    """The processes that one has started, with their command lines."""
-    found = {}
-    with suppress(OSError):
-        # the threads of a pool start engines
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            for child in (task / "children").read_text().split():
-                with suppress(OSError):
-                    found[int(child)] = Path(f"/proc/{child}/cmdline").read_bytes()
-    return found
 
 
 class Chaos(threading.Thread):
@@ -406,120 +347,11 @@ class HostedRound:
         raise Problem(f"{self}: {error!r}") from error
 
 
-class DoomRound:
-    """A pool of games or matches, of which one is spared; another pool plays that one, too."""
-
-    interrupts = False
-
-    def __init__(self, rng, watch):
-        self.rng, self.watch, self.counts = rng, watch, watch.counts
-        self.num = rng.randint(2, 3)
-        self.match = rng.random() < 0.4
-        self.batch_size = self.num if rng.random() < 0.5 else rng.randint(1, self.num - 1)
-        self.seed = rng.randrange(2**20)
-        self.spared = rng.randrange(self.num)
-        self.keep = None
-
-    def __str__(self):
-        return f"{'matches' if self.match else 'games'} of Doom, {self.num} envs, batches of {self.batch_size}"
-
-    def victims(self):
-        if self.keep is None:
-            return [], []
-        return [pid for pid, line in children(os.getpid()).items()
-                if b"vizdoom" in line.split(b"\0")[0] and pid not in self.keep], []
-
-    def make(self, num, seed, batch_size):
-        options = {"config": {"screen_resolution": "RES_160X120"}, "frame_skip": 4, "engine_pid": True,
-                   "engine_timeout": ENGINE_TIMEOUT, "max_episode_steps": 40}
-        if self.match:
-            return cypool.make("VizdoomBasic-MultiBinary-v1", num_envs=num, seed=seed, batch_size=batch_size,
-                               scenario_config_file="multi_duel.cfg", num_players=2, num_threads=num, **options)
-        return cypool.make("VizdoomBasic-v1", num_envs=num, seed=seed, batch_size=batch_size, num_threads=num,
-                           **options)
-
-    def play(self, seconds, start=lambda: None):
-        start()
-        self.keep = None
-        # after each environment's last row: the steps of its episode, and whether the next row begins another one
-        self.steps, self.needs_reset = [0] * self.num, [True] * self.num
-        with contextlib.ExitStack() as stack:
-            # a match is not the same again with the same seed
-            self.same = None if self.match else stack.enter_context(self.make(1, self.seed + self.spared, 1))
-            env = stack.enter_context(self.make(self.num, self.seed, self.batch_size))
-            keep, want = set(), None
-            if self.same is not None:
-                obs, info = self.watch.call(self.same.reset)
-                keep.update(info["engine_pid"].ravel().tolist())
-                want = obs, np.zeros(1), np.zeros(1, bool), np.zeros(1, bool)
-            self.watch.call(env.async_reset)
-            sent = dict.fromkeys(range(self.num))
-            while sent:
-                self.receive(env, sent, keep, want)
-            self.keep = keep
-            end = time.monotonic() + seconds
-            while time.monotonic() < end:
-                idle = [i for i in range(self.num) if i not in sent]
-                if idle and (self.batch_size < self.num or len(idle) == self.num):
-                    actions = {i: self.action(env) for i in idle}
-                    self.watch.call(env.send, np.array(list(actions.values())), np.array(idle))
-                    sent.update(actions)
-                self.receive(env, sent, None, None)
-            # closes with some of them stopped
-        self.keep = None
-
-    def action(self, env):
-        space = env.single_action_space
-        if self.match:
-            return np.array([[self.rng.randrange(2) for _ in range(space.shape[1])] for _ in range(space.shape[0])],
-                            np.int8)
-        return self.rng.randrange(int(space.n))
-
-    def receive(self, env, sent, keep, want):
-        """Takes a batch; of first resets `want` is the spared one's row, and `keep` gets its engines."""
-        try:
-            batch, causes = self.watch.call(env.recv), {}
-        except cypool.EnvError as error:
-            batch, causes = error.batch, error.causes
-            for cause in causes.values():
-                if not any(known in str(cause) for known in DOOM_DOCUMENTED):
-                    raise Problem(f"{self}: {cause!r}") from cause
-                self.counts[f"errors: {DOOM_DOCUMENTED[0]}"] += 1
-        obs, reward, terminated, truncated, info = batch
-        for row, i in enumerate(info["env_id"].tolist()):
-            action = sent.pop(i)
-            failed, restarted = i in causes, bool(info["engine_restarted"][row])
-            if (failed or (restarted and not self.needs_reset[i])) and not truncated[row]:
-                raise Problem(f"{self}: env {i} lost its engine, and was not truncated")
-            began = self.needs_reset[i]
-            if not failed:
-                self.steps[i] = 0 if began else self.steps[i] + 1
-                if info["elapsed_step"][row] != self.steps[i]:
-                    raise Problem(f"{self}: env {i}: expected step {self.steps[i]}, got {info['elapsed_step'][row]}")
-            self.needs_reset[i] = bool(terminated[row] or truncated[row])
-            self.counts["engines restarted"] += restarted
-            if i != self.spared:
-                self.counts["rows of Doom compared"] += 1
-                continue
-            if restarted and self.match and began:
-                # the engines of a match find each other by UDP, which now and then takes them another try
-                self.counts["spared matches that started twice"] += 1
-            elif failed or restarted:
-                raise Problem(f"{self}: env {i} failed, and nobody had touched it: {causes.get(i)!r}")
-            if keep is not None:
-                keep.update(info["engine_pid"][row].ravel().tolist())
-            self.counts["rows of Doom spared"] += 1
-            if self.same is None:
-                continue
-            if want is None or action is not None:
-                want = self.watch.call(self.same.step, np.array([action]))
-            for key, part in want[0].items():
-                if not np.array_equal(part[0], obs[key][row]):
-                    raise Problem(f"{self}: env {i}: {key} differs from that of the undisturbed one")
-            for a, b in zip(want[1:4], (reward, terminated, truncated), strict=True):
-                if a[0] != b[row]:
-                    raise Problem(f"{self}: env {i}: expected {want[1:4]}, got row {row} of {batch[1:4]}")
-            self.counts["rows of Doom compared"] += 1
+TESTS = Path(__file__).resolve().parents[1] / "tests"
+sys.path.append(str(TESTS))
+FAMILIES = {name: importlib.import_module(f"envs.{name}.soak")
+            for name in sorted(path.parent.name for path in TESTS.glob("envs/*/soak.py"))}
+ROUNDS = {"hosted": HostedRound, **{name: family.Round for name, family in FAMILIES.items()}}
 
 
 def held():
@@ -533,15 +365,14 @@ def session(seed, seconds, kinds):
     """Rounds, one after the other, in a separate process."""
     rng = random.Random(seed)
     watch = Watch()
-    names = {"hosted": HostedRound, "doom": DoomRound}
     # objects that are kept for the next time exist now
     for kind in kinds:
-        names[kind](rng, watch).play(0.2)
+        ROUNDS[kind](rng, watch).play(0.2)
     before = held()
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         kind = rng.choices(kinds, [3 if kind == "hosted" else 2 for kind in kinds])[0]
-        each = names[kind](rng, watch)
+        each = ROUNDS[kind](rng, watch)
         chaos = Chaos(random.Random(rng.random()), each.victims, rng.choice([0.05, 0.2, 0.5, 2, 6]), each.interrupts,
                       watch.counts)
         watch.counts[f"rounds of {kind}"] += 1
@@ -560,10 +391,8 @@ def session(seed, seconds, kinds):
             raise Problem(f"left behind by {each_text}: {held()}, before {before}")
         print("COUNTS", json.dumps({**watch.counts, "longest call, s": watch.longest}), flush=True)
         print(time.strftime("%X"), each_text, file=sys.stderr, flush=True)
-    if "doom" in kinds:
-        from cypool.envs.vizdoom import assets
-
-        print("NAMES", Path(assets.engine_dir()[0], "names").read_text().replace("\n", " "), flush=True)
+    for kind in set(kinds) & set(FAMILIES):
+        print("NAMES", *FAMILIES[kind].names(), flush=True)
 
 
 def of_session(leader):
@@ -585,16 +414,6 @@ def kill(child):
             os.kill(pid, signal.SIGCONT)
 
 
-def names_in(folder):
-    """The shared memory of the processes that play in a folder."""
-    return " ".join(path.read_text() for path in Path(folder).glob("cypool-doom-*/names")).split()
-
-
-def memory_of(names):
-    ids = {name.removeprefix("ViZDoomMQDoom").removeprefix("ViZDoomMQCtr") for name in names}
-    return [path.name for path in Path("/dev/shm").iterdir() if any(path.name.endswith(id) for id in ids)]
-
-
 def await_none(what, find):
     """Waits until there is nothing; returns whether that came."""
     end = time.monotonic() + 60
@@ -610,11 +429,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=None)
-    parser.add_argument("--only", choices=["hosted", "doom"])
+    parser.add_argument("--only", choices=list(ROUNDS))
     parser.add_argument("--session", type=float, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     seed = random.randrange(2**30) if arguments.seed is None else arguments.seed
-    kinds = [arguments.only] if arguments.only else ["hosted", "doom"]
+    kinds = [arguments.only] if arguments.only else list(ROUNDS)
     if arguments.session is not None:
         session(seed, arguments.session, kinds)
         return
@@ -653,18 +472,20 @@ def main():
                 print(f"PROBLEM {' '.join(command)} ended with {status}")
                 problems += 1
             problems += not await_none("processes", lambda leader=child.pid: of_session(leader))
-            names += names_in(folder)
-            if not killed:
-                # the first session that plays removes the rests of those that were killed before
-                if counts.get("rounds of doom"):
+            # the first session that plays removes the rests of those that were killed before
+            for kind, family in FAMILIES.items():
+                if not killed and counts.get(f"rounds of {kind}"):
+                    names += family.names_in(folder)
                     problems += not await_none("folders", lambda: list(Path(folder).iterdir()))
-                    problems += not await_none("shared memory", lambda each=names: memory_of(each))
+                    left = functools.partial(family.memory_of, names)
+                    problems += not await_none("shared memory", left)
             longest = max(longest, counts.pop("longest call, s", 0.0))
             totals.update(counts)
         if not problems:
             # the last word
-            subprocess.run([sys.executable, "-c", "from cypool.envs.vizdoom import assets; assets.sweep()"], check=True,
-                           cwd=folder, env={**os.environ, "TMPDIR": folder})
+            os.environ["TMPDIR"] = tempfile.tempdir = folder
+            for family in FAMILIES.values():
+                family.sweep()
             problems += not await_none("folders", lambda: list(Path(folder).iterdir()))
     for name in sorted(totals):
         print(f"{totals[name]:10} {name}")
