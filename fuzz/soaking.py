@@ -1,4 +1,4 @@
-"""What soaks of processes share: a watch over calls, and the processes that one has started."""
+"""The harness of soaks of processes: a watch over calls, and the processes that one has started."""
 import os
 import signal
 import subprocess
