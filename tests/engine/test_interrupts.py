@@ -172,6 +172,17 @@ def test_history_interrupted_anywhere_repeats_what_it_recorded():
         assert [row["own"] for row in env.save().rows] == before
 
 
+def test_rollout_interrupted_anywhere_leaves_environments_that_can_be_loaded():
+    env, actions = counting(), Actions()
+    state, action = env.save(), actions()
+    wanted = env.step(action)[0]
+    # NumPy imports something with the first one
+    env.rollout(2, policy=lambda obs: action)
+    for _ in moments(lambda: env.rollout(2, policy=lambda obs: action)):
+        env.load(state)
+        np.testing.assert_array_equal(env.step(action)[0], wanted)
+
+
 def test_history_that_cannot_begin_is_not_in_the_way():
     env, errors = counting(), []
     for error in moments(lambda: cypool.history(env).close(), every=41):

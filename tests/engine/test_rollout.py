@@ -330,6 +330,20 @@ def cypool_state(id):
     return env.save()
 
 
+def test_rollout_calls_few_functions():
+    """Twenty: with a hundred, 128 steps of one CartPole took 53 us, of which the engine had 9."""
+    env, = pools("CartPole-v1", 1, num_envs=1)
+    actions, events = sample(env, 128), []
+    env.rollout(actions)
+    before = sys.getprofile()
+    sys.setprofile(lambda frame, event, arg: events.append(event))
+    try:
+        env.rollout(actions)
+    finally:
+        sys.setprofile(before)
+    assert sum(event in ("call", "c_call") for event in events) < 40
+
+
 def test_messages_of_search_name_both_axes():
     with cypool.make("Pendulum-v1", num_envs=4, autoreset_mode="Disabled", seed=0) as env:
         env.reset()

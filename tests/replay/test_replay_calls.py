@@ -434,6 +434,9 @@ def test_few_rows_among_many_are_drawn_evenly():
     drawn = buffer.sample(6000).index
     assert sorted(set(drawn.tolist())) == sorted(buffer.indices().tolist())
     assert np.unique(drawn, return_counts=True)[1].min() > 850
+    # no row is tried in vain, which took seconds: a number for each, or two
+    bits = np.random.PCG64(0)
+    assert buffer._bits.state["state"] in [bits.advance(1).state["state"] for _ in range(12_000)]
 
 
 def test_too_many_parts_are_refused_when_the_buffer_is_made():
