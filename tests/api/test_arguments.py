@@ -524,10 +524,11 @@ def test_ids_in_namespaces_of_cypool_ask_for_no_plug_in():
     assert "install the package" not in str(caught.value)
 
 
-def test_dicts_where_arrays_are_expected_are_named():
-    with cypool.make("CartPole-v1") as env:
+@pytest.mark.parametrize("id", ["CartPole-v1", "mpe2/simple_spread-v3"])
+def test_dicts_where_arrays_are_expected_are_named(id):
+    with cypool.make(id) as env:
         env.reset()
-        with pytest.raises(TypeError, match="^actions: expected integers of shape .* got {'a': 1}: "):
+        with pytest.raises(TypeError, match="^actions: expected int.* of shape .* got {'a': 1}: "):
             env.step({"a": 1})
 
 
