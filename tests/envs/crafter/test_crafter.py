@@ -462,7 +462,8 @@ def test_without_the_package(monkeypatch, tmp_path):
     assets.crafter_folder.cache_clear()
 
 
-@pytest.mark.parametrize("content", [None, b"", b"\x89PNG\r\n\x1a\n" + bytes(50)])
+# the last has one channel
+@pytest.mark.parametrize("content", [None, b"", b"\x89PNG\r\n\x1a\n" + bytes(50), b"P5 1 1 255 \x07"])
 def test_textures_that_cannot_be_read(monkeypatch, tmp_path, content):
     (tmp_path / "assets").mkdir()
     if content is not None:

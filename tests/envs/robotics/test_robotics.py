@@ -497,6 +497,14 @@ def test_model_of_the_package_that_is_not_as_known_is_refused(monkeypatch, tmp_p
             cypool.make(id)
 
 
+@pytest.mark.parametrize(("old", "new"), [("<qpos28", "<other"), ("pos_bound", "bound"), ("</", "<")])
+def test_limits_of_the_package_that_cannot_be_read_are_named(monkeypatch, tmp_path, old, new):
+    change_file(monkeypatch, tmp_path, "gymnasium_robotics",
+                "envs/assets/kitchen_franka/franka_assets/franka_config.xml", lambda text: text.replace(old, new))
+    with pytest.raises(ImportError, match="expected the limits of 29 joints in .*franka_config.xml, got another file"):
+        cypool.make("FrankaKitchen-v1")
+
+
 def test_options_of_ants_are_those_of_gymnasiums_robot_and_of_mazes():
     own = {*cypool.make_spec("Ant-v5").options, *cypool.make_spec("PointMaze_UMaze-v3").options, "main_body"}
     assert set(cypool.make_spec("AntMaze_UMaze-v5").options) <= own
