@@ -273,3 +273,15 @@ def test_threads_that_compile_the_same_get_one_module(monkeypatch):
     with ThreadPoolExecutor(8) as threads:
         ids = set(threads.map(lambda _: cypool.compile(text, "B"), range(8)))
     assert ids == {"local/B-v0"} and len(made) == 1
+
+
+def test_threads_that_import_the_same_for_the_first_time_get_it_whole(run_forked):
+    text = BARE + "\n# compiled before\n"
+    cypool.compile(text, "B")
+    done = run_forked(f"""
+from concurrent.futures import ThreadPoolExecutor
+import cypool
+with ThreadPoolExecutor(8) as threads:
+    print(set(threads.map(lambda _: cypool.compile({text!r}, "B"), range(8))))
+""")
+    assert done.stdout == "{'local/B-v0'}\n", done.stderr
