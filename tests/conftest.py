@@ -138,6 +138,16 @@ def walker(plugin_path):
     return importlib.import_module("walker")
 
 
+@pytest.fixture
+def trouble(walker):
+    """The module of walker/Trouble-v0, whose gate is open."""
+    from walker import trouble
+
+    trouble.set_gate(True)
+    yield trouble
+    trouble.set_gate(True)
+
+
 @pytest.fixture(scope="session")
 def run_python(plugin_path):
     """Runs code in a fresh interpreter that can import the plug-in; returns the finished process."""

@@ -6,7 +6,6 @@ from gymnasium.spaces import Dict, Discrete, MultiDiscrete
 
 import cypool
 
-MODES = ["NextStep", "SameStep", "Disabled"]
 NUM = 5
 
 

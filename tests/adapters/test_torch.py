@@ -4,12 +4,12 @@ import gc
 import numpy as np
 import pytest
 import torch
+from pool_arguments import THREADS
 
 import cypool
 
 pytestmark = [pytest.mark.large_packages, pytest.mark.families("atari")]
 
-THREADS = [0, 1, 2, 5]
 NUM = 6
 
 

@@ -6,6 +6,7 @@ import dm_env
 import gymnasium
 import numpy as np
 import pytest
+from pool_arguments import THREADS
 from weights import slow
 
 import cypool
@@ -14,7 +15,6 @@ from cypool.api.gym import GymPool
 
 pytestmark = pytest.mark.families("atari")
 FIRST, MID, LAST = (int(kind) for kind in (dm_env.StepType.FIRST, dm_env.StepType.MID, dm_env.StepType.LAST))
-THREADS = [0, 1, 2, 7]
 FACES = ["gym", "dm"]
 NUM = 5
 # id: options, the actions to draw from (Trouble: go, terminate, truncate), steps

@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 import pytest
+from pool_arguments import MODES, THREADS
 from waiting import join
 
 import cypool
@@ -13,8 +14,6 @@ from cypool.hooks import Transition
 from cypool.spec import Array, Discrete
 
 pytestmark = pytest.mark.families("atari")
-THREADS = [0, 1, 2, 5]
-MODES = ["NextStep", "SameStep", "Disabled"]
 TWO = Array((3,), np.float64)
 
 

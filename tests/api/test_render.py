@@ -8,6 +8,7 @@ import gymnasium
 import gymnasium.wrappers.vector as wrappers
 import numpy as np
 import pytest
+from pool_arguments import THREADS
 from weights import slow
 
 import cypool
@@ -18,7 +19,6 @@ pytestmark = pytest.mark.families("atari", "mpe2")
 ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
 
 ROMS = Path(ale_py.__file__).parent / "roms"
-THREADS = [0, 1, 2, 5]
 
 
 class Screen:

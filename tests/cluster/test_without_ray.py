@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pool_arguments import THREADS
 
 import cypool
 from cypool.cluster import (
@@ -27,7 +28,6 @@ from cypool.cluster.worker import Worker, _blank
 from cypool.spec import Array, Discrete
 
 pytestmark = pytest.mark.families("atari")
-THREADS = [0, 1, 2, 5]
 NUM = 6
 
 

@@ -5,6 +5,7 @@ import dm_env
 import gymnasium
 import numpy as np
 import pytest
+from pool_arguments import THREADS
 
 import cypool
 import cypool.compat.envpool as envpool
@@ -37,7 +38,6 @@ OWN = {
     "NChain-v0": {"max_episode_steps": 1000},
     "Catch-v0": {"max_episode_steps": 2**31 - 1, "height": 10, "width": 5},
 }
-THREADS = [0, 1, 2, 7]
 
 
 def dtypes(info):

@@ -4,13 +4,13 @@ import pickle
 
 import numpy as np
 import pytest
+from pool_arguments import THREADS
 
 import cypool
 from cypool.compat import envpool
 from cypool.spec import Array, Discrete, EnvSpec, Group
 
 pytestmark = pytest.mark.families("mpe2")
-THREADS = (0, 1, 2, 7)
 GROUPS = {"red": 3, "blue": 2}
 ALL = 5
 

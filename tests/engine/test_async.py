@@ -1,12 +1,12 @@
 """Asynchronous pools: first come, first served, and no environment is lost."""
 import numpy as np
 import pytest
+from pool_arguments import THREADS
 from weights import slow
 
 import cypool
 
 pytestmark = pytest.mark.families("minigrid")
-THREADS = [0, 1, 2, 7]
 # the caller steps the first one in recv; threads step the others, the second one several at a time
 IDS = ["CartPole-v1", "MiniGrid-Empty-5x5-v0", "Acrobot-v1"]
 

@@ -2,13 +2,14 @@
 import gymnasium
 import numpy as np
 import pytest
+from comparing import assert_same
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from pool_arguments import THREADS
 
 import cypool
 import cypool.compat.envpool as envpool
 
 pytestmark = pytest.mark.families("atari")
-THREADS = [0, 1, 2, 7]
 NUM = 5
 
 
@@ -18,11 +19,6 @@ def pair(mode, num_threads, seed):
     assert env.metadata["autoreset_mode"] == reference.metadata["autoreset_mode"] == mode
     assert env.reset()[0].tobytes() == reference.reset(seed=seed)[0].tobytes()
     return env, reference
-
-
-def same(got, want):
-    for a, b in zip(got, want, strict=True):
-        assert a.tobytes() == b.tobytes() and a.dtype == b.dtype
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
@@ -35,7 +31,7 @@ def test_same_step_equals_gymnasium(num_threads, seed):
         actions = random.integers(0, 2, NUM)
         *got, info = env.step(actions)
         *want, expected = reference.step(actions)
-        same(got, want)
+        assert_same(got, want)
         ended = got[2] | got[3]
         assert ("final_obs" in info) == ("final_obs" in expected) == ended.any()
         if ended.any():
@@ -56,13 +52,13 @@ def test_disabled_with_a_reset_mask_equals_gymnasium(num_threads):
     for _ in range(1000):
         actions = random.integers(0, 2, NUM)
         got, want = env.step(actions), reference.step(actions)
-        same(got[:4], want[:4])
+        assert_same(got[:4], want[:4])
         ended = got[2] | got[3]
         if ended.any():
             with pytest.raises(RuntimeError, match="is over: reset it first"):
                 env.step(actions)
             obs, info = env.reset(options={"reset_mask": ended})
-            same([obs], reference.reset(options={"reset_mask": ended})[:1])
+            assert_same(obs, reference.reset(options={"reset_mask": ended})[0])
             assert (info["elapsed_step"][ended] == 0).all() and (info["elapsed_step"][~ended] > 0).all()
 
 
@@ -72,12 +68,12 @@ def test_a_reset_mask_under_next_step_equals_gymnasium(num_threads):
     random = np.random.default_rng(1)
     for t in range(1000):
         actions = random.integers(0, 2, NUM)
-        same(env.step(actions)[:4], reference.step(actions)[:4])
+        assert_same(env.step(actions)[:4], reference.step(actions)[:4])
         if t % 7 == 0:
             mask = random.random(NUM) < 0.5
             if mask.any():
                 seed = None if t % 2 else t
-                same([env.reset(seed=seed, options={"reset_mask": mask})[0]],
+                assert_same([env.reset(seed=seed, options={"reset_mask": mask})[0]],
                      [reference.reset(seed=seed, options={"reset_mask": mask})[0]])
 
 

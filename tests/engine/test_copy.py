@@ -5,7 +5,8 @@ import dm_env
 import numpy as np
 import pytest
 from cases import CASES, contract_options_of
-from saving import MODES, NUM, Player, actions_for, make, started
+from pool_arguments import MODES
+from saving import NUM, Player, actions_for, make, started
 from weights import exhaustive, slow
 
 import cypool

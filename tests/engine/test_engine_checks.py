@@ -6,6 +6,7 @@ from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
+from pool_arguments import MODES
 from waiting import attempts
 from weights import slow
 
@@ -14,7 +15,6 @@ from cypool.spec import Array, Discrete, EnvSpec, Text
 
 pytestmark = pytest.mark.families("atari")
 NUM = 5
-MODES = ["NextStep", "SameStep", "Disabled"]
 
 
 def test_a_rollout_takes_its_size_from_the_engine():

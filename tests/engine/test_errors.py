@@ -3,18 +3,9 @@ import pickle
 import traceback
 
 import pytest
+from pool_arguments import THREADS
 
 import cypool
-
-THREADS = [0, 1, 2, 7]
-
-
-@pytest.fixture
-def trouble(walker):
-    from walker import trouble
-
-    trouble.set_gate(True)
-    return trouble
 
 
 @pytest.mark.parametrize("num_threads", THREADS)

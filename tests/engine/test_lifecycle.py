@@ -22,15 +22,6 @@ def await_end_of_others(before):
     wait_until(lambda: not tasks() - before)
 
 
-@pytest.fixture
-def trouble(walker):
-    from walker import trouble
-
-    trouble.set_gate(True)
-    yield trouble
-    trouble.set_gate(True)
-
-
 @pytest.mark.parametrize("batch_size", [6, 3])
 def test_close_ends_the_threads_and_is_idempotent(batch_size):
     before = tasks()

@@ -1,10 +1,9 @@
 """Synchronous pools: rows in the order of the call, whatever the number of threads."""
 import numpy as np
 import pytest
+from pool_arguments import THREADS
 
 import cypool
-
-THREADS = [0, 1, 2, 7]
 
 
 @pytest.mark.parametrize("num_threads", THREADS)

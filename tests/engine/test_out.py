@@ -9,24 +9,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from comparing import assert_same
+from pool_arguments import MODES, THREADS
 from waiting import join, wait_until
 from weights import slow
 
 import cypool
 
 pytestmark = pytest.mark.families("atari")
-THREADS = [0, 1, 2, 5]
-MODES = ["NextStep", "SameStep", "Disabled"]
 NUM = 6
-
-
-@pytest.fixture
-def trouble(walker):
-    from walker import trouble
-
-    trouble.set_gate(True)
-    yield trouble
-    trouble.set_gate(True)
 
 
 def parts_of(obs):
@@ -41,21 +32,6 @@ def new_out(env, rows):
     parts = {key: zeros(part) for key, part in env.env_spec.observations}
     return (parts if isinstance(env.env_spec.observation, dict) else parts[None], np.ones(rows),
             np.ones(rows, np.bool_), np.ones(rows, np.bool_))
-
-
-def check_same(a, b):
-    """Two values of a batch, infos and all, bit for bit."""
-    if isinstance(a, dict):
-        assert list(a) == list(b)
-        for key in a:
-            check_same(a[key], b[key])
-    elif isinstance(a, np.ndarray) and a.dtype == object:
-        for x, y in zip(a, b, strict=True):
-            check_same(x, y)
-    elif a is None:
-        assert b is None
-    else:
-        assert a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
 def check_filled(batch, out):
@@ -92,12 +68,12 @@ def test_equal_to_a_pool_without(walker, id, seed, mode, num_threads, statistics
         # how long it took is another matter
         got[4].get("episode", {}).pop("t", None), want[4].get("episode", {}).pop("t", None)
         for a, b in zip(got, want, strict=True):
-            check_same(a, b)
+            assert_same(a, b)
         ended = got[2] | got[3]
         ends += ended.sum()
         if mode == "Disabled" and ended.any():
             which = got[4]["env_id"][ended]
-            check_same(env.reset(which)[0], twin.reset(which)[0])
+            assert_same(env.reset(which)[0], twin.reset(which)[0])
     assert ends > 20
 
 
@@ -106,16 +82,16 @@ def test_equal_to_a_pool_without(walker, id, seed, mode, num_threads, statistics
 def test_images(num_threads, mode):
     env, twin = (cypool.make("Breakout-v5", num_envs=4, num_threads=num_threads, seed=0, autoreset_mode=mode,
                              max_episode_steps=13, episode_statistics=True) for _ in "12")
-    check_same(env.reset()[0], twin.reset()[0])
+    assert_same(env.reset()[0], twin.reset()[0])
     buffers = env.rollout_buffers(40)
     for t in range(40):
         got, want = env.step([t % 4] * 4, out=buffers[t]), twin.step([t % 4] * 4)
         got[4].get("episode", {}).pop("t", None), want[4].get("episode", {}).pop("t", None)
         for a, b in zip(got, want, strict=True):
-            check_same(a, b)
+            assert_same(a, b)
         assert np.shares_memory(got[0], buffers.obs) and got[0].tobytes() == buffers.obs[t].tobytes()
         if mode == "Disabled" and got[3].any():
-            check_same(env.reset()[0], twin.reset()[0])
+            assert_same(env.reset()[0], twin.reset()[0])
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
@@ -183,7 +159,7 @@ def test_one_array_for_many_steps(num_threads):
     for t in range(100):
         env.step([t % 2] * NUM, out=out)
         for a, b in zip(out, twin.step([t % 2] * NUM), strict=False):
-            check_same(a, b)
+            assert_same(a, b)
 
 
 @pytest.mark.parametrize("num_threads", THREADS)

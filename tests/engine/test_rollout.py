@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from comparing import assert_same
+from pool_arguments import THREADS
 from waiting import LIMIT
 from weights import exhaustive, slow
 
@@ -15,7 +17,6 @@ from cypool.api.rollouts import RolloutBuffers
 
 pytestmark = pytest.mark.families("atari", "mujoco", "vizdoom")
 NUM = 7
-THREADS = [0, 1, 2, 5]
 IDS = [("CartPole-v1", {}), ("CartPole-v1", {"precision": "fast", "episode_statistics": True}), ("Taxi-v4", {}),
        ("Blackjack-v1", {}), ("walker/Walk-v0", {}),
        *slow(("Pong-v5", {"max_episode_steps": 20}), ("Hopper-v5", {}), ("Pendulum-v1", {"max_episode_steps": 9}))]
@@ -37,10 +38,6 @@ def sample(env, steps):
     return np.stack([env.action_space.sample() for _ in range(steps)])
 
 
-def same(got, want):
-    assert got.dtype == want.dtype and got.shape == want.shape and got.tobytes() == want.tobytes()
-
-
 def compare(env, rollout, twin, actions, every=1):
     """Asserts that a rollout equals the steps of `twin`."""
     unpack, spec = twin.env_spec.unpack, twin.env_spec
@@ -50,25 +47,25 @@ def compare(env, rollout, twin, actions, every=1):
     for t in range(steps):
         obs, reward, terminated, truncated, info = twin.step(actions[t])
         for got, want in ((rollout.reward, reward), (rollout.terminated, terminated), (rollout.truncated, truncated)):
-            same(got[t], want)
+            assert_same(got[t], want)
         over = terminated | truncated
         ended += over.sum()
         row = observed.index(t) if t in observed else None
         if row is not None:
             for got, want in zip(unpack(rollout.obs), unpack(obs), strict=True):
-                same(got[row], want)
+                assert_same(got[row], want)
         for key in ("env_id", "elapsed_step", *spec.info):
             where = row if key in spec.info else t
             if where is not None:
-                same(rollout.info[key][where], info[key])
+                assert_same(rollout.info[key][where], info[key])
         if "episode" in info:
-            same(rollout.info["episode"]["r"][t], info["episode"]["r"])
-            same(rollout.info["_episode"][t], info["_episode"])
+            assert_same(rollout.info["episode"]["r"][t], info["episode"]["r"])
+            assert_same(rollout.info["_episode"][t], info["_episode"])
         if "final_obs" in info and every == 1:
             for i in np.flatnonzero(over):
                 for got, want in zip(unpack(rollout.info["final_obs"]), unpack(info["final_obs"][i]), strict=True):
                     assert (got[t, i] == want).all()
-                same(rollout.info["final_info"]["elapsed_step"][t, i], info["final_info"]["elapsed_step"][i])
+                assert_same(rollout.info["final_info"]["elapsed_step"][t, i], info["final_info"]["elapsed_step"][i])
     return ended
 
 
@@ -92,7 +89,7 @@ def test_equals_steps(walker, id, options, mode, num_threads):
     assert ended > 0 or "Taxi" in id
     # the environments are where the twin's are
     for got, want in zip(env.step(actions[0])[1:4], twin.step(actions[0])[1:4], strict=True):
-        same(got, want)
+        assert_same(got, want)
     env.close(), twin.close()
 
 
@@ -111,8 +108,8 @@ def test_an_environment_stays_where_its_episode_ends(walker, id, num_threads):
         ids = [i]
         for t in range(last[i] + 1):
             obs, reward, *_ = twin.step(actions[t, ids], ids)
-            same(rollout.obs[t, ids], obs)
-            same(rollout.reward[t, ids], reward)
+            assert_same(rollout.obs[t, ids], obs)
+            assert_same(rollout.reward[t, ids], reward)
         assert (rollout.obs[last[i]:, i] == obs).all() and not rollout.reward[last[i] + 1:, i].any()
     with pytest.raises(RuntimeError, match="the episode of env 0 is over: reset it first"):
         env.rollout(actions)
@@ -136,8 +133,8 @@ def test_actions_that_are_dicts():
     rollout = env.rollout({key: np.stack([each[key] for each in actions]) for key in actions[0]})
     for t, each in enumerate(actions):
         obs, reward, *_ = twin.step(each)
-        same(rollout.obs["screen"][t], obs["screen"])
-        same(rollout.reward[t], reward)
+        assert_same(rollout.obs["screen"][t], obs["screen"])
+        assert_same(rollout.reward[t], reward)
     with pytest.raises(TypeError, match="actions: expected a dict of .*, got array"):
         env.rollout(np.zeros((3, 2)))
 
@@ -196,7 +193,7 @@ def test_earlier_rollouts_do_not_change():
     kept = first.obs.copy(), first.reward.copy(), first.info["elapsed_step"].copy()
     for _ in range(4):
         env.rollout(actions)
-    same(first.obs, kept[0]), same(first.reward, kept[1]), same(first.info["elapsed_step"], kept[2])
+    assert_same((first.obs, first.reward, first.info["elapsed_step"]), kept)
     buffers = env.rollout_buffers(20)
     assert buffers.info == {}
     seen = env.rollout(actions, buffers).info["elapsed_step"].copy()

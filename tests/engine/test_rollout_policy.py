@@ -5,6 +5,8 @@ import signal
 
 import numpy as np
 import pytest
+from comparing import assert_same
+from pool_arguments import MODES, THREADS
 from weights import slow
 
 import cypool
@@ -12,8 +14,6 @@ from cypool.policies import Decision
 
 pytestmark = pytest.mark.families("vizdoom")
 NUM = 7
-THREADS = [0, 1, 2, 5]
-MODES = ["NextStep", "SameStep", "Disabled"]
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +35,6 @@ def lean(obs, t):
     return (right != (t % 5 > 1)).astype(np.int64)
 
 
-def same(got, want):
-    assert got.dtype == want.dtype and got.shape == want.shape and got.tobytes() == want.tobytes()
-
-
 def compare(rollout, twin, obs, choose, every=1):
     """Asserts that a rollout equals the steps of `twin`; returns its last observation and how many ended."""
     steps, over, ended = len(rollout), np.zeros(twin.num_envs, bool), 0
@@ -48,19 +44,20 @@ def compare(rollout, twin, obs, choose, every=1):
         ids = np.flatnonzero(~over)
         if len(ids):
             actions = choose(obs, t)
-            same(rollout.action[t][ids], actions[ids])
+            assert_same(rollout.action[t][ids], actions[ids])
             now, reward, terminated, truncated, info = twin.step(actions[ids], ids)
-            same(rollout.reward[t][ids], reward), same(rollout.terminated[t][ids], terminated)
-            same(rollout.truncated[t][ids], truncated), same(rollout.info["elapsed_step"][t][ids], info["elapsed_step"])
+            assert_same(rollout.reward[t][ids], reward), assert_same(rollout.terminated[t][ids], terminated)
+            assert_same(rollout.truncated[t][ids], truncated)
+            assert_same(rollout.info["elapsed_step"][t][ids], info["elapsed_step"])
             obs = obs.copy()
             obs[ids] = now
             if stays:
                 over[ids] = terminated | truncated
             ended += (terminated | truncated).sum()
             if "episode" in info:
-                same(rollout.info["episode"]["r"][t][ids], info["episode"]["r"])
+                assert_same(rollout.info["episode"]["r"][t][ids], info["episode"]["r"])
         if t in observed:
-            same(rollout.obs[observed.index(t)], obs)
+            assert_same(rollout.obs[observed.index(t)], obs)
     assert len(rollout.obs) == len(observed)
     return obs, ended
 
@@ -77,9 +74,9 @@ def test_infos_of_environments_that_stay():
     want, got = (rollout.info for rollout in rollouts)
     assert want.keys() == got.keys() and want["elapsed_step"][:, 2].tolist() == [2, 3, 3, 3, 3]
     for key in ("env_id", "elapsed_step", "prob", "action_mask"):
-        same(got[key], want[key])
+        assert_same(got[key], want[key])
     for key in "rl":
-        same(got["episode"][key], want["episode"][key])
+        assert_same(got["episode"][key], want["episode"][key])
 
 
 def test_failed_environments_that_stay(walker):
@@ -94,9 +91,9 @@ def test_failed_environments_that_stay(walker):
     want, got = rollouts
     assert want.obs["count"][:, :, 0].T.tolist() == [[1, 0, 2, 2], [1, 2, 0, 3]]
     for part in ("count", "last"):
-        same(got.obs[part], want.obs[part])
+        assert_same(got.obs[part], want.obs[part])
     for key in ("env_id", "elapsed_step", "bytes"):
-        same(got.info[key], want.info[key])
+        assert_same(got.info[key], want.info[key])
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
@@ -118,12 +115,12 @@ def test_policy_equals_a_loop(policies, options, mode, num_threads):
     assert len(buffers.action) == 9
     # the next batches are as if nothing had been
     if mode != "Disabled":
-        same(env.step(np.zeros(NUM, int))[0], twin.step(np.zeros(NUM, int))[0])
+        assert_same(env.step(np.zeros(NUM, int))[0], twin.step(np.zeros(NUM, int))[0])
         actions = np.ones((4, NUM), int)
         rollout = env.rollout(actions)
         assert rollout.action is None
         for t in range(4):
-            same(rollout.obs[t], twin.step(actions[t])[0])
+            assert_same(rollout.obs[t], twin.step(actions[t])[0])
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
@@ -141,11 +138,11 @@ def test_policy_with_state_and_parameters(policies, mode, num_threads):
             mine[:, 0] += 1 + 100 * over
             mine[:, 1] = obs[:, 2]
             obs, reward, terminated, truncated, info = twin.step(actions)
-            same(rollout.action[t], actions), same(rollout.obs[t], obs), same(rollout.reward[t], reward)
+            assert_same((rollout.action[t], rollout.obs[t], rollout.reward[t]), (actions, obs, reward))
             elapsed = info["elapsed_step"]
             over = (terminated | truncated) if mode == "NextStep" else over
         # its data are kept from rollout to rollout
-        same(state, mine)
+        assert_same(state, mine)
     assert mode == "SameStep" or mine[:, 0].max() > 200
 
 
@@ -161,7 +158,7 @@ def test_policy_sees_infos(policies, num_threads):
                 wanted[i] = (wanted[i] + 1) % 6
         obs, reward, _, _, info = twin.step(wanted)
         elapsed = info["elapsed_step"]
-        same(rollout.action[t], wanted), same(rollout.obs[t], obs), same(rollout.reward[t], reward)
+        assert_same(rollout.action[t], wanted), assert_same(rollout.obs[t], obs), assert_same(rollout.reward[t], reward)
 
 
 def test_policy_with_dicts(policies):
@@ -175,9 +172,9 @@ def test_policy_with_dicts(policies):
         screen = obs["screen"].reshape(2, -1)
         actions = {"binary": (screen[:, 777] % 2).astype(int), "continuous": screen[:, 999:1000].astype(np.float32)}
         obs, reward, *_ = twin.step(actions)
-        same(rollout.obs["screen"][t], obs["screen"]), same(rollout.reward[t], reward)
+        assert_same(rollout.obs["screen"][t], obs["screen"]), assert_same(rollout.reward[t], reward)
         for name, part in actions.items():
-            same(rollout.action[name][t], part)
+            assert_same(rollout.action[name][t], part)
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
@@ -316,7 +313,7 @@ def test_policy_and_history(policies):
     rollout = env.rollout(90, policy=policies["lean"])
     assert len(history) == 90
     obs, _ = history.seek(70)
-    same(obs, rollout.obs[69])
+    assert_same(obs, rollout.obs[69])
     history.seek(90)
     # a rollout whose policy fails is not recorded, and does not disturb
     bad = cypool.Policy(policies["misbehave"], parameters=np.array([4, 2, 0, 0]))
@@ -324,7 +321,7 @@ def test_policy_and_history(policies):
         env.rollout(5, policy=bad)
     rollout = env.rollout(10, policy=policies["lean"])
     obs, _ = history.seek(len(history) - 1)
-    same(obs, rollout.obs[8])
+    assert_same(obs, rollout.obs[8])
 
 
 def test_bad_policies(policies):

@@ -8,7 +8,8 @@ import dm_env
 import numpy as np
 import pytest
 from cases import CASES, contract_options_of
-from saving import MODES, NUM, Player, actions_for, assert_goes_on, make, started
+from pool_arguments import MODES
+from saving import NUM, Player, actions_for, assert_goes_on, make, started
 from weights import one_of_each_class, slow
 
 import cypool

@@ -4,7 +4,8 @@ import pickle
 import dm_env
 import numpy as np
 import pytest
-from saving import MODES, make, started
+from pool_arguments import MODES
+from saving import make, started
 
 import cypool
 from cypool.state import State

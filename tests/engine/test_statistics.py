@@ -3,20 +3,12 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
+from pool_arguments import THREADS
 
 import cypool
 
 pytestmark = pytest.mark.families("atari")
-THREADS = [0, 1, 2, 5]
 NUM = 7
-
-
-@pytest.fixture
-def trouble(walker):
-    from walker import trouble
-
-    trouble.set_gate(True)
-    return trouble
 
 
 def pair(id, mode, num_threads, seed, **kwargs):

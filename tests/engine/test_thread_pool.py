@@ -28,15 +28,6 @@ def await_tasks(before):
     wait_until(lambda: not tasks() - before)
 
 
-@pytest.fixture
-def trouble(walker):
-    from walker import trouble
-
-    trouble.set_gate(True)
-    yield trouble
-    trouble.set_gate(True)
-
-
 def history(env, num_steps=150):
     """The output of each environment, step by step; actions depend on nothing else."""
     shown = {i: [] for i in range(env.num_envs)}

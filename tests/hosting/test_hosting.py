@@ -21,7 +21,8 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
-from waiting import attempts
+from pool_arguments import MODES
+from waiting import attempts, wait_until
 from weights import slow
 
 import cypool
@@ -34,7 +35,6 @@ HERE, PROCESS, PROCESSES = ({"num_workers": count} for count in (0, 1, 2))
 THREADS = {"workers": "threads", "num_workers": 2}
 # each pool of processes takes a new interpreter, which imports Gymnasium: most cases of one kind are slow tests
 HOSTS = [HERE, *slow(PROCESS), {"num_workers": 3}, THREADS]
-MODES = ["NextStep", "SameStep", "Disabled"]
 GO, RAISE, EXIT, HANG, RAISE_NEXT_RESET, TELL_NONSENSE, GRANDCHILD = range(7)
 
 
@@ -195,13 +195,6 @@ def fork_servers():
 def forkserver_of():
     (forkserver,) = fork_servers()
     return forkserver
-
-
-def wait_until(condition):
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        os.sched_yield()
 
 
 def gone(pid):

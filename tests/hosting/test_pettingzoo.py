@@ -12,6 +12,7 @@ import gymnasium
 import numpy as np
 import pytest
 from pettingzoo import ParallelEnv
+from pool_arguments import MODES
 from weights import slow
 
 import cypool
@@ -102,7 +103,6 @@ def made(name, **options):
     return getattr(module, "parallel_env", None)(**options)
 
 
-MODES = ["NextStep", "SameStep", "Disabled"]
 REAL = [("butterfly/knights_archers_zombies_v11", {"max_cycles": 60}),
         ("butterfly/cooperative_pong_v6", {"max_cycles": 15}),
         ("butterfly/pistonball_v6", {"max_cycles": 20, "n_pistons": 4}),

@@ -5,14 +5,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from cases import CASES
+from pool_arguments import MODES
 from weights import EXHAUSTIVE, one_of_each_class
 
 import cypool
 from cypool.envs import FAMILIES
 from cypool.envs.family import matches
 from cypool.testing import ParityError, check_parity
-
-MODES = ["NextStep", "SameStep", "Disabled"]
 
 
 def test_a_report_says_what_was_compared():

@@ -5,10 +5,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from waiting import wait_until
 from weights import exhaustive, slow
 
 pytestmark = pytest.mark.families("atari", "dm_control", "minigrid", "mujoco")
@@ -154,10 +154,3 @@ def test_no_process_stays_behind(number, status):
             run.kill()
     assert run.returncode == status and errors == ""
     wait_until(lambda: processes() == 0)
-
-
-def wait_until(condition):
-    end = time.monotonic() + 300
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)

@@ -3,7 +3,8 @@ import shutil
 
 import numpy as np
 import pytest
-from saving import MODES, NUM, assert_goes_on, make, started
+from pool_arguments import MODES
+from saving import NUM, assert_goes_on, make, started
 from waiting import attempts
 from weights import slow
 

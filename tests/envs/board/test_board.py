@@ -4,7 +4,7 @@ import importlib.util
 import numpy as np
 import pytest
 from family_tests import assert_edits_are_harmless, continues, equals, imports_nothing, refuses
-from saving import MODES
+from pool_arguments import MODES
 from state_edits import edited
 from weights import often_slow
 

@@ -1,7 +1,7 @@
 """Policies of rollouts where only some actions are legal."""
 import numpy as np
 import pytest
-from saving import MODES
+from pool_arguments import MODES
 
 import cypool
 

@@ -1,7 +1,7 @@
 """Games with turns: three views, legal actions, autoreset modes, and what else a pool has."""
 import numpy as np
 import pytest
-from saving import MODES
+from pool_arguments import MODES
 
 import cypool
 from cypool.spec import Array, Discrete, EnvSpec, Group

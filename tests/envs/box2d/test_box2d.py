@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 from family_tests import assert_edits_are_harmless, continues, equals, imports_nothing, play_whatever_comes, refuses
+from pool_arguments import MODES
 from state_edits import edited, fields_of, with_own
 from weights import slow
 
@@ -15,7 +16,6 @@ from cypool.testing import check_env
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 IDS = ["LunarLander-v3", "LunarLanderContinuous-v3", "BipedalWalker-v3", "BipedalWalkerHardcore-v3", "CarRacing-v3"]
-MODES = ["NextStep", "SameStep", "Disabled"]
 needs_box2d = pytest.mark.skipif(
     importlib.util.find_spec("Box2D") is None,
     reason="the package box2d is not installed: it has wheels for Python before 3.14 (the extra box2d-reference)")

@@ -4,13 +4,13 @@ import pickle
 
 import numpy as np
 import pytest
+from pool_arguments import MODES
 from saving import Player, actions_for, make, started
 from weights import slow
 
 import cypool
 
 NUM = 37          # two groups of 16, and one of five
-MODES = ["NextStep", "SameStep", "Disabled"]
 
 
 def play(id, mode, num_threads, batch_size, num_steps=250, **options):

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from family_tests import playing, refuses
 from gymnasium.envs.classic_control import PendulumEnv
+from pool_arguments import MODES
 from weights import exhaustive, often_slow, slow
 
 import cypool
 from cypool.testing import check_parity
 
 IDS = ["CartPole-v0", "CartPole-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Pendulum-v1", "Acrobot-v1"]
-MODES = ["NextStep", "SameStep", "Disabled"]
 
 
 def balance(obs):

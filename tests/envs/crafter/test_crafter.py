@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError
 import numpy as np
 import pytest
 from family_tests import assert_edits_are_harmless, continues, equals, imports_nothing, refuses
-from saving import MODES
+from pool_arguments import MODES
 from state_edits import edited, fields_of, with_own
 from weights import exhaustive, slow
 

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 from family_tests import assert_edits_are_harmless, continues, imports_nothing, refuses
-from saving import MODES
+from pool_arguments import MODES
 from state_edits import edited, with_own
 from weights import often_slow
 

@@ -6,10 +6,10 @@ environments, so that robots step in lanes where they can.
 from functools import partial
 
 from envs.mamujoco.variants import variants
+from pool_arguments import MODES
 from sweeping import Run, chosen, parity
 
 DEFAULTS = {"num_steps": 150, "seeds": [0, 1, 2]}
-MODES = ("NextStep", "SameStep", "Disabled")
 
 
 def runs(arguments):

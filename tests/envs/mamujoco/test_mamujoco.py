@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from envs.mamujoco.variants import CONFIGURATIONS, variants
 from family_tests import continues, equals, imports_nothing, pettingzoo_accepts, refuses
-from saving import MODES
+from pool_arguments import MODES
 from weights import often_slow
 
 import cypool

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from saving import MODES
+from pool_arguments import MODES
 from weights import slow
 
 import cypool

@@ -6,7 +6,8 @@ from importlib.metadata import PackageNotFoundError
 import numpy as np
 import pytest
 from family_tests import assert_edits_are_harmless, continues, imports_nothing, refuses
-from saving import MODES, bits
+from pool_arguments import MODES
+from saving import bits
 from state_edits import edited, number_in, with_own
 from weights import often_exhaustive, often_slow, slow
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from family_tests import continues, equals, refuses
-from saving import MODES
+from pool_arguments import MODES
 from state_edits import with_own
 from waiting import join
 from weights import often_exhaustive

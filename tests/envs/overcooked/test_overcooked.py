@@ -13,7 +13,7 @@ from family_tests import (
     refuses,
     refuses_other_forms,
 )
-from saving import MODES
+from pool_arguments import MODES
 from state_edits import edited, number_in
 from weights import often_slow
 

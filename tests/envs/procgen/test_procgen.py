@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from family_tests import continues, refuses
 from heap import heap_bytes
-from saving import MODES
+from pool_arguments import MODES
 from state_edits import edges, with_own
 from weights import often_exhaustive
 

@@ -5,6 +5,7 @@ from contextlib import nullcontext
 import gymnasium
 import numpy as np
 import pytest
+from comparing import assert_same
 from family_tests import continues, playing, refuses
 from gymnasium.vector import AutoresetMode
 from weights import often_slow, slow
@@ -39,12 +40,6 @@ MODES = list(AutoresetMode)
 
 def parts(obs):
     return obs if isinstance(obs, tuple) else (obs,)
-
-
-def same(got, want):
-    assert type(got) is type(want)
-    for a, b in zip(parts(got), parts(want), strict=True):
-        assert a.dtype == b.dtype and a.tobytes() == b.tobytes(), (a, b)
 
 
 def need(id):
@@ -102,7 +97,7 @@ def test_aliases(alias, id):
     one, other = (cypool.make(name, num_envs=3, seed=1) for name in (alias, id))
     assert one.env_spec.options == other.env_spec.options
     assert one.env_spec.max_episode_steps == other.env_spec.max_episode_steps
-    same(one.reset()[0], other.reset()[0])
+    assert_same(one.reset()[0], other.reset()[0])
 
 
 def test_every_toy_text_id_of_gymnasium_is_there():
@@ -244,20 +239,20 @@ def test_the_tuple_in_all_apis():
     assert isinstance(buffers.obs, tuple) and [part.shape for part in buffers.obs] == [(5, 4)] * 3
     out = cypool.make("Blackjack-v1", **options)
     obs, _ = env.reset()
-    same(obs, gym.reset())
+    assert_same(obs, gym.reset())
     first = dm.reset()
-    same(obs, first.observation.obs)
+    assert_same(obs, first.observation.obs)
     specs = dm.observation_spec().obs
     assert isinstance(specs, tuple) and [spec.num_values for spec in specs] == [32, 11, 2]
     assert gym.observation_space == env.single_observation_space
     out.reset()
     for t in range(5):
         want = env.step([1, 0, 1, 0])
-        same(gym.step([1, 0, 1, 0])[0], want[0])
-        same(dm.step([1, 0, 1, 0]).observation.obs, want[0])
+        assert_same(gym.step([1, 0, 1, 0])[0], want[0])
+        assert_same(dm.step([1, 0, 1, 0]).observation.obs, want[0])
         got = out.step([1, 0, 1, 0], out=buffers[t])
         for a, b in zip(got[:4], want[:4], strict=True):
-            same(a, b)
+            assert_same(a, b)
         for part, other in zip(buffers.obs, want[0], strict=True):
             assert part[t].tobytes() == other.tobytes()
         assert np.shares_memory(got[0][2], buffers.obs[2])
