@@ -272,7 +272,7 @@ cdef class ControlTask(SimulationInLanes):
         return 0
 
     cdef int copy_own(self, Simulation other) except -1 nogil:
-        memcpy(self.episode.data(), (<ControlTask>other).episode.data(), self.episode.size() * sizeof(double))
+        self.episode = (<ControlTask>other).episode
         self.random.has_spare = (<ControlTask>other).random.has_spare
         self.random.spare = (<ControlTask>other).random.spare
         if not copy_stream(self.random.rng, (<ControlTask>other).random.rng):

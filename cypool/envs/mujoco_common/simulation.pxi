@@ -224,7 +224,7 @@ cdef class Simulation(Env):
             self.variation.copy_from((<Simulation>other).variation, d)
         memcpy(d.buffer, from_data.buffer, d.nbuffer)
         self.frames.copy_from((<Simulation>other).frames)
-        memcpy(self.info.data(), (<Simulation>other).info.data(), self.info.size() * sizeof(double))
+        self.info = (<Simulation>other).info
         self.camera.copy_from((<Simulation>other).camera)
         d.time = from_data.time
         saved.set_awake(d, saved.get_awake(from_data))
