@@ -1,6 +1,7 @@
 // One environment's part of a step in lanes: what goes in, what comes out, and how MuJoCo repeats its last mj_step.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -106,7 +107,7 @@ public:
     bool take(int frames) {
         if (!is_ready) return false;
         is_ready = false;
-        if (!is_now(state) || std::memcmp(ctrl, d_->ctrl, static_cast<size_t>(m_->nu) * sizeof *ctrl)) return false;
+        if (!is_now(state) || !same(ctrl, d_->ctrl, m_->nu)) return false;
         put(result);
         for (int k = 0; k < frames; ++k) {
             last_time_ = d_->time;
@@ -161,11 +162,10 @@ private:
         int64_t size, first;
     };
 
-    static void copy(double* to, const double* from, int64_t n) {
-        std::memcpy(to, from, static_cast<size_t>(n) * sizeof *to);
-    }
+    static void copy(double* to, const double* from, int64_t n) { std::copy_n(from, n, to); }
     static bool same(const double* a, const double* b, int64_t n) {
-        return !std::memcmp(a, b, static_cast<size_t>(n) * sizeof *a);
+        // arrays without numbers may have no address
+        return n == 0 || !std::memcmp(a, b, static_cast<size_t>(n) * sizeof *a);
     }
     void get(State& s) const {
         copy(s.qpos, d_->qpos, m_->nq);
