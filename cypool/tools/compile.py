@@ -36,6 +36,9 @@ FLAGS = ["-std=c++20", "-O2", "-ffp-contract=off", "-fwrapv"]
 # the last one as steps run without the GIL in any case
 DIRECTIVES = {"language_level": "3", "embedsignature": "True", "freethreading_compatible": "True"}
 
+# made while one thread imports this module: before Python 3.12, other threads could meet the half of it
+sysconfig.get_config_vars()
+
 # held while a module is imported: until that has been done, it is in sys.modules without its contents
 _importing = threading.RLock()
 # by names of modules: of threads that compile the same, one does it

@@ -285,3 +285,19 @@ with ThreadPoolExecutor(8) as threads:
     print(set(threads.map(lambda _: cypool.compile({text!r}, "B"), range(8))))
 """)
     assert done.stdout == "{'local/B-v0'}\n", done.stderr
+
+
+def test_threads_that_import_it_first_find_pythons_configuration_whole(run_forked):
+    done = run_forked("""
+import sys, sysconfig, threading
+from concurrent.futures import ThreadPoolExecutor
+sys.setswitchinterval(1e-6)
+together = threading.Barrier(8)
+def suffix(_):
+    together.wait(60)
+    import cypool.tools.compile
+    return sysconfig.get_config_var("EXT_SUFFIX")
+with ThreadPoolExecutor(8) as threads:
+    print(None in threads.map(suffix, range(8)))
+""")
+    assert done.stdout == "False\n", done.stderr

@@ -1,5 +1,5 @@
 """How tests, benchmarks, fuzzers and the gallery use games of OpenSpiel."""
-from cases import Cases
+from cases import Cases, Sanitizer
 
 # any action may come
 LOSES = {"illegal": "lose"}
@@ -9,5 +9,6 @@ CASES = Cases(
     quick_ids=("openspiel/tic_tac_toe-v0", "openspiel/kuhn_poker-v0", "openspiel/2048-v0"),
     contract_options={"*": LOSES},
     is_small=True,
+    sanitizer=Sanitizer(target="openspiel", tests=("test_openspiel.py",)),
     fuzz_variants=(("openspiel/go-v0", {"board_size": 5}), ("openspiel/leduc_poker-v0", {**LOSES, "view": "players"}),
                    ("openspiel/backgammon-v0", {**LOSES, "view": "single", "chance_stream": "random_state"})))
