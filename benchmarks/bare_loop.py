@@ -22,3 +22,19 @@ def compiled():
 def pointer(array):
     """Returns a pointer to the elements of an array, or to a struct of MuJoCo's package."""
     return ctypes.c_void_p(array._address) if hasattr(array, "_address") else array.ctypes.data_as(ctypes.c_void_p)
+
+
+def loop_of(model, datas, actions, frame_skip, num_threads):
+    """Returns a candidate: takes actions, (steps, environments, controls), from the states of `datas`."""
+    steps, num_envs = actions.shape[:2]
+    pointers = (ctypes.c_void_p * num_envs)(*map(pointer, datas))
+    # the loop reads float64
+    controls = actions.astype("float64")
+
+    def run():
+        compiled().run(pointer(model), pointers, num_envs, pointer(controls), steps, frame_skip, num_threads)
+        return steps * num_envs
+
+    # the objects at the addresses have to live as long
+    run.owned = model, datas
+    return run

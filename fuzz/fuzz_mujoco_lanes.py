@@ -51,7 +51,7 @@ class Writer:
         return (f"<mujoco><compiler angle=\"radian\" {self.attributes(self.compiler())}/>"
                 f"<option {self.attributes(option)}>{flag}</option>"
                 f"<default><geom {self.attributes(self.contact())}/></default>"
-                f"<worldbody>{self.floor()}{bodies}</worldbody><actuator>{controls}</actuator>"
+                f"<worldbody>{self.floor()}{self.walls()}{bodies}</worldbody><actuator>{controls}</actuator>"
                 f"{self.tendon()}{self.sensor()}</mujoco>")
 
     def compiler(self):
@@ -61,6 +61,16 @@ class Writer:
         r, given = self.r, {"size": "9 9 9", "pos": self.numbers(3, -0.3, 0.3)}
         self.sometimes(given, 0.05, euler="0.1 0 0")
         return "" if r.random() < 0.1 else self.element("geom", type="plane", **given)
+
+    def walls(self):
+        r, walls = self.r, []
+        for _ in range(r.choice([0, 0, 0, 1, 3, 8])):
+            given = {"pos": self.numbers(3, -1, 1), "size": self.numbers(3, 0.05, 0.5)}
+            self.sometimes(given, 0.02, euler="0 0 1")
+            self.sometimes(given, 0.1, friction=self.numbers(3, 0.1, 1.5))
+            self.sometimes(given, 0.1, contype=r.choice([0, 1, 2]), conaffinity=r.choice([0, 1, 2]))
+            walls.append(self.element("geom", type="box", **given))
+        return "".join(walls)
 
     def contact(self):
         r = self.r

@@ -12,12 +12,12 @@ namespace cypool::lanes {
 struct PreContact {
     double dist, pos[3], normal[3], tangent[3];
 };
-// MuJoCo's collider of two capsules, for the few that are close
+// MuJoCo's own colliders, for the few geoms that are close
 struct Collider {
     using Function = int (*)(const RawModel*, RawData*, PreContact*, int, int, double);
-    Function function;
+    const Function* functions;  // by two shapes
     const mjModel* m;
-    mjData* d;  // of nobody else
+    mjData* d;  // for these calls only, with all boxes in their places
     // mju_rayGeom
     using Ray = double (*)(const double*, const double*, const double*, const double*, const double*, int, double*);
     Ray ray;
@@ -136,8 +136,8 @@ CYPOOL_LANES_INLINE void begin_tangent(const Real* normal, Real* tangent) {
 // mjc_PlaneSphere, mjc_PlaneCapsule
 CYPOOL_LANES_INLINE void collide_with_plane(const Description& m, Group& d, int number) {
     const Pair& p = m.pairs[static_cast<size_t>(number)];
-    const Real* const center = d.geom_pos[p.geom2];
-    const Real* const axis = d.geom_axis[p.geom2];
+    const Real* const center = d.geom_pos[p.place2];
+    const Real* const axis = d.geom_axis[p.place2];
     const Mask near = center[2] - p.floor <= p.bound;
     if (!any(near)) return;
     const bool is_capsule = p.type2 == CAPSULE;
@@ -161,10 +161,11 @@ CYPOOL_LANES_INLINE void collide_with_plane(const Description& m, Group& d, int 
     }
 }
 
-// mjc_Capsule's own function, for lanes whose capsules may be closer than they must be
-inline __attribute__((noinline)) void collide_capsules(const Description& m, Group& d, int number, int candidates,
-                                                       const Collider& collider) {
+// MuJoCo's own function, for lanes where two capsules, or a geom and a box, may be closer than they must be
+inline __attribute__((noinline)) void collide_exactly(const Description& m, Group& d, int number, int geom2,
+                                                      int candidates, const Collider& collider) {
     const Pair& p = m.pairs[static_cast<size_t>(number)];
+    const Collider::Function function = collider.functions[p.type1 * NUM_SHAPES + p.type2];
     Real dist[2], pos[2][3], normal[2][3], found[2];
     for (int c = 0; c < 2; ++c) {
         dist[c] = all(1e9);
@@ -173,13 +174,14 @@ inline __attribute__((noinline)) void collide_capsules(const Description& m, Gro
     }
     for (int l = 0; l < WIDTH; ++l) {
         if (!(candidates >> l & 1)) continue;
-        for (const int geom : {p.geom1, p.geom2})
-            for (int k = 0; k < 3; ++k) {
-                collider.d->geom_xpos[3 * geom + k] = lane(d.geom_pos[geom][k], l);
-                collider.d->geom_xmat[9 * geom + 2 + 3 * k] = lane(d.geom_axis[geom][k], l);
+        for (const int place : {p.place1, p.place2})
+            for (int k = 0; place >= 0 && k < 3; ++k) {
+                const int geom = m.geoms[place].number;
+                collider.d->geom_xpos[3 * geom + k] = lane(d.geom_pos[place][k], l);
+                collider.d->geom_xmat[9 * geom + 2 + 3 * k] = lane(d.geom_axis[place][k], l);
             }
         PreContact contacts[8];
-        const int count = collider.function(collider.m->raw, collider.d->raw, contacts, p.geom1, p.geom2, p.margin);
+        const int count = function(collider.m->raw, collider.d->raw, contacts, p.geom1, geom2, p.margin);
         for (int c = 0; c < count && c < 2; ++c) {
             lane(found[c], l) = 1;
             lane(dist[c], l) = contacts[c].dist;
@@ -201,12 +203,12 @@ inline __attribute__((noinline)) void collide_capsules(const Description& m, Gro
 
 // the nearest points of two segments, but for rounding; parallel ones are always candidates
 CYPOOL_LANES_INLINE int close_capsules(const Pair& p, const Group& d, const Mask& near, const Real* diff) {
-    const Real* const center1 = d.geom_pos[p.geom1];
-    const Real* const center2 = d.geom_pos[p.geom2];
+    const Real* const center1 = d.geom_pos[p.place1];
+    const Real* const center2 = d.geom_pos[p.place2];
     Real a1[3], a2[3];
     for (int k = 0; k < 3; ++k) {
-        a1[k] = d.geom_axis[p.geom1][k] * p.length1;
-        a2[k] = d.geom_axis[p.geom2][k] * p.length2;
+        a1[k] = d.geom_axis[p.place1][k] * p.length1;
+        a2[k] = d.geom_axis[p.place2][k] * p.length2;
     }
     const Real ma = dot3(a1, a1), mb = -dot3(a1, a2), mc = dot3(a2, a2), u = -dot3(a1, diff), v = dot3(a2, diff);
     const Real det = ma * mc - mb * mb;
@@ -228,8 +230,8 @@ CYPOOL_LANES_INLINE int close_capsules(const Pair& p, const Group& d, const Mask
 // mjc_SphereSphere, mjc_SphereCapsule, mjc_CapsuleCapsule
 CYPOOL_LANES_INLINE void collide_round(const Description& m, Group& d, int number, const Collider& collider) {
     const Pair& p = m.pairs[static_cast<size_t>(number)];
-    const Real* const center1 = d.geom_pos[p.geom1];
-    const Real* const center2 = d.geom_pos[p.geom2];
+    const Real* const center1 = d.geom_pos[p.place1];
+    const Real* const center2 = d.geom_pos[p.place2];
     const Real diff[3] = {center1[0] - center2[0], center1[1] - center2[1], center1[2] - center2[2]};
     const Mask near = dot3(diff, diff) <= p.bound * p.bound;
     if (!any(near)) return;
@@ -237,11 +239,11 @@ CYPOOL_LANES_INLINE void collide_round(const Description& m, Group& d, int numbe
     copy3(point, center2);
     if (p.type1 == CAPSULE) {
         const int candidates = close_capsules(p, d, near, diff);
-        if (candidates) collide_capsules(m, d, number, candidates, collider);
+        if (candidates) collide_exactly(m, d, number, p.geom2, candidates, collider);
         return;
     }
     if (p.type2 == CAPSULE) {
-        const Real* const axis = d.geom_axis[p.geom2];
+        const Real* const axis = d.geom_axis[p.place2];
         Real x = dot3(axis, diff);
         x = choose(x < -p.length2, all(-p.length2), choose(x > p.length2, all(p.length2), x));
         for (int k = 0; k < 3; ++k) point[k] = axis[k] * x + center2[k];
@@ -264,10 +266,55 @@ CYPOOL_LANES_INLINE void collide_round(const Description& m, Group& d, int numbe
     add_contact(m, d, number, active, dist, pos, normal, tangent);
 }
 
+// how far a sphere or capsule reaches along the axes, with its margin and errors of rounding
+CYPOOL_LANES_INLINE void reach_of(const Pair& p, const Group& d, Real* reach) {
+    for (int k = 0; k < 3; ++k) {
+        reach[k] = all(p.radius1 + p.margin + 1e-9);
+        if (p.type1 == CAPSULE) reach[k] = reach[k] + abs(d.geom_axis[p.place1][k]) * p.length1;
+    }
+}
+
+// Finds the boxes that one of the geoms may touch in one of the lanes.
+inline __attribute__((noinline)) void find_near_boxes(const Description& m, Group& d) {
+    Real low[3], high[3], reach[3];
+    for (int k = 0; k < 3; ++k) low[k] = all(1e300), high[k] = all(-1e300);
+    for (const Pair& p : m.pairs) {
+        if (p.type2 != BOX) continue;
+        reach_of(p, d, reach);
+        for (int k = 0; k < 3; ++k) {
+            const Real center = d.geom_pos[p.place1][k], below = center - reach[k];
+            low[k] = choose(below < low[k], below, low[k]);
+            high[k] = max(high[k], center + reach[k]);
+        }
+    }
+    d.near_boxes.clear();
+    for (size_t b = 0; b < m.boxes.size(); ++b) {
+        const Box& box = m.boxes[b];
+        Mask near = (low[0] <= box.center[0] + box.half[0]) & (high[0] >= box.center[0] - box.half[0]);
+        for (int k = 1; k < 3; ++k)
+            near = near & (low[k] <= box.center[k] + box.half[k]) & (high[k] >= box.center[k] - box.half[k]);
+        if (any(near)) d.near_boxes.push_back(static_cast<int>(b));
+    }
+}
+
+// mjc_SphereBox, mjc_CapsuleBox
+CYPOOL_LANES_INLINE void collide_with_boxes(const Description& m, Group& d, int number, const Collider& collider) {
+    const Pair& p = m.pairs[static_cast<size_t>(number)];
+    const Real* const center = d.geom_pos[p.place1];
+    Real reach[3];
+    reach_of(p, d, reach);
+    for (const int b : d.near_boxes) {
+        if (b < p.first_box || b >= p.first_box + p.num_boxes) continue;
+        const Box& box = m.boxes[static_cast<size_t>(b)];
+        Mask near = abs(center[0] - box.center[0]) <= reach[0] + box.half[0];
+        for (int k = 1; k < 3; ++k) near = near & (abs(center[k] - box.center[k]) <= reach[k] + box.half[k]);
+        if (any(near)) collide_exactly(m, d, number, box.geom, bits(near), collider);
+    }
+}
+
 CYPOOL_LANES_INLINE void place_geoms(const Description& m, Group& d) {
     for (int g = 0; g < m.num_geoms; ++g) {
         const Geom& geom = m.geoms[g];
-        if (!geom.is_used) continue;
         const int b = geom.body;
         Real* const pos = d.geom_pos[g];
         Real* const axis = d.geom_axis[g];
@@ -299,9 +346,13 @@ inline __attribute__((noinline)) void make_constraints(const Description& m, Gro
     d.num_rows = d.num_contacts = 0;
     joint_limits(m, d);
     place_geoms(m, d);
+    if (!m.boxes.empty()) find_near_boxes(m, d);
     for (int p = 0; p < m.num_pairs; ++p) {
-        if (m.pairs[static_cast<size_t>(p)].type1 == PLANE)
+        const Pair& pair = m.pairs[static_cast<size_t>(p)];
+        if (pair.type1 == PLANE)
             collide_with_plane(m, d, p);
+        else if (pair.type2 == BOX)
+            collide_with_boxes(m, d, p, collider);
         else
             collide_round(m, d, p, collider);
     }

@@ -21,7 +21,8 @@ enum Most {
     MAX_DOFS = 28,
     MAX_JOINTS = 28,
     MAX_POSITIONS = 29,
-    MAX_GEOMS = 28,
+    MAX_GEOMS = 28,  // that may touch and are no planes and boxes
+    MAX_BOXES = 256,
     MAX_INERTIA = 300,  // of the sparse inertia matrix
     MAX_CONTROLS = 28,
     MAX_SITES = 32,
@@ -33,7 +34,7 @@ enum Most {
 };
 // numbers of MuJoCo 3.17's enumerations; only versions in `PROVEN` are stepped in lanes
 enum Frame { SAME_NONE, SAME_BODY, SAME_INERTIA, SAME_BODY_ROTATION, SAME_INERTIA_ROTATION };
-enum Shape { PLANE = 0, SPHERE = 2, CAPSULE = 3 };
+enum Shape { PLANE = 0, SPHERE = 2, CAPSULE = 3, BOX = 6, NUM_SHAPES = 9 };
 enum Solver { GAUSS_SEIDEL = 0, NEWTON = 2 };
 enum { JOINT_WRAP = 1 };  // the kind of a tendon's part
 inline constexpr int PROVEN[] = {3017000};
@@ -44,6 +45,7 @@ inline constexpr double MIN_IMPEDANCE = 0.0001, MAX_IMPEDANCE = 0.9999, MIN_FRIC
 struct Impedance {
     double stiffness, damping, low, high, width, middle, power, flat, inverse_weight;
     bool is_flat;
+    bool operator==(const Impedance&) const = default;
 };
 
 struct Body {
@@ -80,13 +82,20 @@ struct Touch {
     double radius;
 };
 struct Geom {
-    int body, frame;
+    int number, body, frame;
     double pos[3], quat[4];
-    bool is_used, has_axis;
+    bool has_axis;
 };
-// two geoms that may touch, in the order in which MuJoCo lists contacts
+// a wall: it belongs to the world, and its sides are along the axes
+struct Box {
+    int geom;
+    double center[3], half[3];
+};
+// two geoms that may touch, or one and several boxes that are alike, in the order in which MuJoCo lists contacts
 struct Pair {
     int geom1, geom2, body1, body2, type1, type2, condim, num_dofs;
+    int place1, place2;  // of `geoms`; -1: a plane, or boxes
+    int first_box, num_boxes;
     int dofs[MAX_DOFS];
     bool is_negative[MAX_DOFS];
     uint32_t dof_mask;
@@ -107,6 +116,7 @@ struct Description {
     int columns[MAX_INERTIA];
     Actuator actuators[MAX_CONTROLS];
     Geom geoms[MAX_GEOMS];
+    std::vector<Box> boxes;
     Site sites[MAX_SITES];
     Tendon tendons[MAX_TENDONS];
     std::vector<Touch> touches;
@@ -156,7 +166,6 @@ public:
         joints(o);
         dofs(o);
         actuators(o);
-        geoms(o);
         sites(o);
         tendons(o);
         touches(o);
@@ -189,8 +198,8 @@ private:
 
     void check_class() const {
         refuse_if(m_->nbody > MAX_BODIES || m_->nv > MAX_DOFS || m_->njnt > MAX_JOINTS || m_->nq > MAX_POSITIONS
-                      || m_->ngeom > MAX_GEOMS || size("nC") > MAX_INERTIA || m_->nu > MAX_CONTROLS
-                      || m_->nsite > MAX_SITES || m_->ntendon > MAX_TENDONS,
+                      || size("nC") > MAX_INERTIA || m_->nu > MAX_CONTROLS || m_->nsite > MAX_SITES
+                      || m_->ntendon > MAX_TENDONS,
                   "it is too large");
         for (const char* name : {"neq", "nplugin", "nflex", "nmocap", "na", "npair", "nhistory", "nhfield"})
             refuse_if(size(name) != 0, name);
@@ -219,7 +228,7 @@ private:
         o.nu = static_cast<int>(m_->nu);
         o.num_bodies = static_cast<int>(m_->nbody);
         o.num_joints = static_cast<int>(m_->njnt);
-        o.num_geoms = static_cast<int>(m_->ngeom);
+        o.num_geoms = 0;
         o.num_inertia = static_cast<int>(size("nC"));
         o.timestep = m_->opt.timestep;
         o.tolerance = option<double>("opt.tolerance");
@@ -318,15 +327,34 @@ private:
         }
     }
 
-    void geoms(Description& o) const {
-        for (int k = 0; k < o.num_geoms; ++k) {
-            Geom& g = o.geoms[k];
-            g = {};
-            g.body = m_->geom_bodyid[k];
-            g.frame = array<unsigned char>("geom_sameframe")[k];
-            copy(g.pos, m_->geom_pos, k);
-            copy(g.quat, array<double>("geom_quat"), k);
-        }
+    // where lanes keep the place of a geom
+    int place(Description& o, int number) const {
+        for (int k = 0; k < o.num_geoms; ++k)
+            if (o.geoms[k].number == number) return k;
+        refuse_if(o.num_geoms == MAX_GEOMS, "it is too large");
+        Geom& g = o.geoms[o.num_geoms];
+        g = {};
+        g.number = number;
+        g.body = m_->geom_bodyid[number];
+        g.frame = array<unsigned char>("geom_sameframe")[number];
+        g.has_axis = array<int>("geom_type")[number] == CAPSULE;
+        copy(g.pos, m_->geom_pos, number);
+        copy(g.quat, array<double>("geom_quat"), number);
+        return o.num_geoms++;
+    }
+
+    int box(Description& o, int geom) const {
+        for (size_t k = 0; k < o.boxes.size(); ++k)
+            if (o.boxes[k].geom == geom) return static_cast<int>(k);
+        refuse_if(m_->geom_bodyid[geom] != 0, "a box may touch that does not belong to the world");
+        const double* const matrix = d_->geom_xmat + 9 * geom;
+        refuse_if(matrix[0] != 1 || matrix[4] != 1 || matrix[8] != 1, "a box is turned");
+        refuse_if(o.boxes.size() == MAX_BOXES, "it has too many boxes");
+        Box& added = o.boxes.emplace_back();
+        added.geom = geom;
+        copy(added.center, d_->geom_xpos, geom);
+        copy(added.half, m_->geom_size, geom);
+        return static_cast<int>(o.boxes.size()) - 1;
     }
 
     void sites(Description& o) const {
@@ -403,20 +431,37 @@ private:
                                      return p.geom1 != q.geom1 ? p.geom1 < q.geom1 : p.geom2 < q.geom2;
                                  });
             }
+        std::vector<Pair> joined;
+        for (const Pair& p : o.pairs) {
+            if (joined.empty() || !continues(joined.back(), p))
+                joined.push_back(p);
+            else
+                ++joined.back().num_boxes;
+        }
+        refuse_if(joined.size() > MAX_PAIRS, "it has too many geoms that may touch");
+        o.pairs.swap(joined);
         o.num_pairs = static_cast<int>(o.pairs.size());
+    }
+
+    // whether a box is the next of those that a pair has, and like them
+    static bool continues(const Pair& p, const Pair& next) {
+        return p.type2 == BOX && next.type2 == BOX && p.geom1 == next.geom1
+               && next.first_box == p.first_box + p.num_boxes && p.condim == next.condim && p.margin == next.margin
+               && p.friction == next.friction && p.impedance == next.impedance;
     }
 
     void add_pair(Description& o, int a, int b) const {
         const auto* const type = array<int>("geom_type");
         const int geom1 = type[a] > type[b] ? b : a, geom2 = type[a] > type[b] ? a : b;
         if (type[geom1] == PLANE && type[geom2] == PLANE) return;
-        refuse_if(o.num_pairs >= MAX_PAIRS, "it has too many geoms that may touch");
+        refuse_if(o.pairs.size() >= MAX_PAIRS + MAX_GEOMS * MAX_BOXES, "it has too many geoms that may touch");
         Pair p = {};
         p.geom1 = geom1, p.geom2 = geom2, p.type1 = type[geom1], p.type2 = type[geom2];
         p.body1 = m_->geom_bodyid[geom1], p.body2 = m_->geom_bodyid[geom2];
         refuse_if((p.type1 != PLANE && p.type1 != SPHERE && p.type1 != CAPSULE)
-                      || (p.type2 != SPHERE && p.type2 != CAPSULE) || (p.type1 == PLANE && p.body1 != 0),
-                  "it has other shapes than planes, spheres and capsules that may touch");
+                      || (p.type2 != SPHERE && p.type2 != CAPSULE && p.type2 != BOX)
+                      || (p.type1 == PLANE && (p.body1 != 0 || p.type2 == BOX)),
+                  "it has other shapes than planes, spheres, capsules and walls that may touch");
         p.radius1 = m_->geom_size[3 * geom1], p.length1 = m_->geom_size[3 * geom1 + 1];
         p.radius2 = m_->geom_size[3 * geom2], p.length2 = m_->geom_size[3 * geom2 + 1];
         p.margin = m_->geom_margin[a] + m_->geom_margin[b];
@@ -429,14 +474,12 @@ private:
             refuse_if(matrix[2] != 0 || matrix[5] != 0 || matrix[8] != 1, "a plane is not level");
             p.floor = d_->geom_xpos[3 * geom1 + 2];
         }
-        for (const int geom : {geom1, geom2}) {
-            o.geoms[geom].is_used |= type[geom] != PLANE;
-            o.geoms[geom].has_axis |= type[geom] == CAPSULE;
-        }
+        p.place1 = p.type1 == PLANE ? -1 : place(o, geom1);
+        p.place2 = p.type2 == BOX ? -1 : place(o, geom2);
+        if (p.type2 == BOX) p.first_box = box(o, geom2), p.num_boxes = 1;
         mix_parameters(p);
         collect_dofs(o, p);
         o.pairs.push_back(p);
-        ++o.num_pairs;
     }
 
     // mj_contactParam

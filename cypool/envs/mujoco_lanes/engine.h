@@ -55,8 +55,7 @@ public:
         for (const char* name : {"mjcb_passive", "mjcb_control", "mjcb_contactfilter", "mjcb_sensor", "mjcb_act_dyn",
                                  "mjcb_act_gain", "mjcb_act_bias"})
             callbacks_.push_back(static_cast<void* const*>(exported(name)));
-        constexpr int num_types = 9;  // mjNGEOMTYPES
-        collider_ = static_cast<const Collider::Function*>(exported("mjCOLLISIONFUNC"))[CAPSULE * num_types + CAPSULE];
+        colliders_ = static_cast<const Collider::Function*>(exported("mjCOLLISIONFUNC"));
         ray_ = reinterpret_cast<Collider::Ray>(exported("mju_rayGeom"));
     }
 
@@ -132,9 +131,12 @@ private:
     struct Lent {
         OwnData data;
         Batch batch;
-        Lent(const mjModel* m, const Description& description, Collider::Function collider, Collider::Ray ray)
+        Lent(const mjModel* m, const Description& description, const Collider::Function* colliders, Collider::Ray ray)
             : data(make_data(m, false)),
-              batch(description, {collider, m, data.get(), ray}) {}
+              batch(description, {colliders, m, data.get(), ray}) {
+            // places boxes
+            forward(m, data.get());
+        }
     };
     std::unique_ptr<Lent> borrow() {
         {
@@ -145,12 +147,12 @@ private:
                 return lent;
             }
         }
-        return std::make_unique<Lent>(m_, description_, collider_, ray_);
+        return std::make_unique<Lent>(m_, description_, colliders_, ray_);
     }
 
     const mjModel* m_;
     Description description_;
-    Collider::Function collider_;
+    const Collider::Function* colliders_;
     Collider::Ray ray_;
     std::vector<void* const*> callbacks_;
     std::mutex mutex_;

@@ -1,6 +1,8 @@
 // Four environments in lanes: their state, and all that a step computes of it.
 #pragma once
 
+#include <vector>
+
 #include "cypool/envs/mujoco_lanes/description.h"
 #include "cypool/envs/mujoco_lanes/spatial.h"
 
@@ -30,6 +32,7 @@ struct Group {
     Real xpos[MAX_BODIES][3], xquat[MAX_BODIES][4], xmat[MAX_BODIES][9], xipos[MAX_BODIES][3], ximat[MAX_BODIES][9];
     Real xanchor[MAX_JOINTS][3], xaxis[MAX_JOINTS][3], com[3], cinert[MAX_BODIES][10], crb[MAX_BODIES][10];
     Real cdof[MAX_DOFS][6], M[MAX_INERTIA], LD[MAX_INERTIA], LD_inverse[MAX_DOFS];
+    std::vector<int> near_boxes;  // of collisions, in the order of their numbers
     Real geom_pos[MAX_GEOMS][3], geom_axis[MAX_GEOMS][3], site_pos[MAX_SITES][3], tendon_length[MAX_TENDONS];
     // of velocities
     Real cvel[MAX_BODIES][6], cdof_dot[MAX_DOFS][6], bias[MAX_DOFS], passive[MAX_DOFS], actuator[MAX_DOFS];

@@ -43,7 +43,7 @@ cdef class SimulationInLanes(Simulation):
         return True
 
     cdef object why_mj_step(self):
-        if self.spec.options["physics"] != "lanes":
+        if self.spec.options.get("physics") == "mj_step":
             return 'physics="mj_step"'
         if not type(self).__module__.startswith("cypool.envs."):
             return "a class outside of cypool may read anything"

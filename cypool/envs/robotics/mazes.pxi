@@ -12,6 +12,7 @@ from cypool.envs.common.numpy_math cimport clip, exp, norm, sum_of_squares
 from cypool.envs.mujoco_common cimport guard
 from cypool.envs.mujoco_common.mujoco_common cimport Model
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.mujoco_lanes.record cimport CFRC_EXT, XPOS
 from cypool.random cimport integers
 
 # the reference tries for ever
@@ -212,7 +213,10 @@ cdef class _AntMaze(Maze):
         cdef const double* position = self.data.xpos + 3 * self.torso
         cdef double x = position[0], y = position[1]
         self.set_controls(action)
-        self.info[self.info.size() - 1] += guard.simulate(self.model, self.data, self.frame_skip, self.first_force >= 0)
+        if not self.take_result():
+            self.leave_lanes()
+            self.info[self.info.size() - 1] += guard.simulate(self.model, self.data, self.frame_skip,
+                                                              self.first_force >= 0)
         self.clip_forces()
         self.judge()
         self.info[X_VELOCITY] = (position[0] - x) / self.dt
@@ -278,6 +282,7 @@ cdef class AntMaze(_AntMaze):
         self.forward_reward_weight = spec.options["forward_reward_weight"]
         # infos have their cost, whatever is observed
         self.first_force = 1
+        self.reads = 1 << XPOS | 1 << CFRC_EXT
 
     cdef int begin_episode(self) except -1 nogil:
         Maze.begin_episode(self)
@@ -321,6 +326,7 @@ cdef class AntMazeV4(_AntMaze):
         self.torso = self.body("torso")
         self.use_contact_forces = spec.options["use_contact_forces"]
         self.first_force = 0 if self.use_contact_forces else -1
+        self.reads = 1 << XPOS | self.use_contact_forces << CFRC_EXT
 
     cdef int begin_episode(self) except -1 nogil:
         Maze.begin_episode(self)

@@ -2,12 +2,13 @@
 from libcpp.vector cimport vector
 
 from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
-from cypool.envs.mujoco_common.mujoco_common cimport Model, Simulation
+from cypool.envs.mujoco_common.mujoco_common cimport Model
+from cypool.envs.mujoco_lanes.mujoco_lanes cimport SimulationInLanes
 
 
 # The base class of all robots of Gymnasium-Robotics: members of a subclass, and methods that it implements.
 
-cdef class RoboticsEnv(Simulation):
+cdef class RoboticsEnv(SimulationInLanes):
     cdef mjModel* own                    # the model with a separate struct; fields that __init__ names are written
     cdef int frame_skip                  # MuJoCo's steps in one of ours
     cdef double dt                       # seconds of a step

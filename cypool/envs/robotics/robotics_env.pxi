@@ -13,6 +13,7 @@ from cypool.env cimport Slot
 from cypool.envs.common.numpy_math cimport clip, norm, sum_of_squares
 from cypool.envs.mujoco_common cimport guard, libmujoco, saved
 from cypool.envs.mujoco_common.mujoco_common cimport Camera, Edit, Model, Simulation, Variation, held, load_edited
+from cypool.envs.mujoco_lanes.mujoco_lanes cimport READS_UNKNOWN, SimulationInLanes
 from cypool.random cimport normal as draw_normal, uniform as draw_uniform
 
 
@@ -47,7 +48,7 @@ cdef double distance_blas(const double* a, const double* b, int n) noexcept nogi
     return norm(way, n)
 
 
-cdef class RoboticsEnv(Simulation):
+cdef class RoboticsEnv(SimulationInLanes):
     """Base of the robots of Gymnasium-Robotics.
 
     Follows gymnasium-robotics 1.4.2, addition by addition and draw by draw. An error of MuJoCo, or a
@@ -73,6 +74,7 @@ cdef class RoboticsEnv(Simulation):
             written: Names of the model's fields that it writes to.
         """
         options = spec.options
+        self.reads = READS_UNKNOWN
         self.loaded = held(model)
         self.variation = Variation(model, options["randomize"] or {}, tuple(name.encode() for name in written))
         self.own = self.variation.edit()
@@ -80,7 +82,8 @@ cdef class RoboticsEnv(Simulation):
         self.model = self.own if written or options["randomize"] or model.mj.nsensor > 0 else model.mj
         self.camera = Camera(model, options)
         self.data = guard.make_data(self.model, self.camera.sees_contacts)
-        self.frame_skip, self.dt = frame_skip, frame_skip * self.model.opt.timestep
+        self.frame_skip = self.num_mj_steps = frame_skip
+        self.dt = frame_skip * self.model.opt.timestep
         if start is None:
             self.init_qpos.assign(self.data.qpos, self.data.qpos + self.model.nq)
             self.init_qvel.assign(self.data.qvel, self.data.qvel + self.model.nv)
@@ -127,6 +130,7 @@ cdef class RoboticsEnv(Simulation):
 
     cdef int reset_data(self) except -1 nogil:
         guard.reset_data(self.model, self.data)
+        self.leave_lanes()
         return 0
 
     cdef void set_initial(self) noexcept nogil:
@@ -211,7 +215,7 @@ cdef class RoboticsEnv(Simulation):
 
     cdef object render(self):
         self._set_up_scene()
-        return Simulation.render(self)
+        return SimulationInLanes.render(self)
 
     cdef object save_own(self):
         return (tuple(self.info), tuple(self.goal), tuple(self.achieved_goal), tuple(self.desired_goal),
@@ -234,10 +238,11 @@ cdef class RoboticsEnv(Simulation):
         self.info, goals, self.episode, written = checked
         self.variation.set_contents(written)
         self.goal, self.achieved_goal, self.desired_goal = goals
+        self.leave_lanes()
         return 0
 
     cdef int copy_own(self, Simulation other) except -1 nogil:
         self.goal, self.episode = (<RoboticsEnv>other).goal, (<RoboticsEnv>other).episode
         self.achieved_goal = (<RoboticsEnv>other).achieved_goal
         self.desired_goal = (<RoboticsEnv>other).desired_goal
-        return 0
+        return self.copy_lanes(<SimulationInLanes>other)

@@ -10,6 +10,7 @@ import numpy as np
 from cypool.envs.mujoco_common import ant
 from cypool.envs.mujoco_common.specs import (
     CAMERA_CONFIG,
+    PHYSICS,
     SIMULATION,
     check_with_model,
     info_of,
@@ -76,6 +77,7 @@ def describe_robot(model: Any, options: dict[str, Any], *, obs_size: int, num_ac
         info=info_of(info, options),
         render_fps=render_fps,
         options=options,
+        unsaved_options=("physics",),
         goals=goals,
     )
 
@@ -189,8 +191,8 @@ _MAZE = {
     "continuing_task": boolean(True, "Whether an episode continues at the goal."),
     "reset_target": boolean(False, "Whether there is then another goal."),
 }
-_ANT_V4 = {"ctrl_cost_weight": ant.CTRL_COST_WEIGHT, "use_contact_forces": ant.USE_CONTACT_FORCES, **ant.COSTS,
-           **ant.RANGES}
+_ANT_V4 = {"physics": PHYSICS, "ctrl_cost_weight": ant.CTRL_COST_WEIGHT, "use_contact_forces": ant.USE_CONTACT_FORCES,
+           **ant.COSTS, **ant.RANGES}
 
 
 def _load_maze(kind: str, version: int, options: dict[str, Any]) -> Any:
@@ -220,6 +222,7 @@ def point_maze(options: dict[str, Any]) -> EnvSpec:
     **_MAZE,
     xml_file=unchecked(None, "The robot: a path, or the name of one of Gymnasium's files; None: Gymnasium's "
                                     "ant."),
+    physics=PHYSICS,
     frame_skip=integer(5, 1, 1_000_000, "How many steps of MuJoCo a step makes."), forward_reward_weight=ant.WEIGHT,
     ctrl_cost_weight=ant.CTRL_COST_WEIGHT, **ant.COSTS, main_body=ant.MAIN_BODY, **ant.RANGES,
     include_cfrc_ext_in_observation=ant.SEES_FORCES)

@@ -4,9 +4,8 @@
 the same states, and episodes do not end.
 """
 import copy
-import ctypes
 
-from bare_loop import compiled, pointer
+from bare_loop import loop_of
 from measuring import Table, chosen, envpool, random_actions, steps_of
 
 import cypool
@@ -41,20 +40,11 @@ def loop_of_dm_control(domain, task, actions):
 
 def bare_loop(domain, task, num_threads, actions):
     """Returns a candidate: takes the actions from states in which episodes begin."""
-    env, (steps, num_envs) = load(domain, task, 0), actions.shape[:2]
-    model, envs = env.physics.model.ptr, []
-    for _ in range(num_envs):
+    env, datas = load(domain, task, 0), []
+    for _ in range(actions.shape[1]):
         env.reset()
-        envs.append(copy.copy(env.physics.data.ptr))
-    pointers = (ctypes.c_void_p * num_envs)(*map(pointer, envs))
-
-    def run():
-        compiled().run(pointer(model), pointers, num_envs, pointer(actions), steps, env._n_sub_steps, num_threads)
-        return steps * num_envs
-
-    # the objects at the addresses have to live as long
-    run.owned = envs
-    return run
+        datas.append(copy.copy(env.physics.data.ptr))
+    return loop_of(env.physics.model.ptr, datas, actions, env._n_sub_steps, num_threads)
 
 
 def steps(arguments):

@@ -3,10 +3,9 @@
 Both take the same actions; in the loop, episodes do not end.
 """
 import copy
-import ctypes
 
 import gymnasium
-from bare_loop import compiled, pointer
+from bare_loop import loop_of
 from measuring import Table, chosen, random_actions, steps_of
 
 import cypool
@@ -18,22 +17,11 @@ ROBOTS = ("HalfCheetah-v5", "Hopper-v5", "Walker2d-v5", "Ant-v5", "Humanoid-v5",
 
 def bare_loop(env_id, num_threads, actions):
     """Returns a candidate: takes the actions from states in which episodes begin."""
-    env, (steps, num_envs) = gymnasium.make(env_id).unwrapped, actions.shape[:2]
-    datas = []
-    for seed in range(num_envs):
+    env, datas = gymnasium.make(env_id).unwrapped, []
+    for seed in range(actions.shape[1]):
         env.reset(seed=seed)
         datas.append(copy.copy(env.data))
-    pointers = (ctypes.c_void_p * num_envs)(*map(pointer, datas))
-    # the loop reads float64
-    controls = actions.astype("float64")
-
-    def run():
-        compiled().run(pointer(env.model), pointers, num_envs, pointer(controls), steps, env.frame_skip, num_threads)
-        return steps * num_envs
-
-    # the objects at the addresses have to live as long
-    run.owned = datas
-    return run
+    return loop_of(env.model, datas, actions, env.frame_skip, num_threads)
 
 
 def bare(arguments):

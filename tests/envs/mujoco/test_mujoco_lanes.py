@@ -28,6 +28,8 @@ IDS = [f"{name}-v{version}" for name in (
     "InvertedDoublePendulum") for version in (4, 5)]
 TASKS = [pytest.param(f"dm_control/{task}-v0", marks=pytest.mark.families("dm_control"))
          for task in ("cheetah-run", "walker-run", "hopper-hop", "humanoid-walk", "humanoid-run_pure_state")]
+MAZES = [pytest.param(f"AntMaze_{name}", marks=pytest.mark.families("robotics"))
+         for name in ("UMaze-v5", "Large-v4", "Medium-v3")]
 # a body that floats, spheres and capsules that touch each other and a plane
 SPIDER = """
 <mujoco>
@@ -35,6 +37,7 @@ SPIDER = """
   <default><geom friction="0.7" condim="{condim}" margin="0.003"/></default>
   <worldbody>
     <geom type="plane" size="9 9 9" {plane}/>
+    {walls}
     <body pos="0 0 0.6">
       <freejoint/>
       <geom type="sphere" size="0.2"/>
@@ -59,11 +62,16 @@ SPIDER = """
 MOTOR = '<motor joint="knee" gear="9" ctrllimited="true" ctrlrange="-1 1"/>'
 
 
-def own_robot(tmp_path, option="", condim=3, plane=""):
+# boxes into which the robot falls, of which two are alike
+WALLS = """<geom type="box" size="0.5 0.1 0.3" pos="0 0.4 0.2"/><geom type="box" size="0.5 0.1 0.3" pos="0 -0.5 0.2"/>
+           <geom type="box" size="0.1 0.6 0.3" pos="0.9 0 0.2" friction="0.2"/>"""
+
+
+def own_robot(tmp_path, option="", condim=3, plane="", walls=""):
     """Returns the path of a robot of nine degrees of freedom."""
     path = tmp_path / "spider.xml"
     text = SPIDER.replace("<joint axis", '<joint name="knee" axis', 1)
-    path.write_text(text.format(option=option, condim=condim, plane=plane, actuators=MOTOR))
+    path.write_text(text.format(option=option, condim=condim, plane=plane, walls=walls, actuators=MOTOR))
     return str(path)
 
 
@@ -124,6 +132,15 @@ def test_lanes_of_an_own_robot_have_the_bits_of_mj_step(tmp_path, option, condim
     assert lanes.compare(300, 60, 3, 0.3, 1) == ""
 
 
+@pytest.mark.parametrize("condim", [1, 3])
+def test_lanes_of_a_robot_between_walls_have_the_bits_of_mj_step(tmp_path, condim):
+    lanes = make_lanes(load_model(own_robot(tmp_path, condim=condim, walls=WALLS)))
+    for noise in (0.1, 0.5):
+        before = lanes.num_compared()
+        assert lanes.compare(300, 60, 3, noise, 1) == ""
+        assert lanes.num_compared() - before > 1500
+
+
 @pytest.mark.parametrize(("option", "reason"), [
     ('density="1.2"', "fluid"), ('cone="elliptic"', "cone"), ('solver="CG"', "solver"),
     ('integrator="implicit"', "integrator"), ('jacobian="sparse"', "sparse"),
@@ -157,13 +174,19 @@ def test_random_models_are_equal_or_refused():
     assert int(re.search(r"(\d+) equal$", done.stdout, re.MULTILINE)[1]) >= 10, done.stdout
 
 
-@pytest.mark.parametrize(("parts", "reason"), [({"condim": 4}, "dimensions"), ({"plane": 'euler="9 0 0"'}, "level")])
+@pytest.mark.parametrize(("parts", "reason"), [
+    ({"condim": 4}, "dimensions"), ({"plane": 'euler="9 0 0"'}, "level"),
+    ({"walls": '<geom type="box" size="1 1 1" euler="0 0 9"/>'}, "a box is turned"),
+    ({"walls": '<geom type="box" size="1 1 1"/>' * 257}, "too many boxes"),
+    ({"walls": '<body pos="3 0 0"><geom type="box" size="1 1 1"/></body>'}, "a body is apart"),
+    ({"walls": '<geom type="cylinder" size="1 1 1"/>'}, "other shapes"),
+])
 def test_lanes_refuse_contacts_outside_of_their_class(tmp_path, parts, reason):
     with pytest.raises(ValueError, match=reason):
         make_lanes(load_model(own_robot(tmp_path, **parts)))
 
 
-@pytest.mark.parametrize("env_id", [*IDS, *TASKS])
+@pytest.mark.parametrize("env_id", [*IDS, *TASKS, *MAZES])
 @pytest.mark.parametrize("num_threads", [0, 2])
 def test_pool_in_lanes_steps_as_one_by_mj_step(env_id, num_threads):
     with make_both(env_id, num_threads=num_threads)[0] as lanes, make_both(env_id)[1] as mj_step:
@@ -188,7 +211,8 @@ def test_pool_in_lanes_resets_as_one_by_mj_step(autoreset_mode):
     step_both(pools, np.random.default_rng(1), 60)
 
 
-@pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Ant-v5", "Humanoid-v5", "InvertedDoublePendulum-v4", *TASKS])
+@pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Ant-v5", "Humanoid-v5", "InvertedDoublePendulum-v4", *TASKS,
+                                    *MAZES])
 def test_states_of_a_pool_in_lanes_are_those_of_mj_step(env_id):
     rng = np.random.default_rng(2)
     pools = make_both(env_id)

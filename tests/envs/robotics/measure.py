@@ -1,18 +1,21 @@
 """Gymnasium-Robotics next to gymnasium-robotics and EnvPool, which has another MuJoCo; resets do not count.
 
-With `--table bare`: how much of a step is MuJoCo's, which is the reference's call of it alone, without the clock that
-MuJoCo's Python package sets. With `--table goals`: the reward of 256 goals, 1,000 times.
+With `--table loop`: ants in mazes next to the same steps of MuJoCo in a loop in C++ (bare_loop.cpp, needs g++), in
+which episodes do not end. With `--table bare`: how much of a step is MuJoCo's, which is the reference's call of it
+alone, without the clock that MuJoCo's Python package sets. With `--table goals`: the reward of 256 goals, 1,000 times.
 """
+import copy
 import time
 
 import mujoco
 import numpy as np
+from bare_loop import loop_of
 from measuring import Table, chosen, envpool, random_actions, steps_of
 
 import cypool
 from cypool.envs.robotics.reference import make
 
-DEFAULTS = {"num_envs": 8, "seconds": 0.0}
+DEFAULTS = {"num_envs": 8, "num_threads": 1, "seconds": 0.0}
 IDS = ["FetchReach-v4", "FetchPush-v4", "FetchPickAndPlace-v4", "FetchSlide-v4", "HandReach-v3",
        "HandManipulateBlock-v1", "HandManipulatePen-v1", "HandManipulateBlock_ContinuousTouchSensors-v1",
        "PointMaze_UMaze-v3", "AntMaze_UMaze-v5", "AntMaze_Large-v4", "AdroitHandDoor-v1", "AdroitHandHammer-v1",
@@ -82,6 +85,19 @@ def bare(arguments):
                           "mj_step": simulation_of(reference, actions[:, 0], limit)}
 
 
+def loop(arguments):
+    for id in chosen([id for id in IDS if id.startswith("AntMaze")], arguments.patterns):
+        lanes, mj_step = (cypool.make(id, num_envs=arguments.num_envs, num_threads=arguments.num_threads, seed=0,
+                                      physics=physics) for physics in ("lanes", "mj_step"))
+        actions, env, datas = random_actions(lanes.single_action_space, 64, arguments.num_envs), make(id).unwrapped, []
+        for seed in range(arguments.num_envs):
+            env.reset(seed=seed)
+            datas.append(copy.copy(env.ant_env.data))
+        yield f"`{id}`", {"lanes": steps_of(lanes, actions), "mj_step": steps_of(mj_step, actions),
+                          "loop": loop_of(env.ant_env.model, datas, actions, env.ant_env.frame_skip,
+                                          arguments.num_threads)}
+
+
 def rewards_of(env, goals):
     def run():
         for _ in range(1000):
@@ -102,4 +118,5 @@ def goals(arguments):
 
 TABLES = {"steps": Table(steps, ("cypool", "one", "gymnasium-robotics", "EnvPool"),
                          (("gymnasium-robotics", "cypool"), ("gymnasium-robotics", "one"), ("EnvPool", "cypool"))),
+          "loop": Table(loop, ("lanes", "mj_step", "loop"), (("loop", "lanes"), ("mj_step", "lanes")), ("wall", "CPU")),
           "bare": Table(bare, ("cypool", "mj_step")), "goals": Table(goals, ("cypool", "gymnasium-robotics"))}
