@@ -3,6 +3,8 @@
     python examples/ppo_fast.py --env-id CartPole-v1 --seeds 0 1 2
     python examples/ppo_fast.py --env-id LunarLander-v3 --seeds 0 1 2
     python examples/ppo_fast.py --env-id MiniGrid-DoorKey-8x8-v0 --seeds 0 1 2
+    python examples/ppo_fast.py --env-id HalfCheetah-v5 --seeds 0 1 2
+    python examples/ppo_fast.py --env-id Ant-v5 --seeds 0 --physics mj_step
 
 The engine collects on a thread: `cypool.MLP` draws the actions of a whole rollout, and returns log-probabilities and
 values. Meanwhile torch learns from the rollout before, which was made by the policy of one update ago. A run ends where
@@ -12,6 +14,7 @@ reward a random policy meets once in thirty thousand steps, the learner also get
 import argparse
 import csv
 import itertools
+import math
 import platform
 import sys
 import time
@@ -35,6 +38,12 @@ SETTINGS = {
                                 "value_std": 0.01,
                                 "env_options": {"obs_type": "onehot", "image_only": True},
                                 "total_timesteps": 1_000_000},
+    "HalfCheetah-v5": {"goal": 2000, "num_envs": 64, "num_steps": 64, "gamma": 0.99, "learning_rate": 1e-3,
+                       "update_epochs": 5, "minibatch_size": 512, "entropy": 0, "normalize": True,
+                       "total_timesteps": 2_000_000},
+    "Ant-v5": {"goal": 1000, "num_envs": 64, "num_steps": 64, "gamma": 0.99, "learning_rate": 1e-3,
+               "update_epochs": 5, "minibatch_size": 512, "entropy": 0, "normalize": True,
+               "total_timesteps": 4_000_000},
 }
 NUMBERS = {"goal": float, "num_envs": int, "num_steps": int, "gamma": float, "gae_lambda": float,
            "learning_rate": float, "update_epochs": int, "minibatch_size": int, "entropy": float, "clip": float,
@@ -47,6 +56,7 @@ def parse_args():
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
     parser.add_argument("--csv", default="ppo_fast.csv")
     parser.add_argument("--torch-threads", type=int, default=1)
+    parser.add_argument("--physics", choices=["lanes", "mj_step"], help="what steps MuJoCo's robots")
     for name, kind in NUMBERS.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=kind, help="by default that of the environment")
     args = parser.parse_args()
@@ -55,6 +65,8 @@ def parse_args():
     for name, value in settings.items():
         if getattr(args, name, None) is None:
             setattr(args, name, value)
+    if args.physics:
+        args.env_options = {**args.env_options, "physics": args.physics}
     if args.total_timesteps < args.num_steps * args.num_envs:
         parser.error(f"--total-timesteps: expected at least a rollout of {args.num_steps * args.num_envs} steps")
     return args
@@ -66,6 +78,8 @@ class Network(nn.Module):
     def __init__(self, inputs, outputs, std, activation):
         super().__init__()
         self.activation = getattr(torch, activation)
+        # of a policy whose outputs are means of Gaussians
+        self.register_parameter("log_std", None)
         sizes = [inputs, 64, 64, outputs]
         self.layers = nn.ModuleList(nn.Linear(n, m) for n, m in itertools.pairwise(sizes))
         for layer, scale in zip(self.layers, (2**0.5, 2**0.5, std), strict=True):
@@ -82,6 +96,33 @@ class Network(nn.Module):
         weights = [layer.weight.detach().numpy() for layer in self.layers]
         biases = [layer.bias.detach().numpy() for layer in self.layers]
         return [weights[0] / std, *weights[1:]], [biases[0] - weights[0] @ (mean / std), *biases[1:]]
+
+
+def policy_for(spec, inputs, activation):
+    """Returns a network and the kind of its output: logits of an action, or means of Gaussians."""
+    if hasattr(spec.action, "n"):
+        return Network(inputs, spec.action.n, 0.01, activation), "categorical"
+    policy = Network(inputs, spec.action.low.size, 0.01, activation)
+    policy.log_std = nn.Parameter(torch.zeros(spec.action.low.size))
+    return policy, "gaussian"
+
+
+def judge(policy, obs, actions):
+    """Returns the log-probabilities of actions, and the entropies."""
+    out = policy(obs)
+    if policy.log_std is None:
+        logs = out.log_softmax(-1)
+        return logs.gather(1, actions[:, None]).squeeze(1), -(logs.exp() * logs).sum(-1)
+    constant = 0.5 * math.log(2 * math.pi)
+    logs = -0.5 * ((actions - out) * (-policy.log_std).exp()).square() - policy.log_std - constant
+    return logs.sum(-1), (policy.log_std + 0.5 + constant).sum()
+
+
+def for_engine(policy, value, mean, std):
+    """Returns arguments of `cypool.MLP`, and of its `update`."""
+    log_std = {} if policy.log_std is None else {"log_std": policy.log_std.detach().numpy()}
+    weights, biases = policy.for_engine(mean, std)
+    return {"weights": weights, "biases": biases, "value": value.for_engine(mean, std), **log_std}
 
 
 class Statistics:
@@ -168,14 +209,13 @@ def update(args, optimizer, parameters, policy, value, batch):
     for _ in range(args.update_epochs):
         for rows in torch.randperm(len(obs)).split(args.minibatch_size):
             some = obs.index_select(0, rows)
-            logits = policy(some)
-            logs = logits.log_softmax(-1)
-            ratio = (logs.gather(1, actions[rows, None]).squeeze(1) - log_probs[rows]).exp()
+            logs, entropies = judge(policy, some, actions[rows])
+            ratio = (logs - log_probs[rows]).exp()
             gains = advantages[rows]
             gains = (gains - gains.mean()) / (gains.std() + 1e-8)
             gain = torch.min(gains * ratio, gains * ratio.clamp(1 - args.clip, 1 + args.clip)).mean()
-            entropy = -(logs.exp() * logs).sum(-1).mean()
-            loss = 0.5 * (value(some).squeeze(-1) - returns[rows]).square().mean() - gain - args.entropy * entropy
+            errors = value(some).squeeze(-1) - returns[rows]
+            loss = 0.5 * errors.square().mean() - gain - args.entropy * entropies.mean()
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(parameters, 0.5)
@@ -189,15 +229,14 @@ def learn(args, seed):
     collector = Collector(args, seed)
     spec = collector.env.env_spec
     inputs = int(np.prod(spec.observation.shape))
-    policy = Network(inputs, spec.action.n, 0.01, args.activation)
+    policy, output = policy_for(spec, inputs, args.activation)
     value = Network(inputs, 1, args.value_std, args.activation)
     parameters = [*policy.parameters(), *value.parameters()]
     optimizer = torch.optim.Adam(parameters, lr=args.learning_rate, eps=1e-5, fused=True)
     seen, discounted, novelty = Statistics(inputs), Statistics(), Novelty()
     going = np.zeros(args.num_envs)
     mean, std = np.zeros(inputs), np.ones(inputs)
-    mlp = cypool.MLP(spec, *policy.for_engine(mean, std), activation=args.activation, output="categorical",
-                     value=value.for_engine(mean, std), seed=seed)
+    mlp = cypool.MLP(spec, **for_engine(policy, value, mean, std), activation=args.activation, output=output, seed=seed)
     rollout_size = args.num_steps * args.num_envs
     num_updates = args.total_timesteps // rollout_size
     with ThreadPoolExecutor(1) as thread, collector.env:
@@ -209,7 +248,7 @@ def learn(args, seed):
             following = mlp.values(obs[-1])
             # the next rollout, by the policy that there is: it is made while this one is learnt from
             if k + 1 < num_updates:
-                mlp.update(*policy.for_engine(mean, std), value=value.for_engine(mean, std))
+                mlp.update(**for_engine(policy, value, mean, std))
                 future = thread.submit(collector.collect, mlp)
             yield ((k + 1) * rollout_size, time.perf_counter() - began, time.process_time() - cpu,
                    np.mean(episodes) if episodes else float("nan"))
@@ -230,8 +269,9 @@ def learn(args, seed):
             advantages = advantages_of(args, rollout, rewards.astype(np.float32), following)
             inputs_of = (flat - used[0]) / used[1] if args.normalize else flat
             chosen = torch.from_numpy(real.reshape(-1))
+            actions = rollout.action if policy.log_std is None else rollout.raw_action
             batch = [torch.from_numpy(np.ascontiguousarray(part).reshape(rollout_size, *part.shape[2:]))[chosen]
-                     for part in (inputs_of.astype(np.float32).reshape(obs[:-1].shape[:2] + (inputs,)), rollout.action,
+                     for part in (inputs_of.astype(np.float32).reshape(obs[:-1].shape[:2] + (inputs,)), actions,
                                   rollout.log_prob, advantages, advantages + rollout.value)]
             optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - k / num_updates)
             update(args, optimizer, parameters, policy, value, batch)

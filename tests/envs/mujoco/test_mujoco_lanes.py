@@ -30,6 +30,13 @@ TASKS = [pytest.param(f"dm_control/{task}-v0", marks=pytest.mark.families("dm_co
          for task in ("cheetah-run", "walker-run", "hopper-hop", "humanoid-walk", "humanoid-run_pure_state")]
 MAZES = [pytest.param(f"AntMaze_{name}", marks=pytest.mark.families("robotics"))
          for name in ("UMaze-v5", "Large-v4", "Medium-v3")]
+# by ids: MuJoCo's steps in one of ours, and how many thousands of them are compared; ten millions in sum
+LONG = {"HalfCheetah-v5": (5, 2000), "HalfCheetah-v4": (5, 500), "Hopper-v5": (4, 700), "Walker2d-v5": (4, 700),
+        "Walker2d-v4": (4, 300), "Ant-v5": (5, 500), "Ant-v4": (5, 200), "Humanoid-v5": (5, 300),
+        "HumanoidStandup-v5": (5, 200), "InvertedPendulum-v5": (2, 1000), "InvertedDoublePendulum-v5": (5, 1000),
+        "dm_control/cheetah-run-v0": (1, 1000), "dm_control/walker-run-v0": (10, 800),
+        "dm_control/hopper-hop-v0": (4, 300), "dm_control/humanoid-walk-v0": (5, 200),
+        "AntMaze_UMaze-v5": (5, 300), "AntMaze_Large-v4": (5, 200)}
 # a body that floats, spheres and capsules that touch each other and a plane
 SPIDER = """
 <mujoco>
@@ -201,6 +208,36 @@ def test_pool_of_different_frame_skips_steps_as_one_by_mj_step():
     for pool in pools:
         pool.reset()
     step_both(pools, np.random.default_rng(6), 5)
+
+
+def exhaustive(env_id):
+    families = [family for name, family in (("dm_control/", "dm_control"), ("AntMaze", "robotics")) if name in env_id]
+    return pytest.param(env_id, marks=[pytest.mark.exhaustive, *map(pytest.mark.families, families)])
+
+
+@pytest.mark.parametrize("num_threads", [0, 1, 2, 3])
+@pytest.mark.parametrize("env_id", list(map(exhaustive, LONG)))
+def test_long_runs_in_lanes_have_the_bits_of_mj_step(env_id, num_threads):
+    frames, thousands = LONG[env_id]
+    options = {"num_envs": 32, "max_episode_steps": 70, "autoreset_mode": ["NextStep", "SameStep"][num_threads % 2]}
+    pools = make_both(env_id, num_threads=num_threads, **options)
+    space, rng = pools[0].single_action_space, np.random.default_rng(num_threads)
+    scale, shape = np.minimum(space.high, 2), (32, *space.shape)
+    # steps of MuJoCo in sum of all thread counts
+    num_rounds = -(-thousands * 1000 // (4 * 32 * frames * 150))
+    for number in range(num_rounds):
+        for pool in pools:
+            pool.reset(seed=number)
+        phase, speed = rng.uniform(0, 6.3, shape), rng.uniform(0.05, 0.9, shape)
+        for t in range(150):
+            # random, swinging, none
+            swing = scale * np.sin(phase + speed * t)
+            actions = [rng.uniform(-scale, scale, shape), swing, np.zeros(shape)][number % 3]
+            got, expected = (pool.step(actions.astype(space.dtype)) for pool in pools)
+            for k in range(5):
+                assert plain(got[k]) == plain(expected[k])
+            if t % 50 == 49:
+                move_states(*pools[::1 if t == 49 else -1])
 
 
 @pytest.mark.parametrize("autoreset_mode", ["NextStep", "SameStep"])
