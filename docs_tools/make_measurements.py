@@ -20,6 +20,7 @@ PEERS = {
     "NumPy": ("Gymnasium's NumPy env",),
     "ALE": ("ALE AtariVectorEnv sync", "ALE AtariVectorEnv async"),
     "rollout": ("mujoco.rollout",),
+    "batch": ("mujoco.batch",),
     "EnvPool": ("EnvPool sync", "EnvPool async"),
 }
 
@@ -38,7 +39,8 @@ python docs_tools/make_measurements.py
   asynchronous pools return half of their environments at a time.
 - The other columns are cypool's speed-up over another library: synchronous / asynchronous if the library has both, else
   cypool's synchronous pool. Python loops and AsyncVectorEnv had at most four environments for each thread.
-- Values are medians. "rollout" is `mujoco.rollout`, without observations and rewards.
+- Values are medians. "rollout" and "batch" are `mujoco.rollout` and `mujoco.batch`, without observations and
+  rewards.
 
 {table}
 

@@ -67,13 +67,9 @@ def python_loop(args: Args, n: int, rows: int) -> Started:
     return envs[0].action_space, step
 
 
-def mujoco_rollout(args: Args, n: int, rows: int) -> Started:
-    """MuJoCo's own threads, with the same steps: from where episodes begin, as long as they last with random actions.
-
-    It makes no observations or rewards, and comes back to Python once in an episode.
-    """
+def episodes_of_mujoco(args: Args, n: int, component: int) -> tuple[Any, Any, int]:
+    """Returns an environment, states in which episodes begin, and how long they last with random actions."""
     import mujoco
-    from mujoco.rollout import Rollout
 
     env: Any = gymnasium.make(args.env)
     env.action_space.seed(0)
@@ -84,13 +80,21 @@ def mujoco_rollout(args: Args, n: int, rows: int) -> Started:
         if terminated or truncated:
             episodes += 1
             env.reset()
-    length = min(1000 // episodes, 100)
-    model, data, frames = env.unwrapped.model, env.unwrapped.data, env.unwrapped.frame_skip
-    full = mujoco.mjtState.mjSTATE_FULLPHYSICS
-    starts = numpy.zeros((n, mujoco.mj_stateSize(model, full)))
+    model, data = env.unwrapped.model, env.unwrapped.data
+    starts = numpy.zeros((n, mujoco.mj_stateSize(model, component)))
     for i in range(n):
         env.reset(seed=i)
-        mujoco.mj_getState(model, data, starts[i], full)
+        mujoco.mj_getState(model, data, starts[i], component)
+    return env, starts, min(1000 // episodes, 100)
+
+
+def mujoco_rollout(args: Args, n: int, rows: int) -> Started:
+    """MuJoCo's own threads, with the same steps, without observations and rewards: Python calls once in an episode."""
+    import mujoco
+    from mujoco.rollout import Rollout
+
+    env, starts, length = episodes_of_mujoco(args, n, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+    model, frames = env.unwrapped.model, env.unwrapped.frame_skip
     controls = numpy.random.default_rng(0).uniform(env.action_space.low, env.action_space.high, (n, length, model.nu))
     controls = numpy.repeat(controls, frames, axis=1)
     states = numpy.zeros((n, length * frames, starts.shape[1]))
@@ -100,6 +104,25 @@ def mujoco_rollout(args: Args, n: int, rows: int) -> Started:
     def step(actions: Any) -> int:
         runner.rollout(model, datas, starts, controls, state=states)
         return n * length
+
+    return env.action_space, step
+
+
+def mujoco_batch(args: Args, n: int, rows: int) -> Started:
+    """MuJoCo's own threads, as `mujoco_rollout`: Python sets the controls of each step."""
+    import mujoco
+    from mujoco.batch import Batch
+
+    env, starts, length = episodes_of_mujoco(args, n, mujoco.mjtState.mjSTATE_INTEGRATION)
+    batch, frames, steps = Batch(env.unwrapped.model, n, args.threads), env.unwrapped.frame_skip, itertools.count()
+    controls = batch.bind("ctrl")
+
+    def step(actions: Any) -> int:
+        if next(steps) % length == 0:
+            batch.state[:] = starts
+        controls[:] = actions
+        batch.step(nstep=frames)
+        return n
 
     return env.action_space, step
 
@@ -180,6 +203,9 @@ CANDIDATES = [
     Candidate("ALE AtariVectorEnv sync", "ale", ale),
     Candidate("ALE AtariVectorEnv async", "ale", ale, is_async=True),
     Candidate("mujoco.rollout", "rollout", mujoco_rollout, lambda args: args.in_gymnasium),
+    # since MuJoCo 3.17
+    Candidate("mujoco.batch", "batch", mujoco_batch,
+              lambda args: args.in_gymnasium and importlib.util.find_spec("mujoco.batch") is not None),
     Candidate("EnvPool sync", "envpool", partial(pool, "envpool")),
     Candidate("EnvPool async", "envpool", partial(pool, "envpool"), is_async=True),
     Candidate("cypool sync", "", partial(pool, "cypool")),

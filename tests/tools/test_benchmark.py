@@ -63,7 +63,7 @@ def test_bench_where_some_actions_are_illegal_draws_legal_ones(view, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("env, peers", [
-    ("InvertedPendulum-v5", ["loop", "rollout"]), ("WalkerWalk-v1", ["loop"]),
+    ("InvertedPendulum-v5", ["loop", "rollout", "batch"]), ("WalkerWalk-v1", ["loop"]),
     pytest.param("board/connect_four-v0", ["loop"], marks=pytest.mark.families("board")),
     *exhaustive(("dm_control/cartpole-swingup-v0", ["loop"])), ("MiniGrid-DoorKey-8x8-v0", ["loop", "sync-vector"])])
 def test_peers_of_families(env, peers, tmp_path):

@@ -12,7 +12,7 @@ FAMILY = Family(
     reference="Gymnasium 1.4 with the installed MuJoCo",
     fidelity="everything; of `Pusher-v4` observations, rewards, ends and info",
     smoke_ids=("InvertedPendulum-v5", "Ant-v5"),
-    peers={"*": ("loop", "sync-vector", "async-vector", "rollout", "envpool")})
+    peers={"*": ("loop", "sync-vector", "async-vector", "rollout", "batch", "envpool")})
 
 # robot: the steps of an episode
 _ROBOTS = {"Ant": 1000, "HalfCheetah": 1000, "Hopper": 1000, "Humanoid": 1000, "HumanoidStandup": 1000,

@@ -19,7 +19,7 @@ def declare(parser: Parser) -> None:
     parser.add("--seconds", type=float, metavar="S", default=0.5, help="length of a sample (default: %(default)s)")
     parser.add("--rounds", type=int, metavar="N", default=9, help="samples of each candidate (default: %(default)s)")
     parser.add("--peers", default="", help="'all', 'none', or some of loop, sync-vector, async-vector, numpy-vector, "
-                                           "ale, rollout, envpool, separated by commas")
+                                           "ale, rollout, batch, envpool, separated by commas")
     parser.add_options()
     parser.add("--json", metavar="FILE", help="write the result, with every sample")
     parser.add("--plot", metavar="FILE", help="draw the result: .png, .svg or .pdf")
