@@ -29,6 +29,7 @@ cdef extern from "cypool/envs/mujoco_lanes/engine.h" nogil:
 cdef enum:
     FIRST_STEPS = 64
     FIRST_EVERY = 32
+    LEAST_COMPARED = 100                 # of the 896; where lanes give up, mj_step steps
 
 # those in use, by the identity of their model, which they keep
 _lanes = weakref.WeakValueDictionary()
@@ -100,6 +101,8 @@ def make_lanes(Model model):
             differing = made.compare(FIRST_STEPS, FIRST_EVERY, 1, noise, 1, ends_with_step1)
             if differing:
                 raise ValueError(f"differs from mj_step in {differing}")
+        if made.num_compared() < LEAST_COMPARED:
+            raise ValueError(f"only {made.num_compared()} of its first steps could be compared with mj_step")
     # a warning of MuJoCo, of which an environment hears when it steps
     except RuntimeError as error:
         raise ValueError(str(error)) from error

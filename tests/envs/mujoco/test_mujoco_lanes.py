@@ -173,6 +173,15 @@ def test_lanes_refuse_a_contact_that_moves_nothing(tmp_path):
         make_lanes(load_model(str(path)))
 
 
+def test_lanes_refuse_a_model_with_too_many_contacts_to_compare(tmp_path):
+    path = tmp_path / "buried.xml"
+    spheres = "".join(f'<geom size="0.1" pos="0 {k / 5} 0"/>' for k in range(26))
+    path.write_text(f"""<mujoco><worldbody><geom type="plane" size="9 9 9"/><body pos="0 0 -5">{spheres}
+        <joint name="spin" axis="0 0 1"/></body></worldbody><actuator><motor joint="spin"/></actuator></mujoco>""")
+    with pytest.raises(ValueError, match="only 0 of its first steps could be compared"):
+        make_lanes(load_model(str(path)))
+
+
 def test_random_models_are_equal_or_refused():
     program = Path(__file__).parents[3] / "fuzz" / "fuzz_mujoco_lanes.py"
     done = subprocess.run([sys.executable, program, "--cases", "40", "--steps", "30"], capture_output=True, text=True,
