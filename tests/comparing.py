@@ -5,11 +5,13 @@ import numpy as np
 def assert_same(got, want):
     """Compares values of any structure bit for bit, with their types."""
     assert type(got) is type(want)
+    if isinstance(want, np.ndarray | np.generic):
+        assert got.dtype == want.dtype and got.shape == want.shape, (got, want)
     if isinstance(want, dict):
         assert list(got) == list(want)
         got, want = got.values(), want.values()
     elif isinstance(want, np.ndarray | np.generic) and want.dtype != object:
-        assert got.dtype == want.dtype and got.shape == want.shape and got.tobytes() == want.tobytes(), (got, want)
+        assert got.tobytes() == want.tobytes(), (got, want)
         return
     elif not isinstance(want, tuple | list | np.ndarray):
         assert got == want

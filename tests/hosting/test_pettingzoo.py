@@ -7,7 +7,6 @@ import signal
 import sys
 import warnings
 
-import cloudpickle
 import gymnasium
 import numpy as np
 import pytest
@@ -27,8 +26,6 @@ pytestmark = [pytest.mark.filterwarnings("ignore:The old environment creation"),
               # of Box2D's module, which does not survive it as an error
               pytest.mark.filterwarnings("ignore:builtin type .* has no __module__"),
               pytest.mark.filterwarnings("ignore:.*You are calling render method without")]
-# workers do not find this module
-cloudpickle.register_pickle_by_value(sys.modules[__name__])
 BAD = ("shape", "dtype", "leaves", "stays", "raises", "names")
 
 
@@ -135,7 +132,7 @@ def compare(env, other, seeds, steps=200):
 
 # the engine looks at the flags of eight agents at a time
 @pytest.mark.parametrize("reds, seeds", [(3, 30), (5, 10), (17, 10)])
-def test_a_toy_whose_agents_die_and_come(reds, seeds):
+def test_agents_that_die_and_come_equal_pettingzoo(reds, seeds):
     made = functools.partial(Mortal, reds=reds)
     pool = cypool.from_factories([made], autoreset_mode="Disabled", num_workers=0)
     from cypool.api.pettingzoo import ParallelEnv as Ours
@@ -159,7 +156,7 @@ def test_environments_of_pettingzoo(name, options):
     env.close()
 
 
-def test_turns():
+def test_turns_equal_pettingzoo():
     from pettingzoo.classic import connect_four_v3
 
     env = cypool.parallel_env("pettingzoo:classic/connect_four_v3")
@@ -188,7 +185,7 @@ def test_turns():
 @pytest.mark.parametrize("mode, workers, num_workers", [
     *((mode, *host) for mode in MODES for host in [("auto", 0), ("threads", 2)]), (MODES[0], "auto", 3),
     *slow(*((mode, "auto", 3) for mode in MODES[1:]), *((mode, "auto", 1) for mode in MODES))])
-def test_a_batch(mode, workers, num_workers):
+def test_batch_equals_single_environments(mode, workers, num_workers):
     count = 3
     pool = cypool.from_factories([Mortal] * count, seed=7, autoreset_mode=mode, workers=workers,
                                  num_workers=num_workers, episode_statistics=True)
@@ -239,7 +236,7 @@ def test_a_batch(mode, workers, num_workers):
 
 
 @pytest.mark.parametrize("workers", ["processes", "threads"])
-def test_asynchronously(workers):
+def test_asynchronous_batches_equal_single_environments(workers):
     pool = cypool.from_factories([Mortal] * 4, batch_size=2, seed=0, workers=workers, num_workers=2)
     others = [Mortal() for _ in range(4)]
     rng = np.random.default_rng(0)
@@ -265,7 +262,7 @@ def test_asynchronously(workers):
     pool.close()
 
 
-def test_a_worker_that_is_killed():
+def test_killed_worker_costs_one_episode():
     pool = cypool.from_factories([Mortal] * 2, seed=0, num_workers=2)
     pool.reset()
     actions = {"red": np.zeros((2, 4), int), "blue": np.zeros((2, 2, 2), np.float32)}
@@ -285,7 +282,7 @@ def test_a_worker_that_is_killed():
 
 
 @pytest.mark.parametrize("bad", BAD)
-def test_bad_environments(bad):
+def test_bad_environments_are_named(bad):
     if bad == "names":
         with pytest.raises(ValueError, match="possible_agents"):
             cypool.from_factories([functools.partial(Mortal, bad)], num_workers=0)
@@ -302,18 +299,18 @@ def test_bad_environments(bad):
 
 
 @pytest.mark.parametrize("name", ["x", "x/y", "butterfly/nothing", "../etc", "os/path", ""])
-def test_ids_that_are_none(name):
+def test_bad_ids_are_refused(name):
     with pytest.raises(ValueError, match="id: expected 'pettingzoo:family/module'"):
         cypool.make(f"pettingzoo:{name}")
 
 
-def test_pettingzoo_is_missing(monkeypatch):
+def test_missing_pettingzoo_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pettingzoo", None)
     with pytest.raises(ValueError, match=r"pistonball_v6'; PettingZoo is not installed: pip install .cypool\[petting"):
         cypool.make("pettingzoo:butterfly/pistonball_v6")
 
 
-def test_state_and_copy():
+def test_loaded_state_continues_equally():
     pool = cypool.from_factories([Mortal] * 2, seed=0, num_workers=0)
     pool.reset()
     actions = {"red": np.zeros((2, 4), int), "blue": np.zeros((2, 2, 2), np.float32)}
@@ -329,7 +326,7 @@ def test_state_and_copy():
             assert all((columns[name] == two[-1]["agents"][group][name]).all() for name in columns)
 
 
-def test_options_that_the_function_does_not_take(monkeypatch):
+def test_unknown_options_are_refused(monkeypatch):
     from types import SimpleNamespace
 
     from cypool.hosting import pettingzoo

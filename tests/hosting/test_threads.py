@@ -15,6 +15,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces
+from hosting.hosts import threads_of_pools
 from waiting import LIMIT, join, wait_until
 
 import cypool
@@ -71,18 +72,6 @@ class Waiter(gymnasium.Env):
     def close(self):
         self.pass_by("close")
         self.closed = True
-
-
-def threads_of_pools():
-    return [thread for thread in threading.enumerate() if thread.name.startswith("cypool-envs-")]
-
-
-@pytest.fixture(autouse=True)
-def no_thread_stays():
-    yield
-    if threads_of_pools():
-        gc.collect()
-    assert not threads_of_pools()
 
 
 @pytest.fixture
@@ -191,7 +180,7 @@ def test_ctrl_c_while_environments_wait():
 
 
 @pytest.mark.parametrize("raised", [KeyError("x"), KeyboardInterrupt(), SystemExit(3), GeneratorExit()], ids=repr)
-def test_what_an_environment_raises(raised):
+def test_exception_of_an_environment_is_the_cause(raised):
     with cypool.from_factories([partial(Waiter, i, raised) for i in range(2)], workers="threads") as env:
         env.reset()
         with pytest.raises(cypool.EnvError) as caught:
@@ -220,14 +209,6 @@ def test_infos_are_objects():
             assert info["lock"][1] is lock and info["lock"][0] is None and len(info["large"][1]) == 1 << 24
 
 
-@pytest.mark.parametrize("num_workers", [1, 3])
-def test_one_environment_for_rows_of_several_threads(num_workers):
-    one = Waiter()
-    with pytest.raises(ValueError, match="^factories: expected an environment of its own .* the same for rows 0 and 2"):
-        cypool.from_factories([lambda: one, Waiter, lambda: gymnasium.wrappers.OrderEnforcing(one)],
-                              workers="threads", num_workers=num_workers)
-
-
 @pytest.mark.parametrize("arguments, message", [
     ({"workers": "fork"}, "^workers: expected one of 'auto', 'processes', 'threads', got 'fork'"),
     ({"workers": None}, "^workers: expected one of 'auto', 'processes', 'threads', got None"),
@@ -237,7 +218,7 @@ def test_one_environment_for_rows_of_several_threads(num_workers):
     ({"workers": "threads", "worker_timeout": 3}, "^worker_timeout: expected none with workers='threads', .*got 3"),
     ({"workers": "threads", "num_workers": 4097}, "^num_workers: expected 0 to 4096"),
 ])
-def test_bad_arguments(arguments, message):
+def test_bad_arguments_are_refused(arguments, message):
     for make in (partial(cypool.from_factories, [Waiter]), partial(cypool.make, "gymnasium:CartPole-v1")):
         with pytest.raises(ValueError, match=message):
             make(**arguments)
@@ -290,7 +271,7 @@ def test_an_environment_that_does_not_close():
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_ctrl_c_while_threads_start(monkeypatch, which):
+def test_ctrl_c_while_threads_start_is_raised_by_make(monkeypatch, which):
     """It is raised where `make` waits, and not within `Thread.start`, which is not made for that."""
     start, started = threading.Thread.start, []
 
@@ -307,7 +288,7 @@ def test_ctrl_c_while_threads_start(monkeypatch, which):
     assert len(started) > which
 
 
-def test_no_thread_can_be_started(monkeypatch):
+def test_thread_that_cannot_start_raises(monkeypatch):
     start, started = threading.Thread.start, []
 
     def fail(thread):
@@ -430,7 +411,7 @@ def test_several_pools_of_several_threads():
     assert not np.array_equal(results[0], results[1])
 
 
-def test_the_example():
+def test_example_prints_four_rates():
     example = Path(__file__).parents[2] / "examples" / "waiting_environments.py"
     done = subprocess.run([sys.executable, example, "--num-envs", "4", "--num-steps", "5", "--delay", "0.001"],
                           capture_output=True, text=True, timeout=LIMIT)
