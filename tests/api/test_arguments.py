@@ -5,6 +5,7 @@ import sys
 import gymnasium
 import numpy as np
 import pytest
+from receiving import receive_pending, started
 
 import cypool
 from cypool.testing import check_env
@@ -84,10 +85,7 @@ def test_make(argument, value, kind):
     ({"action": [0] * 4}, TypeError), (np.zeros(4, complex), TypeError),
 ])
 def test_discrete_actions(actions, kind, num_threads, batch_size):
-    env = cypool.make("CartPole-v1", num_envs=4, batch_size=batch_size, num_threads=num_threads)
-    env.async_reset()
-    for _ in range(4 // batch_size):
-        env.recv()
+    env = started(cypool.make("CartPole-v1", num_envs=4, batch_size=batch_size, num_threads=num_threads))
     for call in (env.step, env.send):
         rejected(kind, "actions", lambda call=call: call(actions, [0, 1, 2, 3]))
     env.send([0, 1, 0, 1], [0, 1, 2, 3])
@@ -127,10 +125,7 @@ def test_samples_of_the_action_space_are_actions():
     (np.int64(0), ValueError), (["a", "b"], TypeError), ([True, False], TypeError), ([], ValueError),
 ])
 def test_env_ids(ids, kind, batch_size):
-    env = cypool.make("CartPole-v1", num_envs=4, batch_size=batch_size, num_threads=2)
-    env.async_reset()
-    for _ in range(4 // batch_size):
-        env.recv()
+    env = started(cypool.make("CartPole-v1", num_envs=4, batch_size=batch_size, num_threads=2))
     for call in (env.step, env.send):
         rejected(kind, "env_id", lambda call=call: call([0, 0], ids))
     env.step([0] * 4, [3, 1, 2, 0])
@@ -331,8 +326,7 @@ def test_whatever_a_pool_gets(id, batch_size):
     env = cypool.make(id, num_envs=2, batch_size=batch_size, num_threads=2)
 
     def receive():
-        while env._pool.num_pending:
-            env.recv()
+        receive_pending(env)
 
     env.async_reset()
     receive()

@@ -403,9 +403,7 @@ def test_render_what_cannot_be_drawn(walker, api):
 
 
 @pytest.mark.parametrize("num_threads", [0, 2])
-def test_render_while_another_thread_steps(walker, num_threads):
-    from walker import trouble
-
+def test_render_while_another_thread_steps(trouble, num_threads):
     env = cypool.make("walker/Trouble-v0", num_envs=2, num_threads=num_threads)
     env.reset()
     trouble.set_gate(False)

@@ -7,6 +7,7 @@ import gymnasium
 import numpy as np
 import pytest
 from pool_arguments import THREADS
+from receiving import started
 from weights import slow
 
 import cypool
@@ -355,9 +356,7 @@ def test_bad_input(env_type, batch_size):
         env.step([0], [0])
     with pytest.raises(RuntimeError, match="nothing is pending"):
         env.recv()
-    env.async_reset()
-    for _ in range(4 // batch_size):
-        env.recv()
+    started(env)
     for call in (env.step, env.send):
         for actions, kind in (([0], ValueError), ([0, 2, 0, 0], ValueError), ([0.0] * 4, TypeError), (None, TypeError),
                               (np.zeros((4, 1), int), ValueError)):

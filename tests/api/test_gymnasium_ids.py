@@ -29,14 +29,13 @@ def test_all_environments_have_an_id(walker):
 @pytest.mark.parametrize("mode", [None, "vector_entry_point"])
 def test_make_vec_equals_make(walker, id, mode):
     name = id if "/" in id else f"cypool/{id}"
-    env = gymnasium.make_vec(name, num_envs=3, vectorization_mode=mode, seed=5, num_threads=2)
-    own = cypool.make(id, num_envs=3, seed=5)
-    assert type(env) is type(own) and env.spec.id == name and env.env_spec == own.env_spec
-    assert env.reset()[0].tobytes() == own.reset()[0].tobytes()
-    for t in range(50):
-        for got, want in zip(env.step([t % 2] * 3)[:4], own.step([t % 2] * 3)[:4], strict=True):
-            assert got.tobytes() == want.tobytes()
-    env.close()
+    with gymnasium.make_vec(name, num_envs=3, vectorization_mode=mode, seed=5, num_threads=2) as env:
+        own = cypool.make(id, num_envs=3, seed=5)
+        assert type(env) is type(own) and env.spec.id == name and env.env_spec == own.env_spec
+        assert env.reset()[0].tobytes() == own.reset()[0].tobytes()
+        for t in range(50):
+            for got, want in zip(env.step([t % 2] * 3)[:4], own.step([t % 2] * 3)[:4], strict=True):
+                assert got.tobytes() == want.tobytes()
 
 
 def test_options_are_passed():
@@ -383,11 +382,10 @@ def test_the_space_of_a_batch_is_made_when_it_is_asked_for():
 @pytest.mark.parametrize("mode", ["sync", "async"])
 def test_make_vec_of_gymnasiums_own_vectors_has_the_same_episodes(mode):
     ours = gymnasium.make_vec("cypool/CartPole-v1", num_envs=2)
-    theirs = gymnasium.make_vec("cypool/CartPole-v1", num_envs=2, vectorization_mode=mode)
-    assert (ours.reset(seed=3)[0] == theirs.reset(seed=3)[0]).all()
-    for _ in range(40):
-        assert (ours.step(np.zeros(2, int))[0] == theirs.step(np.zeros(2, int))[0]).all()
-    theirs.close()
+    with gymnasium.make_vec("cypool/CartPole-v1", num_envs=2, vectorization_mode=mode) as theirs:
+        assert (ours.reset(seed=3)[0] == theirs.reset(seed=3)[0]).all()
+        for _ in range(40):
+            assert (ours.step(np.zeros(2, int))[0] == theirs.step(np.zeros(2, int))[0]).all()
 
 
 @pytest.mark.filterwarnings("ignore:.*(infinity|symmetric and normalized)")

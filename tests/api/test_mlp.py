@@ -111,39 +111,38 @@ def test_log_probabilities_are_torchs(name):
     between = torch.nn.ReLU if options.get("activation") == "relu" else torch.nn.Tanh
     policy, value = (torch.nn.Sequential(*[part for n, m in itertools.pairwise(each) for part in
                                            (linear(n, m), between())][:-1]) for each in (sizes, (sizes[0], 64, 64, 1)))
-    env = cypool.make(id, num_envs=64, seed=0)
-    env.reset()
-    (weights, biases), values = (([part.weight for part in each[::2]], [part.bias for part in each[::2]])
-                                 for each in (policy, value))
-    mlp = cypool.MLP(env.env_spec, weights, biases, value=values, **options)
-    rollout = env.rollout(32, policy=mlp)
-    # without a copy
-    tensors = {key: torch.from_numpy(part) for key, part in parts_of(rollout).items()}
-    for key, tensor in tensors.items():
-        assert tensor.data_ptr() == parts_of(rollout)[key].ctypes.data and tensor.is_contiguous()
-    tensors = {key: tensor[1:] for key, tensor in tensors.items()}
-    with torch.no_grad():
-        obs = torch.from_numpy(rollout.obs[:-1]).double()
-        last, values = policy.double()(obs), value.double()(obs).squeeze(-1)
-    raw = tensors["action"] if name == "categorical" else tensors["raw_action"].double()
-    if name == "categorical":
-        found = distributions.Categorical(logits=last)
-        entropy = found.entropy()
-    else:
-        count = raw.shape[-1]
-        log_std = torch.tensor(options["log_std"]).double() if "log_std" in options else last[..., count:]
-        found = distributions.Independent(distributions.Normal(last[..., :count], log_std.exp()), 1)
-        entropy = found.entropy()
-    log_prob = found.log_prob(raw)
-    if name == "tanh_gaussian":
-        scale = distributions.AffineTransform(0, 2)
-        for transform, x in ((distributions.TanhTransform(), raw), (scale, raw.tanh())):
-            log_prob = log_prob - transform.log_abs_det_jacobian(x, transform(x)).sum(-1)
-        torch.testing.assert_close(tensors["action"].double(), scale(raw.tanh()), rtol=0, atol=1e-6)
-        entropy = -log_prob
-    for key, wanted in (("log_prob", log_prob), ("entropy", entropy), ("value", values)):
-        torch.testing.assert_close(tensors[key].double(), wanted, rtol=1e-6, atol=1e-6)
-    env.close()
+    with cypool.make(id, num_envs=64, seed=0) as env:
+        env.reset()
+        (weights, biases), values = (([part.weight for part in each[::2]], [part.bias for part in each[::2]])
+                                     for each in (policy, value))
+        mlp = cypool.MLP(env.env_spec, weights, biases, value=values, **options)
+        rollout = env.rollout(32, policy=mlp)
+        # without a copy
+        tensors = {key: torch.from_numpy(part) for key, part in parts_of(rollout).items()}
+        for key, tensor in tensors.items():
+            assert tensor.data_ptr() == parts_of(rollout)[key].ctypes.data and tensor.is_contiguous()
+        tensors = {key: tensor[1:] for key, tensor in tensors.items()}
+        with torch.no_grad():
+            obs = torch.from_numpy(rollout.obs[:-1]).double()
+            last, values = policy.double()(obs), value.double()(obs).squeeze(-1)
+        raw = tensors["action"] if name == "categorical" else tensors["raw_action"].double()
+        if name == "categorical":
+            found = distributions.Categorical(logits=last)
+            entropy = found.entropy()
+        else:
+            count = raw.shape[-1]
+            log_std = torch.tensor(options["log_std"]).double() if "log_std" in options else last[..., count:]
+            found = distributions.Independent(distributions.Normal(last[..., :count], log_std.exp()), 1)
+            entropy = found.entropy()
+        log_prob = found.log_prob(raw)
+        if name == "tanh_gaussian":
+            scale = distributions.AffineTransform(0, 2)
+            for transform, x in ((distributions.TanhTransform(), raw), (scale, raw.tanh())):
+                log_prob = log_prob - transform.log_abs_det_jacobian(x, transform(x)).sum(-1)
+            torch.testing.assert_close(tensors["action"].double(), scale(raw.tanh()), rtol=0, atol=1e-6)
+            entropy = -log_prob
+        for key, wanted in (("log_prob", log_prob), ("entropy", entropy), ("value", values)):
+            torch.testing.assert_close(tensors[key].double(), wanted, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("values", [np.linspace(-12, 12, 4001), np.geomspace(1e-38, 1, 500), [0.0, -0.0, 1e30, -1e30]])
@@ -397,17 +396,16 @@ def test_what_is_drawn_does_not_depend_on_threads(name, autoreset_mode):
         assert (last.log_prob[-1] == 0).all() and (last.value[-1] == 0).all() and (last.value[0] != 0).all()
         return
     # a loop has the same bits
-    twin = cypool.make(DRAWING[name][0], num_threads=1, **options)
-    obs, _ = twin.reset()
-    mlp = drawing(name, twin.env_spec)
-    for rollout in results[0]:
-        for t in range(len(rollout)):
-            choice = mlp.choose(obs)
-            for key, part in parts_of(choice).items():
-                assert part.tobytes() == parts_of(rollout)[key][t].tobytes(), key
-            obs = twin.step(choice.action)[0]
-            assert obs.tobytes() == rollout.obs[t].tobytes()
-    twin.close()
+    with cypool.make(DRAWING[name][0], num_threads=1, **options) as twin:
+        obs, _ = twin.reset()
+        mlp = drawing(name, twin.env_spec)
+        for rollout in results[0]:
+            for t in range(len(rollout)):
+                choice = mlp.choose(obs)
+                for key, part in parts_of(choice).items():
+                    assert part.tobytes() == parts_of(rollout)[key][t].tobytes(), key
+                obs = twin.step(choice.action)[0]
+                assert obs.tobytes() == rollout.obs[t].tobytes()
 
 
 @pytest.mark.parametrize("options", [{"reward_hook": lambda batch: batch.reward}, {"precision": "fast"}],
@@ -421,18 +419,17 @@ def test_drawing_where_python_or_a_kernel_steps(autoreset_mode, options):
         env.reset()
         rollouts.append(env.rollout(25, policy=drawing("categorical", env.env_spec)))
         env.close()
-    twin = cypool.make("CartPole-v1", num_threads=2, **options)
-    obs, _ = twin.reset()
-    mlp = drawing("categorical", twin.env_spec)
-    for one, part in parts_of(rollouts[0]).items():
-        assert part.tobytes() == parts_of(rollouts[1])[one].tobytes()
-    if autoreset_mode != "Disabled":
-        for t in range(25):
-            choice = mlp.choose(obs)
-            assert choice.log_prob.tobytes() == rollouts[0].log_prob[t].tobytes()
-            obs = twin.step(choice.action)[0]
-            assert obs.tobytes() == rollouts[0].obs[t].tobytes()
-    twin.close()
+    with cypool.make("CartPole-v1", num_threads=2, **options) as twin:
+        obs, _ = twin.reset()
+        mlp = drawing("categorical", twin.env_spec)
+        for one, part in parts_of(rollouts[0]).items():
+            assert part.tobytes() == parts_of(rollouts[1])[one].tobytes()
+        if autoreset_mode != "Disabled":
+            for t in range(25):
+                choice = mlp.choose(obs)
+                assert choice.log_prob.tobytes() == rollouts[0].log_prob[t].tobytes()
+                obs = twin.step(choice.action)[0]
+                assert obs.tobytes() == rollouts[0].obs[t].tobytes()
 
 
 @pytest.mark.parametrize("options", [{}, {"precision": "fast"}], ids=str)
@@ -577,25 +574,24 @@ def test_agents_draw_for_themselves(walker):
 
 
 def test_update_and_the_numbers_that_follow():
-    env = cypool.make("CartPole-v1", num_envs=16, seed=0)
-    env.reset()
-    mlp, other = (drawing("categorical", env.env_spec, seed=4) for _ in range(2))
-    obs = np.random.default_rng(0).normal(size=(16, 4)).astype(np.float32)
-    first = mlp(obs)
-    weights, biases = layers(4, 64, 64, 2, seed=9)
-    mlp.update(weights, biases)
-    for each in weights:
-        # a copy was made
-        each[:] = np.nan
-    second = mlp.choose(obs)
-    assert np.isfinite(second.log_prob).all() and (first != second.action).any()
-    assert (other.values(obs) == mlp.values(obs)).all()
-    mlp.update(*layers(4, 64, 64, 2), value=layers(4, 3, 1, seed=5))
-    assert (other.values(obs) != mlp.values(obs)).any()
-    assert (other(obs) == first).all()
-    other(obs)
-    assert (other(obs) == mlp(obs)).all()
-    env.close()
+    with cypool.make("CartPole-v1", num_envs=16, seed=0) as env:
+        env.reset()
+        mlp, other = (drawing("categorical", env.env_spec, seed=4) for _ in range(2))
+        obs = np.random.default_rng(0).normal(size=(16, 4)).astype(np.float32)
+        first = mlp(obs)
+        weights, biases = layers(4, 64, 64, 2, seed=9)
+        mlp.update(weights, biases)
+        for each in weights:
+            # a copy was made
+            each[:] = np.nan
+        second = mlp.choose(obs)
+        assert np.isfinite(second.log_prob).all() and (first != second.action).any()
+        assert (other.values(obs) == mlp.values(obs)).all()
+        mlp.update(*layers(4, 64, 64, 2), value=layers(4, 3, 1, seed=5))
+        assert (other.values(obs) != mlp.values(obs)).any()
+        assert (other(obs) == first).all()
+        other(obs)
+        assert (other(obs) == mlp(obs)).all()
 
 
 def test_a_group_of_one_agent_has_an_axis_of_agents():

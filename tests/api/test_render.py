@@ -9,6 +9,7 @@ import gymnasium.wrappers.vector as wrappers
 import numpy as np
 import pytest
 from pool_arguments import THREADS
+from receiving import receive_pending, started
 from weights import slow
 
 import cypool
@@ -101,22 +102,15 @@ def test_environments_of_a_plug_in(walker, num_threads, batch_size):
     env.async_reset()
     with pytest.raises(RuntimeError, match="in flight"):
         env.render()
-    while env._pool.num_pending:
-        env.recv()
+    receive_pending(env)
     env.step([0] * batch_size, range(batch_size))
     steps = [1] * batch_size + [0] * (4 - batch_size)
     assert [picture[0, 0].tolist() for picture in env.render()] == [[i, steps[i], 0] for i in range(4)]
     assert env.render([3, 1])[:, 1, 2].tolist() == [[3, steps[3], 0], [1, 1, 0]]
 
 
-def test_in_flight(walker):
-    from walker import trouble
-
-    trouble.set_gate(True)
-    env = cypool.make("walker/Trouble-v0", num_envs=4, batch_size=2, num_threads=2)
-    env.async_reset()
-    while env._pool.num_pending:
-        env.recv()
+def test_in_flight(trouble):
+    env = started(cypool.make("walker/Trouble-v0", num_envs=4, batch_size=2, num_threads=2))
     env.send([0, 0], [1, 2])
     for ids in (None, [1], [0, 2]):
         with pytest.raises(RuntimeError, match="env [12] is in flight: call recv"):

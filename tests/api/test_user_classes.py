@@ -157,10 +157,7 @@ def test_a_million_environments_in_single_batches_start_at_once():
         env.send([0], ids)
 
 
-def test_a_caller_at_work_looks_at_timeouts_and_signals(walker):
-    from walker import trouble
-
-    trouble.set_gate(True)
+def test_a_caller_at_work_looks_at_timeouts_and_signals(trouble):
     env = cypool.make("Pong-v5", num_envs=16, num_threads=1, frame_skip=2000)
     env.reset()
     env.send([0] * 16)

@@ -113,44 +113,43 @@ def at(actions, i):
 def test_rows_are_those_of_the_model(walker, mode, options, num_threads):
     leave = options.get("leave", True) or options.get("turns", False)
     rng, count = np.random.default_rng(1), 4
-    env = cypool.make("walker/Crowd-v0", num_envs=count, num_threads=num_threads, seed=5, autoreset_mode=mode,
-                      episode_statistics=True, **options)
-    models = [Crowd(5 + i, **options) for i in range(count)]
-    obs, info = env.reset()
-    for i, model in enumerate(models):
-        check(i, model.reset(), obs, np.zeros(count), [False] * count, [False] * count, info, leave)
-    ended_episodes = 0
-    for _ in range(120):
-        actions = choose(rng, count)
-        obs, reward, terminated, truncated, info = env.step(actions)
-        over = terminated | truncated
+    with cypool.make("walker/Crowd-v0", num_envs=count, num_threads=num_threads, seed=5, autoreset_mode=mode,
+                     episode_statistics=True, **options) as env:
+        models = [Crowd(5 + i, **options) for i in range(count)]
+        obs, info = env.reset()
         for i, model in enumerate(models):
-            if model.over:
-                check(i, model.reset(), obs, reward, terminated, truncated, info, leave)
-                continue
-            row = model.step(*at(actions, i))
-            if mode == "SameStep" and model.over:
-                final = info["final_obs"][i]
-                assert all(final[group].tobytes() == row[group].tobytes() for group in GROUPS)
-            if model.over:
-                ended_episodes += 1
-                episode = info["episode"]["agents"]
-                for group in GROUPS:
-                    assert episode[group]["r"][i].tolist() == of_groups(model.returns)[group].tolist()
-                    assert episode[group]["l"][i].tolist() == of_groups(model.lengths)[group].tolist()
-            if mode == "SameStep" and model.over:
-                fresh = model.reset()
-                # rewards and ends are of the step; who is alive, and observations, are of the next episode
-                row["columns"]["alive"] = fresh["columns"]["alive"]
-                row.update(red=fresh["red"], blue=fresh["blue"])
-            check(i, row, obs, reward, terminated, truncated, info, leave)
-        if mode == "Disabled" and over.any():
-            obs, info = env.reset(options={"reset_mask": over})
+            check(i, model.reset(), obs, np.zeros(count), [False] * count, [False] * count, info, leave)
+        ended_episodes = 0
+        for _ in range(120):
+            actions = choose(rng, count)
+            obs, reward, terminated, truncated, info = env.step(actions)
+            over = terminated | truncated
             for i, model in enumerate(models):
-                if over[i]:
-                    check(i, model.reset(), obs, np.zeros(count), [False] * count, [False] * count, info, leave)
-    assert ended_episodes > 10
-    env.close()
+                if model.over:
+                    check(i, model.reset(), obs, reward, terminated, truncated, info, leave)
+                    continue
+                row = model.step(*at(actions, i))
+                if mode == "SameStep" and model.over:
+                    final = info["final_obs"][i]
+                    assert all(final[group].tobytes() == row[group].tobytes() for group in GROUPS)
+                if model.over:
+                    ended_episodes += 1
+                    episode = info["episode"]["agents"]
+                    for group in GROUPS:
+                        assert episode[group]["r"][i].tolist() == of_groups(model.returns)[group].tolist()
+                        assert episode[group]["l"][i].tolist() == of_groups(model.lengths)[group].tolist()
+                if mode == "SameStep" and model.over:
+                    fresh = model.reset()
+                    # rewards and ends are of the step; who is alive, and observations, are of the next episode
+                    row["columns"]["alive"] = fresh["columns"]["alive"]
+                    row.update(red=fresh["red"], blue=fresh["blue"])
+                check(i, row, obs, reward, terminated, truncated, info, leave)
+            if mode == "Disabled" and over.any():
+                obs, info = env.reset(options={"reset_mask": over})
+                for i, model in enumerate(models):
+                    if over[i]:
+                        check(i, model.reset(), obs, np.zeros(count), [False] * count, [False] * count, info, leave)
+        assert ended_episodes > 10
 
 
 @pytest.mark.parametrize("num_threads", THREADS)

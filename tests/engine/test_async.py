@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from pool_arguments import THREADS
+from receiving import started
 from weights import slow
 
 import cypool
@@ -115,14 +116,9 @@ def test_what_the_caller_stepped_goes_to_threads_if_it_is_slow(walker, num_threa
 
 
 @pytest.mark.parametrize("num_threads", [2, 7])
-def test_a_slow_env_holds_nobody_up(walker, num_threads):
-    from walker import trouble
-
+def test_a_slow_env_holds_nobody_up(trouble, num_threads):
     trouble.set_gate(False)
-    env = cypool.make("walker/Trouble-v0", num_envs=4, batch_size=3, num_threads=num_threads)
-    env.async_reset()
-    env.recv()
-    env.recv()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=4, batch_size=3, num_threads=num_threads))
     env.send([trouble.GO, trouble.WAIT, trouble.GO, trouble.GO], [0, 1, 2, 3])
     for _ in range(100):
         *_, info = env.recv()

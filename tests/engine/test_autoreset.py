@@ -5,6 +5,7 @@ import pytest
 from comparing import assert_same
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from pool_arguments import THREADS
+from receiving import started
 
 import cypool
 import cypool.compat.envpool as envpool
@@ -101,14 +102,9 @@ def test_reset_of_some_ids_while_others_are_in_flight():
 
 @pytest.mark.parametrize("num_threads", THREADS)
 @pytest.mark.parametrize("batch_size", [4, 2])
-def test_same_step_with_dicts_errors_and_batches(walker, num_threads, batch_size):
-    from walker import trouble
-
-    env = cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads, batch_size=batch_size,
-                      autoreset_mode="SameStep")
-    env.async_reset()
-    for _ in range(4 // batch_size):
-        env.recv()
+def test_same_step_with_dicts_errors_and_batches(trouble, num_threads, batch_size):
+    env = started(cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads, batch_size=batch_size,
+                              autoreset_mode="SameStep"))
     env.send([trouble.GO, trouble.TERMINATE], [0, 1])
     obs, reward, terminated, _, info = env.recv()
     row = info["env_id"].tolist().index(1)

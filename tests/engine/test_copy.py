@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from cases import CASES, contract_options_of
 from pool_arguments import MODES
+from receiving import receive_pending
 from saving import NUM, Player, actions_for, make, started
 from weights import exhaustive, slow
 
@@ -195,8 +196,7 @@ def test_asynchronous_pools():
     env.async_reset()
     with pytest.raises(RuntimeError, match="in flight"):
         env.copy(0, [1, 2])
-    while env._pool.num_pending:
-        env.recv()
+    receive_pending(env)
     env.send([1], [3])
     with pytest.raises(RuntimeError, match="env 3 is in flight"):
         env.copy(3, [1, 2])
@@ -207,9 +207,7 @@ def test_asynchronous_pools():
 
 
 @pytest.mark.parametrize("num_threads", [0, 1, 2])
-def test_an_environment_that_refuses(walker, num_threads):
-    from walker import trouble
-
+def test_an_environment_that_refuses(trouble, num_threads):
     env = cypool.make("walker/Trouble-v0", num_envs=5, num_threads=num_threads)
     env.reset()
     env.step([0] * 5)

@@ -7,6 +7,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 from pool_arguments import MODES
+from receiving import started
 from waiting import attempts
 from weights import slow
 
@@ -274,10 +275,7 @@ def test_rewards_are_normalized_after_a_load_as_after_a_reset(mode):
 
 @pytest.mark.parametrize("env_type", ["gymnasium", "gym", "dm"])
 def test_a_reset_returns_no_other_environments(env_type):
-    env = cypool.make("CartPole-v1", env_type, num_envs=8, batch_size=4, num_threads=2, seed=0)
-    env.async_reset()
-    env.recv()
-    env.recv()
+    env = started(cypool.make("CartPole-v1", env_type, num_envs=8, batch_size=4, num_threads=2, seed=0))
     env.send(np.zeros(8, int), np.arange(8))
     for _ in range(2):
         with pytest.raises(RuntimeError, match="^reset: expected that no environment is in flight"):

@@ -4,6 +4,7 @@ import traceback
 
 import pytest
 from pool_arguments import THREADS
+from receiving import started
 
 import cypool
 
@@ -101,10 +102,7 @@ def test_in_an_asynchronous_pool(trouble, num_threads):
 
 
 def test_reset_forgets_errors_in_flight(trouble):
-    env = cypool.make("walker/Trouble-v0", num_envs=4, batch_size=2, num_threads=2)
-    env.async_reset()
-    env.recv()
-    env.recv()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=4, batch_size=2, num_threads=2))
     env.send([trouble.RAISE_STEP] * 4, range(4))
     env.reset()
     env.recv()

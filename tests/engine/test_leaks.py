@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 from heap import heap_bytes
+from receiving import receive_pending
 from waiting import wait_until
 from weights import slow
 
@@ -28,8 +29,7 @@ def use(make, num_envs, batch_size, num_threads, ending, **options):
     env.async_reset()
     env.recv()
     ids = np.arange(batch_size)
-    while env._pool.num_pending:
-        env.recv()
+    receive_pending(env)
     for _ in range(3):
         env.step(np.zeros(batch_size, np.int64), ids)
     if ending == "close":

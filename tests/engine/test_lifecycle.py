@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
+from receiving import started
 from waiting import attempts, join, wait_until
 
 import cypool
@@ -167,10 +168,7 @@ def receive_until_interrupted(env):
 
 def test_ctrl_c_interrupts_a_wait_and_the_batch_is_not_lost(trouble):
     trouble.set_gate(False)
-    env = cypool.make("walker/Trouble-v0", num_envs=4, batch_size=2, num_threads=2)
-    env.async_reset()
-    env.recv()
-    env.recv()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=4, batch_size=2, num_threads=2))
     env.send([trouble.WAIT] * 2, [0, 3])
     with pytest.raises(KeyboardInterrupt):
         thread = interrupt_receiver(env)
@@ -198,10 +196,7 @@ def test_ctrl_c_in_a_synchronous_pool(trouble, num_threads):
 
 @pytest.mark.parametrize(("num_threads", "batch_size"), [(0, 4), (1, 4), (2, 4), (5, 4), (0, 2), (1, 2), (5, 2)])
 def test_ctrl_c_in_a_step_that_ends_does_not_lose_the_batch(trouble, num_threads, batch_size):
-    env = cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads, batch_size=batch_size)
-    env.async_reset()
-    while env._pool.num_pending:
-        env.recv()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads, batch_size=batch_size))
     trouble.set_gate(False)
 
     def interrupt():
@@ -231,11 +226,8 @@ def test_ctrl_c_in_an_environment_that_runs_python(trouble, num_threads, batch_s
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(trouble, "on_step", on_step)
-    env = cypool.make("walker/Caller-v0", num_envs=4, num_threads=num_threads, batch_size=batch_size,
-                      autoreset_mode=mode)
-    env.async_reset()
-    while env._pool.num_pending:
-        env.recv(timeout=60)
+    env = started(cypool.make("walker/Caller-v0", num_envs=4, num_threads=num_threads, batch_size=batch_size,
+                              autoreset_mode=mode))
     env.send([0] * 4, [0, 1, 2, 3])
     with pytest.raises(KeyboardInterrupt):
         env.recv(timeout=60)
@@ -254,10 +246,7 @@ def test_ctrl_c_in_an_environment_that_runs_python(trouble, num_threads, batch_s
 
 def test_recv_timeout(trouble):
     trouble.set_gate(False)
-    env = cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, num_threads=1)
-    env.async_reset()
-    env.recv(timeout=60)
-    env.recv(timeout=60)
+    env = started(cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, num_threads=1))
     env.send([trouble.WAIT], [1])
     for timeout in (0, 0.001, 0.15):
         with pytest.raises(TimeoutError, match="0 of 1 envs finished"):
@@ -268,10 +257,7 @@ def test_recv_timeout(trouble):
 
 def test_a_second_thread_is_refused(trouble):
     trouble.set_gate(False)
-    env = cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, num_threads=1)
-    env.async_reset()
-    env.recv()
-    env.recv()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, num_threads=1))
     env.send([trouble.WAIT], [0])
     got = []
 
@@ -396,10 +382,7 @@ print(time.process_time() - start < 0.3)
 def test_threads_leave_all_signals_but_those_of_a_crash_to_python(trouble):
     others = set(os.listdir("/proc/self/task"))
     trouble.set_gate(False)
-    env = cypool.make("walker/Trouble-v0", num_envs=4, batch_size=3, num_threads=3)
-    env.async_reset()
-    env.recv()
-    env.recv()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=4, batch_size=3, num_threads=3))
     env.send([trouble.WAIT] * 3, [0, 1, 2])
     # one that has only just begun has all signals blocked by the C library
     wait_until(lambda: trouble.num_waiting() == 3)

@@ -60,9 +60,7 @@ def test_send_then_recv_is_step(num_threads):
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
-def test_the_next_step_after_an_end_is_a_reset(walker, num_threads):
-    from walker import trouble
-
+def test_the_next_step_after_an_end_is_a_reset(trouble, num_threads):
     env = cypool.make("walker/Trouble-v0", num_envs=3, num_threads=num_threads)
     env.reset()
     *_, reward, terminated, truncated, info = env.step([trouble.GO, trouble.TERMINATE, trouble.TRUNCATE])
@@ -84,9 +82,7 @@ def test_dict_observations_and_info(walker):
 
 
 @pytest.mark.parametrize("num_threads", [2, 7])
-def test_never_two_threads_in_one_env(walker, num_threads):
-    from walker import trouble
-
+def test_never_two_threads_in_one_env(trouble, num_threads):
     env = cypool.make("walker/Trouble-v0", num_envs=8, num_threads=num_threads)
     fast = cypool.make("walker/Trouble-v0", num_envs=8, num_threads=num_threads, batch_size=3)
     env.reset()

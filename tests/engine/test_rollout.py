@@ -140,9 +140,7 @@ def test_actions_that_are_dicts():
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
-def test_errors_name_the_env_and_its_first_step(walker, num_threads):
-    from walker import trouble
-
+def test_errors_name_the_env_and_its_first_step(trouble, num_threads):
     env = cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads, seed=0)
     env.reset()
     actions = np.full((6, 4), trouble.GO)

@@ -204,11 +204,8 @@ def test_options_of_each_env():
 
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
 @pytest.mark.parametrize("batch_size", [4, 2])
-def test_dm_step_types(walker, num_threads, batch_size):
-    from walker import trouble
-
-    env = cypool.make("walker/Trouble-v0", "dm", num_envs=4, batch_size=batch_size, num_threads=num_threads)
-    started(env)
+def test_dm_step_types(trouble, num_threads, batch_size):
+    env = started(cypool.make("walker/Trouble-v0", "dm", num_envs=4, batch_size=batch_size, num_threads=num_threads))
     first, mid, last = dm_env.StepType.FIRST, dm_env.StepType.MID, dm_env.StepType.LAST
 
     def step(actions):

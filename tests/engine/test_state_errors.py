@@ -5,6 +5,7 @@ import dm_env
 import numpy as np
 import pytest
 from pool_arguments import MODES
+from receiving import receive_pending
 from saving import make, started
 
 import cypool
@@ -13,10 +14,7 @@ from cypool.state import State
 pytestmark = pytest.mark.families("atari")
 
 
-def test_calls_at_the_wrong_time(walker):
-    from walker import trouble
-
-    trouble.set_gate(True)
+def test_calls_at_the_wrong_time(trouble):
     for batch_size in (4, 2):
         env = cypool.make("walker/Trouble-v0", num_envs=4, batch_size=batch_size, num_threads=2)
         for call in (env.save, env.render, lambda env=env: env.save([1])):
@@ -102,8 +100,7 @@ def test_tampered_rows(id, num_threads, batch_size):
     env = started(cypool.make(id, num_envs=2, num_threads=num_threads, batch_size=batch_size, seed=5))
     for _ in range(3):
         env.send([1, 0], [0, 1])
-        while env._pool.num_pending:
-            env.recv()
+        receive_pending(env)
     state = env.save()
     row = state.rows[0]
     # these are refused before anything happens
@@ -162,9 +159,7 @@ def test_tampered_rows(id, num_threads, batch_size):
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
-def test_environments_that_raise(walker, monkeypatch, num_threads, mode):
-    from walker import trouble
-
+def test_environments_that_raise(trouble, monkeypatch, num_threads, mode):
     env = make("walker/Trouble-v0", mode, num_threads, num_envs=3)
     env.reset()
     env.step([0] * 3)
@@ -204,9 +199,7 @@ def test_environments_without(walker):
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
-def test_a_state_of_one_that_has_raised(walker, num_threads, mode):
-    from walker import trouble
-
+def test_a_state_of_one_that_has_raised(trouble, num_threads, mode):
     env = make("walker/Trouble-v0", mode, num_threads, num_envs=3)
     env.reset()
     env.step([0] * 3)
@@ -237,9 +230,7 @@ def test_a_state_of_one_that_has_raised(walker, num_threads, mode):
 
 
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
-def test_a_state_between_an_end_and_a_reset_that_fails(walker, num_threads):
-    from walker import trouble
-
+def test_a_state_between_an_end_and_a_reset_that_fails(trouble, num_threads):
     env = make("walker/Trouble-v0", "NextStep", num_threads, num_envs=2)
     env.reset()
     env.step([0, trouble.FAIL_NEXT_RESET])

@@ -7,6 +7,7 @@ import threading
 
 import numpy as np
 import pytest
+from receiving import receive_pending, started
 from waiting import attempts, join, wait_until
 from weights import slow
 
@@ -39,8 +40,7 @@ def history(env, num_steps=150):
                              info["elapsed_step"][row]))
         ids = info["env_id"]
         env.send([(len(shown[i]) * 7 + i) // 3 % 2 for i in ids.tolist()], ids)
-    while env._pool.num_pending:
-        env.recv()
+    receive_pending(env)
     return shown
 
 
@@ -145,10 +145,7 @@ def test_a_busy_pool_does_not_keep_the_threads_to_itself():
 @pytest.mark.parametrize("batch_size", [2, 1])
 def test_a_blocked_pool_does_not_keep_others_from_closing(trouble, batch_size):
     threads = cypool.ThreadPool(2)
-    blocked = cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, thread_pool=threads)
-    blocked.async_reset()
-    blocked.recv()
-    blocked.recv()
+    blocked = started(cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, thread_pool=threads))
     for _ in range(5):
         other = cypool.make("walker/Trouble-v0", num_envs=2, batch_size=batch_size, thread_pool=threads)
         other.reset()
@@ -186,10 +183,7 @@ def test_close(trouble):
 
 def test_close_while_a_pool_is_being_closed(trouble):
     threads = cypool.ThreadPool(1)
-    env = cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, thread_pool=threads)
-    env.async_reset()
-    env.recv()
-    env.recv()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, thread_pool=threads))
     trouble.set_gate(False)
     env.send([trouble.WAIT], [0])
     wait_until(lambda: trouble.num_waiting() > 0)
@@ -474,8 +468,7 @@ def test_errors_of_environments(trouble, num_threads):
             with cypool.make("walker/Trouble-v0", num_envs=200, batch_size=batch_size, thread_pool=threads) as env:
                 env.async_reset()
                 ids = env.recv()[4]["env_id"]
-                while env._pool.num_pending:
-                    env.recv()
+                receive_pending(env)
                 actions = [trouble.RAISE_STEP, trouble.CPP_THROW, trouble.RAISE_OBSERVE]
                 with pytest.raises(cypool.EnvError) as caught:
                     env.step([actions[k % 3] for k in range(len(ids))], ids)

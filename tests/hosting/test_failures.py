@@ -24,41 +24,39 @@ import cypool
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("batch_size", [4, 2])
 def test_env_that_raises_starts_a_new_episode(host, batch_size):
-    env = cypool.from_factories([partial(Trouble, i) for i in range(4)], **host, batch_size=batch_size)
-    env.async_reset()
-    receive(env)
-    env.send([GO, RAISE, TELL_NONSENSE, GO], [0, 1, 2, 3])
-    causes, rows = receive(env)
-    assert causes.keys() == {1, 2}
-    assert isinstance(causes[1], KeyError) and causes[1].args == ("raised in step",)
-    assert isinstance(causes[2], ValueError) and "expected shape (2,)" in str(causes[2])
-    if host in (HERE, THREADS):
-        assert causes[1].__traceback__.tb_next is not None and causes[1].__cause__ is None
-    else:
-        assert "in raise_deep_down" in str(causes[1].__cause__)
-    for i in (0, 3):
-        assert rows[i][0].tolist() == [1, i] and rows[i][1:] == [1, False, False]
-    for i in (1, 2):
-        assert rows[i][0].tolist() == [0, 0] and rows[i][1:] == [0, False, True]
-    # NEXT_STEP: two start new episodes
-    env.send([GO] * 4, [0, 1, 2, 3])
-    causes, rows = receive(env)
-    assert not causes and {i: obs[0] for i, (obs, *_) in rows.items()} == {0: 2, 1: 0, 2: 0, 3: 2}
-    env.close()
+    with cypool.from_factories([partial(Trouble, i) for i in range(4)], **host, batch_size=batch_size) as env:
+        env.async_reset()
+        receive(env)
+        env.send([GO, RAISE, TELL_NONSENSE, GO], [0, 1, 2, 3])
+        causes, rows = receive(env)
+        assert causes.keys() == {1, 2}
+        assert isinstance(causes[1], KeyError) and causes[1].args == ("raised in step",)
+        assert isinstance(causes[2], ValueError) and "expected shape (2,)" in str(causes[2])
+        if host in (HERE, THREADS):
+            assert causes[1].__traceback__.tb_next is not None and causes[1].__cause__ is None
+        else:
+            assert "in raise_deep_down" in str(causes[1].__cause__)
+        for i in (0, 3):
+            assert rows[i][0].tolist() == [1, i] and rows[i][1:] == [1, False, False]
+        for i in (1, 2):
+            assert rows[i][0].tolist() == [0, 0] and rows[i][1:] == [0, False, True]
+        # NEXT_STEP: two start new episodes
+        env.send([GO] * 4, [0, 1, 2, 3])
+        causes, rows = receive(env)
+        assert not causes and {i: obs[0] for i, (obs, *_) in rows.items()} == {0: 2, 1: 0, 2: 0, 3: 2}
 
 
 @pytest.mark.parametrize("mode, host", [
     ("NextStep", {}), ("NextStep", THREADS), ("SameStep", THREADS), *slow(("SameStep", {}))], ids=str)
 def test_reset_that_raises_costs_its_own_row(mode, host):
-    env = cypool.from_factories([partial(Trouble, i) for i in range(3)], **host, autoreset_mode=mode)
-    env.reset()
-    if mode == "NextStep":
-        env.step([GO, RAISE_NEXT_RESET, GO])
-    with pytest.raises(cypool.EnvError, match="env 1: OSError: no reset today") as caught:
-        env.step([GO, RAISE_NEXT_RESET, GO])
-    assert caught.value.batch[3].tolist() == [False, True, False]
-    assert env.step([GO] * 3)[0][:, 0].tolist()[1] == 0
-    env.close()
+    with cypool.from_factories([partial(Trouble, i) for i in range(3)], **host, autoreset_mode=mode) as env:
+        env.reset()
+        if mode == "NextStep":
+            env.step([GO, RAISE_NEXT_RESET, GO])
+        with pytest.raises(cypool.EnvError, match="env 1: OSError: no reset today") as caught:
+            env.step([GO, RAISE_NEXT_RESET, GO])
+        assert caught.value.batch[3].tolist() == [False, True, False]
+        assert env.step([GO] * 3)[0][:, 0].tolist()[1] == 0
 
 
 class Unfit(Trouble):

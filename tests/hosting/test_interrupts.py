@@ -24,17 +24,16 @@ class Impatient(Trouble):
 
 
 def test_ctrl_c_while_ctrl_c_is_handled_costs_its_own_row():
-    env = cypool.from_factories([partial(Impatient, i) for i in range(3)], num_workers=0)
-    env.reset()
-    env.send([GO, RAISE, GO])
-    with pytest.raises(KeyboardInterrupt):
-        env.recv(timeout=60)
-    with pytest.raises(cypool.EnvError, match="env 1: WorkerError: it raised Interrupted") as caught:
-        env.recv(timeout=60)
-    assert caught.value.batch[0].tolist() == [[1, 0], [0, 0], [1, 2]]
-    assert isinstance(caught.value.causes[1].__cause__, Interrupted)
-    assert env.step([GO] * 3)[0].tolist() == [[2, 0], [0, 1], [2, 2]]
-    env.close()
+    with cypool.from_factories([partial(Impatient, i) for i in range(3)], num_workers=0) as env:
+        env.reset()
+        env.send([GO, RAISE, GO])
+        with pytest.raises(KeyboardInterrupt):
+            env.recv(timeout=60)
+        with pytest.raises(cypool.EnvError, match="env 1: WorkerError: it raised Interrupted") as caught:
+            env.recv(timeout=60)
+        assert caught.value.batch[0].tolist() == [[1, 0], [0, 0], [1, 2]]
+        assert isinstance(caught.value.causes[1].__cause__, Interrupted)
+        assert env.step([GO] * 3)[0].tolist() == [[2, 0], [0, 1], [2, 2]]
 
 
 class Pestering(Trouble):
@@ -103,9 +102,7 @@ class Slow(gymnasium.Env):
 
 for batch_size in (2, 1):
     env = cypool.from_factories([Slow] * 2, batch_size=batch_size)
-    env.async_reset()
-    for _ in range(2 // batch_size):
-        env.recv()
+    started(env)
     try:
         env.send([1, 0], [0, 1])
         for _ in range(2 // batch_size):

@@ -80,20 +80,19 @@ def test_asynchronous_trajectories_equal_synchronous_ones(host):
     reference = cypool.make("CartPole-v1", num_envs=num_envs, seed=9)
     reference.reset()
     expected = [reference.step(actions[:, t]) for t in range(length)]
-    env = cypool.make("gymnasium:CartPole-v1", num_envs=num_envs, batch_size=2, **host, seed=9)
-    env.async_reset()
-    done = np.full(num_envs, -1)
-    while done.min() < length:
-        obs, reward, terminated, truncated, info = env.recv()
-        ids = info["env_id"]
-        for row, i in enumerate(ids):
-            if 0 <= done[i] < length:
-                want = expected[done[i]]
-                assert obs[row].tobytes() == want[0][i].tobytes() and reward[row] == want[1][i]
-                assert terminated[row] == want[2][i] and info["elapsed_step"][row] == want[4]["elapsed_step"][i]
-        done[ids] += 1
-        env.send(actions[ids, np.minimum(done[ids], length - 1)], ids)
-    env.close()
+    with cypool.make("gymnasium:CartPole-v1", num_envs=num_envs, batch_size=2, **host, seed=9) as env:
+        env.async_reset()
+        done = np.full(num_envs, -1)
+        while done.min() < length:
+            obs, reward, terminated, truncated, info = env.recv()
+            ids = info["env_id"]
+            for row, i in enumerate(ids):
+                if 0 <= done[i] < length:
+                    want = expected[done[i]]
+                    assert obs[row].tobytes() == want[0][i].tobytes() and reward[row] == want[1][i]
+                    assert terminated[row] == want[2][i] and info["elapsed_step"][row] == want[4]["elapsed_step"][i]
+            done[ids] += 1
+            env.send(actions[ids, np.minimum(done[ids], length - 1)], ids)
 
 
 def test_options_limits_and_statistics_apply():

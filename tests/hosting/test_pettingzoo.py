@@ -237,48 +237,46 @@ def test_batch_equals_single_environments(mode, workers, num_workers):
 
 @pytest.mark.parametrize("workers", ["processes", "threads"])
 def test_asynchronous_batches_equal_single_environments(workers):
-    pool = cypool.from_factories([Mortal] * 4, batch_size=2, seed=0, workers=workers, num_workers=2)
-    others = [Mortal() for _ in range(4)]
-    rng = np.random.default_rng(0)
-    pool.async_reset()
-    sent = {}
-    for _ in range(80):
-        obs, reward, _, _, info = pool.recv(timeout=300)
-        views = pool.by_agent(obs)
-        ids = info["env_id"].tolist()
-        for row, i in enumerate(ids):
-            if not others[i].agents:
-                seen = others[i].reset(seed=i if i not in sent else None)[0]
-            else:
-                seen, rewards, *_ = others[i].step({agent: sent[i][agent] for agent in others[i].agents})
-                assert reward[row] == pytest.approx(sum(rewards.values()))
-            assert all(views[agent][row].tobytes() == value.tobytes() for agent, value in seen.items())
-        actions = {"red": rng.integers(3, size=(2, 4)), "blue": rng.uniform(-1, 1, (2, 2, 2)).astype(np.float32)}
-        by_name = pool.by_agent(actions)
-        for row, i in enumerate(ids):
-            sent[i] = {agent: np.int64(values[row]) if "red" in agent else values[row]
-                       for agent, values in by_name.items()}
-        pool.send(actions)
-    pool.close()
+    with cypool.from_factories([Mortal] * 4, batch_size=2, seed=0, workers=workers, num_workers=2) as pool:
+        others = [Mortal() for _ in range(4)]
+        rng = np.random.default_rng(0)
+        pool.async_reset()
+        sent = {}
+        for _ in range(80):
+            obs, reward, _, _, info = pool.recv(timeout=300)
+            views = pool.by_agent(obs)
+            ids = info["env_id"].tolist()
+            for row, i in enumerate(ids):
+                if not others[i].agents:
+                    seen = others[i].reset(seed=i if i not in sent else None)[0]
+                else:
+                    seen, rewards, *_ = others[i].step({agent: sent[i][agent] for agent in others[i].agents})
+                    assert reward[row] == pytest.approx(sum(rewards.values()))
+                assert all(views[agent][row].tobytes() == value.tobytes() for agent, value in seen.items())
+            actions = {"red": rng.integers(3, size=(2, 4)), "blue": rng.uniform(-1, 1, (2, 2, 2)).astype(np.float32)}
+            by_name = pool.by_agent(actions)
+            for row, i in enumerate(ids):
+                sent[i] = {agent: np.int64(values[row]) if "red" in agent else values[row]
+                           for agent, values in by_name.items()}
+            pool.send(actions)
 
 
 def test_killed_worker_costs_one_episode():
-    pool = cypool.from_factories([Mortal] * 2, seed=0, num_workers=2)
-    pool.reset()
-    actions = {"red": np.zeros((2, 4), int), "blue": np.zeros((2, 2, 2), np.float32)}
-    pids = pool._pool.ask(None, attribute_of, "pid")
-    os.kill(pids[0], signal.SIGKILL)
-    with pytest.raises(cypool.EnvError) as caught:
-        # the worker may have answered a few before
-        for _ in range(1000):
-            pool.step(actions)
-    obs, reward, _, truncated, info = caught.value.batch
-    assert list(caught.value.causes) == [0] and truncated.tolist()[0] and reward[0] == 0
-    assert not obs["red"][0].any() and not info["agents"]["red"]["alive"][0].any()
-    pool.step(actions)
-    _, info = pool.reset()
-    assert info["agents"]["red"]["alive"][0, :3].all()
-    pool.close()
+    with cypool.from_factories([Mortal] * 2, seed=0, num_workers=2) as pool:
+        pool.reset()
+        actions = {"red": np.zeros((2, 4), int), "blue": np.zeros((2, 2, 2), np.float32)}
+        pids = pool._pool.ask(None, attribute_of, "pid")
+        os.kill(pids[0], signal.SIGKILL)
+        with pytest.raises(cypool.EnvError) as caught:
+            # the worker may have answered a few before
+            for _ in range(1000):
+                pool.step(actions)
+        obs, reward, _, truncated, info = caught.value.batch
+        assert list(caught.value.causes) == [0] and truncated.tolist()[0] and reward[0] == 0
+        assert not obs["red"][0].any() and not info["agents"]["red"]["alive"][0].any()
+        pool.step(actions)
+        _, info = pool.reset()
+        assert info["agents"]["red"]["alive"][0, :3].all()
 
 
 @pytest.mark.parametrize("bad", BAD)

@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 from hosting.environments import EXIT, GO, GRANDCHILD, HANG, Trouble
 from hosting.hosts import PROCESSES, THREADS, children, fork_servers, gone, receive, stop, workers
+from receiving import started
 from waiting import attempts, wait_until
 from weights import slow
 
@@ -16,9 +17,7 @@ import cypool
 
 def test_env_that_hangs_delays_no_other():
     env = cypool.from_factories([partial(Trouble, i) for i in range(4)], batch_size=3)
-    env.async_reset()
-    env.recv()
-    env.recv()
+    started(env)
     env.send([GO, HANG, GO, GO], [0, 1, 2, 3])
     for _ in range(3):
         *_, info = env.recv()
@@ -37,56 +36,53 @@ def test_env_that_hangs_delays_no_other():
 @pytest.mark.parametrize("batch_size, start_method", [
     (4, "forkserver"), (2, "spawn"), *slow((2, "forkserver"), (4, "spawn"))])
 def test_a_process_that_exits_is_replaced(batch_size, start_method):
-    env = cypool.from_factories([partial(Trouble, i) for i in range(4)], num_workers=2, batch_size=batch_size,
-                                start_method=start_method)
-    env.async_reset()
-    receive(env)
-    for _ in range(2):
-        env.send([EXIT, GO, GO, GO], [0, 1, 2, 3])
-        causes, rows = receive(env)
-        # env 1 is in the same process: its step was done before, or was lost as well
-        assert 0 in causes and not {2, 3} & causes.keys()
-        assert isinstance(causes[0], cypool.WorkerError) and "exit status 3" in str(causes[0])
-        assert rows[2][0][0] >= 1 and rows[3][0][0] >= 1
+    with cypool.from_factories([partial(Trouble, i) for i in range(4)], num_workers=2, batch_size=batch_size,
+                               start_method=start_method) as env:
         env.async_reset()
-        causes, rows = receive(env)
-        assert not causes and {i: obs[0] for i, (obs, *_) in rows.items()} == dict.fromkeys(range(4), 0)
-    env.close()
+        receive(env)
+        for _ in range(2):
+            env.send([EXIT, GO, GO, GO], [0, 1, 2, 3])
+            causes, rows = receive(env)
+            # env 1 is in the same process: its step was done before, or was lost as well
+            assert 0 in causes and not {2, 3} & causes.keys()
+            assert isinstance(causes[0], cypool.WorkerError) and "exit status 3" in str(causes[0])
+            assert rows[2][0][0] >= 1 and rows[3][0][0] >= 1
+            env.async_reset()
+            causes, rows = receive(env)
+            assert not causes and {i: obs[0] for i, (obs, *_) in rows.items()} == dict.fromkeys(range(4), 0)
 
 
 def test_episode_is_lost_with_its_process_and_reset_starts_another():
-    env = cypool.from_factories([partial(Trouble, i) for i in range(2)], num_workers=2)
-    env.reset()
-    before = workers()
-    os.kill(before[0], signal.SIGKILL)
-    wait_until(lambda: workers() != before)
-    # no step was in flight: the next one fails
-    with pytest.raises(cypool.EnvError) as caught:
-        env.step([GO, GO])
-    assert "SIGKILL" in str(caught.value) or "lost" in str(caught.value)
-    assert len(caught.value.causes) == 1
-    assert env.step([GO, GO])[3].tolist() == [False, False]
-    # a reset needs no lost state
-    os.kill(workers()[0], signal.SIGKILL)
-    for _ in range(3):
-        assert env.reset()[0][:, 0].tolist() == [0, 0]
-    assert env.step([GO, GO])[0][:, 0].tolist() == [1, 1]
-    env.close()
+    with cypool.from_factories([partial(Trouble, i) for i in range(2)], num_workers=2) as env:
+        env.reset()
+        before = workers()
+        os.kill(before[0], signal.SIGKILL)
+        wait_until(lambda: workers() != before)
+        # no step was in flight: the next one fails
+        with pytest.raises(cypool.EnvError) as caught:
+            env.step([GO, GO])
+        assert "SIGKILL" in str(caught.value) or "lost" in str(caught.value)
+        assert len(caught.value.causes) == 1
+        assert env.step([GO, GO])[3].tolist() == [False, False]
+        # a reset needs no lost state
+        os.kill(workers()[0], signal.SIGKILL)
+        for _ in range(3):
+            assert env.reset()[0][:, 0].tolist() == [0, 0]
+        assert env.step([GO, GO])[0][:, 0].tolist() == [1, 1]
 
 
 def test_the_process_that_starts_workers_is_replaced():
-    env = cypool.from_factories([partial(Trouble, i) for i in range(3)], num_workers=2)
-    env.reset()
-    (forkserver,), before = fork_servers(), workers()
-    os.kill(forkserver, signal.SIGKILL)
-    wait_until(lambda: all(map(gone, before)))
-    with pytest.raises(cypool.EnvError, match="SIGKILL") as caught:
-        env.step([GO] * 3)
-    assert caught.value.causes.keys() == {0, 1, 2}
-    assert env.reset()[0][:, 0].tolist() == [0] * 3
-    assert env.step([GO] * 3)[0][:, 0].tolist() == [1] * 3
-    assert fork_servers() != [forkserver]
-    env.close()
+    with cypool.from_factories([partial(Trouble, i) for i in range(3)], num_workers=2) as env:
+        env.reset()
+        (forkserver,), before = fork_servers(), workers()
+        os.kill(forkserver, signal.SIGKILL)
+        wait_until(lambda: all(map(gone, before)))
+        with pytest.raises(cypool.EnvError, match="SIGKILL") as caught:
+            env.step([GO] * 3)
+        assert caught.value.causes.keys() == {0, 1, 2}
+        assert env.reset()[0][:, 0].tolist() == [0] * 3
+        assert env.step([GO] * 3)[0][:, 0].tolist() == [1] * 3
+        assert fork_servers() != [forkserver]
 
 
 def make_at_times(folder):
@@ -101,38 +97,36 @@ def make_at_times(folder):
 
 
 def test_process_whose_replacement_fails_is_replaced_again(tmp_path):
-    env = cypool.from_factories([partial(make_at_times, tmp_path)])
-    env.reset()
-    with pytest.raises(cypool.EnvError, match="exit status 3"):
-        env.step([EXIT])
-    said = []
-    # it may have failed before anybody asked
-    for _ in range(3):
-        try:
-            assert env.reset()[0].tolist() == [[0, 0]]
-            break
-        except cypool.EnvError as error:
-            said.append(str(error))
-    else:
-        pytest.fail(str(said))
-    assert all("ArithmeticError: no environment today" in each or "exit status 4" in each for each in said)
-    assert env.step([GO])[0].tolist() == [[1, 0]]
-    env.close()
+    with cypool.from_factories([partial(make_at_times, tmp_path)]) as env:
+        env.reset()
+        with pytest.raises(cypool.EnvError, match="exit status 3"):
+            env.step([EXIT])
+        said = []
+        # it may have failed before anybody asked
+        for _ in range(3):
+            try:
+                assert env.reset()[0].tolist() == [[0, 0]]
+                break
+            except cypool.EnvError as error:
+                said.append(str(error))
+        else:
+            pytest.fail(str(said))
+        assert all("ArithmeticError: no environment today" in each or "exit status 4" in each for each in said)
+        assert env.step([GO])[0].tolist() == [[1, 0]]
 
 
 @pytest.mark.parametrize("batch_size", [2, *slow(1)])
 def test_a_process_that_hangs_is_replaced(batch_size):
-    env = cypool.from_factories([partial(Trouble, i) for i in range(2)], batch_size=batch_size, worker_timeout=2)
-    env.async_reset()
-    receive(env)
-    env.send([GO, HANG], [0, 1])
-    causes, _ = receive(env)
-    assert causes.keys() == {1} and isinstance(causes[1], cypool.WorkerError)
-    assert "not done within worker_timeout=2 s" in str(causes[1])
-    env.async_reset()
-    causes, rows = receive(env)
-    assert not causes and rows[0][0][0] == rows[1][0][0] == 0
-    env.close()
+    with cypool.from_factories([partial(Trouble, i) for i in range(2)], batch_size=batch_size, worker_timeout=2) as env:
+        env.async_reset()
+        receive(env)
+        env.send([GO, HANG], [0, 1])
+        causes, _ = receive(env)
+        assert causes.keys() == {1} and isinstance(causes[1], cypool.WorkerError)
+        assert "not done within worker_timeout=2 s" in str(causes[1])
+        env.async_reset()
+        causes, rows = receive(env)
+        assert not causes and rows[0][0][0] == rows[1][0][0] == 0
 
 
 @pytest.mark.parametrize("num_workers", [1, *slow(2)])
@@ -157,16 +151,13 @@ def test_a_process_that_is_stopped_is_replaced(num_workers):
 
 
 def test_process_that_hangs_is_replaced_while_others_answer():
-    env = cypool.from_factories([partial(Trouble, i) for i in range(2)], batch_size=1, worker_timeout=2)
-    env.async_reset()
-    env.recv()
-    env.recv()
-    env.send([GO, HANG], [0, 1])
-    with pytest.raises(cypool.EnvError, match="env 1: WorkerError: not done within worker_timeout=2 s"):
-        for _ in attempts():
-            assert env.recv(timeout=60)[4]["env_id"].tolist() == [0]
-            env.send([GO], [0])
-    env.close()
+    with cypool.from_factories([partial(Trouble, i) for i in range(2)], batch_size=1, worker_timeout=2) as env:
+        started(env)
+        env.send([GO, HANG], [0, 1])
+        with pytest.raises(cypool.EnvError, match="env 1: WorkerError: not done within worker_timeout=2 s"):
+            for _ in attempts():
+                assert env.recv(timeout=60)[4]["env_id"].tolist() == [0]
+                env.send([GO], [0])
 
 
 class Noting(Trouble):
@@ -189,16 +180,15 @@ class Noting(Trouble):
 
 
 def test_a_step_that_was_given_up_is_not_done_by_the_next_process(tmp_path):
-    env = cypool.from_factories([partial(Noting, i, tmp_path) for i in range(3)], num_workers=1)
-    env.reset()
-    with pytest.raises(cypool.EnvError, match="exit status 3") as caught:
-        env.step([EXIT, GO, GO])
-    assert caught.value.causes.keys() == {0, 1, 2}
-    # the new process comes to the mailbox of env 1 before it resets env 2
-    assert env.reset([2])[0].tolist() == [[0, 2]]
-    assert not list(tmp_path.iterdir())
-    assert env.step([GO] * 3)[0].tolist() == [[0, 0], [0, 1], [1, 2]]
-    env.close()
+    with cypool.from_factories([partial(Noting, i, tmp_path) for i in range(3)], num_workers=1) as env:
+        env.reset()
+        with pytest.raises(cypool.EnvError, match="exit status 3") as caught:
+            env.step([EXIT, GO, GO])
+        assert caught.value.causes.keys() == {0, 1, 2}
+        # the new process comes to the mailbox of env 1 before it resets env 2
+        assert env.reset([2])[0].tolist() == [[0, 2]]
+        assert not list(tmp_path.iterdir())
+        assert env.step([GO] * 3)[0].tolist() == [[0, 0], [0, 1], [1, 2]]
 
 
 @pytest.mark.parametrize("closed", [[0, 1, 2], *slow([0], [1, 2])], ids=str)

@@ -17,19 +17,18 @@ import cypool
 
 @pytest.mark.parametrize("host", [HERE, PROCESSES, THREADS])
 def test_saved_state_continues_equally(host):
-    env = cypool.make("gymnasium:CartPole-v1", num_envs=3, **host, seed=1)
-    env.reset()
-    actions = np.random.default_rng(0).integers(0, 2, (60, 3))
-    for a in actions[:9]:
-        shown = env.step(a)
-    state = pickle.loads(pickle.dumps(env.save()))
-    expected = [env.step(a)[:4] for a in actions]
-    with cypool.make("gymnasium:CartPole-v1", num_envs=3, num_workers=1) as other:
-        for each in (env, other):
-            obs, info = each.load(state)
-            assert_same((obs, info["elapsed_step"]), (shown[0], shown[4]["elapsed_step"]))
-            assert_same([each.step(a)[:4] for a in actions], expected)
-    env.close()
+    with cypool.make("gymnasium:CartPole-v1", num_envs=3, **host, seed=1) as env:
+        env.reset()
+        actions = np.random.default_rng(0).integers(0, 2, (60, 3))
+        for a in actions[:9]:
+            shown = env.step(a)
+        state = pickle.loads(pickle.dumps(env.save()))
+        expected = [env.step(a)[:4] for a in actions]
+        with cypool.make("gymnasium:CartPole-v1", num_envs=3, num_workers=1) as other:
+            for each in (env, other):
+                obs, info = each.load(state)
+                assert_same((obs, info["elapsed_step"]), (shown[0], shown[4]["elapsed_step"]))
+                assert_same([each.step(a)[:4] for a in actions], expected)
 
 
 def test_environment_that_does_not_pickle_is_not_saved():
@@ -38,12 +37,11 @@ def test_environment_that_does_not_pickle_is_not_saved():
             self.lock = threading.Lock()
             super().__init__()
 
-    env = cypool.from_factories([Stuck])
-    env.reset()
-    with pytest.raises(NotImplementedError, match="save: env 0 does not pickle"):
-        env.save()
-    assert env.step([GO])[0][0, 0] == 1
-    env.close()
+    with cypool.from_factories([Stuck]) as env:
+        env.reset()
+        with pytest.raises(NotImplementedError, match="save: env 0 does not pickle"):
+            env.save()
+        assert env.step([GO])[0][0, 0] == 1
 
 
 def test_a_rollout_ends_with_its_timeout(tmp_path):

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 from hosting.hosts import threads_of_pools
+from receiving import started
 from waiting import LIMIT, join, wait_until
 
 import cypool
@@ -145,9 +146,7 @@ def test_all_wait_at_the_same_time():
 def test_one_that_waits_holds_nobody_up():
     gate = Gate()
     with cypool.from_factories([partial(Waiter, i, gate) for i in range(4)], batch_size=3, workers="threads") as env:
-        env.async_reset()
-        env.recv()
-        env.recv()
+        started(env)
         env.send([GO, WAIT, GO, GO], [0, 1, 2, 3])
         for _ in range(3):
             *_, info = env.recv()
@@ -443,14 +442,13 @@ class Keeper(gymnasium.Env):
 
 @pytest.mark.parametrize("how", [{"workers": "threads"}, {"num_workers": 0}], ids=str)
 def test_infos_do_not_change_later(how):
-    env = cypool.from_factories([Keeper] * 2, autoreset_mode="SameStep", **how)
-    env.reset()
-    infos = [env.step([0, 0])[4] for _ in range(3)]
-    env.reset()
-    assert [list(info["steps"]) for info in infos] == [[[0], [0]], [[0, 1], [0, 1]], [[], []]]
-    # the reset that follows an end does not write into its last info
-    assert infos[2]["final_info"]["count"].tolist() == [2, 2] and infos[2]["count"].tolist() == [-1, -1]
-    env.close()
+    with cypool.from_factories([Keeper] * 2, autoreset_mode="SameStep", **how) as env:
+        env.reset()
+        infos = [env.step([0, 0])[4] for _ in range(3)]
+        env.reset()
+        assert [list(info["steps"]) for info in infos] == [[[0], [0]], [[0, 1], [0, 1]], [[], []]]
+        # the reset that follows an end does not write into its last info
+        assert infos[2]["final_info"]["count"].tolist() == [2, 2] and infos[2]["count"].tolist() == [-1, -1]
 
 
 @pytest.mark.parametrize("num_workers", [0, 1, 3])
