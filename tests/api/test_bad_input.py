@@ -2,12 +2,11 @@
 import copy
 import functools
 import pickle
-import threading
 from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from waiting import join, wait_until
+from waiting import at_once, join, start, wait_until
 
 import cypool
 import cypool.compat.envpool as envpool
@@ -291,10 +290,7 @@ def test_several_threads_call_at_once(api, batch_size):
             except RuntimeError as error:
                 refusals.append(str(error))
 
-    threads = [threading.Thread(target=hammer) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    join(*threads)
+    at_once(*[hammer] * 3)
     assert {message for message in refusals if not any(
         part in message for part in ("one thread at a time", "in flight", "nothing is pending"))} == set()
     receive_all(env)
@@ -407,8 +403,7 @@ def test_render_while_another_thread_steps(trouble, num_threads):
     env = cypool.make("walker/Trouble-v0", num_envs=2, num_threads=num_threads)
     env.reset()
     trouble.set_gate(False)
-    thread = threading.Thread(target=env.step, args=([trouble.WAIT, trouble.GO],))
-    thread.start()
+    thread = start(env.step, [trouble.WAIT, trouble.GO])
     try:
         wait_until(lambda: trouble.num_waiting() > 0)
         for call in (env.render, env.save):

@@ -2,12 +2,11 @@
 import copy
 import ctypes
 import pickle
-import threading
 
 import numpy as np
 import pytest
 from pool_arguments import MODES, THREADS
-from waiting import join
+from waiting import join, start
 
 import cypool
 from cypool.hooks import Transition
@@ -431,8 +430,7 @@ def test_hooks_and_policies_that_call_their_own_pool(where, num_threads):
                 call()
             refused.append(call)
         # nor does it help to have another thread call
-        thread = threading.Thread(target=call_in_a_thread)
-        thread.start()
+        thread = start(call_in_a_thread)
         join(thread)
         return returned
 

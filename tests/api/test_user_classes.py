@@ -2,13 +2,12 @@
 import gc
 import signal
 import sys
-import threading
 import types
 import weakref
 
 import numpy as np
 import pytest
-from waiting import join
+from waiting import attempts, join, start
 
 import cypool
 from cypool.spec import OWN_INFO, Array, Discrete, EnvSpec
@@ -63,11 +62,12 @@ def test_another_thread_may_change_the_actions_meanwhile():
     actions, stop = np.zeros(2, np.int64), []
 
     def spoil():
-        while not stop:
+        for _ in attempts():
+            if stop:
+                return
             actions[0] = 10**12 - actions[0]
 
-    thread = threading.Thread(target=spoil)
-    thread.start()
+    thread = start(spoil)
     try:
         for _ in range(3000):
             try:

@@ -3,12 +3,13 @@ import copy
 import pickle
 import threading
 from dataclasses import FrozenInstanceError
+from functools import partial
 
 import numpy as np
 import pytest
 from pool_arguments import MODES
 from receiving import started
-from waiting import attempts
+from waiting import at_once, attempts, join, start
 from weights import slow
 
 import cypool
@@ -125,17 +126,18 @@ def test_a_policy_of_a_rollout_is_made_again_meanwhile():
     done = threading.Event()
 
     def disturb():
-        while not done.is_set():
+        for _ in attempts():
+            if done.is_set():
+                return
             with pytest.raises(RuntimeError):
                 mlp.__init__(env.env_spec, [np.ones((2, 4))], [np.zeros(2)])
 
-    thread = threading.Thread(target=disturb)
-    thread.start()
+    thread = start(disturb)
     try:
         env.rollout(500, policy=mlp)
     finally:
         done.set()
-        thread.join(60)
+        join(thread)
 
 
 @pytest.mark.parametrize("num_threads", [2, *slow(1, 5)])
@@ -155,14 +157,13 @@ def test_a_rollout_leaves_shared_threads_to_other_pools(num_threads):
             finally:
                 ended.set()
 
-        thread = threading.Thread(target=roll)
-        thread.start()
+        thread = start(roll)
         while not ended.is_set() and len(received) < 200:
             short.send(np.zeros(4, int))
             received.append(short.recv(timeout=60)[4]["env_id"])
         # the threads were at the rollout all the time before
         assert len(received) == 200 and not ended.is_set()
-        thread.join(300)
+        join(thread)
         assert ended.is_set()
         long.close()
         short.close()
@@ -187,11 +188,7 @@ def test_turns_change_no_results(num_threads, batch):
         def use(k):
             got[k] = run(pools[k])
 
-        callers = [threading.Thread(target=use, args=(k,)) for k in range(3)]
-        for caller in callers:
-            caller.start()
-        for caller in callers:
-            caller.join(120)
+        at_once(*(partial(use, k) for k in range(3)))
         for pool in pools:
             pool.close()
     for made in got:
@@ -284,8 +281,6 @@ def test_a_reset_returns_no_other_environments(env_type):
     assert len(rewards) == 2
     env.reset([7, 2])
     assert sorted(env.async_reset([7]) or [int(i) for i in np.atleast_1d(env._pool.recv()[4]["env_id"])]) == [7]
-
-
 
 
 def test_a_rollout_of_many_steps_ends_in_time():

@@ -1,33 +1,13 @@
 """Pools in many threads of Python at once; `fuzz/soak_threads.py` does this for as long as you like."""
-import threading
 
 import numpy as np
 import pytest
 import soak_threads
-from waiting import LIMIT, join
+from waiting import LIMIT, at_once, attempts
 
 import cypool
 
 pytestmark = pytest.mark.families("atari")
-
-
-def at_once(*calls):
-    """Calls functions in threads that begin together; raises the exception of one of them."""
-    barrier, raised = threading.Barrier(len(calls)), []
-
-    def run(call):
-        barrier.wait(LIMIT)
-        try:
-            call()
-        except BaseException as error:
-            raised.append(error)
-
-    threads = [threading.Thread(target=run, args=(call,)) for call in calls]
-    for thread in threads:
-        thread.start()
-    join(*threads)
-    for error in raised:
-        raise error
 
 
 def test_a_short_session(run_forked):
@@ -55,7 +35,9 @@ def test_callers_while_the_pool_is_closed():
                     assert any(text in str(error) for text in refused.split("|")), error
 
         def close(env=env):
-            while not env.closed:
+            for _ in attempts():
+                if env.closed:
+                    return
                 try:
                     env.close()
                 except RuntimeError as error:

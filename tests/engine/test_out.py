@@ -3,7 +3,6 @@ import collections.abc
 import gc
 import os
 import signal
-import threading
 import weakref
 from itertools import pairwise
 
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 from comparing import assert_same
 from pool_arguments import MODES, THREADS
-from waiting import join, wait_until
+from waiting import join, start, wait_until
 from weights import slow
 
 import cypool
@@ -181,7 +180,9 @@ def test_an_environment_that_raises(trouble, num_threads, mode):
         assert [array.tobytes() for array in (*obs.values(), *out[1:])] == then
 
 
-def test_an_interrupted_step_keeps_the_arrays(trouble):
+@pytest.fixture
+def stuck(trouble):
+    """A pool, actions of a step in which a thread waits, and a function that waits for that and sends Ctrl-C."""
     num = 20_000
     env = cypool.make("walker/Trouble-v0", num_envs=num, num_threads=2)
     env.reset()
@@ -194,11 +195,15 @@ def test_an_interrupted_step_keeps_the_arrays(trouble):
         wait_until(lambda: trouble.num_waiting() > 0)
         os.kill(os.getpid(), signal.SIGINT)
 
-    thread = threading.Thread(target=interrupt)
-    out = new_out(env, num)
+    return env, actions, interrupt
+
+
+def test_an_interrupted_step_keeps_the_arrays(trouble, stuck):
+    env, actions, interrupt = stuck
+    out = new_out(env, env.num_envs)
     watch = [weakref.ref(array) for array in (*out[0].values(), *out[1:])]
     try:
-        thread.start()
+        thread = start(interrupt)
         env.step(actions, out=out)
     except KeyboardInterrupt:
         interrupted = True
@@ -208,7 +213,7 @@ def test_an_interrupted_step_keeps_the_arrays(trouble):
     gc.collect()
     assert all(each() is not None for each in watch)
     with pytest.raises(RuntimeError, match="in flight"):
-        env.step(actions, out=new_out(env, num))
+        env.step(actions, out=new_out(env, env.num_envs))
     with pytest.raises(TimeoutError):
         env.recv(timeout=0)
     trouble.set_gate(True)
@@ -220,29 +225,17 @@ def test_an_interrupted_step_keeps_the_arrays(trouble):
     # and lets go of them
     got = given = batch = None
     assert [each() for each in watch] == [None] * 5
-    env.step(np.zeros(num, np.int64))
+    env.step(np.zeros_like(actions))
 
 
-def test_closing_an_interrupted_step(trouble):
+def test_closing_an_interrupted_step(trouble, stuck):
     # as above, but the pool ends while a thread writes
-    num = 20_000
-    env = cypool.make("walker/Trouble-v0", num_envs=num, num_threads=2)
-    env.reset()
-    actions = np.zeros(num, np.int64)
-    actions[[0, num // 2]] = trouble.WAIT
-    trouble.set_gate(False, True)
-
-    def interrupt():
-        wait_until(lambda: trouble.num_waiting() > 0)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    thread = threading.Thread(target=interrupt)
-    thread.start()
+    env, actions, interrupt = stuck
+    thread = start(interrupt)
     with pytest.raises(KeyboardInterrupt):
-        env.step(actions, out=new_out(env, num))
+        env.step(actions, out=new_out(env, env.num_envs))
     join(thread)
-    opener = threading.Thread(target=trouble.set_gate, args=[True])
-    opener.start()
+    opener = start(trouble.set_gate, True)
     env.close()
     join(opener)
 

@@ -3,14 +3,13 @@ import hashlib
 import json
 import pickle
 import re
-import threading
 import zlib
 from contextlib import suppress
 
 import gymnasium
 import numpy as np
 import pytest
-from waiting import join
+from waiting import join, start
 
 import cypool
 from cypool.state import MAGIC, State, check_state, check_stream, unpack
@@ -318,8 +317,7 @@ def test_streams_that_two_threads_check_at_once():
         def state(self, state):
             np.random.PCG64.state.__set__(self, state)
             if state == mine:
-                thread = threading.Thread(target=lambda: taken.append(check_stream("y", theirs, PCG64)))
-                thread.start()
+                thread = start(lambda: taken.append(check_stream("y", theirs, PCG64)))
                 join(thread)
 
     assert check_stream("x", mine, PCG64) == mine

@@ -3,12 +3,12 @@ import copy
 import gc
 import os
 import pickle
-import threading
+from functools import partial
 
 import numpy as np
 import pytest
 from receiving import receive_pending, started
-from waiting import attempts, join, wait_until
+from waiting import at_once, attempts, await_tasks, join, start, tasks, wait_until
 from weights import slow
 
 import cypool
@@ -17,16 +17,6 @@ from cypool.engine.engine import worth_waking
 
 pytestmark = pytest.mark.families("atari")
 THREADS = [1, 2, 5]
-
-
-def tasks():
-    """The threads of this process."""
-    return set(os.listdir("/proc/self/task"))
-
-
-def await_tasks(before):
-    """Waits until no other threads are left: one that was joined is listed for a moment longer."""
-    wait_until(lambda: not tasks() - before)
 
 
 def history(env, num_steps=150):
@@ -83,10 +73,7 @@ def test_pools_at_once_from_several_python_threads(num_threads):
             got[k] = history(env, 60)
 
     with cypool.ThreadPool(num_threads) as threads:
-        users = [threading.Thread(target=use, args=[k]) for k in range(2 * len(POOLS))]
-        for user in users:
-            user.start()
-        join(*users)
+        at_once(*(partial(use, k) for k in range(2 * len(POOLS))))
         assert threads.num_pools == 0
     for k in range(2 * len(POOLS)):
         check_histories(got[k], want[k % len(POOLS)])
@@ -110,10 +97,7 @@ def test_many_pools_made_and_closed_at_once(trouble):
 
     done = []
     with cypool.ThreadPool(3) as threads:
-        users = [threading.Thread(target=churn, args=[seed]) for seed in range(5)]
-        for user in users:
-            user.start()
-        join(*users)
+        at_once(*(partial(churn, seed) for seed in range(5)))
         gc.collect()
         assert threads.num_pools == 0
     assert len(done) == 200
@@ -127,12 +111,13 @@ def test_a_busy_pool_does_not_keep_the_threads_to_itself():
 
         def feed():
             # sends come faster than steps: there is always something to do here
-            while not stop:
+            for _ in attempts():
+                if stop:
+                    return
                 ids = busy.recv()[4]["env_id"]
                 busy.send(np.zeros(len(ids), np.int64), ids)
 
-        feeder = threading.Thread(target=feed)
-        feeder.start()
+        feeder = start(feed)
         for _ in range(20):
             with cypool.make("CartPole-v1", num_envs=4, batch_size=2, thread_pool=threads) as env:
                 env.reset()
@@ -187,8 +172,7 @@ def test_close_while_a_pool_is_being_closed(trouble):
     trouble.set_gate(False)
     env.send([trouble.WAIT], [0])
     wait_until(lambda: trouble.num_waiting() > 0)
-    closer = threading.Thread(target=env.close)
-    closer.start()
+    closer = start(env.close)
     with pytest.raises(cypool.ClosedError):
         for _ in attempts():
             try:
@@ -216,10 +200,7 @@ def test_close_from_several_python_threads():
     before = tasks()
     for _ in range(50):
         threads = cypool.ThreadPool(4)
-        closers = [threading.Thread(target=threads.close) for _ in range(4)]
-        for closer in closers:
-            closer.start()
-        join(*closers)
+        at_once(*[threads.close] * 4)
     await_tasks(before)
 
 
@@ -348,49 +329,6 @@ print("ok")
     assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
 
 
-@pytest.mark.families("atari")
-@pytest.mark.parametrize("ending", ["", "del threads", "env.recv()", "raise SystemExit(0)", "pong.close()"])
-def test_exit_with_work_in_flight(run_forked, ending):
-    done = run_forked(f"""
-import cypool
-threads = cypool.ThreadPool(3)
-env = cypool.make("CartPole-v1", num_envs=64, batch_size=16, thread_pool=threads)
-pong = cypool.make("Pong-v5", num_envs=4, batch_size=2, thread_pool=threads)
-env.async_reset(); pong.async_reset()
-{ending}
-""")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-def test_exit_while_a_daemon_thread_waits(run_forked):
-    done = run_forked("""
-import threading, cypool, walker
-from walker import trouble
-threads = cypool.ThreadPool(2)
-env = cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, thread_pool=threads)
-env.async_reset(); env.recv(); env.recv()
-trouble.set_gate(False)
-env.send([trouble.WAIT], [0])
-def wait():
-    while True:
-        try:
-            env.recv()
-        except RuntimeError:
-            # the main thread was just looking
-            pass
-
-threading.Thread(target=wait, daemon=True).start()
-message = ""
-# until the daemon is in its call
-while "one thread at a time" not in message:
-    try:
-        env.send([0], [0])
-    except RuntimeError as error:
-        message = str(error)
-""")
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 def test_fork(run_forked):
     done = run_forked("""
 import os, sys, warnings, cypool
@@ -509,21 +447,22 @@ def test_bad_affinity(bad, kind):
     await_tasks(before)
 
 
-@pytest.mark.parametrize(("make", "count"), [
-    ("cypool.ThreadPool(3, wish)", 3),
-    ("cypool.make('CartPole-v1', num_envs=9, num_threads=4, thread_affinity=wish)", 3),
-    ("cypool.make('CartPole-v1', num_envs=9, batch_size=4, num_threads=3, thread_affinity=wish)", 3),
-    ("pickle.loads(pickle.dumps(cypool.make('CartPole-v1', num_envs=9, num_threads=1, thread_affinity=wish)))", 0),
-])
-@pytest.mark.parametrize("wish", [OWN[-1:], OWN, [OWN[0], OWN[0], OWN[-1]]], ids=str)
-def test_threads_run_where_they_shall(run_forked, make, count, wish):
+@pytest.mark.parametrize("make, wish, count", [
+    *((make, wish, count) for wish in (OWN[-1:], OWN, [OWN[0], OWN[0], OWN[-1]]) for make, count in (
+        ("cypool.ThreadPool(3, {wish})", 3),
+        ("cypool.make('CartPole-v1', num_envs=9, num_threads=4, thread_affinity={wish})", 3),
+        ("cypool.make('CartPole-v1', num_envs=9, batch_size=4, num_threads=3, thread_affinity={wish})", 3),
+        ("pickle.loads(pickle.dumps(cypool.make('CartPole-v1', num_envs=9, num_threads=1, thread_affinity={wish})))",
+         0))),
+    *((f"envpool.make_gymnasium('CartPole-v1', num_envs=8, num_threads=3, thread_affinity_offset={offset})",
+       [OWN[(offset + k) % len(OWN)] for k in range(2)], 2) for offset in (0, 1, 100))], ids=str)
+def test_threads_run_on_the_cpus_of_their_affinity(run_forked, make, wish, count):
     expected = sorted(str(wish[k % len(wish)]) for k in range(count))
     done = run_forked(f"""
-import os, pickle, re, numpy, cypool
-wish = {wish}
+import os, pickle, re, numpy, cypool, cypool.compat.envpool as envpool
 own = os.sched_getaffinity(0)
 before = set(os.listdir("/proc/self/task"))
-threads = {make}
+threads = {make.format(wish=wish)}
 masks = None
 # each says so itself, soon after it has begun; the test's time limit ends this loop
 while masks != {expected}:
@@ -531,24 +470,6 @@ while masks != {expected}:
                    for tid in set(os.listdir("/proc/self/task")) - before)
 assert os.sched_getaffinity(0) == own
 threads.close()
-print("ok")
-""")
-    assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
-
-
-@pytest.mark.parametrize("offset", [0, 1, 100])
-def test_affinity_of_envpools_kind(run_forked, offset):
-    expected = sorted(str(OWN[(offset + k) % len(OWN)]) for k in range(2))
-    done = run_forked(f"""
-import os, re, numpy, cypool.compat.envpool as envpool
-before = set(os.listdir("/proc/self/task"))
-env = envpool.make_gymnasium("CartPole-v1", num_envs=8, num_threads=3, thread_affinity_offset={offset})
-masks = None
-while masks != {expected}:
-    masks = sorted(re.search("Cpus_allowed_list:\\\\s*(.*)", open(f"/proc/self/task/{{tid}}/status").read())[1]
-                   for tid in set(os.listdir("/proc/self/task")) - before)
-env.reset()
-env.close()
 print("ok")
 """)
     assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr

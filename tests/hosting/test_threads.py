@@ -17,7 +17,7 @@ import pytest
 from gymnasium import spaces
 from hosting.hosts import threads_of_pools
 from receiving import started
-from waiting import LIMIT, join, wait_until
+from waiting import LIMIT, at_once, join, wait_until
 
 import cypool
 from cypool.hosting import forkserver
@@ -396,16 +396,13 @@ def test_the_process_ends_whatever_its_environments_do(run_forked, wait, way):
 
 
 def test_several_pools_of_several_threads():
-    def play(seed, result):
-        with cypool.make("gymnasium:CartPole-v1", num_envs=3, num_workers=2, workers="threads", seed=seed) as env:
-            result.append(env.reset()[0])
-            result.extend(env.step([t % 2] * 3)[0] for t in range(30))
+    def play(k):
+        with cypool.make("gymnasium:CartPole-v1", num_envs=3, num_workers=2, workers="threads", seed=k % 2) as env:
+            results[k].append(env.reset()[0])
+            results[k].extend(env.step([t % 2] * 3)[0] for t in range(30))
 
     results = [[] for _ in range(4)]
-    threads = [threading.Thread(target=play, args=(k % 2, result)) for k, result in enumerate(results)]
-    for thread in threads:
-        thread.start()
-    join(*threads)
+    at_once(*(partial(play, k) for k in range(4)))
     assert np.array_equal(results[0], results[2]) and np.array_equal(results[1], results[3])
     assert not np.array_equal(results[0], results[1])
 

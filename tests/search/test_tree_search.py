@@ -3,7 +3,6 @@ import functools
 import re
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 from interrupting import moments
 from plain_tree import Game, PlainTree
+from waiting import at_once
 from weights import exhaustive
 
 import cypool
@@ -539,10 +539,5 @@ def test_another_thread_may_search_the_same_pool():
                 # the pool was in a call of the other thread
                 assert "in a call already" in str(error)
 
-    threads = [threading.Thread(target=search) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(70)
-        assert not thread.is_alive()
+    at_once(search, search)
     assert len(results) == 2 and all(result.visits.tobytes() == wanted.visits.tobytes() for result in results)
