@@ -10,7 +10,7 @@ def receive_pending(pool):
 
 
 def started(pool):
-    """Returns the pool, all of whose environments are reset and none is in flight."""
-    pool.async_reset()
+    """Resets all environments of a pool, none of which is in flight afterwards; returns the pool."""
+    pool.reset()
     receive_pending(pool)
     return pool

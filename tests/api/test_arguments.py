@@ -94,8 +94,7 @@ def test_discrete_actions(actions, kind, num_threads, batch_size):
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64, ">i4"])
 def test_any_integer_dtype_and_layout_is_an_action(dtype):
-    env = cypool.make("CartPole-v1", num_envs=4, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=4, seed=0))
     expected = env.step(np.array([0, 1, 1, 0]))[0]
     for actions in (np.array([0, 1, 1, 0], dtype), np.array([0, 9, 1, 9, 1, 9, 0, 9], dtype)[::2],
                     [0, 1, 1, 0], (0, 1, 1, 0)):
@@ -108,11 +107,9 @@ def test_any_integer_dtype_and_layout_is_an_action(dtype):
 
 
 def test_samples_of_the_action_space_are_actions():
-    env = cypool.make("CartPole-v1", num_envs=3)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=3))
     env.step(env.action_space.sample())
-    one = cypool.make("CartPole-v1")
-    one.reset()
+    one = started(cypool.make("CartPole-v1"))
     one.step(one.single_action_space.sample())
     one.step(np.asarray(1))
     one.step(1)
@@ -145,8 +142,7 @@ def test_env_ids(ids, kind, batch_size):
     ([0.5] * 4, None, "actions: expected integers, got float64"),
 ])
 def test_messages_show_what_came(actions, ids, message):
-    env = cypool.make("CartPole-v1", num_envs=4)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=4))
     with pytest.raises((TypeError, ValueError), match=f"^{message}"):
         env.step(actions, ids)
 
@@ -159,8 +155,7 @@ def test_env_options_are_named():
 
 
 def test_search_says_which_mode_it_got():
-    env = cypool.make("CartPole-v1", num_envs=2)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=2))
     with pytest.raises(ValueError, match="autoreset_mode='Disabled', .*, got a synchronous one with 'NextStep'$"):
         env.search(env.save([0]), np.zeros((2, 3), int))
 
@@ -179,8 +174,7 @@ def test_descriptions_are_cypools():
 
 
 def test_more_or_fewer_actions_than_ids():
-    env = cypool.make("CartPole-v1", num_envs=4)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=4))
     rejected(ValueError, "actions: expected 2 rows", lambda: env.step([0, 0, 0], [1, 2]))
     rejected(ValueError, "actions: expected 3 rows", lambda: env.step([0, 0], [1, 2, 3]))
     env.step([0, 0], [1, 2])
@@ -393,8 +387,7 @@ def test_whatever_other_functions_get():
 
 
 def test_statistics_of_normalized_pools():
-    env = cypool.make("CartPole-v1", num_envs=2, normalize_obs=True)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=2, normalize_obs=True))
     good = env.normalization()
     for bad in (*ODD, None, {}, {"obs": None, "reward": None}, {**good, "reward": good["obs"]}, {**good, "obs": {}},
                 *({**good, "obs": {**good["obs"], key: value}} for key, value in (
@@ -520,8 +513,7 @@ def test_ids_in_namespaces_of_cypool_ask_for_no_plug_in():
 
 @pytest.mark.parametrize("id", ["CartPole-v1", "mpe2/simple_spread-v3"])
 def test_dicts_where_arrays_are_expected_are_named(id):
-    with cypool.make(id) as env:
-        env.reset()
+    with started(cypool.make(id)) as env:
         with pytest.raises(TypeError, match="^actions: expected int.* of shape .* got {'a': 1}: "):
             env.step({"a": 1})
 

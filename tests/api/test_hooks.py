@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from pool_arguments import MODES, THREADS
+from receiving import started
 from waiting import join, start
 
 import cypool
@@ -245,9 +246,8 @@ def test_other_apis(hooks, env_type):
     def reward(batch):
         return batch.reward * 7
 
-    env = cypool.make("CartPole-v1", env_type, num_envs=2, seed=1, reward_hook=reward,
-                      observation_hook=(hooks["two_of_four"], TWO))
-    env.reset()
+    env = started(cypool.make("CartPole-v1", env_type, num_envs=2, seed=1, reward_hook=reward,
+                              observation_hook=(hooks["two_of_four"], TWO)))
     step = env.step(np.array([0, 1]))
     if env_type == "gym":
         assert step[0].shape == (2, 3) and (step[1] == 7).all()
@@ -271,9 +271,8 @@ def test_out(hooks):
 
 
 def test_an_error_of_an_env_brings_a_hooked_batch(walker):
-    env = cypool.make("walker/Trouble-v0", num_envs=2, reward_hook=lambda batch: batch.reward + 5,
-                      observation_hook=(lambda obs: obs["last"], Discrete(8)))
-    env.reset()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=2, reward_hook=lambda batch: batch.reward + 5,
+                              observation_hook=(lambda obs: obs["last"], Discrete(8))))
     with pytest.raises(cypool.EnvError) as caught:
         env.step([0, 1])
     obs, reward, terminated, truncated, info = caught.value.batch
@@ -397,8 +396,7 @@ def test_actions_that_are_dicts(walker, mode):
         seen.append(batch)
         return batch.action["lever"] * 10 + batch.action["push"][:, 2]
 
-    env = cypool.make("walker/Levers-v0", num_envs=3, num_threads=2, autoreset_mode=mode, reward_hook=reward)
-    env.reset()
+    env = started(cypool.make("walker/Levers-v0", num_envs=3, num_threads=2, autoreset_mode=mode, reward_hook=reward))
     actions = {"lever": np.array([0, 1, 2]), "push": np.linspace(-1, 1, 9, dtype=np.float32).reshape(3, 3)}
     expected = actions["lever"] * 10 + actions["push"][:, 2]
     _, got, terminated, _, _ = env.step(actions)

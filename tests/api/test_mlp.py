@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from receiving import started
 
 import cypool
 
@@ -89,8 +90,7 @@ def test_mlp_has_the_same_actions_as_torch():
     linear = torch.nn.Linear
     network = torch.nn.Sequential(linear(4, 32), torch.nn.Tanh(), linear(32, 32), torch.nn.Tanh(), linear(32, 2))
     parts = [part for part in network if isinstance(part, linear)]
-    env = cypool.make("CartPole-v1", num_envs=16, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=16, seed=0))
     mlp = cypool.MLP(env.env_spec, [part.weight for part in parts], [part.bias for part in parts])
     rollout = env.rollout(100, policy=mlp)
     with torch.no_grad():
@@ -111,8 +111,7 @@ def test_log_probabilities_are_torchs(name):
     between = torch.nn.ReLU if options.get("activation") == "relu" else torch.nn.Tanh
     policy, value = (torch.nn.Sequential(*[part for n, m in itertools.pairwise(each) for part in
                                            (linear(n, m), between())][:-1]) for each in (sizes, (sizes[0], 64, 64, 1)))
-    with cypool.make(id, num_envs=64, seed=0) as env:
-        env.reset()
+    with started(cypool.make(id, num_envs=64, seed=0)) as env:
         (weights, biases), values = (([part.weight for part in each[::2]], [part.bias for part in each[::2]])
                                      for each in (policy, value))
         mlp = cypool.MLP(env.env_spec, weights, biases, value=values, **options)
@@ -168,13 +167,11 @@ def test_mlp_with_nan_and_ties():
     # nothing can be drawn without valid probabilities
     drawing = cypool.MLP(spec, [np.zeros((2, 4))], [np.full(2, -np.inf)], output="categorical")
     assert drawing(np.ones((1, 4), np.float32)).tolist() == [-1]
-    env = cypool.make("CartPole-v1", num_envs=3)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=3))
     with pytest.raises(cypool.EnvError, match=r"policy: expected actions in \[0, 1\], got -1"):
         env.rollout(2, policy=drawing)
     # an action that is NaN is found where it is checked
-    env = cypool.make("Pendulum-v1", num_envs=2)
-    env.reset()
+    env = started(cypool.make("Pendulum-v1", num_envs=2))
     bad = cypool.MLP(env.env_spec, [np.zeros((2, 3)), np.array([[1, -1]])], [np.full(2, np.inf), np.zeros(1)],
                      activation="relu")
     with pytest.raises(cypool.EnvError, match=r"policy: expected actions in \[-2.0, 2.0\], got nan"):
@@ -261,8 +258,7 @@ def test_bad_mlps():
         with pytest.raises(ValueError, match="observation: expected float32 of shape"):
             mlp(bad)
     assert mlp(np.zeros((0, 4), np.float32)).shape == (0,)
-    env = cypool.make("Pendulum-v1", num_envs=2)
-    env.reset()
+    env = started(cypool.make("Pendulum-v1", num_envs=2))
     with pytest.raises(ValueError, match="policy: expected one for Array.*, got an MLP for"):
         env.rollout(3, policy=mlp)
     with pytest.raises(ValueError, match="output: expected another one than 'tanh_gaussian' for an action without"):
@@ -379,8 +375,7 @@ def test_what_is_drawn_does_not_depend_on_threads(name, autoreset_mode):
     options = {"num_envs": 37, "seed": 3, "autoreset_mode": autoreset_mode, "max_episode_steps": 15}
     results = []
     for num_threads in (0, 1, 2, 8):
-        env = cypool.make(DRAWING[name][0], num_threads=num_threads, **options)
-        env.reset()
+        env = started(cypool.make(DRAWING[name][0], num_threads=num_threads, **options))
         mlp = drawing(name, env.env_spec)
         # the second one continues with the numbers of the first
         results.append([env.rollout(steps, policy=mlp) for steps in (1, 20)])
@@ -415,8 +410,7 @@ def test_drawing_where_python_or_a_kernel_steps(autoreset_mode, options):
     options = {"num_envs": 21, "seed": 3, "autoreset_mode": autoreset_mode, "max_episode_steps": 12, **options}
     rollouts = []
     for each in (options, {key: value for key, value in options.items() if key != "reward_hook"}):
-        env = cypool.make("CartPole-v1", num_threads=1, **each)
-        env.reset()
+        env = started(cypool.make("CartPole-v1", num_threads=1, **each))
         rollouts.append(env.rollout(25, policy=drawing("categorical", env.env_spec)))
         env.close()
     with cypool.make("CartPole-v1", num_threads=2, **options) as twin:
@@ -574,8 +568,7 @@ def test_agents_draw_for_themselves(walker):
 
 
 def test_update_and_the_numbers_that_follow():
-    with cypool.make("CartPole-v1", num_envs=16, seed=0) as env:
-        env.reset()
+    with started(cypool.make("CartPole-v1", num_envs=16, seed=0)) as env:
         mlp, other = (drawing("categorical", env.env_spec, seed=4) for _ in range(2))
         obs = np.random.default_rng(0).normal(size=(16, 4)).astype(np.float32)
         first = mlp(obs)
@@ -613,8 +606,7 @@ def test_an_mlp_that_overrides_its_call_is_asked_in_rollouts():
     rng = np.random.default_rng(0)
     weights = [rng.normal(size=(2, 4)).astype(np.float32)], [np.array([0, 9], np.float32)]
     spec = cypool.make_spec("CartPole-v1")
-    with cypool.make("CartPole-v1", num_envs=2, seed=0) as env:
-        env.reset()
+    with started(cypool.make("CartPole-v1", num_envs=2, seed=0)) as env:
         assert (env.rollout(5, policy=cypool.MLP(spec, *weights)).action == 1).all()
         assert (env.rollout(5, policy=Stubborn(spec, *weights)).action == 0).all()
 

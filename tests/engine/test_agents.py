@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from pool_arguments import THREADS
+from receiving import started
 
 import cypool
 from cypool.compat import envpool
@@ -192,8 +193,7 @@ def test_actions_of_absent_agents_are_not_read(walker):
 
 
 def test_an_action_of_an_agent_that_acts_is_checked(walker):
-    env = cypool.make("walker/Crowd-v0", num_envs=2, seed=0)
-    env.reset()
+    env = started(cypool.make("walker/Crowd-v0", num_envs=2, seed=0))
     good = choose(np.random.default_rng(0), 2)
     for group, value in (("red", 3), ("red", -1), ("blue", np.nan), ("blue", 1.5)):
         bad = {name: part.copy() for name, part in good.items()}
@@ -308,8 +308,7 @@ def test_any_order_of_calls(walker, mode, num_threads, seed):
 
 
 def test_damaged_states_are_refused(walker):
-    env = cypool.make("walker/Crowd-v0", num_envs=1, seed=0, turns=True)
-    env.reset()
+    env = started(cypool.make("walker/Crowd-v0", num_envs=1, seed=0, turns=True))
     for key, value in (("agents", None), ("agents", {}), ("alive", [True] * 4), ("alive", [1] * 5),
                        ("present", "x" * 5), ("turn", None), ("episode_return", ["a"] * 5),
                        ("episode_length", [-1] * 5), ("episode_length", [2**40] * 5), ("alive", (True,) * 5)):
@@ -320,8 +319,7 @@ def test_damaged_states_are_refused(walker):
             state.rows[0]["agents"][key] = value
         with pytest.raises(ValueError, match="state: expected rows"):
             env.load(state)
-    plain = cypool.make("CartPole-v1", seed=0)
-    plain.reset()
+    plain = started(cypool.make("CartPole-v1", seed=0))
     state = plain.save()
     assert state.rows[0]["agents"] is None
     state.rows[0]["agents"] = {"alive": [True]}
@@ -362,8 +360,7 @@ def test_rollouts_are_steps(walker, mode):
     buffers = env.rollout({group: np.stack([actions[group] for actions in each]) for group in GROUPS})
     out = other.rollout_buffers(20)
     other.rollout({group: np.stack([actions[group] for actions in each]) for group in GROUPS}, out=out)
-    again = cypool.make("walker/Crowd-v0", **options)
-    again.reset()
+    again = started(cypool.make("walker/Crowd-v0", **options))
     over = np.zeros(3, bool)
     for t, actions in enumerate(each):
         ids = np.flatnonzero(~over)
@@ -381,8 +378,7 @@ def test_rollouts_are_steps(walker, mode):
 
 
 def test_search(walker):
-    env = cypool.make("walker/Crowd-v0", num_envs=4, seed=0, autoreset_mode="Disabled", leave=False, kill=0.0)
-    env.reset()
+    env = started(cypool.make("walker/Crowd-v0", num_envs=4, seed=0, autoreset_mode="Disabled", leave=False, kill=0.0))
     rng = np.random.default_rng(7)
     actions = {"red": rng.integers(3, size=(6, 5, 3)), "blue": np.zeros((6, 5, 2, 2), np.float32)}
     result = env.search(env.save([0]), actions)
@@ -487,9 +483,8 @@ def test_hooks_in_python(walker):
         return {group: part.reshape(*part.shape[:2], -1)[..., :1] for group, part in obs.items()}
 
     small = {"red": Array((1,), np.float64), "blue": Array((1,), np.float64)}
-    env = cypool.make("walker/Crowd-v0", num_envs=3, seed=0, leave=False, kill=0.0, reward_hook=reward,
-                      observation_hook=(observed, small), autoreset_mode="SameStep")
-    env.reset()
+    env = started(cypool.make("walker/Crowd-v0", num_envs=3, seed=0, leave=False, kill=0.0, reward_hook=reward,
+                              observation_hook=(observed, small), autoreset_mode="SameStep"))
     for _ in range(40):
         actions = choose(np.random.default_rng(0), 3)
         obs, rewards, *_ = env.step(actions)
@@ -502,8 +497,7 @@ def test_hooks_in_python(walker):
 def test_a_policy_in_c(walker):
     from walker.agents import functions
 
-    env = cypool.make("walker/Crowd-v0", num_envs=3, seed=0, kill=0.2, num_threads=2)
-    env.reset()
+    env = started(cypool.make("walker/Crowd-v0", num_envs=3, seed=0, kill=0.2, num_threads=2))
     made = env.rollout(50, policy=functions()["alive_choose_two"])
     alive = np.concatenate([np.ones((1, 3, 3), bool), made.info["agents"]["red"]["alive"][:-1]])
     assert (made.action["red"] == 2 * alive).all() and not alive.all()
@@ -511,8 +505,7 @@ def test_a_policy_in_c(walker):
 
 def test_a_policy_in_python(walker):
     options = {"num_envs": 3, "seed": 0, "kill": 0.5, "autoreset_mode": "Disabled"}
-    env = cypool.make("walker/Crowd-v0", **options)
-    env.reset()
+    env = started(cypool.make("walker/Crowd-v0", **options))
 
     def policy(obs):
         # nonsense for who has left
@@ -530,8 +523,7 @@ def test_a_network_for_a_group(walker):
     weights, biases = [rng.normal(size=(8, 3)), rng.normal(size=(4, 8))], [rng.normal(size=8), rng.normal(size=4)]
     network = cypool.MLP(env.env_spec, weights, biases)
     obs, _ = env.reset()
-    same = cypool.make("walker/Herd-v0", num_envs=3, seed=0, num_threads=2)
-    same.reset()
+    same = started(cypool.make("walker/Herd-v0", num_envs=3, seed=0, num_threads=2))
     made = same.rollout(20, policy=network)
     for t in range(20):
         actions = network(obs)
@@ -647,8 +639,7 @@ def test_a_batch_without_rows(walker, leave):
 def test_a_thousand_random_calls(walker):
     """Whatever a user passes is an error or a step."""
     rng = np.random.default_rng(0)
-    env = cypool.make("walker/Crowd-v0", num_envs=4, seed=0, turns=True, kill=0.3, num_threads=2)
-    env.reset()
+    env = started(cypool.make("walker/Crowd-v0", num_envs=4, seed=0, turns=True, kill=0.3, num_threads=2))
     steps = 0
     for _ in range(1000):
         actions = choose(rng, 4)

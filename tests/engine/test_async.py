@@ -1,6 +1,7 @@
 """Asynchronous pools: first come, first served, and no environment is lost."""
 import numpy as np
 import pytest
+from comparing import assert_trajectories
 from pool_arguments import THREADS
 from receiving import started
 from weights import slow
@@ -31,23 +32,10 @@ def test_each_env_exactly_once(num_envs, batch_size, id, num_threads):
 def compare_with_synchronous(id, num_envs, batch_size, num_threads, length, **options):
     env = cypool.make(id, num_envs=num_envs, num_threads=0, seed=9, **options)
     actions = np.random.default_rng(0).integers(0, env.single_action_space.n, (num_envs, length))
-    first = env.reset()[0]
-    leaves = list(first) if isinstance(first, dict) else [...]
+    env.reset()
     expected = [env.step(actions[:, t]) for t in range(length)]
     env = cypool.make(id, num_envs=num_envs, batch_size=batch_size, num_threads=num_threads, seed=9, **options)
-    env.async_reset()
-    done = np.full(num_envs, -1)
-    while done.min() < length:
-        obs, reward, terminated, truncated, info = env.recv()
-        ids = info["env_id"]
-        for row, i in enumerate(ids):
-            if 0 <= done[i] < length:
-                want = expected[done[i]]
-                assert all(obs[leaf][row].tobytes() == want[0][leaf][i].tobytes() for leaf in leaves)
-                assert reward[row] == want[1][i] and terminated[row] == want[2][i] and truncated[row] == want[3][i]
-                assert info["elapsed_step"][row] == want[4]["elapsed_step"][i]
-        done[ids] += 1
-        env.send(actions[ids, np.minimum(done[ids], length - 1)], ids)
+    assert_trajectories(env, actions, expected)
 
 
 @pytest.mark.parametrize("num_threads", THREADS)

@@ -122,8 +122,7 @@ def test_same_step_with_dicts_errors_and_batches(trouble, num_threads, batch_siz
 
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
 def test_breakout_lives_under_each_mode(mode):
-    env = cypool.make("Breakout-v5", num_envs=2, seed=0, episodic_life=True, autoreset_mode=mode)
-    env.reset()
+    env = started(cypool.make("Breakout-v5", num_envs=2, seed=0, episodic_life=True, autoreset_mode=mode))
     lives = []
     for t in range(400):
         *_, terminated, truncated, info = env.step([t % 4, 2])

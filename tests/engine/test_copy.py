@@ -94,8 +94,7 @@ def test_families(id, options, num_threads):
 
 
 def test_environments_of_python():
-    env = cypool.make("gymnasium:CartPole-v1", num_envs=4, num_workers=2, seed=3)
-    env.reset()
+    env = started(cypool.make("gymnasium:CartPole-v1", num_envs=4, num_workers=2, seed=3))
     for _ in range(5):
         env.step([0, 1, 1, 0])
     env.copy(0, [1, 3])
@@ -107,8 +106,7 @@ def test_environments_of_python():
 
 
 def test_hooks():
-    env = cypool.make("CartPole-v1", num_envs=3, seed=3, reward_hook=lambda batch: batch.observation[:, 0])
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=3, seed=3, reward_hook=lambda batch: batch.observation[:, 0]))
     env.step([0, 1, 1])
     env.copy([2], [0])
     obs, reward, *_ = env.step([1, 1, 1])
@@ -116,8 +114,7 @@ def test_hooks():
 
 
 def test_statistics_and_random_streams():
-    env = cypool.make("CartPole-v1", num_envs=3, seed=3, episode_statistics=True)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=3, seed=3, episode_statistics=True))
     for _ in range(6):
         env.step([0, 1, 1])
     env.copy(0, [1, 2])
@@ -152,8 +149,7 @@ def test_never_reset_targets():
 
 @pytest.mark.parametrize("num_threads", [0, 2])
 def test_bad_ids(num_threads):
-    env = cypool.make("CartPole-v1", num_envs=4, seed=3, num_threads=num_threads)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=4, seed=3, num_threads=num_threads))
     before = rows_of(env, None)
     for source, target, error, message in [
         (0, [], ValueError, "target: expected at least one id"), (0, [4], ValueError, "target: expected ids in [0, 4)"),
@@ -182,8 +178,7 @@ def test_bad_ids(num_threads):
 
 
 def test_environments_with_other_options():
-    env = cypool.make("FrozenLake-v1", num_envs=3, seed=3, env_options=[{}, {"is_slippery": False}, {}])
-    env.reset()
+    env = started(cypool.make("FrozenLake-v1", num_envs=3, seed=3, env_options=[{}, {"is_slippery": False}, {}]))
     before = rows_of(env, None)
     with pytest.raises(ValueError, match="source: expected an environment with the id and options of env 1, got env 0"):
         env.copy(0, [2, 1])
@@ -208,8 +203,7 @@ def test_asynchronous_pools():
 
 @pytest.mark.parametrize("num_threads", [0, 1, 2])
 def test_an_environment_that_refuses(trouble, num_threads):
-    env = cypool.make("walker/Trouble-v0", num_envs=5, num_threads=num_threads)
-    env.reset()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=5, num_threads=num_threads))
     env.step([0] * 5)
     for name, error in (("save", LookupError), ("load", OSError)):
         trouble.broken.add(name)
@@ -228,8 +222,7 @@ def test_an_environment_that_refuses(trouble, num_threads):
 
 @pytest.mark.parametrize("num_threads", [0, 2])
 def test_an_environment_without_save(walker, num_threads):
-    env = cypool.make("walker/Bare-v0", num_envs=3, num_threads=num_threads)
-    env.reset()
+    env = started(cypool.make("walker/Bare-v0", num_envs=3, num_threads=num_threads))
     env.step([0, 0, 0])
     with pytest.raises(NotImplementedError, match="save: Bare has none"):
         env.copy(0, [1, 2])
@@ -239,16 +232,14 @@ def test_an_environment_without_save(walker, num_threads):
 
 def test_doom_says_why():
     pytest.importorskip("vizdoom")
-    env = cypool.make("VizdoomBasic-v1", num_envs=2, seed=0)
-    env.reset()
+    env = started(cypool.make("VizdoomBasic-v1", num_envs=2, seed=0))
     with pytest.raises(NotImplementedError, match="copy: ViZDoom's engine is a process of its own"):
         env.copy(0, 1)
     assert env.step([0, 0])[4]["elapsed_step"].tolist() == [1, 1]
 
 
 def test_other_apis():
-    env = cypool.make_dm("CartPole-v1", num_envs=3, seed=0)
-    env.reset()
+    env = started(cypool.make_dm("CartPole-v1", num_envs=3, seed=0))
     for _ in range(4):
         env.step(np.array([1, 0, 1]))
     env.copy(0, 2)
@@ -280,8 +271,7 @@ def test_streams_that_are_copied(walker):
 
 
 def test_messages_about_other_options_are_short():
-    with cypool.make("Meta-World/MT10", seed=0) as env:
-        env.reset()
+    with started(cypool.make("Meta-World/MT10", seed=0)) as env:
         with pytest.raises(ValueError, match="^source: expected an environment with the id and options") as copied:
             env.copy(0, 1)
         with pytest.raises(ValueError, match="^state: expected one of ") as loaded:

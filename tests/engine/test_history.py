@@ -5,6 +5,7 @@ import zlib
 
 import numpy as np
 import pytest
+from receiving import started
 from weights import slow
 
 import cypool
@@ -17,8 +18,7 @@ NUM = 3
 
 
 def pool(id="CartPole-v1", **options):
-    env = cypool.make(id, **{"num_envs": NUM, "seed": 3, "num_threads": 2, **options})
-    env.reset()
+    env = started(cypool.make(id, **{"num_envs": NUM, "seed": 3, "num_threads": 2, **options}))
     env.action_space.seed(5)
     return env
 
@@ -136,8 +136,7 @@ def test_resets_loads_copies_and_rollouts():
 
 
 def test_some_environments_and_errors(walker):
-    env = cypool.make("walker/Trouble-v0", num_envs=3)
-    env.reset()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=3))
     history = cypool.history(env)
     env.step([0, 0], [0, 2])
     with pytest.raises(cypool.EnvError):
@@ -208,8 +207,7 @@ def test_wrong_arguments():
     env.step([0] * NUM)
     assert len(history) == 0
     with pytest.raises(ValueError, match="env: expected environments of cypool's contract"):
-        hosted = cypool.make("gymnasium:CartPole-v1", num_envs=1, num_workers=1)
-        hosted.reset()
+        hosted = started(cypool.make("gymnasium:CartPole-v1", num_envs=1, num_workers=1))
         cypool.history(hosted)
 
 
@@ -288,8 +286,7 @@ def test_another_run_is_noticed():
 
 
 def test_other_apis():
-    env = cypool.make_dm("CartPole-v1", num_envs=2, seed=0)
-    env.reset()
+    env = started(cypool.make_dm("CartPole-v1", num_envs=2, seed=0))
     history = cypool.history(env, every=3)
     for _ in range(8):
         env.step(np.array([1, 0]))
@@ -297,19 +294,13 @@ def test_other_apis():
     assert env.step(np.array([1, 0])).mid().all() and len(history) == 5
 
 
-def plain(env):
-    """Returns the state of a pool but for the time that episodes have taken."""
-    return [{name: value for name, value in row.items() if name != "episode_ns"} for row in env.save().rows]
-
-
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 def test_a_seek_that_fails_changes_nothing(error, monkeypatch):
-    env = cypool.make("CartPole-v1", num_envs=3, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=3, seed=0))
     with cypool.history(env, every=4) as history:
         rows = [env.step(np.ones(3, int))[0] for _ in range(10)]
         history.seek(7)
-        state = plain(env)
+        state = rows_of(env)
         check = type(history)._check
 
         def fail(self, step, *args):
@@ -321,7 +312,7 @@ def test_a_seek_that_fails_changes_nothing(error, monkeypatch):
         with pytest.raises(error, match="injected"):
             history.seek(3)
         monkeypatch.undo()
-        assert history.position == 7 and len(history) == 10 and plain(env) == state
+        assert history.position == 7 and len(history) == 10 and rows_of(env) == state
         # it continues from there, and to the end
         assert np.array_equal(history.seek(10)[0], rows[-1])
         history.seek(7)
@@ -329,8 +320,7 @@ def test_a_seek_that_fails_changes_nothing(error, monkeypatch):
 
 
 def test_a_reset_of_all_that_only_observes(tmp_path):
-    env = cypool.make("CartPole-v1", num_envs=2, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=2, seed=0))
     with cypool.history(env) as history:
         env.step([0, 0])
         for others in (True, 1, "x", None):
@@ -342,8 +332,7 @@ def test_a_reset_of_all_that_only_observes(tmp_path):
 
 
 def test_options_are_those_that_were_given():
-    env = cypool.make("PointMaze_UMaze-v3", num_envs=1, seed=0)
-    env.reset()
+    env = started(cypool.make("PointMaze_UMaze-v3", num_envs=1, seed=0))
     with cypool.history(env) as history:
         cell = [1, 1]
         wanted = env.reset(options={"goal_cell": cell})[0]["desired_goal"].copy()

@@ -178,8 +178,7 @@ def test_ctrl_c_interrupts_a_wait_and_the_batch_is_not_lost(trouble):
 @pytest.mark.parametrize("num_threads", [1, 2, 7])
 def test_ctrl_c_in_a_synchronous_pool(trouble, num_threads):
     trouble.set_gate(False)
-    env = cypool.make("walker/Trouble-v0", num_envs=2, num_threads=num_threads)
-    env.reset()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=2, num_threads=num_threads))
     env.send([trouble.WAIT] * 2)
     with pytest.raises(KeyboardInterrupt):
         # the caller itself may be in an env: Python sees the signal when that returns
@@ -276,8 +275,7 @@ def test_a_second_thread_is_refused(trouble):
 
 
 def test_many_threads_at_once_do_no_harm():
-    env = cypool.make("CartPole-v1", num_envs=64, num_threads=2)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=64, num_threads=2))
     refused, done = [], []
 
     def hammer():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import soak_threads
+from receiving import started
 from waiting import LIMIT, at_once, attempts
 
 import cypool
@@ -24,8 +25,7 @@ if __name__ == "__main__":
 def test_callers_while_the_pool_is_closed():
     refused = "one thread at a time|the pool is closed|another thread is in a call"
     for num_threads in (0, 2) * 20:
-        env = cypool.make("CartPole-v1", num_envs=4, num_threads=num_threads)
-        env.reset()
+        env = started(cypool.make("CartPole-v1", num_envs=4, num_threads=num_threads))
 
         def step(env=env):
             for _ in range(10):
@@ -77,8 +77,7 @@ def test_errors_and_copies_of_many_pools(walker):
     from walker.trouble import GO, RAISE_STEP
 
     def run():
-        env = cypool.make("walker/Trouble-v0", num_envs=24, num_threads=2)
-        env.reset()
+        env = started(cypool.make("walker/Trouble-v0", num_envs=24, num_threads=2))
         for k in range(10):
             with pytest.raises(cypool.EnvError) as failed:
                 env.step(np.where(np.arange(24) == k, GO, RAISE_STEP))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from comparing import assert_same
 from pool_arguments import MODES, THREADS
+from receiving import started
 from waiting import join, start, wait_until
 from weights import slow
 
@@ -128,8 +129,7 @@ def test_rollout_buffers(walker, num_threads, id):
 
 @pytest.mark.parametrize("num_threads", THREADS)
 def test_memory_has_one_owner(num_threads):
-    env = cypool.make("CartPole-v1", num_envs=NUM, num_threads=num_threads, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=NUM, num_threads=num_threads, seed=0))
     kept = []
     for t in range(60):
         out = new_out(env, NUM)
@@ -151,9 +151,7 @@ def test_memory_has_one_owner(num_threads):
 
 @pytest.mark.parametrize("num_threads", THREADS)
 def test_one_array_for_many_steps(num_threads):
-    env, twin = (cypool.make("CartPole-v1", num_envs=NUM, num_threads=num_threads, seed=0) for _ in "12")
-    env.reset()
-    twin.reset()
+    env, twin = (started(cypool.make("CartPole-v1", num_envs=NUM, num_threads=num_threads, seed=0)) for _ in "12")
     out = new_out(env, NUM)
     for t in range(100):
         env.step([t % 2] * NUM, out=out)
@@ -164,8 +162,7 @@ def test_one_array_for_many_steps(num_threads):
 @pytest.mark.parametrize("num_threads", THREADS)
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
 def test_an_environment_that_raises(trouble, num_threads, mode):
-    env = cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads, autoreset_mode=mode)
-    env.reset()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads, autoreset_mode=mode))
     for action in (trouble.RAISE_STEP, trouble.CPP_THROW, trouble.RAISE_OBSERVE):
         out = new_out(env, 4)
         with pytest.raises(cypool.EnvError) as caught:
@@ -184,8 +181,7 @@ def test_an_environment_that_raises(trouble, num_threads, mode):
 def stuck(trouble):
     """A pool, actions of a step in which a thread waits, and a function that waits for that and sends Ctrl-C."""
     num = 20_000
-    env = cypool.make("walker/Trouble-v0", num_envs=num, num_threads=2)
-    env.reset()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=num, num_threads=2))
     # one at the beginning of each share: the caller's is passed once the thread waits at the other
     actions = np.zeros(num, np.int64)
     actions[[0, num // 2]] = trouble.WAIT
@@ -329,8 +325,7 @@ BAD = {
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
 @pytest.mark.parametrize("what", BAD)
 def test_bad_out_steps_nothing(what, mode, num_threads):
-    env = cypool.make("CartPole-v1", num_envs=NUM, num_threads=num_threads, autoreset_mode=mode)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=NUM, num_threads=num_threads, autoreset_mode=mode))
     with pytest.raises((TypeError, ValueError), match="^out: expected"):
         env.step([0] * NUM, out=BAD[what](new_out(env, NUM)))
     out = new_out(env, NUM)
@@ -343,8 +338,7 @@ def test_bad_out_steps_nothing(what, mode, num_threads):
     ("Blackjack-v1", Lying), ("Blackjack-v1", Raising), ("Blackjack-v1", lambda: (None,) * 3)])
 def test_bad_observations_of_several_parts(walker, id, wrong):
     wrong = wrong()
-    env = cypool.make(id, num_envs=NUM)
-    env.reset()
+    env = started(cypool.make(id, num_envs=NUM))
     _, *flags = env.rollout_buffers(1)[0]
     with pytest.raises((TypeError, ValueError), match="^out: expected"):
         env.step([0] * NUM, out=(wrong, *flags))
@@ -362,8 +356,7 @@ def test_bad_observations_of_several_parts(walker, id, wrong):
     lambda obs: {"count": obs["count"], 1: obs["last"]}, lambda obs: None, lambda obs: {**obs, "last": np.array(3)},
 ])
 def test_bad_dicts(trouble, bad):
-    env = cypool.make("walker/Trouble-v0", num_envs=3)
-    env.reset()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=3))
     obs, *flags = new_out(env, 3)
     with pytest.raises((TypeError, ValueError), match="^out: expected"):
         env.step([0] * 3, out=(bad(obs), *flags))
@@ -376,8 +369,7 @@ def test_bad_dicts(trouble, bad):
 
 @pytest.mark.parametrize("rows", [1, NUM - 1, NUM + 1, 100])
 def test_the_number_of_rows(rows):
-    env = cypool.make("CartPole-v1", num_envs=NUM)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=NUM))
     with pytest.raises(ValueError, match=f"^out: expected arrays of {NUM} rows, got {rows}"):
         env.step([0] * NUM, out=new_out(env, rows))
     with pytest.raises(ValueError, match=f"^out: expected arrays of 2 rows, got {rows}"):
@@ -391,8 +383,7 @@ def test_the_number_of_rows(rows):
 
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
 def test_arrays_share_no_memory(num_threads):
-    env = cypool.make("CartPole-v1", num_envs=NUM, num_threads=num_threads)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=NUM, num_threads=num_threads))
     obs, reward, terminated, truncated = new_out(env, NUM)
     # one after the other is no overlap
     joint = np.zeros(NUM * 24 + 2 * NUM, np.uint8)
@@ -414,8 +405,7 @@ def test_where_there_is_none():
         env.step([0] * 3, out=new_out(env, 3))
     env.step([0] * 3)
     for api in ("gym", "dm"):
-        env = cypool.make("CartPole-v1", api, num_envs=NUM)
-        env.reset()
+        env = started(cypool.make("CartPole-v1", api, num_envs=NUM))
         with pytest.raises(TypeError, match="out"):
             env.step([0] * NUM, out=())
     env = cypool.make("CartPole-v1", num_envs=NUM)
@@ -453,8 +443,7 @@ class Liar(np.ndarray):
 
 
 def test_arrays_of_a_class_that_makes_up_its_shape_are_refused():
-    env = cypool.make("CartPole-v1", num_envs=2, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=2, seed=0))
     for name, small in (("reward", np.zeros(3)), ("terminated", np.zeros(3, bool)),
                         ("obs", np.zeros((3, 4), np.float32))):
         buffers = env.rollout_buffers(50)

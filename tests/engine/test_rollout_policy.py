@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from comparing import assert_same
 from pool_arguments import MODES, THREADS
+from receiving import started
 from weights import slow
 
 import cypool
@@ -82,8 +83,7 @@ def test_infos_of_environments_that_stay():
 def test_failed_environments_that_stay(walker):
     actions, rollouts = np.array([[0, 0], [1, 0], [0, 1], [0, 0]]), []
     for policy in (None, iter(actions)):
-        env = cypool.make("walker/Trouble-v0", num_envs=2, autoreset_mode="Disabled")
-        env.reset()
+        env = started(cypool.make("walker/Trouble-v0", num_envs=2, autoreset_mode="Disabled"))
         with pytest.raises(cypool.EnvError) as caught:
             env.rollout(actions) if policy is None else env.rollout(4, policy=lambda obs, policy=policy: next(policy))
         assert caught.value.steps == {0: 1, 1: 2}

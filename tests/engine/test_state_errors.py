@@ -42,8 +42,7 @@ def test_calls_at_the_wrong_time(trouble):
 
 
 def test_wrong_arguments(walker):
-    env = cypool.make("CartPole-v1", num_envs=3, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=3, seed=0))
     for _ in range(4):
         env.step([0, 1, 0])
     state = env.save()
@@ -63,8 +62,7 @@ def test_wrong_arguments(walker):
         env.load(state[[]])
     with pytest.raises(ValueError, match=r"^env_id: expected ids in \[0, 3\), got 3"):
         env.load(state, [1, 2, 3])
-    big = cypool.make("CartPole-v1", num_envs=9)
-    big.reset()
+    big = started(cypool.make("CartPole-v1", num_envs=9))
     with pytest.raises(ValueError, match=r"^state: expected rows of environments in \[0, 3\), or env_id"):
         env.load(big.save())
     for bad in (None, 3, {}, state.rows, pickle.dumps(state), env):
@@ -87,10 +85,8 @@ def tampered(row, **changes):
 
 
 def hit(row, k, value):
-    """The row with another k-th part of the environment's own state."""
-    own = list(row["own"])
-    own[k] = value
-    return tuple(own)
+    """The environment's own state with another k-th part."""
+    return (*row["own"][:k], value, *row["own"][k + 1:])
 
 
 @pytest.mark.parametrize("batch_size", [2, 1])
@@ -184,8 +180,7 @@ def test_environments_that_raise(trouble, monkeypatch, num_threads, mode):
 
 
 def test_environments_without(walker):
-    env = cypool.make("walker/Bare-v0", num_envs=2)
-    env.reset()
+    env = started(cypool.make("walker/Bare-v0", num_envs=2))
     for name in ("save", "render"):
         with pytest.raises(NotImplementedError, match=f"^{name}: Bare has none"):
             getattr(env, name)()
@@ -246,8 +241,7 @@ def test_a_state_between_an_end_and_a_reset_that_fails(trouble, num_threads):
 
 
 def test_dm_step_types_after_a_load_that_failed(walker):
-    env = cypool.make("walker/Trouble-v0", "dm", num_envs=4)
-    env.reset()
+    env = started(cypool.make("walker/Trouble-v0", "dm", num_envs=4))
     over = env.step([0, 6, 0, 0]) and env.save()
     env.step([0] * 4)
     running = env.save()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from pool_arguments import THREADS
+from receiving import started
 
 import cypool
 
@@ -137,10 +138,8 @@ def test_asynchronous(walker, num_threads, api):
 
 @pytest.mark.parametrize("num_threads", THREADS)
 def test_classic_gym(num_threads):
-    env, reference = (cypool.make("CartPole-v1", api, num_envs=NUM, num_threads=num_threads, seed=0,
-                                  episode_statistics=True) for api in ("gym", "gymnasium"))
-    env.reset()
-    reference.reset()
+    env, reference = (started(cypool.make("CartPole-v1", api, num_envs=NUM, num_threads=num_threads, seed=0,
+                                          episode_statistics=True)) for api in ("gym", "gymnasium"))
     for t in range(200):
         *_, info = env.step([t % 2] * NUM)
         *_, expected = reference.step([t % 2] * NUM)
@@ -168,9 +167,8 @@ def test_atari_sums_what_is_not_clipped(num_threads):
 @pytest.mark.parametrize("num_threads", THREADS)
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
 def test_an_environment_that_raises(trouble, num_threads, mode):
-    env = cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads, autoreset_mode=mode,
-                      episode_statistics=True)
-    env.reset()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads, autoreset_mode=mode,
+                              episode_statistics=True))
     env.step([trouble.GO] * 4)
     with pytest.raises(cypool.EnvError) as caught:
         env.step([trouble.GO, trouble.RAISE_STEP, trouble.RAISE_OBSERVE, trouble.TERMINATE])
@@ -193,8 +191,7 @@ def test_an_environment_that_raises(trouble, num_threads, mode):
 
 @pytest.mark.parametrize("num_threads", THREADS)
 def test_a_reset_that_raises(trouble, num_threads):
-    env = cypool.make("walker/Trouble-v0", num_envs=2, num_threads=num_threads, episode_statistics=True)
-    env.reset()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=2, num_threads=num_threads, episode_statistics=True))
     assert env.step([trouble.GO, trouble.FAIL_NEXT_RESET])[4]["episode"]["l"].tolist() == [0, 1]
     with pytest.raises(cypool.EnvError) as caught:
         env.step([trouble.GO] * 2)
@@ -203,8 +200,7 @@ def test_a_reset_that_raises(trouble, num_threads):
 
 
 def test_arrays_once_handed_out_never_change(walker):
-    env = cypool.make("walker/Walk-v0", num_envs=NUM, num_threads=2, seed=0, episode_statistics=True)
-    env.reset()
+    env = started(cypool.make("walker/Walk-v0", num_envs=NUM, num_threads=2, seed=0, episode_statistics=True))
     kept = []
     for t in range(300):
         *_, info = env.step([t % 3] * NUM)

@@ -16,6 +16,7 @@ from hosting.environments import (
     Trouble,
 )
 from hosting.hosts import HERE, HOSTS, PROCESS, THREADS, of_hosts, receive
+from receiving import started
 from weights import slow
 
 import cypool
@@ -49,8 +50,7 @@ def test_env_that_raises_starts_a_new_episode(host, batch_size):
 @pytest.mark.parametrize("mode, host", [
     ("NextStep", {}), ("NextStep", THREADS), ("SameStep", THREADS), *slow(("SameStep", {}))], ids=str)
 def test_reset_that_raises_costs_its_own_row(mode, host):
-    with cypool.from_factories([partial(Trouble, i) for i in range(3)], **host, autoreset_mode=mode) as env:
-        env.reset()
+    with started(cypool.from_factories([partial(Trouble, i) for i in range(3)], **host, autoreset_mode=mode)) as env:
         if mode == "NextStep":
             env.step([GO, RAISE_NEXT_RESET, GO])
         with pytest.raises(cypool.EnvError, match="env 1: OSError: no reset today") as caught:
@@ -109,8 +109,7 @@ def test_bad_arguments_are_refused(arguments, error, message):
 
 
 def test_bad_actions_send_nothing():
-    with cypool.make("gymnasium:CartPole-v1", num_envs=2, num_workers=2) as env:
-        env.reset()
+    with started(cypool.make("gymnasium:CartPole-v1", num_envs=2, num_workers=2)) as env:
         with pytest.raises(ValueError, match="actions: expected integers in"):
             env.step([0, 2])
         with pytest.raises(RuntimeError, match="nothing is pending"):
@@ -153,8 +152,7 @@ WHAT = [SystemExit(3), KeyboardInterrupt(), OSError("broken")]
 def test_each_environment_is_closed_once(host, what, tmp_path, capfd, monkeypatch):
     path = tmp_path / "notes"
     monkeypatch.setattr(threading, "excepthook", lambda _: None)
-    env = cypool.from_factories([partial(Closing, path, i, what) for i in range(3)], **host)
-    env.reset()
+    env = started(cypool.from_factories([partial(Closing, path, i, what) for i in range(3)], **host))
     # its class is of this module, which a process cannot import
     state = None if host == PROCESS else env.save([2])
     with pytest.raises(cypool.EnvError if host != HERE or not isinstance(what, KeyboardInterrupt) else type(what)):

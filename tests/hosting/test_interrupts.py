@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 from hosting.environments import GO, HANG, RAISE, Pestered, Trouble
+from receiving import started
 
 import cypool
 
@@ -24,8 +25,7 @@ class Impatient(Trouble):
 
 
 def test_ctrl_c_while_ctrl_c_is_handled_costs_its_own_row():
-    with cypool.from_factories([partial(Impatient, i) for i in range(3)], num_workers=0) as env:
-        env.reset()
+    with started(cypool.from_factories([partial(Impatient, i) for i in range(3)], num_workers=0)) as env:
         env.send([GO, RAISE, GO])
         with pytest.raises(KeyboardInterrupt):
             env.recv(timeout=60)
@@ -46,8 +46,7 @@ class Pestering(Trouble):
 
 def test_ctrl_c_while_an_answer_is_read_loses_nothing(monkeypatch):
     monkeypatch.setattr(Pestered, "interrupts", 2)
-    with cypool.from_factories([partial(Pestering, i) for i in range(3)], num_workers=1) as env:
-        env.reset()
+    with started(cypool.from_factories([partial(Pestering, i) for i in range(3)], num_workers=1)) as env:
         env.send([GO, GO, HANG])
         for _ in range(2):
             with pytest.raises(KeyboardInterrupt):
@@ -71,8 +70,7 @@ class Torn(Trouble):
 
 
 def test_environment_that_ctrl_c_has_broken_is_made_again():
-    with cypool.from_factories([partial(Torn, i) for i in range(2)], num_workers=0) as env:
-        env.reset()
+    with started(cypool.from_factories([partial(Torn, i) for i in range(2)], num_workers=0)) as env:
         with pytest.raises(KeyboardInterrupt):
             env.step([GO, RAISE])
         with pytest.raises(cypool.EnvError, match="env 1: WorkerError: it raised KeyboardInterrupt"):

@@ -6,12 +6,13 @@ from functools import partial
 import gymnasium
 import numpy as np
 import pytest
-from comparing import assert_same
+from comparing import assert_same, assert_trajectories
 from gymnasium import spaces
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 from hosting.environments import GO, Trouble
 from hosting.hosts import HERE, HOSTS, PROCESS, PROCESSES, THREADS, compare
 from pool_arguments import MODES
+from receiving import started
 from waiting import attempts
 from weights import slow
 
@@ -77,22 +78,10 @@ def test_equals_asynchronous_gymnasium(mode):
 def test_asynchronous_trajectories_equal_synchronous_ones(host):
     length, num_envs = 60, 5
     actions = np.random.default_rng(0).integers(0, 2, (num_envs, length))
-    reference = cypool.make("CartPole-v1", num_envs=num_envs, seed=9)
-    reference.reset()
+    reference = started(cypool.make("CartPole-v1", num_envs=num_envs, seed=9))
     expected = [reference.step(actions[:, t]) for t in range(length)]
     with cypool.make("gymnasium:CartPole-v1", num_envs=num_envs, batch_size=2, **host, seed=9) as env:
-        env.async_reset()
-        done = np.full(num_envs, -1)
-        while done.min() < length:
-            obs, reward, terminated, truncated, info = env.recv()
-            ids = info["env_id"]
-            for row, i in enumerate(ids):
-                if 0 <= done[i] < length:
-                    want = expected[done[i]]
-                    assert obs[row].tobytes() == want[0][i].tobytes() and reward[row] == want[1][i]
-                    assert terminated[row] == want[2][i] and info["elapsed_step"][row] == want[4]["elapsed_step"][i]
-            done[ids] += 1
-            env.send(actions[ids, np.minimum(done[ids], length - 1)], ids)
+        assert_trajectories(env, actions, expected)
 
 
 def test_options_limits_and_statistics_apply():

@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 from pettingzoo import ParallelEnv
 from pool_arguments import MODES
+from receiving import started
 from weights import slow
 
 import cypool
+from cypool.api.pettingzoo import ParallelEnv as Ours
 from cypool.hosting.spaces import attribute_of
 
 with warnings.catch_warnings():
@@ -95,9 +97,8 @@ class Mortal(ParallelEnv):
         return seen, reward, terminated, truncated, {agent: {"number": len(was)} for agent in was}
 
 
-def made(name, **options):
-    module = importlib.import_module(name)
-    return getattr(module, "parallel_env", None)(**options)
+# for two pools
+NOTHING = {"red": np.zeros((2, 4), int), "blue": np.zeros((2, 2, 2), np.float32)}
 
 
 REAL = [("butterfly/knights_archers_zombies_v11", {"max_cycles": 60}),
@@ -135,14 +136,10 @@ def compare(env, other, seeds, steps=200):
 def test_agents_that_die_and_come_equal_pettingzoo(reds, seeds):
     made = functools.partial(Mortal, reds=reds)
     pool = cypool.from_factories([made], autoreset_mode="Disabled", num_workers=0)
-    from cypool.api.pettingzoo import ParallelEnv as Ours
-
     assert compare(Ours(pool), made(), range(seeds)) > 100
 
 
 def test_a_toy_passes_pettingzoos_test():
-    from cypool.api.pettingzoo import ParallelEnv as Ours
-
     parallel_api_test(Ours(cypool.from_factories([Mortal], autoreset_mode="Disabled", num_workers=0)), num_cycles=1)
 
 
@@ -152,7 +149,7 @@ def test_environments_of_pettingzoo(name, options):
         pytest.skip("pymunk is not installed")
     module = "pettingzoo." + name.replace("/", ".")
     env = cypool.parallel_env(f"pettingzoo:{name}", **options)
-    assert compare(env, made(module, **options), [0, 1]) > 15
+    assert compare(env, importlib.import_module(module).parallel_env(**options), [0, 1]) > 15
     env.close()
 
 
@@ -262,19 +259,17 @@ def test_asynchronous_batches_equal_single_environments(workers):
 
 
 def test_killed_worker_costs_one_episode():
-    with cypool.from_factories([Mortal] * 2, seed=0, num_workers=2) as pool:
-        pool.reset()
-        actions = {"red": np.zeros((2, 4), int), "blue": np.zeros((2, 2, 2), np.float32)}
+    with started(cypool.from_factories([Mortal] * 2, seed=0, num_workers=2)) as pool:
         pids = pool._pool.ask(None, attribute_of, "pid")
         os.kill(pids[0], signal.SIGKILL)
         with pytest.raises(cypool.EnvError) as caught:
             # the worker may have answered a few before
             for _ in range(1000):
-                pool.step(actions)
+                pool.step(NOTHING)
         obs, reward, _, truncated, info = caught.value.batch
         assert list(caught.value.causes) == [0] and truncated.tolist()[0] and reward[0] == 0
         assert not obs["red"][0].any() and not info["agents"]["red"]["alive"][0].any()
-        pool.step(actions)
+        pool.step(NOTHING)
         _, info = pool.reset()
         assert info["agents"]["red"]["alive"][0, :3].all()
 
@@ -285,15 +280,13 @@ def test_bad_environments_are_named(bad):
         with pytest.raises(ValueError, match="possible_agents"):
             cypool.from_factories([functools.partial(Mortal, bad)], num_workers=0)
         return
-    pool = cypool.from_factories([functools.partial(Mortal, bad)] * 2, seed=0, num_workers=0)
-    pool.reset()
-    actions = {"red": np.zeros((2, 4), int), "blue": np.zeros((2, 2, 2), np.float32)}
+    pool = started(cypool.from_factories([functools.partial(Mortal, bad)] * 2, seed=0, num_workers=0))
     words = {"shape": "expected shape", "dtype": "expected float64", "leaves": "nobody else", "stays": "is still in",
              "raises": "no more"}
     with pytest.raises(cypool.EnvError, match=words[bad]):
         for _ in range(100):
-            pool.step(actions)
-    pool.step(actions)
+            pool.step(NOTHING)
+    pool.step(NOTHING)
 
 
 @pytest.mark.parametrize("name", ["x", "x/y", "butterfly/nothing", "../etc", "os/path", ""])
@@ -309,15 +302,13 @@ def test_missing_pettingzoo_is_named(monkeypatch):
 
 
 def test_loaded_state_continues_equally():
-    pool = cypool.from_factories([Mortal] * 2, seed=0, num_workers=0)
-    pool.reset()
-    actions = {"red": np.zeros((2, 4), int), "blue": np.zeros((2, 2, 2), np.float32)}
+    pool = started(cypool.from_factories([Mortal] * 2, seed=0, num_workers=0))
     for _ in range(5):
-        pool.step(actions)
+        pool.step(NOTHING)
     state = pool.save()
-    first = [pool.step(actions) for _ in range(5)]
+    first = [pool.step(NOTHING) for _ in range(5)]
     pool.load(state)
-    again = [pool.step(actions) for _ in range(5)]
+    again = [pool.step(NOTHING) for _ in range(5)]
     for one, two in zip(first, again, strict=True):
         assert all((one[0][group] == two[0][group]).all() for group in one[0]) and (one[1] == two[1]).all()
         for group, columns in one[-1]["agents"].items():

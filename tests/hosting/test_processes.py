@@ -53,8 +53,7 @@ def test_a_process_that_exits_is_replaced(batch_size, start_method):
 
 
 def test_episode_is_lost_with_its_process_and_reset_starts_another():
-    with cypool.from_factories([partial(Trouble, i) for i in range(2)], num_workers=2) as env:
-        env.reset()
+    with started(cypool.from_factories([partial(Trouble, i) for i in range(2)], num_workers=2)) as env:
         before = workers()
         os.kill(before[0], signal.SIGKILL)
         wait_until(lambda: workers() != before)
@@ -72,8 +71,7 @@ def test_episode_is_lost_with_its_process_and_reset_starts_another():
 
 
 def test_the_process_that_starts_workers_is_replaced():
-    with cypool.from_factories([partial(Trouble, i) for i in range(3)], num_workers=2) as env:
-        env.reset()
+    with started(cypool.from_factories([partial(Trouble, i) for i in range(3)], num_workers=2)) as env:
         (forkserver,), before = fork_servers(), workers()
         os.kill(forkserver, signal.SIGKILL)
         wait_until(lambda: all(map(gone, before)))
@@ -97,8 +95,7 @@ def make_at_times(folder):
 
 
 def test_process_whose_replacement_fails_is_replaced_again(tmp_path):
-    with cypool.from_factories([partial(make_at_times, tmp_path)]) as env:
-        env.reset()
+    with started(cypool.from_factories([partial(make_at_times, tmp_path)])) as env:
         with pytest.raises(cypool.EnvError, match="exit status 3"):
             env.step([EXIT])
         said = []
@@ -180,8 +177,7 @@ class Noting(Trouble):
 
 
 def test_a_step_that_was_given_up_is_not_done_by_the_next_process(tmp_path):
-    with cypool.from_factories([partial(Noting, i, tmp_path) for i in range(3)], num_workers=1) as env:
-        env.reset()
+    with started(cypool.from_factories([partial(Noting, i, tmp_path) for i in range(3)], num_workers=1)) as env:
         with pytest.raises(cypool.EnvError, match="exit status 3") as caught:
             env.step([EXIT, GO, GO])
         assert caught.value.causes.keys() == {0, 1, 2}
@@ -201,8 +197,7 @@ for fd in {closed}:
     os.close(fd)
 try:
     import cypool
-    with cypool.make("gymnasium:CartPole-v1", num_envs=2, num_workers=1, start_method="{start_method}") as env:
-        env.reset()
+    with started(cypool.make("gymnasium:CartPole-v1", num_envs=2, num_workers=1, start_method="{start_method}")) as env:
         done = str(env.step([0, 1])[1].tolist())
 except BaseException as error:
     done = repr(error)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hosting.environments import Bare
 from hosting.hosts import HERE, PROCESSES, THREADS
+from receiving import started
 
 import cypool
 from cypool.hosting.spaces import attribute_of
@@ -23,8 +24,7 @@ def test_render_equals_gymnasium(host):
     assert env.step([0, 0])[0][0].tobytes() == reference.step(0)[0].tobytes()
     env.close()
     reference.close()
-    with cypool.make("gymnasium:CartPole-v1", num_workers=0) as env:
-        env.reset()
+    with started(cypool.make("gymnasium:CartPole-v1", num_workers=0)) as env:
         with pytest.raises(NotImplementedError, match="render_mode='rgb_array'"):
             env.render([0])
 
@@ -54,32 +54,20 @@ def test_render_before_the_first_reset(host):
 
 
 def test_environment_without_render_is_named():
-    with cypool.from_factories([Undrawn], num_workers=1) as env:
-        env.reset()
+    with started(cypool.from_factories([Undrawn], num_workers=1)) as env:
         with pytest.raises(NotImplementedError, match="^render: expected environments that have it, but env 0"):
             env.render([0])
 
 
-class Blank(gymnasium.Env):
+class Blank(Drawn):
     """Draws nothing."""
-
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 4}
-    render_mode = "rgb_array"
-    observation_space = action_space = gymnasium.spaces.Discrete(2)
-
-    def reset(self, *, seed=None, options=None):
-        return 0, {}
-
-    def step(self, action):
-        return 0, 0.0, False, False, {}
 
     def render(self):
         return None
 
 
 def test_picture_that_is_none_is_named():
-    with cypool.from_factories([Blank], workers="threads") as env:
-        env.reset()
+    with started(cypool.from_factories([Blank], workers="threads")) as env:
         with pytest.raises(TypeError, match="^render: expected pictures that are arrays, got None"):
             env.render([0])
 

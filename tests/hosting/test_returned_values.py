@@ -17,6 +17,7 @@ from hosting.hosts import (
     THREADS,
     of_hosts,
 )
+from receiving import started
 
 import cypool
 
@@ -60,8 +61,7 @@ class OddStep(Oddity):
     ((0, np.zeros(2), False), "TypeError: terminated: expected True or False, got array"),
     ((0, False, np.zeros(2)), "TypeError: truncated: expected True or False, got array")], ids=str)
 def test_bad_reward_or_flag_is_named(given, message):
-    with cypool.from_factories([partial(OddStep, 0, *given)], num_workers=0) as env:
-        env.reset()
+    with started(cypool.from_factories([partial(OddStep, 0, *given)], num_workers=0)) as env:
         with pytest.raises(cypool.EnvError, match=f"env 0: .*{message}"):
             env.step([0])
 
@@ -76,8 +76,7 @@ def itself():
     (lambda: {"x": threading.Lock()}, "TypeError: info: expected what can be pickled: cannot pickle '_thread"),
     (lambda: {"x": bytes(1 << 24)}, "ValueError: info: expected at most .* bytes when pickled")])
 def test_info_that_does_not_pickle_costs_its_own_row(info, message):
-    with cypool.from_factories([partial(Oddity, i, None, info) for i in range(3)], num_workers=2) as env:
-        env.reset()
+    with started(cypool.from_factories([partial(Oddity, i, None, info) for i in range(3)], num_workers=2)) as env:
         with pytest.raises(cypool.EnvError, match=f"env 1: .*({message})") as caught:
             env.step([GO] * 3)
         assert caught.value.batch[4]["x"].tolist() == [0, 0, 2]
@@ -97,8 +96,7 @@ def test_info_that_does_not_pickle_costs_its_own_row(info, message):
 ], [0, 6], [THREADS]))
 def test_bad_observation_or_info_costs_its_own_row(observation, info, message, host):
     factories = [partial(Oddity, i, observation, info) for i in range(3)]
-    with cypool.from_factories(factories, **host) as env:
-        env.reset()
+    with started(cypool.from_factories(factories, **host)) as env:
         with pytest.raises(cypool.EnvError, match=f"env 1: .*({message})") as caught:
             env.step([GO] * 3)
         assert caught.value.causes.keys() == {1}
@@ -120,8 +118,7 @@ def test_bad_observation_or_info_costs_its_own_row(observation, info, message, h
 ])
 def test_infos_of_several_types_become_objects(info, expected, mode):
     factories = [partial(Oddity, i, None, info) for i in range(3)]
-    with cypool.from_factories(factories, num_workers=0, autoreset_mode=mode) as env:
-        env.reset()
+    with started(cypool.from_factories(factories, num_workers=0, autoreset_mode=mode)) as env:
         for action in (GO, TELL_NONSENSE):
             infos = env.step([action] * 3)[4]
             if action == TELL_NONSENSE and mode == "SameStep":

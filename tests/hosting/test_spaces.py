@@ -9,38 +9,10 @@ from gymnasium import spaces
 from gymnasium.vector import SyncVectorEnv
 from hosting.environments import Trouble
 from hosting.hosts import HERE, PROCESSES, THREADS, compare
+from receiving import started
 from weights import slow
 
 import cypool
-
-
-class Several(gymnasium.Env):
-    """Observes a tuple, and takes the given action space."""
-
-    observation_space = spaces.Tuple([spaces.Discrete(9), spaces.Box(-np.inf, np.inf, (3,), np.float64)])
-
-    def __init__(self, action_space):
-        self.action_space = action_space
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        return (0, np.zeros(3)), {}
-
-    def step(self, action):
-        number = int(np.sum(np.asarray(action, np.float64)) * 7) % 9
-        return (number, self.np_random.random(3)), float(number), False, number == 0, {}
-
-
-@pytest.mark.parametrize("action_space", [
-    spaces.MultiDiscrete([[2, 3], [4, 5]]), spaces.Box(-2, 2, (2,), np.float32),
-    *slow(spaces.Discrete(3, start=-1), spaces.MultiBinary(3), spaces.Discrete(4),
-          spaces.Box(-np.inf, 3, (1, 2), np.float64), spaces.Box(-3, 3, (2,), np.int16)),
-], ids=str)
-def test_action_spaces_equal_gymnasium(action_space):
-    for host in (HERE, PROCESSES, THREADS):
-        env = cypool.from_factories([partial(Several, action_space)] * 2, **host)
-        assert env.single_action_space == action_space and env.single_observation_space == Several.observation_space
-        compare(env, SyncVectorEnv([partial(Several, action_space)] * 2), 150)
 
 
 class Sampler(gymnasium.Env):
@@ -57,6 +29,20 @@ class Sampler(gymnasium.Env):
 
     def step(self, action):
         return self.observation_space.sample(), 0.5, False, self.np_random.random() < 0.2, {"given": repr(action)}
+
+
+@pytest.mark.parametrize("action_space", [
+    spaces.MultiDiscrete([[2, 3], [4, 5]]), spaces.Box(-2, 2, (2,), np.float32),
+    *slow(spaces.Discrete(3, start=-1), spaces.MultiBinary(3), spaces.Discrete(4),
+          spaces.Box(-np.inf, 3, (1, 2), np.float64), spaces.Box(-3, 3, (2,), np.int16)),
+], ids=str)
+def test_action_spaces_equal_gymnasium(action_space):
+    seen = spaces.Tuple([spaces.Discrete(9), spaces.Box(-np.inf, np.inf, (3,), np.float64)])
+    factories = [partial(Sampler, seen, action_space)] * 2
+    for host in (HERE, PROCESSES, THREADS):
+        env = cypool.from_factories(factories, **host)
+        assert env.single_action_space == action_space and env.single_observation_space == seen
+        compare(env, SyncVectorEnv(factories), 150)
 
 
 @pytest.mark.parametrize("space", [
@@ -146,8 +132,7 @@ def test_texts_equal_gymnasium_and_fit_their_box(kind, host, length):
     ({"text": None}, TypeError, "observation 'text': expected a str"),
 ])
 def test_bad_texts_raise(said, error, message):
-    with cypool.from_factories([partial(Speaker, **said)], num_workers=0) as env:
-        env.reset()
+    with started(cypool.from_factories([partial(Speaker, **said)], num_workers=0)) as env:
         with pytest.raises(cypool.EnvError, match=message) as caught:
             env.step(env.action_space.sample())
         assert isinstance(caught.value.__cause__, error)
@@ -160,8 +145,7 @@ def test_text_actions_are_refused():
 
 def test_bool_actions_are_converted_and_checked():
     space = spaces.Box(0, 1, (2,), np.bool_)
-    with cypool.from_factories([partial(Sampler, spaces.Discrete(2), space)] * 2, num_workers=0) as env:
-        env.reset()
+    with started(cypool.from_factories([partial(Sampler, spaces.Discrete(2), space)] * 2, num_workers=0)) as env:
         for actions in ([[True, False], [False, False]], [[1, 0], [0, 0]], np.array([[1.0, 0], [0, 0]])):
             assert env.step(actions)[4]["given"][0] == "array([ True, False])"
             env.reset()

@@ -3,13 +3,12 @@ import pickle
 import threading
 from functools import partial
 
-import gymnasium
 import numpy as np
 import pytest
 from comparing import assert_same
-from gymnasium import spaces
-from hosting.environments import GO, Gated, Trouble
+from hosting.environments import GO, RAISE, Gated, Trouble
 from hosting.hosts import HERE, PROCESSES, THREADS
+from receiving import started
 from weights import slow
 
 import cypool
@@ -17,8 +16,7 @@ import cypool
 
 @pytest.mark.parametrize("host", [HERE, PROCESSES, THREADS])
 def test_saved_state_continues_equally(host):
-    with cypool.make("gymnasium:CartPole-v1", num_envs=3, **host, seed=1) as env:
-        env.reset()
+    with started(cypool.make("gymnasium:CartPole-v1", num_envs=3, **host, seed=1)) as env:
         actions = np.random.default_rng(0).integers(0, 2, (60, 3))
         for a in actions[:9]:
             shown = env.step(a)
@@ -37,8 +35,7 @@ def test_environment_that_does_not_pickle_is_not_saved():
             self.lock = threading.Lock()
             super().__init__()
 
-    with cypool.from_factories([Stuck]) as env:
-        env.reset()
+    with started(cypool.from_factories([Stuck])) as env:
         with pytest.raises(NotImplementedError, match="save: env 0 does not pickle"):
             env.save()
         assert env.step([GO])[0][0, 0] == 1
@@ -46,8 +43,7 @@ def test_environment_that_does_not_pickle_is_not_saved():
 
 def test_a_rollout_ends_with_its_timeout(tmp_path):
     gate = tmp_path / "gate"
-    env = cypool.from_factories([partial(Gated, str(gate))] * 2, num_workers=2, autoreset_mode="Disabled")
-    env.reset()
+    env = started(cypool.from_factories([partial(Gated, str(gate))] * 2, num_workers=2, autoreset_mode="Disabled"))
     state = env.save()
     actions = np.array([[0, 0], [0, 2], [0, 0]])
 
@@ -94,8 +90,7 @@ EDITS = [lambda env: delattr(env, "_max_episode_steps"), lambda env: setattr(env
     *((edit, host) for edit in EDITS for host in (HERE, THREADS)), (EDITS[0], PROCESSES),
     *slow(*((edit, PROCESSES) for edit in EDITS[1:]))])
 def test_edited_state_costs_at_most_its_episode(edit, host):
-    with cypool.make("gymnasium:CartPole-v1", num_envs=2, **host, seed=3) as env:
-        env.reset()
+    with started(cypool.make("gymnasium:CartPole-v1", num_envs=2, **host, seed=3)) as env:
         state = edited(env.save(), edit)
 
         def failures(call):
@@ -117,39 +112,29 @@ def test_edited_state_costs_at_most_its_episode(edit, host):
 
 
 def test_edited_state_that_does_not_unpickle_is_refused():
-    with cypool.make("gymnasium:CartPole-v1", num_envs=2, num_workers=1, seed=3) as env:
-        env.reset()
+    with started(cypool.make("gymnasium:CartPole-v1", num_envs=2, num_workers=1, seed=3)) as env:
         state = edited(env.save(), lambda env: delattr(env.unwrapped, "observation_space"))
         with pytest.raises(ValueError, match="env 0 cannot load: .*its pickle cannot be loaded: AttributeError"):
             env.load(state)
         env.step([0, 0])
 
 
-class Moody(gymnasium.Env):
-    """Raises with action 1."""
-
-    observation_space = spaces.Discrete(100)
-    action_space = spaces.Discrete(2)
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        return int(self.np_random.integers(100)), {}
+class Moody(Trouble):
+    """Shows random numbers."""
 
     def step(self, action):
-        if action:
-            raise OSError("as it does")
-        return int(self.np_random.integers(100)), 1.0, False, False, {}
+        _, *rest = super().step(action)
+        return self.np_random.integers(100, size=2), *rest
 
 
 def test_an_environment_that_raises_after_load_keeps_its_random_stream():
     shown = []
     for loads in (False, True):
-        with cypool.from_factories([Moody] * 2, num_workers=0, seed=3) as env:
-            env.reset()
+        with started(cypool.from_factories([Moody] * 2, num_workers=0, seed=3)) as env:
             env.step([0, 0])
             if loads:
                 env.load(env.save())
-            with pytest.raises(cypool.EnvError, match="as it does"):
-                env.step([1, 0])
+            with pytest.raises(cypool.EnvError, match="raised in step"):
+                env.step([RAISE, GO])
             shown.append([env.step([0, 0])[0].tolist() for _ in range(5)])
     assert shown[0] == shown[1]

@@ -137,8 +137,7 @@ def test_all_wait_at_the_same_time():
             barrier.wait(LIMIT)
             return super().step(action)
 
-    with cypool.from_factories([Meeting] * 16, workers="threads") as env:
-        env.reset()
+    with started(cypool.from_factories([Meeting] * 16, workers="threads")) as env:
         for t in range(3):
             assert (env.step([GO] * 16)[0][:, 0] == t + 1).all()
 
@@ -169,8 +168,7 @@ def test_ctrl_c_while_environments_wait():
                 os.kill(os.getpid(), signal.SIGINT)
             return super().step(action)
 
-    with cypool.from_factories([partial(Interrupting, i, gate) for i in range(2)], workers="threads") as env:
-        env.reset()
+    with started(cypool.from_factories([partial(Interrupting, i, gate) for i in range(2)], workers="threads")) as env:
         with pytest.raises(KeyboardInterrupt):
             env.step([GO, WAIT])
         gate.opened.set()
@@ -180,8 +178,7 @@ def test_ctrl_c_while_environments_wait():
 
 @pytest.mark.parametrize("raised", [KeyError("x"), KeyboardInterrupt(), SystemExit(3), GeneratorExit()], ids=repr)
 def test_exception_of_an_environment_is_the_cause(raised):
-    with cypool.from_factories([partial(Waiter, i, raised) for i in range(2)], workers="threads") as env:
-        env.reset()
+    with started(cypool.from_factories([partial(Waiter, i, raised) for i in range(2)], workers="threads")) as env:
         with pytest.raises(cypool.EnvError) as caught:
             env.step([GO, RAISE])
         cause = caught.value.causes[1]
@@ -201,8 +198,7 @@ def test_infos_are_objects():
             *result, _ = super().step(action)
             return *result, {"lock": lock, "large": bytes(1 << 24)} if self.number else {}
 
-    with cypool.from_factories([partial(Teller, i) for i in range(2)], workers="threads") as env:
-        env.reset()
+    with started(cypool.from_factories([partial(Teller, i) for i in range(2)], workers="threads")) as env:
         for _ in range(2):
             *_, info = env.step([GO, GO])
             assert info["lock"][1] is lock and info["lock"][0] is None and len(info["large"][1]) == 1 << 24
@@ -322,8 +318,7 @@ def test_a_pool_that_is_thrown_away_closes_its_environments():
         made.append(Waiter())
         return made[-1]
 
-    env = cypool.from_factories([make] * 2, workers="threads")
-    env.reset()
+    env = started(cypool.from_factories([make] * 2, workers="threads"))
     env.send([GO, GO])
     del env
     wait_until(lambda: len(made) == 2 and all(each.closed for each in made))
@@ -340,8 +335,7 @@ def test_a_pool_that_one_of_its_threads_throws_away():
             collected.set()
             return result
 
-    env = cypool.from_factories([partial(Collecting, 0, gate)], workers="threads")
-    env.reset()
+    env = started(cypool.from_factories([partial(Collecting, 0, gate)], workers="threads"))
     gc.disable()
     try:
         env.send([WAIT])
@@ -439,8 +433,7 @@ class Keeper(gymnasium.Env):
 
 @pytest.mark.parametrize("how", [{"workers": "threads"}, {"num_workers": 0}], ids=str)
 def test_infos_do_not_change_later(how):
-    with cypool.from_factories([Keeper] * 2, autoreset_mode="SameStep", **how) as env:
-        env.reset()
+    with started(cypool.from_factories([Keeper] * 2, autoreset_mode="SameStep", **how)) as env:
         infos = [env.step([0, 0])[4] for _ in range(3)]
         env.reset()
         assert [list(info["steps"]) for info in infos] == [[[0], [0]], [[0, 1], [0, 1]], [[], []]]
