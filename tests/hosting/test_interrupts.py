@@ -100,7 +100,9 @@ class Slow(gymnasium.Env):
 
 for batch_size in (2, 1):
     env = cypool.from_factories([Slow] * 2, batch_size=batch_size)
-    started(env)
+    env.async_reset()
+    for _ in range(2 // batch_size):
+        env.recv()
     try:
         env.send([1, 0], [0, 1])
         for _ in range(2 // batch_size):

@@ -197,7 +197,8 @@ for fd in {closed}:
     os.close(fd)
 try:
     import cypool
-    with started(cypool.make("gymnasium:CartPole-v1", num_envs=2, num_workers=1, start_method="{start_method}")) as env:
+    with cypool.make("gymnasium:CartPole-v1", num_envs=2, num_workers=1, start_method="{start_method}") as env:
+        env.reset()
         done = str(env.step([0, 1])[1].tolist())
 except BaseException as error:
     done = repr(error)
