@@ -69,7 +69,7 @@ def test_unknown_option():
     ("seed", [1, 2, 3], ValueError), ("seed", [1, 2, 3, -4], ValueError), ("seed", [1, 2, 3, 4.5], TypeError),
     ("sutton_barto_reward", 1, TypeError),
 ])
-def test_make(argument, value, kind):
+def test_bad_arguments_of_make_are_named(argument, value, kind):
     rejected(kind, argument, lambda: cypool.make("CartPole-v1", **{"num_envs": 4, argument: value}))
 
 
@@ -209,7 +209,7 @@ def test_reset_arguments():
 
 
 @pytest.mark.parametrize("timeout", [-1, float("nan"), "soon"])
-def test_timeout(timeout):
+def test_bad_timeouts_are_refused(timeout):
     env = cypool.make("CartPole-v1", num_envs=3)
     with pytest.raises((ValueError, TypeError), match="timeout"):
         env.recv(timeout)
@@ -224,7 +224,7 @@ def test_unknown_id_that_gymnasium_refuses_is_not_suggested(id):
     assert "gymnasium:" not in str(caught.value)
 
 
-def test_register():
+def test_bad_registrations_are_refused():
     rejected(ValueError, "id", lambda: cypool.register("NoVersion", "a:B"))
     rejected(ValueError, "id", lambda: cypool.register("CartPole-v1", "a:B"))
     rejected(ValueError, "entry_point", lambda: cypool.register("New-v0", "nonsense"))

@@ -324,7 +324,7 @@ def test_a_spec_is_copied():
     ("max_episode_steps", 2**40, ValueError), ("max_episode_steps", 1.5, TypeError),
     ("thread_affinity_offset", "0", TypeError), ("thread_affinity_offset", 2**40, ValueError),
 ])
-def test_make(api, argument, value, kind):
+def test_bad_arguments_of_envpools_make_are_named(api, argument, value, kind):
     name = "seed" if argument == "env_seed" and kind is ValueError else argument
     with pytest.raises(kind, match=f"^{name}"):
         FACES[api]("CartPole-v1", **{"num_envs": 4, argument: value})

@@ -217,7 +217,7 @@ def test_pong_as_a_player_sees_it(hooks):
     assert len(np.unique(obs["ball and paddles"])) > 3 and env.observation_space.contains(obs)
 
 
-def test_of_ctypes(hooks):
+def test_hook_of_ctypes_sees_the_step(hooks):
     calls = []
 
     @ctypes.CFUNCTYPE(None, ctypes.POINTER(Transition))
@@ -234,7 +234,7 @@ def test_of_ctypes(hooks):
     assert sorted(calls) == [(i, 1, True, True) for i in range(4)]
 
 
-def test_an_address(hooks):
+def test_hook_given_by_its_address_equals_its_capsule(hooks):
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     address = pointer(hooks["upright"], b"void (struct cypool::Transition *)")
@@ -255,7 +255,7 @@ def test_other_apis(hooks, env_type):
         assert step.observation.obs.shape == (2, 3) and (step.reward == 7).all()
 
 
-def test_out(hooks):
+def test_out_holds_the_results_of_hooks(hooks):
     def twice(obs):
         return np.concatenate([obs, obs], axis=1)
 
@@ -279,7 +279,7 @@ def test_an_error_of_an_env_brings_a_hooked_batch(walker):
     assert obs.tolist() == [0, 0] and reward[0] == 6 and truncated.tolist() == [False, True]
 
 
-def test_travelling(hooks):
+def test_hooks_in_python_are_pickled_and_those_in_c_refused(hooks):
     env = make(reward_hook=len_of_batch)
     copied = pickle.loads(pickle.dumps(env))
     copied.action_space.seed(5)

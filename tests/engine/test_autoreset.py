@@ -139,7 +139,7 @@ def test_breakout_lives_under_each_mode(mode):
 
 @pytest.mark.parametrize("id", ["CartPole-v1", "Breakout-v5", "gymnasium:CartPole-v1"])
 @pytest.mark.parametrize("mode", ["NextStep", "Disabled"])
-def test_a_reset_mask_of_none(id, mode):
+def test_reset_mask_without_environments_resets_none(id, mode):
     options = {"num_workers": 0} if id.startswith("gymnasium") else {}
     env, twin = (cypool.make(id, num_envs=3, seed=1, autoreset_mode=mode, **options) for _ in "12")
     none = {"reset_mask": np.zeros(3, np.bool_)}
@@ -156,7 +156,7 @@ def test_a_reset_mask_of_none(id, mode):
     twin.close()
 
 
-def test_arguments():
+def test_bad_arguments_of_resets_are_named():
     with pytest.raises(ValueError, match="^autoreset_mode: expected one of 'NextStep'"):
         cypool.make("CartPole-v1", autoreset_mode="Sometimes")
     env = cypool.make("CartPole-v1", num_envs=3)

@@ -53,7 +53,7 @@ def test_brief_steps_that_raise_with_the_gil_held_fail_alone(trouble, num_thread
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
-def test_all_fail(trouble, num_threads):
+def test_environments_that_all_raise_are_all_named(trouble, num_threads):
     env = started(cypool.make("walker/Trouble-v0", num_envs=200, num_threads=num_threads))
     with pytest.raises(cypool.EnvError, match=r"env 0: ValueError: raised in step \(and 199 more\)") as caught:
         env.step([trouble.RAISE_STEP] * 200)
@@ -74,7 +74,7 @@ def test_a_reset_may_fail_too(trouble, num_threads):
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
-def test_in_an_asynchronous_pool(trouble, num_threads):
+def test_asynchronous_pool_names_those_that_raised(trouble, num_threads):
     env = cypool.make("walker/Trouble-v0", num_envs=10, batch_size=3, num_threads=num_threads)
     env.async_reset()
     # the last action of each environment

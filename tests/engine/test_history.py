@@ -47,7 +47,7 @@ def play(env, num_steps):
     ("MiniGrid-Dynamic-Obstacles-6x6-v0", {}),
     ("mpe2/simple_tag-v3", {"max_episode_steps": 9}), *slow(("Pong-v5", {}), ("Hopper-v5", {}), ("LunarLander-v3", {})),
 ], ids=str)
-def test_seek(tmp_path, id, options, mode):
+def test_seek_restores_each_step(tmp_path, id, options, mode):
     env = pool(id, autoreset_mode=mode, **options)
     with cypool.history(env, every=7) as history:
         states, results = play(env, 40)
@@ -73,7 +73,7 @@ def test_seek(tmp_path, id, options, mode):
     history.close()
 
 
-def test_going_on_from_the_past():
+def test_step_after_a_seek_replaces_later_steps():
     env = pool()
     history = cypool.history(env, every=5)
     states, _ = play(env, 23)
@@ -90,7 +90,7 @@ def test_going_on_from_the_past():
     history.seek(22)
 
 
-def test_resets_loads_copies_and_rollouts():
+def test_resets_loads_copies_and_rollouts_are_repeated():
     env = pool(autoreset_mode="Disabled")
     history = cypool.history(env, every=1000)
     states = {}
@@ -135,7 +135,7 @@ def test_resets_loads_copies_and_rollouts():
     assert rows_of(env) == states[12]
 
 
-def test_some_environments_and_errors(walker):
+def test_steps_of_some_environments_and_errors_are_repeated(walker):
     env = started(cypool.make("walker/Trouble-v0", num_envs=3))
     history = cypool.history(env)
     env.step([0, 0], [0, 2])
@@ -159,7 +159,7 @@ def test_some_environments_and_errors(walker):
     assert rows_of(env) == last
 
 
-def test_first_difference():
+def test_first_difference_names_step_and_environment():
     a, b = (cypool.history(pool()) for _ in range(2))
     actions = np.random.default_rng(0).integers(0, 2, (20, NUM))
     other = actions.copy()
@@ -184,7 +184,7 @@ def test_first_difference():
     assert cypool.first_difference(a, e) is None
 
 
-def test_wrong_arguments():
+def test_wrong_arguments_are_refused():
     with pytest.raises(TypeError, match="env: expected a pool"):
         cypool.history(3)
     with pytest.raises(ValueError, match="env: expected a synchronous pool"):
@@ -211,7 +211,7 @@ def test_wrong_arguments():
         cypool.history(hosted)
 
 
-def test_bad_files(tmp_path):
+def test_bad_files_are_refused(tmp_path):
     env = pool()
     path = tmp_path / "run"
     with cypool.history(env, every=4) as history:
@@ -285,7 +285,7 @@ def test_another_run_is_noticed():
     history.seek(3)
 
 
-def test_other_apis():
+def test_history_of_a_dm_pool_seeks():
     env = started(cypool.make_dm("CartPole-v1", num_envs=2, seed=0))
     history = cypool.history(env, every=3)
     for _ in range(8):

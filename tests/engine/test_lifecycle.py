@@ -238,7 +238,7 @@ def test_ctrl_c_in_an_environment_that_runs_python(trouble, num_threads, batch_s
     assert env.recv(timeout=60)[4]["env_id"].tolist() == [1]
 
 
-def test_recv_timeout(trouble):
+def test_recv_that_times_out_loses_nothing(trouble):
     trouble.set_gate(False)
     env = started(cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, num_threads=1))
     env.send([trouble.WAIT], [1])
@@ -292,7 +292,7 @@ def test_many_threads_at_once_do_no_harm():
 
 
 @pytest.mark.parametrize("batch_size", [8, 4])
-def test_fork(run_forked, batch_size):
+def test_pool_in_a_fork_raises_and_the_parent_continues(run_forked, batch_size):
     done = run_forked(f"""
 import os, sys, cypool, numpy
 env = cypool.make("CartPole-v1", num_envs=8, batch_size={batch_size}, num_threads=3)

@@ -79,7 +79,7 @@ def test_equal_to_a_pool_without(walker, id, seed, mode, num_threads, statistics
 
 @pytest.mark.parametrize("num_threads", [0, 2])
 @pytest.mark.parametrize("mode", MODES)
-def test_images(num_threads, mode):
+def test_images_in_out_equal_fresh_ones(num_threads, mode):
     env, twin = (cypool.make("Breakout-v5", num_envs=4, num_threads=num_threads, seed=0, autoreset_mode=mode,
                              max_episode_steps=13, episode_statistics=True) for _ in "12")
     assert_same(env.reset()[0], twin.reset()[0])
@@ -96,7 +96,7 @@ def test_images(num_threads, mode):
 
 @pytest.mark.parametrize("num_threads", THREADS)
 @pytest.mark.parametrize("id", ["CartPole-v1", "walker/Trouble-v0"])
-def test_rollout_buffers(walker, num_threads, id):
+def test_rollout_buffers_hold_all_steps(walker, num_threads, id):
     env, twin = (cypool.make(id, num_envs=NUM, num_threads=num_threads, seed=1) for _ in "12")
     buffers = env.rollout_buffers(50)
     assert len(buffers) == 50
@@ -161,7 +161,7 @@ def test_one_array_for_many_steps(num_threads):
 
 @pytest.mark.parametrize("num_threads", THREADS)
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
-def test_an_environment_that_raises(trouble, num_threads, mode):
+def test_out_of_an_environment_that_raises_is_filled(trouble, num_threads, mode):
     env = started(cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads, autoreset_mode=mode))
     for action in (trouble.RAISE_STEP, trouble.CPP_THROW, trouble.RAISE_OBSERVE):
         out = new_out(env, 4)
@@ -224,7 +224,7 @@ def test_an_interrupted_step_keeps_the_arrays(trouble, stuck):
     env.step(np.zeros_like(actions))
 
 
-def test_closing_an_interrupted_step(trouble, stuck):
+def test_close_after_an_interrupted_step_waits_for_its_threads(trouble, stuck):
     # as above, but the pool ends while a thread writes
     env, actions, interrupt = stuck
     thread = start(interrupt)
@@ -355,7 +355,7 @@ def test_bad_observations_of_several_parts(walker, id, wrong):
     lambda obs: {**obs, "last": obs["last"][:1]}, lambda obs: {**obs, "count": None},
     lambda obs: {"count": obs["count"], 1: obs["last"]}, lambda obs: None, lambda obs: {**obs, "last": np.array(3)},
 ])
-def test_bad_dicts(trouble, bad):
+def test_bad_dicts_of_observations_are_refused(trouble, bad):
     env = started(cypool.make("walker/Trouble-v0", num_envs=3))
     obs, *flags = new_out(env, 3)
     with pytest.raises((TypeError, ValueError), match="^out: expected"):
@@ -368,7 +368,7 @@ def test_bad_dicts(trouble, bad):
 
 
 @pytest.mark.parametrize("rows", [1, NUM - 1, NUM + 1, 100])
-def test_the_number_of_rows(rows):
+def test_wrong_number_of_rows_steps_nothing(rows):
     env = started(cypool.make("CartPole-v1", num_envs=NUM))
     with pytest.raises(ValueError, match=f"^out: expected arrays of {NUM} rows, got {rows}"):
         env.step([0] * NUM, out=new_out(env, rows))
@@ -398,7 +398,7 @@ def test_arrays_share_no_memory(num_threads):
     assert side[1].tolist() == [1.0] * NUM
 
 
-def test_where_there_is_none():
+def test_out_is_refused_in_pools_without_it():
     env = cypool.make("CartPole-v1", num_envs=NUM, batch_size=3)
     env.reset()
     with pytest.raises(ValueError, match="^out: expected none in an asynchronous pool"):

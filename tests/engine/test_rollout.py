@@ -75,7 +75,7 @@ def compare(env, rollout, twin, actions, every=1):
       for each in IDS for num_threads in THREADS),
     (*PYTHON, 0), *slow(*((*PYTHON, num_threads) for num_threads in THREADS[1:]))], ids=str)
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
-def test_equals_steps(walker, id, options, mode, num_threads):
+def test_rollout_equals_steps(walker, id, options, mode, num_threads):
     if "num_workers" not in options:
         options = {**options, "num_threads": num_threads}
     env, twin = pools(id, autoreset_mode=mode, **options)
@@ -156,7 +156,7 @@ def test_errors_name_the_env_and_its_first_step(trouble, num_threads):
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
-def test_out_of_time(num_threads):
+def test_rollout_out_of_time_raises(num_threads):
     (env,) = pools("CartPole-v1", 1, num_threads=num_threads)
     actions = sample(env, 500)
     with pytest.raises(TimeoutError, match="rollout: not done in 0"):
@@ -167,7 +167,7 @@ def test_out_of_time(num_threads):
 
 
 @pytest.mark.parametrize("num_threads", [0, 2])
-def test_ctrl_c(num_threads):
+def test_ctrl_c_ends_a_rollout(num_threads):
     (env,) = pools("Pong-v5", 1, num_envs=2, num_threads=num_threads)
     actions = np.zeros((2000, 2), int)
     signal.setitimer(signal.ITIMER_REAL, 0.1)
@@ -198,7 +198,7 @@ def test_earlier_rollouts_do_not_change():
     assert (env.rollout(actions, buffers).info["elapsed_step"] != seen).any()
 
 
-def test_bad_input():
+def test_bad_input_of_rollout_steps_nothing():
     (env,) = pools("CartPole-v1", 1)
     actions = sample(env, 4)
     for bad, error, message in [

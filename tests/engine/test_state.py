@@ -28,7 +28,7 @@ CREWS = [(0, 5), (1, 5), (2, 5), (5, 5), (0, 2), (1, 2), (2, 2), (5, 3)]
 @pytest.mark.parametrize(("id", "options"), [
     ("CartPole-v1", {"max_episode_steps": 30}), ("walker/Walk-v0", {}), ("walker/Trouble-v0", {"max_episode_steps": 4}),
 ])
-def test_it_goes_on_exactly(walker, id, options, num_threads, batch_size, mode):
+def test_loaded_state_continues_equally(walker, id, options, num_threads, batch_size, mode):
     if id == "walker/Trouble-v0":
         # its actions raise, wait and so on: only some are to be used
         actions = np.random.default_rng(2).choice([0, 0, 0, 6, 7], (NUM, 60))
@@ -85,7 +85,7 @@ print(digest.hexdigest())
     ("CartPole-v1", {"max_episode_steps": 30}), ("walker/Walk-v0", {}),
     ("Pong-v5", {"max_episode_steps": 60, "repeat_action_probability": 0.25}),
 ])
-def test_it_goes_on_in_another_process(walker, run_forked, tmp_path, id, options):
+def test_state_continues_equally_in_another_process(walker, run_forked, tmp_path, id, options):
     env = started(cypool.make(id, num_envs=NUM, num_threads=2, seed=8, **options))
     actions = actions_for(env, 100)
     for t in range(40):
@@ -198,7 +198,7 @@ def test_options_of_each_env():
 
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
 @pytest.mark.parametrize("batch_size", [4, 2])
-def test_dm_step_types(trouble, num_threads, batch_size):
+def test_loaded_state_has_its_dm_step_types(trouble, num_threads, batch_size):
     env = started(cypool.make("walker/Trouble-v0", "dm", num_envs=4, batch_size=batch_size, num_threads=num_threads))
     first, mid, last = dm_env.StepType.FIRST, dm_env.StepType.MID, dm_env.StepType.LAST
 
@@ -235,7 +235,7 @@ def test_dm_step_types(trouble, num_threads, batch_size):
 
 
 @pytest.mark.parametrize("id", ["CartPole-v1", "Pong-v5"])
-def test_the_gym_api(id):
+def test_loaded_state_continues_equally_in_gym(id):
     env = started(cypool.make(id, "gym", num_envs=3, seed=2))
     for _ in range(5):
         last = env.step([0, 1, 0])[0]
@@ -251,7 +251,7 @@ def test_the_gym_api(id):
 
 @pytest.mark.parametrize("id", ["CartPole-v1", "Pong-v5"])
 @pytest.mark.parametrize("kind", ["gymnasium", "legacy", "dm"])
-def test_the_faces_of_envpool(id, kind):
+def test_loaded_state_continues_equally_in_envpools_apis(id, kind):
     def make():
         return envpool.make(id, "dm" if kind == "dm" else "gym", legacy=kind == "legacy", num_envs=3, seed=2)
 

@@ -371,7 +371,7 @@ def test_states_of_python_stay_out_of_the_plain_format():
     ("CartPole-v1", {}), ("FrozenLake-v1", {"desc": ["SF", "HG"]}), ("Blackjack-v1", {}), ("Acrobot-v1", {}),
     ("Taxi-v3", {}), ("Pong-v5", {"frame_skip": (2, 5), "preset": "gymnasium"}),
     ("Ant-v5", {"randomize": {"body_mass": (0.5, 2)}, "default_camera_config": {"lookat": (0, 0, 1)}})])
-def test_files(tmp_path, id, options):
+def test_state_from_a_file_continues_equally(tmp_path, id, options):
     env = started(cypool.make(id, num_envs=3, seed=0, episode_statistics=True, **options))
     for _ in range(3):
         env.step(env.action_space.sample())
@@ -416,7 +416,7 @@ def signed(text, blobs=b""):
     return MAGIC + hashlib.sha256(body).digest() + body
 
 
-def test_damaged_files(tmp_path):
+def test_damaged_files_are_refused(tmp_path):
     env = started(cypool.make("CartPole-v1", num_envs=2, seed=0))
     data = env.save().to_bytes()
     random = np.random.default_rng(0)
@@ -497,7 +497,7 @@ def test_check_state():
             check_state(values, *kinds)
 
 
-def test_unpack():
+def test_unpack_refuses_damaged_bytes():
     packed = zlib.compress(b"0" * 1000)
     assert unpack(packed, 1000) == b"0" * 1000
     for bad, kind in ((packed[:-1], ValueError), (packed + b"0", ValueError), (b"", ValueError),

@@ -41,7 +41,7 @@ def test_calls_at_the_wrong_time(trouble):
                 call()
 
 
-def test_wrong_arguments(walker):
+def test_wrong_arguments_change_nothing(walker):
     env = started(cypool.make("CartPole-v1", num_envs=3, seed=0))
     for _ in range(4):
         env.step([0, 1, 0])
@@ -92,7 +92,7 @@ def hit(row, k, value):
 @pytest.mark.parametrize("batch_size", [2, 1])
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
 @pytest.mark.parametrize("id", ["CartPole-v1", "Pong-v5"])
-def test_tampered_rows(id, num_threads, batch_size):
+def test_tampered_rows_are_refused(id, num_threads, batch_size):
     env = started(cypool.make(id, num_envs=2, num_threads=num_threads, batch_size=batch_size, seed=5))
     for _ in range(3):
         env.send([1, 0], [0, 1])
@@ -155,7 +155,7 @@ def test_tampered_rows(id, num_threads, batch_size):
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
-def test_environments_that_raise(trouble, monkeypatch, num_threads, mode):
+def test_save_load_and_render_that_raise_cost_one_episode(trouble, monkeypatch, num_threads, mode):
     env = make("walker/Trouble-v0", mode, num_threads, num_envs=3)
     env.reset()
     env.step([0] * 3)
@@ -179,7 +179,7 @@ def test_environments_that_raise(trouble, monkeypatch, num_threads, mode):
     assert env.step([0] * 3)[0]["count"].tolist() == [[2, -2]] * 3
 
 
-def test_environments_without(walker):
+def test_save_load_and_render_without_a_method_are_refused(walker):
     env = started(cypool.make("walker/Bare-v0", num_envs=2))
     for name in ("save", "render"):
         with pytest.raises(NotImplementedError, match=f"^{name}: Bare has none"):

@@ -95,7 +95,7 @@ class Book:
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
-def test_some_environments_only(walker, num_threads):
+def test_statistics_of_steps_of_some_equal_the_book(walker, num_threads):
     env = cypool.make("walker/Walk-v0", num_envs=NUM, num_threads=num_threads, seed=0, episode_statistics=True)
     random = np.random.default_rng(num_threads)
     book, ends = Book(NUM), 0
@@ -112,7 +112,7 @@ def test_some_environments_only(walker, num_threads):
 
 @pytest.mark.parametrize("num_threads", THREADS)
 @pytest.mark.parametrize("api", ["gymnasium", "gym"])
-def test_asynchronous(walker, num_threads, api):
+def test_statistics_of_asynchronous_pools_equal_the_book(walker, num_threads, api):
     env = cypool.make("walker/Walk-v0", api, num_envs=NUM, batch_size=3, num_threads=num_threads, seed=0,
                       episode_statistics=True)
     random = np.random.default_rng(0)
@@ -137,7 +137,7 @@ def test_asynchronous(walker, num_threads, api):
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
-def test_classic_gym(num_threads):
+def test_statistics_in_gym_equal_those_in_gymnasium(num_threads):
     env, reference = (started(cypool.make("CartPole-v1", api, num_envs=NUM, num_threads=num_threads, seed=0,
                                           episode_statistics=True)) for api in ("gym", "gymnasium"))
     for t in range(200):
@@ -212,7 +212,7 @@ def test_arrays_once_handed_out_never_change(walker):
         assert [array.tobytes() for array in arrays] == then
 
 
-def test_who_has_them():
+def test_statistics_that_cannot_be_are_refused():
     for value in (1, "yes", None):
         with pytest.raises(TypeError, match="^episode_statistics: expected True or False"):
             cypool.make("CartPole-v1", episode_statistics=value)

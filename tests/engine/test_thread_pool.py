@@ -146,7 +146,7 @@ def test_a_blocked_pool_does_not_keep_others_from_closing(trouble, batch_size):
     threads.close()
 
 
-def test_close(trouble):
+def test_close_is_refused_while_pools_use_the_threads(trouble):
     before = tasks()
     threads = cypool.ThreadPool(3)
     assert len(tasks() - before) == 3
@@ -205,7 +205,7 @@ def test_close_from_several_python_threads():
 
 
 @pytest.mark.parametrize("order", ["threads, env", "env, threads", "both at once"])
-def test_del_in_either_order(order):
+def test_threads_end_in_either_order_of_del(order):
     before = tasks()
     threads = cypool.ThreadPool(2)
     env = cypool.make("CartPole-v1", num_envs=40, batch_size=20, thread_pool=threads)
@@ -329,7 +329,7 @@ print("ok")
     assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
 
 
-def test_fork(run_forked):
+def test_pools_in_a_fork_raise_and_the_parent_continues(run_forked):
     done = run_forked("""
 import os, sys, warnings, cypool
 # Python 3.12 warns of forks in a process with threads
@@ -414,7 +414,7 @@ def test_errors_of_environments(trouble, num_threads):
                 assert not env.step([trouble.GO] * len(ids), ids)[3].any()
 
 
-def test_arguments():
+def test_bad_arguments_are_named():
     for bad, kind in (("two", TypeError), (2.0, TypeError), (True, TypeError), (0, ValueError), (5000, ValueError)):
         with pytest.raises(kind, match="^num_threads"):
             cypool.ThreadPool(bad)
@@ -475,7 +475,7 @@ print("ok")
     assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
 
 
-def test_memory_nodes(tmp_path, monkeypatch):
+def test_affinity_numa_fills_memory_nodes_in_turn(tmp_path, monkeypatch):
     assert cpus.numa_nodes(tmp_path) == []
     for node, text in (("node0", "0-3,8-9\n"), ("node10", "\n"), ("node2", "5\n"), ("nodes", "7\n")):
         (tmp_path / node).mkdir()
@@ -496,7 +496,7 @@ def test_memory_nodes(tmp_path, monkeypatch):
         assert cpus.affinity("numa", num_threads) == expected
 
 
-def test_quotas_of_control_groups(tmp_path, monkeypatch):
+def test_quota_of_control_groups_limits_available_cpus(tmp_path, monkeypatch):
     """Made-up files: a quota counts wherever it is between the process's own group and the mount point."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(64)))
 

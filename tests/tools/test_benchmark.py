@@ -116,7 +116,7 @@ def test_refusals(run_forked, args, message):
     ("ale_py", [], 2, 'pip install "cypool[atari]"'),
     ("cypool", [], 1, "pip install"),
 ])
-def test_not_installed(run_forked, module, args, status, message):
+def test_missing_package_is_named(run_forked, module, args, status, message):
     done = run_forked(without(module, args))
     assert done.returncode == status
     assert message in done.stderr and done.stderr.count("\n") == 1

@@ -136,7 +136,7 @@ def test_check(capsys):
     assert report["holds"] and report["parity"]["seeds"] == [0, 1] and len(report["contract"]["passed"]) == 8
 
 
-def test_check_finds(capsys, monkeypatch):
+def test_check_reports_a_difference(capsys, monkeypatch):
     import cypool.testing
 
     def differ(id, **_):
@@ -497,7 +497,7 @@ def test_play_without_pygame(capsys, monkeypatch):
     ("Pong-v5", {"space", "right"}, 4), ("Pong-v5", {"up"}, 0), ("Pong-v5", {"up", "right"}, 2), ("Pong-v5", {"5"}, 5),
     ("Pendulum-v1", {"right"}, [2.0]), ("Pendulum-v1", set(), [0.0]), ("Ant-v5", {"left", "up"}, [-1.0, 1.0] + [0] * 6),
 ])
-def test_keys(id, held, action):
+def test_keys_choose_actions(id, held, action):
     import cypool
     from cypool.registration.registry import known_entries
     from cypool.tools.keyboard import action_of_keys
