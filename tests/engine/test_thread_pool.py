@@ -475,7 +475,7 @@ print("ok")
     assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
 
 
-def test_affinity_numa_fills_memory_nodes_in_turn(tmp_path, monkeypatch):
+def test_numa_fills_memory_nodes_in_turn(tmp_path, monkeypatch):
     assert cpus.numa_nodes(tmp_path) == []
     for node, text in (("node0", "0-3,8-9\n"), ("node10", "\n"), ("node2", "5\n"), ("nodes", "7\n")):
         (tmp_path / node).mkdir()
