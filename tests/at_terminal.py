@@ -1,29 +1,11 @@
-"""Games with turns at a terminal whose lines a test types, and the output of a command at one."""
+"""Games with turns at a terminal whose lines a test types."""
 import os
 import pty
 import re
-import subprocess
-import sys
 
 import numpy as np
 
 import cypool
-
-
-def said_at_terminal(arguments, cwd, stdout=None, **environ):
-    """Returns the output of Python, whose stderr is a terminal, and stdout too if nothing else is."""
-    leader, follower = pty.openpty()
-    with subprocess.Popen([sys.executable, *arguments], stdout=stdout or follower, stderr=follower, cwd=cwd,
-                          env={**os.environ, "TERM": "xterm", **environ}):
-        os.close(follower)
-        said = b""
-        try:
-            while part := os.read(leader, 4096):
-                said += part
-        except OSError:  # the other end is closed
-            pass
-    os.close(leader)
-    return said
 
 
 def typed(play, id, lines, steps=None, **options):

@@ -2,11 +2,9 @@
 
 
 def receive_pending(pool):
-    """Receives until no environment is in flight; returns the batches."""
-    batches = []
+    """Receives until no environment is in flight."""
     while pool._pool.num_pending:
-        batches.append(pool.recv())
-    return batches
+        pool.recv()
 
 
 def started(pool):

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from waiting import at_once, join, start, wait_until
+from engine.threads import at_once, start
+from waiting import join, wait_until
 
 import cypool
 import cypool.compat.envpool as envpool

@@ -382,10 +382,11 @@ def test_the_space_of_a_batch_is_made_when_it_is_asked_for():
 @pytest.mark.parametrize("mode", ["sync", "async"])
 def test_make_vec_of_gymnasiums_own_vectors_has_the_same_episodes(mode):
     ours = gymnasium.make_vec("cypool/CartPole-v1", num_envs=2)
-    with gymnasium.make_vec("cypool/CartPole-v1", num_envs=2, vectorization_mode=mode) as theirs:
-        assert (ours.reset(seed=3)[0] == theirs.reset(seed=3)[0]).all()
-        for _ in range(40):
-            assert (ours.step(np.zeros(2, int))[0] == theirs.step(np.zeros(2, int))[0]).all()
+    theirs = gymnasium.make_vec("cypool/CartPole-v1", num_envs=2, vectorization_mode=mode)
+    assert (ours.reset(seed=3)[0] == theirs.reset(seed=3)[0]).all()
+    for _ in range(40):
+        assert (ours.step(np.zeros(2, int))[0] == theirs.step(np.zeros(2, int))[0]).all()
+    theirs.close()
 
 
 @pytest.mark.filterwarnings("ignore:.*(infinity|symmetric and normalized)")

@@ -5,9 +5,10 @@ import pickle
 
 import numpy as np
 import pytest
+from engine.threads import start
 from pool_arguments import MODES, THREADS
 from receiving import started
-from waiting import join, start
+from waiting import join
 
 import cypool
 from cypool.hooks import Transition

@@ -7,8 +7,9 @@ import weakref
 
 import numpy as np
 import pytest
+from engine.threads import start
 from receiving import started
-from waiting import attempts, join, start
+from waiting import attempts, join
 
 import cypool
 from cypool.spec import OWN_INFO, Array, Discrete, EnvSpec

@@ -19,7 +19,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from waiting import join, start
+from engine.threads import start
+from waiting import join
 
 ROOT = Path(__file__).resolve().parents[2]
 USERS_CACHE = os.environ.get("CYPOOL_CACHE", "")

@@ -1,7 +1,7 @@
 """Asynchronous pools: first come, first served, and no environment is lost."""
 import numpy as np
 import pytest
-from comparing import assert_trajectories
+from engine.threads import assert_trajectories
 from pool_arguments import THREADS
 from receiving import started
 from weights import slow

@@ -7,9 +7,10 @@ from functools import partial
 
 import numpy as np
 import pytest
+from engine.threads import at_once, start
 from pool_arguments import MODES
 from receiving import started
-from waiting import at_once, attempts, join, start
+from waiting import attempts, join
 from weights import slow
 
 import cypool

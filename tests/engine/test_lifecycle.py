@@ -5,8 +5,9 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
+from engine.threads import at_once, await_tasks, start, tasks
 from receiving import started
-from waiting import at_once, attempts, await_tasks, join, start, tasks, wait_until
+from waiting import attempts, join, wait_until
 
 import cypool
 

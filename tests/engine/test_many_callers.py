@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 import soak_threads
+from engine.threads import at_once
 from receiving import started
-from waiting import LIMIT, at_once, attempts
+from waiting import LIMIT, attempts
 
 import cypool
 

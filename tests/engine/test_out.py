@@ -9,9 +9,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from comparing import assert_same
+from engine.threads import start
 from pool_arguments import MODES, THREADS
 from receiving import started
-from waiting import join, start, wait_until
+from waiting import join, wait_until
 from weights import slow
 
 import cypool

@@ -9,8 +9,9 @@ from contextlib import suppress
 import gymnasium
 import numpy as np
 import pytest
+from engine.threads import start
 from receiving import started
-from waiting import join, start
+from waiting import join
 
 import cypool
 from cypool.state import MAGIC, State, check_state, check_stream, unpack

@@ -7,8 +7,9 @@ from functools import partial
 
 import numpy as np
 import pytest
+from engine.threads import at_once, await_tasks, start, tasks
 from receiving import receive_pending, started
-from waiting import at_once, attempts, await_tasks, join, start, tasks, wait_until
+from waiting import attempts, join, wait_until
 from weights import slow
 
 import cypool

@@ -6,7 +6,8 @@ from functools import partial
 import gymnasium
 import numpy as np
 import pytest
-from comparing import assert_same, assert_trajectories
+from comparing import assert_same
+from engine.threads import assert_trajectories
 from gymnasium import spaces
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 from hosting.environments import GO, Trouble

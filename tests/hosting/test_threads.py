@@ -14,10 +14,11 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pytest
+from engine.threads import at_once
 from gymnasium import spaces
 from hosting.hosts import threads_of_pools
 from receiving import started
-from waiting import LIMIT, at_once, join, wait_until
+from waiting import LIMIT, join, wait_until
 
 import cypool
 from cypool.hosting import forkserver

@@ -9,7 +9,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from waiting import at_once, attempts, join, start
+from engine.threads import at_once, start
+from waiting import attempts, join
 
 import cypool
 from cypool.spec import Array, EnvSpec

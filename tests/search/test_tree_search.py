@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from engine.threads import at_once
 from interrupting import moments
 from plain_tree import Game, PlainTree
 from receiving import started
-from waiting import at_once
 from weights import exhaustive
 
 import cypool

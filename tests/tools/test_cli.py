@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from at_terminal import said_at_terminal
 from drawing import missing
+from tools.terminals import said_at_terminal
 from waiting import LIMIT, wait_until
 
 from cypool.tools.cli import main
@@ -330,8 +330,7 @@ def test_ctrl_c_from_outside(tmp_path):
     assert run.returncode == 130 and errors == ""
 
 
-def test_in_a_terminal(tmp_path):
-    """A table instead of lines."""
+def test_list_in_a_terminal_is_a_table(tmp_path):
     said = said_at_terminal(["-m", "cypool", "list", "cartpole-v?"], cwd=tmp_path, COLUMNS="100")
     assert b"Gymnasium's CartPole-v1" in said and b"environments" in said
 

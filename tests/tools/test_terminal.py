@@ -3,7 +3,7 @@ import subprocess
 import sys
 
 import pytest
-from at_terminal import said_at_terminal
+from tools.terminals import said_at_terminal
 
 from cypool.tools.terminal import print_table, print_text, styled
 

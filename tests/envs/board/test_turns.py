@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from pool_arguments import MODES
+from receiving import started
 from waiting import attempts
 
 import cypool
@@ -13,8 +14,7 @@ GAMES = [ID, "board/othello-v0", "board/2048-v0"]
 
 
 def made(id=ID, **options):
-    env = cypool.make(id, **{"num_envs": 3, "num_threads": 0, "seed": 3, **options})
-    env.reset()
+    env = started(cypool.make(id, **{"num_envs": 3, "num_threads": 0, "seed": 3, **options}))
     env.action_space.seed(0)
     return env
 
