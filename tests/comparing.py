@@ -8,10 +8,12 @@ def assert_same(got, want):
     if isinstance(want, dict):
         assert list(got) == list(want)
         got, want = got.values(), want.values()
-    elif isinstance(want, np.ndarray | np.generic) and want.dtype != object:
-        assert got.dtype == want.dtype and got.shape == want.shape and got.tobytes() == want.tobytes(), (got, want)
-        return
-    elif not isinstance(want, tuple | list | np.ndarray):
+    elif isinstance(want, np.ndarray | np.generic):
+        assert got.dtype == want.dtype and got.shape == want.shape, (got, want)
+        if want.dtype != object:
+            assert got.tobytes() == want.tobytes(), (got, want)
+            return
+    elif not isinstance(want, tuple | list):
         assert got == want
         return
     for a, b in zip(got, want, strict=True):

@@ -3,6 +3,7 @@ import pickle
 
 import numpy as np
 from gymnasium.spaces import Dict, Discrete, MultiDiscrete
+from receiving import started
 
 import cypool
 
@@ -95,13 +96,6 @@ def seen(obs, info):
 def make(id, mode="NextStep", num_threads=0, batch_size=None, num_envs=NUM, seed=3, **options):
     return cypool.make(id, num_envs=num_envs, num_threads=num_threads, batch_size=batch_size, seed=seed,
                        autoreset_mode=mode, episode_statistics=True, **options)
-
-
-def started(env):
-    env.async_reset()
-    while env._pool.num_pending:
-        env.recv()
-    return env
 
 
 def actions_for(env, num_steps, seed=0):

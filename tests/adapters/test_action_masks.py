@@ -3,6 +3,7 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
+from waiting import attempts
 
 import cypool
 
@@ -249,14 +250,16 @@ def test_rllib_observations_have_masks(num_envs):
     env = adapter.make({"id": GAME, "view": "single", "seat": 0, "seed": 5, **num_envs})
     pool = cypool.make(GAME, num_envs=1, view="single", seat=0, seed=5)
     seen, (obs, info) = env.reset()[0], pool.reset()
-    rng, over = np.random.default_rng(0), [False]
-    while not over[0]:
+    rng = np.random.default_rng(0)
+    for _ in attempts():
         rows = {name: part if num_envs else part[None] for name, part in seen.items()}
         assert seen in env.observation_space and rows["observations"].tobytes() == obs.tobytes()
         assert np.array_equal(rows["action_mask"], info["action_mask"])
         action = rng.choice(np.flatnonzero(info["action_mask"][0]), 1)
         seen = env.step(action if num_envs else action[0])[0]
         obs, _, over, _, info = pool.step(action)
+        if over[0]:
+            break
 
 
 @pytest.mark.filterwarnings(*OF_RLLIB)
@@ -265,8 +268,8 @@ def test_rllib_multi_agent_environment_is_the_game():
     env, game = adapter.make({"id": GAME, "view": "players"}), cypool.aec_env(GAME)
     obs, _ = env.reset(seed=1)
     game.reset(seed=1)
-    rng, done = np.random.default_rng(0), {"__all__": False}
-    while not done["__all__"]:
+    rng = np.random.default_rng(0)
+    for _ in attempts():
         (agent, seen), = obs.items()
         assert agent == game.agent_selection and seen in env.observation_spaces[agent]
         own = game.observe(agent)
@@ -274,4 +277,6 @@ def test_rllib_multi_agent_environment_is_the_game():
         action = rng.choice(np.flatnonzero(seen["action_mask"]))
         game.step(action)
         obs, rewards, done, _, _ = env.step({agent: action})
+        if done["__all__"]:
+            break
     assert rewards == game._cumulative_rewards and set(obs) == set(game.possible_agents)

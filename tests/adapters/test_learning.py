@@ -18,8 +18,8 @@ def lengths_of(alive):
     return np.logical_and.accumulate(alive).sum(0) + 1
 
 
-def gymnasium_lengths(weights):
-    env = cypool.make("CartPole-v1", num_envs=NUM, seed=0)
+def gymnasium_lengths(weights, make=cypool.make):
+    env = make("CartPole-v1", num_envs=NUM, seed=0)
     obs, alive = env.reset()[0], []
     for _ in range(500):
         obs, _, terminated, truncated, _ = env.step(((obs * weights).sum(1) > 0).astype(int))
@@ -46,12 +46,7 @@ def dm_lengths(weights):
 
 
 def envpool_lengths(weights):
-    env = envpool.make_gymnasium("CartPole-v1", num_envs=NUM, seed=0)
-    obs, alive = env.reset()[0], []
-    for _ in range(500):
-        obs, _, terminated, truncated, _ = env.step(((obs * weights).sum(1) > 0).astype(int))
-        alive.append(~(terminated | truncated))
-    return lengths_of(np.array(alive))
+    return gymnasium_lengths(weights, envpool.make_gymnasium)
 
 
 def torch_lengths(weights):

@@ -5,6 +5,7 @@ import sys
 import gymnasium
 import numpy as np
 import pytest
+from receiving import receive_pending, started
 
 import cypool
 from cypool.testing import check_env
@@ -68,7 +69,7 @@ def test_unknown_option():
     ("seed", [1, 2, 3], ValueError), ("seed", [1, 2, 3, -4], ValueError), ("seed", [1, 2, 3, 4.5], TypeError),
     ("sutton_barto_reward", 1, TypeError),
 ])
-def test_make(argument, value, kind):
+def test_bad_arguments_of_make_are_named(argument, value, kind):
     rejected(kind, argument, lambda: cypool.make("CartPole-v1", **{"num_envs": 4, argument: value}))
 
 
@@ -84,10 +85,7 @@ def test_make(argument, value, kind):
     ({"action": [0] * 4}, TypeError), (np.zeros(4, complex), TypeError),
 ])
 def test_discrete_actions(actions, kind, num_threads, batch_size):
-    env = cypool.make("CartPole-v1", num_envs=4, batch_size=batch_size, num_threads=num_threads)
-    env.async_reset()
-    for _ in range(4 // batch_size):
-        env.recv()
+    env = started(cypool.make("CartPole-v1", num_envs=4, batch_size=batch_size, num_threads=num_threads))
     for call in (env.step, env.send):
         rejected(kind, "actions", lambda call=call: call(actions, [0, 1, 2, 3]))
     env.send([0, 1, 0, 1], [0, 1, 2, 3])
@@ -96,8 +94,7 @@ def test_discrete_actions(actions, kind, num_threads, batch_size):
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64, ">i4"])
 def test_any_integer_dtype_and_layout_is_an_action(dtype):
-    env = cypool.make("CartPole-v1", num_envs=4, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=4, seed=0))
     expected = env.step(np.array([0, 1, 1, 0]))[0]
     for actions in (np.array([0, 1, 1, 0], dtype), np.array([0, 9, 1, 9, 1, 9, 0, 9], dtype)[::2],
                     [0, 1, 1, 0], (0, 1, 1, 0)):
@@ -110,11 +107,9 @@ def test_any_integer_dtype_and_layout_is_an_action(dtype):
 
 
 def test_samples_of_the_action_space_are_actions():
-    env = cypool.make("CartPole-v1", num_envs=3)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=3))
     env.step(env.action_space.sample())
-    one = cypool.make("CartPole-v1")
-    one.reset()
+    one = started(cypool.make("CartPole-v1"))
     one.step(one.single_action_space.sample())
     one.step(np.asarray(1))
     one.step(1)
@@ -127,10 +122,7 @@ def test_samples_of_the_action_space_are_actions():
     (np.int64(0), ValueError), (["a", "b"], TypeError), ([True, False], TypeError), ([], ValueError),
 ])
 def test_env_ids(ids, kind, batch_size):
-    env = cypool.make("CartPole-v1", num_envs=4, batch_size=batch_size, num_threads=2)
-    env.async_reset()
-    for _ in range(4 // batch_size):
-        env.recv()
+    env = started(cypool.make("CartPole-v1", num_envs=4, batch_size=batch_size, num_threads=2))
     for call in (env.step, env.send):
         rejected(kind, "env_id", lambda call=call: call([0, 0], ids))
     env.step([0] * 4, [3, 1, 2, 0])
@@ -150,8 +142,7 @@ def test_env_ids(ids, kind, batch_size):
     ([0.5] * 4, None, "actions: expected integers, got float64"),
 ])
 def test_messages_show_what_came(actions, ids, message):
-    env = cypool.make("CartPole-v1", num_envs=4)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=4))
     with pytest.raises((TypeError, ValueError), match=f"^{message}"):
         env.step(actions, ids)
 
@@ -164,8 +155,7 @@ def test_env_options_are_named():
 
 
 def test_search_says_which_mode_it_got():
-    env = cypool.make("CartPole-v1", num_envs=2)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=2))
     with pytest.raises(ValueError, match="autoreset_mode='Disabled', .*, got a synchronous one with 'NextStep'$"):
         env.search(env.save([0]), np.zeros((2, 3), int))
 
@@ -184,8 +174,7 @@ def test_descriptions_are_cypools():
 
 
 def test_more_or_fewer_actions_than_ids():
-    env = cypool.make("CartPole-v1", num_envs=4)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=4))
     rejected(ValueError, "actions: expected 2 rows", lambda: env.step([0, 0, 0], [1, 2]))
     rejected(ValueError, "actions: expected 3 rows", lambda: env.step([0, 0], [1, 2, 3]))
     env.step([0, 0], [1, 2])
@@ -220,7 +209,7 @@ def test_reset_arguments():
 
 
 @pytest.mark.parametrize("timeout", [-1, float("nan"), "soon"])
-def test_timeout(timeout):
+def test_bad_timeouts_are_refused(timeout):
     env = cypool.make("CartPole-v1", num_envs=3)
     with pytest.raises((ValueError, TypeError), match="timeout"):
         env.recv(timeout)
@@ -235,7 +224,7 @@ def test_unknown_id_that_gymnasium_refuses_is_not_suggested(id):
     assert "gymnasium:" not in str(caught.value)
 
 
-def test_register():
+def test_bad_registrations_are_refused():
     rejected(ValueError, "id", lambda: cypool.register("NoVersion", "a:B"))
     rejected(ValueError, "id", lambda: cypool.register("CartPole-v1", "a:B"))
     rejected(ValueError, "entry_point", lambda: cypool.register("New-v0", "nonsense"))
@@ -331,8 +320,7 @@ def test_whatever_a_pool_gets(id, batch_size):
     env = cypool.make(id, num_envs=2, batch_size=batch_size, num_threads=2)
 
     def receive():
-        while env._pool.num_pending:
-            env.recv()
+        receive_pending(env)
 
     env.async_reset()
     receive()
@@ -399,8 +387,7 @@ def test_whatever_other_functions_get():
 
 
 def test_statistics_of_normalized_pools():
-    env = cypool.make("CartPole-v1", num_envs=2, normalize_obs=True)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=2, normalize_obs=True))
     good = env.normalization()
     for bad in (*ODD, None, {}, {"obs": None, "reward": None}, {**good, "reward": good["obs"]}, {**good, "obs": {}},
                 *({**good, "obs": {**good["obs"], key: value}} for key, value in (
@@ -526,8 +513,7 @@ def test_ids_in_namespaces_of_cypool_ask_for_no_plug_in():
 
 @pytest.mark.parametrize("id", ["CartPole-v1", "mpe2/simple_spread-v3"])
 def test_dicts_where_arrays_are_expected_are_named(id):
-    with cypool.make(id) as env:
-        env.reset()
+    with started(cypool.make(id)) as env:
         with pytest.raises(TypeError, match="^actions: expected int.* of shape .* got {'a': 1}: "):
             env.step({"a": 1})
 

@@ -2,11 +2,11 @@
 import copy
 import functools
 import pickle
-import threading
 from collections.abc import Mapping
 
 import numpy as np
 import pytest
+from engine.threads import at_once, start
 from waiting import join, wait_until
 
 import cypool
@@ -291,10 +291,7 @@ def test_several_threads_call_at_once(api, batch_size):
             except RuntimeError as error:
                 refusals.append(str(error))
 
-    threads = [threading.Thread(target=hammer) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    join(*threads)
+    at_once(*[hammer] * 3)
     assert {message for message in refusals if not any(
         part in message for part in ("one thread at a time", "in flight", "nothing is pending"))} == set()
     receive_all(env)
@@ -328,7 +325,7 @@ def test_a_spec_is_copied():
     ("max_episode_steps", 2**40, ValueError), ("max_episode_steps", 1.5, TypeError),
     ("thread_affinity_offset", "0", TypeError), ("thread_affinity_offset", 2**40, ValueError),
 ])
-def test_make(api, argument, value, kind):
+def test_bad_arguments_of_envpools_make_are_named(api, argument, value, kind):
     name = "seed" if argument == "env_seed" and kind is ValueError else argument
     with pytest.raises(kind, match=f"^{name}"):
         FACES[api]("CartPole-v1", **{"num_envs": 4, argument: value})
@@ -403,14 +400,11 @@ def test_render_what_cannot_be_drawn(walker, api):
 
 
 @pytest.mark.parametrize("num_threads", [0, 2])
-def test_render_while_another_thread_steps(walker, num_threads):
-    from walker import trouble
-
+def test_render_while_another_thread_steps(trouble, num_threads):
     env = cypool.make("walker/Trouble-v0", num_envs=2, num_threads=num_threads)
     env.reset()
     trouble.set_gate(False)
-    thread = threading.Thread(target=env.step, args=([trouble.WAIT, trouble.GO],))
-    thread.start()
+    thread = start(env.step, [trouble.WAIT, trouble.GO])
     try:
         wait_until(lambda: trouble.num_waiting() > 0)
         for call in (env.render, env.save):

@@ -7,6 +7,7 @@ import gymnasium
 import numpy as np
 import pytest
 from pool_arguments import THREADS
+from receiving import started
 from weights import slow
 
 import cypool
@@ -304,8 +305,7 @@ def test_specs_of_boxes():
 def test_the_batch_of_an_error_is_laid_out_too(walker, env_type, num_threads):
     from walker.trouble import FAIL_NEXT_RESET, GO, RAISE_STEP
 
-    env = cypool.make("walker/Trouble-v0", env_type, num_envs=3, num_threads=num_threads)
-    env.reset()
+    env = started(cypool.make("walker/Trouble-v0", env_type, num_envs=3, num_threads=num_threads))
     env.send([GO, RAISE_STEP, FAIL_NEXT_RESET])
     with pytest.raises(cypool.EnvError, match="^env 1: ") as caught:
         env.recv()
@@ -355,9 +355,7 @@ def test_bad_input(env_type, batch_size):
         env.step([0], [0])
     with pytest.raises(RuntimeError, match="nothing is pending"):
         env.recv()
-    env.async_reset()
-    for _ in range(4 // batch_size):
-        env.recv()
+    started(env)
     for call in (env.step, env.send):
         for actions, kind in (([0], ValueError), ([0, 2, 0, 0], ValueError), ([0.0] * 4, TypeError), (None, TypeError),
                               (np.zeros((4, 1), int), ValueError)):
@@ -387,9 +385,7 @@ def test_names_of_arguments_are_those_of_the_libraries(env_type):
     def obs_of(batch):
         return batch[0].tobytes() if env_type == "gym" else batch.observation.obs.tobytes()
 
-    env, twin = (cypool.make("CartPole-v1", env_type, num_envs=2, seed=1) for _ in "12")
-    env.reset()
-    twin.reset()
+    env, twin = (started(cypool.make("CartPole-v1", env_type, num_envs=2, seed=1)) for _ in "12")
     for _ in range(5):
         assert obs_of(env.step(action=[0, 1])) == obs_of(twin.step([0, 1]))
         env.send(action=[1], env_id=[1])

@@ -29,14 +29,13 @@ def test_all_environments_have_an_id(walker):
 @pytest.mark.parametrize("mode", [None, "vector_entry_point"])
 def test_make_vec_equals_make(walker, id, mode):
     name = id if "/" in id else f"cypool/{id}"
-    env = gymnasium.make_vec(name, num_envs=3, vectorization_mode=mode, seed=5, num_threads=2)
-    own = cypool.make(id, num_envs=3, seed=5)
-    assert type(env) is type(own) and env.spec.id == name and env.env_spec == own.env_spec
-    assert env.reset()[0].tobytes() == own.reset()[0].tobytes()
-    for t in range(50):
-        for got, want in zip(env.step([t % 2] * 3)[:4], own.step([t % 2] * 3)[:4], strict=True):
-            assert got.tobytes() == want.tobytes()
-    env.close()
+    with gymnasium.make_vec(name, num_envs=3, vectorization_mode=mode, seed=5, num_threads=2) as env:
+        own = cypool.make(id, num_envs=3, seed=5)
+        assert type(env) is type(own) and env.spec.id == name and env.env_spec == own.env_spec
+        assert env.reset()[0].tobytes() == own.reset()[0].tobytes()
+        for t in range(50):
+            for got, want in zip(env.step([t % 2] * 3)[:4], own.step([t % 2] * 3)[:4], strict=True):
+                assert got.tobytes() == want.tobytes()
 
 
 def test_options_are_passed():

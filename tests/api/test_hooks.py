@@ -2,11 +2,12 @@
 import copy
 import ctypes
 import pickle
-import threading
 
 import numpy as np
 import pytest
+from engine.threads import start
 from pool_arguments import MODES, THREADS
+from receiving import started
 from waiting import join
 
 import cypool
@@ -217,7 +218,7 @@ def test_pong_as_a_player_sees_it(hooks):
     assert len(np.unique(obs["ball and paddles"])) > 3 and env.observation_space.contains(obs)
 
 
-def test_of_ctypes(hooks):
+def test_hook_of_ctypes_sees_the_step(hooks):
     calls = []
 
     @ctypes.CFUNCTYPE(None, ctypes.POINTER(Transition))
@@ -234,7 +235,7 @@ def test_of_ctypes(hooks):
     assert sorted(calls) == [(i, 1, True, True) for i in range(4)]
 
 
-def test_an_address(hooks):
+def test_hook_given_by_its_address_equals_its_capsule(hooks):
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     address = pointer(hooks["upright"], b"void (struct cypool::Transition *)")
@@ -246,9 +247,8 @@ def test_other_apis(hooks, env_type):
     def reward(batch):
         return batch.reward * 7
 
-    env = cypool.make("CartPole-v1", env_type, num_envs=2, seed=1, reward_hook=reward,
-                      observation_hook=(hooks["two_of_four"], TWO))
-    env.reset()
+    env = started(cypool.make("CartPole-v1", env_type, num_envs=2, seed=1, reward_hook=reward,
+                              observation_hook=(hooks["two_of_four"], TWO)))
     step = env.step(np.array([0, 1]))
     if env_type == "gym":
         assert step[0].shape == (2, 3) and (step[1] == 7).all()
@@ -256,7 +256,7 @@ def test_other_apis(hooks, env_type):
         assert step.observation.obs.shape == (2, 3) and (step.reward == 7).all()
 
 
-def test_out(hooks):
+def test_out_holds_the_results_of_hooks(hooks):
     def twice(obs):
         return np.concatenate([obs, obs], axis=1)
 
@@ -272,16 +272,15 @@ def test_out(hooks):
 
 
 def test_an_error_of_an_env_brings_a_hooked_batch(walker):
-    env = cypool.make("walker/Trouble-v0", num_envs=2, reward_hook=lambda batch: batch.reward + 5,
-                      observation_hook=(lambda obs: obs["last"], Discrete(8)))
-    env.reset()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=2, reward_hook=lambda batch: batch.reward + 5,
+                              observation_hook=(lambda obs: obs["last"], Discrete(8))))
     with pytest.raises(cypool.EnvError) as caught:
         env.step([0, 1])
     obs, reward, terminated, truncated, info = caught.value.batch
     assert obs.tolist() == [0, 0] and reward[0] == 6 and truncated.tolist() == [False, True]
 
 
-def test_travelling(hooks):
+def test_hooks_in_python_are_pickled_and_those_in_c_refused(hooks):
     env = make(reward_hook=len_of_batch)
     copied = pickle.loads(pickle.dumps(env))
     copied.action_space.seed(5)
@@ -398,8 +397,7 @@ def test_actions_that_are_dicts(walker, mode):
         seen.append(batch)
         return batch.action["lever"] * 10 + batch.action["push"][:, 2]
 
-    env = cypool.make("walker/Levers-v0", num_envs=3, num_threads=2, autoreset_mode=mode, reward_hook=reward)
-    env.reset()
+    env = started(cypool.make("walker/Levers-v0", num_envs=3, num_threads=2, autoreset_mode=mode, reward_hook=reward))
     actions = {"lever": np.array([0, 1, 2]), "push": np.linspace(-1, 1, 9, dtype=np.float32).reshape(3, 3)}
     expected = actions["lever"] * 10 + actions["push"][:, 2]
     _, got, terminated, _, _ = env.step(actions)
@@ -431,8 +429,7 @@ def test_hooks_and_policies_that_call_their_own_pool(where, num_threads):
                 call()
             refused.append(call)
         # nor does it help to have another thread call
-        thread = threading.Thread(target=call_in_a_thread)
-        thread.start()
+        thread = start(call_in_a_thread)
         join(thread)
         return returned
 

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from receiving import started
 
 import cypool
 
@@ -89,8 +90,7 @@ def test_mlp_has_the_same_actions_as_torch():
     linear = torch.nn.Linear
     network = torch.nn.Sequential(linear(4, 32), torch.nn.Tanh(), linear(32, 32), torch.nn.Tanh(), linear(32, 2))
     parts = [part for part in network if isinstance(part, linear)]
-    env = cypool.make("CartPole-v1", num_envs=16, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=16, seed=0))
     mlp = cypool.MLP(env.env_spec, [part.weight for part in parts], [part.bias for part in parts])
     rollout = env.rollout(100, policy=mlp)
     with torch.no_grad():
@@ -111,39 +111,37 @@ def test_log_probabilities_are_torchs(name):
     between = torch.nn.ReLU if options.get("activation") == "relu" else torch.nn.Tanh
     policy, value = (torch.nn.Sequential(*[part for n, m in itertools.pairwise(each) for part in
                                            (linear(n, m), between())][:-1]) for each in (sizes, (sizes[0], 64, 64, 1)))
-    env = cypool.make(id, num_envs=64, seed=0)
-    env.reset()
-    (weights, biases), values = (([part.weight for part in each[::2]], [part.bias for part in each[::2]])
-                                 for each in (policy, value))
-    mlp = cypool.MLP(env.env_spec, weights, biases, value=values, **options)
-    rollout = env.rollout(32, policy=mlp)
-    # without a copy
-    tensors = {key: torch.from_numpy(part) for key, part in parts_of(rollout).items()}
-    for key, tensor in tensors.items():
-        assert tensor.data_ptr() == parts_of(rollout)[key].ctypes.data and tensor.is_contiguous()
-    tensors = {key: tensor[1:] for key, tensor in tensors.items()}
-    with torch.no_grad():
-        obs = torch.from_numpy(rollout.obs[:-1]).double()
-        last, values = policy.double()(obs), value.double()(obs).squeeze(-1)
-    raw = tensors["action"] if name == "categorical" else tensors["raw_action"].double()
-    if name == "categorical":
-        found = distributions.Categorical(logits=last)
-        entropy = found.entropy()
-    else:
-        count = raw.shape[-1]
-        log_std = torch.tensor(options["log_std"]).double() if "log_std" in options else last[..., count:]
-        found = distributions.Independent(distributions.Normal(last[..., :count], log_std.exp()), 1)
-        entropy = found.entropy()
-    log_prob = found.log_prob(raw)
-    if name == "tanh_gaussian":
-        scale = distributions.AffineTransform(0, 2)
-        for transform, x in ((distributions.TanhTransform(), raw), (scale, raw.tanh())):
-            log_prob = log_prob - transform.log_abs_det_jacobian(x, transform(x)).sum(-1)
-        torch.testing.assert_close(tensors["action"].double(), scale(raw.tanh()), rtol=0, atol=1e-6)
-        entropy = -log_prob
-    for key, wanted in (("log_prob", log_prob), ("entropy", entropy), ("value", values)):
-        torch.testing.assert_close(tensors[key].double(), wanted, rtol=1e-6, atol=1e-6)
-    env.close()
+    with started(cypool.make(id, num_envs=64, seed=0)) as env:
+        (weights, biases), values = (([part.weight for part in each[::2]], [part.bias for part in each[::2]])
+                                     for each in (policy, value))
+        mlp = cypool.MLP(env.env_spec, weights, biases, value=values, **options)
+        rollout = env.rollout(32, policy=mlp)
+        # without a copy
+        tensors = {key: torch.from_numpy(part) for key, part in parts_of(rollout).items()}
+        for key, tensor in tensors.items():
+            assert tensor.data_ptr() == parts_of(rollout)[key].ctypes.data and tensor.is_contiguous()
+        tensors = {key: tensor[1:] for key, tensor in tensors.items()}
+        with torch.no_grad():
+            obs = torch.from_numpy(rollout.obs[:-1]).double()
+            last, values = policy.double()(obs), value.double()(obs).squeeze(-1)
+        raw = tensors["action"] if name == "categorical" else tensors["raw_action"].double()
+        if name == "categorical":
+            found = distributions.Categorical(logits=last)
+            entropy = found.entropy()
+        else:
+            count = raw.shape[-1]
+            log_std = torch.tensor(options["log_std"]).double() if "log_std" in options else last[..., count:]
+            found = distributions.Independent(distributions.Normal(last[..., :count], log_std.exp()), 1)
+            entropy = found.entropy()
+        log_prob = found.log_prob(raw)
+        if name == "tanh_gaussian":
+            scale = distributions.AffineTransform(0, 2)
+            for transform, x in ((distributions.TanhTransform(), raw), (scale, raw.tanh())):
+                log_prob = log_prob - transform.log_abs_det_jacobian(x, transform(x)).sum(-1)
+            torch.testing.assert_close(tensors["action"].double(), scale(raw.tanh()), rtol=0, atol=1e-6)
+            entropy = -log_prob
+        for key, wanted in (("log_prob", log_prob), ("entropy", entropy), ("value", values)):
+            torch.testing.assert_close(tensors[key].double(), wanted, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("values", [np.linspace(-12, 12, 4001), np.geomspace(1e-38, 1, 500), [0.0, -0.0, 1e30, -1e30]])
@@ -169,13 +167,11 @@ def test_mlp_with_nan_and_ties():
     # nothing can be drawn without valid probabilities
     drawing = cypool.MLP(spec, [np.zeros((2, 4))], [np.full(2, -np.inf)], output="categorical")
     assert drawing(np.ones((1, 4), np.float32)).tolist() == [-1]
-    env = cypool.make("CartPole-v1", num_envs=3)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=3))
     with pytest.raises(cypool.EnvError, match=r"policy: expected actions in \[0, 1\], got -1"):
         env.rollout(2, policy=drawing)
     # an action that is NaN is found where it is checked
-    env = cypool.make("Pendulum-v1", num_envs=2)
-    env.reset()
+    env = started(cypool.make("Pendulum-v1", num_envs=2))
     bad = cypool.MLP(env.env_spec, [np.zeros((2, 3)), np.array([[1, -1]])], [np.full(2, np.inf), np.zeros(1)],
                      activation="relu")
     with pytest.raises(cypool.EnvError, match=r"policy: expected actions in \[-2.0, 2.0\], got nan"):
@@ -262,8 +258,7 @@ def test_bad_mlps():
         with pytest.raises(ValueError, match="observation: expected float32 of shape"):
             mlp(bad)
     assert mlp(np.zeros((0, 4), np.float32)).shape == (0,)
-    env = cypool.make("Pendulum-v1", num_envs=2)
-    env.reset()
+    env = started(cypool.make("Pendulum-v1", num_envs=2))
     with pytest.raises(ValueError, match="policy: expected one for Array.*, got an MLP for"):
         env.rollout(3, policy=mlp)
     with pytest.raises(ValueError, match="output: expected another one than 'tanh_gaussian' for an action without"):
@@ -380,8 +375,7 @@ def test_what_is_drawn_does_not_depend_on_threads(name, autoreset_mode):
     options = {"num_envs": 37, "seed": 3, "autoreset_mode": autoreset_mode, "max_episode_steps": 15}
     results = []
     for num_threads in (0, 1, 2, 8):
-        env = cypool.make(DRAWING[name][0], num_threads=num_threads, **options)
-        env.reset()
+        env = started(cypool.make(DRAWING[name][0], num_threads=num_threads, **options))
         mlp = drawing(name, env.env_spec)
         # the second one continues with the numbers of the first
         results.append([env.rollout(steps, policy=mlp) for steps in (1, 20)])
@@ -397,17 +391,16 @@ def test_what_is_drawn_does_not_depend_on_threads(name, autoreset_mode):
         assert (last.log_prob[-1] == 0).all() and (last.value[-1] == 0).all() and (last.value[0] != 0).all()
         return
     # a loop has the same bits
-    twin = cypool.make(DRAWING[name][0], num_threads=1, **options)
-    obs, _ = twin.reset()
-    mlp = drawing(name, twin.env_spec)
-    for rollout in results[0]:
-        for t in range(len(rollout)):
-            choice = mlp.choose(obs)
-            for key, part in parts_of(choice).items():
-                assert part.tobytes() == parts_of(rollout)[key][t].tobytes(), key
-            obs = twin.step(choice.action)[0]
-            assert obs.tobytes() == rollout.obs[t].tobytes()
-    twin.close()
+    with cypool.make(DRAWING[name][0], num_threads=1, **options) as twin:
+        obs, _ = twin.reset()
+        mlp = drawing(name, twin.env_spec)
+        for rollout in results[0]:
+            for t in range(len(rollout)):
+                choice = mlp.choose(obs)
+                for key, part in parts_of(choice).items():
+                    assert part.tobytes() == parts_of(rollout)[key][t].tobytes(), key
+                obs = twin.step(choice.action)[0]
+                assert obs.tobytes() == rollout.obs[t].tobytes()
 
 
 @pytest.mark.parametrize("options", [{"reward_hook": lambda batch: batch.reward}, {"precision": "fast"}],
@@ -417,22 +410,20 @@ def test_drawing_where_python_or_a_kernel_steps(autoreset_mode, options):
     options = {"num_envs": 21, "seed": 3, "autoreset_mode": autoreset_mode, "max_episode_steps": 12, **options}
     rollouts = []
     for each in (options, {key: value for key, value in options.items() if key != "reward_hook"}):
-        env = cypool.make("CartPole-v1", num_threads=1, **each)
-        env.reset()
+        env = started(cypool.make("CartPole-v1", num_threads=1, **each))
         rollouts.append(env.rollout(25, policy=drawing("categorical", env.env_spec)))
         env.close()
-    twin = cypool.make("CartPole-v1", num_threads=2, **options)
-    obs, _ = twin.reset()
-    mlp = drawing("categorical", twin.env_spec)
-    for one, part in parts_of(rollouts[0]).items():
-        assert part.tobytes() == parts_of(rollouts[1])[one].tobytes()
-    if autoreset_mode != "Disabled":
-        for t in range(25):
-            choice = mlp.choose(obs)
-            assert choice.log_prob.tobytes() == rollouts[0].log_prob[t].tobytes()
-            obs = twin.step(choice.action)[0]
-            assert obs.tobytes() == rollouts[0].obs[t].tobytes()
-    twin.close()
+    with cypool.make("CartPole-v1", num_threads=2, **options) as twin:
+        obs, _ = twin.reset()
+        mlp = drawing("categorical", twin.env_spec)
+        for one, part in parts_of(rollouts[0]).items():
+            assert part.tobytes() == parts_of(rollouts[1])[one].tobytes()
+        if autoreset_mode != "Disabled":
+            for t in range(25):
+                choice = mlp.choose(obs)
+                assert choice.log_prob.tobytes() == rollouts[0].log_prob[t].tobytes()
+                obs = twin.step(choice.action)[0]
+                assert obs.tobytes() == rollouts[0].obs[t].tobytes()
 
 
 @pytest.mark.parametrize("options", [{}, {"precision": "fast"}], ids=str)
@@ -577,25 +568,23 @@ def test_agents_draw_for_themselves(walker):
 
 
 def test_update_and_the_numbers_that_follow():
-    env = cypool.make("CartPole-v1", num_envs=16, seed=0)
-    env.reset()
-    mlp, other = (drawing("categorical", env.env_spec, seed=4) for _ in range(2))
-    obs = np.random.default_rng(0).normal(size=(16, 4)).astype(np.float32)
-    first = mlp(obs)
-    weights, biases = layers(4, 64, 64, 2, seed=9)
-    mlp.update(weights, biases)
-    for each in weights:
-        # a copy was made
-        each[:] = np.nan
-    second = mlp.choose(obs)
-    assert np.isfinite(second.log_prob).all() and (first != second.action).any()
-    assert (other.values(obs) == mlp.values(obs)).all()
-    mlp.update(*layers(4, 64, 64, 2), value=layers(4, 3, 1, seed=5))
-    assert (other.values(obs) != mlp.values(obs)).any()
-    assert (other(obs) == first).all()
-    other(obs)
-    assert (other(obs) == mlp(obs)).all()
-    env.close()
+    with started(cypool.make("CartPole-v1", num_envs=16, seed=0)) as env:
+        mlp, other = (drawing("categorical", env.env_spec, seed=4) for _ in range(2))
+        obs = np.random.default_rng(0).normal(size=(16, 4)).astype(np.float32)
+        first = mlp(obs)
+        weights, biases = layers(4, 64, 64, 2, seed=9)
+        mlp.update(weights, biases)
+        for each in weights:
+            # a copy was made
+            each[:] = np.nan
+        second = mlp.choose(obs)
+        assert np.isfinite(second.log_prob).all() and (first != second.action).any()
+        assert (other.values(obs) == mlp.values(obs)).all()
+        mlp.update(*layers(4, 64, 64, 2), value=layers(4, 3, 1, seed=5))
+        assert (other.values(obs) != mlp.values(obs)).any()
+        assert (other(obs) == first).all()
+        other(obs)
+        assert (other(obs) == mlp(obs)).all()
 
 
 def test_a_group_of_one_agent_has_an_axis_of_agents():
@@ -617,8 +606,7 @@ def test_an_mlp_that_overrides_its_call_is_asked_in_rollouts():
     rng = np.random.default_rng(0)
     weights = [rng.normal(size=(2, 4)).astype(np.float32)], [np.array([0, 9], np.float32)]
     spec = cypool.make_spec("CartPole-v1")
-    with cypool.make("CartPole-v1", num_envs=2, seed=0) as env:
-        env.reset()
+    with started(cypool.make("CartPole-v1", num_envs=2, seed=0)) as env:
         assert (env.rollout(5, policy=cypool.MLP(spec, *weights)).action == 1).all()
         assert (env.rollout(5, policy=Stubborn(spec, *weights)).action == 0).all()
 

@@ -9,6 +9,7 @@ import gymnasium.wrappers.vector as wrappers
 import numpy as np
 import pytest
 from pool_arguments import THREADS
+from receiving import receive_pending, started
 from weights import slow
 
 import cypool
@@ -101,22 +102,15 @@ def test_environments_of_a_plug_in(walker, num_threads, batch_size):
     env.async_reset()
     with pytest.raises(RuntimeError, match="in flight"):
         env.render()
-    while env._pool.num_pending:
-        env.recv()
+    receive_pending(env)
     env.step([0] * batch_size, range(batch_size))
     steps = [1] * batch_size + [0] * (4 - batch_size)
     assert [picture[0, 0].tolist() for picture in env.render()] == [[i, steps[i], 0] for i in range(4)]
     assert env.render([3, 1])[:, 1, 2].tolist() == [[3, steps[3], 0], [1, 1, 0]]
 
 
-def test_in_flight(walker):
-    from walker import trouble
-
-    trouble.set_gate(True)
-    env = cypool.make("walker/Trouble-v0", num_envs=4, batch_size=2, num_threads=2)
-    env.async_reset()
-    while env._pool.num_pending:
-        env.recv()
+def test_in_flight(trouble):
+    env = started(cypool.make("walker/Trouble-v0", num_envs=4, batch_size=2, num_threads=2))
     env.send([0, 0], [1, 2])
     for ids in (None, [1], [0, 2]):
         with pytest.raises(RuntimeError, match="env [12] is in flight: call recv"):
@@ -131,8 +125,7 @@ def test_in_flight(walker):
 
 @pytest.mark.parametrize("env_type", ["gymnasium", "gym", "dm"])
 def test_each_api(env_type):
-    env = cypool.make("Pong-v5", env_type, num_envs=2, seed=0)
-    env.reset()
+    env = started(cypool.make("Pong-v5", env_type, num_envs=2, seed=0))
     assert env.render([1]).shape == (1, 210, 160, 3)
     everything = env.render()
     assert isinstance(everything, tuple) == (env_type == "gymnasium")
@@ -161,16 +154,14 @@ def test_the_faces_of_envpool(env_type, legacy):
 
 def test_pictures_of_different_size():
     games = [{"task": "pong"}, {"task": "air_raid"}, {"task": "pong"}]
-    env = cypool.make("Pong-v5", num_envs=3, full_action_space=True, env_options=games)
-    env.reset()
+    env = started(cypool.make("Pong-v5", num_envs=3, full_action_space=True, env_options=games))
     with pytest.raises(ValueError, match=r"^env_id: expected environments with pictures of one size, got "
                                          r"\[\(210, 160, 3\), \(250, 160, 3\)\]"):
         env.render([0, 1])
     assert env.render([1]).shape == (1, 250, 160, 3) and env.render([2, 0]).shape == (2, 210, 160, 3)
     # one by one they may differ in size
     assert [len(picture) for picture in env.render()] == [210, 250, 210]
-    gym = cypool.make("Pong-v5", "gym", num_envs=3, full_action_space=True, env_options=games)
-    gym.reset()
+    gym = started(cypool.make("Pong-v5", "gym", num_envs=3, full_action_space=True, env_options=games))
     with pytest.raises(ValueError, match="^env_id: expected environments with pictures of one size"):
         gym.render()
 

@@ -2,13 +2,14 @@
 import gc
 import signal
 import sys
-import threading
 import types
 import weakref
 
 import numpy as np
 import pytest
-from waiting import join
+from engine.threads import start
+from receiving import started
+from waiting import attempts, join
 
 import cypool
 from cypool.spec import OWN_INFO, Array, Discrete, EnvSpec
@@ -42,8 +43,7 @@ def test_options_are_read_once():
 
 
 def test_actions_are_checked_as_they_are_sent():
-    env = cypool.make("Pong-v5", num_envs=2)
-    env.reset()
+    env = started(cypool.make("Pong-v5", num_envs=2))
     actions = np.zeros(2, np.int64)
 
     class Ids:
@@ -58,16 +58,16 @@ def test_actions_are_checked_as_they_are_sent():
 
 
 def test_another_thread_may_change_the_actions_meanwhile():
-    env = cypool.make("Pong-v5", num_envs=2, num_threads=0, frame_skip=1)
-    env.reset()
+    env = started(cypool.make("Pong-v5", num_envs=2, num_threads=0, frame_skip=1))
     actions, stop = np.zeros(2, np.int64), []
 
     def spoil():
-        while not stop:
+        for _ in attempts():
+            if stop:
+                return
             actions[0] = 10**12 - actions[0]
 
-    thread = threading.Thread(target=spoil)
-    thread.start()
+    thread = start(spoil)
     try:
         for _ in range(3000):
             try:
@@ -136,8 +136,7 @@ def test_an_array_refilled_in_place_is_not_used_again():
 
 
 def test_a_weak_reference_never_sees_another_batch():
-    env = cypool.make("CartPole-v1", num_envs=2, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=2, seed=0))
     for _ in range(20):
         reference = weakref.ref(env.step([0, 1])[0])
         env.send([0, 1])
@@ -157,12 +156,8 @@ def test_a_million_environments_in_single_batches_start_at_once():
         env.send([0], ids)
 
 
-def test_a_caller_at_work_looks_at_timeouts_and_signals(walker):
-    from walker import trouble
-
-    trouble.set_gate(True)
-    env = cypool.make("Pong-v5", num_envs=16, num_threads=1, frame_skip=2000)
-    env.reset()
+def test_a_caller_at_work_looks_at_timeouts_and_signals(trouble):
+    env = started(cypool.make("Pong-v5", num_envs=16, num_threads=1, frame_skip=2000))
     env.send([0] * 16)
     with pytest.raises(TimeoutError):
         env.recv(timeout=0.05)
@@ -229,8 +224,7 @@ def test_half_made_and_closed_pools():
 
 
 def test_ids_of_any_integer_dtype():
-    env = cypool.make("CartPole-v1", num_envs=4)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=4))
     for dtype in (np.uint8, np.int16, np.uint32, np.uint64, ">i8"):
         assert env.step([0, 0], np.array([3, 1], dtype))[4]["env_id"].tolist() == [3, 1]
     with pytest.raises(ValueError, match="^env_id"):

@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import threading
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -20,6 +19,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from engine.threads import start
 from waiting import join
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,8 +84,7 @@ def server(tmp_path):
     site = tmp_path / "site"
     site.mkdir()
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(site))) as http:
-        thread = threading.Thread(target=http.serve_forever, args=(0.02,))
-        thread.start()
+        thread = start(http.serve_forever, 0.02)
         yield SimpleNamespace(site=site, url=f"http://127.0.0.1:{http.server_port}", seen=seen,
                               troubles=troubles)
         http.shutdown()

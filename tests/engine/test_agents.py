@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from pool_arguments import THREADS
+from receiving import started
 
 import cypool
 from cypool.compat import envpool
@@ -113,48 +114,47 @@ def at(actions, i):
 def test_rows_are_those_of_the_model(walker, mode, options, num_threads):
     leave = options.get("leave", True) or options.get("turns", False)
     rng, count = np.random.default_rng(1), 4
-    env = cypool.make("walker/Crowd-v0", num_envs=count, num_threads=num_threads, seed=5, autoreset_mode=mode,
-                      episode_statistics=True, **options)
-    models = [Crowd(5 + i, **options) for i in range(count)]
-    obs, info = env.reset()
-    for i, model in enumerate(models):
-        check(i, model.reset(), obs, np.zeros(count), [False] * count, [False] * count, info, leave)
-    ended_episodes = 0
-    for _ in range(120):
-        actions = choose(rng, count)
-        obs, reward, terminated, truncated, info = env.step(actions)
-        over = terminated | truncated
+    with cypool.make("walker/Crowd-v0", num_envs=count, num_threads=num_threads, seed=5, autoreset_mode=mode,
+                     episode_statistics=True, **options) as env:
+        models = [Crowd(5 + i, **options) for i in range(count)]
+        obs, info = env.reset()
         for i, model in enumerate(models):
-            if model.over:
-                check(i, model.reset(), obs, reward, terminated, truncated, info, leave)
-                continue
-            row = model.step(*at(actions, i))
-            if mode == "SameStep" and model.over:
-                final = info["final_obs"][i]
-                assert all(final[group].tobytes() == row[group].tobytes() for group in GROUPS)
-            if model.over:
-                ended_episodes += 1
-                episode = info["episode"]["agents"]
-                for group in GROUPS:
-                    assert episode[group]["r"][i].tolist() == of_groups(model.returns)[group].tolist()
-                    assert episode[group]["l"][i].tolist() == of_groups(model.lengths)[group].tolist()
-            if mode == "SameStep" and model.over:
-                fresh = model.reset()
-                # rewards and ends are of the step; who is alive, and observations, are of the next episode
-                row["columns"]["alive"] = fresh["columns"]["alive"]
-                row.update(red=fresh["red"], blue=fresh["blue"])
-            check(i, row, obs, reward, terminated, truncated, info, leave)
-        if mode == "Disabled" and over.any():
-            obs, info = env.reset(options={"reset_mask": over})
+            check(i, model.reset(), obs, np.zeros(count), [False] * count, [False] * count, info, leave)
+        ended_episodes = 0
+        for _ in range(120):
+            actions = choose(rng, count)
+            obs, reward, terminated, truncated, info = env.step(actions)
+            over = terminated | truncated
             for i, model in enumerate(models):
-                if over[i]:
-                    check(i, model.reset(), obs, np.zeros(count), [False] * count, [False] * count, info, leave)
-    assert ended_episodes > 10
-    env.close()
+                if model.over:
+                    check(i, model.reset(), obs, reward, terminated, truncated, info, leave)
+                    continue
+                row = model.step(*at(actions, i))
+                if mode == "SameStep" and model.over:
+                    final = info["final_obs"][i]
+                    assert all(final[group].tobytes() == row[group].tobytes() for group in GROUPS)
+                if model.over:
+                    ended_episodes += 1
+                    episode = info["episode"]["agents"]
+                    for group in GROUPS:
+                        assert episode[group]["r"][i].tolist() == of_groups(model.returns)[group].tolist()
+                        assert episode[group]["l"][i].tolist() == of_groups(model.lengths)[group].tolist()
+                if mode == "SameStep" and model.over:
+                    fresh = model.reset()
+                    # rewards and ends are of the step; who is alive, and observations, are of the next episode
+                    row["columns"]["alive"] = fresh["columns"]["alive"]
+                    row.update(red=fresh["red"], blue=fresh["blue"])
+                check(i, row, obs, reward, terminated, truncated, info, leave)
+            if mode == "Disabled" and over.any():
+                obs, info = env.reset(options={"reset_mask": over})
+                for i, model in enumerate(models):
+                    if over[i]:
+                        check(i, model.reset(), obs, np.zeros(count), [False] * count, [False] * count, info, leave)
+        assert ended_episodes > 10
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
-def test_in_an_asynchronous_pool(walker, num_threads):
+def test_rows_of_an_asynchronous_pool_are_those_of_the_model(walker, num_threads):
     rng, count = np.random.default_rng(2), 6
     env = cypool.make("walker/Crowd-v0", num_envs=count, batch_size=2, num_threads=num_threads, seed=0, kill=0.5)
     models = [Crowd(i, kill=0.5) for i in range(count)]
@@ -193,8 +193,7 @@ def test_actions_of_absent_agents_are_not_read(walker):
 
 
 def test_an_action_of_an_agent_that_acts_is_checked(walker):
-    env = cypool.make("walker/Crowd-v0", num_envs=2, seed=0)
-    env.reset()
+    env = started(cypool.make("walker/Crowd-v0", num_envs=2, seed=0))
     good = choose(np.random.default_rng(0), 2)
     for group, value in (("red", 3), ("red", -1), ("blue", np.nan), ("blue", 1.5)):
         bad = {name: part.copy() for name, part in good.items()}
@@ -244,7 +243,7 @@ def test_states_have_who_is_alive(walker, mode, num_threads):
 @pytest.mark.parametrize("num_threads", THREADS)
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
 @pytest.mark.parametrize("seed", range(3))
-def test_any_order_of_calls(walker, mode, num_threads, seed):
+def test_any_order_of_calls_gives_rows_of_the_models(walker, mode, num_threads, seed):
     """Steps of some, resets, states and copies, against the models."""
     rng, count = np.random.default_rng(seed), 5
     options = {"kill": 0.3, "turns": bool(seed % 2)}
@@ -309,8 +308,7 @@ def test_any_order_of_calls(walker, mode, num_threads, seed):
 
 
 def test_damaged_states_are_refused(walker):
-    env = cypool.make("walker/Crowd-v0", num_envs=1, seed=0, turns=True)
-    env.reset()
+    env = started(cypool.make("walker/Crowd-v0", num_envs=1, seed=0, turns=True))
     for key, value in (("agents", None), ("agents", {}), ("alive", [True] * 4), ("alive", [1] * 5),
                        ("present", "x" * 5), ("turn", None), ("episode_return", ["a"] * 5),
                        ("episode_length", [-1] * 5), ("episode_length", [2**40] * 5), ("alive", (True,) * 5)):
@@ -321,8 +319,7 @@ def test_damaged_states_are_refused(walker):
             state.rows[0]["agents"][key] = value
         with pytest.raises(ValueError, match="state: expected rows"):
             env.load(state)
-    plain = cypool.make("CartPole-v1", seed=0)
-    plain.reset()
+    plain = started(cypool.make("CartPole-v1", seed=0))
     state = plain.save()
     assert state.rows[0]["agents"] is None
     state.rows[0]["agents"] = {"alive": [True]}
@@ -331,7 +328,7 @@ def test_damaged_states_are_refused(walker):
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
-def test_an_environment_that_fails(walker, num_threads):
+def test_environment_that_raises_ends_for_all_its_agents(walker, num_threads):
     env = cypool.make("walker/Crowd-v0", num_envs=5, seed=0, num_threads=num_threads, raises=True,
                       autoreset_mode="SameStep")
     rng = np.random.default_rng(0)
@@ -363,8 +360,7 @@ def test_rollouts_are_steps(walker, mode):
     buffers = env.rollout({group: np.stack([actions[group] for actions in each]) for group in GROUPS})
     out = other.rollout_buffers(20)
     other.rollout({group: np.stack([actions[group] for actions in each]) for group in GROUPS}, out=out)
-    again = cypool.make("walker/Crowd-v0", **options)
-    again.reset()
+    again = started(cypool.make("walker/Crowd-v0", **options))
     over = np.zeros(3, bool)
     for t, actions in enumerate(each):
         ids = np.flatnonzero(~over)
@@ -381,9 +377,8 @@ def test_rollouts_are_steps(walker, mode):
             over |= buffers.terminated[t] | buffers.truncated[t]
 
 
-def test_search(walker):
-    env = cypool.make("walker/Crowd-v0", num_envs=4, seed=0, autoreset_mode="Disabled", leave=False, kill=0.0)
-    env.reset()
+def test_search_sums_the_rewards_of_agents(walker):
+    env = started(cypool.make("walker/Crowd-v0", num_envs=4, seed=0, autoreset_mode="Disabled", leave=False, kill=0.0))
     rng = np.random.default_rng(7)
     actions = {"red": rng.integers(3, size=(6, 5, 3)), "blue": np.zeros((6, 5, 2, 2), np.float32)}
     result = env.search(env.save([0]), actions)
@@ -391,7 +386,7 @@ def test_search(walker):
     assert (result.length == 5).all()
 
 
-def test_parts_within_groups(walker):
+def test_parts_within_groups_equal_plain_observations(walker):
     env = cypool.make("walker/Crowd-v0", num_envs=3, seed=0, parts=True, autoreset_mode="SameStep", kill=0.5)
     plain = cypool.make("walker/Crowd-v0", num_envs=3, seed=0, autoreset_mode="SameStep", kill=0.5)
     assert [name for name, _ in env.env_spec.observations] == ["red", ("blue", "place"), ("blue", "mood")]
@@ -433,7 +428,7 @@ def test_the_state_of_a_central_critic(walker, state):
         obs, *_, info = env.step(choose(np.random.default_rng(0), 3))
 
 
-def test_views_by_agent(walker):
+def test_views_by_agent_share_memory(walker):
     env = cypool.make("walker/Crowd-v0", num_envs=3, seed=0, parts=True)
     obs, info = env.reset()
     views = env.by_agent(obs)
@@ -451,7 +446,7 @@ def test_views_by_agent(walker):
         cypool.make("CartPole-v1").by_agent(np.zeros((1, 4)))
 
 
-def test_hooks_in_c(walker):
+def test_hooks_in_c_change_rewards_and_observations_of_groups(walker):
     from walker.agents import functions
 
     options = {"num_envs": 3, "seed": 0, "kill": 0.4}
@@ -479,7 +474,7 @@ def test_hooks_in_c(walker):
         cypool.make("walker/Crowd-v0", observation_hook=(functions()["first_numbers"], Array((1,), np.float64)))
 
 
-def test_hooks_in_python(walker):
+def test_hooks_in_python_see_each_group(walker):
     def reward(batch):
         assert set(batch.action) == {"red", "blue"} and batch.action["blue"].shape == (3, 2, 2)
         return batch.action["red"].sum(1)
@@ -488,9 +483,8 @@ def test_hooks_in_python(walker):
         return {group: part.reshape(*part.shape[:2], -1)[..., :1] for group, part in obs.items()}
 
     small = {"red": Array((1,), np.float64), "blue": Array((1,), np.float64)}
-    env = cypool.make("walker/Crowd-v0", num_envs=3, seed=0, leave=False, kill=0.0, reward_hook=reward,
-                      observation_hook=(observed, small), autoreset_mode="SameStep")
-    env.reset()
+    env = started(cypool.make("walker/Crowd-v0", num_envs=3, seed=0, leave=False, kill=0.0, reward_hook=reward,
+                              observation_hook=(observed, small), autoreset_mode="SameStep"))
     for _ in range(40):
         actions = choose(np.random.default_rng(0), 3)
         obs, rewards, *_ = env.step(actions)
@@ -500,20 +494,18 @@ def test_hooks_in_python(walker):
         bad.reset()
 
 
-def test_a_policy_in_c(walker):
+def test_policy_in_c_acts_for_living_agents(walker):
     from walker.agents import functions
 
-    env = cypool.make("walker/Crowd-v0", num_envs=3, seed=0, kill=0.2, num_threads=2)
-    env.reset()
+    env = started(cypool.make("walker/Crowd-v0", num_envs=3, seed=0, kill=0.2, num_threads=2))
     made = env.rollout(50, policy=functions()["alive_choose_two"])
     alive = np.concatenate([np.ones((1, 3, 3), bool), made.info["agents"]["red"]["alive"][:-1]])
     assert (made.action["red"] == 2 * alive).all() and not alive.all()
 
 
-def test_a_policy_in_python(walker):
+def test_policy_in_python_may_choose_nonsense_for_absent_agents(walker):
     options = {"num_envs": 3, "seed": 0, "kill": 0.5, "autoreset_mode": "Disabled"}
-    env = cypool.make("walker/Crowd-v0", **options)
-    env.reset()
+    env = started(cypool.make("walker/Crowd-v0", **options))
 
     def policy(obs):
         # nonsense for who has left
@@ -525,14 +517,13 @@ def test_a_policy_in_python(walker):
     assert not np.isnan(made.action["blue"]).any() and set(np.unique(made.action["red"])) <= {0, 1}
 
 
-def test_a_network_for_a_group(walker):
+def test_network_for_a_group_chooses_for_each_agent(walker):
     env = cypool.make("walker/Herd-v0", num_envs=3, seed=0, num_threads=0)
     rng = np.random.default_rng(0)
     weights, biases = [rng.normal(size=(8, 3)), rng.normal(size=(4, 8))], [rng.normal(size=8), rng.normal(size=4)]
     network = cypool.MLP(env.env_spec, weights, biases)
     obs, _ = env.reset()
-    same = cypool.make("walker/Herd-v0", num_envs=3, seed=0, num_threads=2)
-    same.reset()
+    same = started(cypool.make("walker/Herd-v0", num_envs=3, seed=0, num_threads=2))
     made = same.rollout(20, policy=network)
     for t in range(20):
         actions = network(obs)
@@ -547,7 +538,7 @@ def test_a_network_for_a_group(walker):
 
 @pytest.mark.parametrize("num_threads", THREADS)
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
-def test_step_many(walker, mode, num_threads):
+def test_environments_stepped_together_equal_single_ones(walker, mode, num_threads):
     options = {"num_envs": 70, "seed": 0, "num_threads": num_threads, "autoreset_mode": mode,
                "episode_statistics": True}
     env, other = cypool.make("walker/Herd-v0", together=True, **options), cypool.make("walker/Herd-v0", **options)
@@ -578,7 +569,7 @@ def test_environments_of_a_pool_have_the_same_agents(walker):
             cypool.make("walker/Crowd-v0", num_envs=2, env_options=[{}, {name: value}])
 
 
-def test_wrong_groups():
+def test_wrong_groups_are_refused():
     one = Array((1,), np.float32)
     for bad in ({"count": 0}, {"count": True}, {"count": 1.5}, {"observation": 3}, {"observation": {}},
                 {"observation": {1: one}}, {"action": None}, {"names": ("a",)}, {"names": ("a", "a")},
@@ -634,7 +625,7 @@ def test_dm_has_one_group_that_stays(walker):
 
 
 @pytest.mark.parametrize("leave", [False, True])
-def test_a_batch_without_rows(walker, leave):
+def test_batch_without_rows_has_the_columns_of_agents(walker, leave):
     env = envpool.make_gymnasium("walker/Crowd-v0", num_envs=3, leave=leave)
     agents = env.reset()[1]["agents"]
     none = env.reset(np.zeros(0, int))[1]["agents"]
@@ -645,11 +636,10 @@ def test_a_batch_without_rows(walker, leave):
             assert (none[name][key].shape, none[name][key].dtype) == ((0, *column.shape[1:]), column.dtype)
 
 
-def test_a_thousand_random_calls(walker):
+def test_random_calls_step_or_raise(walker):
     """Whatever a user passes is an error or a step."""
     rng = np.random.default_rng(0)
-    env = cypool.make("walker/Crowd-v0", num_envs=4, seed=0, turns=True, kill=0.3, num_threads=2)
-    env.reset()
+    env = started(cypool.make("walker/Crowd-v0", num_envs=4, seed=0, turns=True, kill=0.3, num_threads=2))
     steps = 0
     for _ in range(1000):
         actions = choose(rng, 4)

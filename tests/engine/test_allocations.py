@@ -114,20 +114,20 @@ def allocations(counter):
 @pytest.mark.parametrize("use_out", [False, True])
 @pytest.mark.parametrize("num_threads", [1, 2])
 @pytest.mark.parametrize("num_envs", [64, 1024])
-def test_synchronous_cartpole(allocations, num_envs, num_threads, use_out):
+def test_synchronous_cartpole_allocates_nothing(allocations, num_envs, num_threads, use_out):
     assert allocations("CartPole-v1", num_envs, num_envs, num_threads, use_out, {}, 500) == (0, 0)
 
 
 @pytest.mark.parametrize("num_threads", [0, 1, 2])
 @pytest.mark.parametrize("num_envs", [64, 1024])
-def test_asynchronous_cartpole(allocations, num_envs, num_threads):
+def test_asynchronous_cartpole_allocates_nothing(allocations, num_envs, num_threads):
     assert allocations("CartPole-v1", num_envs, num_envs // 2, num_threads, False, {}, 500) == (0, 0)
 
 
 @pytest.mark.parametrize("use_out", [False, True])
 @pytest.mark.parametrize("num_threads", [1, 2])
 @pytest.mark.parametrize("num_envs", [64, 1024])
-def test_episode_statistics(allocations, num_envs, num_threads, use_out):
+def test_episode_statistics_allocate_one_array_at_an_end(allocations, num_envs, num_threads, use_out):
     made, freed = allocations("CartPole-v1", num_envs, num_envs, num_threads, use_out,
                               {"episode_statistics": True}, 500)
     # the only array that is new, info["_episode"], in a step in which an episode ended; NumPy keeps memory of less
@@ -140,13 +140,13 @@ def test_episode_statistics(allocations, num_envs, num_threads, use_out):
 @pytest.mark.families("atari")
 @pytest.mark.parametrize("options", [{}, {"episode_statistics": True, "gray_scale": False}], ids=str)
 @pytest.mark.parametrize("batch_size", [8, 4])
-def test_pong(allocations, batch_size, options):
+def test_pong_allocates_nothing(allocations, batch_size, options):
     # ALE allocates nothing either while it emulates
     assert allocations("Pong-v5", 8, batch_size, 2, False, options, 300) == (0, 0)
 
 
 @pytest.mark.families("atari")
-def test_a_reset_of_pong(allocations):
+def test_reset_of_pong_allocates_one_object_of_ale(allocations):
     # one for each reset, which is ALE's own: StellaEnvironment::getWrapper returns a new object
     resets = 8 * (600 // 51 - 300 // 51)
     assert allocations("Pong-v5", 8, 8, 2, False, {"max_episode_steps": 50}, 300) == (resets, resets)

@@ -1,7 +1,9 @@
 """Asynchronous pools: first come, first served, and no environment is lost."""
 import numpy as np
 import pytest
+from engine.threads import assert_trajectories
 from pool_arguments import THREADS
+from receiving import started
 from weights import slow
 
 import cypool
@@ -30,23 +32,10 @@ def test_each_env_exactly_once(num_envs, batch_size, id, num_threads):
 def compare_with_synchronous(id, num_envs, batch_size, num_threads, length, **options):
     env = cypool.make(id, num_envs=num_envs, num_threads=0, seed=9, **options)
     actions = np.random.default_rng(0).integers(0, env.single_action_space.n, (num_envs, length))
-    first = env.reset()[0]
-    leaves = list(first) if isinstance(first, dict) else [...]
+    env.reset()
     expected = [env.step(actions[:, t]) for t in range(length)]
     env = cypool.make(id, num_envs=num_envs, batch_size=batch_size, num_threads=num_threads, seed=9, **options)
-    env.async_reset()
-    done = np.full(num_envs, -1)
-    while done.min() < length:
-        obs, reward, terminated, truncated, info = env.recv()
-        ids = info["env_id"]
-        for row, i in enumerate(ids):
-            if 0 <= done[i] < length:
-                want = expected[done[i]]
-                assert all(obs[leaf][row].tobytes() == want[0][leaf][i].tobytes() for leaf in leaves)
-                assert reward[row] == want[1][i] and terminated[row] == want[2][i] and truncated[row] == want[3][i]
-                assert info["elapsed_step"][row] == want[4]["elapsed_step"][i]
-        done[ids] += 1
-        env.send(actions[ids, np.minimum(done[ids], length - 1)], ids)
+    assert_trajectories(env, actions, expected)
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
@@ -115,14 +104,9 @@ def test_what_the_caller_stepped_goes_to_threads_if_it_is_slow(walker, num_threa
 
 
 @pytest.mark.parametrize("num_threads", [2, 7])
-def test_a_slow_env_holds_nobody_up(walker, num_threads):
-    from walker import trouble
-
+def test_a_slow_env_holds_nobody_up(trouble, num_threads):
     trouble.set_gate(False)
-    env = cypool.make("walker/Trouble-v0", num_envs=4, batch_size=3, num_threads=num_threads)
-    env.async_reset()
-    env.recv()
-    env.recv()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=4, batch_size=3, num_threads=num_threads))
     env.send([trouble.GO, trouble.WAIT, trouble.GO, trouble.GO], [0, 1, 2, 3])
     for _ in range(100):
         *_, info = env.recv()

@@ -5,6 +5,7 @@ import pytest
 from comparing import assert_same
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from pool_arguments import THREADS
+from receiving import started
 
 import cypool
 import cypool.compat.envpool as envpool
@@ -101,14 +102,9 @@ def test_reset_of_some_ids_while_others_are_in_flight():
 
 @pytest.mark.parametrize("num_threads", THREADS)
 @pytest.mark.parametrize("batch_size", [4, 2])
-def test_same_step_with_dicts_errors_and_batches(walker, num_threads, batch_size):
-    from walker import trouble
-
-    env = cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads, batch_size=batch_size,
-                      autoreset_mode="SameStep")
-    env.async_reset()
-    for _ in range(4 // batch_size):
-        env.recv()
+def test_same_step_with_dicts_errors_and_batches(trouble, num_threads, batch_size):
+    env = started(cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads, batch_size=batch_size,
+                              autoreset_mode="SameStep"))
     env.send([trouble.GO, trouble.TERMINATE], [0, 1])
     obs, reward, terminated, _, info = env.recv()
     row = info["env_id"].tolist().index(1)
@@ -126,8 +122,7 @@ def test_same_step_with_dicts_errors_and_batches(walker, num_threads, batch_size
 
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
 def test_breakout_lives_under_each_mode(mode):
-    env = cypool.make("Breakout-v5", num_envs=2, seed=0, episodic_life=True, autoreset_mode=mode)
-    env.reset()
+    env = started(cypool.make("Breakout-v5", num_envs=2, seed=0, episodic_life=True, autoreset_mode=mode))
     lives = []
     for t in range(400):
         *_, terminated, truncated, info = env.step([t % 4, 2])
@@ -144,7 +139,7 @@ def test_breakout_lives_under_each_mode(mode):
 
 @pytest.mark.parametrize("id", ["CartPole-v1", "Breakout-v5", "gymnasium:CartPole-v1"])
 @pytest.mark.parametrize("mode", ["NextStep", "Disabled"])
-def test_a_reset_mask_of_none(id, mode):
+def test_reset_mask_without_environments_resets_none(id, mode):
     options = {"num_workers": 0} if id.startswith("gymnasium") else {}
     env, twin = (cypool.make(id, num_envs=3, seed=1, autoreset_mode=mode, **options) for _ in "12")
     none = {"reset_mask": np.zeros(3, np.bool_)}
@@ -161,7 +156,7 @@ def test_a_reset_mask_of_none(id, mode):
     twin.close()
 
 
-def test_arguments():
+def test_bad_arguments_of_resets_are_named():
     with pytest.raises(ValueError, match="^autoreset_mode: expected one of 'NextStep'"):
         cypool.make("CartPole-v1", autoreset_mode="Sometimes")
     env = cypool.make("CartPole-v1", num_envs=3)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from cases import CASES, contract_options_of
 from pool_arguments import MODES
+from receiving import receive_pending
 from saving import NUM, Player, actions_for, make, started
 from weights import exhaustive, slow
 
@@ -61,7 +62,7 @@ SMALL = [entry.id for family in FAMILIES if CASES[family.name].is_small and fami
 
 
 @pytest.mark.parametrize("id", SMALL)
-def test_every_small_environment(id):
+def test_copies_of_small_environments_continue_equally(id):
     assert assert_copies(id, "NextStep", 2, 23, 30, max_episode_steps=20, **contract_options_of(id)) > 0
 
 
@@ -69,7 +70,7 @@ def test_every_small_environment(id):
 @pytest.mark.parametrize("num_threads, batch_size", [(0, None), (1, None), (2, None), (7, None), (0, 3), (2, 3)])
 @pytest.mark.parametrize("id, options", [("CartPole-v1", {}), ("CartPole-v1", {"precision": "fast"}),
                                          ("walker/Walk-v0", {}), ("walker/Walk-v0", {"debug": True})], ids=str)
-def test_threads_and_modes(walker, id, options, num_threads, batch_size, mode):
+def test_copies_continue_equally_in_each_mode(walker, id, options, num_threads, batch_size, mode):
     assert assert_copies(id, mode, num_threads, 23, 30, batch_size, **options) > 0
 
 
@@ -92,9 +93,8 @@ def test_families(id, options, num_threads):
     assert_copies(id, "NextStep", num_threads, 7, 9, **options)
 
 
-def test_environments_of_python():
-    env = cypool.make("gymnasium:CartPole-v1", num_envs=4, num_workers=2, seed=3)
-    env.reset()
+def test_copies_of_python_environments_continue_equally():
+    env = started(cypool.make("gymnasium:CartPole-v1", num_envs=4, num_workers=2, seed=3))
     for _ in range(5):
         env.step([0, 1, 1, 0])
     env.copy(0, [1, 3])
@@ -105,9 +105,8 @@ def test_environments_of_python():
     assert any(terminated[0] for _, _, terminated, _, _ in results)
 
 
-def test_hooks():
-    env = cypool.make("CartPole-v1", num_envs=3, seed=3, reward_hook=lambda batch: batch.observation[:, 0])
-    env.reset()
+def test_copies_have_equal_rewards_of_hooks():
+    env = started(cypool.make("CartPole-v1", num_envs=3, seed=3, reward_hook=lambda batch: batch.observation[:, 0]))
     env.step([0, 1, 1])
     env.copy([2], [0])
     obs, reward, *_ = env.step([1, 1, 1])
@@ -115,8 +114,7 @@ def test_hooks():
 
 
 def test_statistics_and_random_streams():
-    env = cypool.make("CartPole-v1", num_envs=3, seed=3, episode_statistics=True)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=3, seed=3, episode_statistics=True))
     for _ in range(6):
         env.step([0, 1, 1])
     env.copy(0, [1, 2])
@@ -138,7 +136,7 @@ def test_errors_of_rows_that_nobody_has_received_stay(walker):
         env.recv()
 
 
-def test_never_reset_targets():
+def test_targets_that_were_never_reset_are_filled():
     env = cypool.make("CartPole-v1", num_envs=3, seed=3)
     env.async_reset([1])
     env.recv()
@@ -150,9 +148,8 @@ def test_never_reset_targets():
 
 
 @pytest.mark.parametrize("num_threads", [0, 2])
-def test_bad_ids(num_threads):
-    env = cypool.make("CartPole-v1", num_envs=4, seed=3, num_threads=num_threads)
-    env.reset()
+def test_bad_ids_copy_nothing(num_threads):
+    env = started(cypool.make("CartPole-v1", num_envs=4, seed=3, num_threads=num_threads))
     before = rows_of(env, None)
     for source, target, error, message in [
         (0, [], ValueError, "target: expected at least one id"), (0, [4], ValueError, "target: expected ids in [0, 4)"),
@@ -181,8 +178,7 @@ def test_bad_ids(num_threads):
 
 
 def test_environments_with_other_options():
-    env = cypool.make("FrozenLake-v1", num_envs=3, seed=3, env_options=[{}, {"is_slippery": False}, {}])
-    env.reset()
+    env = started(cypool.make("FrozenLake-v1", num_envs=3, seed=3, env_options=[{}, {"is_slippery": False}, {}]))
     before = rows_of(env, None)
     with pytest.raises(ValueError, match="source: expected an environment with the id and options of env 1, got env 0"):
         env.copy(0, [2, 1])
@@ -190,13 +186,12 @@ def test_environments_with_other_options():
     env.copy(0, 2)
 
 
-def test_asynchronous_pools():
+def test_copy_refuses_only_ids_in_flight():
     env = cypool.make("CartPole-v1", num_envs=4, batch_size=2, num_threads=1, seed=3)
     env.async_reset()
     with pytest.raises(RuntimeError, match="in flight"):
         env.copy(0, [1, 2])
-    while env._pool.num_pending:
-        env.recv()
+    receive_pending(env)
     env.send([1], [3])
     with pytest.raises(RuntimeError, match="env 3 is in flight"):
         env.copy(3, [1, 2])
@@ -207,11 +202,8 @@ def test_asynchronous_pools():
 
 
 @pytest.mark.parametrize("num_threads", [0, 1, 2])
-def test_an_environment_that_refuses(walker, num_threads):
-    from walker import trouble
-
-    env = cypool.make("walker/Trouble-v0", num_envs=5, num_threads=num_threads)
-    env.reset()
+def test_environment_whose_copy_raises_starts_an_episode(trouble, num_threads):
+    env = started(cypool.make("walker/Trouble-v0", num_envs=5, num_threads=num_threads))
     env.step([0] * 5)
     for name, error in (("save", LookupError), ("load", OSError)):
         trouble.broken.add(name)
@@ -229,9 +221,8 @@ def test_an_environment_that_refuses(walker, num_threads):
 
 
 @pytest.mark.parametrize("num_threads", [0, 2])
-def test_an_environment_without_save(walker, num_threads):
-    env = cypool.make("walker/Bare-v0", num_envs=3, num_threads=num_threads)
-    env.reset()
+def test_copy_without_save_is_refused(walker, num_threads):
+    env = started(cypool.make("walker/Bare-v0", num_envs=3, num_threads=num_threads))
     env.step([0, 0, 0])
     with pytest.raises(NotImplementedError, match="save: Bare has none"):
         env.copy(0, [1, 2])
@@ -239,18 +230,16 @@ def test_an_environment_without_save(walker, num_threads):
     assert env.step([0, 0, 0])[4]["elapsed_step"].tolist() == [2, 2, 2]
 
 
-def test_doom_says_why():
+def test_copy_of_doom_is_refused_with_the_reason():
     pytest.importorskip("vizdoom")
-    env = cypool.make("VizdoomBasic-v1", num_envs=2, seed=0)
-    env.reset()
+    env = started(cypool.make("VizdoomBasic-v1", num_envs=2, seed=0))
     with pytest.raises(NotImplementedError, match="copy: ViZDoom's engine is a process of its own"):
         env.copy(0, 1)
     assert env.step([0, 0])[4]["elapsed_step"].tolist() == [1, 1]
 
 
-def test_other_apis():
-    env = cypool.make_dm("CartPole-v1", num_envs=3, seed=0)
-    env.reset()
+def test_copies_in_other_apis_continue_equally():
+    env = started(cypool.make_dm("CartPole-v1", num_envs=3, seed=0))
     for _ in range(4):
         env.step(np.array([1, 0, 1]))
     env.copy(0, 2)
@@ -282,8 +271,7 @@ def test_streams_that_are_copied(walker):
 
 
 def test_messages_about_other_options_are_short():
-    with cypool.make("Meta-World/MT10", seed=0) as env:
-        env.reset()
+    with started(cypool.make("Meta-World/MT10", seed=0)) as env:
         with pytest.raises(ValueError, match="^source: expected an environment with the id and options") as copied:
             env.copy(0, 1)
         with pytest.raises(ValueError, match="^state: expected one of ") as loaded:

@@ -3,11 +3,14 @@ import copy
 import pickle
 import threading
 from dataclasses import FrozenInstanceError
+from functools import partial
 
 import numpy as np
 import pytest
+from engine.threads import at_once, start
 from pool_arguments import MODES
-from waiting import attempts
+from receiving import started
+from waiting import attempts, join
 from weights import slow
 
 import cypool
@@ -18,8 +21,7 @@ NUM = 5
 
 
 def test_a_rollout_takes_its_size_from_the_engine():
-    env = cypool.make("CartPole-v1", num_envs=64, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=64, seed=0))
     with pytest.raises(AttributeError, match=r"GymnasiumPool\.num_envs: expected no assignment"):
         env.num_envs = 1
     with pytest.raises(ValueError, match=r"^actions: expected shape \(T, 64\)"):
@@ -33,8 +35,7 @@ def test_a_rollout_takes_its_size_from_the_engine():
 
 
 def test_actions_of_a_policy_are_written_to_writeable_memory_only():
-    env = cypool.make("CartPole-v1", num_envs=NUM, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=NUM, seed=0))
     mlp = cypool.MLP(env.env_spec, [np.zeros((2, 4))], [np.zeros(2)])
     actions = np.zeros(NUM, int)
     actions.flags.writeable = False
@@ -43,8 +44,7 @@ def test_actions_of_a_policy_are_written_to_writeable_memory_only():
 
 
 def test_specs_do_not_change():
-    env = cypool.make("FrozenLake-v1", num_envs=NUM)
-    env.reset()
+    env = started(cypool.make("FrozenLake-v1", num_envs=NUM))
     for obj, name, value in ((env.env_spec.action, "n", 2**40), (env.env_spec, "action", Discrete(2**40)),
                              (env, "env_spec", cypool.make_spec("Pong-v5")), (Array((2,), float), "shape", (9,)),
                              (Text(8), "dtype", np.dtype(float)), (Array((2,), float), "low", np.zeros(2))):
@@ -80,8 +80,7 @@ def test_bounds_and_dicts_of_specs_do_not_change():
     lambda out: (out[0], out[1].astype(">f8"), *out[2:]), lambda out: (*out[:3], None),
     lambda out: (np.frombuffer(bytes(NUM * 16), np.float32).reshape(NUM, 4), *out[1:])])
 def test_arrays_that_the_engine_writes_to(wrong):
-    env = cypool.make("CartPole-v1", num_envs=NUM, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=NUM, seed=0))
     out = (np.zeros((NUM, 4), np.float32), np.zeros(NUM), np.zeros(NUM, bool), np.zeros(NUM, bool))
     for call in (lambda: env._pool.step(np.zeros(NUM, int), None, wrong(out)),
                  lambda: env._pool.rollout(np.zeros(NUM, int), 1, 1, wrong(out))):
@@ -95,8 +94,7 @@ def test_arrays_that_the_engine_writes_to(wrong):
 
 @pytest.mark.parametrize("ids", [np.zeros(1), np.zeros(1, np.int64), np.arange(8, dtype=np.int32)[::2]], ids=str)
 def test_ids_that_the_engine_reads(ids):
-    env = cypool.make("CartPole-v1", num_envs=NUM, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=NUM, seed=0))
     for call in (lambda: env._pool.save(ids), lambda: env._pool.copy(ids, np.array([1], np.int32)),
                  lambda: env._pool.send_reset(ids)):
         with pytest.raises(TypeError, match="^(env_id|source): expected a C-contiguous array of int32"):
@@ -118,23 +116,23 @@ def test_a_policy_is_made_once():
 
 
 def test_a_policy_of_a_rollout_is_made_again_meanwhile():
-    env = cypool.make("CartPole-v1", num_envs=64, num_threads=2, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=64, num_threads=2, seed=0))
     mlp = cypool.MLP(env.env_spec, [np.ones((256, 4)), np.ones((2, 256))], [np.zeros(256), np.zeros(2)])
     done = threading.Event()
 
     def disturb():
-        while not done.is_set():
+        for _ in attempts():
+            if done.is_set():
+                return
             with pytest.raises(RuntimeError):
                 mlp.__init__(env.env_spec, [np.ones((2, 4))], [np.zeros(2)])
 
-    thread = threading.Thread(target=disturb)
-    thread.start()
+    thread = start(disturb)
     try:
         env.rollout(500, policy=mlp)
     finally:
         done.set()
-        thread.join(60)
+        join(thread)
 
 
 @pytest.mark.parametrize("num_threads", [2, *slow(1, 5)])
@@ -154,14 +152,13 @@ def test_a_rollout_leaves_shared_threads_to_other_pools(num_threads):
             finally:
                 ended.set()
 
-        thread = threading.Thread(target=roll)
-        thread.start()
+        thread = start(roll)
         while not ended.is_set() and len(received) < 200:
             short.send(np.zeros(4, int))
             received.append(short.recv(timeout=60)[4]["env_id"])
         # the threads were at the rollout all the time before
         assert len(received) == 200 and not ended.is_set()
-        thread.join(300)
+        join(thread)
         assert ended.is_set()
         long.close()
         short.close()
@@ -186,11 +183,7 @@ def test_turns_change_no_results(num_threads, batch):
         def use(k):
             got[k] = run(pools[k])
 
-        callers = [threading.Thread(target=use, args=(k,)) for k in range(3)]
-        for caller in callers:
-            caller.start()
-        for caller in callers:
-            caller.join(120)
+        at_once(*(partial(use, k) for k in range(3)))
         for pool in pools:
             pool.close()
     for made in got:
@@ -224,8 +217,7 @@ def test_rows_say_whether_they_begin_an_episode(id, mode, num_threads):
 
 
 def test_rows_of_failed_environments_are_of_no_step(walker):
-    env = cypool.make("walker/Trouble-v0", num_envs=3, seed=0)
-    env.reset()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=3, seed=0))
     with pytest.raises(cypool.EnvError):
         env.step([0, 1, 0])
     assert env._pool.stepped().tolist() == [True, False, True] and not env._pool.starts().any()
@@ -249,8 +241,7 @@ def test_dm_step_types_after_a_rollout():
 @pytest.mark.parametrize("mode", MODES)
 def test_rewards_are_normalized_after_a_load_as_after_a_reset(mode):
     make = {"num_envs": 2, "seed": 0, "autoreset_mode": mode, "normalize_reward": True}
-    source = cypool.make("CartPole-v1", num_envs=2, seed=0, autoreset_mode=mode)
-    source.reset()
+    source = started(cypool.make("CartPole-v1", num_envs=2, seed=0, autoreset_mode=mode))
     for _ in attempts():
         *_, terminated, truncated, _ = source.step([1, 1])
         if (terminated | truncated).any():
@@ -258,8 +249,7 @@ def test_rewards_are_normalized_after_a_load_as_after_a_reset(mode):
     over = source.save()
     source.reset()
     begun = source.save()
-    env = cypool.make("CartPole-v1", **make)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", **make))
     env.load(over)
     env.load(begun)
     count = env.normalization()["reward"]["count"]
@@ -274,10 +264,7 @@ def test_rewards_are_normalized_after_a_load_as_after_a_reset(mode):
 
 @pytest.mark.parametrize("env_type", ["gymnasium", "gym", "dm"])
 def test_a_reset_returns_no_other_environments(env_type):
-    env = cypool.make("CartPole-v1", env_type, num_envs=8, batch_size=4, num_threads=2, seed=0)
-    env.async_reset()
-    env.recv()
-    env.recv()
+    env = started(cypool.make("CartPole-v1", env_type, num_envs=8, batch_size=4, num_threads=2, seed=0))
     env.send(np.zeros(8, int), np.arange(8))
     for _ in range(2):
         with pytest.raises(RuntimeError, match="^reset: expected that no environment is in flight"):
@@ -288,11 +275,8 @@ def test_a_reset_returns_no_other_environments(env_type):
     assert sorted(env.async_reset([7]) or [int(i) for i in np.atleast_1d(env._pool.recv()[4]["env_id"])]) == [7]
 
 
-
-
 def test_a_rollout_of_many_steps_ends_in_time():
-    env = cypool.make("CartPole-v1", num_envs=1, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=1, seed=0))
     steps = []
 
     def policy(obs):

@@ -4,6 +4,7 @@ import traceback
 
 import pytest
 from pool_arguments import THREADS
+from receiving import started
 
 import cypool
 
@@ -13,8 +14,7 @@ import cypool
     ("RAISE_STEP", ValueError, "step"), ("CPP_THROW", RuntimeError, "step"), ("RAISE_OBSERVE", KeyError, "observe"),
 ])
 def test_one_fails_the_others_go_on(trouble, num_threads, action, kind, where):
-    env = cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads)
-    env.reset()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads))
     for turn in range(3):
         with pytest.raises(cypool.EnvError, match="^env 2: ") as caught:
             env.step([0, 0, getattr(trouble, action), 0])
@@ -53,9 +53,8 @@ def test_brief_steps_that_raise_with_the_gil_held_fail_alone(trouble, num_thread
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
-def test_all_fail(trouble, num_threads):
-    env = cypool.make("walker/Trouble-v0", num_envs=200, num_threads=num_threads)
-    env.reset()
+def test_environments_that_all_raise_are_all_named(trouble, num_threads):
+    env = started(cypool.make("walker/Trouble-v0", num_envs=200, num_threads=num_threads))
     with pytest.raises(cypool.EnvError, match=r"env 0: ValueError: raised in step \(and 199 more\)") as caught:
         env.step([trouble.RAISE_STEP] * 200)
     assert sorted(caught.value.causes) == list(range(200))
@@ -66,8 +65,7 @@ def test_all_fail(trouble, num_threads):
 
 @pytest.mark.parametrize("num_threads", THREADS)
 def test_a_reset_may_fail_too(trouble, num_threads):
-    env = cypool.make("walker/Trouble-v0", num_envs=3, num_threads=num_threads)
-    env.reset()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=3, num_threads=num_threads))
     env.step([0, trouble.FAIL_NEXT_RESET, 0])
     with pytest.raises(cypool.EnvError, match="env 1: OSError: no reset today"):
         env.step([0, 0, 0])
@@ -76,7 +74,7 @@ def test_a_reset_may_fail_too(trouble, num_threads):
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
-def test_in_an_asynchronous_pool(trouble, num_threads):
+def test_asynchronous_pool_names_those_that_raised(trouble, num_threads):
     env = cypool.make("walker/Trouble-v0", num_envs=10, batch_size=3, num_threads=num_threads)
     env.async_reset()
     # the last action of each environment
@@ -101,10 +99,7 @@ def test_in_an_asynchronous_pool(trouble, num_threads):
 
 
 def test_reset_forgets_errors_in_flight(trouble):
-    env = cypool.make("walker/Trouble-v0", num_envs=4, batch_size=2, num_threads=2)
-    env.async_reset()
-    env.recv()
-    env.recv()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=4, batch_size=2, num_threads=2))
     env.send([trouble.RAISE_STEP] * 4, range(4))
     env.reset()
     env.recv()
@@ -114,8 +109,7 @@ def test_reset_forgets_errors_in_flight(trouble):
 
 
 def test_an_error_pickles(trouble):
-    env = cypool.make("walker/Trouble-v0", num_envs=3)
-    env.reset()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=3))
     with pytest.raises(cypool.EnvError) as caught:
         env.step([0, trouble.RAISE_STEP, trouble.CPP_THROW])
     error, copy = caught.value, pickle.loads(pickle.dumps(caught.value))

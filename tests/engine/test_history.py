@@ -5,6 +5,7 @@ import zlib
 
 import numpy as np
 import pytest
+from receiving import started
 from weights import slow
 
 import cypool
@@ -17,8 +18,7 @@ NUM = 3
 
 
 def pool(id="CartPole-v1", **options):
-    env = cypool.make(id, **{"num_envs": NUM, "seed": 3, "num_threads": 2, **options})
-    env.reset()
+    env = started(cypool.make(id, **{"num_envs": NUM, "seed": 3, "num_threads": 2, **options}))
     env.action_space.seed(5)
     return env
 
@@ -47,7 +47,7 @@ def play(env, num_steps):
     ("MiniGrid-Dynamic-Obstacles-6x6-v0", {}),
     ("mpe2/simple_tag-v3", {"max_episode_steps": 9}), *slow(("Pong-v5", {}), ("Hopper-v5", {}), ("LunarLander-v3", {})),
 ], ids=str)
-def test_seek(tmp_path, id, options, mode):
+def test_seek_restores_each_step(tmp_path, id, options, mode):
     env = pool(id, autoreset_mode=mode, **options)
     with cypool.history(env, every=7) as history:
         states, results = play(env, 40)
@@ -73,7 +73,7 @@ def test_seek(tmp_path, id, options, mode):
     history.close()
 
 
-def test_going_on_from_the_past():
+def test_step_after_a_seek_replaces_later_steps():
     env = pool()
     history = cypool.history(env, every=5)
     states, _ = play(env, 23)
@@ -90,7 +90,7 @@ def test_going_on_from_the_past():
     history.seek(22)
 
 
-def test_resets_loads_copies_and_rollouts():
+def test_resets_loads_copies_and_rollouts_are_repeated():
     env = pool(autoreset_mode="Disabled")
     history = cypool.history(env, every=1000)
     states = {}
@@ -135,9 +135,8 @@ def test_resets_loads_copies_and_rollouts():
     assert rows_of(env) == states[12]
 
 
-def test_some_environments_and_errors(walker):
-    env = cypool.make("walker/Trouble-v0", num_envs=3)
-    env.reset()
+def test_steps_of_some_environments_and_errors_are_repeated(walker):
+    env = started(cypool.make("walker/Trouble-v0", num_envs=3))
     history = cypool.history(env)
     env.step([0, 0], [0, 2])
     with pytest.raises(cypool.EnvError):
@@ -160,7 +159,7 @@ def test_some_environments_and_errors(walker):
     assert rows_of(env) == last
 
 
-def test_first_difference():
+def test_first_difference_names_step_and_environment():
     a, b = (cypool.history(pool()) for _ in range(2))
     actions = np.random.default_rng(0).integers(0, 2, (20, NUM))
     other = actions.copy()
@@ -185,7 +184,7 @@ def test_first_difference():
     assert cypool.first_difference(a, e) is None
 
 
-def test_wrong_arguments():
+def test_wrong_arguments_are_refused():
     with pytest.raises(TypeError, match="env: expected a pool"):
         cypool.history(3)
     with pytest.raises(ValueError, match="env: expected a synchronous pool"):
@@ -208,12 +207,11 @@ def test_wrong_arguments():
     env.step([0] * NUM)
     assert len(history) == 0
     with pytest.raises(ValueError, match="env: expected environments of cypool's contract"):
-        hosted = cypool.make("gymnasium:CartPole-v1", num_envs=1, num_workers=1)
-        hosted.reset()
+        hosted = started(cypool.make("gymnasium:CartPole-v1", num_envs=1, num_workers=1))
         cypool.history(hosted)
 
 
-def test_bad_files(tmp_path):
+def test_bad_files_are_refused(tmp_path):
     env = pool()
     path = tmp_path / "run"
     with cypool.history(env, every=4) as history:
@@ -287,9 +285,8 @@ def test_another_run_is_noticed():
     history.seek(3)
 
 
-def test_other_apis():
-    env = cypool.make_dm("CartPole-v1", num_envs=2, seed=0)
-    env.reset()
+def test_history_of_a_dm_pool_seeks():
+    env = started(cypool.make_dm("CartPole-v1", num_envs=2, seed=0))
     history = cypool.history(env, every=3)
     for _ in range(8):
         env.step(np.array([1, 0]))
@@ -297,19 +294,13 @@ def test_other_apis():
     assert env.step(np.array([1, 0])).mid().all() and len(history) == 5
 
 
-def plain(env):
-    """Returns the state of a pool but for the time that episodes have taken."""
-    return [{name: value for name, value in row.items() if name != "episode_ns"} for row in env.save().rows]
-
-
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 def test_a_seek_that_fails_changes_nothing(error, monkeypatch):
-    env = cypool.make("CartPole-v1", num_envs=3, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=3, seed=0))
     with cypool.history(env, every=4) as history:
         rows = [env.step(np.ones(3, int))[0] for _ in range(10)]
         history.seek(7)
-        state = plain(env)
+        state = rows_of(env)
         check = type(history)._check
 
         def fail(self, step, *args):
@@ -321,7 +312,7 @@ def test_a_seek_that_fails_changes_nothing(error, monkeypatch):
         with pytest.raises(error, match="injected"):
             history.seek(3)
         monkeypatch.undo()
-        assert history.position == 7 and len(history) == 10 and plain(env) == state
+        assert history.position == 7 and len(history) == 10 and rows_of(env) == state
         # it continues from there, and to the end
         assert np.array_equal(history.seek(10)[0], rows[-1])
         history.seek(7)
@@ -329,8 +320,7 @@ def test_a_seek_that_fails_changes_nothing(error, monkeypatch):
 
 
 def test_a_reset_of_all_that_only_observes(tmp_path):
-    env = cypool.make("CartPole-v1", num_envs=2, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=2, seed=0))
     with cypool.history(env) as history:
         env.step([0, 0])
         for others in (True, 1, "x", None):
@@ -342,8 +332,7 @@ def test_a_reset_of_all_that_only_observes(tmp_path):
 
 
 def test_options_are_those_that_were_given():
-    env = cypool.make("PointMaze_UMaze-v3", num_envs=1, seed=0)
-    env.reset()
+    env = started(cypool.make("PointMaze_UMaze-v3", num_envs=1, seed=0))
     with cypool.history(env) as history:
         cell = [1, 1]
         wanted = env.reset(options={"goal_cell": cell})[0]["desired_goal"].copy()

@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from interrupting import counting_id, moments
+from receiving import started
 
 import cypool
 from cypool.compat import envpool
@@ -12,8 +13,7 @@ pytestmark = [pytest.mark.filterwarnings("ignore::ResourceWarning"),
 
 
 def counting(num_envs=2, **options):
-    env = cypool.make(counting_id(), **{"num_envs": num_envs, "num_threads": 1, **options})
-    env.reset()
+    env = started(cypool.make(counting_id(), **{"num_envs": num_envs, "num_threads": 1, **options}))
     return env
 
 

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 from heap import heap_bytes
+from receiving import receive_pending
 from waiting import wait_until
 from weights import slow
 
@@ -28,8 +29,7 @@ def use(make, num_envs, batch_size, num_threads, ending, **options):
     env.async_reset()
     env.recv()
     ids = np.arange(batch_size)
-    while env._pool.num_pending:
-        env.recv()
+    receive_pending(env)
     for _ in range(3):
         env.step(np.zeros(batch_size, np.int64), ids)
     if ending == "close":
@@ -72,28 +72,28 @@ ENDINGS = ["close", "drop", "drop with work pending", "drop in a cycle"]
 
 @pytest.mark.parametrize("ending", [*ENDINGS[::2], *slow(*ENDINGS[1::2])])
 @pytest.mark.parametrize(("batch_size", "num_threads"), [(4, 2), *slow((16, 3), (16, 1), (4, 0))])
-def test_cartpole(batch_size, num_threads, ending):
+def test_pools_of_cartpole_leak_nothing(batch_size, num_threads, ending):
     leaves_nothing(150, CARTPOLE["gymnasium"], 16, batch_size, num_threads, ending)
 
 
 @pytest.mark.parametrize("api", ["envpool", *slow("gym", "dm")])
-def test_apis(api):
+def test_pools_of_other_apis_leak_nothing(api):
     leaves_nothing(150, CARTPOLE[api], 16, 4, 2, "close")
 
 
 @pytest.mark.parametrize("autoreset_mode", [*slow("NextStep"), "SameStep"])
-def test_statistics_and_final_observations(autoreset_mode):
+def test_statistics_and_final_observations_leak_nothing(autoreset_mode):
     leaves_nothing(150, CARTPOLE["gymnasium"], 16, 16, 2, "close", episode_statistics=True,
                    autoreset_mode=autoreset_mode, max_episode_steps=2)
 
 
 @pytest.mark.parametrize("ending", [*ENDINGS[1::2], *slow(*ENDINGS[::2])])
-def test_shared_threads(ending):
+def test_pools_on_shared_threads_leak_nothing(ending):
     with cypool.ThreadPool(2) as thread_pool:
         leaves_nothing(150, CARTPOLE["gymnasium"], 16, 4, None, ending, thread_pool=thread_pool)
         assert thread_pool.num_pools == 0
 
 
 @pytest.mark.parametrize("ending", ["drop with work pending", *slow("close", "drop", "drop in a cycle")])
-def test_pong(ending):
+def test_pools_of_pong_leak_nothing(ending):
     leaves_nothing(8, functools.partial(cypool.make_gymnasium, "Pong-v5"), 3, 2, 2, ending)

@@ -1,25 +1,17 @@
 """Closing, exit, signals, forks and threads: whatever happens, no hang and no crash."""
 import os
 import signal
-import threading
 from contextlib import suppress
 
 import numpy as np
 import pytest
+from engine.threads import at_once, await_tasks, start, tasks
+from receiving import started
 from waiting import attempts, join, wait_until
 
 import cypool
 
 pytestmark = pytest.mark.families("atari")
-
-
-def tasks():
-    return set(os.listdir("/proc/self/task"))
-
-
-def await_end_of_others(before):
-    """Waits until there are no other threads: one that was joined is listed for a moment longer."""
-    wait_until(lambda: not tasks() - before)
 
 
 @pytest.mark.parametrize("batch_size", [6, 3])
@@ -29,7 +21,7 @@ def test_close_ends_the_threads_and_is_idempotent(batch_size):
     assert len(tasks() - before) == (3 if batch_size == 6 else 4)
     env.async_reset()
     env.close()
-    await_end_of_others(before)
+    await_tasks(before)
     env.close()
     for call in (env.reset, env.async_reset, env.recv, lambda: env.step([0] * 6), lambda: env.send([0] * 6)):
         with pytest.raises(cypool.ClosedError):
@@ -40,11 +32,11 @@ def test_with_and_del_close_too():
     before = tasks()
     with cypool.make("CartPole-v1", num_envs=6, num_threads=3) as env:
         env.reset()
-    await_end_of_others(before)
+    await_tasks(before)
     env = cypool.make("CartPole-v1", num_envs=6, batch_size=2, num_threads=3)
     env.async_reset()
     del env
-    await_end_of_others(before)
+    await_tasks(before)
 
 
 def test_threads_0_and_1_start_none():
@@ -56,25 +48,32 @@ def test_threads_0_and_1_start_none():
     assert not tasks() - before
 
 
+# threads of each pool, and threads that pools share
 @pytest.mark.families("atari")
-@pytest.mark.parametrize("ending", ["", "raise SystemExit(0)", "env.recv()", "import os, signal; env.recv()"])
-def test_exit_with_work_in_flight(run_forked, ending):
+@pytest.mark.parametrize("threads, ending", [
+    *(("dict(num_threads=3)", ending) for ending in ("", "raise SystemExit(0)", "env.recv()")),
+    *(("dict(thread_pool=cypool.ThreadPool(3))", ending)
+      for ending in ("", "del threads", "env.recv()", "raise SystemExit(0)", "pong.close()"))])
+def test_exit_with_work_in_flight(run_forked, threads, ending):
     done = run_forked(f"""
 import cypool
-env = cypool.make("CartPole-v1", num_envs=64, batch_size=16, num_threads=3)
-pong = cypool.make("Pong-v5", num_envs=4, batch_size=2, num_threads=2)
+threads = {threads}
+env = cypool.make("CartPole-v1", num_envs=64, batch_size=16, **threads)
+pong = cypool.make("Pong-v5", num_envs=4, batch_size=2, **threads)
 env.async_reset(); pong.async_reset()
 {ending}
 """)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_exit_while_a_daemon_thread_waits(run_forked):
-    done = run_forked("""
+@pytest.mark.parametrize("threads", ["num_threads=2", "thread_pool=cypool.ThreadPool(2)"])
+def test_exit_while_a_daemon_thread_waits(run_forked, threads):
+    done = run_forked(f"""
 import threading, cypool, walker
 from walker import trouble
-env = cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, num_threads=2)
+env = cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, {threads})
 env.async_reset(); env.recv(); env.recv()
+trouble.set_gate(False)
 env.send([trouble.WAIT], [0])
 def wait():
     while True:
@@ -93,7 +92,7 @@ while "one thread at a time" not in message:
     except RuntimeError as error:
         message = str(error)
 """)
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_pools_that_are_made_after_pools_were_closed(run_python):
@@ -137,40 +136,36 @@ Last.last = last
     assert done.stdout == "num_threads: expected 0 while Python is ending, as no thread can start any more"
 
 
+def await_refusal(env):
+    """Waits until another thread is in a call; env 0 is in flight all the time."""
+    for _ in attempts():
+        with pytest.raises(RuntimeError) as refused:
+            env.send([0], [0])
+        if "one thread at a time" in str(refused.value):
+            return
+
+
 def interrupt_receiver(env, after=lambda: None):
     """Starts a thread that sends SIGINT once another thread is in a call of `env`; the caller is to be that one."""
 
     def interrupt():
-        message = ""
-        while "one thread at a time" not in message:
-            try:
-                env.send([0], [0])
-            except RuntimeError as error:
-                # env 0 is in flight, or the caller is in its call
-                message = str(error)
+        await_refusal(env)
         os.kill(os.getpid(), signal.SIGINT)
         after()
 
-    thread = threading.Thread(target=interrupt)
-    thread.start()
-    return thread
+    return start(interrupt)
 
 
 def receive_until_interrupted(env):
-    while True:
-        try:
+    for _ in attempts():
+        # while the other thread is just looking
+        with suppress(RuntimeError):
             env.recv()
-        except RuntimeError:
-            # the other thread was just looking
-            pass
 
 
 def test_ctrl_c_interrupts_a_wait_and_the_batch_is_not_lost(trouble):
     trouble.set_gate(False)
-    env = cypool.make("walker/Trouble-v0", num_envs=4, batch_size=2, num_threads=2)
-    env.async_reset()
-    env.recv()
-    env.recv()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=4, batch_size=2, num_threads=2))
     env.send([trouble.WAIT] * 2, [0, 3])
     with pytest.raises(KeyboardInterrupt):
         thread = interrupt_receiver(env)
@@ -184,8 +179,7 @@ def test_ctrl_c_interrupts_a_wait_and_the_batch_is_not_lost(trouble):
 @pytest.mark.parametrize("num_threads", [1, 2, 7])
 def test_ctrl_c_in_a_synchronous_pool(trouble, num_threads):
     trouble.set_gate(False)
-    env = cypool.make("walker/Trouble-v0", num_envs=2, num_threads=num_threads)
-    env.reset()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=2, num_threads=num_threads))
     env.send([trouble.WAIT] * 2)
     with pytest.raises(KeyboardInterrupt):
         # the caller itself may be in an env: Python sees the signal when that returns
@@ -198,10 +192,7 @@ def test_ctrl_c_in_a_synchronous_pool(trouble, num_threads):
 
 @pytest.mark.parametrize(("num_threads", "batch_size"), [(0, 4), (1, 4), (2, 4), (5, 4), (0, 2), (1, 2), (5, 2)])
 def test_ctrl_c_in_a_step_that_ends_does_not_lose_the_batch(trouble, num_threads, batch_size):
-    env = cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads, batch_size=batch_size)
-    env.async_reset()
-    while env._pool.num_pending:
-        env.recv()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads, batch_size=batch_size))
     trouble.set_gate(False)
 
     def interrupt():
@@ -210,8 +201,7 @@ def test_ctrl_c_in_a_step_that_ends_does_not_lose_the_batch(trouble, num_threads
         signal.raise_signal(signal.SIGINT)
         trouble.set_gate(True)
 
-    thread = threading.Thread(target=interrupt)
-    thread.start()
+    thread = start(interrupt)
     ids = list(range(batch_size))
     with pytest.raises(KeyboardInterrupt):
         env.step([trouble.WAIT] * batch_size, ids)
@@ -231,11 +221,8 @@ def test_ctrl_c_in_an_environment_that_runs_python(trouble, num_threads, batch_s
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(trouble, "on_step", on_step)
-    env = cypool.make("walker/Caller-v0", num_envs=4, num_threads=num_threads, batch_size=batch_size,
-                      autoreset_mode=mode)
-    env.async_reset()
-    while env._pool.num_pending:
-        env.recv(timeout=60)
+    env = started(cypool.make("walker/Caller-v0", num_envs=4, num_threads=num_threads, batch_size=batch_size,
+                              autoreset_mode=mode))
     env.send([0] * 4, [0, 1, 2, 3])
     with pytest.raises(KeyboardInterrupt):
         env.recv(timeout=60)
@@ -252,12 +239,9 @@ def test_ctrl_c_in_an_environment_that_runs_python(trouble, num_threads, batch_s
     assert env.recv(timeout=60)[4]["env_id"].tolist() == [1]
 
 
-def test_recv_timeout(trouble):
+def test_recv_that_times_out_loses_nothing(trouble):
     trouble.set_gate(False)
-    env = cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, num_threads=1)
-    env.async_reset()
-    env.recv(timeout=60)
-    env.recv(timeout=60)
+    env = started(cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, num_threads=1))
     env.send([trouble.WAIT], [1])
     for timeout in (0, 0.001, 0.15):
         with pytest.raises(TimeoutError, match="0 of 1 envs finished"):
@@ -268,27 +252,20 @@ def test_recv_timeout(trouble):
 
 def test_a_second_thread_is_refused(trouble):
     trouble.set_gate(False)
-    env = cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, num_threads=1)
-    env.async_reset()
-    env.recv()
-    env.recv()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, num_threads=1))
     env.send([trouble.WAIT], [0])
     got = []
 
     def receive():
         # without the GIL it may find us in a call
-        while not got:
+        for _ in attempts():
+            if got:
+                return
             with suppress(RuntimeError):
                 got.append(env.recv())
 
-    thread = threading.Thread(target=receive)
-    thread.start()
-    # env 0 is in flight, or the other thread is in its call
-    for _ in attempts():
-        with pytest.raises(RuntimeError) as refused:
-            env.send([trouble.GO], [0])
-        if "one thread at a time" in str(refused.value):
-            break
+    thread = start(receive)
+    await_refusal(env)
     with pytest.raises(RuntimeError, match="one thread at a time"):
         env.recv(timeout=0)
     with pytest.raises(RuntimeError, match="another thread"):
@@ -299,8 +276,7 @@ def test_a_second_thread_is_refused(trouble):
 
 
 def test_many_threads_at_once_do_no_harm():
-    env = cypool.make("CartPole-v1", num_envs=64, num_threads=2)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=64, num_threads=2))
     refused, done = [], []
 
     def hammer():
@@ -311,16 +287,13 @@ def test_many_threads_at_once_do_no_harm():
             except RuntimeError:
                 refused.append(1)
 
-    threads = [threading.Thread(target=hammer) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    join(*threads)
+    at_once(*[hammer] * 4)
     assert len(done) + len(refused) == 2000 and done
     env.step(np.zeros(64, np.int64))
 
 
 @pytest.mark.parametrize("batch_size", [8, 4])
-def test_fork(run_forked, batch_size):
+def test_pool_in_a_fork_raises_and_the_parent_continues(run_forked, batch_size):
     done = run_forked(f"""
 import os, sys, cypool, numpy
 env = cypool.make("CartPole-v1", num_envs=8, batch_size={batch_size}, num_threads=3)
@@ -394,16 +367,13 @@ print(time.process_time() - start < 0.3)
 
 
 def test_threads_leave_all_signals_but_those_of_a_crash_to_python(trouble):
-    others = set(os.listdir("/proc/self/task"))
+    others = tasks()
     trouble.set_gate(False)
-    env = cypool.make("walker/Trouble-v0", num_envs=4, batch_size=3, num_threads=3)
-    env.async_reset()
-    env.recv()
-    env.recv()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=4, batch_size=3, num_threads=3))
     env.send([trouble.WAIT] * 3, [0, 1, 2])
     # one that has only just begun has all signals blocked by the C library
     wait_until(lambda: trouble.num_waiting() == 3)
-    threads = set(os.listdir("/proc/self/task")) - others
+    threads = tasks() - others
     masks = []
     for thread in threads:
         with open(f"/proc/self/task/{thread}/status") as file:

@@ -1,33 +1,15 @@
 """Pools in many threads of Python at once; `fuzz/soak_threads.py` does this for as long as you like."""
-import threading
 
 import numpy as np
 import pytest
 import soak_threads
-from waiting import LIMIT, join
+from engine.threads import at_once
+from receiving import started
+from waiting import LIMIT, attempts
 
 import cypool
 
 pytestmark = pytest.mark.families("atari")
-
-
-def at_once(*calls):
-    """Calls functions in threads that begin together; raises the exception of one of them."""
-    barrier, raised = threading.Barrier(len(calls)), []
-
-    def run(call):
-        barrier.wait(LIMIT)
-        try:
-            call()
-        except BaseException as error:
-            raised.append(error)
-
-    threads = [threading.Thread(target=run, args=(call,)) for call in calls]
-    for thread in threads:
-        thread.start()
-    join(*threads)
-    for error in raised:
-        raise error
 
 
 def test_a_short_session(run_forked):
@@ -44,8 +26,7 @@ if __name__ == "__main__":
 def test_callers_while_the_pool_is_closed():
     refused = "one thread at a time|the pool is closed|another thread is in a call"
     for num_threads in (0, 2) * 20:
-        env = cypool.make("CartPole-v1", num_envs=4, num_threads=num_threads)
-        env.reset()
+        env = started(cypool.make("CartPole-v1", num_envs=4, num_threads=num_threads))
 
         def step(env=env):
             for _ in range(10):
@@ -55,7 +36,9 @@ def test_callers_while_the_pool_is_closed():
                     assert any(text in str(error) for text in refused.split("|")), error
 
         def close(env=env):
-            while not env.closed:
+            for _ in attempts():
+                if env.closed:
+                    return
                 try:
                     env.close()
                 except RuntimeError as error:
@@ -95,8 +78,7 @@ def test_errors_and_copies_of_many_pools(walker):
     from walker.trouble import GO, RAISE_STEP
 
     def run():
-        env = cypool.make("walker/Trouble-v0", num_envs=24, num_threads=2)
-        env.reset()
+        env = started(cypool.make("walker/Trouble-v0", num_envs=24, num_threads=2))
         for k in range(10):
             with pytest.raises(cypool.EnvError) as failed:
                 env.step(np.where(np.arange(24) == k, GO, RAISE_STEP))

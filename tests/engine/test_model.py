@@ -479,7 +479,7 @@ class Pools(RuleBasedStateMachine):
 
 @pytest.mark.parametrize("examples", [16, *slow(100)])
 @pytest.mark.parametrize(("face", "mode"), FACES)
-def test_any_order_of_calls(walker, face, mode, examples):
+def test_any_order_of_calls_gives_rows_of_the_model(walker, face, mode, examples):
     from walker import functions
 
     pools = functools.partial(Pools, face, mode, functions.__pyx_capi__["by_count"])

@@ -3,6 +3,7 @@ import gc
 
 import numpy as np
 import pytest
+from receiving import started
 
 import cypool
 from cypool.engine.observer import Observer
@@ -41,8 +42,7 @@ class Notes(Observer):
 
 
 def observed(num_envs=2, fails=(), **options):
-    env = cypool.make("CartPole-v1", num_envs=num_envs, seed=0, **options)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=num_envs, seed=0, **options))
     observer = Notes(fails=fails)
     env._pool.attach(observer)
     return env, observer

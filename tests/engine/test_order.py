@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from pool_arguments import THREADS
+from receiving import started
 
 import cypool
 
@@ -32,8 +33,7 @@ def test_results_do_not_depend_on_the_number_of_threads(walker):
 
 @pytest.mark.parametrize("num_threads", THREADS)
 def test_a_subset_comes_back_in_the_order_of_its_ids(walker, num_threads):
-    env = cypool.make("walker/Walk-v0", num_envs=50, num_threads=num_threads, seed=0)
-    env.reset()
+    env = started(cypool.make("walker/Walk-v0", num_envs=50, num_threads=num_threads, seed=0))
     steps = np.zeros(50, int)
     random = np.random.default_rng(2)
     for _ in range(50):
@@ -60,11 +60,8 @@ def test_send_then_recv_is_step(num_threads):
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
-def test_the_next_step_after_an_end_is_a_reset(walker, num_threads):
-    from walker import trouble
-
-    env = cypool.make("walker/Trouble-v0", num_envs=3, num_threads=num_threads)
-    env.reset()
+def test_the_next_step_after_an_end_is_a_reset(trouble, num_threads):
+    env = started(cypool.make("walker/Trouble-v0", num_envs=3, num_threads=num_threads))
     *_, reward, terminated, truncated, info = env.step([trouble.GO, trouble.TERMINATE, trouble.TRUNCATE])
     assert terminated.tolist() == [False, True, False] and truncated.tolist() == [False, False, True]
     obs, reward, terminated, truncated, info = env.step([trouble.GO, trouble.TERMINATE, trouble.TRUNCATE])
@@ -84,9 +81,7 @@ def test_dict_observations_and_info(walker):
 
 
 @pytest.mark.parametrize("num_threads", [2, 7])
-def test_never_two_threads_in_one_env(walker, num_threads):
-    from walker import trouble
-
+def test_never_two_threads_in_one_env(trouble, num_threads):
     env = cypool.make("walker/Trouble-v0", num_envs=8, num_threads=num_threads)
     fast = cypool.make("walker/Trouble-v0", num_envs=8, num_threads=num_threads, batch_size=3)
     env.reset()

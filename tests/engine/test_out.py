@@ -3,14 +3,15 @@ import collections.abc
 import gc
 import os
 import signal
-import threading
 import weakref
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from comparing import assert_same
+from engine.threads import start
 from pool_arguments import MODES, THREADS
+from receiving import started
 from waiting import join, wait_until
 from weights import slow
 
@@ -79,7 +80,7 @@ def test_equal_to_a_pool_without(walker, id, seed, mode, num_threads, statistics
 
 @pytest.mark.parametrize("num_threads", [0, 2])
 @pytest.mark.parametrize("mode", MODES)
-def test_images(num_threads, mode):
+def test_images_in_out_equal_fresh_ones(num_threads, mode):
     env, twin = (cypool.make("Breakout-v5", num_envs=4, num_threads=num_threads, seed=0, autoreset_mode=mode,
                              max_episode_steps=13, episode_statistics=True) for _ in "12")
     assert_same(env.reset()[0], twin.reset()[0])
@@ -96,7 +97,7 @@ def test_images(num_threads, mode):
 
 @pytest.mark.parametrize("num_threads", THREADS)
 @pytest.mark.parametrize("id", ["CartPole-v1", "walker/Trouble-v0"])
-def test_rollout_buffers(walker, num_threads, id):
+def test_rollout_buffers_hold_all_steps(walker, num_threads, id):
     env, twin = (cypool.make(id, num_envs=NUM, num_threads=num_threads, seed=1) for _ in "12")
     buffers = env.rollout_buffers(50)
     assert len(buffers) == 50
@@ -129,8 +130,7 @@ def test_rollout_buffers(walker, num_threads, id):
 
 @pytest.mark.parametrize("num_threads", THREADS)
 def test_memory_has_one_owner(num_threads):
-    env = cypool.make("CartPole-v1", num_envs=NUM, num_threads=num_threads, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=NUM, num_threads=num_threads, seed=0))
     kept = []
     for t in range(60):
         out = new_out(env, NUM)
@@ -152,9 +152,7 @@ def test_memory_has_one_owner(num_threads):
 
 @pytest.mark.parametrize("num_threads", THREADS)
 def test_one_array_for_many_steps(num_threads):
-    env, twin = (cypool.make("CartPole-v1", num_envs=NUM, num_threads=num_threads, seed=0) for _ in "12")
-    env.reset()
-    twin.reset()
+    env, twin = (started(cypool.make("CartPole-v1", num_envs=NUM, num_threads=num_threads, seed=0)) for _ in "12")
     out = new_out(env, NUM)
     for t in range(100):
         env.step([t % 2] * NUM, out=out)
@@ -164,9 +162,8 @@ def test_one_array_for_many_steps(num_threads):
 
 @pytest.mark.parametrize("num_threads", THREADS)
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
-def test_an_environment_that_raises(trouble, num_threads, mode):
-    env = cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads, autoreset_mode=mode)
-    env.reset()
+def test_out_of_an_environment_that_raises_is_filled(trouble, num_threads, mode):
+    env = started(cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads, autoreset_mode=mode))
     for action in (trouble.RAISE_STEP, trouble.CPP_THROW, trouble.RAISE_OBSERVE):
         out = new_out(env, 4)
         with pytest.raises(cypool.EnvError) as caught:
@@ -181,10 +178,11 @@ def test_an_environment_that_raises(trouble, num_threads, mode):
         assert [array.tobytes() for array in (*obs.values(), *out[1:])] == then
 
 
-def test_an_interrupted_step_keeps_the_arrays(trouble):
+@pytest.fixture
+def stuck(trouble):
+    """A pool, actions of a step in which a thread waits, and a function that waits for that and sends Ctrl-C."""
     num = 20_000
-    env = cypool.make("walker/Trouble-v0", num_envs=num, num_threads=2)
-    env.reset()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=num, num_threads=2))
     # one at the beginning of each share: the caller's is passed once the thread waits at the other
     actions = np.zeros(num, np.int64)
     actions[[0, num // 2]] = trouble.WAIT
@@ -194,11 +192,15 @@ def test_an_interrupted_step_keeps_the_arrays(trouble):
         wait_until(lambda: trouble.num_waiting() > 0)
         os.kill(os.getpid(), signal.SIGINT)
 
-    thread = threading.Thread(target=interrupt)
-    out = new_out(env, num)
+    return env, actions, interrupt
+
+
+def test_an_interrupted_step_keeps_the_arrays(trouble, stuck):
+    env, actions, interrupt = stuck
+    out = new_out(env, env.num_envs)
     watch = [weakref.ref(array) for array in (*out[0].values(), *out[1:])]
     try:
-        thread.start()
+        thread = start(interrupt)
         env.step(actions, out=out)
     except KeyboardInterrupt:
         interrupted = True
@@ -208,7 +210,7 @@ def test_an_interrupted_step_keeps_the_arrays(trouble):
     gc.collect()
     assert all(each() is not None for each in watch)
     with pytest.raises(RuntimeError, match="in flight"):
-        env.step(actions, out=new_out(env, num))
+        env.step(actions, out=new_out(env, env.num_envs))
     with pytest.raises(TimeoutError):
         env.recv(timeout=0)
     trouble.set_gate(True)
@@ -220,29 +222,17 @@ def test_an_interrupted_step_keeps_the_arrays(trouble):
     # and lets go of them
     got = given = batch = None
     assert [each() for each in watch] == [None] * 5
-    env.step(np.zeros(num, np.int64))
+    env.step(np.zeros_like(actions))
 
 
-def test_closing_an_interrupted_step(trouble):
+def test_close_after_an_interrupted_step_waits_for_its_threads(trouble, stuck):
     # as above, but the pool ends while a thread writes
-    num = 20_000
-    env = cypool.make("walker/Trouble-v0", num_envs=num, num_threads=2)
-    env.reset()
-    actions = np.zeros(num, np.int64)
-    actions[[0, num // 2]] = trouble.WAIT
-    trouble.set_gate(False, True)
-
-    def interrupt():
-        wait_until(lambda: trouble.num_waiting() > 0)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    thread = threading.Thread(target=interrupt)
-    thread.start()
+    env, actions, interrupt = stuck
+    thread = start(interrupt)
     with pytest.raises(KeyboardInterrupt):
-        env.step(actions, out=new_out(env, num))
+        env.step(actions, out=new_out(env, env.num_envs))
     join(thread)
-    opener = threading.Thread(target=trouble.set_gate, args=[True])
-    opener.start()
+    opener = start(trouble.set_gate, True)
     env.close()
     join(opener)
 
@@ -336,8 +326,7 @@ BAD = {
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
 @pytest.mark.parametrize("what", BAD)
 def test_bad_out_steps_nothing(what, mode, num_threads):
-    env = cypool.make("CartPole-v1", num_envs=NUM, num_threads=num_threads, autoreset_mode=mode)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=NUM, num_threads=num_threads, autoreset_mode=mode))
     with pytest.raises((TypeError, ValueError), match="^out: expected"):
         env.step([0] * NUM, out=BAD[what](new_out(env, NUM)))
     out = new_out(env, NUM)
@@ -350,8 +339,7 @@ def test_bad_out_steps_nothing(what, mode, num_threads):
     ("Blackjack-v1", Lying), ("Blackjack-v1", Raising), ("Blackjack-v1", lambda: (None,) * 3)])
 def test_bad_observations_of_several_parts(walker, id, wrong):
     wrong = wrong()
-    env = cypool.make(id, num_envs=NUM)
-    env.reset()
+    env = started(cypool.make(id, num_envs=NUM))
     _, *flags = env.rollout_buffers(1)[0]
     with pytest.raises((TypeError, ValueError), match="^out: expected"):
         env.step([0] * NUM, out=(wrong, *flags))
@@ -368,9 +356,8 @@ def test_bad_observations_of_several_parts(walker, id, wrong):
     lambda obs: {**obs, "last": obs["last"][:1]}, lambda obs: {**obs, "count": None},
     lambda obs: {"count": obs["count"], 1: obs["last"]}, lambda obs: None, lambda obs: {**obs, "last": np.array(3)},
 ])
-def test_bad_dicts(trouble, bad):
-    env = cypool.make("walker/Trouble-v0", num_envs=3)
-    env.reset()
+def test_bad_dicts_of_observations_are_refused(trouble, bad):
+    env = started(cypool.make("walker/Trouble-v0", num_envs=3))
     obs, *flags = new_out(env, 3)
     with pytest.raises((TypeError, ValueError), match="^out: expected"):
         env.step([0] * 3, out=(bad(obs), *flags))
@@ -382,9 +369,8 @@ def test_bad_dicts(trouble, bad):
 
 
 @pytest.mark.parametrize("rows", [1, NUM - 1, NUM + 1, 100])
-def test_the_number_of_rows(rows):
-    env = cypool.make("CartPole-v1", num_envs=NUM)
-    env.reset()
+def test_wrong_number_of_rows_steps_nothing(rows):
+    env = started(cypool.make("CartPole-v1", num_envs=NUM))
     with pytest.raises(ValueError, match=f"^out: expected arrays of {NUM} rows, got {rows}"):
         env.step([0] * NUM, out=new_out(env, rows))
     with pytest.raises(ValueError, match=f"^out: expected arrays of 2 rows, got {rows}"):
@@ -398,8 +384,7 @@ def test_the_number_of_rows(rows):
 
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
 def test_arrays_share_no_memory(num_threads):
-    env = cypool.make("CartPole-v1", num_envs=NUM, num_threads=num_threads)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=NUM, num_threads=num_threads))
     obs, reward, terminated, truncated = new_out(env, NUM)
     # one after the other is no overlap
     joint = np.zeros(NUM * 24 + 2 * NUM, np.uint8)
@@ -414,15 +399,14 @@ def test_arrays_share_no_memory(num_threads):
     assert side[1].tolist() == [1.0] * NUM
 
 
-def test_where_there_is_none():
+def test_out_is_refused_in_pools_without_it():
     env = cypool.make("CartPole-v1", num_envs=NUM, batch_size=3)
     env.reset()
     with pytest.raises(ValueError, match="^out: expected none in an asynchronous pool"):
         env.step([0] * 3, out=new_out(env, 3))
     env.step([0] * 3)
     for api in ("gym", "dm"):
-        env = cypool.make("CartPole-v1", api, num_envs=NUM)
-        env.reset()
+        env = started(cypool.make("CartPole-v1", api, num_envs=NUM))
         with pytest.raises(TypeError, match="out"):
             env.step([0] * NUM, out=())
     env = cypool.make("CartPole-v1", num_envs=NUM)
@@ -460,8 +444,7 @@ class Liar(np.ndarray):
 
 
 def test_arrays_of_a_class_that_makes_up_its_shape_are_refused():
-    env = cypool.make("CartPole-v1", num_envs=2, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=2, seed=0))
     for name, small in (("reward", np.zeros(3)), ("terminated", np.zeros(3, bool)),
                         ("obs", np.zeros((3, 4), np.float32))):
         buffers = env.rollout_buffers(50)

@@ -23,7 +23,7 @@ def draws(walker):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("low, high", BOUNDS)
-def test_integers(draws, seed, low, high):
+def test_integers_equal_numpy(draws, seed, low, high):
     mine, numpy = np.random.PCG64(seed), np.random.Generator(np.random.PCG64(seed))
     # from the second half of a 64-bit number as well
     for _ in range(3):
@@ -34,7 +34,7 @@ def test_integers(draws, seed, low, high):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_integers_of_many_bounds(draws, seed):
+def test_integers_of_many_bounds_equal_numpy(draws, seed):
     mine, numpy = np.random.PCG64(seed), np.random.Generator(np.random.PCG64(seed))
     bounds = np.random.default_rng(99)
     for bits in range(1, 63):
@@ -47,7 +47,7 @@ def test_integers_of_many_bounds(draws, seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("items", [["J", "Q", "K"], ["C", "D", "H", "S"], list(range(13)), [3], list(range(1000))])
-def test_choice(draws, seed, items):
+def test_choice_equals_numpy(draws, seed, items):
     mine, numpy = np.random.PCG64(seed), np.random.Generator(np.random.PCG64(seed))
     got = draws.draw_integers(mine, 0, len(items), 501)
     assert [items[k] for k in got] == [numpy.choice(items) for _ in range(501)]
@@ -61,7 +61,7 @@ def test_choice(draws, seed, items):
     # the rest of a sum below one goes to the first
     [0.1, 0.2, 0.1], [0.0, 0.5], [0.25],
 ])
-def test_categories(draws, seed, probabilities):
+def test_categories_equal_gymnasium(draws, seed, probabilities):
     mine, numpy = np.random.PCG64(seed), np.random.Generator(np.random.PCG64(seed))
     got = draws.draw_categories(mine, np.cumsum(probabilities).tolist(), 1000)
     assert got == [categorical_sample(probabilities, numpy) for _ in range(1000)]
@@ -70,7 +70,7 @@ def test_categories(draws, seed, probabilities):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 7, 64, 65, 1000])
-def test_shuffle(draws, seed, count):
+def test_shuffle_equals_numpy(draws, seed, count):
     mine, numpy = np.random.PCG64(seed), np.random.Generator(np.random.PCG64(seed))
     # from the second half of a 64-bit number as well
     for _ in range(9):
@@ -82,7 +82,7 @@ def test_shuffle(draws, seed, count):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("low, high", [(0, 1), (-0.05, 0.05), (-3, 1e9)])
-def test_doubles(draws, seed, low, high):
+def test_doubles_equal_numpy(draws, seed, low, high):
     mine, numpy = np.random.PCG64(seed), np.random.Generator(np.random.PCG64(seed))
     assert draws.draw_doubles(mine, low, high, 1000) == numpy.uniform(low, high, 1000).tolist()
     assert draws.draw_doubles(mine, 0, 1, 1000) == [numpy.random() for _ in range(1000)]
@@ -91,7 +91,7 @@ def test_doubles(draws, seed, low, high):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("mean, deviation", [(0, 1), (3.5, 0.001), (-1e9, 1e-3), (0, 1e300), (2, 0)])
-def test_normal(draws, seed, mean, deviation):
+def test_normal_equals_numpy(draws, seed, mean, deviation):
     mine, numpy = np.random.PCG64(seed), np.random.Generator(np.random.PCG64(seed))
     # of many draws some come from the tails, which take several numbers
     got = draws.draw_normals(mine, mean, deviation, 5000)

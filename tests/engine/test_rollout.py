@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from comparing import assert_same
 from pool_arguments import THREADS
+from receiving import started
 from waiting import LIMIT
 from weights import exhaustive, slow
 
@@ -74,7 +75,7 @@ def compare(env, rollout, twin, actions, every=1):
       for each in IDS for num_threads in THREADS),
     (*PYTHON, 0), *slow(*((*PYTHON, num_threads) for num_threads in THREADS[1:]))], ids=str)
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
-def test_equals_steps(walker, id, options, mode, num_threads):
+def test_rollout_equals_steps(walker, id, options, mode, num_threads):
     if "num_workers" not in options:
         options = {**options, "num_threads": num_threads}
     env, twin = pools(id, autoreset_mode=mode, **options)
@@ -140,11 +141,8 @@ def test_actions_that_are_dicts():
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
-def test_errors_name_the_env_and_its_first_step(walker, num_threads):
-    from walker import trouble
-
-    env = cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads, seed=0)
-    env.reset()
+def test_errors_name_the_env_and_its_first_step(trouble, num_threads):
+    env = started(cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads, seed=0))
     actions = np.full((6, 4), trouble.GO)
     actions[2, 1] = actions[3, 3] = actions[5, 1] = trouble.RAISE_STEP
     with pytest.raises(cypool.EnvError, match="env 1, step 2: ") as caught:
@@ -158,7 +156,7 @@ def test_errors_name_the_env_and_its_first_step(walker, num_threads):
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
-def test_out_of_time(num_threads):
+def test_rollout_out_of_time_raises(num_threads):
     (env,) = pools("CartPole-v1", 1, num_threads=num_threads)
     actions = sample(env, 500)
     with pytest.raises(TimeoutError, match="rollout: not done in 0"):
@@ -169,7 +167,7 @@ def test_out_of_time(num_threads):
 
 
 @pytest.mark.parametrize("num_threads", [0, 2])
-def test_ctrl_c(num_threads):
+def test_ctrl_c_ends_a_rollout(num_threads):
     (env,) = pools("Pong-v5", 1, num_envs=2, num_threads=num_threads)
     actions = np.zeros((2000, 2), int)
     signal.setitimer(signal.ITIMER_REAL, 0.1)
@@ -200,7 +198,7 @@ def test_earlier_rollouts_do_not_change():
     assert (env.rollout(actions, buffers).info["elapsed_step"] != seen).any()
 
 
-def test_bad_input():
+def test_bad_input_of_rollout_steps_nothing():
     (env,) = pools("CartPole-v1", 1)
     actions = sample(env, 4)
     for bad, error, message in [
@@ -253,8 +251,7 @@ def test_bad_input():
 @pytest.mark.parametrize("num_envs", [1, 4, 10, 64])
 @pytest.mark.parametrize("id", ["CartPole-v1", "FrozenLake-v1", "InvertedPendulum-v5", *slow("Pong-v5")])
 def test_search_tries_every_sequence(id, num_envs):
-    env = cypool.make(id, num_envs=2, seed=4)
-    env.reset()
+    env = started(cypool.make(id, num_envs=2, seed=4))
     env.step(sample(env, 1)[0])
     state = env.save([1])
     planner = cypool.make(id, num_envs=num_envs, num_threads=2, seed=9, autoreset_mode="Disabled")
@@ -305,8 +302,7 @@ def test_bad_input_of_search():
         env.search(env.save([0]), actions)
     with pytest.raises(ValueError, match="search: expected a synchronous pool with autoreset_mode='Disabled'"):
         cypool.make("CartPole-v1", num_envs=3, batch_size=2, autoreset_mode="Disabled").search(env.save([0]), actions)
-    other = cypool.make("CartPole-v1", precision="fast")
-    other.reset()
+    other = started(cypool.make("CartPole-v1", precision="fast"))
     with pytest.raises(ValueError, match="state: expected one of .*CartPole-v1"):
         planner.search(other.save(), actions)
     with pytest.raises(TypeError, match="state: expected what save"):
@@ -322,8 +318,7 @@ def test_bad_input_of_search():
 
 
 def cypool_state(id):
-    env = cypool.make(id)
-    env.reset()
+    env = started(cypool.make(id))
     return env.save()
 
 
@@ -342,8 +337,7 @@ def test_rollout_calls_few_functions():
 
 
 def test_messages_of_search_name_both_axes():
-    with cypool.make("Pendulum-v1", num_envs=4, autoreset_mode="Disabled", seed=0) as env:
-        env.reset()
+    with started(cypool.make("Pendulum-v1", num_envs=4, autoreset_mode="Disabled", seed=0)) as env:
         state = env.save([0])
         with pytest.raises(ValueError, match=r"expected shape \(K, T, 1\), K sequences of T steps.* got \(256, 30\)"):
             env.search(state, np.zeros((256, 30), np.float32))

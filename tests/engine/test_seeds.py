@@ -5,6 +5,7 @@ import functools
 import gymnasium
 import numpy as np
 import pytest
+from receiving import started
 
 import cypool
 import cypool.compat.envpool as envpool
@@ -13,10 +14,8 @@ pytestmark = pytest.mark.families("atari", "mujoco")
 
 
 def test_a_refused_reset_changes_nothing():
-    env = cypool.make("Breakout-v5", num_envs=2, seed=0)
-    env.reset()
-    twin = cypool.make("Breakout-v5", num_envs=2, seed=0)
-    twin.reset()
+    env = started(cypool.make("Breakout-v5", num_envs=2, seed=0))
+    twin = started(cypool.make("Breakout-v5", num_envs=2, seed=0))
     with pytest.raises(ValueError, match="^seed: expected at least 0, at most 2147483647"):
         env.reset(seed=[5, 2**31])
     assert env.reset()[0].tobytes() == twin.reset()[0].tobytes()
@@ -97,8 +96,7 @@ def test_seeds_of_pools():
 
 def test_np_random_of_what_draws_otherwise_and_of_what_is_in_flight():
     assert not hasattr(cypool.make("Pong-v5"), "np_random") and cypool.make("Pong-v5", seed=1).np_random_seed == (1,)
-    env = cypool.make("CartPole-v1", num_envs=2)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=2))
     env.send([0, 1])
     with pytest.raises(RuntimeError, match="in flight"):
         env.np_random  # noqa: B018

@@ -28,7 +28,7 @@ CREWS = [(0, 5), (1, 5), (2, 5), (5, 5), (0, 2), (1, 2), (2, 2), (5, 3)]
 @pytest.mark.parametrize(("id", "options"), [
     ("CartPole-v1", {"max_episode_steps": 30}), ("walker/Walk-v0", {}), ("walker/Trouble-v0", {"max_episode_steps": 4}),
 ])
-def test_it_goes_on_exactly(walker, id, options, num_threads, batch_size, mode):
+def test_loaded_state_continues_equally(walker, id, options, num_threads, batch_size, mode):
     if id == "walker/Trouble-v0":
         # its actions raise, wait and so on: only some are to be used
         actions = np.random.default_rng(2).choice([0, 0, 0, 6, 7], (NUM, 60))
@@ -56,8 +56,7 @@ def test_every_small_environment_goes_on_exactly(id):
 
 
 def test_options_that_are_arrays():
-    env = cypool.make("FrozenLake-v1", num_envs=2, seed=0, desc=np.array(["SFF", "FHF", "FFG"]))
-    env.reset()
+    env = started(cypool.make("FrozenLake-v1", num_envs=2, seed=0, desc=np.array(["SFF", "FHF", "FFG"])))
     state = pickle.loads(pickle.dumps(env.save()))
     want = [env.step([1, 2])[0].tolist() for _ in range(20)]
     other = cypool.make("FrozenLake-v1", num_envs=2, desc=["SFF", "FHF", "FFG"])
@@ -86,9 +85,8 @@ print(digest.hexdigest())
     ("CartPole-v1", {"max_episode_steps": 30}), ("walker/Walk-v0", {}),
     ("Pong-v5", {"max_episode_steps": 60, "repeat_action_probability": 0.25}),
 ])
-def test_it_goes_on_in_another_process(walker, run_forked, tmp_path, id, options):
-    env = cypool.make(id, num_envs=NUM, num_threads=2, seed=8, **options)
-    env.reset()
+def test_state_continues_equally_in_another_process(walker, run_forked, tmp_path, id, options):
+    env = started(cypool.make(id, num_envs=NUM, num_threads=2, seed=8, **options))
     actions = actions_for(env, 100)
     for t in range(40):
         env.step(actions[:, t])
@@ -105,8 +103,7 @@ def test_it_goes_on_in_another_process(walker, run_forked, tmp_path, id, options
 
 @pytest.mark.parametrize("id", ["CartPole-v1", "Pong-v5"])
 def test_a_saved_state_stays(id):
-    env = cypool.make(id, num_envs=2, seed=0)
-    env.reset()
+    env = started(cypool.make(id, num_envs=2, seed=0))
     env.step([0, 1])
     state = env.save()
     packed = pickle.dumps(state)
@@ -125,8 +122,7 @@ def test_a_saved_state_stays(id):
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
 @pytest.mark.parametrize("id", ["CartPole-v1", "Breakout-v5"])
 def test_branches_of_one_state(id, num_threads):
-    env = cypool.make(id, num_envs=2, seed=1)
-    env.reset()
+    env = started(cypool.make(id, num_envs=2, seed=1))
     for _ in range(5):
         env.step([1, 0])
     state = env.save()
@@ -145,8 +141,7 @@ def test_branches_of_one_state(id, num_threads):
 
 
 def test_rows_of_a_state(walker):
-    env = cypool.make("walker/Trouble-v0", num_envs=4)
-    env.reset()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=4))
     env.step([0, 6, 0, 7])
     env.step([0, 0, 6, 0], [0, 1, 2, 3])
     state = env.save()
@@ -193,9 +188,8 @@ def test_envs_that_were_never_reset(walker, num_threads, batch_size):
 
 
 def test_options_of_each_env():
-    env = cypool.make("CartPole-v1", num_envs=3, seed=0,
-                      env_options=[{"sutton_barto_reward": k == 1} for k in range(3)])
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=3, seed=0,
+                              env_options=[{"sutton_barto_reward": k == 1} for k in range(3)]))
     state = env.save()
     env.load(state[[2, 1, 0]], [0, 1, 2])
     with pytest.raises(ValueError, match="^state: expected one of .*False.* for env 0, got .*True"):
@@ -204,11 +198,8 @@ def test_options_of_each_env():
 
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
 @pytest.mark.parametrize("batch_size", [4, 2])
-def test_dm_step_types(walker, num_threads, batch_size):
-    from walker import trouble
-
-    env = cypool.make("walker/Trouble-v0", "dm", num_envs=4, batch_size=batch_size, num_threads=num_threads)
-    started(env)
+def test_loaded_state_has_its_dm_step_types(trouble, num_threads, batch_size):
+    env = started(cypool.make("walker/Trouble-v0", "dm", num_envs=4, batch_size=batch_size, num_threads=num_threads))
     first, mid, last = dm_env.StepType.FIRST, dm_env.StepType.MID, dm_env.StepType.LAST
 
     def step(actions):
@@ -244,9 +235,8 @@ def test_dm_step_types(walker, num_threads, batch_size):
 
 
 @pytest.mark.parametrize("id", ["CartPole-v1", "Pong-v5"])
-def test_the_gym_api(id):
-    env = cypool.make(id, "gym", num_envs=3, seed=2)
-    env.reset()
+def test_loaded_state_continues_equally_in_gym(id):
+    env = started(cypool.make(id, "gym", num_envs=3, seed=2))
     for _ in range(5):
         last = env.step([0, 1, 0])[0]
     state = env.save()
@@ -261,7 +251,7 @@ def test_the_gym_api(id):
 
 @pytest.mark.parametrize("id", ["CartPole-v1", "Pong-v5"])
 @pytest.mark.parametrize("kind", ["gymnasium", "legacy", "dm"])
-def test_the_faces_of_envpool(id, kind):
+def test_loaded_state_continues_equally_in_envpools_apis(id, kind):
     def make():
         return envpool.make(id, "dm" if kind == "dm" else "gym", legacy=kind == "legacy", num_envs=3, seed=2)
 
@@ -290,8 +280,7 @@ def test_the_faces_of_envpool(id, kind):
 
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
 def test_a_state_without_statistics_where_there_are_some(num_threads):
-    env = cypool.make("CartPole-v1", num_envs=NUM, num_threads=num_threads, max_episode_steps=8, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=NUM, num_threads=num_threads, max_episode_steps=8, seed=0))
     for _ in range(5):
         env.step([0, 1] * 2 + [0])
     state = env.save()

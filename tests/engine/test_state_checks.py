@@ -3,13 +3,14 @@ import hashlib
 import json
 import pickle
 import re
-import threading
 import zlib
 from contextlib import suppress
 
 import gymnasium
 import numpy as np
 import pytest
+from engine.threads import start
+from receiving import started
 from waiting import join
 
 import cypool
@@ -64,8 +65,7 @@ TOY = [
 
 @pytest.mark.parametrize(("id", "options", "bad"), TOY, ids=[f"{id} {options}" for id, options, _ in TOY])
 def test_numbers_out_of_range(id, options, bad):
-    env = cypool.make(id, seed=0, **options)
-    env.reset()
+    env = started(cypool.make(id, seed=0, **options))
     env.step(env.action_space.sample())
     state = env.save()
     own = state.rows[0]["own"]
@@ -77,8 +77,7 @@ def test_numbers_out_of_range(id, options, bad):
 
 
 def test_a_ball_in_the_last_row_falls_no_further():
-    env = cypool.make("Catch-v0", seed=0)
-    env.reset()
+    env = started(cypool.make("Catch-v0", seed=0))
     state = env.save()
     env.load(edited(state, put(state.rows[0]["own"], 0, 9)))
     obs, _, terminated, _, _ = env.step([1])
@@ -87,8 +86,7 @@ def test_a_ball_in_the_last_row_falls_no_further():
 
 def test_steps_are_counted_to_the_last_number():
     for id in ("CartPole-v1", "Pendulum-v1"):
-        env = cypool.make(id, seed=0, episode_statistics=True)
-        env.reset()
+        env = started(cypool.make(id, seed=0, episode_statistics=True))
         row = env.save().rows[0]
         with pytest.raises(ValueError, match="elapsed_step: expected 0 to 2147483646, got 2147483647"):
             env.load(State([0], [{**row, "elapsed_step": 2**31 - 1}]))
@@ -103,8 +101,7 @@ def test_steps_are_counted_to_the_last_number():
 @pytest.mark.parametrize("id", ["Pong-v5", "Pitfall2-v5", "MontezumaRevenge-v5", "Klax-v5"])
 def test_damaged_atari_states(id):
     """Games with all kinds of cartridges that have something to save."""
-    env = cypool.make(id, seed=0, obs_type="ram", stack_num=1)
-    env.reset()
+    env = started(cypool.make(id, seed=0, obs_type="ram", stack_num=1))
     for _ in range(5):
         env.step([2])
     state = env.save()
@@ -129,8 +126,7 @@ def test_damaged_atari_states(id):
 
 
 def test_numbers_that_ale_would_trust():
-    env = cypool.make("Pitfall2-v5", seed=0)
-    env.reset()
+    env = started(cypool.make("Pitfall2-v5", seed=0))
     state = env.save()
     own = state.rows[0]["own"]
     unpacked = zlib.decompress(own[0])
@@ -153,8 +149,7 @@ def test_numbers_that_ale_would_trust():
 
 
 def test_a_bool_of_ale_that_is_neither():
-    env = cypool.make("ChopperCommand-v5", seed=0)
-    env.reset()
+    env = started(cypool.make("ChopperCommand-v5", seed=0))
     state = env.save()
     own = state.rows[0]["own"]
     unpacked = bytearray(zlib.decompress(own[0]))
@@ -166,8 +161,7 @@ def test_a_bool_of_ale_that_is_neither():
 
 def test_indices_of_mujoco():
     mujoco = pytest.importorskip("mujoco")
-    env = cypool.make("Ant-v5", seed=0, frame_stack=2, randomize={"body_mass": (0.5, 2)}, width=60, height=44)
-    env.reset()
+    env = started(cypool.make("Ant-v5", seed=0, frame_stack=2, randomize={"body_mass": (0.5, 2)}, width=60, height=44))
     env.step(env.action_space.sample())
     state = env.save()
     packed, time, awake, newest, info, drawn, view, version = state.rows[0]["own"]
@@ -199,8 +193,7 @@ def test_indices_of_mujoco():
 def test_integers_of_a_model_are_in_no_state():
     """MuJoCo derives some of them from randomized fields; an index from a state could point anywhere."""
     pytest.importorskip("gymnasium_robotics")
-    with cypool.make("FetchReach-v4", seed=0, num_threads=0, randomize={"body_mass": (0.5, 2)}) as env:
-        env.reset()
+    with started(cypool.make("FetchReach-v4", seed=0, num_threads=0, randomize={"body_mass": (0.5, 2)})) as env:
         state = env.save()
         own = state.rows[0]["own"]
         *before, contents = own[4]
@@ -237,8 +230,7 @@ BAD_KEYS = [(ZEROS, 624, "expected an MT19937 whose key is not zero, got"),
 def test_streams_of_pools(id):
     if id == "Reacher-v5":
         pytest.importorskip("mujoco")
-    env = cypool.make(id, seed=0)
-    env.reset()
+    env = started(cypool.make(id, seed=0))
     state = env.save()
     row = state.rows[0]
     for numbers, message in BAD_PCG64:
@@ -253,8 +245,7 @@ def test_streams_of_pools(id):
 
 def test_streams_of_dm_control():
     pytest.importorskip("dm_control")
-    env = cypool.make("dm_control/cartpole-swingup-v0", seed=0)
-    env.reset()
+    env = started(cypool.make("dm_control/cartpole-swingup-v0", seed=0))
     state = env.save()
     key, pos, *others = state.rows[0]["own"][4]
     for bad, at, message in BAD_KEYS:
@@ -266,8 +257,7 @@ def test_streams_of_dm_control():
 
 
 def test_streams_of_atari():
-    env = cypool.make("Pong-v5", seed=0, obs_type="ram", stack_num=1)
-    env.reset()
+    env = started(cypool.make("Pong-v5", seed=0, obs_type="ram", stack_num=1))
     state = env.save()
     own = state.rows[0]["own"]
     numbers = own[2].split()
@@ -318,8 +308,7 @@ def test_streams_that_two_threads_check_at_once():
         def state(self, state):
             np.random.PCG64.state.__set__(self, state)
             if state == mine:
-                thread = threading.Thread(target=lambda: taken.append(check_stream("y", theirs, PCG64)))
-                thread.start()
+                thread = start(lambda: taken.append(check_stream("y", theirs, PCG64)))
                 join(thread)
 
     assert check_stream("x", mine, PCG64) == mine
@@ -327,8 +316,7 @@ def test_streams_that_two_threads_check_at_once():
 
 
 def test_rows_that_change_while_they_are_checked():
-    env = cypool.make("Catch-v0", num_envs=2, seed=0)
-    env.reset()
+    env = started(cypool.make("Catch-v0", num_envs=2, seed=0))
     state = env.save()
     row = dict(state.rows[0])
 
@@ -363,8 +351,7 @@ class Counter(gymnasium.Env):
 
 
 def test_states_of_python_stay_out_of_the_plain_format():
-    env = cypool.from_factories([Counter], num_workers=0)
-    env.reset()
+    env = started(cypool.from_factories([Counter], num_workers=0))
     env.step([0])
     state = env.save()
     for give in (state.to_bytes, lambda: state.save("never_written")):
@@ -385,9 +372,8 @@ def test_states_of_python_stay_out_of_the_plain_format():
     ("CartPole-v1", {}), ("FrozenLake-v1", {"desc": ["SF", "HG"]}), ("Blackjack-v1", {}), ("Acrobot-v1", {}),
     ("Taxi-v3", {}), ("Pong-v5", {"frame_skip": (2, 5), "preset": "gymnasium"}),
     ("Ant-v5", {"randomize": {"body_mass": (0.5, 2)}, "default_camera_config": {"lookat": (0, 0, 1)}})])
-def test_files(tmp_path, id, options):
-    env = cypool.make(id, num_envs=3, seed=0, episode_statistics=True, **options)
-    env.reset()
+def test_state_from_a_file_continues_equally(tmp_path, id, options):
+    env = started(cypool.make(id, num_envs=3, seed=0, episode_statistics=True, **options))
     for _ in range(3):
         env.step(env.action_space.sample())
     state = env.save()
@@ -431,9 +417,8 @@ def signed(text, blobs=b""):
     return MAGIC + hashlib.sha256(body).digest() + body
 
 
-def test_damaged_files(tmp_path):
-    env = cypool.make("CartPole-v1", num_envs=2, seed=0)
-    env.reset()
+def test_damaged_files_are_refused(tmp_path):
+    env = started(cypool.make("CartPole-v1", num_envs=2, seed=0))
     data = env.save().to_bytes()
     random = np.random.default_rng(0)
     for _ in range(200):
@@ -480,8 +465,7 @@ def test_damaged_files(tmp_path):
     with pytest.raises(OSError):
         cypool.load_state(tmp_path / "none")
     (tmp_path / "empty").touch()
-    with cypool.make("CartPole-v1") as other:
-        other.reset()
+    with started(cypool.make("CartPole-v1")) as other:
         other.save().save(tmp_path / "state")
         cypool.history(other).save(tmp_path / "history")
         for name, got in (("history", "a history, which cypool.load_history reads"), ("empty", "nothing: it is empty")):
@@ -514,7 +498,7 @@ def test_check_state():
             check_state(values, *kinds)
 
 
-def test_unpack():
+def test_unpack_refuses_damaged_bytes():
     packed = zlib.compress(b"0" * 1000)
     assert unpack(packed, 1000) == b"0" * 1000
     for bad, kind in ((packed[:-1], ValueError), (packed + b"0", ValueError), (b"", ValueError),

@@ -5,6 +5,7 @@ import dm_env
 import numpy as np
 import pytest
 from pool_arguments import MODES
+from receiving import receive_pending
 from saving import make, started
 
 import cypool
@@ -13,10 +14,7 @@ from cypool.state import State
 pytestmark = pytest.mark.families("atari")
 
 
-def test_calls_at_the_wrong_time(walker):
-    from walker import trouble
-
-    trouble.set_gate(True)
+def test_calls_at_the_wrong_time(trouble):
     for batch_size in (4, 2):
         env = cypool.make("walker/Trouble-v0", num_envs=4, batch_size=batch_size, num_threads=2)
         for call in (env.save, env.render, lambda env=env: env.save([1])):
@@ -43,9 +41,8 @@ def test_calls_at_the_wrong_time(walker):
                 call()
 
 
-def test_wrong_arguments(walker):
-    env = cypool.make("CartPole-v1", num_envs=3, seed=0)
-    env.reset()
+def test_wrong_arguments_change_nothing(walker):
+    env = started(cypool.make("CartPole-v1", num_envs=3, seed=0))
     for _ in range(4):
         env.step([0, 1, 0])
     state = env.save()
@@ -65,8 +62,7 @@ def test_wrong_arguments(walker):
         env.load(state[[]])
     with pytest.raises(ValueError, match=r"^env_id: expected ids in \[0, 3\), got 3"):
         env.load(state, [1, 2, 3])
-    big = cypool.make("CartPole-v1", num_envs=9)
-    big.reset()
+    big = started(cypool.make("CartPole-v1", num_envs=9))
     with pytest.raises(ValueError, match=r"^state: expected rows of environments in \[0, 3\), or env_id"):
         env.load(big.save())
     for bad in (None, 3, {}, state.rows, pickle.dumps(state), env):
@@ -89,21 +85,18 @@ def tampered(row, **changes):
 
 
 def hit(row, k, value):
-    """The row with another k-th part of the environment's own state."""
-    own = list(row["own"])
-    own[k] = value
-    return tuple(own)
+    """The environment's own state with another k-th part."""
+    return (*row["own"][:k], value, *row["own"][k + 1:])
 
 
 @pytest.mark.parametrize("batch_size", [2, 1])
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
 @pytest.mark.parametrize("id", ["CartPole-v1", "Pong-v5"])
-def test_tampered_rows(id, num_threads, batch_size):
+def test_tampered_rows_are_refused(id, num_threads, batch_size):
     env = started(cypool.make(id, num_envs=2, num_threads=num_threads, batch_size=batch_size, seed=5))
     for _ in range(3):
         env.send([1, 0], [0, 1])
-        while env._pool.num_pending:
-            env.recv()
+        receive_pending(env)
     state = env.save()
     row = state.rows[0]
     # these are refused before anything happens
@@ -162,9 +155,7 @@ def test_tampered_rows(id, num_threads, batch_size):
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
-def test_environments_that_raise(walker, monkeypatch, num_threads, mode):
-    from walker import trouble
-
+def test_save_load_and_render_that_raise_cost_one_episode(trouble, monkeypatch, num_threads, mode):
     env = make("walker/Trouble-v0", mode, num_threads, num_envs=3)
     env.reset()
     env.step([0] * 3)
@@ -188,9 +179,8 @@ def test_environments_that_raise(walker, monkeypatch, num_threads, mode):
     assert env.step([0] * 3)[0]["count"].tolist() == [[2, -2]] * 3
 
 
-def test_environments_without(walker):
-    env = cypool.make("walker/Bare-v0", num_envs=2)
-    env.reset()
+def test_save_load_and_render_without_a_method_are_refused(walker):
+    env = started(cypool.make("walker/Bare-v0", num_envs=2))
     for name in ("save", "render"):
         with pytest.raises(NotImplementedError, match=f"^{name}: Bare has none"):
             getattr(env, name)()
@@ -204,9 +194,7 @@ def test_environments_without(walker):
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
-def test_a_state_of_one_that_has_raised(walker, num_threads, mode):
-    from walker import trouble
-
+def test_a_state_of_one_that_has_raised(trouble, num_threads, mode):
     env = make("walker/Trouble-v0", mode, num_threads, num_envs=3)
     env.reset()
     env.step([0] * 3)
@@ -237,9 +225,7 @@ def test_a_state_of_one_that_has_raised(walker, num_threads, mode):
 
 
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
-def test_a_state_between_an_end_and_a_reset_that_fails(walker, num_threads):
-    from walker import trouble
-
+def test_a_state_between_an_end_and_a_reset_that_fails(trouble, num_threads):
     env = make("walker/Trouble-v0", "NextStep", num_threads, num_envs=2)
     env.reset()
     env.step([0, trouble.FAIL_NEXT_RESET])
@@ -255,8 +241,7 @@ def test_a_state_between_an_end_and_a_reset_that_fails(walker, num_threads):
 
 
 def test_dm_step_types_after_a_load_that_failed(walker):
-    env = cypool.make("walker/Trouble-v0", "dm", num_envs=4)
-    env.reset()
+    env = started(cypool.make("walker/Trouble-v0", "dm", num_envs=4))
     over = env.step([0, 6, 0, 0]) and env.save()
     env.step([0] * 4)
     running = env.save()

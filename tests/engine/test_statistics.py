@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from pool_arguments import THREADS
+from receiving import started
 
 import cypool
 
@@ -94,7 +95,7 @@ class Book:
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
-def test_some_environments_only(walker, num_threads):
+def test_statistics_of_steps_of_some_equal_the_book(walker, num_threads):
     env = cypool.make("walker/Walk-v0", num_envs=NUM, num_threads=num_threads, seed=0, episode_statistics=True)
     random = np.random.default_rng(num_threads)
     book, ends = Book(NUM), 0
@@ -111,7 +112,7 @@ def test_some_environments_only(walker, num_threads):
 
 @pytest.mark.parametrize("num_threads", THREADS)
 @pytest.mark.parametrize("api", ["gymnasium", "gym"])
-def test_asynchronous(walker, num_threads, api):
+def test_statistics_of_asynchronous_pools_equal_the_book(walker, num_threads, api):
     env = cypool.make("walker/Walk-v0", api, num_envs=NUM, batch_size=3, num_threads=num_threads, seed=0,
                       episode_statistics=True)
     random = np.random.default_rng(0)
@@ -136,11 +137,9 @@ def test_asynchronous(walker, num_threads, api):
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
-def test_classic_gym(num_threads):
-    env, reference = (cypool.make("CartPole-v1", api, num_envs=NUM, num_threads=num_threads, seed=0,
-                                  episode_statistics=True) for api in ("gym", "gymnasium"))
-    env.reset()
-    reference.reset()
+def test_statistics_in_gym_equal_those_in_gymnasium(num_threads):
+    env, reference = (started(cypool.make("CartPole-v1", api, num_envs=NUM, num_threads=num_threads, seed=0,
+                                          episode_statistics=True)) for api in ("gym", "gymnasium"))
     for t in range(200):
         *_, info = env.step([t % 2] * NUM)
         *_, expected = reference.step([t % 2] * NUM)
@@ -168,9 +167,8 @@ def test_atari_sums_what_is_not_clipped(num_threads):
 @pytest.mark.parametrize("num_threads", THREADS)
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
 def test_an_environment_that_raises(trouble, num_threads, mode):
-    env = cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads, autoreset_mode=mode,
-                      episode_statistics=True)
-    env.reset()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=4, num_threads=num_threads, autoreset_mode=mode,
+                              episode_statistics=True))
     env.step([trouble.GO] * 4)
     with pytest.raises(cypool.EnvError) as caught:
         env.step([trouble.GO, trouble.RAISE_STEP, trouble.RAISE_OBSERVE, trouble.TERMINATE])
@@ -193,8 +191,7 @@ def test_an_environment_that_raises(trouble, num_threads, mode):
 
 @pytest.mark.parametrize("num_threads", THREADS)
 def test_a_reset_that_raises(trouble, num_threads):
-    env = cypool.make("walker/Trouble-v0", num_envs=2, num_threads=num_threads, episode_statistics=True)
-    env.reset()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=2, num_threads=num_threads, episode_statistics=True))
     assert env.step([trouble.GO, trouble.FAIL_NEXT_RESET])[4]["episode"]["l"].tolist() == [0, 1]
     with pytest.raises(cypool.EnvError) as caught:
         env.step([trouble.GO] * 2)
@@ -203,8 +200,7 @@ def test_a_reset_that_raises(trouble, num_threads):
 
 
 def test_arrays_once_handed_out_never_change(walker):
-    env = cypool.make("walker/Walk-v0", num_envs=NUM, num_threads=2, seed=0, episode_statistics=True)
-    env.reset()
+    env = started(cypool.make("walker/Walk-v0", num_envs=NUM, num_threads=2, seed=0, episode_statistics=True))
     kept = []
     for t in range(300):
         *_, info = env.step([t % 3] * NUM)
@@ -216,7 +212,7 @@ def test_arrays_once_handed_out_never_change(walker):
         assert [array.tobytes() for array in arrays] == then
 
 
-def test_who_has_them():
+def test_statistics_that_cannot_be_are_refused():
     for value in (1, "yes", None):
         with pytest.raises(TypeError, match="^episode_statistics: expected True or False"):
             cypool.make("CartPole-v1", episode_statistics=value)

@@ -3,10 +3,12 @@ import copy
 import gc
 import os
 import pickle
-import threading
+from functools import partial
 
 import numpy as np
 import pytest
+from engine.threads import at_once, await_tasks, start, tasks
+from receiving import receive_pending, started
 from waiting import attempts, join, wait_until
 from weights import slow
 
@@ -16,16 +18,6 @@ from cypool.engine.engine import worth_waking
 
 pytestmark = pytest.mark.families("atari")
 THREADS = [1, 2, 5]
-
-
-def tasks():
-    """The threads of this process."""
-    return set(os.listdir("/proc/self/task"))
-
-
-def await_tasks(before):
-    """Waits until no other threads are left: one that was joined is listed for a moment longer."""
-    wait_until(lambda: not tasks() - before)
 
 
 def history(env, num_steps=150):
@@ -39,8 +31,7 @@ def history(env, num_steps=150):
                              info["elapsed_step"][row]))
         ids = info["env_id"]
         env.send([(len(shown[i]) * 7 + i) // 3 % 2 for i in ids.tolist()], ids)
-    while env._pool.num_pending:
-        env.recv()
+    receive_pending(env)
     return shown
 
 
@@ -83,10 +74,7 @@ def test_pools_at_once_from_several_python_threads(num_threads):
             got[k] = history(env, 60)
 
     with cypool.ThreadPool(num_threads) as threads:
-        users = [threading.Thread(target=use, args=[k]) for k in range(2 * len(POOLS))]
-        for user in users:
-            user.start()
-        join(*users)
+        at_once(*(partial(use, k) for k in range(2 * len(POOLS))))
         assert threads.num_pools == 0
     for k in range(2 * len(POOLS)):
         check_histories(got[k], want[k % len(POOLS)])
@@ -110,10 +98,7 @@ def test_many_pools_made_and_closed_at_once(trouble):
 
     done = []
     with cypool.ThreadPool(3) as threads:
-        users = [threading.Thread(target=churn, args=[seed]) for seed in range(5)]
-        for user in users:
-            user.start()
-        join(*users)
+        at_once(*(partial(churn, seed) for seed in range(5)))
         gc.collect()
         assert threads.num_pools == 0
     assert len(done) == 200
@@ -127,12 +112,13 @@ def test_a_busy_pool_does_not_keep_the_threads_to_itself():
 
         def feed():
             # sends come faster than steps: there is always something to do here
-            while not stop:
+            for _ in attempts():
+                if stop:
+                    return
                 ids = busy.recv()[4]["env_id"]
                 busy.send(np.zeros(len(ids), np.int64), ids)
 
-        feeder = threading.Thread(target=feed)
-        feeder.start()
+        feeder = start(feed)
         for _ in range(20):
             with cypool.make("CartPole-v1", num_envs=4, batch_size=2, thread_pool=threads) as env:
                 env.reset()
@@ -145,10 +131,7 @@ def test_a_busy_pool_does_not_keep_the_threads_to_itself():
 @pytest.mark.parametrize("batch_size", [2, 1])
 def test_a_blocked_pool_does_not_keep_others_from_closing(trouble, batch_size):
     threads = cypool.ThreadPool(2)
-    blocked = cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, thread_pool=threads)
-    blocked.async_reset()
-    blocked.recv()
-    blocked.recv()
+    blocked = started(cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, thread_pool=threads))
     for _ in range(5):
         other = cypool.make("walker/Trouble-v0", num_envs=2, batch_size=batch_size, thread_pool=threads)
         other.reset()
@@ -164,7 +147,7 @@ def test_a_blocked_pool_does_not_keep_others_from_closing(trouble, batch_size):
     threads.close()
 
 
-def test_close(trouble):
+def test_close_is_refused_while_pools_use_the_threads(trouble):
     before = tasks()
     threads = cypool.ThreadPool(3)
     assert len(tasks() - before) == 3
@@ -186,15 +169,11 @@ def test_close(trouble):
 
 def test_close_while_a_pool_is_being_closed(trouble):
     threads = cypool.ThreadPool(1)
-    env = cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, thread_pool=threads)
-    env.async_reset()
-    env.recv()
-    env.recv()
+    env = started(cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, thread_pool=threads))
     trouble.set_gate(False)
     env.send([trouble.WAIT], [0])
     wait_until(lambda: trouble.num_waiting() > 0)
-    closer = threading.Thread(target=env.close)
-    closer.start()
+    closer = start(env.close)
     with pytest.raises(cypool.ClosedError):
         for _ in attempts():
             try:
@@ -222,15 +201,12 @@ def test_close_from_several_python_threads():
     before = tasks()
     for _ in range(50):
         threads = cypool.ThreadPool(4)
-        closers = [threading.Thread(target=threads.close) for _ in range(4)]
-        for closer in closers:
-            closer.start()
-        join(*closers)
+        at_once(*[threads.close] * 4)
     await_tasks(before)
 
 
 @pytest.mark.parametrize("order", ["threads, env", "env, threads", "both at once"])
-def test_del_in_either_order(order):
+def test_threads_end_in_either_order_of_del(order):
     before = tasks()
     threads = cypool.ThreadPool(2)
     env = cypool.make("CartPole-v1", num_envs=40, batch_size=20, thread_pool=threads)
@@ -354,50 +330,7 @@ print("ok")
     assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
 
 
-@pytest.mark.families("atari")
-@pytest.mark.parametrize("ending", ["", "del threads", "env.recv()", "raise SystemExit(0)", "pong.close()"])
-def test_exit_with_work_in_flight(run_forked, ending):
-    done = run_forked(f"""
-import cypool
-threads = cypool.ThreadPool(3)
-env = cypool.make("CartPole-v1", num_envs=64, batch_size=16, thread_pool=threads)
-pong = cypool.make("Pong-v5", num_envs=4, batch_size=2, thread_pool=threads)
-env.async_reset(); pong.async_reset()
-{ending}
-""")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-def test_exit_while_a_daemon_thread_waits(run_forked):
-    done = run_forked("""
-import threading, cypool, walker
-from walker import trouble
-threads = cypool.ThreadPool(2)
-env = cypool.make("walker/Trouble-v0", num_envs=2, batch_size=1, thread_pool=threads)
-env.async_reset(); env.recv(); env.recv()
-trouble.set_gate(False)
-env.send([trouble.WAIT], [0])
-def wait():
-    while True:
-        try:
-            env.recv()
-        except RuntimeError:
-            # the main thread was just looking
-            pass
-
-threading.Thread(target=wait, daemon=True).start()
-message = ""
-# until the daemon is in its call
-while "one thread at a time" not in message:
-    try:
-        env.send([0], [0])
-    except RuntimeError as error:
-        message = str(error)
-""")
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_fork(run_forked):
+def test_pools_in_a_fork_raise_and_the_parent_continues(run_forked):
     done = run_forked("""
 import os, sys, warnings, cypool
 # Python 3.12 warns of forks in a process with threads
@@ -474,8 +407,7 @@ def test_errors_of_environments(trouble, num_threads):
             with cypool.make("walker/Trouble-v0", num_envs=200, batch_size=batch_size, thread_pool=threads) as env:
                 env.async_reset()
                 ids = env.recv()[4]["env_id"]
-                while env._pool.num_pending:
-                    env.recv()
+                receive_pending(env)
                 actions = [trouble.RAISE_STEP, trouble.CPP_THROW, trouble.RAISE_OBSERVE]
                 with pytest.raises(cypool.EnvError) as caught:
                     env.step([actions[k % 3] for k in range(len(ids))], ids)
@@ -483,7 +415,7 @@ def test_errors_of_environments(trouble, num_threads):
                 assert not env.step([trouble.GO] * len(ids), ids)[3].any()
 
 
-def test_arguments():
+def test_bad_arguments_are_named():
     for bad, kind in (("two", TypeError), (2.0, TypeError), (True, TypeError), (0, ValueError), (5000, ValueError)):
         with pytest.raises(kind, match="^num_threads"):
             cypool.ThreadPool(bad)
@@ -516,21 +448,22 @@ def test_bad_affinity(bad, kind):
     await_tasks(before)
 
 
-@pytest.mark.parametrize(("make", "count"), [
-    ("cypool.ThreadPool(3, wish)", 3),
-    ("cypool.make('CartPole-v1', num_envs=9, num_threads=4, thread_affinity=wish)", 3),
-    ("cypool.make('CartPole-v1', num_envs=9, batch_size=4, num_threads=3, thread_affinity=wish)", 3),
-    ("pickle.loads(pickle.dumps(cypool.make('CartPole-v1', num_envs=9, num_threads=1, thread_affinity=wish)))", 0),
-])
-@pytest.mark.parametrize("wish", [OWN[-1:], OWN, [OWN[0], OWN[0], OWN[-1]]], ids=str)
-def test_threads_run_where_they_shall(run_forked, make, count, wish):
+@pytest.mark.parametrize("make, wish, count", [
+    *((make, wish, count) for wish in (OWN[-1:], OWN, [OWN[0], OWN[0], OWN[-1]]) for make, count in (
+        ("cypool.ThreadPool(3, {wish})", 3),
+        ("cypool.make('CartPole-v1', num_envs=9, num_threads=4, thread_affinity={wish})", 3),
+        ("cypool.make('CartPole-v1', num_envs=9, batch_size=4, num_threads=3, thread_affinity={wish})", 3),
+        ("pickle.loads(pickle.dumps(cypool.make('CartPole-v1', num_envs=9, num_threads=1, thread_affinity={wish})))",
+         0))),
+    *((f"envpool.make_gymnasium('CartPole-v1', num_envs=8, num_threads=3, thread_affinity_offset={offset})",
+       [OWN[(offset + k) % len(OWN)] for k in range(2)], 2) for offset in (0, 1, 100))], ids=str)
+def test_threads_run_on_the_cpus_of_their_affinity(run_forked, make, wish, count):
     expected = sorted(str(wish[k % len(wish)]) for k in range(count))
     done = run_forked(f"""
-import os, pickle, re, numpy, cypool
-wish = {wish}
+import os, pickle, re, numpy, cypool, cypool.compat.envpool as envpool
 own = os.sched_getaffinity(0)
 before = set(os.listdir("/proc/self/task"))
-threads = {make}
+threads = {make.format(wish=wish)}
 masks = None
 # each says so itself, soon after it has begun; the test's time limit ends this loop
 while masks != {expected}:
@@ -543,25 +476,7 @@ print("ok")
     assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
 
 
-@pytest.mark.parametrize("offset", [0, 1, 100])
-def test_affinity_of_envpools_kind(run_forked, offset):
-    expected = sorted(str(OWN[(offset + k) % len(OWN)]) for k in range(2))
-    done = run_forked(f"""
-import os, re, numpy, cypool.compat.envpool as envpool
-before = set(os.listdir("/proc/self/task"))
-env = envpool.make_gymnasium("CartPole-v1", num_envs=8, num_threads=3, thread_affinity_offset={offset})
-masks = None
-while masks != {expected}:
-    masks = sorted(re.search("Cpus_allowed_list:\\\\s*(.*)", open(f"/proc/self/task/{{tid}}/status").read())[1]
-                   for tid in set(os.listdir("/proc/self/task")) - before)
-env.reset()
-env.close()
-print("ok")
-""")
-    assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
-
-
-def test_memory_nodes(tmp_path, monkeypatch):
+def test_numa_fills_memory_nodes_in_turn(tmp_path, monkeypatch):
     assert cpus.numa_nodes(tmp_path) == []
     for node, text in (("node0", "0-3,8-9\n"), ("node10", "\n"), ("node2", "5\n"), ("nodes", "7\n")):
         (tmp_path / node).mkdir()
@@ -582,7 +497,7 @@ def test_memory_nodes(tmp_path, monkeypatch):
         assert cpus.affinity("numa", num_threads) == expected
 
 
-def test_quotas_of_control_groups(tmp_path, monkeypatch):
+def test_quota_of_control_groups_limits_available_cpus(tmp_path, monkeypatch):
     """Made-up files: a quota counts wherever it is between the process's own group and the mount point."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(64)))
 

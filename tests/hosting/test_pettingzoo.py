@@ -7,15 +7,16 @@ import signal
 import sys
 import warnings
 
-import cloudpickle
 import gymnasium
 import numpy as np
 import pytest
 from pettingzoo import ParallelEnv
 from pool_arguments import MODES
+from receiving import started
 from weights import slow
 
 import cypool
+from cypool.api.pettingzoo import ParallelEnv as Ours
 from cypool.hosting.spaces import attribute_of
 
 with warnings.catch_warnings():
@@ -27,8 +28,6 @@ pytestmark = [pytest.mark.filterwarnings("ignore:The old environment creation"),
               # of Box2D's module, which does not survive it as an error
               pytest.mark.filterwarnings("ignore:builtin type .* has no __module__"),
               pytest.mark.filterwarnings("ignore:.*You are calling render method without")]
-# workers do not find this module
-cloudpickle.register_pickle_by_value(sys.modules[__name__])
 BAD = ("shape", "dtype", "leaves", "stays", "raises", "names")
 
 
@@ -98,9 +97,8 @@ class Mortal(ParallelEnv):
         return seen, reward, terminated, truncated, {agent: {"number": len(was)} for agent in was}
 
 
-def made(name, **options):
-    module = importlib.import_module(name)
-    return getattr(module, "parallel_env", None)(**options)
+# for two pools
+NOTHING = {"red": np.zeros((2, 4), int), "blue": np.zeros((2, 2, 2), np.float32)}
 
 
 REAL = [("butterfly/knights_archers_zombies_v11", {"max_cycles": 60}),
@@ -135,17 +133,13 @@ def compare(env, other, seeds, steps=200):
 
 # the engine looks at the flags of eight agents at a time
 @pytest.mark.parametrize("reds, seeds", [(3, 30), (5, 10), (17, 10)])
-def test_a_toy_whose_agents_die_and_come(reds, seeds):
+def test_agents_that_die_and_come_equal_pettingzoo(reds, seeds):
     made = functools.partial(Mortal, reds=reds)
     pool = cypool.from_factories([made], autoreset_mode="Disabled", num_workers=0)
-    from cypool.api.pettingzoo import ParallelEnv as Ours
-
     assert compare(Ours(pool), made(), range(seeds)) > 100
 
 
 def test_a_toy_passes_pettingzoos_test():
-    from cypool.api.pettingzoo import ParallelEnv as Ours
-
     parallel_api_test(Ours(cypool.from_factories([Mortal], autoreset_mode="Disabled", num_workers=0)), num_cycles=1)
 
 
@@ -155,11 +149,11 @@ def test_environments_of_pettingzoo(name, options):
         pytest.skip("pymunk is not installed")
     module = "pettingzoo." + name.replace("/", ".")
     env = cypool.parallel_env(f"pettingzoo:{name}", **options)
-    assert compare(env, made(module, **options), [0, 1]) > 15
+    assert compare(env, importlib.import_module(module).parallel_env(**options), [0, 1]) > 15
     env.close()
 
 
-def test_turns():
+def test_turns_equal_pettingzoo():
     from pettingzoo.classic import connect_four_v3
 
     env = cypool.parallel_env("pettingzoo:classic/connect_four_v3")
@@ -188,7 +182,7 @@ def test_turns():
 @pytest.mark.parametrize("mode, workers, num_workers", [
     *((mode, *host) for mode in MODES for host in [("auto", 0), ("threads", 2)]), (MODES[0], "auto", 3),
     *slow(*((mode, "auto", 3) for mode in MODES[1:]), *((mode, "auto", 1) for mode in MODES))])
-def test_a_batch(mode, workers, num_workers):
+def test_batch_equals_single_environments(mode, workers, num_workers):
     count = 3
     pool = cypool.from_factories([Mortal] * count, seed=7, autoreset_mode=mode, workers=workers,
                                  num_workers=num_workers, episode_statistics=True)
@@ -239,97 +233,89 @@ def test_a_batch(mode, workers, num_workers):
 
 
 @pytest.mark.parametrize("workers", ["processes", "threads"])
-def test_asynchronously(workers):
-    pool = cypool.from_factories([Mortal] * 4, batch_size=2, seed=0, workers=workers, num_workers=2)
-    others = [Mortal() for _ in range(4)]
-    rng = np.random.default_rng(0)
-    pool.async_reset()
-    sent = {}
-    for _ in range(80):
-        obs, reward, _, _, info = pool.recv(timeout=300)
-        views = pool.by_agent(obs)
-        ids = info["env_id"].tolist()
-        for row, i in enumerate(ids):
-            if not others[i].agents:
-                seen = others[i].reset(seed=i if i not in sent else None)[0]
-            else:
-                seen, rewards, *_ = others[i].step({agent: sent[i][agent] for agent in others[i].agents})
-                assert reward[row] == pytest.approx(sum(rewards.values()))
-            assert all(views[agent][row].tobytes() == value.tobytes() for agent, value in seen.items())
-        actions = {"red": rng.integers(3, size=(2, 4)), "blue": rng.uniform(-1, 1, (2, 2, 2)).astype(np.float32)}
-        by_name = pool.by_agent(actions)
-        for row, i in enumerate(ids):
-            sent[i] = {agent: np.int64(values[row]) if "red" in agent else values[row]
-                       for agent, values in by_name.items()}
-        pool.send(actions)
-    pool.close()
+def test_asynchronous_batches_equal_single_environments(workers):
+    with cypool.from_factories([Mortal] * 4, batch_size=2, seed=0, workers=workers, num_workers=2) as pool:
+        others = [Mortal() for _ in range(4)]
+        rng = np.random.default_rng(0)
+        pool.async_reset()
+        sent = {}
+        for _ in range(80):
+            obs, reward, _, _, info = pool.recv(timeout=300)
+            views = pool.by_agent(obs)
+            ids = info["env_id"].tolist()
+            for row, i in enumerate(ids):
+                if not others[i].agents:
+                    seen = others[i].reset(seed=i if i not in sent else None)[0]
+                else:
+                    seen, rewards, *_ = others[i].step({agent: sent[i][agent] for agent in others[i].agents})
+                    assert reward[row] == pytest.approx(sum(rewards.values()))
+                assert all(views[agent][row].tobytes() == value.tobytes() for agent, value in seen.items())
+            actions = {"red": rng.integers(3, size=(2, 4)), "blue": rng.uniform(-1, 1, (2, 2, 2)).astype(np.float32)}
+            by_name = pool.by_agent(actions)
+            for row, i in enumerate(ids):
+                sent[i] = {agent: np.int64(values[row]) if "red" in agent else values[row]
+                           for agent, values in by_name.items()}
+            pool.send(actions)
 
 
-def test_a_worker_that_is_killed():
-    pool = cypool.from_factories([Mortal] * 2, seed=0, num_workers=2)
-    pool.reset()
-    actions = {"red": np.zeros((2, 4), int), "blue": np.zeros((2, 2, 2), np.float32)}
-    pids = pool._pool.ask(None, attribute_of, "pid")
-    os.kill(pids[0], signal.SIGKILL)
-    with pytest.raises(cypool.EnvError) as caught:
-        # the worker may have answered a few before
-        for _ in range(1000):
-            pool.step(actions)
-    obs, reward, _, truncated, info = caught.value.batch
-    assert list(caught.value.causes) == [0] and truncated.tolist()[0] and reward[0] == 0
-    assert not obs["red"][0].any() and not info["agents"]["red"]["alive"][0].any()
-    pool.step(actions)
-    _, info = pool.reset()
-    assert info["agents"]["red"]["alive"][0, :3].all()
-    pool.close()
+def test_killed_worker_costs_one_episode():
+    with started(cypool.from_factories([Mortal] * 2, seed=0, num_workers=2)) as pool:
+        pids = pool._pool.ask(None, attribute_of, "pid")
+        os.kill(pids[0], signal.SIGKILL)
+        with pytest.raises(cypool.EnvError) as caught:
+            # the worker may have answered a few before
+            for _ in range(1000):
+                pool.step(NOTHING)
+        obs, reward, _, truncated, info = caught.value.batch
+        assert list(caught.value.causes) == [0] and truncated.tolist()[0] and reward[0] == 0
+        assert not obs["red"][0].any() and not info["agents"]["red"]["alive"][0].any()
+        pool.step(NOTHING)
+        _, info = pool.reset()
+        assert info["agents"]["red"]["alive"][0, :3].all()
 
 
 @pytest.mark.parametrize("bad", BAD)
-def test_bad_environments(bad):
+def test_bad_environments_are_named(bad):
     if bad == "names":
         with pytest.raises(ValueError, match="possible_agents"):
             cypool.from_factories([functools.partial(Mortal, bad)], num_workers=0)
         return
-    pool = cypool.from_factories([functools.partial(Mortal, bad)] * 2, seed=0, num_workers=0)
-    pool.reset()
-    actions = {"red": np.zeros((2, 4), int), "blue": np.zeros((2, 2, 2), np.float32)}
+    pool = started(cypool.from_factories([functools.partial(Mortal, bad)] * 2, seed=0, num_workers=0))
     words = {"shape": "expected shape", "dtype": "expected float64", "leaves": "nobody else", "stays": "is still in",
              "raises": "no more"}
     with pytest.raises(cypool.EnvError, match=words[bad]):
         for _ in range(100):
-            pool.step(actions)
-    pool.step(actions)
+            pool.step(NOTHING)
+    pool.step(NOTHING)
 
 
 @pytest.mark.parametrize("name", ["x", "x/y", "butterfly/nothing", "../etc", "os/path", ""])
-def test_ids_that_are_none(name):
+def test_bad_ids_are_refused(name):
     with pytest.raises(ValueError, match="id: expected 'pettingzoo:family/module'"):
         cypool.make(f"pettingzoo:{name}")
 
 
-def test_pettingzoo_is_missing(monkeypatch):
+def test_missing_pettingzoo_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pettingzoo", None)
     with pytest.raises(ValueError, match=r"pistonball_v6'; PettingZoo is not installed: pip install .cypool\[petting"):
         cypool.make("pettingzoo:butterfly/pistonball_v6")
 
 
-def test_state_and_copy():
-    pool = cypool.from_factories([Mortal] * 2, seed=0, num_workers=0)
-    pool.reset()
-    actions = {"red": np.zeros((2, 4), int), "blue": np.zeros((2, 2, 2), np.float32)}
+def test_loaded_state_continues_equally():
+    pool = started(cypool.from_factories([Mortal] * 2, seed=0, num_workers=0))
     for _ in range(5):
-        pool.step(actions)
+        pool.step(NOTHING)
     state = pool.save()
-    first = [pool.step(actions) for _ in range(5)]
+    first = [pool.step(NOTHING) for _ in range(5)]
     pool.load(state)
-    again = [pool.step(actions) for _ in range(5)]
+    again = [pool.step(NOTHING) for _ in range(5)]
     for one, two in zip(first, again, strict=True):
         assert all((one[0][group] == two[0][group]).all() for group in one[0]) and (one[1] == two[1]).all()
         for group, columns in one[-1]["agents"].items():
             assert all((columns[name] == two[-1]["agents"][group][name]).all() for name in columns)
 
 
-def test_options_that_the_function_does_not_take(monkeypatch):
+def test_unknown_options_are_refused(monkeypatch):
     from types import SimpleNamespace
 
     from cypool.hosting import pettingzoo

@@ -14,7 +14,10 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pytest
+from engine.threads import at_once
 from gymnasium import spaces
+from hosting.hosts import threads_of_pools
+from receiving import started
 from waiting import LIMIT, join, wait_until
 
 import cypool
@@ -71,18 +74,6 @@ class Waiter(gymnasium.Env):
     def close(self):
         self.pass_by("close")
         self.closed = True
-
-
-def threads_of_pools():
-    return [thread for thread in threading.enumerate() if thread.name.startswith("cypool-envs-")]
-
-
-@pytest.fixture(autouse=True)
-def no_thread_stays():
-    yield
-    if threads_of_pools():
-        gc.collect()
-    assert not threads_of_pools()
 
 
 @pytest.fixture
@@ -147,8 +138,7 @@ def test_all_wait_at_the_same_time():
             barrier.wait(LIMIT)
             return super().step(action)
 
-    with cypool.from_factories([Meeting] * 16, workers="threads") as env:
-        env.reset()
+    with started(cypool.from_factories([Meeting] * 16, workers="threads")) as env:
         for t in range(3):
             assert (env.step([GO] * 16)[0][:, 0] == t + 1).all()
 
@@ -156,9 +146,7 @@ def test_all_wait_at_the_same_time():
 def test_one_that_waits_holds_nobody_up():
     gate = Gate()
     with cypool.from_factories([partial(Waiter, i, gate) for i in range(4)], batch_size=3, workers="threads") as env:
-        env.async_reset()
-        env.recv()
-        env.recv()
+        started(env)
         env.send([GO, WAIT, GO, GO], [0, 1, 2, 3])
         for _ in range(3):
             *_, info = env.recv()
@@ -181,8 +169,7 @@ def test_ctrl_c_while_environments_wait():
                 os.kill(os.getpid(), signal.SIGINT)
             return super().step(action)
 
-    with cypool.from_factories([partial(Interrupting, i, gate) for i in range(2)], workers="threads") as env:
-        env.reset()
+    with started(cypool.from_factories([partial(Interrupting, i, gate) for i in range(2)], workers="threads")) as env:
         with pytest.raises(KeyboardInterrupt):
             env.step([GO, WAIT])
         gate.opened.set()
@@ -191,9 +178,8 @@ def test_ctrl_c_while_environments_wait():
 
 
 @pytest.mark.parametrize("raised", [KeyError("x"), KeyboardInterrupt(), SystemExit(3), GeneratorExit()], ids=repr)
-def test_what_an_environment_raises(raised):
-    with cypool.from_factories([partial(Waiter, i, raised) for i in range(2)], workers="threads") as env:
-        env.reset()
+def test_exception_of_an_environment_is_the_cause(raised):
+    with started(cypool.from_factories([partial(Waiter, i, raised) for i in range(2)], workers="threads")) as env:
         with pytest.raises(cypool.EnvError) as caught:
             env.step([GO, RAISE])
         cause = caught.value.causes[1]
@@ -213,19 +199,10 @@ def test_infos_are_objects():
             *result, _ = super().step(action)
             return *result, {"lock": lock, "large": bytes(1 << 24)} if self.number else {}
 
-    with cypool.from_factories([partial(Teller, i) for i in range(2)], workers="threads") as env:
-        env.reset()
+    with started(cypool.from_factories([partial(Teller, i) for i in range(2)], workers="threads")) as env:
         for _ in range(2):
             *_, info = env.step([GO, GO])
             assert info["lock"][1] is lock and info["lock"][0] is None and len(info["large"][1]) == 1 << 24
-
-
-@pytest.mark.parametrize("num_workers", [1, 3])
-def test_one_environment_for_rows_of_several_threads(num_workers):
-    one = Waiter()
-    with pytest.raises(ValueError, match="^factories: expected an environment of its own .* the same for rows 0 and 2"):
-        cypool.from_factories([lambda: one, Waiter, lambda: gymnasium.wrappers.OrderEnforcing(one)],
-                              workers="threads", num_workers=num_workers)
 
 
 @pytest.mark.parametrize("arguments, message", [
@@ -237,7 +214,7 @@ def test_one_environment_for_rows_of_several_threads(num_workers):
     ({"workers": "threads", "worker_timeout": 3}, "^worker_timeout: expected none with workers='threads', .*got 3"),
     ({"workers": "threads", "num_workers": 4097}, "^num_workers: expected 0 to 4096"),
 ])
-def test_bad_arguments(arguments, message):
+def test_bad_arguments_are_refused(arguments, message):
     for make in (partial(cypool.from_factories, [Waiter]), partial(cypool.make, "gymnasium:CartPole-v1")):
         with pytest.raises(ValueError, match=message):
             make(**arguments)
@@ -290,7 +267,7 @@ def test_an_environment_that_does_not_close():
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_ctrl_c_while_threads_start(monkeypatch, which):
+def test_ctrl_c_while_threads_start_is_raised_by_make(monkeypatch, which):
     """It is raised where `make` waits, and not within `Thread.start`, which is not made for that."""
     start, started = threading.Thread.start, []
 
@@ -307,7 +284,7 @@ def test_ctrl_c_while_threads_start(monkeypatch, which):
     assert len(started) > which
 
 
-def test_no_thread_can_be_started(monkeypatch):
+def test_thread_that_cannot_start_raises(monkeypatch):
     start, started = threading.Thread.start, []
 
     def fail(thread):
@@ -342,8 +319,7 @@ def test_a_pool_that_is_thrown_away_closes_its_environments():
         made.append(Waiter())
         return made[-1]
 
-    env = cypool.from_factories([make] * 2, workers="threads")
-    env.reset()
+    env = started(cypool.from_factories([make] * 2, workers="threads"))
     env.send([GO, GO])
     del env
     wait_until(lambda: len(made) == 2 and all(each.closed for each in made))
@@ -360,8 +336,7 @@ def test_a_pool_that_one_of_its_threads_throws_away():
             collected.set()
             return result
 
-    env = cypool.from_factories([partial(Collecting, 0, gate)], workers="threads")
-    env.reset()
+    env = started(cypool.from_factories([partial(Collecting, 0, gate)], workers="threads"))
     gc.disable()
     try:
         env.send([WAIT])
@@ -416,21 +391,18 @@ def test_the_process_ends_whatever_its_environments_do(run_forked, wait, way):
 
 
 def test_several_pools_of_several_threads():
-    def play(seed, result):
-        with cypool.make("gymnasium:CartPole-v1", num_envs=3, num_workers=2, workers="threads", seed=seed) as env:
-            result.append(env.reset()[0])
-            result.extend(env.step([t % 2] * 3)[0] for t in range(30))
+    def play(k):
+        with cypool.make("gymnasium:CartPole-v1", num_envs=3, num_workers=2, workers="threads", seed=k % 2) as env:
+            results[k].append(env.reset()[0])
+            results[k].extend(env.step([t % 2] * 3)[0] for t in range(30))
 
     results = [[] for _ in range(4)]
-    threads = [threading.Thread(target=play, args=(k % 2, result)) for k, result in enumerate(results)]
-    for thread in threads:
-        thread.start()
-    join(*threads)
+    at_once(*(partial(play, k) for k in range(4)))
     assert np.array_equal(results[0], results[2]) and np.array_equal(results[1], results[3])
     assert not np.array_equal(results[0], results[1])
 
 
-def test_the_example():
+def test_example_prints_four_rates():
     example = Path(__file__).parents[2] / "examples" / "waiting_environments.py"
     done = subprocess.run([sys.executable, example, "--num-envs", "4", "--num-steps", "5", "--delay", "0.001"],
                           capture_output=True, text=True, timeout=LIMIT)
@@ -462,14 +434,12 @@ class Keeper(gymnasium.Env):
 
 @pytest.mark.parametrize("how", [{"workers": "threads"}, {"num_workers": 0}], ids=str)
 def test_infos_do_not_change_later(how):
-    env = cypool.from_factories([Keeper] * 2, autoreset_mode="SameStep", **how)
-    env.reset()
-    infos = [env.step([0, 0])[4] for _ in range(3)]
-    env.reset()
-    assert [list(info["steps"]) for info in infos] == [[[0], [0]], [[0, 1], [0, 1]], [[], []]]
-    # the reset that follows an end does not write into its last info
-    assert infos[2]["final_info"]["count"].tolist() == [2, 2] and infos[2]["count"].tolist() == [-1, -1]
-    env.close()
+    with started(cypool.from_factories([Keeper] * 2, autoreset_mode="SameStep", **how)) as env:
+        infos = [env.step([0, 0])[4] for _ in range(3)]
+        env.reset()
+        assert [list(info["steps"]) for info in infos] == [[[0], [0]], [[0, 1], [0, 1]], [[], []]]
+        # the reset that follows an end does not write into its last info
+        assert infos[2]["final_info"]["count"].tolist() == [2, 2] and infos[2]["count"].tolist() == [-1, -1]
 
 
 @pytest.mark.parametrize("num_workers", [0, 1, 3])

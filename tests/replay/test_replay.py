@@ -3,7 +3,7 @@ import threading
 
 import numpy as np
 import pytest
-from waiting import join
+from waiting import attempts, join
 
 import cypool
 from cypool.spec import Array, Group
@@ -184,7 +184,9 @@ def test_a_learner_in_another_thread(walker, batch_size):
     failures, stop = [], threading.Event()
 
     def learn():
-        while not stop.is_set():
+        for _ in attempts():
+            if stop.is_set():
+                return
             sample = buffer.sample(64)
             if not (sample.next_obs["outer"][:, :2] == sample.obs["outer"][:, 1:]).all():
                 failures.append(sample)

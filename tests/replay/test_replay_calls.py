@@ -9,7 +9,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from waiting import join
+from engine.threads import at_once, start
+from waiting import attempts, join
 
 import cypool
 from cypool.spec import Array, EnvSpec
@@ -143,10 +144,9 @@ def test_two_threads_that_step_the_buffer_are_refused_or_stored():
     env = cartpoles()
     buffer = cypool.ReplayBuffer(env, 40_000)
     buffer.reset()
-    start, failures = threading.Barrier(2), []
+    failures = []
 
     def play():
-        start.wait()
         for _ in range(2000):
             try:
                 buffer.step([0, 1, 0, 1])
@@ -154,11 +154,7 @@ def test_two_threads_that_step_the_buffer_are_refused_or_stored():
                 if "in a call already" not in str(error):
                     failures.append(error)
 
-    threads = [threading.Thread(target=play) for _ in "12"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        join(thread)
+    at_once(play, play)
     assert not failures
     env.step([0] * 4), buffer.step([0] * 4), buffer.sample(8)
     env.close()
@@ -352,7 +348,9 @@ def test_close_while_another_thread_samples_is_not_refused(num_threads):
 
             def learn(buffer=buffer, stop=stop, started=started, failures=failures):
                 try:
-                    while not stop.is_set():
+                    for _ in attempts():
+                        if stop.is_set():
+                            return
                         buffer.sample(64)
                         buffer.sample(7)
                         started.set()
@@ -360,8 +358,7 @@ def test_close_while_another_thread_samples_is_not_refused(num_threads):
                     failures.append(error)
                     started.set()
 
-            learner = threading.Thread(target=learn)
-            learner.start()
+            learner = start(learn)
             try:
                 started.wait()
                 env.close()

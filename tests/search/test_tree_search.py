@@ -3,14 +3,15 @@ import functools
 import re
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from engine.threads import at_once
 from interrupting import moments
 from plain_tree import Game, PlainTree
+from receiving import started
 from weights import exhaustive
 
 import cypool
@@ -104,8 +105,7 @@ def test_results_do_not_depend_on_threads(id):
 
 @pytest.mark.parametrize("algorithm", ["puct", "gumbel"])
 def test_forced_wins_are_found(algorithm):
-    env = cypool.make(CONNECT_FOUR, num_envs=2, num_threads=1, autoreset_mode="Disabled")
-    env.reset()
+    env = started(cypool.make(CONNECT_FOUR, num_envs=2, num_threads=1, autoreset_mode="Disabled"))
     # three in a column; and a pair at the bottom, which a third stone makes a threat on both sides
     for env_id, moves in enumerate([(3, 0, 3, 0, 3, 1), (2, 2, 3, 3)]):
         for move in moves:
@@ -118,8 +118,7 @@ def test_forced_wins_are_found(algorithm):
 
 @pytest.mark.parametrize("algorithm", ["puct", "gumbel"])
 def test_advance_keeps_the_visits_below_the_action(algorithm):
-    env = cypool.make(CONNECT_FOUR, num_envs=3, num_threads=2, autoreset_mode="Disabled")
-    env.reset()
+    env = started(cypool.make(CONNECT_FOUR, num_envs=3, num_threads=2, autoreset_mode="Disabled"))
     evaluate = evaluator(env.env_spec)
     search = cypool.TreeSearch(env, simulations=100, algorithm=algorithm)
     first = search.run(evaluate)
@@ -222,8 +221,7 @@ def test_trees_that_fail_next_to_others_raise_their_own_errors(num_threads, leav
     register_faulty()
     searches = []
     for fails in (True, False):
-        env = cypool.make("test/Faulty-v0", num_envs=70, num_threads=num_threads, fails=fails)
-        env.reset()
+        env = started(cypool.make("test/Faulty-v0", num_envs=70, num_threads=num_threads, fails=fails))
         searches.append(cypool.TreeSearch(env, simulations=12, leaves=leaves))
     network = perceptron(env.env_spec)
     for _ in range(2):
@@ -284,8 +282,7 @@ def test_c_functions_have_the_visits_of_a_function_in_python(num_threads, leaves
 
 
 def test_c_functions_that_fail_end_the_search():
-    env = cypool.make(CONNECT_FOUR, num_envs=2, num_threads=0)
-    env.reset()
+    env = started(cypool.make(CONNECT_FOUR, num_envs=2, num_threads=0))
     search = cypool.TreeSearch(env, simulations=10)
     rejected(cypool.EnvError, "the C function returned 7", lambda: search.run(functions()["failing"]))
     rejected(cypool.EnvError, "values that are numbers, got nan", lambda: search.run(functions()["without_number"]))
@@ -296,8 +293,7 @@ def test_c_functions_that_fail_end_the_search():
 
 
 def test_networks_that_do_not_fit_are_refused():
-    env = cypool.make(CONNECT_FOUR, num_envs=2, num_threads=0)
-    env.reset()
+    env = started(cypool.make(CONNECT_FOUR, num_envs=2, num_threads=0))
     search = cypool.TreeSearch(env, simulations=10)
     rejected(ValueError, "value=", lambda: search.run(perceptron(env.env_spec, False)))
     rejected(ValueError, "expected one for", lambda: search.run(perceptron(cypool.make_spec("CartPole-v1"))))
@@ -305,8 +301,7 @@ def test_networks_that_do_not_fit_are_refused():
 
 
 def test_episodes_that_are_over_have_zeros():
-    env = cypool.make("board/tic_tac_toe-v0", num_envs=2, num_threads=0, autoreset_mode="Disabled")
-    env.reset()
+    env = started(cypool.make("board/tic_tac_toe-v0", num_envs=2, num_threads=0, autoreset_mode="Disabled"))
     for move in (0, 3, 1, 4, 2):
         env.step([move], [1])
     for evaluate in ("constant", "rollout", evaluator(env.env_spec)):
@@ -330,8 +325,7 @@ def test_parts_equal_run_and_the_pool_may_be_stepped_meanwhile():
 
 
 def test_sample_draws_actions_that_were_visited():
-    env = cypool.make(CONNECT_FOUR, num_envs=4, num_threads=0)
-    env.reset()
+    env = started(cypool.make(CONNECT_FOUR, num_envs=4, num_threads=0))
     result = cypool.TreeSearch(env, simulations=20).run("rollout")
     rng = np.random.default_rng(0)
     drawn = np.array([result.sample(1.0, rng) for _ in range(200)])
@@ -342,8 +336,7 @@ def test_sample_draws_actions_that_were_visited():
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_search_wins_against_random_moves(seat):
-    env = cypool.make(CONNECT_FOUR, num_envs=16, num_threads=1, autoreset_mode="Disabled")
-    env.reset()
+    env = started(cypool.make(CONNECT_FOUR, num_envs=16, num_threads=1, autoreset_mode="Disabled"))
     env.action_space.seed(seat)
     search, returns = cypool.TreeSearch(env, simulations=60, seed=seat), np.zeros((16, 2))
     over = np.zeros(16, bool)
@@ -368,8 +361,7 @@ def test_the_example_plans_better_with_trees_than_with_sequences(tmp_path):
 
 
 def test_trees_that_are_full_grow_no_more():
-    env = cypool.make(CONNECT_FOUR, num_envs=2, num_threads=0)
-    env.reset()
+    env = started(cypool.make(CONNECT_FOUR, num_envs=2, num_threads=0))
     for evaluate in ("constant", "rollout", evaluator(env.env_spec)):
         search = cypool.TreeSearch(env, simulations=200, max_nodes=20, leaves=4)
         assert (search.run(evaluate).visits.sum(axis=1) == 200).all() and search.num_nodes <= 40
@@ -377,8 +369,7 @@ def test_trees_that_are_full_grow_no_more():
 
 @pytest.mark.parametrize("leaves", [1, 8])
 def test_sums_of_a_large_tree_are_right_when_it_is_full_and_advanced(leaves):
-    env = cypool.make(CONNECT_FOUR, num_envs=1, num_threads=0, autoreset_mode="Disabled")
-    env.reset()
+    env = started(cypool.make(CONNECT_FOUR, num_envs=1, num_threads=0, autoreset_mode="Disabled"))
     with cypool.TreeSearch(env, simulations=150_000, max_nodes=100_000, leaves=leaves) as search:
         result = search.run("constant")
         assert search.num_nodes == 100_000 and result.visits.sum() == 150_000
@@ -428,8 +419,7 @@ def test_pools_that_cannot_be_searched_are_refused():
 
 
 def test_answers_that_are_wrong_leave_the_search_waiting():
-    env = cypool.make(CONNECT_FOUR, num_envs=2, num_threads=0)
-    env.reset()
+    env = started(cypool.make(CONNECT_FOUR, num_envs=2, num_threads=0))
     search = cypool.TreeSearch(env, simulations=10)
     rejected(RuntimeError, "^recv", search.recv)
     rejected(RuntimeError, "^send", lambda: search.send(None, [0, 0]))
@@ -458,8 +448,7 @@ def test_answers_that_are_wrong_leave_the_search_waiting():
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, MemoryError])
 def test_an_evaluator_that_raises_ends_its_search_only(error):
-    env = cypool.make(CONNECT_FOUR, num_envs=3, num_threads=2)
-    env.reset()
+    env = started(cypool.make(CONNECT_FOUR, num_envs=3, num_threads=2))
     evaluate, calls = evaluator(env.env_spec), []
 
     def failing(obs, mask):
@@ -476,8 +465,7 @@ def test_an_evaluator_that_raises_ends_its_search_only(error):
 
 
 def test_advance_with_leaves_that_wait():
-    env = cypool.make(CONNECT_FOUR, num_envs=1, num_threads=0)
-    env.reset()
+    env = started(cypool.make(CONNECT_FOUR, num_envs=1, num_threads=0))
     evaluate = evaluator(env.env_spec)
     search = cypool.TreeSearch(env, simulations=60, leaves=4, virtual_loss=0.0)
     search.begin()
@@ -495,8 +483,7 @@ def test_advance_with_leaves_that_wait():
 
 
 def test_interrupted_at_any_moment_a_search_begins_again():
-    env = cypool.make(CONNECT_FOUR, num_envs=2, num_threads=2)
-    env.reset()
+    env = started(cypool.make(CONNECT_FOUR, num_envs=2, num_threads=2))
     evaluate = evaluator(env.env_spec)
     search = cypool.TreeSearch(env, simulations=4)
     wanted = [a.tobytes() for a in search.run(evaluate)]
@@ -506,8 +493,7 @@ def test_interrupted_at_any_moment_a_search_begins_again():
 
 
 def test_closing_pools_and_searches():
-    env = cypool.make(CONNECT_FOUR, num_envs=3, num_threads=2)
-    env.reset()
+    env = started(cypool.make(CONNECT_FOUR, num_envs=3, num_threads=2))
     with cypool.TreeSearch(env, simulations=20) as search:
         search.begin()
         search.recv()
@@ -524,8 +510,7 @@ def test_closing_pools_and_searches():
 
 
 def test_another_thread_may_search_the_same_pool():
-    env = cypool.make(CONNECT_FOUR, num_envs=3, num_threads=2)
-    env.reset()
+    env = started(cypool.make(CONNECT_FOUR, num_envs=3, num_threads=2))
     wanted = cypool.TreeSearch(env, simulations=200).run("rollout")
     results = []
 
@@ -539,10 +524,5 @@ def test_another_thread_may_search_the_same_pool():
                 # the pool was in a call of the other thread
                 assert "in a call already" in str(error)
 
-    threads = [threading.Thread(target=search) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(70)
-        assert not thread.is_alive()
+    at_once(search, search)
     assert len(results) == 2 and all(result.visits.tobytes() == wanted.visits.tobytes() for result in results)

@@ -15,19 +15,25 @@ pytestmark = pytest.mark.families("atari", "dm_control", "minigrid", "mujoco")
 SCRIPT = Path(__file__).parents[2] / "benchmark.py"
 
 
-def bench(*args):
-    return subprocess.run([sys.executable, SCRIPT, *args], capture_output=True, text=True, timeout=120)
+@pytest.fixture
+def bench(tmp_path):
+    """Runs the benchmark with four environments; returns the finished process, and the report."""
+    file = tmp_path / "result.json"
+
+    def run(*args):
+        done = subprocess.run([sys.executable, SCRIPT, *args, "--num-envs", "4", "--json", file], capture_output=True,
+                              text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return done, json.loads(file.read_text())
+
+    return run
 
 
 @pytest.mark.parametrize("env, frames", [("CartPole-v1", 1), *slow(("Pong-v5", 4))])
-def test_cypool_alone(env, frames, tmp_path):
-    file = tmp_path / "result.json"
-    done = bench("--env", env, "--seconds", "0.05", "--rounds", "2", "--num-envs", "4", "--peers", "none",
-                 "--json", str(file))
-    assert done.returncode == 0 and done.stderr == ""
-    assert done.stdout.startswith(f"Steps {env} with 2 candidates")
+def test_cypool_alone(env, frames, bench):
+    done, report = bench("--env", env, "--seconds", "0.05", "--rounds", "2", "--peers", "none")
+    assert done.stderr == "" and done.stdout.startswith(f"Steps {env} with 2 candidates")
     assert "cypool sync" in done.stdout and "2/4" in done.stdout
-    report = json.loads(file.read_text())
     assert report["machine"]["cpus_usable"] >= 1 and "numpy" in report["versions"]
     assert report["settings"]["batch_size"] == 2
     assert [r["candidate"] for r in report["results"]] == ["cypool sync", "cypool async"]
@@ -39,26 +45,20 @@ def test_cypool_alone(env, frames, tmp_path):
     assert report["results"][0]["ratio_to"] == {"cypool sync": [1, 1, 1]}
 
 
-def test_peers(tmp_path):
-    file = tmp_path / "result.json"
+def test_peers(bench):
     peers = "loop,sync-vector,async-vector,numpy-vector"
-    done = bench("--env", "CartPole-v1", "--seconds", "0.05", "--rounds", "1", "--num-envs", "4",
-                 "--peers", peers, "--json", str(file))
-    assert done.returncode == 0, done.stderr
+    done, report = bench("--env", "CartPole-v1", "--seconds", "0.05", "--rounds", "1", "--peers", peers)
     assert "times as fast as Python for-loop" in done.stdout
-    results = json.loads(file.read_text())["results"]
-    assert {r["peer"] for r in results} == {"", *peers.split(",")}
-    assert all(r["cpu_us_per_step"] > 0 for r in results)
+    assert {r["peer"] for r in report["results"]} == {"", *peers.split(",")}
+    assert all(r["cpu_us_per_step"] > 0 for r in report["results"])
 
 
 @pytest.mark.families("board")
 @pytest.mark.parametrize("view", ["mover", *exhaustive("players", "single")])
-def test_bench_where_some_actions_are_illegal_draws_legal_ones(view, tmp_path):
-    file = tmp_path / "result.json"
-    done = bench("board/connect_four-v0", "-o", f"view={view}", "--seconds", "0.02", "--rounds", "1", "--num-envs", "4",
-                 "--peers", "none", "--json", str(file))
-    assert done.returncode == 0, done.stderr
-    assert [len(r["samples"]) for r in json.loads(file.read_text())["results"]] == [1, 1]
+def test_bench_where_some_actions_are_illegal_draws_legal_ones(view, bench):
+    _, report = bench("board/connect_four-v0", "-o", f"view={view}", "--seconds", "0.02", "--rounds", "1",
+                      "--peers", "none")
+    assert [len(r["samples"]) for r in report["results"]] == [1, 1]
 
 
 @pytest.mark.slow
@@ -66,20 +66,14 @@ def test_bench_where_some_actions_are_illegal_draws_legal_ones(view, tmp_path):
     ("InvertedPendulum-v5", ["loop", "rollout", "batch"]), ("WalkerWalk-v1", ["loop"]),
     pytest.param("board/connect_four-v0", ["loop"], marks=pytest.mark.families("board")),
     *exhaustive(("dm_control/cartpole-swingup-v0", ["loop"])), ("MiniGrid-DoorKey-8x8-v0", ["loop", "sync-vector"])])
-def test_peers_of_families(env, peers, tmp_path):
-    file = tmp_path / "result.json"
-    done = bench("--env", env, "--seconds", "0.02", "--rounds", "1", "--num-envs", "4", "--peers", ",".join(peers),
-                 "--json", str(file))
-    assert done.returncode == 0, done.stderr
-    assert {r["peer"] for r in json.loads(file.read_text())["results"]} == {"", *peers}
+def test_peers_of_families(env, peers, bench):
+    _, report = bench("--env", env, "--seconds", "0.02", "--rounds", "1", "--peers", ",".join(peers))
+    assert {r["peer"] for r in report["results"]} == {"", *peers}
 
 
 @pytest.mark.slow
-def test_several_environments(tmp_path):
-    file = tmp_path / "result.json"
-    done = bench("--env", "CartPole-v1,Acrobot-v1", "--seconds", "0.02", "--rounds", "2", "--num-envs", "4",
-                 "--peers", "loop", "--json", str(file))
-    assert done.returncode == 0, done.stderr
+def test_several_environments(bench):
+    done, report = bench("--env", "CartPole-v1,Acrobot-v1", "--seconds", "0.02", "--rounds", "2", "--peers", "loop")
     head, _, *lines, last = done.stdout.splitlines()
     assert head.split(" | ")[1:3] == ["cypool, frames/s", "times loop"]
     assert [line.split(" | ")[0] for line in lines] == ["| CartPole-v1", "| Acrobot-v1"]
@@ -88,8 +82,7 @@ def test_several_environments(tmp_path):
     # all three are rounded to two digits behind the point
     low, high = (((ratios[0] + by) * (ratios[1] + by)) ** 0.5 for by in (-0.0051, 0.0051))
     assert low - 0.0051 <= mean <= high + 0.0051
-    results = json.loads(file.read_text())["results"]
-    assert {env: {r["peer"] for r in rows} for env, rows in results.items()} == {
+    assert {env: {r["peer"] for r in rows} for env, rows in report["results"].items()} == {
         "CartPole-v1": {"", "loop"}, "Acrobot-v1": {"", "loop"}}
 
 
@@ -123,7 +116,7 @@ def test_refusals(run_forked, args, message):
     ("ale_py", [], 2, 'pip install "cypool[atari]"'),
     ("cypool", [], 1, "pip install"),
 ])
-def test_not_installed(run_forked, module, args, status, message):
+def test_missing_package_is_named(run_forked, module, args, status, message):
     done = run_forked(without(module, args))
     assert done.returncode == status
     assert message in done.stderr and done.stderr.count("\n") == 1

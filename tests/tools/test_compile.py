@@ -38,7 +38,7 @@ def modules(cache):
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_file(cache, tmp_path, monkeypatch):
+def test_file_is_compiled_when_it_has_changed(cache, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = Path("beam.pyx")
     path.write_text(TEXT)
@@ -82,7 +82,7 @@ def test_what_is_included_counts(cache, tmp_path):
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_text():
+def test_text_is_compiled():
     id = cypool.compile(TEXT.replace("MyEnv", "Cell"))
     assert id == "local/Cell-v0"
     obs, _ = cypool.make(id, num_envs=2, seed=3).reset()

@@ -1,10 +1,9 @@
 """Tables, wrapped texts, colours and progress: with a terminal and without one."""
-import os
-import pty
 import subprocess
 import sys
 
 import pytest
+from tools.terminals import said_at_terminal
 
 from cypool.tools.terminal import print_table, print_text, styled
 
@@ -43,15 +42,5 @@ def test_progress_shows_in_a_terminal_alone(tmp_path):
             "with Progress('begins') as bar:\n    print(*bar.over(range(3), 'counts'))")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, cwd=tmp_path)
     assert (done.stdout, done.stderr) == ("0 1 2\n", "")
-    leader, follower = pty.openpty()
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL, stderr=follower, cwd=tmp_path,
-                          env={**os.environ, "TERM": "xterm"}):
-        os.close(follower)
-        said = b""
-        try:
-            while part := os.read(leader, 4096):
-                said += part
-        except OSError:  # the other end is closed
-            pass
-    os.close(leader)
+    said = said_at_terminal(["-c", code], cwd=tmp_path, stdout=subprocess.DEVNULL)
     assert b"begins" in said and b"counts" in said and b"2/3" in said and said.endswith(b"\r\x1b[K")

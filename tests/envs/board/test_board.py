@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from family_tests import assert_edits_are_harmless, continues, equals, imports_nothing, refuses
 from pool_arguments import MODES
+from receiving import started
 from state_edits import edited
 from weights import often_slow
 
@@ -24,8 +25,7 @@ LOSES = {"illegal": "lose"}
 
 
 def made(id, **options):
-    env = cypool.make(f"board/{id}-v0", **{"num_envs": 1, "num_threads": 0, "seed": 3, **options})
-    env.reset()
+    env = started(cypool.make(f"board/{id}-v0", **{"num_envs": 1, "num_threads": 0, "seed": 3, **options}))
     return env
 
 
@@ -129,8 +129,7 @@ test_continues = continues(
 @pytest.mark.parametrize("id, options", VARIANTS[:8])
 def test_edited_states(id, options):
     def make():
-        env = cypool.make(id, num_envs=1, num_threads=0, seed=3, **LOSES, **options)
-        env.reset()
+        env = started(cypool.make(id, num_envs=1, num_threads=0, seed=3, **LOSES, **options))
         for _ in range(4):
             env.step(env.sample_legal())
         return env

@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from pool_arguments import MODES
+from receiving import started
 
 import cypool
 
@@ -9,8 +10,7 @@ ID = "board/connect_four-v0"
 
 
 def made(id=ID, **options):
-    env = cypool.make(id, **{"num_envs": 5, "num_threads": 2, "seed": 3, **options})
-    env.reset()
+    env = started(cypool.make(id, **{"num_envs": 5, "num_threads": 2, "seed": 3, **options}))
     return env
 
 
@@ -86,8 +86,7 @@ def test_random_policy_draws_each_legal_action_of_each_agent():
 
 
 def test_random_policy_without_masks_draws_all_actions():
-    env = cypool.make("CartPole-v1", num_envs=50, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=50, seed=0))
     rollout = env.rollout(20, policy=cypool.RandomPolicy(env.env_spec))
     assert 0.4 < rollout.action.mean() < 0.6
 

@@ -2,6 +2,8 @@
 import numpy as np
 import pytest
 from pool_arguments import MODES
+from receiving import started
+from waiting import attempts
 
 import cypool
 from cypool.spec import Array, Discrete, EnvSpec, Group
@@ -12,8 +14,7 @@ GAMES = [ID, "board/othello-v0", "board/2048-v0"]
 
 
 def made(id=ID, **options):
-    env = cypool.make(id, **{"num_envs": 3, "num_threads": 0, "seed": 3, **options})
-    env.reset()
+    env = started(cypool.make(id, **{"num_envs": 3, "num_threads": 0, "seed": 3, **options}))
     env.action_space.seed(0)
     return env
 
@@ -182,10 +183,11 @@ def test_action_after_the_end_is_not_looked_at():
 @pytest.mark.parametrize("view", ["mover", "players", "single"])
 def test_illegal_action_loses(view):
     env = made(view=view, illegal="lose", seat=0, num_envs=1)
-    terminated = [False]
-    while not terminated[0]:
+    for _ in attempts():
         action = np.zeros((1, 2) if view == "players" else 1, np.int64)
         _, reward, terminated, _, info = env.step(action)
+        if terminated[0]:
+            break
     if view == "players":
         assert info["agents"]["player"]["reward"].tolist() == [[-1, 0]]
     elif view == "mover":
@@ -288,8 +290,7 @@ def test_rules_are_those_of_pettingzoo(game, theirs):
     for seed in range(200):
         ours.reset(seed=seed)
         theirs.reset(seed=seed)
-        is_over = False
-        while not is_over:
+        for _ in attempts():
             agent, their_agent = ours.agent_selection, theirs.agent_selection
             assert ours.possible_agents.index(agent) == theirs.possible_agents.index(their_agent)
             mask = ours.observe(agent)["action_mask"]
@@ -301,7 +302,8 @@ def test_rules_are_those_of_pettingzoo(game, theirs):
             assert rewards == list(theirs.rewards.values())
             assert list(ours.terminations.values()) == list(theirs.terminations.values())
             assert not any(theirs.truncations.values())
-            is_over = ours.terminations[agent]
+            if ours.terminations[agent]:
+                break
         ends.add(rewards[0])
     assert {-1, 1} <= ends and (game == "connect_four" or 0 in ends)
     theirs.close()
@@ -316,8 +318,8 @@ def test_rules_of_go_are_those_of_pettingzoo_but_for_two_ends():
     for _ in range(150):
         ours.reset()
         theirs.reset()
-        seen, is_over = [], False
-        while not is_over:
+        seen = []
+        for _ in attempts():
             agent, their_agent = ours.agent_selection, theirs.agent_selection
             assert ours.possible_agents.index(agent) == theirs.possible_agents.index(their_agent)
             mask = ours.observe(agent)["action_mask"]
@@ -334,6 +336,8 @@ def test_rules_of_go_are_those_of_pettingzoo_but_for_two_ends():
             won = 0 if end in ("", "comes back") else board.result()
             assert list(ours.rewards.values()) == [won, -won]
             assert end == "moves" or list(theirs.rewards.values()) == [won, -won]
+            if is_over:
+                break
             seen.append(stones)
         ends.add((end, won))
     assert ends == {("passes", 1), ("passes", -1), ("moves", 1), ("moves", -1), ("comes back", 0)}

@@ -8,6 +8,7 @@ import pytest
 from family_tests import playing, refuses
 from gymnasium.envs.classic_control import PendulumEnv
 from pool_arguments import MODES
+from receiving import started
 from weights import exhaustive, often_slow, slow
 
 import cypool
@@ -191,16 +192,14 @@ def test_reseeding_starts_the_same_episodes():
 
 def test_termination_on_the_last_allowed_step_is_told():
     # both facts are true there; one must not hide the other
-    env = cypool.make("CartPole-v1", num_envs=1, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=1, seed=0))
     steps = 0
     terminated = np.array([False])
     while not terminated[0]:
         assert steps < 500
         *_, terminated, truncated, _ = env.step([1])
         steps += 1
-    env = cypool.make("CartPole-v1", num_envs=1, seed=0, max_episode_steps=steps)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=1, seed=0, max_episode_steps=steps))
     for _ in range(steps):
         *_, terminated, truncated, _ = env.step([1])
     assert terminated[0] and truncated[0]

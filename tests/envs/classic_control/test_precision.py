@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from family_tests import continues, refuses
+from receiving import started
 
 import cypool
 
@@ -97,9 +98,8 @@ def test_asynchronous_results_are_the_same(id):
 def test_statistics_are_those_of_the_exact_one(id):
     returns, lengths = {}, {}
     for precision in ("exact", "fast"):
-        env = cypool.make(id, num_envs=1000, seed=0, precision=precision, episode_statistics=True,
-                          max_episode_steps=120)
-        env.reset()
+        env = started(cypool.make(id, num_envs=1000, seed=0, precision=precision, episode_statistics=True,
+                                  max_episode_steps=120))
         rng = np.random.default_rng(2)
         returns[precision], lengths[precision] = [], []
         for _ in range(400):
@@ -120,8 +120,7 @@ test_save_and_load = continues([(id, "NextStep", {}) for id in IDS], before=15, 
 
 
 def test_a_state_of_the_other_precision_is_refused():
-    env = cypool.make("CartPole-v1", num_envs=9, precision="fast")
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=9, precision="fast"))
     with pytest.raises(ValueError, match="^state"):
         cypool.make("CartPole-v1", num_envs=9).load(env.save())
 

@@ -18,7 +18,7 @@ import pytest
 from family_tests import continues, equals, refuses
 from pool_arguments import MODES
 from state_edits import with_own
-from waiting import join
+from waiting import attempts, join
 from weights import often_exhaustive
 
 import cypool
@@ -267,7 +267,9 @@ def test_neighbours_do_not_notice():
 
     def breaks():
         chance = random.Random(3)
-        while not stop.is_set():
+        for _ in attempts():
+            if stop.is_set():
+                return
             breaking.reset(seed=chance.randrange(10**6))
             game.overwrite(chance.choice(["windowprocs", "invent"]), chance.getrandbits(63) | 1)
             try:

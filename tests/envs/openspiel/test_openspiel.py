@@ -9,6 +9,7 @@ import pytest
 from envs.openspiel.rl_environment import assert_equal
 from family_tests import assert_edits_are_harmless, continues, equals, imports_nothing, refuses
 from state_edits import edited, fields_of, with_own
+from waiting import attempts
 from weights import often_slow
 
 import cypool
@@ -55,7 +56,9 @@ def test_game_among_the_parameters_equals_that_of_openspiel():
     state = pyspiel.load_game(text).new_initial_state()
     env = made("turn_based_simultaneous_game", game="goofspiel(num_cards=4)", chance_stream="random_state", seed=0)
     random, (obs, info) = np.random.RandomState(0), env.reset(seed=0)
-    while not state.is_terminal():
+    for _ in attempts():
+        if state.is_terminal():
+            break
         if state.is_chance_node():
             outcomes, p = zip(*state.chance_outcomes(), strict=True)
             state.apply_action(random.choice(outcomes, p=p))
@@ -101,8 +104,8 @@ def test_rules_of_chess_are_those_of_pettingzoo_but_for_claimed_draws():
     for _ in range(6):
         ours.reset()
         theirs.reset()
-        state, board, is_over = pyspiel.load_game("chess").new_initial_state(), theirs.unwrapped.board, False
-        while not is_over:
+        state, board = pyspiel.load_game("chess").new_initial_state(), theirs.unwrapped.board
+        for _ in attempts():
             agent, their_agent = ours.agent_selection, theirs.agent_selection
             player = theirs.possible_agents.index(their_agent)
             assert ours.possible_agents.index(agent) == 1 - player
@@ -119,6 +122,8 @@ def test_rules_of_chess_are_those_of_pettingzoo_but_for_claimed_draws():
             is_claimed = is_over and board.outcome() is None
             assert is_claimed or ours.terminations[agent] == is_over
             assert list(ours.rewards.values())[::-1] == list(theirs.rewards.values())
+            if is_over:
+                break
         ends.add("claim" if is_claimed else board.result())
     assert len(ends) > 1
     theirs.close()

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 from at_terminal import assert_listed_moves_are_taken, typed
+from waiting import attempts
 
 import cypool
 from cypool.envs.openspiel import terminal
@@ -44,7 +45,9 @@ def test_texts_are_those_of_openspiel():
     ours, theirs = pty.openpty()
     for _ in range(6):
         news = ""
-        while not news or state.is_chance_node():
+        for _ in attempts():
+            if news and not state.is_chance_node():
+                break
             mover, actions = state.current_player(), state.legal_actions()
             if state.is_chance_node():
                 outcomes, p = zip(*state.chance_outcomes(), strict=True)

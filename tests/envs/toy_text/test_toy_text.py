@@ -8,6 +8,7 @@ import pytest
 from comparing import assert_same
 from family_tests import continues, playing, refuses
 from gymnasium.vector import AutoresetMode
+from receiving import started
 from weights import often_slow, slow
 
 import cypool
@@ -320,8 +321,7 @@ def test_a_picture_of_catch():
 
 @pytest.mark.parametrize("n", [1, 5, 64, 65, 300])
 def test_a_picture_of_a_chain(n):
-    env = cypool.make("NChain-v0", seed=0, n=n, slip=0)
-    env.reset()
+    env = started(cypool.make("NChain-v0", seed=0, n=n, slip=0))
     for t in range(n + 1):
         (picture,) = env.render()
         state, shown = min(t, n - 1), min(n, 64)
