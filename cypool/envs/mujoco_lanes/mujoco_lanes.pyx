@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -O2
+# distutils: extra_compile_args = -O3
 """Steps of environments that MuJoCo simulates, several at once, with the bits of mj_step.
 
 docs/explanation/mujoco_lanes.md explains it.

@@ -19,7 +19,6 @@ public:
 
     // Returns where to evaluate first; the search has no result until `next` returns nullptr.
     Point* begin(double tolerance) {
-        *this = {};
         tolerance_ = tolerance;
         start_.alpha = 0;
         return &start_;
@@ -117,7 +116,8 @@ private:
     int evaluations_ = 0, direction_ = 0;
     bool low_moved_ = false, high_moved_ = false;
     double tolerance_ = 0, alpha_ = 0, improvement_ = 0;
-    Point start_ = {}, low_ = {}, high_ = {}, middle_ = {}, low_next_ = {}, high_next_ = {}, candidates_[3] = {};
+    // written before they are read
+    Point start_, low_, high_, middle_, low_next_, high_next_, candidates_[3];
 };
 
 // four problems

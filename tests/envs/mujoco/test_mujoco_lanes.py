@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from weights import EXHAUSTIVE
 
 import cypool
 from cypool.envs.mujoco_common.mujoco_common import load_model
@@ -219,13 +220,13 @@ def test_pool_of_different_frame_skips_steps_as_one_by_mj_step():
     step_both(pools, np.random.default_rng(6), 5)
 
 
-def exhaustive(env_id):
+def long_run(env_id):
     families = [family for name, family in (("dm_control/", "dm_control"), ("AntMaze", "robotics")) if name in env_id]
-    return pytest.param(env_id, marks=[pytest.mark.exhaustive, *map(pytest.mark.families, families)])
+    return pytest.param(env_id, marks=[*EXHAUSTIVE, *map(pytest.mark.families, families)])
 
 
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 3])
-@pytest.mark.parametrize("env_id", list(map(exhaustive, LONG)))
+@pytest.mark.parametrize("env_id", list(map(long_run, LONG)))
 def test_long_runs_in_lanes_have_the_bits_of_mj_step(env_id, num_threads):
     frames, thousands = LONG[env_id]
     options = {"num_envs": 32, "max_episode_steps": 70, "autoreset_mode": ["NextStep", "SameStep"][num_threads % 2]}
