@@ -37,7 +37,6 @@ def played(id, num_steps, **options):
 # ---- the behaviour of highway-env
 
 
-# one of each class
 @pytest.mark.parametrize("id, options", often_slow(ALL, 6, [(f"{name}-v0", {}) for name in (
     "two-way", "u-turn", "lane-keeping", "racetrack-large")]))
 def test_parity(id, options):

@@ -104,7 +104,6 @@ def same(ours, theirs):
 # ---- equality with Gymnasium
 
 
-# v4 has the same classes
 BY_DEFAULT = [id if id.endswith("v5") else slow(id)[0] for id in WITH_REFERENCE]
 
 
