@@ -33,12 +33,12 @@ class Cases(NamedTuple):
     "By class" means by the name of the `Env` subclass; "*" stands for all others. Patterns are those of `fnmatch`.
 
     Attributes:
-        quick_ids: Patterns of the ids that default tests compare with their references and look at with `check_env`.
+        quick_ids: Patterns of the ids that tests compare with their references and look at with `check_env`.
         slow_ids: Patterns of those among them that take seconds.
         contract_options: By class: options for `check_env`, and for tests of all that is small.
         short_episode: Options of both, with which every episode ends within twenty steps.
         in_engine_tests: Whether those tests of the engine need it that `.ci/sanitize thread` and `address` run.
-        is_small: Whether it has no native library, and environments that are quick to make: default tests also save,
+        is_small: Whether it has no native library, and environments that are quick to make: tests also save,
             load and copy its quick ids.
         saves: Whether they have `save` and `load`.
         fuzz_ids: Patterns of the ids that `fuzz_api.py` makes: those whose files are always there.

@@ -18,17 +18,20 @@ class Game:
     def __init__(self, id, state, **options):
         self.env = cypool.make(id, num_envs=1, num_threads=0, autoreset_mode="Disabled", **options)
         self.env.reset(seed=0)
-        self.state = state
+        self.state, self.played = state, None
 
     def play(self, actions):
         """Returns the last observation, its info, whether the episode is over or cut, and the rewards of each step."""
-        obs, info = self.env.load(self.state, [0])
-        rewards, over, cut = [], False, False
-        for action in actions:
+        if self.played is None or actions[:-1] != self.played or not actions:
+            obs, info = self.env.load(self.state, [0])
+            self.played, self.rewards, over, cut = [], [], False, False
+        # a walk continues by one action
+        for action in actions[len(self.played):]:
             obs, reward, terminated, truncated, info = self.env.step([action])
-            rewards.append(info["rewards"][0].tolist() if "rewards" in info else [float(reward[0])])
+            self.rewards.append(info["rewards"][0].tolist() if "rewards" in info else [float(reward[0])])
             over, cut = bool(terminated[0]), bool(truncated[0])
-        return obs, info, over, cut, rewards
+        self.played = list(actions)
+        return obs, info, over, cut, list(self.rewards)
 
 
 class Edge:

@@ -1,8 +1,5 @@
 """The markers of pyproject.toml: how tests get `slow`, and the tests that `-m` selects."""
 import pytest
-from cases import CASES
-
-from cypool.envs.family import matches
 
 EXHAUSTIVE = [pytest.mark.slow, pytest.mark.exhaustive]
 
@@ -29,16 +26,6 @@ def often_slow(values, every, keep=()):
 def often_exhaustive(values, every):
     """Returns all values; only one in `every` runs in CI."""
     return [value if k % every == 0 else exhaustive(value)[0] for k, value in enumerate(values)]
-
-
-def one_of_each_class(family):
-    """Returns the entries of a family's quick ids, each with whether it stands for its class in default tests."""
-    cases = CASES[family.name]
-    entries = family.entries(cases.quick_ids)
-    chosen = {}
-    for entry in sorted(entries, key=lambda entry: matches(entry.id, cases.slow_ids)):
-        chosen.setdefault(entry.entry_point, entry)
-    return [(entry, chosen[entry.entry_point] is entry) for entry in entries]
 
 
 def with_large_packages(config):

@@ -20,8 +20,8 @@ FACES = ["gym", "dm"]
 NUM = 5
 # id: options, the actions to draw from (Trouble: go, terminate, truncate), steps
 GAMES = {
-    "CartPole-v1": ({"max_episode_steps": 25}, (0, 1), 300),
-    "Breakout-v5": ({"episodic_life": True, "max_episode_steps": 150}, (0, 1, 2, 3), 250),
+    "CartPole-v1": ({"max_episode_steps": 25}, (0, 1), 150),
+    "Breakout-v5": ({"episodic_life": True, "max_episode_steps": 80}, (0, 1, 2, 3), 120),
     "walker/Trouble-v0": ({"max_episode_steps": 4}, (0, 0, 0, 6, 7), 100),
 }
 

@@ -58,7 +58,7 @@ def test_the_picture_is_that_of_ale_py(task, id, rows, frame_skip):
     assert env.metadata["render_fps"] == 60 // frame_skip
     env.reset()
     random = np.random.default_rng(0)
-    for _ in range(60):
+    for _ in range(30):
         pictures = env.render()
         assert isinstance(pictures, tuple) and len(pictures) == 3
         for picture, screen in zip(pictures, screens, strict=True):

@@ -121,7 +121,7 @@ def test_rows_are_those_of_the_model(walker, mode, options, num_threads):
         for i, model in enumerate(models):
             check(i, model.reset(), obs, np.zeros(count), [False] * count, [False] * count, info, leave)
         ended_episodes = 0
-        for _ in range(120):
+        for _ in range(90):
             actions = choose(rng, count)
             obs, reward, terminated, truncated, info = env.step(actions)
             over = terminated | truncated

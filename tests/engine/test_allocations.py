@@ -142,7 +142,7 @@ def test_episode_statistics_allocate_one_array_at_an_end(allocations, num_envs, 
 @pytest.mark.parametrize("batch_size", [8, 4])
 def test_pong_allocates_nothing(allocations, batch_size, options):
     # ALE allocates nothing either while it emulates
-    assert allocations("Pong-v5", 8, batch_size, 2, False, options, 300) == (0, 0)
+    assert allocations("Pong-v5", 8, batch_size, 2, False, options, 100) == (0, 0)
 
 
 @pytest.mark.families("atari")

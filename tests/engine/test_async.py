@@ -47,7 +47,7 @@ def test_trajectories_equal_the_synchronous_ones(num_envs, batch_size, length, i
 
 
 # batches that are enough work for threads, the last one of a round short
-@pytest.mark.parametrize("num_threads", THREADS)
+@pytest.mark.parametrize("num_threads", [2, *slow(*(count for count in THREADS if count != 2))])
 @pytest.mark.parametrize(("num_envs", "batch_size"), [(13_000, 6_000), *slow((12_000, 6_000))])
 def test_large_batches_of_brief_steps_come_in_the_order_of_send(num_envs, batch_size, num_threads):
     length, actions = 8, np.random.default_rng(0).integers(0, 2, (8, num_envs))
@@ -65,7 +65,7 @@ def test_large_batches_of_brief_steps_come_in_the_order_of_send(num_envs, batch_
             waiting = np.append(waiting[batch_size:], ids)
 
 
-@pytest.mark.parametrize("num_threads", [0, 2, *slow(1, 7)])
+@pytest.mark.parametrize("num_threads", [2, *slow(0, 1, 7)])
 def test_more_is_sent_after_a_recv_that_gave_up(num_threads):
     num_envs = 30_000
     with cypool.make("CartPole-v1", num_envs=num_envs, num_threads=0, seed=9) as env:

@@ -28,7 +28,7 @@ def test_same_step_equals_gymnasium(num_threads, seed):
     env, reference = pair(AutoresetMode.SAME_STEP, num_threads, seed)
     random = np.random.default_rng(seed)
     ends = 0
-    for _ in range(1000):
+    for _ in range(600):
         actions = random.integers(0, 2, NUM)
         *got, info = env.step(actions)
         *want, expected = reference.step(actions)

@@ -55,7 +55,7 @@ def test_equal_to_a_pool_without(walker, id, seed, mode, num_threads, statistics
     env.reset()
     twin.reset()
     ends = 0
-    for t in range(300):
+    for t in range(150):
         ids = random.permutation(NUM)[:random.integers(1, NUM + 1)] if t % 3 == 0 else None
         rows = NUM if ids is None else len(ids)
         actions = random.choice(choices, rows)

@@ -10,7 +10,7 @@ import pytest
 from cases import CASES, contract_options_of
 from pool_arguments import MODES
 from saving import NUM, Player, actions_for, assert_goes_on, make, started
-from weights import one_of_each_class, slow
+from weights import often_slow
 
 import cypool
 import cypool.compat.envpool as envpool
@@ -42,17 +42,17 @@ def test_loaded_state_continues_equally(walker, id, options, num_threads, batch_
         player.needs_reset = state.needs_reset
         assert player.play(actions[:, 20:]) == want
         return
-    ends = [assert_goes_on(id, mode, num_threads, batch_size, before, 80, **options) for before in (1, 18)]
+    ends = [assert_goes_on(id, mode, num_threads, batch_size, before, 50, **options) for before in (1, 18)]
     assert min(ends) >= 5
 
 
 @pytest.mark.parametrize("id", [
-    # those with a native library have tests in their families
-    entry.id if stands_for_class else slow(entry.id)[0] for family in FAMILIES
-    if CASES[family.name].is_small and family.is_installed for entry, stands_for_class in one_of_each_class(family)])
+    # families have tests of their own states
+    id for family in FAMILIES if CASES[family.name].is_small and family.is_installed
+    for id in often_slow([entry.id for entry in family.entries(CASES[family.name].quick_ids)], 1000)])
 def test_every_small_environment_goes_on_exactly(id):
     for mode in MODES:
-        assert_goes_on(id, mode, 2, 5, 23, 60, max_episode_steps=30, **contract_options_of(id))
+        assert_goes_on(id, mode, 2, 5, 13, 30, max_episode_steps=20, **contract_options_of(id))
 
 
 def test_options_that_are_arrays():

@@ -48,7 +48,7 @@ def test_equal_to_gymnasiums_wrapper(walker, id, seed, mode, num_threads):
     choices = env.single_action_space.n
     check_infos(env.reset()[1], reference.reset()[1])
     ends = 0
-    for t in range(400):
+    for t in range(240):
         actions = random.integers(0, choices, NUM)
         *got, info = env.step(actions)
         *want, expected = reference.step(actions)

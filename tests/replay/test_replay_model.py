@@ -260,7 +260,7 @@ def play_case(case):
 
 
 @given(CASES)
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=8, deadline=None, derandomize=True)
 def test_any_history(walker, case):
     play_case(case)
 

@@ -63,7 +63,7 @@ def noise_of(env, algorithm, alpha, seed):
     return drawn.astype(np.float32)
 
 
-@pytest.mark.parametrize("num_positions", [3, *exhaustive(25)])
+@pytest.mark.parametrize("num_positions", [2, *exhaustive(25)])
 @pytest.mark.parametrize("algorithm", ["puct", "gumbel"])
 @pytest.mark.parametrize(("leaves", "noisy", "num_threads"), [(1, False, 1), (1, True, 2), (4, False, 3), (8, True, 0)])
 @pytest.mark.parametrize(("id", "num_players", "more"), [

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from cases import CASES
 from pool_arguments import MODES
-from weights import EXHAUSTIVE, one_of_each_class
+from weights import EXHAUSTIVE
 
 import cypool
 from cypool.envs import FAMILIES
@@ -67,17 +67,17 @@ def test_final_observations_and_infos_are_compared(walker):
 
 
 def parity_cases():
-    """All quick ids in all modes; by default one of each class in one mode, and CartPole in the others.
+    """All quick ids in all modes; by default the first of each family in one mode, and CartPole in the others.
 
-    CI runs each id in one mode, in turn. The tests of families whose environments take seconds compare each class.
+    CI runs each id in one mode, in turn. The tests of a family compare each class.
     """
     cases = []
     for family in FAMILIES:
-        entries = [each for each in one_of_each_class(family) if each[0].reference is not None]
-        for number, (entry, stands_for_class) in enumerate(entries):
+        entries = [each for each in family.entries(CASES[family.name].quick_ids) if each.reference is not None]
+        quick = [entry.id for entry in entries if not matches(entry.id, CASES[family.name].slow_ids)]
+        for number, entry in enumerate(entries):
             for k, mode in enumerate(MODES):
-                is_default = stands_for_class and not matches(entry.id, CASES[family.name].slow_ids)
-                is_default &= k == 0 or entry.id == "CartPole-v1"
+                is_default = (entry.id in quick[:1] and k == 0) or entry.id == "CartPole-v1"
                 marks = [pytest.mark.slow] if (number + k) % len(MODES) == 0 else EXHAUSTIVE
                 cases.append(pytest.param(family, entry.id, mode, id=f"{entry.id}-{mode}",
                                           marks=[] if is_default else marks))

@@ -16,6 +16,7 @@ from cypool.tools.cli.new import TEMPLATE
 from cypool.tools.compile import load
 
 TEXT = (TEMPLATE / "my_env" / "my_env.pyx").read_text()
+CELL = TEXT.replace("MyEnv", "Cell")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -27,17 +28,10 @@ def cache(tmp_path_factory, plugin_path):
         yield folder
 
 
-@pytest.fixture
-def quick(monkeypatch):
-    """Compiles in half the time."""
-    monkeypatch.setattr(compile_module, "FLAGS", [*compile_module.FLAGS, "-O0", "-g0"])
-
-
 def modules(cache):
     return sorted(cache.rglob("*.so"))
 
 
-@pytest.mark.usefixtures("quick")
 def test_file_is_compiled_when_it_has_changed(cache, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = Path("beam.pyx")
@@ -71,7 +65,6 @@ def test_file_is_compiled_when_it_has_changed(cache, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("quick")
 def test_what_is_included_counts(cache, tmp_path):
     path, header = tmp_path / "half.pyx", tmp_path / "half.h"
     header.write_text("#define HALF 0.5\n")
@@ -81,9 +74,8 @@ def test_what_is_included_counts(cache, tmp_path):
     assert load(path).half() == 0.25
 
 
-@pytest.mark.usefixtures("quick")
 def test_text_is_compiled():
-    id = cypool.compile(TEXT.replace("MyEnv", "Cell"))
+    id = cypool.compile(CELL)
     assert id == "local/Cell-v0"
     obs, _ = cypool.make(id, num_envs=2, seed=3).reset()
     start = [np.random.default_rng(3 + i).uniform(-0.1, 0.1) for i in range(2)]
@@ -102,7 +94,6 @@ def test_progress_shows_in_a_terminal(tmp_path):
     assert done.returncode and done.stdout == b"" and "compiling cell.pyx" in said
 
 
-@pytest.mark.usefixtures("quick")
 def test_errors_show_the_authors_lines(tmp_path):
     path = tmp_path / "wrong.pyx"
     path.write_text(TEXT.replace("sin(self.angle)", "sin(self.angle, 2)"))
@@ -116,7 +107,6 @@ def test_errors_show_the_authors_lines(tmp_path):
         cypool.compile(path.read_text())
 
 
-@pytest.mark.usefixtures("quick")
 def test_errors_of_the_cpp_compiler_do_too(tmp_path):
     path = tmp_path / "wrong.pyx"
     path.write_text("cdef extern from *:\n    int not_there(int x)\n\n\ndef f():\n    return not_there(3)\n")
@@ -124,7 +114,6 @@ def test_errors_of_the_cpp_compiler_do_too(tmp_path):
         load(path)
 
 
-@pytest.mark.usefixtures("quick")
 def test_hints_are_warnings(tmp_path):
     path = tmp_path / "slow.pyx"
     path.write_text("cdef void f(int* x) nogil:\n    x[0] = 1\n\ncdef void g(int* x) nogil:\n    f(x)\n")
@@ -150,7 +139,6 @@ def nothing():
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("quick")
 def test_one_of_several_classes():
     with pytest.raises(ValueError, match="name: expected one of the environments of the source, A, B, got None"):
         cypool.compile(BARE)
@@ -258,7 +246,6 @@ def test_the_cpu_counts_where_flags_name_it(monkeypatch, tmp_path):
     compile_module.cache.native_cpu.cache_clear()
 
 
-@pytest.mark.usefixtures("quick")
 def test_threads_that_compile_the_same_get_one_module(monkeypatch):
     from concurrent.futures import ThreadPoolExecutor
 
@@ -276,15 +263,15 @@ def test_threads_that_compile_the_same_get_one_module(monkeypatch):
 
 
 def test_threads_that_import_the_same_for_the_first_time_get_it_whole(run_forked):
-    text = BARE + "\n# compiled before\n"
-    cypool.compile(text, "B")
+    cypool.compile(CELL)
     done = run_forked(f"""
 from concurrent.futures import ThreadPoolExecutor
-import cypool
+import cypool, cypool.tools.compile as compile_module
+compile_module.FLAGS = {compile_module.FLAGS}
 with ThreadPoolExecutor(8) as threads:
-    print(set(threads.map(lambda _: cypool.compile({text!r}, "B"), range(8))))
+    print(set(threads.map(lambda _: cypool.compile({CELL!r}), range(8))))
 """)
-    assert done.stdout == "{'local/B-v0'}\n", done.stderr
+    assert done.stdout == "{'local/Cell-v0'}\n", done.stderr
 
 
 def test_threads_that_import_it_first_find_pythons_configuration_whole(run_forked):

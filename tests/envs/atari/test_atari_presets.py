@@ -66,7 +66,7 @@ def test_a_preset_equals_what_it_follows(id, least, options):
 @pytest.mark.parametrize(("preset", "options"), [
     ("ale", {"reward_clip": False, "use_fire_reset": False, "repeat_action_probability": 1.0}),
     ("gymnasium", {"autoreset_mode": "Disabled", "frame_skip": 12}),
-    ("gymnasium", {"mode": 4, "difficulty": 1, "max_episode_steps": 30}),
+    *slow(("gymnasium", {"mode": 4, "difficulty": 1, "max_episode_steps": 30})),
 ])
 def test_options_that_only_one_has(preset, options):
     check_parity("Breakout-v5", preset=preset, num_envs=2, num_steps=100, seeds=(3,), **options)
@@ -78,8 +78,8 @@ def test_options_that_only_one_has(preset, options):
           ("Pong-v4", {"max_num_frames_per_episode": 50}),
           ("ALE/Pong-v5", {}), ("Pong-v4", {}), ("BreakoutNoFrameskip-v4", {}), ("TicTacToe3D-v4", {}),
           ("PongNoFrameskip-v0", {}), ("KlaxNoFrameskip-v4", {}),
-          ("Seaquest-v0", {"gray_scale": True, "stack_num": 3})),
-    ("ALE/DoubleDunk-v5", {"max_num_frames_per_episode": 90, "autoreset_mode": "SameStep"}),
+          ("Seaquest-v0", {"gray_scale": True, "stack_num": 3}),
+          ("ALE/DoubleDunk-v5", {"max_num_frames_per_episode": 90, "autoreset_mode": "SameStep"})),
     ("ALE/Breakout-v5", {"frame_skip": (1, 20), "autoreset_mode": "Disabled"}),
 ])
 def test_ids_equal_those_of_gymnasium(id, options):
@@ -154,7 +154,7 @@ def test_resets_whenever_the_user_wants(preset, options):
         given, to_them = ({"options": {"reset_mask": mask & (reset == "mask")}} if reset in ("mask", "none") else {}
                           for _ in "12")
         assert_same(ours.reset(seed=seed, **given), theirs.reset(seed=their_seed, **to_them), reset)
-        for k in range(37):
+        for k in range(23):
             actions = rng.integers(4, size=2)
             assert_same(ours.step(actions), theirs.step(actions), (reset, k))
     ours.close()
@@ -200,7 +200,7 @@ def test_states_and_threads(options, num_threads):
         env.close()
 
 
-@pytest.mark.parametrize("seed", [7, 2**70, *slow(0, 2**31)])
+@pytest.mark.parametrize("seed", [2**70, *slow(0, 7, 2**31)])
 def test_gymnasiums_seeds_are_hashed(seed):
     # of the ALE seeds some are negative
     ours = cypool.make("ALE/Pong-v5", num_envs=5, seed=seed, obs_type="ram")

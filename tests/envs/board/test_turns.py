@@ -4,6 +4,7 @@ import pytest
 from pool_arguments import MODES
 from receiving import started
 from waiting import attempts
+from weights import slow
 
 import cypool
 from cypool.spec import Array, Discrete, EnvSpec, Group
@@ -82,7 +83,7 @@ def test_single_view_is_of_the_seat(seat, wanted):
 @pytest.mark.parametrize("game", ["connect_four", "go", "backgammon"])
 def test_contract_of_views(view, game):
     options = {"seat": "alternate"} if view == "single" else {}
-    check_env(f"board/{game}-v0", view=view, **options)
+    check_env(f"board/{game}-v0", view=view, num_steps=40, **options)
 
 
 def test_contract_with_an_opponent_that_searches():
@@ -112,8 +113,8 @@ def results(num_steps, **options):
 
 
 @pytest.mark.parametrize("id, simulations, least", [
-    ("board/tic_tac_toe-v0", 300, 1.0), ("board/connect_four-v0", 50, 0.97), ("board/othello-v0", 30, 0.8),
-    ("board/backgammon-v0", 20, 0.65)])
+    ("board/tic_tac_toe-v0", 300, 1.0), ("board/connect_four-v0", 50, 0.97),
+    *slow(("board/othello-v0", 30, 0.8), ("board/backgammon-v0", 20, 0.65))])
 def test_opponent_that_searches_beats_random_play(id, simulations, least):
     rewards, _ = results(30 if "tac" in id or "four" in id else 60, id=id, simulations=simulations, num_envs=20)
     assert len(rewards) > 10
@@ -287,7 +288,7 @@ def test_rules_are_those_of_pettingzoo(game, theirs):
     module = pytest.importorskip(f"pettingzoo.classic.{theirs}")
     ours, theirs = cypool.aec_env(f"board/{game}-v0"), module.env()
     rng, ends = np.random.default_rng(0), set()
-    for seed in range(200):
+    for seed in range(80):
         ours.reset(seed=seed)
         theirs.reset(seed=seed)
         for _ in attempts():
@@ -315,7 +316,7 @@ def test_rules_of_go_are_those_of_pettingzoo_but_for_two_ends():
     options = {"board_size": 5, "komi": 0.5}
     ours, theirs = cypool.aec_env("board/go-v0", **options), module.env(**options)
     rng, ends = np.random.default_rng(0), set()
-    for _ in range(150):
+    for _ in range(80):
         ours.reset()
         theirs.reset()
         seen = []

@@ -44,7 +44,7 @@ test_parity = needs_box2d(equals([
     ("LunarLander-v3", {"continuous": True, "enable_wind": True, "wind_power": 19, "turbulence_power": 1.9}),
     ("LunarLanderContinuous-v3", {"action_dtype": "float64"}),
     ("BipedalWalker-v3", {"hardcore": True, "action_dtype": "float64"}),
-], least=1, num_envs=4, num_steps=150, seeds=(0, 1)))
+], least=1, num_envs=3, num_steps=150, seeds=(0,)))
 test_parity_of_the_race = needs_box2d(equals([
     *slow(("CarRacing-v3", {})), ("CarRacing-v3", {"autoreset_mode": "SameStep", "continuous": False}),
     ("CarRacing-v3", {"autoreset_mode": "Disabled", "domain_randomize": True}),

@@ -4,7 +4,6 @@ import pickle
 
 import numpy as np
 import pytest
-from pool_arguments import MODES
 from saving import Player, actions_for, make, started
 from weights import slow
 
@@ -26,10 +25,10 @@ def state_of(state):
 
 @pytest.mark.parametrize("num_threads", [2, *slow(0, 1, (os.cpu_count() or 1) + 2)])
 @pytest.mark.parametrize(("id", "mode", "options"), [
-    *[("LunarLander-v3", mode, {}) for mode in MODES],
+    ("LunarLander-v3", "Disabled", {}), *slow(("LunarLander-v3", "NextStep", {}), ("LunarLander-v3", "SameStep", {})),
     ("LunarLander-v3", "NextStep", {"enable_wind": True, "gravity": -3.0}),
     ("LunarLanderContinuous-v3", "SameStep", {"action_dtype": "float64", "max_episode_steps": 70}),
-    ("LunarLanderContinuous-v3", "NextStep", {}),
+    *slow(("LunarLanderContinuous-v3", "NextStep", {})),
 ])
 def test_together_as_alone(id, mode, options, num_threads):
     together, state = play(id, mode, num_threads, None, **options)

@@ -100,9 +100,9 @@ def test_actions_of_another_dtype_are_taken_as_float32(id):
     ("Pendulum-v1", {"g": -30.5}),
 ])
 def test_options_equal_gymnasium(id, options):
-    check_parity(id, num_envs=3, num_steps=500, max_episode_steps=150, **options)
+    check_parity(id, num_envs=2, num_steps=300, max_episode_steps=100, **options)
     with play_well(id, np.random.default_rng(2)):
-        check_parity(id, num_envs=3, num_steps=500, seeds=[2], **options)
+        check_parity(id, num_envs=2, num_steps=500, seeds=[2], **options)
 
 
 test_wrong_options = refuses([

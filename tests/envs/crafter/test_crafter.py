@@ -84,7 +84,7 @@ test_parity_with_options = equals([
 def test_what_crafter_does(style, ordered):
     """The whole world, and its order of creatures; crafter as it is writes down its own order, which cypool follows."""
     duel = Duel(7, ordered, **SMALL)
-    play(duel, style, np.random.default_rng(0), 45)
+    play(duel, style, np.random.default_rng(0), 30)
     assert duel.seen["steps"] > 20
 
 

@@ -48,9 +48,9 @@ def test_all_tasks_are_there():
 def test_equals_dm_control(domain, task):
     id = id_of(domain, task)
     assert entry_of(id).reference == "cypool.envs.dm_control.reference:make_reference"
-    # episodes of 20 steps
+    # episodes of 15 steps
     timestep = load(domain, task, 0).control_timestep()
-    parity = check_parity(id, num_envs=1, num_steps=50, seeds=(3,), num_threads=0, time_limit=20 * timestep)
+    parity = check_parity(id, num_envs=1, num_steps=38, seeds=(3,), num_threads=0, time_limit=15 * timestep)
     assert parity.num_episodes == 2
 
 

@@ -56,7 +56,7 @@ def positions(env):
 
 
 @needs_lbforaging
-@pytest.mark.parametrize("id, options", often_exhaustive(VARIANTS, 2))
+@pytest.mark.parametrize("id, options", often_exhaustive(VARIANTS, 4))
 def test_parity(id, options):
     with players(1):
         for mode in MODES:

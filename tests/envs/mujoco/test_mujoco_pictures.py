@@ -129,11 +129,10 @@ def test_pictures_are_those_of_gymnasium(id):
     ("Ant-v5", {"width": 33, "height": 57, "camera_name": "track"}),
     *slow(("Ant-v5", {"width": 480, "height": 480}), ("HalfCheetah-v5", {"camera_id": 0}),
           ("Swimmer-v5", {"camera_id": -1}), ("Hopper-v5", {"default_camera_config": {}})),
-    ("Walker2d-v5", {"default_camera_config": {"lookat": np.array([0.5, 0, 1]), "azimuth": 30, "elevation": -50.0,
-                                               "distance": 2, "trackbodyid": 1, "type": 1, "fixedcamid": 0}}),
+    *slow(("Walker2d-v5", {"default_camera_config": {"lookat": np.array([0.5, 0, 1]), "azimuth": 30, "elevation": -50.0,
+                                                     "distance": 2, "trackbodyid": 1, "type": 1, "fixedcamid": 0}})),
     *slow(("Reacher-v5", {"default_camera_config": {"orthographic": 1, "distance": 0.7}}),
-          ("Humanoid-v5", {"max_geom": 70})),
-    *slow(("Ant-v5", {"visual_options": CONTACTS})),
+          ("Humanoid-v5", {"max_geom": 70}), ("Ant-v5", {"visual_options": CONTACTS})),
     ("Ant-v4", {"visual_options": {mujoco.mjtVisFlag.mjVIS_TRANSPARENT: True, mujoco.mjtVisFlag.mjVIS_STATIC: False}}),
 ])
 def test_sizes_cameras_and_options_are_those_of_gymnasium(id, options):

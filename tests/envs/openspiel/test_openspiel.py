@@ -101,7 +101,7 @@ def test_rules_of_chess_are_those_of_pettingzoo_but_for_claimed_draws():
 
     ours, theirs = cypool.aec_env("openspiel/chess-v0"), module.env()
     rng, ends = np.random.default_rng(0), set()
-    for _ in range(6):
+    for _ in range(3):
         ours.reset()
         theirs.reset()
         state, board = pyspiel.load_game("chess").new_initial_state(), theirs.unwrapped.board

@@ -67,7 +67,7 @@ def held(env, k=0):
 def test_parity(id, options):
     with players(1):
         for mode in MODES:
-            check_parity(id, num_envs=2, num_steps=150, seeds=[5], num_threads=0, autoreset_mode=mode,
+            check_parity(id, num_envs=1, num_steps=150, seeds=[5], num_threads=0, autoreset_mode=mode,
                          **{"horizon": 120, **options})
 
 

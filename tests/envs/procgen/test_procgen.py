@@ -71,8 +71,8 @@ def test_ids():
 
 def test_parity(capfd):
     """Of all pairs of game and mode, as a batch with EnvPool's ids; nothing is printed."""
-    episodes = sum(parity(envpool_id(*pair), 60, num_envs=3).num_episodes for pair in PAIRS)
-    assert episodes > 30 and capfd.readouterr() == ("", "")
+    episodes = sum(parity(envpool_id(*pair), 60, num_envs=2).num_episodes for pair in PAIRS)
+    assert episodes > 20 and capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)

@@ -72,7 +72,7 @@ def test_a_picture_does_not_change_the_episode():
             env = cypool.make(id, num_envs=1, num_threads=0, seed=1, width=16, height=16, shadows=False)
             env.reset()
             row = []
-            for action in np.random.default_rng(0).uniform(-1, 1, (8, *env.single_action_space.shape)):
+            for action in np.random.default_rng(0).uniform(-1, 1, (4, *env.single_action_space.shape)):
                 row.append(env.step([action.astype(np.float32)])[0]["observation"])
                 if draws:
                     env.render()

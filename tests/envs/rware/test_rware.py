@@ -60,10 +60,10 @@ def positions(env):
 
 
 @needs_rware
-@pytest.mark.parametrize("id, options", often_slow(VARIANTS, 3))
+@pytest.mark.parametrize("id, options", often_slow(VARIANTS, 5))
 def test_parity(id, options):
     with players(1):
-        for mode, num_steps in zip(MODES, (130, 40, 40), strict=True):
+        for mode, num_steps in zip(MODES, (70, 40, 40), strict=True):
             check_parity(id, num_envs=1, num_steps=num_steps, seeds=[5], num_threads=0, autoreset_mode=mode,
                          **{"max_steps": 30, **options})
 

@@ -66,7 +66,7 @@ def guided(reference, actions):
 def test_equals_gymnasium(id, options, mode):
     need(id)
     # a taxi seldom arrives before its limit of 200
-    num_steps, seeds = (210, [0, 123_456_789]) if id == "Taxi-v4" else (120, [0, 1, 7, 42, 123_456_789])
+    num_steps, seeds = (210, [123_456_789]) if id == "Taxi-v4" else (120, [0, 123_456_789])
     with beside_the_cliff() if id in CLIFFS else nullcontext():
         parity = check_parity(id, num_envs=NUM, num_steps=num_steps, seeds=seeds, autoreset_mode=mode,
                               num_threads=(0, 1, 2, 5)[MODES.index(mode)], **options)
@@ -78,7 +78,7 @@ def test_equals_gymnasium(id, options, mode):
 def test_long_runs_equal_gymnasium(id, num_threads):
     need(id)
     with beside_the_cliff() if id in CLIFFS else nullcontext():
-        check_parity(id, num_envs=NUM, num_steps=1000, seeds=[11], num_threads=num_threads)
+        check_parity(id, num_envs=NUM, num_steps=500, seeds=[11], num_threads=num_threads)
 
 
 @pytest.mark.parametrize("options", [
@@ -297,7 +297,7 @@ def test_pictures_equal_gymnasium(monkeypatch, id, options):
     env.reset()
     reference.reset(seed=3)
     random = np.random.default_rng(0)
-    for _ in range(60 if id == "Taxi-v4" else 30):
+    for _ in range(60 if id == "Taxi-v4" else 15):
         if id != "Taxi-v4":
             # before 1.4 Gymnasium's picture showed the last action too
             for each in reference.envs:

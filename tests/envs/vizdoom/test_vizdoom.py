@@ -99,8 +99,8 @@ def test_equals_the_wrapper(mode, num_threads):
     ("VizdoomBasic-MultiBinary-v1", 1, {"screen_resolution": "RES_160X120", "screen_format": "GRAY8"}, 0),
     ("VizdoomBasic-v1", 3, {"depth_buffer_enabled": True, "labels_buffer_enabled": True, "render_hud": True,
                             "automap_buffer_enabled": True, "screen_format": vizdoom.ScreenFormat.RGB24}, 1),
-    ("VizdoomDeadlyCorridor-v1", 7, {}, 2),
     *slow(
+        ("VizdoomDeadlyCorridor-v1", 7, {}, 2),
         ("VizdoomDefendCenter-v1", 12, {"available_game_variables": ["POSITION_X", "ANGLE", "USER1"]}, 1),
         ("VizdoomMyWayHome-v1", 60, {"available_buttons": ["MOVE_FORWARD", "TURN_LEFT_RIGHT_DELTA"]}, 1),
         ("VizdoomFreedoom2MAP01-S3-v0", 5, {"audio_buffer_enabled": False}, 0),
@@ -283,8 +283,8 @@ def test_equals_the_model_of_envpool(id, path, steps, options):
     assert ended > 1 or id == "Deathmatch-v1"
 
 
-@pytest.mark.parametrize("options", [{}, {"use_inter_area_resize": False, "img_height": 144, "img_width": 77},
-                                     {"screen_resolution": "RES_256X144", "img_height": 144, "img_width": 256}])
+@pytest.mark.parametrize("options", [{"use_inter_area_resize": False, "img_height": 144, "img_width": 77}, *slow(
+    {}, {"screen_resolution": "RES_256X144", "img_height": 144, "img_width": 256})])
 def test_a_narrow_config_is_drawn_larger_as_envpool_does(tmp_path, options):
     path = tmp_path / "narrow.cfg"
     path.write_text((SCENARIOS / "deadly_corridor.cfg").read_text() + "\nscreen_resolution = RES_256X144\n"
