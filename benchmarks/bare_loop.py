@@ -32,7 +32,7 @@ def loop_of(model, datas, actions, frame_skip, num_threads):
     controls = actions.astype("float64")
 
     def run():
-        compiled().run(pointer(model), pointers, num_envs, pointer(controls), steps, frame_skip, num_threads)
+        compiled().run(pointer(model), pointers, num_envs, pointer(controls), steps, frame_skip, max(num_threads, 1))
         return steps * num_envs
 
     # the objects at the addresses have to live as long
