@@ -68,7 +68,8 @@ def page(report: dict[str, Any]) -> str:
                 shown(speeds["cypool async" if name.endswith(" async") else "cypool sync"] / speeds[name])
                 for name in names if name in speeds or name in row["failed"]) or "-")
         lines.append("| " + " | ".join(cells) + " |")
-        failures += [f"- {name} in `{row['env']}`: {reason}" for name, reason in row["failed"].items()]
+        failures += [textwrap.fill(f"- {name} in `{row['env']}`: {reason}", 120, subsequent_indent="  ")
+                     for name, reason in row["failed"].items()]
     if failures:
         failures = ["These could not be measured:", "", *failures, "", ""]
     machine = report["machine"]
