@@ -30,7 +30,8 @@ cdef extern from "cypool/engine/counters.h" namespace "cypool" nogil:
         atomic[uint32_t] cost_ns  # of one step, running mean; 0: unknown
 
 cdef enum:
-    SPIN_NS = 20_000             # how long to look for work, or for the last row, before going to sleep
+    SPIN_NS = 20_000             # how long to look for work, or for the last row, before going to sleep, at least ...
+    MAX_SPIN_NS = 100_000        # ... and at most: a wake takes up to this long, as the core sleeps, too
     MAX_RING_IDS = 32               # ids that are claimed from the ring at a time
 
 cdef enum Autoreset:             # when an environment whose episode has ended starts the next one

@@ -6,6 +6,7 @@ import atexit
 import time
 import weakref
 
+from cypool.engine import cpus
 from cypool.errors import ClosedError
 
 from cypool.env_methods cimport seed_env
@@ -128,6 +129,9 @@ cdef class PoolLife:
             self._num_threads = max(num_threads, 1)
         self.shares_threads = self.shared is not None or companion_of is not None
         self.scheduler.num_steppers = max(self._num_threads, 1)
+        if not self.is_async and self.scheduler.num_steppers <= cpus.available():
+            # each has a core
+            self.scheduler.max_spin_ns = MAX_SPIN_NS
         self.threads.add_scheduler(self.scheduler)
         self.dispatch = self._make_dispatch()
         self.has_workers = self.threads.count > 0 or backend is not None

@@ -17,7 +17,9 @@ from cypool.env cimport Env
 cdef enum:
     MIN_NS = 1_000               # a claim is worth at least this much work, as it costs about 0.1 us ...
     MAX_NS = 20_000              # ... and no more, so that threads finish together
-    TOGETHER = 16                # environments that `step_many` gets at least, where there are enough
+    TOGETHER = 16                # environments that `step_many` gets at least, where there are enough ...
+    SLOW_TOGETHER = 8            # ... of steps of more than MAX_NS, so that threads finish together
+    WAIT_NS = 100_000            # a longer step may be one that waits: all of a thread's share are begun at once
     NEIGHBOURS = 256             # light environments that take turns in a rollout: their rows share cache lines
     LOOK_STEPS = 16              # of a rollout, between two looks at the clock, if they take less than ...
     LOOK_NS = 20_000             # ... this
@@ -68,6 +70,7 @@ cdef class Scheduler:
     cdef Autoreset autoreset
     cdef atomic[uint32_t] ordered        # rows come in the order of send, not of finishing; in one open batch
     cdef int num_steppers                # threads that step envs, a caller that takes part included
+    cdef int64_t max_spin_ns             # how long a thread without work looks for some at most
     cdef vector[Claim] claims            # one per thread that serves this scheduler
     cdef atomic[uint32_t] last_step      # of the rollout; 0 in other batches
     cdef uint32_t observe_every          # the observations of this number of steps share a row
@@ -113,6 +116,7 @@ cdef class Scheduler:
         self.errors = {}
         self.error_steps = {}
         self.num_steppers = 1
+        self.max_spin_ns = SPIN_NS
 
     def __dealloc__(self):
         cdef OpenBatch* batch
@@ -246,7 +250,7 @@ cdef class Scheduler:
         if self.supports_step_many:
             # of all environments: which ones the batch has is not to be asked without a claim
             share = max(<uint32_t>(self.envs.size() // <size_t>self.num_steppers), <uint32_t>1)
-            share = TOGETHER if cost < MAX_NS else share
+            share = TOGETHER if cost < MAX_NS else SLOW_TOGETHER if cost < WAIT_NS else share
             min_rows, max_rows = max(min_rows, share), max(max_rows, share)
         if claim.is_caller and self.slice_expired(claim):
             return False
@@ -359,18 +363,23 @@ cdef class Scheduler:
         claim.seen = published
         return True
 
+    cdef int64_t spin_ns(self) noexcept nogil:
+        """How long a thread without work looks for some before it sleeps: at most for half of its work for a batch."""
+        cdef int64_t work_ns = self.counters.get().cost_ns.load() * <int64_t>self.envs.size() // self.num_steppers
+        return min(max(work_ns // 2, <int64_t>SPIN_NS), self.max_spin_ns)
+
     cdef bint await_rows(self, OpenBatch* batch, uint32_t wanted, int64_t timeout_ns) noexcept nogil:
         """Spins, then sleeps, until `wanted` rows are finished; False after the timeout or a signal."""
-        cdef int64_t start, left_ns
+        cdef int64_t start, left_ns, spin_ns = self.spin_ns()
         cdef uint32_t seen = batch.finished.load(), _k
         if seen >= wanted:
             return True
         if timeout_ns <= 0:
             return False
         left_ns = <int64_t>(wanted - seen) * self.counters.get().cost_ns.load() // self.num_steppers
-        if left_ns < SPIN_NS:
+        if left_ns < spin_ns:
             start = now_ns()
-            while now_ns() - start < SPIN_NS:
+            while now_ns() - start < spin_ns:
                 for _k in range(16):
                     if batch.finished.load() >= wanted:
                         return True

@@ -250,13 +250,15 @@ cdef class Threads:
 
     cdef int run(self, uint32_t index) except -1 nogil:
         cdef WorkerState* state = self.worker_states[index]
+        cdef int64_t spin_ns = SPIN_NS
         while True:
             # still with a scheduler: an env of it has raised
-            if state.place.load() == 0 and not self.attach(index) and not self.await_work(index):
+            if state.place.load() == 0 and not self.attach(index) and not self.await_work(index, spin_ns):
                 return 0
             (<Scheduler>state.scheduler).run_claims(&(<Scheduler>state.scheduler).claims[index])
             if state.owns:
                 return 0
+            spin_ns = (<Scheduler>state.scheduler).spin_ns()
             self.detach(index)
 
     cdef bint attach(self, uint32_t index) noexcept nogil:
@@ -286,7 +288,7 @@ cdef class Threads:
         if self.leaving.load() > 0:
             wake(self.worker_states[index].place, INT_MAX)
 
-    cdef bint await_work(self, uint32_t index) noexcept nogil:
+    cdef bint await_work(self, uint32_t index, int64_t spin_ns) noexcept nogil:
         """Spins, then sleeps, until it is with a scheduler; False when the threads are to end."""
         cdef int64_t start = now_ns()
         cdef uint32_t seen, _k
@@ -297,7 +299,7 @@ cdef class Threads:
                 if self.attach(index):
                     return True
                 relax()
-            if now_ns() - start < SPIN_NS:
+            if now_ns() - start < spin_ns:
                 continue
             seen = self.sleepers.get().signal.load()
             # count first, look afterwards: a thread that publishes in between sees a sleeper and signals
