@@ -21,8 +21,8 @@ from cypool.util.constants cimport SLICE_NS
 from cypool.env cimport Env, Slot
 from cypool.util.forks cimport num_forks
 from cypool.util.park cimport now_ns, park
-from cypool.hosting.worker cimport (CALL, DONE, ENDED, IDLE, POSTED, READY, RESET, RUNNING, STARTING, STEP, EnvMailbox,
-                                    SharedMemory, SlotLayout, WorkerLoop)
+from cypool.hosting.worker cimport (CALL, DONE, ENDED, IDLE, POSTED, READY, RESET, RUNNING, STARTING, STEP, AreaLayout,
+                                    EnvMailbox, SharedMemory, WorkerLoop)
 
 
 cdef class HostedEnv(Env):
@@ -30,7 +30,7 @@ cdef class HostedEnv(Env):
 
     cdef int reset(self) except -1 nogil:
         # the second half of a step that a reset followed; else the reset that was asked for
-        self.observed_slot = 0
+        self.observation_index = 0
         if self.failed:
             raise self.error
         if self.agents != NULL:
@@ -40,7 +40,7 @@ cdef class HostedEnv(Env):
     cdef int step(self, const void* action) except -1 nogil:
         if self.failed:
             raise self.error
-        self.observed_slot = 1 if self.mailbox.was_reset else 0
+        self.observation_index = 1 if self.mailbox.was_reset else 0
         if self.agents != NULL:
             # the engine computes reward and ends from those of the agents
             self.read_agents(True)
@@ -51,19 +51,19 @@ cdef class HostedEnv(Env):
 
     cdef void read_agents(self, bint stepped) noexcept nogil:
         """Takes over the agents' columns from the worker: `spaces.AGENT_COLUMNS`."""
-        cdef const char* slot = self.memory_slot + self.observed_slot * self.layout.second
+        cdef const char* area = self.memory_area + self.observation_index * self.layout.second
         cdef const size_t* offsets = &self.layout.offsets[self.num_obs]
         cdef uint32_t count = self.agents.count
-        memcpy(self.agents.alive, slot + offsets[3], count)
+        memcpy(self.agents.alive, area + offsets[3], count)
         if self.agents.turn != NULL:
-            memcpy(self.agents.turn, slot + offsets[4], count)
+            memcpy(self.agents.turn, area + offsets[4], count)
         if stepped:
-            memcpy(self.agents.reward, slot + offsets[0], count * sizeof(double))
-            memcpy(self.agents.terminated, slot + offsets[1], count)
-            memcpy(self.agents.truncated, slot + offsets[2], count)
+            memcpy(self.agents.reward, area + offsets[0], count * sizeof(double))
+            memcpy(self.agents.terminated, area + offsets[1], count)
+            memcpy(self.agents.truncated, area + offsets[2], count)
 
     cdef int observe(self, const Slot* out) except -1 nogil:
-        cdef const char* source = self.memory_slot + self.observed_slot * self.layout.second
+        cdef const char* source = self.memory_area + self.observation_index * self.layout.second
         cdef size_t k
         for k in range(self.num_obs):
             memcpy(out.obs[k], source + self.layout.offsets[k], self.layout.sizes[k])
@@ -76,7 +76,7 @@ cdef class HostedEnv(Env):
     cdef object save(self):
         own = Pickled(self.call("save"))
         first, last = self.layout.payload_bytes, self.layout.payload_bytes + self.layout.second
-        return own, (<bytes>self.memory_slot[first:last]), self.next_seed
+        return own, (<bytes>self.memory_area[first:last]), self.next_seed
 
     cdef int load(self, object state) except -1:
         if not isinstance(state, (tuple, list)) or len(state) != 3:
@@ -88,11 +88,11 @@ cdef class HostedEnv(Env):
         if seed is not None:
             seed = check_int("seed", seed, 0, 2**64 - 1)
         self.call("load", (bytes(own),))
-        memcpy(self.memory_slot + self.layout.payload_bytes, <const char*>(<bytes>shown), len(shown))
+        memcpy(self.memory_area + self.layout.payload_bytes, <const char*>(<bytes>shown), len(shown))
         self.next_seed = seed
         self.lost = self.failed = False
         self.error = self.extra_infos = None
-        self.observed_slot = 0
+        self.observation_index = 0
         return 0
 
     cdef object render(self):
@@ -252,7 +252,7 @@ cdef class HostingBackend(StepBackend):
                     raise ValueError(f"expected the same {part} everywhere, but env 0 has "
                                      f"{self.env_descriptions[0][part]}, env {i} {each[part]}")
         first = self.env_descriptions[0]
-        self.layout = SlotLayout(*spaces.described(first["observation_space"], first["action_space"]))
+        self.layout = AreaLayout(*spaces.described(first["observation_space"], first["action_space"]))
         self.memory.control.layout.store(self.layout.checksum)
 
     @property
@@ -275,7 +275,7 @@ cdef class HostingBackend(StepBackend):
             env.layout = self.layout
             env.num_obs = len(env.spec.observations)
             env.mailbox = &self.memory.mailboxes[i]
-            env.memory_slot = self.memory.at(i)
+            env.memory_area = self.memory.at(i)
         return self.envs
 
     def pack_options(self, options):
@@ -324,7 +324,7 @@ cdef class HostingBackend(StepBackend):
                         env.env_id, options, self.layout.payload_bytes)
                 env.lost = False
             else:
-                memcpy(env.memory_slot + self.layout.action_at, actions + ids[k] * self.layout.action_bytes,
+                memcpy(env.memory_area + self.layout.action_at, actions + ids[k] * self.layout.action_bytes,
                        self.layout.action_bytes)
                 mailbox.resets = same_step
                 mailbox.last = env.elapsed_step + 1 >= env.max_episode_steps

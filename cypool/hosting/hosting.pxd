@@ -4,7 +4,7 @@ from libcpp.vector cimport vector
 
 from cypool.backend cimport StepBackend
 from cypool.env cimport Env
-from cypool.hosting.worker cimport EnvMailbox, SharedMemory, SlotLayout, WorkerLoop
+from cypool.hosting.worker cimport AreaLayout, EnvMailbox, SharedMemory, WorkerLoop
 
 
 # Workers that are processes, which a fork server starts.
@@ -52,9 +52,9 @@ cdef class HostedEnv(Env):
     """An environment whose steps a `HostingBackend` has made."""
     cdef HostingBackend workers
     cdef EnvMailbox* mailbox         # borrowed from the memory, as is the next
-    cdef char* memory_slot
-    cdef SlotLayout layout
-    cdef int observed_slot           # which of its two observations
+    cdef char* memory_area
+    cdef AreaLayout layout
+    cdef int observation_index       # which of its two observations
     cdef size_t num_obs              # parts of the observation; the agents' columns come behind them
     cdef bint sent                   # there is, or will be, an answer that was not taken
     cdef bint calling                # it is the answer to a call
@@ -72,7 +72,7 @@ cdef class HostedEnv(Env):
 cdef class HostingBackend(StepBackend):
     """The processes, or threads of this one, that step the environments of a pool."""
     cdef readonly SharedMemory memory
-    cdef SlotLayout layout
+    cdef AreaLayout layout
     cdef WorkerLoop worker_loop      # without workers: where environments are stepped
     cdef WorkerThreads threads       # workers that are threads, or None
     cdef WorkerProcesses processes   # workers that are processes, or None

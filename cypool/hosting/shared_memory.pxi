@@ -125,8 +125,8 @@ cdef class SharedMemory:
         return len(payload)
 
 
-cdef class SlotLayout:
-    """Where in an environment's part of the memory its action and its observations lie.
+cdef class AreaLayout:
+    """Where in an environment's area of the memory its action and its observations lie.
 
     Args:
         observation: Its description, as `EnvSpec` has it.

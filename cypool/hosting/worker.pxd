@@ -81,8 +81,8 @@ cdef class SharedMemory:
     cdef uint64_t write_payload(self, int env_id, bytes payload, size_t most) except? 0
 
 
-cdef class SlotLayout:
-    """Where in an environment's part of the memory its action and its observations lie."""
+cdef class AreaLayout:
+    """Where in an environment's area of the memory its action and its observations lie."""
     cdef list dtypes
     cdef list shapes
     cdef vector[size_t] sizes        # of each part of an observation
@@ -109,7 +109,7 @@ cdef class WorkerLoop:
     cdef list answers                # in the pool's process, of all rows: (info, final info), an exception or None
     cdef list is_loaded              # of each environment whether it came from a state
     cdef list is_broken              # whether to make it again: it has raised since, or Ctrl-C came in its code
-    cdef SlotLayout layout
+    cdef AreaLayout layout
     cdef list actions                # arrays over the memory
     cdef list parts                  # of the observation: keys, None for one that has no parts
     cdef list text_bytes             # of each part; 0: it is not a text

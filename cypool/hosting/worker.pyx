@@ -71,7 +71,7 @@ cdef class WorkerLoop:
             self.envs.append(self._made(k))
             self.is_open[k] = True
         observation, action = spaces.described(self.envs[0].observation_space, self.envs[0].action_space)
-        self.layout = SlotLayout(observation, action)
+        self.layout = AreaLayout(observation, action)
         layout = memory.control.layout.load()
         if layout == 0:
             for k, env in enumerate(self.envs):
