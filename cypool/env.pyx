@@ -56,7 +56,7 @@ cdef class Env:
         spec: The `EnvSpec` the environment is made from, options included.
         env_id: Position in the pool, starting at 0.
 
-    Threads: any, one at a time.
+    Thread safety: any thread, one at a time.
     """
     # whether a step may be longer than its spec says
     calls_user_code = False

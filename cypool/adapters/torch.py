@@ -45,7 +45,7 @@ class TorchPool:
     Attributes:
         pool, device: As given.
 
-    Threads: one at a time.
+    Thread safety: one thread at a time.
     """
 
     def __init__(self, pool: GymnasiumPool, device: Any = "cpu", pin: bool | None = None):

@@ -47,7 +47,7 @@ class VectorAPI:
         closed: Whether `close` was called.
         recipe: Arguments of `cypool.make` for the same pool; pickle and deepcopy use them.
 
-    Threads: one at a time.
+    Thread safety: one thread at a time.
     """
 
     # the argument of `make`, and the engine's word for it

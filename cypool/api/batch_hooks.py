@@ -31,7 +31,7 @@ class BatchHooks(Observer):
         described: An `EnvSpec` with the observation that it makes.
         debug: Whether rewards have to be finite.
 
-    Threads: one at a time.
+    Thread safety: one thread at a time.
     """
 
     def __init__(self, num_envs: int, spec: EnvSpec, reward: Callable[..., Any] | None,

@@ -78,7 +78,7 @@ class DmPool(VectorAPI, dm_env.Environment):
         spec: Describes the environments.
         autoreset_mode: "NextStep".
 
-    Threads: one at a time.
+    Thread safety: one thread at a time.
     """
 
     # time steps have fixed fields

@@ -74,7 +74,7 @@ class GymPool(VectorAPI):
         single_observation_space, single_action_space: The same.
         is_vector_env: True.
 
-    Threads: one at a time.
+    Thread safety: one thread at a time.
     """
 
     def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str):

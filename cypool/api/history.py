@@ -136,7 +136,7 @@ class History(Observer):
         every: As given.
         position: Where the pool is: `len(history)`, unless `seek` has put it back.
 
-    Threads: that of the pool.
+    Thread safety: that of the pool.
     """
 
     def __init__(self, env: VectorAPI, every: int):

@@ -39,7 +39,7 @@ class ParallelEnv(_ParallelEnv):
         metadata, render_mode: As PettingZoo has them.
         pool: The pool.
 
-    Threads: one at a time.
+    Thread safety: one thread at a time.
     """
 
     def __init__(self, pool: GymnasiumPool):

@@ -96,7 +96,7 @@ class ClusterEnv(VectorEnv):
         TimeoutError: The cluster has no place for the workers, or nothing answers at its address.
         RuntimeError: A worker could not be started.
 
-    Threads: one at a time.
+    Thread safety: one thread at a time.
     """
 
     env_spec: EnvSpec

@@ -25,7 +25,7 @@ class DMEnvPool(EnvPool, DmPool):
     Args:
         pool, env_spec, config: See `EnvPool`.
 
-    Threads: one at a time.
+    Thread safety: one thread at a time.
     """
 
     def __init__(self, pool: Any, env_spec: Any, config: Any):

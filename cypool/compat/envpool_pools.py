@@ -81,7 +81,7 @@ class EnvPool:
         recipe: Arguments of `make` for the same again; pickle and deepcopy use them.
         is_async, num_envs, all_env_ids: See `cypool.api.base.VectorAPI`.
 
-    Threads: one at a time.
+    Thread safety: one thread at a time.
     """
 
     has_reset_mask = False
@@ -222,7 +222,7 @@ class GymnasiumEnvPool(EnvPool, GymnasiumPool, gymnasium.Env):
         is_vector_env: True.
         spec, config: See `EnvPool`.
 
-    Threads: one at a time.
+    Thread safety: one thread at a time.
     """
 
     def __init__(self, pool: Any, env_spec: Any, config: Any):
@@ -245,7 +245,7 @@ class LegacyEnvPool(EnvPool, GymPool):
     Args:
         pool, env_spec, config: See `EnvPool`.
 
-    Threads: one at a time.
+    Thread safety: one thread at a time.
     """
 
     def __init__(self, pool: Any, env_spec: Any, config: Any):

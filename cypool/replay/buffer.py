@@ -66,7 +66,7 @@ class ReplayBuffer(Observer):
             damaged, or another buffer has it open.
         OSError: The file cannot be read or written, or there is no room for it.
 
-    Threads: any. A sample waits for a batch that is being stored, but not for steps.
+    Thread safety: any threads. A sample waits for a batch that is being stored, but not for steps.
     """
 
     env: VectorAPI = fixed()

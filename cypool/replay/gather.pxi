@@ -26,7 +26,7 @@ cdef class Gatherer:
         n_step: Steps of a sample that is no sequence.
         gamma: Discount of a step.
 
-    Threads: one at a time. `gather` is called by several.
+    Thread safety: one thread at a time. `gather` is called by several.
     """
     cdef Ring ring
     cdef int n_step

@@ -69,7 +69,7 @@ cdef class Ring:
         alpha: Exponent of priorities; 0: there are none.
         goals: The parts of the observation that are the achieved and the desired goal, or None.
 
-    Threads: one at a time.
+    Thread safety: one thread at a time.
     """
     cdef readonly int num_envs
     cdef readonly int64_t rows             # of each environment

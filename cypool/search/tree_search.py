@@ -114,7 +114,7 @@ class TreeSearch:
     Raises:
         TypeError, ValueError: An argument is wrong, or the environments are not such.
 
-    Threads: one at a time.
+    Thread safety: one thread at a time.
     """
 
     def __init__(self, env: VectorAPI, *, simulations: int = 400, leaves: int = 1,

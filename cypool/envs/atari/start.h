@@ -12,7 +12,7 @@
 
 namespace cypool {
 
-// The state of a game after its first reset, as soon as one env has reached it. Threads: any.
+// The state of a game after its first reset, as soon as one env has reached it. Thread safety: any thread.
 class Start {
 public:
     std::shared_ptr<const std::string> snapshot() {

@@ -24,7 +24,7 @@ _renderers = weakref.WeakValueDictionary()
 cdef class Renderer:
     """Draws environments of one model, in one size.
 
-    Threads: any number; each has a context for the time of a picture.
+    Thread safety: any number of threads; each has a context for the time of a picture.
     """
     cdef Model model
     cdef unique_ptr[GlContextPool] gl_contexts
@@ -74,7 +74,7 @@ cdef class Camera:
         loaded: The model.
         options: Those of a spec.
 
-    Threads: any, one at a time; `set_up`, `save` and `load` with the GIL.
+    Thread safety: any thread, one at a time; `set_up`, `save` and `load` with the GIL.
     """
 
     def __init__(self, Model loaded, options):

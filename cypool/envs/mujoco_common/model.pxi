@@ -32,7 +32,7 @@ _latest = None
 cdef class Model:
     """See the `.pxd`. Only `load_model` and `load_model_text` make one.
 
-    Threads: any number, it never changes.
+    Thread safety: any number of threads: it never changes.
     """
 
     def __dealloc__(self):

@@ -24,7 +24,7 @@ cnp.import_array()
 cdef class Simulation(Env):
     """Base of the families that MuJoCo simulates: holds model and data, draws, saves and loads.
 
-    Threads: any, one at a time.
+    Thread safety: any thread, one at a time.
     """
 
     describe = staticmethod(specs.simulation)

@@ -17,7 +17,7 @@ cdef class Variation:
         randomize: As `check_randomize` returns it, but for None.
         own: Names of further fields that an environment writes to.
 
-    Threads: any, one at a time.
+    Thread safety: any thread, one at a time.
     """
 
     def __cinit__(self, Model loaded not None, dict randomize, own=()):

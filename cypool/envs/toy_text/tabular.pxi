@@ -17,7 +17,7 @@ cdef class Table:
             length in all the table or 1.
         start: The probability of each state to begin an episode.
 
-    Threads: any number, it never changes.
+    Thread safety: any number of threads: it never changes.
     """
 
     def __init__(self, transitions, start):
