@@ -8,7 +8,7 @@ The way of the data, and where to read about each station:
      api/: checks and converts (base.py; gymnasium.py, gym.py, dm.py) |
           |                                                           |
           v                                                           |
-     engine/pool.pyx  send --> dispatch --> scheduler --> batch --> recv
+     engine/pool.pxi  send --> dispatch --> scheduler --> batch --> recv
                                shares or    claims rows   rows
                                ring of ids  on threads    and blocks
                                                |    ^

@@ -57,7 +57,7 @@ cdef extern from "cypool/access.h" namespace "cypool" nogil:
 cdef class Env:
     """One environment. Never two calls at once on one Env. The order of fields and methods is part of the ABI."""
     cdef readonly int env_id
-    cdef int episode_length              # kept by the engine, as the fields further below; here it takes no room
+    cdef int episode_length              # kept by the engine; here it fills a gap that alignment would leave
     cdef readonly object spec            # the EnvSpec it was made from
     # set by reset and step, read by the engine; all zero when step or reset begins
     cdef double reward                   # with agents NaN when step begins; if it stays so: the sum of theirs
@@ -74,11 +74,11 @@ cdef class Env:
     cdef const Rng* rng                  # the stream of Gymnasium's np_random; borrowed from _bit_generator
     cdef object _bit_generator
     cdef Agents* agents                  # NULL in an environment with one agent; owned
-    # required: run on a pool thread, without the GIL
+    # required: run on a pool thread or the caller's, without the GIL except for brief work
     cdef int reset(self) except -1 nogil                       # starts an episode
     cdef int step(self, const void* action) except -1 nogil    # advances by one step
     cdef int observe(self, const Slot* out) except -1 nogil    # writes observation and info to a row
-    # optional: run on the caller's thread, with the GIL
+    # optional: run with the GIL on the caller's thread; by the default `copy_from` also on a pool thread
     cdef int seed(self, object seed) except -1                 # restarts the random stream; a reset follows
     cdef object save(self)                                     # plain values: all that the methods above depend on
     cdef int load(self, object state) except -1                # takes them; check them first: cypool.state.check_state
@@ -87,8 +87,8 @@ cdef class Env:
     cdef bint prepare_pool(self, list envs) except -1          # all of a pool, before the first reset; True: step_many
     # steps and observes the environments of these rows; raises only before it has stepped any
     cdef int step_many(self, const Rows* rows) except -1 nogil
-    # optional: runs on a pool thread. Takes over all that `save` returns of another one with the same spec, which is
-    # only read, by several threads at once; by default through save and load, with the GIL
+    # optional: runs on a pool thread or the caller's. Takes over all that `save` returns of another one with the same
+    # spec, which is only read, by several threads at once; by default through save and load, with the GIL
     cdef int copy_from(self, Env other) except -1 nogil
     # optional: with the GIL, on the caller's thread. Takes the options of `reset(options=...)`, a dict, for the reset
     # that follows; checks them first

@@ -14,7 +14,7 @@ import numpy as np
 from cypool.util.arguments import check_array, shown_numbers, shown_shape
 from cypool.spec import Discrete
 
-from cypool.engine.engine cimport ActionPart, is_checkable, part_of, take_array
+from cypool.engine.engine cimport ActionPart, is_checkable, part_of, copy_checked_array
 
 cnp.import_array()
 
@@ -90,7 +90,7 @@ cdef class ArraysReader:
                     return None
                 dims[0] = rows * self.rows_each
                 taken = cnp.PyArray_EMPTY(<int>dims.size(), dims.data(), self.taken_type, 0)
-            if cnp.PyArray_DIM(part, 0) != rows or not take_array(
+            if cnp.PyArray_DIM(part, 0) != rows or not copy_checked_array(
                     part, self.parts[k], cnp.PyArray_BYTES(taken) + self.parts[k].offset, self.row_bytes):
                 return None
         return taken
@@ -158,8 +158,8 @@ cdef class ActionReader:
             raise TypeError(f"actions: expected integers, got {shown_numbers(array)}")
         if not cnp.PyArray_ISCARRAY_RO(array):
             array = np.array(array, array.dtype.newbyteorder("="), order="C")
-        checked = self._taken()
-        if not take_array(array, self.part, cnp.PyArray_DATA(checked), sizeof(int64_t)):
+        checked = self._reusable_buffer()
+        if not copy_checked_array(array, self.part, cnp.PyArray_DATA(checked), sizeof(int64_t)):
             # another thread may change the user's array meanwhile
             array = np.array(array)
             row = np.argmax((array < 0) | (array >= self.space.n))
@@ -168,7 +168,7 @@ cdef class ActionReader:
             self.checked = checked
         return checked if rows == cnp.PyArray_SIZE(checked) else checked[:rows]
 
-    cdef cnp.ndarray _taken(self):
+    cdef cnp.ndarray _reusable_buffer(self):
         """Returns `checked`, which is None then; or a new array if another thread, or a step in flight, has it."""
         cdef cnp.npy_intp num_envs = self.num_envs
         cdef cnp.ndarray checked
@@ -194,7 +194,7 @@ cdef class ActionReader:
         if not has_dims(array, self.dims):
             raise self._wrong(array)
         taken = cnp.PyArray_EMPTY(cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array), wanted.num, 0)
-        if self.has_part and take_array(
+        if self.has_part and copy_checked_array(
                 array, self.part, cnp.PyArray_DATA(taken), self.count * cnp.PyArray_ITEMSIZE(taken)):
             return taken
         # another thread may change the user's array meanwhile
@@ -204,7 +204,7 @@ cdef class ActionReader:
         return ValueError(f"actions: expected {self.expected}, got {(<object>array).shape}")
 
     cdef object _converted(self, cnp.ndarray given):
-        """Returns actions in an order or of a dtype that `take_array` does not know; raises if they are wrong."""
+        """Returns actions in an order or a dtype that `copy_checked_array` does not know; raises if they are wrong."""
         wanted, low, high = self.space.dtype, self.space.low, self.space.high
         with np.errstate(invalid="ignore", over="ignore"):
             taken = np.ascontiguousarray(given, wanted)

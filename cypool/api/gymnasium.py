@@ -168,7 +168,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         spec: Gymnasium's `EnvSpec`, from which `gymnasium.make_vec` makes such a pool; of environments of Gymnasium
             that of the first one. None if Gymnasium does not take the name. May be assigned.
 
-    Threads: one at a time.
+    Thread safety: one thread at a time.
     """
 
     autoreset_modes = {mode.value: mode.name.lower() for mode in AutoresetMode}
@@ -186,8 +186,8 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         self._same_step = mode == AutoresetMode.SAME_STEP
         self.stays_at_end = mode == AutoresetMode.DISABLED
         self._has_state = spec.state is not None
-        self._is_formatted = (not self._same_step and not pool.is_hosted and spec.num_players == 1
-                              and not spec.has_absent_agents and not self._has_state)
+        self._returns_engine_batch = (not self._same_step and not pool.is_hosted and spec.num_players == 1
+                                      and not spec.has_absent_agents and not self._has_state)
         self.metadata = {"autoreset_mode": mode, **metadata_of(spec)}
         self.render_mode = None if spec.render_fps is None else "rgb_array"
         self.single_observation_space, self.single_action_space = spaces_of(spec)
@@ -311,7 +311,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         """
         if out is not None:
             out = self._targets(out)
-        if not self._is_formatted:
+        if not self._returns_engine_batch:
             ids = ids_of(env_id)
             result: Batch = self._received(self._pool.step, self._read_actions(actions, ids), ids, out)
             return result
@@ -470,7 +470,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
     def _format_batch(self, batch: Batch) -> Batch:
         if self._has_state:
             self._last = batch
-        if self._is_formatted:
+        if self._returns_engine_batch:
             return batch
         obs, reward, terminated, truncated, info = batch
         extra_infos = () if self.keeps_extra_infos else info.pop("extra_infos", ())

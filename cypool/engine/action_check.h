@@ -66,7 +66,7 @@ inline size_t first_outside(const char* action, const ActionPart& part) noexcept
 //
 // Integers become integers and floats become floats: false for other pairs, and if a number is NaN or out of bounds.
 // Such a number becomes the lower bound: `out` may be read meanwhile, for a caller in another thread.
-inline bool take_actions(const void* given, Number number, size_t rows, const ActionPart& part, char* out,
+inline bool copy_checked(const void* given, Number number, size_t rows, const ActionPart& part, char* out,
                          size_t stride) noexcept {
     return with_number(number, [&](auto from) {
         return with_number(part.number, [&](auto to) {
@@ -79,23 +79,23 @@ inline bool take_actions(const void* given, Number number, size_t rows, const Ac
                 auto low = reinterpret_cast<const To*>(part.low.data());
                 auto high = reinterpret_cast<const To*>(part.high.data());
                 bool within = true;
-                auto take = [&](From value, To low, To high, char* to) {
-                    To taken = static_cast<To>(value);
+                auto copy = [&](From value, To low, To high, char* to) {
+                    To cast = static_cast<To>(value);
                     // no branches
                     bool fits = at_most(low, value) & at_most(value, high);
-                    // as taken, too, because that rounds
-                    if constexpr (!std::is_integral_v<To>) fits &= at_most(low, taken) & at_most(taken, high);
+                    // as cast, too, because a cast rounds
+                    if constexpr (!std::is_integral_v<To>) fits &= at_most(low, cast) & at_most(cast, high);
                     within &= fits;
-                    taken = fits ? taken : low;
+                    cast = fits ? cast : low;
                     // parts of a row lie at any address
-                    std::memcpy(to, &taken, sizeof taken);
+                    std::memcpy(to, &cast, sizeof cast);
                 };
                 if (part.count == 1) {
                     const To only_low = *low, only_high = *high;
-                    for (size_t row = 0; row < rows; row++) take(data[row], only_low, only_high, out + row * stride);
+                    for (size_t row = 0; row < rows; row++) copy(data[row], only_low, only_high, out + row * stride);
                 } else {
                     for (size_t row = 0; row < rows; row++, data += part.count, out += stride) {
-                        for (size_t k = 0; k < part.count; k++) take(data[k], low[k], high[k], out + k * sizeof(To));
+                        for (size_t k = 0; k < part.count; k++) copy(data[k], low[k], high[k], out + k * sizeof(To));
                     }
                 }
                 return within;

@@ -54,11 +54,11 @@ cdef ActionPart part_of(description, size_t offset) except *:
     return part
 
 
-cdef bint take_array(cnp.ndarray given, const ActionPart& part, void* out, size_t stride) noexcept:
+cdef bint copy_checked_array(cnp.ndarray given, const ActionPart& part, void* out, size_t stride) noexcept:
     """Copies actions, an array of `part.count` numbers a row, to rows that begin at `out`, `stride` bytes apart.
 
     Returns:
-        False if `take_actions` does not take them.
+        False if `copy_checked` refuses them.
     """
     cdef int type_num = cnp.PyArray_TYPE(given), number
     cdef Py_ssize_t size = cnp.PyArray_ITEMSIZE(given)
@@ -77,4 +77,4 @@ cdef bint take_array(cnp.ndarray given, const ActionPart& part, void* out, size_
     while size > 1:
         number, size = number + 1, size >> 1
     size = cnp.PyArray_SIZE(given) // <Py_ssize_t>part.count
-    return take_actions(cnp.PyArray_DATA(given), <Number>number, size, part, <char*>out, stride)
+    return copy_checked(cnp.PyArray_DATA(given), <Number>number, size, part, <char*>out, stride)

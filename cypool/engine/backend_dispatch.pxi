@@ -14,11 +14,11 @@ ctypedef int (*Wait)(StepBackend backend, int32_t* ids, int wanted, int64_t time
 
 @cython.final
 cdef class BackendDispatch(Dispatch):
-    """Has a backend step environments; their results take another way, without threads.
+    """Has a backend step environments; another dispatch makes rows of their results, without threads.
 
     Args:
         backend: Steps the environments.
-        inner: The other way.
+        inner: The other dispatch.
     """
     cdef StepBackend backend
     cdef Dispatch inner              # SyncDispatch or DeferredDispatch

@@ -47,7 +47,7 @@ cdef extern from "cypool/engine/open_batch.h" namespace "cypool" nogil:
         double* episode_return   # where statistics are kept
         int64_t* episode_length
 
-    cdef cppclass OpenBatch:     # a batch that is being filled; workers write to distinct rows of it
+    cdef cppclass OpenBatch:     # a batch that is being filled; threads write to distinct rows of it
         OpenBatch() except +
         Column* columns          # observations, then infos
         Column* finals           # the same of episodes that end here; NULL unless the layout has them
@@ -344,7 +344,7 @@ cdef class Block:
 
 
 cdef class Blocks:
-    """Makes blocks, and takes them back as soon as their arrays are dead.
+    """Makes blocks, and lends their arrays: `take` finds lent blocks of which no array is held any more.
 
     Args:
         layout: The columns of every block.

@@ -73,7 +73,7 @@ cdef class BetweenSteps(PoolLife):
         self.observers.begin()
         for k in range(count):
             load_state(<Env>self.scheduler.envs[ids[k]], rows[k])
-            self.ids.start(ids[k])
+            self.ids.mark_started(ids[k])
         obs, info = self.results.observe(self.scheduler, ids, count)
         self.observers.report_gap()
         return (obs if self.hooks is None else self.hooks.observed(obs)), info
@@ -114,7 +114,7 @@ cdef class BetweenSteps(PoolLife):
             errors = (<SyncDispatch>self.dispatch).copy(ids, from_ids, count)
         for k in range(count):
             if ids[k] not in errors:
-                self.ids.start(ids[k])
+                self.ids.mark_started(ids[k])
         self.observers.report_gap()
         if errors:
             raise errors[min(errors)]
@@ -202,7 +202,7 @@ cdef class BetweenSteps(PoolLife):
         self._enter(call)
         # whether an environment was reset before does not matter
         self.ids.check(self.scheduler, None, RESET, &count)
-        return [None if env._bit_generator is None else env._bit_generator.state for env in self.scheduler.owner]
+        return [None if env._bit_generator is None else env._bit_generator.state for env in self.scheduler.env_objects]
 
     def ask(self, cnp.ndarray env_ids, function, *args, **kwargs):
         """Calls a function with environments that are stepped by a backend, where they are.
@@ -223,7 +223,7 @@ cdef class BetweenSteps(PoolLife):
         cdef const int32_t* ids
         self._enter(call)
         ids = self.ids.check(self.scheduler, env_ids, RESET, &count)
-        return [self.scheduler.owner[ids[k]].ask(function, *args, **kwargs) for k in range(count)]
+        return [self.scheduler.env_objects[ids[k]].ask(function, *args, **kwargs) for k in range(count)]
 
     def call_user(self, function, argument):
         """Calls a hook or a policy in Python. Until it returns, the pool takes no other call.

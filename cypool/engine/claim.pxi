@@ -11,7 +11,7 @@ cdef extern from "cypool/engine/id_ring.h" namespace "cypool" nogil:
         IdRing(uint32_t num_ids) except +
         void push(const int32_t* ids, uint32_t count) noexcept
         cbool empty() noexcept
-        uint32_t claim(int32_t* ids, uint32_t max_rows, uint32_t share) noexcept
+        uint32_t claim(int32_t* ids, uint32_t max_rows, uint32_t divisor) noexcept
 
 cdef extern from "cypool/engine/work_shares.h" namespace "cypool" nogil:
     cdef cppclass WorkShares:
@@ -26,7 +26,7 @@ cdef extern from "cypool/engine/counters.h" namespace "cypool" nogil:
 
     cdef cppclass SchedulerCounters:  # each on a separate cache line
         SchedulerCounters() except +
-        atomic[uint64_t] rows     # rows claimed so far, where not ordered
+        atomic[uint64_t] rows     # rows claimed so far, where they come as they finish
         atomic[uint32_t] cost_ns  # of one step, running mean; 0: unknown
 
 cdef enum:
@@ -49,16 +49,16 @@ cdef enum Task:                  # the work on the environments of a batch
 
 cdef struct RolloutStep:         # where a claim is in a rollout; zero in other batches
     uint32_t step                # the one in work
-    uint32_t obs_offset          # rows of observations that were not wanted: how far their rows are ahead
+    uint32_t obs_offset          # a row less the row of its observation: unobserved steps have no such row
     bint unobserved              # the observation of this step is not wanted
     bint chosen                  # a policy has chosen the actions of the claim
     bint accepted                # they are all within their bounds
 
 
 cdef struct CallerSlice:         # of the caller's claim alone: it comes back to look for signals
-    uint32_t inline_count        # rows at the end of the list that only the caller steps: they are not published
-    uint32_t chunks              # claimed since it came
-    int64_t until                # when to come back
+    uint32_t inline_count        # rows at the end of the batch that only the caller steps: threads cannot claim them
+    uint32_t num_claims          # since it came, looks between steps of a rollout included
+    int64_t until                # when to come back; before the second claim: after how long
     bint cut                     # it came back before all was done
 
 
@@ -66,7 +66,7 @@ cdef struct Claim:               # the rows that one thread works on
     char[64] gap                 # another thread may write memory next to a claim: no line holds both
     bint is_caller
     uint32_t thread              # which share is its own; the caller is 0
-    const int32_t* ids           # borrowed, from the scheduler's list where rows are in order; else ring_ids
+    const int32_t* ids           # borrowed, from Scheduler.batch_ids where rows are in order; else ring_ids
     int32_t[MAX_RING_IDS] ring_ids
     uint32_t count               # of ids
     uint32_t at                  # the one in work
@@ -76,8 +76,8 @@ cdef struct Claim:               # the rows that one thread works on
     uint32_t first_row           # of ids[0], where rows are in order
     int64_t position             # of ids[0] among all rows, else; -1: not claimed yet
     int64_t batch_position       # of the batch's row 0
-    OpenBatch* batch             # holds the rows that are written and not yet counted
-    uint32_t uncounted           # how many they are
+    OpenBatch* batch             # holds the rows that are written and not yet published
+    uint32_t unpublished         # how many they are
     RolloutStep rollout
     CallerSlice caller
     # how long a thread stays
@@ -85,8 +85,8 @@ cdef struct Claim:               # the rows that one thread works on
     int64_t turn_end             # when a thread that other pools have, too, looks at these; 0: never
     uint64_t seen                # the value of WorkShares.published when it last looked
     # every so often the cost of a step is measured
-    uint32_t turn
-    int64_t started              # 0: this claim is not measured
+    uint32_t num_claims
+    int64_t measured_from        # 0: this claim is not measured
     char[64] gap_behind
 
 

@@ -14,7 +14,7 @@ constexpr size_t CACHE_LINE = 64;
 
 // Of a scheduler.
 struct SchedulerCounters {
-    alignas(CACHE_LINE) std::atomic<uint64_t> rows{0};     // rows claimed so far, where not ordered
+    alignas(CACHE_LINE) std::atomic<uint64_t> rows{0};     // rows claimed so far, where they come as they finish
     alignas(CACHE_LINE) std::atomic<uint32_t> cost_ns{0};  // of one step, running mean; 0: unknown
 };
 

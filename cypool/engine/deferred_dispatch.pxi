@@ -1,4 +1,4 @@
-# Asynchronous, for brief steps: they are deferred to recv, which makes batches in the order of send.
+# Asynchronous, for brief steps, pools without threads, and backends: recv steps, in the order of the ring of ids.
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libcpp.vector cimport vector
@@ -33,8 +33,8 @@ cdef class DeferredDispatch(Dispatch):
         self.distributor, self.threaded = distributor, threaded
         self.ahead = []
         self.batch_ids.resize(self.scheduler.batch_rows)
-        self.scheduler.list = self.batch_ids.data()
-        self.scheduler.ordered.store(True)
+        self.scheduler.batch_ids = self.batch_ids.data()
+        self.scheduler.rows_in_send_order.store(True)
 
     cdef int send(self, const int32_t* ids, uint32_t count, tuple out) except -1:
         self.scheduler.id_ring.get().push(ids, count)
@@ -47,7 +47,7 @@ cdef class DeferredDispatch(Dispatch):
         cdef uint32_t count = wanted - self.num_begun
         if scheduler.id_ring.get().claim(self.batch_ids.data() + self.num_begun, count, 1) != count:
             raise SystemError(f"deferred_dispatch: expected {count} ids in the ring of ids")
-        self.num_begun = scheduler.list_size = wanted
+        self.num_begun = scheduler.num_batch_ids = wanted
         self.distributor.distribute(&self.claim, count)
         return 0
 

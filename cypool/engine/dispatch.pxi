@@ -19,7 +19,7 @@ cdef class Dispatch:
         results: Puts batches together for the user.
         ids: The pool's.
 
-    Threads: the pool's caller only.
+    Thread safety: the pool's caller only.
     """
     cdef Scheduler scheduler
     cdef Threads threads
@@ -65,7 +65,7 @@ cdef class Dispatch:
             if timeout is not None:
                 slice_ns = max(min(<int64_t>SLICE_NS, deadline - now_ns()), <int64_t>0)
             finished = self.work_until(wanted, slice_ns)
-            # also at the end: a batch that was handed out would be lost with the interpreter's own look
+            # also at the end: a KeyboardInterrupt that Python raises once `recv` has returned would lose the batch
             PyErr_CheckSignals()
             if not finished and timeout is not None and now_ns() >= deadline:
                 return False
@@ -94,15 +94,15 @@ cdef class Dispatch:
         """Returns the batch that was collected; the next one takes its place."""
         raise NotImplementedError("receive")
 
-    cdef tuple take_batch(self, Py_ssize_t place, uint32_t count):
+    cdef tuple take_batch(self, Py_ssize_t batch_index, uint32_t count):
         """Returns an open batch of an asynchronous pool as the user gets it; another block takes its place."""
-        cdef OpenBatch* batch = self.scheduler.open[place]
-        cdef Block block = self.scheduler.filling[place]
+        cdef OpenBatch* batch = self.scheduler.open[batch_index]
+        cdef Block block = self.scheduler.filling[batch_index]
         # first all that may fail for want of memory, then all that changes the pool
         cdef Block following = self.blocks.take()
         result = self.results.of(block, count, None)
         self.blocks.lend(block)
-        self.scheduler.filling[place] = following
+        self.scheduler.filling[batch_index] = following
         self.ids.receive(batch.env_id, count)
         following.open_on(batch)
         return result

@@ -18,10 +18,10 @@ cdef extern from "cypool/engine/action_check.h" namespace "cypool" nogil:
         vector[char] high
 
     size_t first_outside(const char* action, const ActionPart& part) noexcept
-    bint take_actions(const void* given, Number number, size_t rows, const ActionPart& part, char* out,
+    bint copy_checked(const void* given, Number number, size_t rows, const ActionPart& part, char* out,
                       size_t stride) noexcept
 
 
 cdef bint is_checkable(description)
 cdef ActionPart part_of(description, size_t offset) except *
-cdef bint take_array(cnp.ndarray given, const ActionPart& part, void* out, size_t stride) noexcept
+cdef bint copy_checked_array(cnp.ndarray given, const ActionPart& part, void* out, size_t stride) noexcept

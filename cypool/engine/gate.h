@@ -11,7 +11,7 @@ enum GateState { GATE_OPEN, GATE_BUSY, GATE_CLOSED };
 
 class Gate {
 public:
-    // Lets the caller in if the gate is open; then `leave` or `close` follows. Returns how it was found.
+    // Lets the caller in if the gate is open; then `open` or `close` follows. Returns how it was found.
     GateState enter() noexcept {
         GateState found = GATE_OPEN;
 #ifdef Py_GIL_DISABLED
@@ -23,7 +23,7 @@ public:
 #endif
         return found;
     }
-    void leave() noexcept { state_.store(GATE_OPEN, std::memory_order_release); }
+    void open() noexcept { state_.store(GATE_OPEN, std::memory_order_release); }
     void close() noexcept { state_.store(GATE_CLOSED, std::memory_order_release); }
     bool is_closed() const noexcept { return state_.load(std::memory_order_acquire) == GATE_CLOSED; }
 
@@ -38,7 +38,7 @@ public:
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
     ~Call() {
-        if (gate_ != nullptr) gate_->leave();
+        if (gate_ != nullptr) gate_->open();
     }
     void hold(Gate& gate) noexcept { gate_ = &gate; }
 

@@ -31,7 +31,7 @@ cdef class IdTracker:
         num_envs: Environments of the pool.
         is_async: Whether a call may name some environments while others are in flight.
 
-    Threads: the pool's caller only.
+    Thread safety: the pool's caller only.
     """
     cdef int num_envs
     cdef bint is_async
@@ -41,7 +41,7 @@ cdef class IdTracker:
     cdef vector[int32_t] source_ids  # of the call under way
     cdef vector[int32_t] last_ids    # of the last batch received, in an asynchronous pool
     cdef vector[uint8_t] in_flight   # in an asynchronous pool
-    cdef vector[uint8_t] started     # 1: has been reset at least once
+    cdef vector[uint8_t] was_reset   # 1: reset, loaded or made a copy at least once
     cdef int num_unstarted
     cdef vector[uint64_t] stamps     # the last call that named this env
     cdef uint64_t stamp
@@ -51,7 +51,7 @@ cdef class IdTracker:
         self.num_envs = self.num_unstarted = num_envs
         self.is_async = is_async
         self.in_flight.resize(num_envs)
-        self.started.resize(num_envs)
+        self.was_reset.resize(num_envs)
         self.stamps.resize(num_envs)
         for k in range(num_envs):
             self.all_ids.push_back(k)
@@ -101,11 +101,11 @@ cdef class IdTracker:
                     raise RuntimeError(f"env {ids[k]} is in flight: call recv() until it comes back")
         if scheduler.autoreset == DISABLED and purpose == STEP:
             for k in range(count[0]):
-                if (<Env>scheduler.envs[ids[k]]).needs_reset and self.started[ids[k]]:
+                if (<Env>scheduler.envs[ids[k]]).needs_reset and self.was_reset[ids[k]]:
                     raise RuntimeError(f"the episode of env {ids[k]} is over: reset it first")
         if self.num_unstarted > 0 and purpose in (STEP, INSPECT):
             for k in range(count[0]):
-                if not self.started[ids[k]]:
+                if not self.was_reset[ids[k]]:
                     raise RuntimeError(f"env {ids[k]} was never reset: call reset() first")
         return ids
 
@@ -126,32 +126,30 @@ cdef class IdTracker:
                 raise ValueError(f"source: expected ids that are not in target, got {env_id} in both")
             if self.is_async and self.in_flight[env_id]:
                 raise RuntimeError(f"env {env_id} is in flight: call recv() until it comes back")
-            if not self.started[env_id]:
+            if not self.was_reset[env_id]:
                 raise RuntimeError(f"env {env_id} was never reset: call reset() first")
             self.source_ids.push_back(env_id)
         return self.source_ids.data()
 
-    cdef void start(self, int32_t env_id) noexcept:
+    cdef void mark_started(self, int32_t env_id) noexcept:
         """Notes that an environment may be stepped."""
-        if not self.started[env_id]:
-            self.started[env_id] = True
+        if not self.was_reset[env_id]:
+            self.was_reset[env_id] = True
             self.num_unstarted -= 1
 
     cdef void send(self, const int32_t* ids, uint32_t count) noexcept:
-        """Notes that environments are in flight."""
+        """Notes that environments are in flight, in an asynchronous pool."""
         cdef uint32_t k
         self.pending += count
-        if self.is_async:
-            for k in range(count):
-                self.in_flight[ids[k]] = True
-            # the ids may be these very ones: last
-            self.last_ids.clear()
+        for k in range(count):
+            self.in_flight[ids[k]] = True
+        # the ids may be these very ones: last
+        self.last_ids.clear()
 
     cdef void receive(self, const int32_t* ids, uint32_t count) noexcept:
-        """Notes that a batch of environments was received."""
+        """Notes that a batch of environments was received, in an asynchronous pool."""
         cdef uint32_t k
         self.pending -= count
-        if self.is_async:
-            self.last_ids.assign(ids, ids + count)
-            for k in range(count):
-                self.in_flight[ids[k]] = False
+        self.last_ids.assign(ids, ids + count)
+        for k in range(count):
+            self.in_flight[ids[k]] = False

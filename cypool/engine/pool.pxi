@@ -25,7 +25,7 @@ cdef class Pool(BetweenSteps):
         envs: `Env` objects of one spec, in the order of their ids.
         seeds: One for each.
         batch_size: Rows of a batch. With fewer rows than envs the pool is asynchronous: `recv` returns
-            whichever environments finish first.
+            whichever environments finish first, or, if `recv` steps them, were sent first.
         num_threads: Threads that step environments. A synchronous caller is one of them, so 0 and 1
             start none; an asynchronous caller is not, and only with 0 everything happens in `recv`.
         autoreset: "next_step", "same_step" or "disabled": when an environment whose episode has ended
@@ -42,8 +42,8 @@ cdef class Pool(BetweenSteps):
         is_async: Whether `batch_size` is less than `num_envs`.
         hooks: The `cypool.api.batch_hooks.BatchHooks` that change batches, or None; it is an observer, too.
 
-    Threads: one caller at a time, a second one gets a RuntimeError.
-    Memory: a batch once handed out never changes; its memory is used again when its last array dies.
+    Thread safety: one caller at a time; a second one gets a RuntimeError.
+    Memory: a batch once handed out never changes; a later call uses its memory again once no array of it is held.
     """
 
     def send(self, cnp.ndarray actions, cnp.ndarray env_ids=None):
@@ -104,15 +104,15 @@ cdef class Pool(BetweenSteps):
                 # environments at rest take options. If one refuses them, those in flight can still be received
                 while not self.dispatch.finish(SLICE_NS):
                     PyErr_CheckSignals()
-            packed = give_reset_options(self.scheduler.owner, self.backend, ids, count, options)
+            packed = give_reset_options(self.scheduler.env_objects, self.backend, ids, count, options)
         if discard:
             self._discard()
-        taken = None
+        reset_ids = None
         if observed:
             self.observers.begin()
-            taken = None if env_ids is None else self._taken(ids, count)
+            reset_ids = None if env_ids is None else self._ids_array(ids, count)
         for env_id, seed in seeds or ():
-            env = self.scheduler.owner[env_id]
+            env = self.scheduler.env_objects[env_id]
             seed_env(env, seed)
         if others:
             for k in range(<uint32_t>self.num_envs):
@@ -121,7 +121,7 @@ cdef class Pool(BetweenSteps):
             (<Env>self.scheduler.envs[ids[k]]).observe_only = False
             (<Env>self.scheduler.envs[ids[k]]).needs_reset = True
             (<Env>self.scheduler.envs[ids[k]]).reset_requested = True
-            self.ids.start(ids[k])
+            self.ids.mark_started(ids[k])
         if others:
             ids, count = self.ids.all_ids.data(), <uint32_t>self.num_envs
         # in an asynchronous pool it never changes, and threads read it
@@ -136,7 +136,7 @@ cdef class Pool(BetweenSteps):
                 # they are for this reset only
                 self.backend.options = None
         if observed:
-            self.observers.report_reset(taken, others, seeds, options)
+            self.observers.report_reset(reset_ids, others, seeds, options)
 
     def recv(self, timeout=None):
         """Waits for a batch.
@@ -285,7 +285,7 @@ cdef class Pool(BetweenSteps):
             self.scheduler.task = STEP_TOGETHER
         if ids == self.ids.all_ids.data():
             # in the order of the environments: they read it where it is
-            self.scheduler.lent_actions, self.scheduler.first_actions = actions, source
+            self.scheduler.held_actions, self.scheduler.first_actions = actions, source
         else:
             if not self.is_async:
                 self.scheduler.first_actions = target
@@ -294,17 +294,17 @@ cdef class Pool(BetweenSteps):
         if self.observers.refs is None:
             self.dispatch.send(ids, count, out)
             return 0
-        taken = None if env_ids is None and not self.is_async else self._taken(ids, count)
+        sent_ids = None if env_ids is None and not self.is_async else self._ids_array(ids, count)
         self.observers.report_gap()
         if self.hooks is not None:
             # before: whatever interrupts the rest, the batch comes, and with it the hooks are called
-            self.hooks.note_actions(actions, taken)
+            self.hooks.note_actions(actions, sent_ids)
         self.observers.begin()
         self.dispatch.send(ids, count, out)
-        self.observers.report_sent(actions, taken)
+        self.observers.report_sent(actions, sent_ids)
         return 0
 
-    cdef object _taken(self, const int32_t* ids, uint32_t count):
+    cdef object _ids_array(self, const int32_t* ids, uint32_t count):
         """Returns env ids as an array."""
         cdef cnp.npy_intp size = count
         cdef cnp.ndarray array = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_INT32)
@@ -352,7 +352,7 @@ cdef class Pool(BetweenSteps):
             self.observers.begin()
         result = self.dispatch.receive(wanted)
         if not self.is_async:
-            scheduler.lent_actions, scheduler.first_actions = None, scheduler.actions.data()
+            scheduler.held_actions, scheduler.first_actions = None, scheduler.actions.data()
         if self.dispatch.successor is not None:
             self.dispatch = self.dispatch.successor
         causes = None

@@ -23,7 +23,7 @@ cdef extern from "cypool/engine/gate.h" namespace "cypool" nogil:
 
     cdef cppclass Gate:
         GateState enter() noexcept
-        void leave() noexcept
+        void open() noexcept
         void close() noexcept
         bint is_closed() noexcept
 
@@ -60,7 +60,7 @@ cdef class PoolLife:
     """
     cdef Scheduler scheduler
     cdef Threads threads             # own, or shared with other pools
-    cdef ThreadPool shared           # whose they are; None: own
+    cdef ThreadPool thread_pool      # whose they are, or None
     cdef StepBackend backend         # steps the environments, or None
     cdef Dispatch dispatch           # how a batch gets from send to recv
     cdef IdTracker ids
@@ -87,7 +87,7 @@ cdef class PoolLife:
 
     def __init__(self, list envs, list seeds, int batch_size, int num_threads, str autoreset, bint statistics,
                  ThreadPool thread_pool, list affinity, StepBackend backend=None, PoolLife companion_of=None):
-        cdef int num_open, num_workers
+        cdef int num_open
         cdef Env env
         if self.scheduler is not None:
             raise RuntimeError("the pool is made already")
@@ -112,22 +112,21 @@ cdef class PoolLife:
         self.scheduler.filling = [None] * num_open
         # only neighbouring rows can be stepped together
         self.scheduler.supports_step_many = (<Env>envs[0]).prepare_pool(envs) and not self.is_async
-        self.shared = thread_pool
+        self.thread_pool = thread_pool
         self.backend = backend
         if backend is not None:
             self.threads = Threads(0)
             self._num_threads = backend.count
-        elif self.shared is not None:
+        elif thread_pool is not None:
             self.threads = thread_pool.threads
             self._num_threads = self.threads.count
         elif companion_of is not None and not companion_of.gate.is_closed():
             self.parent, self.threads = companion_of, companion_of.threads
             self._num_threads = companion_of._num_threads if self.threads.count > 0 else 1
         else:
-            num_workers = num_threads if self.is_async else num_threads - 1
-            self.threads = Threads(max(num_workers, 0), affinity)
+            self.threads = Threads(max(num_threads if self.is_async else num_threads - 1, 0), affinity)
             self._num_threads = max(num_threads, 1)
-        self.shares_threads = self.shared is not None or companion_of is not None
+        self.shares_threads = thread_pool is not None or companion_of is not None
         self.scheduler.num_steppers = max(self._num_threads, 1)
         if not self.is_async and self.scheduler.num_steppers <= cpus.available():
             # each has a core
@@ -136,26 +135,26 @@ cdef class PoolLife:
         self.dispatch = self._make_dispatch()
         self.has_workers = self.threads.count > 0 or backend is not None
         self.num_forks = num_forks()
-        self.gate.leave()
+        self.gate.open()
         pools.add(self)
 
     def _make_dispatch(self):
-        """Chooses the way of a batch."""
+        """Chooses the dispatch."""
         cdef Blocks blocks = Blocks(self.layout, WATCHED)
         cdef Block block
         cdef size_t k
         parts = self.scheduler, self.threads, blocks, self.results, self.ids
         distributor = Distributor(self.scheduler, self.threads, self._num_threads, self.shares_threads)
         if not self.is_async:
-            way = SyncDispatch(*parts, distributor)
+            dispatch = SyncDispatch(*parts, distributor)
         else:
             for k in range(self.scheduler.open.size()):
                 block = self.scheduler.filling[k] = blocks.take()
                 block.open_on(self.scheduler.open[k])
-            way = QueueDispatch(*parts) if self.threads.count > 0 else None
-            if way is None or all([(<Env>env).spec.brief_steps for env in self.scheduler.owner]):
-                way = DeferredDispatch(*parts, distributor, way)
-        return way if self.backend is None else BackendDispatch(*parts, self.backend, way)
+            dispatch = QueueDispatch(*parts) if self.threads.count > 0 else None
+            if dispatch is None or all([(<Env>env).spec.brief_steps for env in self.scheduler.env_objects]):
+                dispatch = DeferredDispatch(*parts, distributor, dispatch)
+        return dispatch if self.backend is None else BackendDispatch(*parts, self.backend, dispatch)
 
     def __del__(self):
         # before the garbage collector takes apart objects that the threads use
@@ -189,14 +188,14 @@ cdef class PoolLife:
         pool.is_companion = True
         for env in envs:
             env.needs_reset = False
-            pool.ids.start(env.env_id)
+            pool.ids.mark_started(env.env_id)
         return pool
 
     def environments(self):
         """Returns the `Env` objects, in the order of their ids: not to be stepped while the pool is open."""
         cdef Call call
         self._enter(call)
-        return list(self.scheduler.owner)
+        return list(self.scheduler.env_objects)
 
     def attach(self, observer):
         """Has an observer notified of the pool's calls, behind those that are attached, while another holds it.
@@ -248,7 +247,7 @@ cdef class PoolLife:
 
     def unstarted(self):
         """Returns their ids: a set."""
-        return {i for i in range(self.num_envs) if not self.ids.started[i]}
+        return {i for i in range(self.num_envs) if not self.ids.was_reset[i]}
 
     def in_flight(self):
         """Returns the ids of environments that an asynchronous pool was sent, and has not handed out: a list."""
@@ -272,16 +271,16 @@ cdef class PoolLife:
             alone = self._close_companions()
         finally:
             if not alone:
-                self.gate.leave()
+                self.gate.open()
         if not alone:
             return False
         try:
             self._end()
         finally:
-            # a thread that found its own pool in the garbage still holds the scheduler, and with it the blocks. The
-            # threads have ended, but another caller may be about to look at them
+            # now, not with the pool. If the garbage collector closed it on one of its threads, that thread still holds
+            # the scheduler, and so the blocks. `threads` stays: another caller may be about to read it
             self.scheduler = None
-            self.shared = None
+            self.thread_pool = None
             self.backend = None
             self.dispatch = self.results = None
         return True

@@ -10,7 +10,7 @@ cdef class QueueDispatch(Dispatch):
 
     cdef void start(self) noexcept:
         """Takes over from another dispatch, between two of its batches."""
-        self.scheduler.ordered.store(False)
+        self.scheduler.rows_in_send_order.store(False)
         self.threads.notify(min(<uint32_t>self.threads.count, <uint32_t>self.ids.num_envs))
 
     cdef int send(self, const int32_t* ids, uint32_t count, tuple out) except -1:
@@ -30,27 +30,27 @@ cdef class QueueDispatch(Dispatch):
     cdef bint finish(self, int64_t timeout_ns) except -1:
         cdef Scheduler scheduler = self.scheduler
         cdef uint32_t wanted, left = self.ids.pending
-        cdef size_t place = self.place()
+        cdef size_t index = self.batch_index()
         cdef bint finished = True
         with nogil:
             while finished and left > 0:
                 wanted = min(left, <uint32_t>scheduler.batch_rows)
-                finished = scheduler.await_rows(scheduler.open[place], wanted, timeout_ns)
+                finished = scheduler.await_rows(scheduler.open[index], wanted, timeout_ns)
                 left -= wanted
-                place = (place + 1) % scheduler.open.size()
+                index = (index + 1) % scheduler.open.size()
         return finished
 
     cdef tuple receive(self, uint32_t count):
-        result = self.take_batch(self.place(), count)
+        result = self.take_batch(self.batch_index(), count)
         self.num_taken += self.scheduler.batch_rows
         # a short batch was the last: no thread is at work, so the next row can begin a new batch
         if count < self.scheduler.batch_rows:
             self.scheduler.counters.get().rows.store(self.num_taken)
         return result
 
-    cdef Py_ssize_t place(self) noexcept:
+    cdef Py_ssize_t batch_index(self) noexcept:
         """Which of the open batches is received next."""
         return <Py_ssize_t>(self.num_taken // self.scheduler.batch_rows % self.scheduler.open.size())
 
     cdef OpenBatch* batch(self) noexcept:
-        return self.scheduler.open[self.place()]
+        return self.scheduler.open[self.batch_index()]

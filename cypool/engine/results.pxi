@@ -96,7 +96,7 @@ cdef class Results:
         memset(batch.get().kind, ROW_NO_STEP, count)
         for k in range(count):
             env = scheduler.envs[ids[k]]
-            observe(scheduler, env, batch.get(), batch.get().columns, k)
+            observe_to_row(scheduler, env, batch.get(), batch.get().columns, k)
             if scheduler.has_agents:
                 write_no_step(env, batch.get(), k)
             batch.get().env_id[k] = ids[k]

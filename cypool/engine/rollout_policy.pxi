@@ -16,7 +16,7 @@ import numpy as np
 
 
 from cypool.env cimport Env
-from cypool.policies cimport Decision, Policy
+from cypool.policies cimport Decision, PolicyFunction
 
 cnp.import_array()
 
@@ -58,8 +58,8 @@ cdef class RolloutPolicy:
         num_threads: That step them, the caller included.
         block: Memory for one row of each environment.
     """
-    cdef object owner                # keeps the policy's code and memory alive
-    cdef Policy call
+    cdef object policy_object        # keeps the policy's code and memory alive
+    cdef PolicyFunction call
     cdef ManyPolicy many             # for neighbouring environments; NULL: for one at a time
     cdef const void* parameters
     cdef char* state                 # of environment 0; NULL: none
@@ -77,10 +77,10 @@ cdef class RolloutPolicy:
 
     def __init__(self, policy, spec, int num_threads, Block block):
         cdef size_t offset = 0
-        self.owner = policy
+        self.policy_object = policy
         self.many = <ManyPolicy><uintptr_t>policy._many_address
         if self.many == NULL:
-            self.call = <Policy><uintptr_t>policy._address
+            self.call = <PolicyFunction><uintptr_t>policy._address
         self.parameters = <const void*><uintptr_t>policy._parameters_address
         if policy._state is not None:
             self.state = cnp.PyArray_BYTES(policy._state)
@@ -188,7 +188,7 @@ cdef int choose_action(Scheduler scheduler, Claim* claim) except -1 nogil:
     if claim.rollout.step == 0:
         batch = scheduler.policy.first.get()
         set_row_pointers(&shown, batch, batch.columns, env_id)
-        observe(scheduler, env, batch, batch.columns, env_id)
+        observe_to_row(scheduler, env, batch, batch.columns, env_id)
     elif (<Env>env).needs_reset and scheduler.autoreset == DISABLED:
         # it stays where its episode ended
         return 0
@@ -206,7 +206,7 @@ cdef int choose_action(Scheduler scheduler, Claim* claim) except -1 nogil:
 
 
 cdef int choose_actions(Scheduler scheduler, Claim* claim, uint32_t at, uint32_t end) except -1 nogil:
-    """Has a policy of cypool's own choose the actions of neighbouring environments of a chunk, from `at` to `end`."""
+    """Has a policy of cypool's own choose the actions of neighbouring environments of a claim, from `at` to `end`."""
     cdef uint32_t num_envs = <uint32_t>scheduler.envs.size(), last, row
     cdef RowPointers shown
     cdef Decisions decisions
@@ -231,13 +231,13 @@ cdef int choose_actions(Scheduler scheduler, Claim* claim, uint32_t at, uint32_t
 
 
 cdef inline bint is_over(Scheduler scheduler, Claim* claim, uint32_t at) noexcept nogil:
-    """Whether an environment of a chunk stays where its episode has ended."""
+    """Whether an environment of a claim stays where its episode has ended."""
     cdef PyObject* env = scheduler.envs[claim.ids[at]]
     return (<Env>env).needs_reset and scheduler.autoreset == DISABLED and claim.rollout.step > 0
 
 
-cdef int choose_chunk(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Has a policy of cypool's own choose the actions of a chunk."""
+cdef int choose_for_claim(Scheduler scheduler, Claim* claim) except -1 nogil:
+    """Has a policy of cypool's own choose the actions of a claim."""
     cdef uint32_t at = claim.at, end
     cdef bint accepted = True
     while at < claim.count:
@@ -262,13 +262,13 @@ cdef int advance_by_network(Scheduler scheduler, Claim* claim) except -1 nogil:
         while claim.at < claim.count:
             env_id = claim.ids[claim.at]
             env = scheduler.envs[env_id]
-            observe(scheduler, env, scheduler.policy.first.get(), scheduler.policy.first.get().columns, env_id)
+            observe_to_row(scheduler, env, scheduler.policy.first.get(), scheduler.policy.first.get().columns, env_id)
             choose_actions(scheduler, claim, claim.at, claim.at + 1)
             scheduler.policy.check(claim.actions + env_id * scheduler.action_bytes)
             advance_alone(scheduler, claim)
         return 0
     if not claim.rollout.chosen:
-        choose_chunk(scheduler, claim)
+        choose_for_claim(scheduler, claim)
     if claim.rollout.accepted:
         # a kernel for many environments has no regard for those whose episode is over
         if scheduler.supports_step_many and scheduler.autoreset != DISABLED:

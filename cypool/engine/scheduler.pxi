@@ -40,16 +40,16 @@ cdef class Scheduler:
         batch_rows: Rows of a batch.
         num_open: Batches that can be in the making at once.
         action_bytes: Size of one action.
-        ordered: Whether row k of a batch belongs to the k-th id of its send.
+        rows_in_send_order: Whether row k of a batch belongs to the k-th id of its send.
         autoreset: When an environment whose episode has ended starts the next one.
         statistics: Whether to keep returns and lengths of episodes.
 
-    Threads: methods without `nogil` are for the pool's caller, with the GIL.
+    Thread safety: methods without `nogil` are for the pool's caller, with the GIL.
     """
     # the caller changes the object's reference count, in front of these, while threads are at work
-    cdef list owner                      # owns the references that envs borrows
+    cdef list env_objects                # owns the references that envs borrows
     cdef list filling                    # the Block under each open batch: lives as long as a thread may write
-    cdef object lent_actions             # the array under first_actions, of a step of all environments; or None
+    cdef object held_actions             # the array under first_actions, of a step of all environments; or None
     cdef dict errors                     # env id -> exception, the first one of a rollout; with the GIL only
     cdef dict error_steps                # env id -> the step of the rollout that raised it
     # all threads read the next fields for each environment; written between batches only: on other cache lines
@@ -61,14 +61,14 @@ cdef class Scheduler:
     cdef size_t action_bytes
     cdef unique_ptr[IdRing] id_ring  # where rows come as they finish
     cdef unique_ptr[WorkShares] work_shares  # where rows are in order
-    cdef const int32_t* list             # borrowed: env ids of the batch's rows, where they are in order
-    cdef uint32_t list_size
+    cdef const int32_t* batch_ids        # borrowed: env ids of the batch's rows, where they are in order
+    cdef uint32_t num_batch_ids
     cdef uint64_t base                   # position of row 0 of the batch, where rows are in order
     # batches in the order of their rows: row r lies in open[r / batch_rows % open.size()]
     cdef vector[OpenBatch*] open         # owned
     cdef uint32_t batch_rows
     cdef Autoreset autoreset
-    cdef atomic[uint32_t] ordered        # rows come in the order of send, not of finishing; in one open batch
+    cdef atomic[uint32_t] rows_in_send_order  # else in the order of finishing, and in several open batches
     cdef int num_steppers                # threads that step envs, a caller that takes part included
     cdef int64_t max_spin_ns             # how long a thread without work looks for some at most
     cdef vector[Claim] claims            # one per thread that serves this scheduler
@@ -77,35 +77,35 @@ cdef class Scheduler:
     cdef atomic[uint32_t] cancelled      # the rest of the rollout is not wanted
     cdef atomic[uint32_t] stopping
     cdef bint statistics                 # of episodes are kept
-    cdef bint has_row_ends               # rows have more than the step: statistics, or SAME_STEP
+    cdef bint has_row_ends               # `end_row` has something to do: statistics, or SAME_STEP
     cdef bint has_agents                 # several agents act in each environment
     cdef bint agents_leave               # not all of them are always there, and act
     cdef bint supports_step_many         # environments can step many at once
     cdef bint keeps_gil                  # the environments promise steps of less than a microsecond
-    cdef const int32_t* sources          # borrowed: whose copies the environments of the list become
+    cdef const int32_t* sources          # borrowed: whose copies the environments of the batch become
     cdef Task task                       # of this batch
     cdef RolloutPolicy policy            # of this rollout, or None
     cdef char[CACHE_LINE] gap_behind     # the next object in memory is another's
 
-    def __cinit__(self, list envs, uint32_t batch_rows, int num_open, size_t action_bytes, bint ordered,
-                  Autoreset autoreset, bint statistics):
+    def __cinit__(self, list envs, uint32_t batch_rows, int num_open, size_t action_bytes,
+                  bint rows_in_send_order, Autoreset autoreset, bint statistics):
         cdef Env env
-        # known to the compiler: no instructions
+        # checked at compile time
         if <char*>&self.counters - <char*>self.gap < CACHE_LINE or <char*>self.gap_behind < <char*>&self.task:
             raise SystemError("scheduler: expected what threads read on cache lines of their own")
         self.counters.reset(new SchedulerCounters())
-        self.owner = envs
+        self.env_objects = envs
         for env in envs:
             self.envs.push_back(<PyObject*>env)
         self.actions.resize(len(envs) * action_bytes)
         self.first_actions = self.actions.data()
         self.action_bytes = action_bytes
-        if not ordered:
+        if not rows_in_send_order:
             self.id_ring.reset(new IdRing(len(envs)))
         for _ in range(num_open):
             self.open.push_back(new OpenBatch())
         self.batch_rows = batch_rows
-        self.ordered.store(ordered)
+        self.rows_in_send_order.store(rows_in_send_order)
         self.autoreset = autoreset
         self.statistics = statistics
         self.has_row_ends = statistics or autoreset == SAME_STEP
@@ -123,7 +123,7 @@ cdef class Scheduler:
         for batch in self.open:
             del batch
 
-    cdef int expect(self, uint32_t num_threads) except -1:
+    cdef int prepare_threads(self, uint32_t num_threads) except -1:
         """Prepares for this number of threads in addition to the caller."""
         cdef Claim claim
         cdef uint32_t k, num_shares
@@ -133,7 +133,7 @@ cdef class Scheduler:
             claim.thread = k + 1
             self.claims.push_back(claim)
         # in an asynchronous pool the caller takes the place of one of them
-        num_shares = num_threads + 1 if self.ordered.load() else max(num_threads, <uint32_t>1)
+        num_shares = num_threads + 1 if self.rows_in_send_order.load() else max(num_threads, <uint32_t>1)
         self.work_shares.reset(new WorkShares(num_shares))
         return 0
 
@@ -147,7 +147,7 @@ cdef class Scheduler:
             KeyboardInterrupt: Ctrl-C reached an environment, which fails. Call again.
         """
         cdef bint finished
-        claim.caller.chunks, claim.caller.until = 0, timeout_ns
+        claim.caller.num_claims, claim.caller.until = 0, timeout_ns
         while True:
             try:
                 if self.is_brief(claim, wanted):
@@ -184,29 +184,29 @@ cdef class Scheduler:
             pass
         if self.task == COPY:
             note_failed_copy(self.envs[claim.ids[claim.at]], error)
-            claim.uncounted += 1
+            claim.unpublished += 1
         else:
             write_failed_row(self, claim)
         claim.at += 1
-        claim.started = 0
+        claim.measured_from = 0
         return 0
 
-    cdef void begin_turn(self, Claim* claim, int64_t ns, bint shared) noexcept nogil:
+    cdef void begin_turn(self, Claim* claim, int64_t ns, bint takes_turns) noexcept nogil:
         """Limits how long a thread stays.
 
         Args:
             ns: For about how long it takes ids from the ring.
-            shared: Whether other pools have the same threads: then it leaves shares and rollouts after this time, too.
+            takes_turns: Whether it leaves shares and rollouts after this time, too, as other pools have its thread.
         """
         cdef int64_t cost = self.counters.get().cost_ns.load()
-        claim.turn_end = now_ns() + ns if shared else 0
+        claim.turn_end = now_ns() + ns if takes_turns else 0
         # a step of unknown cost may take long
         claim.quota = max(ns // cost, <int64_t>1) if cost > 0 else 1
 
     cdef int run_claims(self, Claim* claim) except -1 nogil:
-        # the hot loop: no Python, no lock
+        # the hot loop: no Python, no lock. First comes the rest of a claim that an exception or a pause interrupted
         while True:
-            # only with a claim in hand: the caller changes it between batches
+            # `task` is stable only while a claim is held
             if claim.count > 0 and self.task != STEP_EACH:
                 if self.task == STEP_TOGETHER:
                     advance_together(self, claim)
@@ -226,13 +226,13 @@ cdef class Scheduler:
 
     cdef bint take(self, Claim* claim) noexcept nogil:
         """Claims the next ids; False if there are none, or if the caller has to come back."""
-        cdef uint32_t cost = self.counters.get().cost_ns.load(), min_rows, max_rows, last_step, share
+        cdef uint32_t cost = self.counters.get().cost_ns.load(), min_rows, max_rows, last_step, rows_together
         cdef uint64_t first
-        if claim.started != 0:
+        if claim.measured_from != 0:
             self.measure(claim)
         claim.at = claim.count = 0
         claim.stepped = claim.rollout.chosen = False
-        claim.started = 0
+        claim.measured_from = 0
         if self.stopping.load() != 0:
             return False
         if turn_over(claim):
@@ -248,22 +248,22 @@ cdef class Scheduler:
             # all steps of the rollout; but the rows of neighbours share cache lines
             max_rows = max(max_rows // (last_step + 1), min(max_rows, <uint32_t>NEIGHBOURS))
         if self.supports_step_many:
-            # of all environments: which ones the batch has is not to be asked without a claim
-            share = max(<uint32_t>(self.envs.size() // <size_t>self.num_steppers), <uint32_t>1)
-            share = TOGETHER if cost < MAX_NS else SLOW_TOGETHER if cost < WAIT_NS else share
-            min_rows, max_rows = max(min_rows, share), max(max_rows, share)
+            # of all environments: a thread without a claim must not ask which ones the batch has
+            rows_together = TOGETHER if cost < MAX_NS else SLOW_TOGETHER if cost < WAIT_NS else max(
+                <uint32_t>(self.envs.size() // <size_t>self.num_steppers), <uint32_t>1)
+            min_rows, max_rows = max(min_rows, rows_together), max(max_rows, rows_together)
         if claim.is_caller and self.slice_expired(claim):
             return False
         if claim.caller.inline_count > 0:
-            claim.first_row = self.list_size - claim.caller.inline_count
-            claim.ids, claim.count = self.list + claim.first_row, min(claim.caller.inline_count, max_rows)
+            claim.first_row = self.num_batch_ids - claim.caller.inline_count
+            claim.ids, claim.count = self.batch_ids + claim.first_row, min(claim.caller.inline_count, max_rows)
             claim.caller.inline_count -= claim.count
-        elif self.ordered.load():
+        elif self.rows_in_send_order.load():
             claim.count = self.work_shares.get().claim(
                 claim.thread, min(max(min_rows, <uint32_t>1), max_rows), max_rows, &first)
             if claim.count > 0:
                 claim.first_row = <uint32_t>(first - self.base)
-                claim.ids = self.list + claim.first_row
+                claim.ids = self.batch_ids + claim.first_row
         elif claim.quota != 0:
             # all rows are claimed with the first one: a late row keeps a batch waiting, so the thread takes few
             max_rows = min(max(min_rows, <uint32_t>1), <uint32_t>MAX_RING_IDS) if cost > 0 else 1
@@ -273,15 +273,15 @@ cdef class Scheduler:
             claim.count = self.id_ring.get().claim(claim.ring_ids, max_rows, 2 * self.num_steppers)
             if claim.quota > 0:
                 claim.quota -= claim.count
-        claim.turn += 1
+        claim.num_claims += 1
         if claim.count == 0:
             return False
         # only now is it known which batch this is
         claim.rollout.step = 0
         claim.actions = self.first_actions
         self.observe_in(claim)
-        if claim.turn % 16 == 1:
-            claim.started = now_ns()
+        if claim.num_claims % 16 == 1:
+            claim.measured_from = now_ns()
         return True
 
     cdef bint next_rollout_step(self, Claim* claim) noexcept nogil:
@@ -289,7 +289,7 @@ cdef class Scheduler:
         cdef uint32_t num_envs = <uint32_t>self.envs.size()
         if self.cancelled.load() != 0:
             # the caller waits for their rows
-            claim.uncounted += (self.last_step.load() - claim.rollout.step) * claim.count
+            claim.unpublished += (self.last_step.load() - claim.rollout.step) * claim.count
             return False
         claim.rollout.step += 1
         claim.first_row += num_envs
@@ -319,28 +319,28 @@ cdef class Scheduler:
         return self.slice_expired(claim) if claim.is_caller else turn_over(claim)
 
     cdef bint slice_expired(self, Claim* claim) noexcept nogil:
-        """Whether the caller has been at work for a slice of time; looks at the clock from the second chunk on."""
-        claim.caller.chunks += 1
-        if claim.caller.chunks == 2:
+        """Whether the caller has been at work for a slice of time; looks at the clock from the second claim on."""
+        claim.caller.num_claims += 1
+        if claim.caller.num_claims == 2:
             claim.caller.until += now_ns()
-        claim.caller.cut = claim.caller.chunks > 2 and now_ns() >= claim.caller.until
+        claim.caller.cut = claim.caller.num_claims > 2 and now_ns() >= claim.caller.until
         return claim.caller.cut
 
     cdef void publish_finished(self, Claim* claim) noexcept nogil:
         """Adds the written rows to those finished; wakes the caller if it waits for them."""
         cdef uint32_t finished, wanted
-        if claim.uncounted == 0:
+        if claim.unpublished == 0:
             return
-        finished = claim.batch.finished.fetch_add(claim.uncounted) + claim.uncounted
-        claim.uncounted = 0
+        finished = claim.batch.finished.fetch_add(claim.unpublished) + claim.unpublished
+        claim.unpublished = 0
         wanted = claim.batch.wanted.load()
         if wanted > 0 and finished >= wanted:
             wake(claim.batch.finished, 1)
 
     cdef void measure(self, Claim* claim) noexcept nogil:
-        """Puts the chunk just done into the running mean of the cost."""
+        """Puts the claim just done into the running mean of the cost."""
         cdef int64_t num_steps = claim.count * (<int64_t>claim.rollout.step + 1)
-        cdef int64_t cost = max((now_ns() - claim.started) // num_steps, <int64_t>1)
+        cdef int64_t cost = max((now_ns() - claim.measured_from) // num_steps, <int64_t>1)
         cdef int64_t mean = self.counters.get().cost_ns.load()
         if mean > 0:
             # a thread that lost its core in the middle says nothing about the environment
@@ -355,7 +355,7 @@ cdef class Scheduler:
         cdef uint64_t published
         if claim.count > 0:
             return True
-        if not self.ordered.load():
+        if not self.rows_in_send_order.load():
             return not self.id_ring.get().empty()
         published = self.work_shares.get().published()
         if published == claim.seen:

@@ -127,14 +127,14 @@ cdef void note_failed_copy(PyObject* env, object error):
 
 
 cdef int copy_each(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Makes the environments of a chunk copies of others. No row is written, but each counts as one."""
+    """Makes the environments of a claim copies of others. No row is written, but each counts as one."""
     cdef uint32_t row
     # says nothing about a step
-    claim.started = 0
+    claim.measured_from = 0
     while claim.at < claim.count:
         claim_row(scheduler, claim, &row)
         copy_env(scheduler.envs[claim.ids[claim.at]], scheduler.envs[scheduler.sources[row]])
-        claim.uncounted += 1
+        claim.unpublished += 1
         claim.at += 1
     return 0
 

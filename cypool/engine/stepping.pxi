@@ -16,7 +16,7 @@ cdef extern from *:
 cdef inline OpenBatch* claim_row(Scheduler scheduler, Claim* claim, uint32_t* row) noexcept nogil:
     """The batch and row for the environment in work; the same ones if asked again."""
     cdef int64_t position
-    if scheduler.ordered.load():
+    if scheduler.rows_in_send_order.load():
         row[0] = claim.first_row + claim.at
         if claim.batch != scheduler.open[0]:
             scheduler.publish_finished(claim)
@@ -34,7 +34,7 @@ cdef inline OpenBatch* claim_row(Scheduler scheduler, Claim* claim, uint32_t* ro
     return claim.batch
 
 
-cdef int reset(Scheduler scheduler, PyObject* env) except -1 nogil:
+cdef int reset_env_and_counts(Scheduler scheduler, PyObject* env) except -1 nogil:
     (<Env>env).elapsed_step = 0
     if scheduler.statistics:
         (<Env>env).episode_return = 0
@@ -66,7 +66,8 @@ cdef void write_episode_stats(PyObject* env, OpenBatch* batch, uint32_t row, bin
         write_agent_stats(env, batch, row, ended)
 
 
-cdef int observe(Scheduler scheduler, PyObject* env, OpenBatch* batch, Column* columns, uint32_t row) except -1 nogil:
+cdef int observe_to_row(Scheduler scheduler, PyObject* env, OpenBatch* batch, Column* columns,
+                        uint32_t row) except -1 nogil:
     """Writes the observation and infos of an environment to a row of some columns."""
     cdef RowPointers target
     set_row_pointers(&target, batch, columns, row)
@@ -78,11 +79,11 @@ cdef int observe(Scheduler scheduler, PyObject* env, OpenBatch* batch, Column* c
 
 cdef int autoreset_same_step(Scheduler scheduler, PyObject* env, OpenBatch* batch, uint32_t row) except -1 nogil:
     """Keeps the last observation of an episode and starts the next one."""
-    observe(scheduler, env, batch, batch.finals, row)
+    observe_to_row(scheduler, env, batch, batch.finals, row)
     batch.final_step[row] = (<Env>env).elapsed_step
     (<Env>env).reward = 0
     (<Env>env).terminated = (<Env>env).truncated = False
-    reset(scheduler, env)
+    reset_env_and_counts(scheduler, env)
     if scheduler.has_agents:
         write_alive(env, batch, row)
     return 0
@@ -103,19 +104,19 @@ cdef bint end_row(Scheduler scheduler, PyObject* env, OpenBatch* batch, uint32_t
     return False
 
 
-cdef inline void count_row(Claim* claim, PyObject* env, OpenBatch* batch, uint32_t row, RowKind kind) noexcept nogil:
+cdef inline void complete_row(Claim* claim, PyObject* env, OpenBatch* batch, uint32_t row, RowKind kind) noexcept nogil:
     """Completes the row of the environment in work, and goes to the next one."""
     # a byte may be a part of anything: to write each would have the compiler read all pointers again
     if kind != ROW_STEP:
         batch.kind[row] = kind
     batch.env_id[row] = claim.ids[claim.at]
     batch.elapsed_step[row] = (<Env>env).elapsed_step
-    claim.uncounted += 1
+    claim.unpublished += 1
     claim.at += 1
 
 
 cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Steps the environments of a chunk and writes their rows, one after another."""
+    """Steps the environments of a claim and writes their rows, one after another."""
     cdef int32_t env_id
     cdef PyObject* env
     cdef OpenBatch* batch
@@ -137,9 +138,9 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
         if (<Env>env).observe_only:
             (<Env>env).observe_only = False
         elif (<Env>env).needs_reset:
-            # an environment cannot be reset within a rollout: it stays where its episode ended
+            # NEXT_STEP, or a reset was sent. DISABLED: none within a rollout, it stays where its episode ended
             if claim.rollout.step == 0 or scheduler.autoreset != DISABLED:
-                reset(scheduler, env)
+                reset_env_and_counts(scheduler, env)
                 kind = ROW_RESET
         else:
             kind = ROW_STEP
@@ -175,12 +176,12 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
             observe_env(env, &target.slot)
             if unlikely(has_agents) and scheduler.agents_leave:
                 hide_absent(env, batch, batch.columns, row - claim.rollout.obs_offset)
-        count_row(claim, env, batch, row, kind)
+        complete_row(claim, env, batch, row, kind)
     return 0
 
 
 cdef int advance_alone(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """The same as `advance`, for one environment of a chunk."""
+    """The same as `advance`, for one environment of a claim."""
     cdef uint32_t count = claim.count
     claim.count = claim.at + 1
     try:
@@ -191,7 +192,7 @@ cdef int advance_alone(Scheduler scheduler, Claim* claim) except -1 nogil:
 
 
 cdef void begin_steps(Scheduler scheduler, Claim* claim) noexcept nogil:
-    """Prepares the agents of a chunk for `step_many`, which writes their rewards."""
+    """Prepares the agents of a claim for `step_many`, which writes their rewards."""
     cdef PyObject* env
     cdef uint32_t k
     for k in range(claim.at, claim.count):
@@ -201,7 +202,7 @@ cdef void begin_steps(Scheduler scheduler, Claim* claim) noexcept nogil:
 
 
 cdef int advance_together(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Steps a chunk with one call, then does the rest of `advance` for each environment."""
+    """Steps the environments of a claim with one call, then does the rest of `advance` for each environment."""
     cdef OpenBatch* batch
     cdef RowPointers target
     cdef Rows rows
@@ -230,7 +231,7 @@ cdef int advance_together(Scheduler scheduler, Claim* claim) except -1 nogil:
         (<Env>env).raw_reward = NAN
         kind = ROW_RESET if (<Env>env).needs_reset else ROW_STEP
         if kind == ROW_RESET:
-            reset(scheduler, env)
+            reset_env_and_counts(scheduler, env)
             batch.reward[row] = 0
             batch.terminated[row] = batch.truncated[row] = False
             if unlikely(has_agents):
@@ -250,10 +251,10 @@ cdef int advance_together(Scheduler scheduler, Claim* claim) except -1 nogil:
         if scheduler.has_row_ends and end_row(scheduler, env, batch, row):
             begins = True
         if begins:
-            observe(scheduler, env, batch, batch.columns, row - claim.rollout.obs_offset)
+            observe_to_row(scheduler, env, batch, batch.columns, row - claim.rollout.obs_offset)
         elif unlikely(has_agents) and scheduler.agents_leave:
             hide_absent(env, batch, batch.columns, row - claim.rollout.obs_offset)
-        count_row(claim, env, batch, row, kind)
+        complete_row(claim, env, batch, row, kind)
     return 0
 
 
@@ -282,4 +283,4 @@ cdef void write_failed_row(Scheduler scheduler, Claim* claim) noexcept nogil:
     if scheduler.statistics:
         write_episode_stats(env, batch, row, True)
     (<Env>env).needs_reset = True
-    claim.uncounted += 1
+    claim.unpublished += 1

@@ -38,7 +38,7 @@ cdef class SyncDispatch(Dispatch):
             # the next call names others before the threads are done
             self.sent_ids.assign(ids, ids + count)
             ids = self.sent_ids.data()
-        scheduler.list, scheduler.list_size = ids, count
+        scheduler.batch_ids, scheduler.num_batch_ids = ids, count
         self.ids.pending = count
         self.distributor.distribute(&self.claim, count)
         return 0
@@ -56,7 +56,7 @@ cdef class SyncDispatch(Dispatch):
         return block
 
     cdef void end(self) noexcept:
-        """Notes that all rows of a batch are finished, and are not waited for."""
+        """Ends a batch whose rows are all finished: the caller may send the next one."""
         self.out = None
         self.scheduler.filling[0] = None
         self.ids.pending = 0
@@ -66,7 +66,7 @@ cdef class SyncDispatch(Dispatch):
         """Returns a `RolloutPolicy` for a `cypool.policies.Policy`."""
         if self.first_block is None:
             self.first_block = Block(self.results.layout)
-        spec = (<Env>self.scheduler.owner[0]).spec
+        spec = (<Env>self.scheduler.env_objects[0]).spec
         return RolloutPolicy(policy, spec, <int>self.scheduler.claims.size() + 1, self.first_block)
 
     cdef tuple rollout(self, cnp.ndarray actions, uint32_t num_steps, uint32_t observe_every, tuple out, timeout,
@@ -93,7 +93,7 @@ cdef class SyncDispatch(Dispatch):
         if self.rollout_blocks is None or self.rollout_rows != rows:
             self.rollout_blocks, self.rollout_rows = Blocks(self.results.layout.of(rows), 2), rows
         block = self.begin(self.rollout_blocks, out)
-        scheduler.list, scheduler.list_size = self.ids.all_ids.data(), num_envs
+        scheduler.batch_ids, scheduler.num_batch_ids = self.ids.all_ids.data(), num_envs
         scheduler.first_actions = cnp.PyArray_BYTES(actions)
         scheduler.last_step.store(num_steps - 1)
         scheduler.observe_every = observe_every
@@ -135,7 +135,7 @@ cdef class SyncDispatch(Dispatch):
         cdef Scheduler scheduler = self.scheduler
         scheduler.open[0].finished.store(0)
         scheduler.task = COPY
-        scheduler.list, scheduler.list_size, scheduler.sources = targets, count, sources
+        scheduler.batch_ids, scheduler.num_batch_ids, scheduler.sources = targets, count, sources
         self.ids.pending = count
         self.distributor.distribute(&self.claim, count)
         interrupt = self.wait_all(count)

@@ -23,23 +23,22 @@ inline void block_signals() noexcept {
 }
 
 // Where a thread is at work; on a separate cache line.
-struct alignas(64) WorkerState {
-    std::thread::id thread;  // the owner; set by it, before another thread reads it
-    std::atomic<uint32_t> place{
-        0};                     // 1 + the place of the scheduler it is with; 0: with none. Others wait for it to change
-    void* scheduler = nullptr;  // borrowed, unless `owns`
-    bool owns = false;          // the pool was collected on this thread
-    uint32_t next = 0;          // the place to look at first next time
+struct alignas(64) ThreadState {
+    std::thread::id thread;           // the owner; set by it, before another thread reads it
+    std::atomic<uint32_t> serves{0};  // 1 + the index of the scheduler it serves; 0: none. Others wait for a change
+    void* scheduler = nullptr;        // borrowed, unless `owns`
+    bool owns = false;                // the pool was collected on this thread
+    uint32_t next = 0;                // the index to look at first next time
 };
 
-// Binds a worker state to the calling thread.
-inline void bind_thread(WorkerState* state) noexcept {
+// Binds a state to the calling thread.
+inline void bind_thread(ThreadState* state) noexcept {
     state->thread = std::this_thread::get_id();
     // has the C++ library allocate the thread's memory for exceptions: without memory for it later, the process ends
     static_cast<void>(std::uncaught_exceptions());
 }
 
 // Whether it is the calling thread's.
-inline bool on_thread(const WorkerState* state) noexcept { return state->thread == std::this_thread::get_id(); }
+inline bool on_thread(const ThreadState* state) noexcept { return state->thread == std::this_thread::get_id(); }
 
 }  // namespace cypool

@@ -1,4 +1,4 @@
-# Threads that serve the schedulers of one pool, or of several.
+# Threads that serve the schedulers of one pool and its companions, or of several pools.
 #
 # A thread serves one scheduler at a time and publishes which. A caller that closes a pool takes its scheduler off the
 # list and waits until no thread serves it. A thread that finds nothing to do spins for a moment, then sleeps.
@@ -31,16 +31,16 @@ cdef extern from "<thread>" namespace "std" nogil:
         void detach() except +
 
 cdef extern from "cypool/engine/thread.h" namespace "cypool" nogil:
-    cdef cppclass WorkerState:
-        WorkerState() except +
-        atomic[uint32_t] place       # 1 + the place of the scheduler it is with; 0: with none
+    cdef cppclass ThreadState:
+        ThreadState() except +
+        atomic[uint32_t] serves      # 1 + the index of the scheduler that the thread serves; 0: none
         void* scheduler
         cbool owns
         uint32_t next
 
     cbool on_thread(thread* other) noexcept
-    cbool on_thread(WorkerState* state) noexcept
-    void bind_thread(WorkerState* state) noexcept
+    cbool on_thread(ThreadState* state) noexcept
+    void bind_thread(ThreadState* state) noexcept
     void block_signals() noexcept
 
 
@@ -69,26 +69,26 @@ def _close_thread_pools():
 
 
 cdef class Threads:
-    """Threads that serve the schedulers of one pool, or of several.
+    """Threads that serve the schedulers of one pool and its companions, or of several pools.
 
     Args:
         count: How many; 0 is allowed.
         affinity: For each the set of CPUs it may run on, or None.
-        shared: Whether they may serve several schedulers: then they take turns.
+        takes_turns: Whether each leaves a scheduler after a while, for those of other pools.
 
-    Threads: `add_scheduler`, `remove_scheduler`, `retire` and `stop` for callers with the GIL, any of them. Where
-        Python has none, a critical section of this object takes its place.
+    Thread safety: any caller with the GIL may call `add_scheduler`, `remove_scheduler`, `retire` and `stop`. Without a
+        GIL, a critical section of this object takes its place.
     """
     cdef readonly int count
-    cdef bint shared                       # may serve several schedulers
+    cdef bint takes_turns                  # those of a ThreadPool; others serve one pool and its companions
     cdef bint closed
     cdef object affinity                   # per thread a set of CPUs, or None
     cdef vector[thread*] threads           # owned until joined
-    cdef vector[WorkerState*] worker_states  # owned; one per thread
+    cdef vector[ThreadState*] thread_states  # owned; one per thread
     # borrowed: a scheduler is taken off, and waited for, before it goes away
     cdef atomic[void*] schedulers[MAX_SCHEDULERS]
     cdef bint taken[MAX_SCHEDULERS]        # until no thread is with the scheduler any more; in critical sections only
-    cdef atomic[uint32_t] num_places       # how many of them have been in use
+    cdef atomic[uint32_t] num_indices      # how many of them have been in use
     cdef atomic[uint32_t] num_schedulers
     cdef atomic[uint32_t] leaving          # callers that wait for threads to leave a scheduler
     cdef atomic[uint32_t] num_numbered     # threads that have taken their number ...
@@ -97,16 +97,16 @@ cdef class Threads:
     cdef atomic[uint32_t] stopping
     cdef int num_forks                     # when the threads were started; they do not survive one
 
-    def __cinit__(self, int count, affinity=None, bint shared=False):
+    def __cinit__(self, int count, affinity=None, bint takes_turns=False):
         self.count = count
-        self.shared = shared
+        self.takes_turns = takes_turns
         self.affinity = affinity
         self.sleepers.reset(new Sleepers())
         self.start()
 
     def __dealloc__(self):
-        cdef WorkerState* state
-        for state in self.worker_states:
+        cdef ThreadState* state
+        for state in self.thread_states:
             del state
 
     cdef int start(self) except -1:
@@ -115,7 +115,7 @@ cdef class Threads:
             # they would never begin
             raise RuntimeError("num_threads: expected 0 while Python is ending, as no thread can start any more")
         for _ in range(self.count):
-            self.worker_states.push_back(new WorkerState())
+            self.thread_states.push_back(new ThreadState())
         # a thread that has begun is never lost for want of memory
         self.threads.reserve(self.count)
         try:
@@ -139,7 +139,7 @@ cdef class Threads:
 
     cdef void stop(self):
         """Ends the threads as soon as each has finished the step it is at."""
-        cdef thread* worker
+        cdef thread* ended
         cdef vector[thread*] ending
         cdef bint held = Py_IsFinalizing()
         with cython.critical_section(self):
@@ -157,13 +157,13 @@ cdef class Threads:
             # Python is ending, and holds threads that come back to it: they have this object for ever
             Py_INCREF(self)
         with nogil:
-            for worker in ending:
+            for ended in ending:
                 # or the garbage collector ran here, in an env's error path, and found the pool
-                if held or on_thread(worker):
-                    worker.detach()
+                if held or on_thread(ended):
+                    ended.detach()
                 else:
-                    worker.join()
-                del worker
+                    ended.join()
+                del ended
 
     cdef bint forked(self) noexcept:
         """Whether the threads stayed behind in the parent process."""
@@ -172,38 +172,38 @@ cdef class Threads:
 
     cdef int add_scheduler(self, Scheduler scheduler) except -1:
         """Has the threads serve a scheduler."""
-        if not self.take_place(scheduler):
-            # pools in reference cycles keep their places until the garbage collector finds them
+        if not self.take_index(scheduler):
+            # pools in reference cycles keep their indices until the garbage collector finds them
             gc.collect()
-            if not self.take_place(scheduler):
+            if not self.take_index(scheduler):
                 raise RuntimeError(f"thread_pool: expected at most {MAX_SCHEDULERS} pools at a time")
         return 0
 
-    cdef bint take_place(self, Scheduler scheduler) except -1:
-        """Gives a scheduler the first place that is free; False if there is none."""
-        cdef uint32_t place
+    cdef bint take_index(self, Scheduler scheduler) except -1:
+        """Gives a scheduler the first index that is free; False if there is none."""
+        cdef uint32_t scheduler_index
         with cython.critical_section(self):
             if self.closed or self.forked():
                 raise RuntimeError("thread_pool: its threads have ended: make a new one")
-            for place in range(<uint32_t>MAX_SCHEDULERS):
-                if not self.taken[place]:
-                    scheduler.expect(self.count)
-                    self.taken[place] = True
-                    self.num_places.store(max(self.num_places.load(), place + 1))
+            for scheduler_index in range(<uint32_t>MAX_SCHEDULERS):
+                if not self.taken[scheduler_index]:
+                    scheduler.prepare_threads(self.count)
+                    self.taken[scheduler_index] = True
+                    self.num_indices.store(max(self.num_indices.load(), scheduler_index + 1))
                     self.num_schedulers.fetch_add(1)
-                    self.schedulers[place].store(<void*>scheduler)
+                    self.schedulers[scheduler_index].store(<void*>scheduler)
                     return True
         return False
 
     cdef void remove_scheduler(self, Scheduler scheduler):
         """Ends a scheduler's work and waits until no thread is with it; does nothing if it was not attached."""
-        cdef uint32_t place
-        cdef WorkerState* state
-        cdef WorkerState* own = NULL
+        cdef uint32_t scheduler_index
+        cdef ThreadState* state
+        cdef ThreadState* own = NULL
         scheduler.stopping.store(1)
-        for place in range(self.num_places.load()):
-            if self.schedulers[place].load() == <void*>scheduler:
-                self.schedulers[place].store(NULL)
+        for scheduler_index in range(self.num_indices.load()):
+            if self.schedulers[scheduler_index].load() == <void*>scheduler:
+                self.schedulers[scheduler_index].store(NULL)
                 break
         else:
             return
@@ -212,23 +212,23 @@ cdef class Threads:
             Py_INCREF(scheduler)
             return
         if not self.forked():
-            for state in self.worker_states:
+            for state in self.thread_states:
                 if on_thread(state):
                     own = state
-            if own != NULL and own.place.load() == place + 1:
+            if own != NULL and own.serves.load() == scheduler_index + 1:
                 # the garbage collector has found the pool in this very thread, in an env's error path
                 Py_INCREF(scheduler)
                 own.owns = True
             with nogil:
                 self.leaving.fetch_add(1)
-                for state in self.worker_states:
+                for state in self.thread_states:
                     if state != own:
-                        while state.place.load() == place + 1:
-                            park(state.place, place + 1, -1)
+                        while state.serves.load() == scheduler_index + 1:
+                            park(state.serves, scheduler_index + 1, -1)
                 self.leaving.fetch_sub(1)
-        # only now: the next scheduler at this place would be waited for as well
+        # only now: the next scheduler of this index would be waited for as well
         with cython.critical_section(self):
-            self.taken[place] = False
+            self.taken[scheduler_index] = False
             self.num_schedulers.fetch_sub(1)
 
     cdef bint retire(self) noexcept:
@@ -249,11 +249,11 @@ cdef class Threads:
             wake(self.sleepers.get().signal, wanted)
 
     cdef int run(self, uint32_t index) except -1 nogil:
-        cdef WorkerState* state = self.worker_states[index]
+        cdef ThreadState* state = self.thread_states[index]
         cdef int64_t spin_ns = SPIN_NS
         while True:
             # still with a scheduler: an env of it has raised
-            if state.place.load() == 0 and not self.attach(index) and not self.await_work(index, spin_ns):
+            if state.serves.load() == 0 and not self.attach(index) and not self.await_work(index, spin_ns):
                 return 0
             (<Scheduler>state.scheduler).run_claims(&(<Scheduler>state.scheduler).claims[index])
             if state.owns:
@@ -263,30 +263,30 @@ cdef class Threads:
 
     cdef bint attach(self, uint32_t index) noexcept nogil:
         """Goes to the next scheduler that has something to do; False if there is none."""
-        cdef WorkerState* state = self.worker_states[index]
-        cdef uint32_t num_places = self.num_places.load(), place, _k
+        cdef ThreadState* state = self.thread_states[index]
+        cdef uint32_t num_indices = self.num_indices.load(), scheduler_index, _k
         cdef void* scheduler
-        for _k in range(num_places):
-            place = state.next if state.next < num_places else 0
-            state.next = place + 1
-            scheduler = self.schedulers[place].load()
+        for _k in range(num_indices):
+            scheduler_index = state.next if state.next < num_indices else 0
+            state.next = scheduler_index + 1
+            scheduler = self.schedulers[scheduler_index].load()
             if scheduler == NULL:
                 continue
             # published first, checked again afterwards: a caller that takes the scheduler off in between waits for us
-            state.place.store(place + 1)
-            if (self.schedulers[place].load() == scheduler
+            state.serves.store(scheduler_index + 1)
+            if (self.schedulers[scheduler_index].load() == scheduler
                     and (<Scheduler>scheduler).has_work(&(<Scheduler>scheduler).claims[index])):
                 state.scheduler = scheduler
                 # also if it is the only one now: another may come before this one is out of work
-                (<Scheduler>scheduler).begin_turn(&(<Scheduler>scheduler).claims[index], TURN_NS, self.shared)
+                (<Scheduler>scheduler).begin_turn(&(<Scheduler>scheduler).claims[index], TURN_NS, self.takes_turns)
                 return True
             self.detach(index)
         return False
 
     cdef void detach(self, uint32_t index) noexcept nogil:
-        self.worker_states[index].place.store(0)
+        self.thread_states[index].serves.store(0)
         if self.leaving.load() > 0:
-            wake(self.worker_states[index].place, INT_MAX)
+            wake(self.thread_states[index].serves, INT_MAX)
 
     cdef bint await_work(self, uint32_t index, int64_t spin_ns) noexcept nogil:
         """Spins, then sleeps, until it is with a scheduler; False when the threads are to end."""
@@ -314,10 +314,10 @@ cdef class Threads:
 
 
 cdef void work(void* arg) noexcept with gil:
-    """Thread entry, and the shell around its work: the one place where an env's exception ends up."""
+    """Thread entry: catches exceptions of environments, as `Scheduler.work_until` does on the caller's thread."""
     cdef Threads threads = <Threads>arg
     cdef uint32_t index = threads.num_numbered.fetch_add(1)
-    cdef WorkerState* state = threads.worker_states[index]
+    cdef ThreadState* state = threads.thread_states[index]
     cdef Scheduler scheduler
     bind_thread(state)
     threads.num_begun.fetch_add(1)

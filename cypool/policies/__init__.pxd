@@ -17,4 +17,4 @@ cdef extern from "cypool/policy.h" namespace "cypool" nogil:
         uint8_t ended           # this step starts the next episode, and ignores the action
         const Agents* agents    # NULL in an environment with one agent
 
-    ctypedef int (*Policy)(Decision*) noexcept
+    ctypedef int (*PolicyFunction)(Decision*) noexcept

@@ -18,7 +18,7 @@ from cypool.policies.network import POLICY
 from cypool.spec import Array, EnvSpec
 
 from cypool.env cimport STEP_ALONE, Env, Rows, Slot, Turn, action_data, info_row
-from cypool.policies cimport Decision
+from cypool.policies cimport Decision, PolicyFunction
 from cypool.env_methods cimport copy_from_env, legal_env, observe_env, raise_for, step_env, unlikely
 from cypool.util.constants cimport ALIGNMENT
 from cypool.random cimport copy_stream, move_stream
@@ -89,7 +89,6 @@ cdef extern from "cypool/policies/decisions.h" namespace "cypool" nogil:
         uint32_t count
 
 ctypedef int (*ManyPolicy)(const Decisions*) noexcept nogil
-ctypedef int (*Policy)(Decision*) noexcept nogil
 
 cdef enum:
     BATCH = 32                       # leaves of neighbouring trees that a network has at once, at least
@@ -141,7 +140,7 @@ cdef class Search:
     cdef const float* noise          # of the first root, or NULL
     cdef ManyPolicy network          # writes logits as actions, and values here
     cdef const float* values         # of the first tree's leaves
-    cdef Policy function             # writes logits, and values behind them, as an action
+    cdef PolicyFunction function     # writes logits, and values behind them, as an action
     cdef const void* parameters      # of the network or of the function
     cdef object owners               # of what these point to
     cdef vector[size_t] obs_bytes, info_bytes  # of a leaf, in each array
@@ -193,7 +192,7 @@ cdef class Search:
             self.parameters = <const void*><uintptr_t>given.address
             self.values = <const float*>cnp.PyArray_DATA(values)
         elif self.evaluator == FUNCTION:
-            self.function = <Policy><uintptr_t>given._address
+            self.function = <PolicyFunction><uintptr_t>given._address
             self.parameters = <const void*><uintptr_t>given._parameters_address
         self.noise = NULL
         if noise is not None:

@@ -23,6 +23,6 @@ struct Decision {
 };
 
 // Returns 0, or else the environment fails with an error that has this number.
-using Policy = int (*)(Decision*);
+using PolicyFunction = int (*)(Decision*);
 
 }  // namespace cypool

@@ -25,7 +25,7 @@ WORDS = {
     r"(?i)\bread\s+it\s+so\b": "say it directly",
     # at the beginning of a docstring
     r'\A"""What\b': "the noun that the clause describes",
-    r'\A"""Has (environments|an environment|a chunk)\b': "steps, sends",
+    r'\A"""Has (environments|an environment|a claim)\b': "steps, sends",
 }
 # the same for the running text of pages
 PROSE = {
