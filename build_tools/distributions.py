@@ -80,7 +80,9 @@ def _write(path, files, info):
         listed.append(f"{name}: {' AND '.join([OWN, *others])}\n")
     found = {library for each in inside.values() for library in each}
     texts = {f"{library.sdist.project}.txt": _text_of(library) for library in found}
-    numpy = next(file for file in metadata.files("numpy") if str(file).endswith("licenses/LICENSE.txt"))
+    # older versions have no folder for licences
+    numpy = next(file for file in metadata.files("numpy")
+                 if re.search(r"\.dist-info/(licenses/)?LICENSE\.txt$", str(file)))
     texts["NumPy.txt"] = numpy.read_binary()
     files.update({f"{info}/licenses/{name}": text for name, text in texts.items()})
     files[f"{info}/licenses/FILES.txt"] = "".join(listed).encode()

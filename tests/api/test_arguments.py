@@ -505,6 +505,7 @@ cdef class Required(Env):
             use("test/Named-v0")
 
 
+@pytest.mark.families("metaworld")
 def test_ids_in_namespaces_of_cypool_ask_for_no_plug_in():
     with pytest.raises(ValueError, match="^id: no environment 'Meta-World/reach-v2'") as caught:
         cypool.make("Meta-World/reach-v2")
