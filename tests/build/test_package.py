@@ -122,7 +122,8 @@ def test_lower_bounds_are_those_that_ci_installs():
                 bounds = [each.version for each in wanted.specifier if each.operator in (">=", "==")]
                 assert len(bounds) == 1, f"{group}: expected one lower bound, got {wanted}"
                 found.setdefault(wanted.name.lower(), set()).update(bounds)
-    assert found == {name: {version} for name, version in pins.items()}
+    # a pin may be left of a family that was deleted
+    assert found == {name: {pins.get(name)} for name in found}
     # the error of an adapter for an older library; one that no extra can name says how it is installed
     for path in (ROOT / "cypool" / "adapters").glob("*.py"):
         for name, least in re.findall(r'^.*require\("[\w.]+", "([\w-]+)", "([\d.]+)"(?!.*install=)', path.read_text(),
