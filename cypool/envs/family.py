@@ -34,7 +34,7 @@ class Family(NamedTuple):
             get`. It has `is_there`, `is_whole`, `find`, `checked`, `check_machine`, `download` and `LICENCES`.
         distribution: The wheel that has its module, where that is not cypool's own; `extra` brings it.
         extra: The extra of `pyproject.toml` that installs the package, or without one the package that draws pictures.
-        reference: The packages that it equals, with versions.
+        reference: The packages that it equals, with versions; or a phrase for a model of your own.
         reference_package: The package to import that `check_parity` needs in addition to `package` and Gymnasium.
         parity_mode: The autoreset mode in which `cypool check` and sweeps compare with them.
         fidelity: The parts that are equal to them: a phrase for a table.
