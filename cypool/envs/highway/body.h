@@ -51,10 +51,11 @@ struct Body {
 };
 
 struct Bicycle {
-    // derivatives of x, y, heading, speed, lateral speed and yaw rate, with tyres that slip
-    static void slopes(const Body& b, const double* state, double* out) {
+    // derivatives of x, y, heading, speed, lateral speed and yaw rate, with tyres that slip; of the heading, its sine
+    // and cosine
+    static void slopes(const Body& b, const double* state, double sine, double cosine, double* out) {
         constexpr double INERTIA = 1.0 / 12 * 1 * 29.0, FRICTION = 2 * 15.0, HALF = 2.5;
-        const double heading = state[2], speed = state[3], sideways = state[4], yaw = state[5];
+        const double speed = state[3], sideways = state[4], yaw = state[5];
         double front, rear;
         if (std::fabs(speed) < 1) {
             front = -1 * sideways - INERTIA / HALF * yaw;
@@ -66,10 +67,8 @@ struct Bicycle {
             front = FRICTION * (b.steering - angles[1]);
             rear = FRICTION * (0 - angles[2]);
         }
-        double s, c;
-        sine_and_cosine(heading, s, c);
-        out[0] = row_times_vector(c, -s, speed, sideways);
-        out[1] = row_times_vector(s, c, speed, sideways);
+        out[0] = row_times_vector(cosine, -sine, speed, sideways);
+        out[1] = row_times_vector(sine, cosine, speed, sideways);
         out[2] = yaw;
         out[3] = b.acceleration;
         out[4] = 1 * (front + rear) - yaw * speed;
@@ -80,9 +79,11 @@ struct Bicycle {
         double f1[6], f2[6], f3[6], f4[6], at[6];
         const auto step = [&](const double* f, double length, double* out) {
             for (int k = 0; k < 6; ++k) at[k] = state[k] + f[k] * length;
-            slopes(b, at, out);
+            double s, c;
+            sine_and_cosine(at[2], s, c);
+            slopes(b, at, s, c, out);
         };
-        slopes(b, state, f1);
+        slopes(b, state, b.sin_h, b.cos_h, f1);
         step(f1, dt / 2, f2);
         step(f2, dt / 2, f3);
         step(f3, dt, f4);

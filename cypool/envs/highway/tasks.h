@@ -38,9 +38,8 @@ public:
         if (o->task != LANE_KEEPING) {
             time += 1 / o->policy_frequency;
         } else {
-            double s, r;
-            world.net->lanes[lane_now].local(ego().x, ego().y, s, r);
-            if (is_first_lane && !world.net->lanes[lane_now].on(s, r)) {
+            const auto c = world.on_lane_of(ego(), lane_now);
+            if (is_first_lane && !world.net->lanes[lane_now].on(c.s, c.lateral)) {
                 lane_now = find(o->node(0), o->node(1));
                 is_first_lane = false;
             }
@@ -262,13 +261,10 @@ public:
                 terminated |= o->terminate_off_road && !on_road(b);
                 break;
             }
-            case LANE_KEEPING: {
-                double s, lateral;
-                net.lanes[lane_now].local(b.x, b.y, s, lateral);
-                reward = 1 - square(lateral / net.lanes[lane_now].width);
+            case LANE_KEEPING:
+                reward = 1 - square(world.on_lane_of(b, lane_now).lateral / net.lanes[lane_now].width);
                 terminated = false;
                 break;
-            }
         }
         if (at_reset) reward = 0, terminated = truncated = false;
     }
@@ -280,15 +276,14 @@ public:
         const Body& b = ego();
         const double state[6] = {b.x, b.y, b.heading, b.speed, b.lateral_speed, b.yaw_rate};
         double slope[6];
-        Bicycle::slopes(b, state, slope);
+        Bicycle::slopes(b, state, b.sin_h, b.cos_h, slope);
         static constexpr int PARTS[4] = {1, 2, 4, 5};
         for (int k = 0; k < 4; ++k) attributes[k] = state[PARTS[k]] + world.uniform(-o->state_noise, o->state_noise);
         for (int k = 0; k < 4; ++k)
             attributes[4 + k] = slope[PARTS[k]] + world.uniform(-o->derivative_noise, o->derivative_noise);
-        double s, lateral;
-        world.net->lanes[lane_now].local(b.x, b.y, s, lateral);
-        attributes[8] = b.y - lateral;
-        attributes[9] = world.net->lanes[lane_now].heading_at(s);
+        const auto c = world.on_lane_of(b, lane_now);
+        attributes[8] = b.y - c.lateral;
+        attributes[9] = world.net->lanes[lane_now].heading_at(c.s);
         attributes[10] = attributes[11] = 0;
     }
 

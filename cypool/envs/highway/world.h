@@ -225,7 +225,7 @@ public:
             // nothing farther away than this is touched
             const double reach = (a.diagonal + widest) / 2 + std::fabs(a.speed) * dt + 1e-6;
             const size_t end = a.check_collisions ? n : checked;
-            if (any_within(i, end, reach * reach))
+            if (i + 1 < end && any_within(i, end, reach * reach))
                 for (size_t j = i + 1; j < end; ++j) collide(a, vehicles[j], dt);
             for (Body& o : objects) collide(a, o, dt);
         }
