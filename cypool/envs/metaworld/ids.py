@@ -12,7 +12,8 @@ FAMILY = Family(
     package="metaworld",
     extra="metaworld",
     reference="metaworld 3.1.1 with the installed MuJoCo",
-    fidelity="everything, with a metaworld that runs with this MuJoCo",
+    fidelity="everything but the last bits of returns that `evaluate` reports, with a metaworld that runs with this "
+             "MuJoCo",
     smoke_ids=("Meta-World/reach-v3",),
     peers={"*": ("envpool",)})
 

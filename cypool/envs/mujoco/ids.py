@@ -10,7 +10,7 @@ FAMILY = Family(
     package="mujoco",
     extra="mujoco",
     reference="Gymnasium 1.4 with the installed MuJoCo",
-    fidelity="everything; of `Pusher-v4` observations, rewards, ends and info",
+    fidelity="everything but the random streams of `Pusher-v4`",
     smoke_ids=("InvertedPendulum-v5", "Ant-v5"),
     peers={"*": ("loop", "sync-vector", "async-vector", "rollout", "batch", "envpool")})
 

@@ -11,7 +11,7 @@ FAMILY = Family(
     download="cypool.envs.procgen.library",
     reference="procgen 0.10.7",
     parity_mode="SameStep",
-    fidelity="everything; EnvPool 1.2.5: levels, rewards and ends, and most pictures",
+    fidelity="everything; of EnvPool 1.2.5 everything but rotated sprites",
     smoke_ids=("procgen-coinrun-v0",),
     peers={"*": ("envpool",)},
     # as in procgen's own window
