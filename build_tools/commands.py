@@ -56,12 +56,16 @@ def extensions(package):
         package: its folder. A `build.py` in a folder declares the native library that its modules need.
 
     Returns:
-        The modules, less those of the families that `CYPOOL_WITHOUT` names (separated by commas).
+        The modules, less those of the families that `CYPOOL_WITHOUT` names (separated by commas), and of those that
+        extend one of them.
     """
     families = {path.parent.name for path in Path(package, "envs").glob("*/ids.py")}
     without = left_out()
     if not without <= families:
         raise SystemExit(f"CYPOOL_WITHOUT: expected some of {sorted(families)}, got {sorted(without)}")
+    extended = re.compile(rf"^(from|c?import) {package}\.envs\.({'|'.join(without)})[. ]", re.MULTILINE)
+    without |= {source.parent.name for source in Path(package, "envs").glob("*/*.pyx")
+                if without and extended.search(source.read_text(encoding="utf-8"))}
     modules = []
     for source in sorted(Path(package).rglob("*.pyx")):
         if Path(package, "tools", "template") in source.parents:  # the template of `cypool new`

@@ -486,6 +486,21 @@ def test_library_without_sources(build_tools, sdist, tmp_path):
         declare(build_tools, sdist).prepare(tmp_path / "work")
 
 
+def test_families_are_left_out(build_tools, tmp_path, monkeypatch):
+    for name, text in {"a": "", "b": "from package.envs.a.a cimport A\n", "ab": "import package.env\n"}.items():
+        folder = tmp_path / "package" / "envs" / name
+        folder.mkdir(parents=True)
+        (folder / "ids.py").touch()
+        (folder / f"{name}.pyx").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    for without, built in (("", ["a", "ab", "b"]), ("b", ["a", "ab"]), ("a", ["ab"]), ("ab,a", [])):
+        monkeypatch.setenv("CYPOOL_WITHOUT", without)
+        assert [module.name.rpartition(".")[2] for module in build_tools.commands.extensions("package")] == built
+    monkeypatch.setenv("CYPOOL_WITHOUT", "c")
+    with pytest.raises(SystemExit, match=r"CYPOOL_WITHOUT: expected some of \['a', 'ab', 'b'\], got \['c'\]"):
+        build_tools.commands.extensions("package")
+
+
 def test_library_declared_wrongly(build_tools, sdist, folder, tmp_path, monkeypatch):
     monkeypatch.setenv("CYPOOL_TINY_SOURCE", str(folder))
     with pytest.raises(ValueError, match=r"tiny-lib: expected sources that match 'gone.cpp'"):
