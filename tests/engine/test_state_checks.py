@@ -217,10 +217,11 @@ BAD_PCG64 = [({"state": 0, "inc": 0}, "expected a PCG64 with an odd increment, g
              ({"state": 2**128, "inc": 1}, "expected the state of PCG64, got {'bit_generator'"),
              ({"state": 1, "inc": -1}, "expected the state of PCG64, got"), ({"state": 1}, "expected the state of"),
              ({"state": 0.5, "inc": 1}, "expected the state of"), (None, "expected the state of PCG64")]
+# since 2.5, NumPy refuses it
+OUT_OF_RANGE = "expected (an MT19937 at 0 to 624|the state of MT19937), got"
 BAD_KEYS = [(ZEROS, 624, "expected an MT19937 whose key is not zero, got"),
             (b"\xff\xff\xff\x7f" + ZEROS[4:], 624, "expected an MT19937 whose key is not zero"),
-            (ZEROS[4:] + b"abcd", 625, "expected an MT19937 at 0 to 624, got 625"),
-            (ZEROS[4:] + b"abcd", -1, "expected an MT19937 at 0 to 624, got -1"),
+            (ZEROS[4:] + b"abcd", 625, OUT_OF_RANGE), (ZEROS[4:] + b"abcd", -1, OUT_OF_RANGE),
             (ZEROS[4:] + b"abcd", 2**40, "expected the state of MT19937, got"),
             (ZEROS[4:] + b"abcd", "1", "expected the state of MT19937"), (b"a" * 2492, 1, "expected the state of"),
             (b"a" * 2500, 1, "expected the state of")]
@@ -267,7 +268,7 @@ def test_streams_of_atari():
                          ([b"%d" % 2**63] * 624 + [b"5"], "expected the state of MT19937"),
                          ([b"%d" % 2**32] + numbers[1:], "expected the state of MT19937"),
                          (numbers[1:], "expected the state of MT19937"),
-                         (numbers[:-1] + [b"625"], "expected an MT19937 at 0 to 624, got 625"),
+                         (numbers[:-1] + [b"625"], OUT_OF_RANGE),
                          ([b"x"], "expected the numbers of an MT19937, got b'x'"),
                          ([], "expected the numbers of an MT19937, got b''")):
         with pytest.raises(ValueError, match=f"^state: .* env 0 cannot load: ValueError: noops: {message}"):
