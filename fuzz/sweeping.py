@@ -103,7 +103,8 @@ def _child(run, connection):
         # some references write a log to the current folder
         os.chdir(folder)
         try:
-            seen = run.compare()
+            # of NumPy's ints, too
+            seen = Counter({name: int(count) for name, count in run.compare().items()})
         except Exception as error:
             difference = f"{type(error).__name__}: {error}"
         os.chdir("/")
@@ -218,6 +219,8 @@ def sweep_family(name, words):
         arguments = parser(f"Compares the ids of {name} with their references.").parse_args(words)
         found = parity_runs(chosen(ids_of(name), arguments.patterns), num_envs=1, num_steps=arguments.num_steps,
                             seeds=arguments.seeds)
+        if not found:
+            sys.exit(f"expected ids of {name} that have a reference, got {' '.join(arguments.patterns) or 'none'}")
         return sweep(found, arguments.jobs, arguments.out)
     module = importlib.import_module(f"envs.{name}.sweep")
     made = parser(module.__doc__, **module.DEFAULTS)

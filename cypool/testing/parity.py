@@ -56,6 +56,7 @@ class Parity:
         num_envs, num_steps, seeds: How much of it.
         num_episodes: Episodes that ended, in all runs.
         num_terminated: How many of them were terminated, not only truncated.
+        has_streams: Whether the random streams were compared, too. Some references have none of NumPy's.
     """
 
     id: str
@@ -67,12 +68,14 @@ class Parity:
     seeds: tuple[Any, ...]
     num_episodes: int
     num_terminated: int
+    has_streams: bool = True
 
     def __str__(self) -> str:
         options = "".join(f", {name}={value!r}" for name, value in self.options.items())
-        return (f"{self.id}{options}, {self.autoreset_mode}, equals {self.reference} byte for byte in observations, "
-                f"rewards, ends, infos and random streams:\n{len(self.seeds)} seeds x {self.num_envs} envs x "
-                f"{self.num_steps} steps, {self.num_episodes} episodes, of which {self.num_terminated} terminated")
+        parts = "observations, rewards, ends" + (", infos and random streams" if self.has_streams else " and infos")
+        return (f"{self.id}{options}, {self.autoreset_mode}, equals {self.reference} byte for byte in {parts}:\n"
+                f"{len(self.seeds)} seeds x {self.num_envs} envs x {self.num_steps} steps, "
+                f"{self.num_episodes} episodes, of which {self.num_terminated} terminated")
 
 
 def check_parity(id: str, *, num_envs: int = 4, num_steps: int = 1000, seeds: Sequence[int] = (0, 1, 2),
@@ -125,10 +128,11 @@ def check_parity(id: str, *, num_envs: int = 4, num_steps: int = 1000, seeds: Se
             theirs, version = _make_reference(reference, ours, seed, options, drawn)
             try:
                 ended += _Run(id, seed, ours, theirs).go(num_steps)
+                has_streams = theirs.np_random is not None or hasattr(theirs, "streams")
             finally:
                 theirs.close()
     return Parity(id, version, options, ours.metadata["autoreset_mode"].value, ours.num_envs, num_steps, seeds,
-                  len(ended), sum(ended))
+                  len(ended), sum(ended), has_streams)
 
 
 def _make_reference(reference: str, ours: Any, seed: int, options: dict[str, Any],

@@ -18,6 +18,7 @@ FAMILY = Family(
 
 _DOOM = "cypool.envs.vizdoom.vizdoom"
 _GYMNASIUM, _ENVPOOL = f"{_DOOM}:GymnasiumDoom", f"{_DOOM}:EnvPoolDoom"
+_REFERENCE = "cypool.envs.vizdoom.reference:make_reference"
 # whether the engine is installed is asked when one is made
 for _name, _config in (
         ("Basic", "basic"), ("BasicAudio", "basic_audio"), ("BasicNotifications", "basic_notifications"),
@@ -25,16 +26,17 @@ for _name, _config in (
         ("DefendLine", "defend_the_line"), ("HealthGathering", "health_gathering"), ("MyWayHome", "my_way_home"),
         ("PredictPosition", "predict_position"), ("TakeCover", "take_cover"), ("Deathmatch", "deathmatch"),
         ("HealthGatheringSupreme", "health_gathering_supreme")):
-    register(f"Vizdoom{_name}-v1", _GYMNASIUM, scenario_config_file=f"{_config}.cfg",
-             max_buttons_pressed=1)
-    register(f"Vizdoom{_name}-MultiBinary-v1", _GYMNASIUM, scenario_config_file=f"{_config}.cfg",
-             max_buttons_pressed=0)
+    for _suffix, _buttons in (("", 1), ("-MultiBinary", 0)):
+        # texts of notifications have another space here
+        _reference = None if _name == "BasicNotifications" else _REFERENCE
+        register(f"Vizdoom{_name}{_suffix}-v1", _GYMNASIUM, reference=_reference,
+                 scenario_config_file=f"{_config}.cfg", max_buttons_pressed=_buttons)
 _episodes = [f"E{episode}M{level}" for episode in range(1, 5) for level in range(1, 10)]
 _levels = [f"MAP{level:02}" for level in range(1, 33)]
 for _name, _maps in (("Doom", _episodes), ("Doom2", _levels), ("Freedoom1", _episodes), ("Freedoom2", _levels)):
     for _map in _maps:
         for _skill in range(1, 6):
-            register(f"Vizdoom{_name}{_map}-S{_skill}-v0", _GYMNASIUM, max_buttons_pressed=0,
+            register(f"Vizdoom{_name}{_map}-S{_skill}-v0", _GYMNASIUM, reference=_REFERENCE, max_buttons_pressed=0,
                      scenario_config_file=f"{_name.lower()}.cfg", doom_map=_map, doom_skill=_skill)
 # EnvPool's ids; the D scenarios come with its package of assets, if that is installed
 for _name in ("basic", "basic_audio", "basic_notifications", "cig", "D1_basic", "D2_navigation", "D3_battle",

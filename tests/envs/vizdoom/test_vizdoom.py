@@ -3,7 +3,7 @@ import pickle
 import runpy
 import subprocess
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import cv2
@@ -12,6 +12,8 @@ import imageio.v2 as imageio
 import numpy as np
 import pytest
 import vizdoom.gymnasium_wrapper
+from comparing import assert_same
+from envs.vizdoom.play import players
 from family_tests import refuses
 from gymnasium.vector import AutoresetMode
 from weights import slow
@@ -20,6 +22,7 @@ import cypool
 from cypool.envs.vizdoom import assets, names
 from cypool.envs.vizdoom.specs import INFO, REWARDS, WEAPON_REWARDS, combined_actions
 from cypool.registration.registry import resolve
+from cypool.testing import check_parity
 
 SCENARIOS = Path(vizdoom.scenarios_path)
 
@@ -31,67 +34,14 @@ def empty_folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@contextmanager
-def beside(id, num_envs, mode=AutoresetMode.NEXT_STEP, num_threads=None, frame_skip=1, config=None):
-    """Our environments and those of ViZDoom's wrapper."""
-    config = config or {}
-    ours = cypool.make(id, num_envs=num_envs, num_threads=num_threads, autoreset_mode=mode, frame_skip=frame_skip,
-                       config=config)
-    theirs = gymnasium.make_vec(id, num_envs=num_envs, vectorization_mode="sync",
-                                vector_kwargs={"autoreset_mode": mode}, frame_skip=frame_skip, **config)
-    try:
-        yield ours, theirs
-    finally:
-        ours.close()
-        theirs.close()
-
-
-def random_actions(env, steps, seed):
-    """Random actions, of which numbers are not larger than a player's."""
-    rng = np.random.default_rng(seed)
-    env.action_space.seed(seed)
-    for _ in range(steps):
-        action = env.action_space.sample()
-        if isinstance(action, dict):
-            action["continuous"] = rng.normal(0, 8, action["continuous"].shape).astype(np.float32)
-        yield action
-
-
-def assert_same_obs(got, want, where):
-    assert got.keys() == want.keys()
-    for key, value in want.items():
-        assert got[key].dtype == value.dtype and got[key].tobytes() == value.tobytes(), f"{key} {where}"
-
-
-def play_beside(ours, theirs, steps, seed):
-    """Steps both and compares everything; returns how many episodes ended."""
-    assert ours.single_observation_space == theirs.single_observation_space
-    assert ours.single_action_space == theirs.single_action_space
-    assert_same_obs(ours.reset(seed=seed)[0], theirs.reset(seed=seed)[0], "reset")
-    ended = 0
-    for t, action in enumerate(random_actions(ours, steps, seed)):
-        obs, *got, info = ours.step(action)
-        their_obs, *want, their_info = theirs.step(action)
-        assert_same_obs(obs, their_obs, f"seed {seed}, step {t}")
-        for a, b in zip(got, want, strict=True):
-            assert a.tolist() == b.tolist(), f"seed {seed}, step {t}"
-        over = got[1] | got[2]
-        for i in np.flatnonzero(over) if "final_obs" in their_info else ():
-            assert_same_obs(info["final_obs"][i], their_info["final_obs"][i], f"final, step {t}")
-        assert not info["engine_restarted"].any()
-        ended += over.sum()
-        if over.any() and ours.metadata["autoreset_mode"] == AutoresetMode.DISABLED:
-            assert_same_obs(ours.reset(options={"reset_mask": over})[0],
-                            theirs.reset(options={"reset_mask": over})[0], f"reset after step {t}")
-    return ended
-
-
 @pytest.mark.parametrize("mode, num_threads", [
     (AutoresetMode.SAME_STEP, 2), *slow((AutoresetMode.NEXT_STEP, 0), (AutoresetMode.NEXT_STEP, 1),
                                         (AutoresetMode.NEXT_STEP, 5), (AutoresetMode.DISABLED, 2))])
 def test_equals_the_wrapper(mode, num_threads):
-    with beside("VizdoomBasic-v1", 3, mode, num_threads, frame_skip=4) as (ours, theirs):
-        assert sum(play_beside(ours, theirs, 80, seed) for seed in (1, 20)) > 3
+    with players(0):
+        parity = check_parity("VizdoomBasic-v1", num_envs=3, num_steps=80, seeds=(1, 20), autoreset_mode=mode,
+                              num_threads=num_threads, frame_skip=4)
+    assert parity.num_episodes > 3 and not parity.has_streams
 
 
 # all kinds of actions and buffers; deaths, exits and time limits within a step
@@ -112,8 +62,9 @@ def test_equals_the_wrapper(mode, num_threads):
         ("VizdoomDeathmatch-v1", 4, {}, 0),
         ("VizdoomDeathmatch-MultiBinary-v1", 2, {"automap_buffer_enabled": True, "screen_format": "GRAY8"}, 0))])
 def test_equals_the_wrapper_in(id, frame_skip, config, least):
-    with beside(id, 2, frame_skip=frame_skip, config=config) as (ours, theirs):
-        assert sum(play_beside(ours, theirs, 60, seed) for seed in (3, 20)) >= least
+    with players(0):
+        parity = check_parity(id, num_envs=2, num_steps=60, seeds=(3, 20), frame_skip=frame_skip, config=config)
+    assert parity.num_episodes >= least
 
 
 def test_ids_are_those_of_the_wrapper():
@@ -573,7 +524,7 @@ def test_games_cannot_be_saved_but_copied():
         with pytest.raises(NotImplementedError, match="^save: ViZDoom's engine is a process of its own"):
             env.save()
         with pickle.loads(pickle.dumps(env)) as again:
-            assert_same_obs(again.reset()[0], obs, "")
+            assert_same(again.reset()[0], obs)
 
 
 def test_without_the_engine_only_make_fails(tmp_path):

@@ -311,7 +311,7 @@ folders = context.SimpleQueue()
 child = context.Process(target=play, args=(folders,))
 child.start()
 child.join(300)
-print(child.exitcode, folders.get(), flush=True)
+print(child.exitcode, child.exitcode or folders.get(), flush=True)
 """], stdout=subprocess.PIPE, text=True, env=dict(os.environ, PYTHONPATH=os.pathsep.join(
             [str(tmp_path), os.environ.get("PYTHONPATH", "")]))) as process:
         exitcode, folder = process.stdout.read().split()
