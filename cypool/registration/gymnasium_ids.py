@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from cypool.registration.registry import GYMNASIUM_PREFIX, add_observer, is_gymnasium_id, known_entries
+from cypool.util.lock_guard import LockGuard
 
 if TYPE_CHECKING:
     from cypool.registration.registry import Entry
@@ -52,7 +53,7 @@ class Registry(dict[str, Any]):
         """Adds the environments that are not added yet."""
         if self._pending == [] and not self._is_filling:
             return
-        with self._lock:
+        with LockGuard(self._lock):
             # filling reads the registry, too
             if self._is_filling:
                 return

@@ -19,6 +19,7 @@ from cypool.replay.layout import Episode, Layout, Sample
 from cypool.replay.replay import Gatherer, Ring, SampledRow
 from cypool.util.arguments import MAX_ENVS, check_array, check_float, check_int, check_path, shown
 from cypool.util.fixed import fixed
+from cypool.util.lock_guard import LockGuard
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -173,7 +174,7 @@ class ReplayBuffer(Observer):
         if not self._callers:
             self._on_gap()
             return
-        with self._lock:
+        with LockGuard(self._lock):
             self._ring.note_actions(actions, self.env.all_env_ids if env_ids is None else env_ids)
 
     def _on_received(self, batch: Batch, stepped: Bools, starts: Bools) -> Batch:
@@ -187,14 +188,14 @@ class ReplayBuffer(Observer):
             final = self._layout.unpack(info["final"][0])
         if "agents" in info:
             agents = [values[key] for values in info["agents"].values() for key in self._layout.agent_keys]
-        with self._lock:
+        with LockGuard(self._lock):
             if not self._closed:
                 self._ring.add(info["env_id"], stepped, starts, self._layout.unpack(obs), reward, terminated, truncated,
                                agents, final)
         return batch
 
     def _on_gap(self) -> None:
-        with self._lock:
+        with LockGuard(self._lock):
             self._ring.cut_pool()
 
     def add(self, obs: Any, action: Any, reward: ArrayLike, next_obs: Any, terminated: ArrayLike, truncated: ArrayLike,
@@ -229,7 +230,7 @@ class ReplayBuffer(Observer):
         terminal = _column("terminated", terminated, np.bool_, len(ids))
         cut = _column("truncated", truncated, np.bool_, len(ids))
         yes, no = np.ones(len(ids), np.bool_), np.zeros(len(ids), np.bool_)
-        with self._lock:
+        with LockGuard(self._lock):
             self._check_open()
             # unknown while it changes: a signal may raise in between
             led_to, self._led_to = self._led_to, None
@@ -297,7 +298,7 @@ class ReplayBuffer(Observer):
         n = check_int("n", n, 1, MAX_ENVS)
         beta = check_float("beta", beta, 0, 1)
         index, weight, goal = np.empty(n, np.int64), np.empty(n, np.float32), None
-        with self._lock:
+        with LockGuard(self._lock):
             self._check_open()
             if len(self) == 0:
                 raise RuntimeError(EMPTY)
@@ -317,7 +318,7 @@ class ReplayBuffer(Observer):
             TypeError, ValueError: Wrong arguments, or a row is there no more.
         """
         rows = self._checked(index)
-        with self._lock:
+        with LockGuard(self._lock):
             self._check_open()
             self._check_there(rows)
             return self._gather(rows, np.ones(len(rows), np.float32), None)
@@ -330,14 +331,14 @@ class ReplayBuffer(Observer):
     def has(self, index: ArrayLike) -> NDArray[np.bool_]:
         """Returns which rows can be sampled: bool, (n,). Arguments and errors: see `gather`."""
         rows = self._checked(index)
-        with self._lock:
+        with LockGuard(self._lock):
             self._check_open()
             result: NDArray[np.bool_] = self._ring.is_eligible(rows)
             return result
 
     def indices(self) -> NDArray[np.int64]:
         """Returns the index of every row that can be sampled: int64. It ends with `num_envs * row + env_id`."""
-        with self._lock:
+        with LockGuard(self._lock):
             self._check_open()
             result: NDArray[np.int64] = self._ring.all_eligible()
             return result
@@ -351,12 +352,12 @@ class ReplayBuffer(Observer):
         if self.sequence_length is not None or self.env.env_spec.agents:
             raise ValueError("episodes: expected a buffer of single steps and of one agent")
         rows, spec = self._ring.rows, self.env.env_spec
-        with self._lock:
+        with LockGuard(self._lock):
             self._check_open()
             found = self._ring.episodes()
         for env, first, last in found:
             index = np.arange(first, last) * self.env.num_envs + env
-            with self._lock:
+            with LockGuard(self._lock):
                 self._check_open()
                 if not self._ring.is_eligible(index).all():
                     # others have taken its place since
@@ -435,7 +436,7 @@ class ReplayBuffer(Observer):
         values = values.astype(np.float64)
         if not ((values >= 0) & (values <= MOST_PRIORITY)).all():
             raise ValueError(f"priority: expected numbers of 0 to {MOST_PRIORITY}, got {shown(priority)}")
-        with self._lock:
+        with LockGuard(self._lock):
             self._check_open()
             self._ring.set_priorities(rows, values + LEAST_PRIORITY)
 
@@ -451,7 +452,7 @@ class ReplayBuffer(Observer):
         if self.alpha == 0:
             raise ValueError("priorities: expected a buffer with priorities, got one with alpha=0")
         rows = self._checked(index)
-        with self._lock:
+        with LockGuard(self._lock):
             self._check_open()
             self._check_there(rows)
             result: NDArray[np.float64] = self._ring.priorities(rows)
@@ -465,7 +466,7 @@ class ReplayBuffer(Observer):
             OSError: The file cannot be written.
         """
         path = check_path("path", path)
-        with self._lock:
+        with LockGuard(self._lock):
             self._check_open()
             files.create(path, self._header, self._shapes, self._contents())
 
@@ -482,7 +483,7 @@ class ReplayBuffer(Observer):
             OSError: The file cannot be read.
         """
         path = check_path("path", path)
-        with self._lock, open(path, "rb") as file:
+        with LockGuard(self._lock), open(path, "rb") as file:
             self._check_open()
             if self._file is not None and os.path.sameopenfile(file.fileno(), self._file.fileno()):
                 raise ValueError(f"path: expected another file than that of the buffer, got {path}")
@@ -509,7 +510,7 @@ class ReplayBuffer(Observer):
 
     def _pickled(self) -> tuple[bytes, dict[str, NDArray[Any]]]:
         """Returns all rows, for a library that pickles its buffers; no rows may be added until it has done so."""
-        with self._lock:
+        with LockGuard(self._lock):
             self._check_open()
             return self._header, self._contents()
 
@@ -528,7 +529,7 @@ class ReplayBuffer(Observer):
                 array[:] = arrays[name]
             return {name: arrays[name] for name in SUMS}
 
-        with self._lock:
+        with LockGuard(self._lock):
             self._check_open()
             self._refill(read, "expected a pickle of a replay buffer, got a damaged one")
 
@@ -545,7 +546,7 @@ class ReplayBuffer(Observer):
 
         No other call follows. A second one does nothing.
         """
-        with self._lock:
+        with LockGuard(self._lock):
             self._closed = True
             self.env._pool.detach(self)
             if self._file is not None:

@@ -25,6 +25,7 @@ import cypool
 from cypool.errors import CompileError
 from cypool.tools.terminal import Progress
 from cypool.util import cache
+from cypool.util.lock_guard import LockGuard
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -143,14 +144,14 @@ def load(source: str | os.PathLike[str]) -> ModuleType:
     # Cython keeps the name inside; one for each text lets old and new live side by side
     key = _key(path, text)
     name = f"{stem}_{key[:16]}"
-    with _importing:
+    with LockGuard(_importing):
         if name in sys.modules:
             return sys.modules[name]
-    with _compiling.setdefault(name, threading.Lock()):
+    with LockGuard(_compiling.setdefault(name, threading.Lock())):
         target, warning = _cached(path, text, name, key)
     if warning:
         warnings.warn(f"{path.name if path else 'cell.pyx'}: {warning}", stacklevel=3)
-    with _importing:
+    with LockGuard(_importing):
         if name in sys.modules:
             # another thread was faster
             return sys.modules[name]

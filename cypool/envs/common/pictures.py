@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cypool.util.lock_guard import LockGuard
+
 # whose attributes are set
 WRITTEN_FOR = {"gymnasium": "gymnasium==1.4.*", "minigrid": "minigrid==3.2.*"}
 
@@ -33,7 +35,7 @@ def draw(entry_point: str, options: dict[str, Any], state: dict[str, Any]) -> ND
     Raises:
         ImportError: pygame is not installed, or the installed environment keeps its state elsewhere.
     """
-    with _lock:
+    with LockGuard(_lock):
         env = _env(entry_point, tuple(sorted(options.items())))
         for name, value in state.items():
             if not hasattr(env, name):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cypool.envs.highway.observations import parts_of
 from cypool.envs.highway.specs import config_of
+from cypool.util.lock_guard import LockGuard
 from cypool.util.packages import need
 
 VERSION = "1.12.1"
@@ -118,7 +119,7 @@ def draw_scene(id: str, task: str, options: dict[str, Any], bodies: list[Any], a
     need_highway_env("render")
     config = config_of(options)
     key = f"{id} {config!r} {view!r}"
-    with _lock:
+    with LockGuard(_lock):
         if key not in _painters:
             if len(_painters) == MOST_PAINTERS:
                 del _painters[next(iter(_painters))]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cypool.util.lock_guard import LockGuard
 from cypool.util.packages import need
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def draw_world(module: str, options: dict[str, Any], *, goals: Sequence[int], ca
         ImportError: mpe2 is not installed, or of another version.
     """
     need_mpe2("render")
-    with _lock:
+    with LockGuard(_lock):
         painter = _painter(module, tuple(sorted(options.items())))
         world = painter.world
         # goals have colours
