@@ -1,6 +1,7 @@
 """build_site.py changes Markdown as the generator needs it, and notices the faults of a site."""
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -116,7 +117,10 @@ def test_diagrams_have_pictures(tool):
 
 
 def test_words_lead_to_pages(tool, tmp_path):
-    module, site = tool("site_search"), tool("build_site").Site()
+    try:
+        module, site = tool("site_search"), tool("build_site").Site()
+    except subprocess.CalledProcessError:
+        pytest.skip("needs a git checkout")
     places = {place.removesuffix(".md") for place in site.pages.values()}
     assert {page for page, _ in module.entries().values()} <= places
     index = {"config": {}, "items": [{"location": f"{page}/", "level": "1", "title": "x", "text": ""}
