@@ -1,5 +1,5 @@
-"""highway-env next to the package: random actions, resets included."""
-from measuring import Table, chosen, steps_of
+"""highway-env next to the package and EnvPool: random actions, resets included."""
+from measuring import Table, chosen, envpool, steps_of
 
 import cypool
 from cypool.envs.highway.ids import IDS
@@ -8,10 +8,13 @@ from cypool.envs.highway.reference import _make
 DEFAULTS = {"num_envs": 16}
 
 
-def ours(id, num_envs, num_threads):
+def pools(id, num_envs, num_threads):
+    """Returns cypool and EnvPool; that has other actions where several agents act."""
     env = cypool.make(id, num_envs=num_envs, num_threads=num_threads, seed=0)
     env.action_space.seed(0)
-    return steps_of(env, [env.action_space.sample() for _ in range(100)])
+    actions = [env.action_space.sample() for _ in range(100)]
+    other = None if env.env_spec.agents else envpool(id, num_envs, num_threads)
+    return {"cypool": steps_of(env, actions), "EnvPool": steps_of(other, actions, num_envs)}
 
 
 def theirs(id):
@@ -38,7 +41,7 @@ def theirs(id):
 
 def rows(arguments):
     for id in chosen(IDS, arguments.patterns):
-        yield f"`{id}`", {"highway-env": theirs(id), "cypool": ours(id, arguments.num_envs, arguments.num_threads)}
+        yield f"`{id}`", {"highway-env": theirs(id), **pools(id, arguments.num_envs, arguments.num_threads)}
 
 
-TABLES = {"ids": Table(rows, ("cypool", "highway-env"), (("highway-env", "cypool"),))}
+TABLES = {"ids": Table(rows, ("cypool", "EnvPool", "highway-env"), (("highway-env", "cypool"), ("EnvPool", "cypool")))}
