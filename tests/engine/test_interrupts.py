@@ -1,4 +1,6 @@
 """A signal whose handler raises, at each moment of a call: the next results are right."""
+import threading
+
 import numpy as np
 import pytest
 from interrupting import counting_id, moments
@@ -6,6 +8,7 @@ from receiving import started
 
 import cypool
 from cypool.compat import envpool
+from cypool.util.lock_guard import LockGuard
 
 # a file that was opened where the signal came is closed by the garbage collector
 pytestmark = [pytest.mark.filterwarnings("ignore::ResourceWarning"),
@@ -50,6 +53,20 @@ def test_reward_hook_after_an_interrupt_gets_the_actions_of_the_step():
             np.testing.assert_array_equal(env.recv()[1], given[-1][:, 0])
     if not received:
         pytest.skip("this Python handles no signal between sending and receiving")
+
+
+def test_guard_that_is_freed_before_its_block_releases_the_lock():
+    lock = threading.Lock()
+    with pytest.raises(ArithmeticError), LockGuard(lock):
+        raise ArithmeticError
+    assert lock.acquire(blocking=False)
+    lock.release()
+    guard = LockGuard(lock)
+    # as in Python 3.14, where a handler raises here
+    guard.__enter__()
+    assert lock.locked()
+    del guard
+    assert not lock.locked()
 
 
 def test_buffer_after_an_interrupt_holds_no_lock():
