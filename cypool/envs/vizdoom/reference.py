@@ -16,7 +16,7 @@ VERSION = "1.3.2"
 class Reference(SyncVectorEnv):
     """Environments of the wrapper. Its streams are not compared, as ours have no states; they seed the episodes."""
 
-    np_random = None
+    np_random = None  # type: ignore[assignment]
 
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
