@@ -203,7 +203,7 @@ def test_rollout_interrupted_anywhere_leaves_environments_that_can_be_loaded():
 
 def test_history_that_cannot_begin_is_not_in_the_way():
     env, errors = counting(), []
-    for error in moments(lambda: cypool.history(env).close(), every=41):
+    for error in moments(lambda: cypool.history(env), every=41):
         errors.append(error)
         cypool.history(env).close()
 
