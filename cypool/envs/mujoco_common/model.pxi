@@ -115,6 +115,7 @@ cdef Model _keep(object key, Model model):
     cdef const mjModel* mj = model.mj
     model.nq, model.nv, model.nu, model.nbody, model.nsensordata = mj.nq, mj.nv, mj.nu, mj.nbody, mj.nsensordata
     model.nsite, model.ncam, model.ntendon, model.timestep = mj.nsite, mj.ncam, mj.ntendon, mj.opt.timestep
+    model.key = key
     _models[key] = _latest = model
     return model
 

@@ -17,6 +17,7 @@ cdef class Model:
     cdef readonly str path
     cdef readonly int nq, nv, nu, nbody, nsite, ncam, ntendon, nsensordata      # as mjModel has them
     cdef readonly double timestep
+    cdef readonly object key             # of its texts and files: models of one key are equal
     cdef object fits                     # the spec that was last checked
     cdef object __weakref__
 

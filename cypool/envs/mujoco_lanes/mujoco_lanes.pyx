@@ -33,6 +33,9 @@ cdef enum:
 
 # those in use, by the identity of their model, which they keep
 _lanes = weakref.WeakValueDictionary()
+# why a model is not stepped in lanes, "" if it is, by the hash of its key, which may hold its text: models are loaded
+# again, and the comparison takes longer than all else in `make`
+_verdicts = {}
 
 
 cdef class Lanes:
@@ -57,8 +60,18 @@ cdef class Lanes:
         # lanes were wrong: they are not used any more
         if not self.engine.swap_wrong(True):
             with gil:
+                _verdicts[hash(self.loaded.key)] = f"differed from mj_step in {differing.decode()}"
                 warn_caller(f"{self.loaded.path}: lanes and mj_step differ in {differing.decode()}. From now on, "
                             'mj_step steps this model. Please report it; physics="mj_step" switches lanes off')
+        return 0
+
+    cdef int compare_first(self) except -1:
+        for noise, ends_with_step1 in ((0.1, False), (1.0, True)):
+            differing = self.compare(FIRST_STEPS, FIRST_EVERY, 1, noise, 1, ends_with_step1)
+            if differing:
+                raise ValueError(f"differs from mj_step in {differing}")
+        if self.num_compared() < LEAST_COMPARED:
+            raise ValueError(f"only {self.num_compared()} of its first steps could be compared with mj_step")
         return 0
 
     def compare(self, int steps, int every, uint64_t seed, double noise, double ctrl, bint ends_with_step1=False):
@@ -95,17 +108,19 @@ def make_lanes(Model model):
         return made
     made = Lanes()
     made.loaded = model
+    verdict = _verdicts.get(hash(model.key))
     try:
+        if verdict:
+            raise ValueError(verdict)
         made.engine = new Engine(model.mj)
-        for noise, ends_with_step1 in ((0.1, False), (1.0, True)):
-            differing = made.compare(FIRST_STEPS, FIRST_EVERY, 1, noise, 1, ends_with_step1)
-            if differing:
-                raise ValueError(f"differs from mj_step in {differing}")
-        if made.num_compared() < LEAST_COMPARED:
-            raise ValueError(f"only {made.num_compared()} of its first steps could be compared with mj_step")
-    # a warning of MuJoCo, of which an environment hears when it steps
-    except RuntimeError as error:
+        if verdict is None:
+            made.compare_first()
+    # a RuntimeError is a warning of MuJoCo, of which an environment hears when it steps
+    except (ValueError, RuntimeError) as error:
+        _verdicts[hash(model.key)] = str(error)
         raise ValueError(str(error)) from error
+    # unless another thread has found that they are wrong
+    _verdicts.setdefault(hash(model.key), "")
     _lanes[<size_t><void*>model] = made
     return made
 

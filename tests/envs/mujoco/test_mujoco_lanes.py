@@ -303,6 +303,17 @@ def test_wrong_lanes_are_found_reported_once_and_not_used_any_more(tmp_path, wal
         for pool in pools:
             pool.reset(seed=1)
         step_both(pools, rng, 10)
+    del pools, pool
+    with pytest.raises(ValueError, match="differed from mj_step in"):
+        make_lanes(load_model(path))
+
+
+def test_model_that_is_loaded_again_is_not_compared_again(tmp_path):
+    path = own_robot(tmp_path)
+    for is_first in (True, False):
+        assert (make_lanes(load_model(path)).num_compared() > 100) == is_first
+    Path(path).write_text(Path(path).read_text().replace("0.004", "0.0041"))
+    assert make_lanes(load_model(path)).num_compared() > 100
 
 
 def test_physics_of_an_unknown_name_is_an_error():
