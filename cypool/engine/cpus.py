@@ -86,7 +86,6 @@ def _cgroups(proc: Path) -> Iterator[tuple[Path, Path]]:
         for line in (proc / "mountinfo").read_text().splitlines():
             # the root of the mount, its place, and behind a dash the type and its options
             place, _, kind = line.partition(" - ")
-            root, mount = (_unescape(word) for word in place.split(" ")[3:5])
             kind, _, options = kind.split(" ", 2)
             if kind == "cgroup2":
                 path = groups.get("version 2")
@@ -94,6 +93,7 @@ def _cgroups(proc: Path) -> Iterator[tuple[Path, Path]]:
                 path = groups.get("cpu")
             else:
                 continue
+            root, mount = (_unescape(word) for word in place.split(" ")[3:5])
             # a container may see a part of the hierarchy, and the process be elsewhere
             below = path.relative_to(root) if path is not None and path.is_relative_to(root) else PurePosixPath("..")
             yield Path(mount, "" if ".." in below.parts else below), Path(mount)

@@ -2,8 +2,6 @@
 cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from cypool.engine import cpus
-
 from cypool.util.park cimport now_ns
 
 cdef enum:
@@ -37,6 +35,7 @@ cdef class Distributor:
         scheduler: The environments.
         threads: Threads that step them, in addition to the caller.
         num_threads: How many may step the pool's environments, the caller included.
+        num_cpus: How many CPUs this process may use.
         shares_threads: Whether other pools have the same threads.
 
     Thread safety: the pool's caller only.
@@ -54,11 +53,12 @@ cdef class Distributor:
     cdef double mean_time_ratio      # running mean: the time it took, divided by that
     cdef int inline_steps_left       # batches that the caller is to step without threads
 
-    def __cinit__(self, Scheduler scheduler, Threads threads, uint32_t num_threads, bint shares_threads):
+    def __cinit__(self, Scheduler scheduler, Threads threads, uint32_t num_threads, uint32_t num_cpus,
+                  bint shares_threads):
         self.scheduler, self.threads = scheduler, threads
         self.shares_threads = shares_threads
         self.max_threads = min(<uint32_t>threads.count, max(num_threads, <uint32_t>1) - 1)
-        self.num_cpus = max(<int>cpus.available(), 1)
+        self.num_cpus = num_cpus
         self.mean_time_ratio = 0.5
 
     cdef void distribute(self, Claim* claim, uint32_t count, int64_t num_steps=1) noexcept:

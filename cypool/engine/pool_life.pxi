@@ -87,7 +87,8 @@ cdef class PoolLife:
 
     def __init__(self, list envs, list seeds, int batch_size, int num_threads, str autoreset, bint statistics,
                  ThreadPool thread_pool, list affinity, StepBackend backend=None, PoolLife companion_of=None):
-        cdef int num_open
+        # read once, as it takes longer than all else
+        cdef int num_open, num_cpus = max(<int>cpus.available(), 1)
         cdef Env env
         if self.scheduler is not None:
             raise RuntimeError("the pool is made already")
@@ -128,23 +129,23 @@ cdef class PoolLife:
             self._num_threads = max(num_threads, 1)
         self.shares_threads = thread_pool is not None or companion_of is not None
         self.scheduler.num_steppers = max(self._num_threads, 1)
-        if not self.is_async and self.scheduler.num_steppers <= cpus.available():
+        if not self.is_async and self.scheduler.num_steppers <= num_cpus:
             # each has a core
             self.scheduler.max_spin_ns = MAX_SPIN_NS
         self.threads.add_scheduler(self.scheduler)
-        self.dispatch = self._make_dispatch()
+        self.dispatch = self._make_dispatch(num_cpus)
         self.has_workers = self.threads.count > 0 or backend is not None
         self.num_forks = num_forks()
         self.gate.open()
         pools.add(self)
 
-    def _make_dispatch(self):
+    def _make_dispatch(self, int num_cpus):
         """Chooses the dispatch."""
         cdef Blocks blocks = Blocks(self.layout, WATCHED)
         cdef Block block
         cdef size_t k
         parts = self.scheduler, self.threads, blocks, self.results, self.ids
-        distributor = Distributor(self.scheduler, self.threads, self._num_threads, self.shares_threads)
+        distributor = Distributor(self.scheduler, self.threads, self._num_threads, num_cpus, self.shares_threads)
         if not self.is_async:
             dispatch = SyncDispatch(*parts, distributor)
         else:
