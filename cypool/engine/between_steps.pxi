@@ -17,8 +17,11 @@ cdef int check_same(Env source, Env target) except -1:
     """Raises a ValueError if one cannot become a copy of the other."""
     if type(source) is not type(target) or source.spec.id != target.spec.id or (
             source.spec.saved_options != target.spec.saved_options):
+        given = source.spec.saved_options
+        if source.spec.id == target.spec.id:
+            given, _ = differing(given, target.spec.saved_options)
         raise ValueError(f"source: expected an environment with the id and options of env {target.env_id}, got env "
-                         f"{source.env_id}: {source.spec.id} with {shown(source.spec.saved_options)}")
+                         f"{source.env_id}: {source.spec.id} with {shown(given)}")
     return 0
 
 

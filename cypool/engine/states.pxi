@@ -38,8 +38,11 @@ cdef dict check_state(Env env, object state):
     cdef dict row = dict(state)
     if not _same((env.spec.id, env.spec.saved_options), (row["id"], row["options"])):
         id = row["id"] if type(row["id"]) is str else shown(row["id"])
-        raise ValueError(f"state: expected one of {env.spec.id} with {shown(env.spec.saved_options)} for env "
-                         f"{env.env_id}, got {id:.200} with {shown(row['options'])}")
+        own, given = env.spec.saved_options, row["options"]
+        if id == env.spec.id:
+            own, given = differing(own, given)
+        raise ValueError(f"state: expected one of {env.spec.id} with {shown(own)} for env {env.env_id}, got "
+                         f"{id:.200} with {shown(given)}")
     try:
         for key in ("needs_reset", "reset_requested"):
             row[key] = check_bool(key, row[key])
@@ -56,6 +59,16 @@ cdef dict check_state(Env env, object state):
     except (TypeError, ValueError, LookupError, ArithmeticError) as error:
         raise _refused(env, error) from error
     return row
+
+
+cdef tuple differing(object options, object others):
+    """Returns of each of two dicts of options those that the other has not, for a message."""
+    try:
+        return tuple([{name: value for name, value in one.items() if name not in other or not _same(value, other[name])}
+                      for one, other in ((options, others), (others, options))])
+    except Exception:
+        # what came is no dict, or keys that cannot be compared
+        return options, others
 
 
 def _same(one, other):

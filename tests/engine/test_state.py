@@ -196,6 +196,16 @@ def test_options_of_each_env():
         env.load(state[[1, 0]], [0, 1])
 
 
+def test_only_options_that_differ_are_in_the_message():
+    env = started(cypool.make("CartPole-v1", num_envs=2, env_options=[{}, {"sutton_barto_reward": True}]))
+    own, other = "{'sutton_barto_reward': False}", "{'sutton_barto_reward': True}"
+    with pytest.raises(ValueError, match=f"^state: expected one of CartPole-v1 with {own} for env 0, got CartPole-v1 "
+                                         f"with {other}$"):
+        env.load(env.save([1]), [0])
+    with pytest.raises(ValueError, match=f"^source: .* of env 1, got env 0: CartPole-v1 with {own}$"):
+        env.copy(0, 1)
+
+
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
 @pytest.mark.parametrize("batch_size", [4, 2])
 def test_loaded_state_has_its_dm_step_types(trouble, num_threads, batch_size):
