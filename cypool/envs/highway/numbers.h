@@ -27,6 +27,7 @@ struct NumPy {
     double (*dot)(const double*, const double*, intptr_t) = nullptr;
     float (*dotf)(const float*, const float*, intptr_t) = nullptr;
     double (*normal)(const Rng*, double, double) = nullptr;  // Generator.normal
+    bool power_is_root = true;                               // x to the power of 0.5, in later versions
     int vector_dot = PLAIN;                                  // of two pairs; np.linalg.norm
     int matrix_vector = PLAIN;                               // 2 x 2 times a pair
     int matrix_matrix = PLAIN;                               // 2 x 2 times 2 x n
@@ -78,6 +79,7 @@ template <auto FUNCTION, class... Arguments> double of_one(Arguments... x) {
 inline double arctan(double x) { return x == 0 ? x : of_one<arctan_of>(x); }
 inline double arctan2(double y, double x) { return of_one<arctan2_of>(y, x); }
 inline double power(double x, double y) { return of_one<power_of>(x, y); }
+inline double square_root(double x) { return numpy.power_is_root ? std::sqrt(x) : power(x, 0.5); }
 
 // x * y + z, rounded once
 inline double fused(double x, double y, double z) {

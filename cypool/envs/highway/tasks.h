@@ -107,7 +107,7 @@ public:
         goal_features(b, mine);
         goal_features(world.objects[b.goal], goal);
         for (int k = 0; k < 6; ++k) away[k] = std::fabs(mine[k] / PARKING_SCALES[k] - goal[k] / PARKING_SCALES[k]);
-        return -std::sqrt(numpy.dot(away, weights, 6));
+        return -square_root(numpy.dot(away, weights, 6));
     }
     static constexpr double PARKING_SCALES[6] = {100, 100, 5, 5, 1, 1};
     static void goal_features(const Body& b, double* out) {

@@ -59,14 +59,17 @@ def test_contract(id):
 
 
 def test_rewards_of_goals_are_those_of_steps():
-    env = made(PARKING, num_envs=3)
+    # versions of NumPy differ in one of 1,300
+    env = made(PARKING, num_envs=64)
     env.reset()
     env.action_space.seed(0)
-    for _ in range(5):
+    for _ in range(200):
         obs, reward, *_, info = env.step(env.action_space.sample())
+        # a crash costs more, and a reset has no reward
+        rows = (reward < 0) & ~info["crashed"]
         # of a batch, NumPy adds in another order, here as in highway-env
-        own = map(env.env_spec.goals.compute_reward, obs["achieved_goal"], obs["desired_goal"])
-        assert list(own) == (reward + 5 * info["crashed"]).tolist()
+        own = map(env.env_spec.goals.compute_reward, obs["achieved_goal"][rows], obs["desired_goal"][rows])
+        assert list(own) == reward[rows].tolist()
 
 
 # ---- pictures
