@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from cypool.envs.common.turn_specs import ILLEGAL, OPPONENT, SIMULATIONS, turn_options, turn_spec
-from cypool.envs.openspiel import library
+from cypool.envs.openspiel import library, trial
 from cypool.options import check_options, choice, describes, unchecked
 from cypool.spec import Array, EnvSpec
 from cypool.util.arguments import check_bool, check_float, check_int, shown, suggestion
 
 # as in turn_game.h
 _MOST_PLAYERS = 10
+_LARGEST = 2**28  # numbers of a tensor
 # the parameters of all games: by name, type, default and whether it has to be given
 Games = dict[str, dict[str, tuple[int, Any, bool]]]
 # in the order of Parameter::Type
@@ -95,16 +96,21 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
         known, short_name = games(), options["short_name"]
         options = {**options, **_parameters(known, short_name, given)}
         what = ", ".join(name for name in given if given[name] is not None) or f"id: openspiel/{short_name}-v0"
+        parameters = given_parameters(known, options)
         try:
-            facts = facts_of(short_name, given_parameters(known, options))
-        except RuntimeError as error:
+            if parameters:
+                trial.check(short_name, tuple((name, options[name]) for name in parameters))
+            facts = facts_of(short_name, parameters)
+        # C++'s exceptions become several of these
+        except (RuntimeError, ValueError, IndexError, ArithmeticError) as error:
             raise ValueError(f"{what}: expected a game that OpenSpiel makes, got {error}") from error
         num_players, together = facts["num_players"], facts["dynamics"] == "simultaneous"
         if facts["dynamics"] == "mean field" or facts["chance_mode"] == "sampled":
             raise ValueError(f"{what}: expected a game of players whose chance is drawn outside of it, got one of "
                              f"{'a mean field' if facts['dynamics'] == 'mean field' else 'its own chance'}")
         shapes = facts["shapes"]
-        if not facts["num_actions"] or not all(map(all, shapes.values())) or not any(shapes.values()):
+        if not facts["num_actions"] or not any(shapes.values()) or not all(
+                min(shape, default=0) > 0 and math.prod(shape) <= _LARGEST for shape in shapes.values()):
             raise ValueError(f"{what}: expected a game with numbered actions and tensors, got {facts['num_actions']} "
                              f"actions and {shapes}")
         if num_players > _MOST_PLAYERS:

@@ -1,5 +1,6 @@
 """Games of OpenSpiel: equal to its `rl_environment`; states; games that throw; other libraries; options."""
 import importlib.util
+import itertools
 import re
 import shutil
 import subprocess
@@ -262,7 +263,10 @@ def test_seed_that_no_random_state_has_is_refused():
 @pytest.mark.parametrize("short_name, options, message", [
     ("breakthrough", {"columns": 1}, "cols_ > 1"), ("bridge", {"dealer": 5}, "expected a player, chance or all"),
     ("catch", {"rows": 1}, "the game is over before the first move")])
-def test_game_that_throws_in_a_reset_costs_the_row(short_name, options, message):
+def test_game_that_throws_in_a_reset_costs_the_row(monkeypatch, short_name, options, message):
+    with pytest.raises(ValueError, match=f"makes, got one that cannot be played: .*{message}"):
+        made(short_name, **options)
+    monkeypatch.setattr("cypool.envs.openspiel.trial.check", lambda *game: None)
     env = cypool.make(f"openspiel/{short_name}-v0", num_envs=2, num_threads=1, seed=0, **options)
     with pytest.raises(cypool.EnvError, match=f"RuntimeError: .*{message}"):
         env.reset()
@@ -381,6 +385,76 @@ def test_trees_have_outcomes_of_chance_and_refuse_hidden_information():
 def test_opponent_that_searches_is_refused(id, message):
     with pytest.raises(ValueError, match=message):
         cypool.make(f"openspiel/{id}-v0", view="single", opponent="tree_search")
+
+
+@pytest.mark.parametrize("id, options, message", [
+    ("universal_poker", {"numPlayers": 3}, "numPlayers: .* makes, got one that ends the process .SIGSEGV"),
+    ("hanabi", {"players": 6}, "players: .* makes, got one that ends the process .SIGABRT"),
+    ("misere", {"game": "hanabi(players=100)"}, "game: .* makes, got one that ends the process"),
+    ("spades", {"num_tricks": 0}, "num_tricks: .* makes, got one that cannot be played: .*spades.cc"),
+    ("blotto", {"coins": 1000, "fields": 6}, "coins, fields: .* makes, got one that takes longer than 1 s"),
+    ("universal_poker", {"stack": "x"}, "stack: .* makes, got stoi"),
+    ("hex", {"board_size": -1}, "board_size: expected a game with numbered actions and tensors, got .*-1"),
+    ("go", {"board_size": 10**9}, "board_size: expected a game with numbered actions and tensors, got .*1000000000")])
+def test_parameters_that_openspiel_does_not_survive_are_refused(monkeypatch, id, options, message):
+    monkeypatch.setattr("cypool.envs.openspiel.trial._SECONDS", 1 if id == "blotto" else 30)
+    with pytest.raises(ValueError, match=f"^{message}"):
+        cypool.make(f"openspiel/{id}-v0", **options)
+
+
+def test_process_that_tries_games_ends_and_is_replaced(run_forked):
+    done = run_forked("""
+import os, signal, cypool
+from cypool.envs.openspiel import trial
+pids = []
+for size in (4, 5, 6):
+    cypool.make("openspiel/hex-v0", board_size=size)
+    pids.append(trial._server.pid)
+    if size == 5:
+        os.kill(pids[-1], signal.SIGKILL)
+assert pids[0] == pids[1] != pids[2]
+if os.fork() == 0:
+    assert trial._server is None
+    cypool.make("openspiel/hex-v0", board_size=8)
+    trial._end()
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.wait()[1]))
+""")
+    assert done.stdout == "7\n", done.stderr
+
+
+@pytest.mark.parametrize("illegal", ["error", "lose"])
+def test_players_who_move_at_once_are_asked_one_after_another(illegal):
+    import pyspiel
+
+    env = cypool.aec_env("openspiel/matrix_pd-v0", illegal=illegal)
+    for actions in itertools.product(range(2), repeat=2):
+        env.reset(seed=0)
+        state = pyspiel.load_game("matrix_pd").new_initial_state()
+        state.apply_actions(actions)
+        for agent, action in zip(env.possible_agents, actions, strict=True):
+            assert env.agent_selection == agent and not any(env.terminations.values())
+            env.step(action)
+        assert list(env.rewards.values()) == state.returns() and all(env.terminations.values())
+
+
+# of spaces that are dicts
+@pytest.mark.filterwarnings("ignore:Observation:UserWarning")
+def test_players_who_move_at_once_are_asked_again_if_one_is_wrong():
+    env = cypool.aec_env("openspiel/goofspiel-v0", num_cards=3, points_order="descending")
+    with pytest.raises(RuntimeError, match="observe: expected a reset before, got none"):
+        env.last()
+    env.reset(seed=0)
+    for action in (0, 1, 1):
+        env.step(action)
+    with pytest.raises(ValueError, match="expected a legal action of player_1 in row 0: 0, 2; got 1"):
+        env.step(1)
+    assert env.agent_selection == "player_0" and env.observe("player_0")["action_mask"].tolist() == [0, 1, 1]
+    for action in (1, 0):
+        env.step(action)
+    # the last cards play themselves
+    assert all(env.terminations.values())
+    pytest.importorskip("pettingzoo.test").api_test(cypool.aec_env("openspiel/goofspiel-v0", num_cards=5), 20)
 
 
 def test_opponent_that_searches_wins():

@@ -1,0 +1,123 @@
+"""Tries games in a process of its own: with some parameters, OpenSpiel ends its process, or never returns."""
+from __future__ import annotations
+
+import atexit
+import functools
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from typing import Any
+
+from cypool.util.lock_guard import LockGuard
+
+_SECONDS = 30
+_NUM_STEPS = 100
+_PROGRAM = "import sys; sys.path[:] = {!r}; from cypool.envs.openspiel import trial; trial.serve()"
+_lock = threading.Lock()
+# the process that tries; None: it is to be started
+_server: subprocess.Popen[str] | None = None
+_is_server = False
+
+
+@functools.cache
+def check(short_name: str, parameters: tuple[tuple[str, Any], ...]) -> None:
+    """Plays a game with some parameters for a while, elsewhere; raises a RuntimeError if that cannot be done."""
+    # a program that Python is embedded in
+    if _is_server or not sys.executable:
+        return
+    with LockGuard(_lock):
+        line = json.dumps((_SECONDS, short_name, dict(parameters)))
+        said = _ask(line)
+        if said is None:
+            # the process was killed
+            said = _ask(line)
+    if said:
+        raise RuntimeError(said)
+
+
+def _ask(line: str) -> str | None:
+    global _server
+    if _server is None:
+        # a session of its own: control-C is for others
+        _server = subprocess.Popen([sys.executable, "-c", _PROGRAM.format(sys.path)], stdin=subprocess.PIPE, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
+    process = _server
+    assert process.stdin is not None and process.stdout is not None
+    try:
+        print(line, file=process.stdin, flush=True)
+        return str(json.loads(process.stdout.readline()))
+    except BaseException as error:
+        _end()
+        if isinstance(error, (OSError, ValueError)):
+            return None
+        raise
+
+
+@atexit.register
+def _end() -> None:
+    global _server
+    process, _server = _server, None
+    if process is not None:
+        process.kill()
+        process.communicate()
+
+
+def _forget() -> None:
+    # it is the parent's
+    global _lock, _server
+    if _server is not None and _server.stdin is not None and _server.stdout is not None:
+        _server.stdin.close()
+        _server.stdout.close()
+        _server.returncode = 0
+    _lock, _server = threading.Lock(), None
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
+def serve() -> None:
+    """Answers each line with what is wrong with its game, or nothing; each game is played by a process of its own."""
+    global _is_server
+    import cypool
+
+    _is_server = True
+    # opens the library
+    cypool.make_spec("openspiel/tic_tac_toe-v0")
+    for line in sys.stdin:
+        seconds, *game = json.loads(line)
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            # without a handler, it ends a process whose game never returns
+            signal.alarm(seconds)
+            os.write(write, _play(*game).encode())
+            os._exit(0)
+        os.close(write)
+        with open(read, errors="replace") as file:
+            said = file.read()
+        _, status = os.waitpid(child, 0)
+        if os.WIFSIGNALED(status):
+            number = os.WTERMSIG(status)
+            said = (f"one that takes longer than {seconds} s" if number == signal.SIGALRM else
+                    f"one that ends the process ({signal.Signals(number).name})")
+        print(json.dumps(said), flush=True)
+
+
+def _play(short_name: str, parameters: dict[str, Any]) -> str:
+    import cypool
+
+    try:
+        env = cypool.make(f"openspiel/{short_name}-v0", num_threads=0, seed=0, **parameters)
+    except Exception:
+        # who asked finds that, too
+        return ""
+    try:
+        env.reset()
+        for _ in range(_NUM_STEPS):
+            env.step(env.sample_legal())
+    except Exception as error:
+        return f"one that cannot be played: {error}"
+    return ""
