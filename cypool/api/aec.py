@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class AECEnv(_AECEnv):
     """A game with turns, with PettingZoo's AEC API.
 
-    The player who moves is `agent_selection`. When the game ends, each player steps once more, with None, and leaves.
+    The player who moves is `agent_selection`. Where several move at once, they are asked one after another, and the
+    game goes on when all have chosen. When the game ends, each player steps once more, with None, and leaves.
 
     Args:
         pool: A pool of one environment with one group of agents and `turns`, which waits for a reset where its episode
@@ -50,6 +51,11 @@ class AECEnv(_AECEnv):
         self.observation_spaces = {agent: space_of(group.observation) for agent in self.possible_agents}
         self.action_spaces = {agent: space_of(group.action) for agent in self.possible_agents}
         self.agents: list[str] = []
+        self.agent_selection = self.possible_agents[0]
+        self._obs: dict[str, Any] | None = None
+        # who moves now, and who of them has chosen
+        self._movers: list[str] = []
+        self._chosen: dict[str, NDArray[Any]] = {}
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Returns the space of a player's observation: always the same object."""
@@ -73,13 +79,14 @@ class AECEnv(_AECEnv):
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict(self.terminations)
         self._show(obs, info)
-        self.agent_selection = self._mover()
+        self._ask()
 
     def step(self, action: Any) -> None:
         """Plays the action of `agent_selection`; None if the game is over for it.
 
         Raises:
-            TypeError, ValueError: The action is something else, or not legal; nothing has changed.
+            TypeError, ValueError: The action is something else, or not legal; the game has not changed. Where several
+                move at once, all are asked again.
             RuntimeError: It was never reset, or no player is left.
         """
         if not self.agents:
@@ -93,9 +100,20 @@ class AECEnv(_AECEnv):
         given = check_array("action", action, "an integer")
         if given.shape != ():
             raise ValueError(f"action: expected an integer, got {shown(action)}")
-        actions = np.zeros((1, len(self.possible_agents)), given.dtype)
-        actions[0, self.possible_agents.index(agent)] = given
-        obs, _, terminated, truncated, info = self.pool.step(actions)
+        self._chosen[agent] = given
+        if waiting := [each for each in self._movers if each not in self._chosen]:
+            self.agent_selection = waiting[0]
+            self.rewards = dict.fromkeys(self.rewards, 0.0)
+            self._cumulative_rewards[agent] = 0.0
+            return
+        actions = np.zeros((1, len(self.possible_agents)), np.result_type(*self._chosen.values()))
+        for name, each in self._chosen.items():
+            actions[0, self.possible_agents.index(name)] = each
+        try:
+            obs, _, terminated, truncated, info = self.pool.step(actions)
+        except BaseException:
+            self._chosen, self.agent_selection = {}, self._movers[0]
+            raise
         (columns,) = info["agents"].values()
         self._cumulative_rewards[agent] = 0.0
         for k, name in enumerate(self.possible_agents):
@@ -104,11 +122,14 @@ class AECEnv(_AECEnv):
         self._show(obs, info)
         self._accumulate_rewards()
         if not terminated[0] and not truncated[0]:
-            self.agent_selection = self._mover()
+            self._ask()
 
-    def _mover(self) -> str:
-        """Returns who moves."""
-        return self.possible_agents[int(self.pool._pool.acting().argmax())]
+    def _ask(self) -> None:
+        """Asks the first of those who move."""
+        acting = self.pool._pool.acting()[0]
+        self._movers = [name for name, acts in zip(self.possible_agents, acting, strict=True) if acts]
+        self._chosen = {}
+        self.agent_selection = self._movers[0]
 
     def _show(self, obs: Any, info: dict[str, Any]) -> None:
         """Keeps observations and infos."""
@@ -118,6 +139,8 @@ class AECEnv(_AECEnv):
 
     def observe(self, agent: str) -> Any:
         """Returns what a player sees: a dict of `observation` and `action_mask` in cypool's own games."""
+        if self._obs is None:
+            raise RuntimeError("observe: expected a reset before, got none")
         seen = self._obs[agent]
         return {name: part[0] for name, part in seen.items()} if isinstance(seen, dict) else seen[0]
 
