@@ -21,7 +21,7 @@ class AECEnv(_AECEnv):
     """A game with turns, with PettingZoo's AEC API.
 
     The player who moves is `agent_selection`. Where several move at once, they are asked one after another, and the
-    game goes on when all have chosen. When the game ends, each player steps once more, with None, and leaves.
+    game continues when all have chosen. When the game ends, each player steps once more, with None, and leaves.
 
     Args:
         pool: A pool of one environment with one group of agents and `turns`, which waits for a reset where its episode

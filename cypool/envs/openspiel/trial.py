@@ -9,13 +9,15 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from cypool.util.lock_guard import LockGuard
 
 _SECONDS = 30
 _NUM_STEPS = 100
-_PROGRAM = "import sys; sys.path[:] = {!r}; from cypool.envs.openspiel import trial; trial.serve()"
+_PROGRAM = ("import sys; sys.path[:] = {!r}; import cypool; from cypool.envs.openspiel import trial; "
+            "trial.serve(cypool.make)")
 _lock = threading.Lock()
 # the process that tries; None: it is to be started
 _server: subprocess.Popen[str] | None = None
@@ -78,22 +80,23 @@ def _forget() -> None:
 os.register_at_fork(after_in_child=_forget)
 
 
-def serve() -> None:
+def serve(make: Callable[..., Any]) -> None:
     """Answers each line with what is wrong with its game, or nothing; each game is played by a process of its own."""
     global _is_server
-    import cypool
-
     _is_server = True
+    # whatever the user does with this signal
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
     # opens the library
-    cypool.make_spec("openspiel/tic_tac_toe-v0")
+    make("openspiel/tic_tac_toe-v0")
     for line in sys.stdin:
         seconds, *game = json.loads(line)
         read, write = os.pipe()
         child = os.fork()
         if child == 0:
-            # without a handler, it ends a process whose game never returns
+            # ends a process whose game never returns
             signal.alarm(seconds)
-            os.write(write, _play(*game).encode())
+            os.write(write, _play(make, *game).encode())
             os._exit(0)
         os.close(write)
         with open(read, errors="replace") as file:
@@ -106,11 +109,9 @@ def serve() -> None:
         print(json.dumps(said), flush=True)
 
 
-def _play(short_name: str, parameters: dict[str, Any]) -> str:
-    import cypool
-
+def _play(make: Callable[..., Any], short_name: str, parameters: dict[str, Any]) -> str:
     try:
-        env = cypool.make(f"openspiel/{short_name}-v0", num_threads=0, seed=0, **parameters)
+        env = make(f"openspiel/{short_name}-v0", num_threads=0, seed=0, **parameters)
     except Exception:
         # who asked finds that, too
         return ""
