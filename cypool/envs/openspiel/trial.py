@@ -117,6 +117,7 @@ def _play(make: Callable[..., Any], short_name: str, parameters: dict[str, Any])
         return ""
     try:
         env.reset()
+        env.action_space.seed(0)
         for _ in range(_NUM_STEPS):
             env.step(env.sample_legal())
     except Exception as error:

@@ -391,7 +391,7 @@ def test_opponent_that_searches_is_refused(id, message):
     ("universal_poker", {"numPlayers": 3}, "numPlayers: .* makes, got one that ends the process .SIGSEGV"),
     ("hanabi", {"players": 6}, "players: .* makes, got one that ends the process .SIGABRT"),
     ("misere", {"game": "hanabi(players=100)"}, "game: .* makes, got one that ends the process"),
-    ("spades", {"num_tricks": 0}, "num_tricks: .* makes, got one that cannot be played: .*spades.cc"),
+    ("spades", {"num_tricks": 0}, "num_tricks: .* makes, got one that (cannot be played|ends the process)"),
     ("blotto", {"coins": 1000, "fields": 6}, "coins, fields: .* makes, got one that takes longer than 1 s"),
     ("universal_poker", {"stack": "x"}, "stack: .* makes, got stoi"),
     ("hex", {"board_size": -1}, "board_size: expected a game with numbered actions and tensors, got .*-1"),
