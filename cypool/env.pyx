@@ -5,6 +5,7 @@ from libc.limits cimport INT_MAX
 from libc.stdlib cimport free
 from libc.string cimport memset
 
+from cypool.util.arguments import NoOptionsError
 from cypool.util.constants cimport ALIGNMENT
 
 from numpy.random import PCG64
@@ -113,7 +114,7 @@ cdef class Env:
         return 0
 
     cdef int take_reset_options(self, dict options) except -1:
-        raise ValueError(f"options: expected only reset_mask, as {self.spec.id} has none, got {list(options)}")
+        raise NoOptionsError(f"options: expected only reset_mask, as {self.spec.id} has none, got {list(options)}")
 
     cdef int legal(self, uint8_t* mask) except -1 nogil:
         raise NotImplementedError("legal")

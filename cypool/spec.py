@@ -162,7 +162,10 @@ class Discrete(_Frozen):
 
 
 class Goals(Protocol):
-    """Functions of goals alone, for arrays of them: a leading dimension, and the dimensions of one goal."""
+    """Functions of goals alone, for arrays of them: a leading dimension, and the dimensions of one goal.
+
+    A pool has one for all its environments: theirs have to be equal.
+    """
 
     def compute_reward(self, achieved: NDArray[Any], desired: NDArray[Any], /) -> Any:
         """Returns the rewards, or that of one goal without a leading dimension."""

@@ -56,7 +56,7 @@ class SingleEnv(gymnasium.Env):
 
         Args:
             seed: Seeds the random stream of the environment; None continues it.
-            options: Only for environments of Gymnasium, which receive them.
+            options: As a pool's reset takes them.
         """
         obs, info = self.pool.reset(seed=seed, options=options)
         self._seed_generator(seed)

@@ -13,7 +13,7 @@ from cypool.api.actions import ActionReader
 from cypool.api.agents import action_of, state_of
 from cypool.api.gymnasium import space_of
 from cypool.spec import Array
-from cypool.util.arguments import shown
+from cypool.util.arguments import NoOptionsError, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -108,16 +108,18 @@ class ParallelEnv(_ParallelEnv):
 
         Args:
             seed: Restarts the random stream; None leaves it where it is.
-            options: A dict for the environment, if it is one of PettingZoo's; others have no such options, and read
-                none.
+            options: A dict for the environment, as a pool's reset takes it; not read where the environment has none.
 
         Returns:
             Observations and infos of the agents that are in the game, by name.
         """
         if not isinstance(options, Mapping | None):
             raise TypeError(f"options: expected a dict or None, got {shown(options)}")
-        # PettingZoo's users may pass any
-        obs, info = self.pool.reset(seed=seed, options=options if self.pool._pool.is_hosted else None)
+        try:
+            obs, info = self.pool.reset(seed=seed, options=options)
+        except NoOptionsError:
+            # PettingZoo's own tests pass some
+            obs, info = self.pool.reset(seed=seed)
         self.agents, self._was_reset = self._alive(info), True
         return self._values(obs, self.agents), self._infos(info, self.agents)
 

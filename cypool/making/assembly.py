@@ -111,7 +111,7 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
         from cypool.api.batch_hooks import BatchHooks
 
         pool.use_hooks(BatchHooks(pool.num_envs, **parts.batch_hooks))
-    return pool, parts.spec, {**given, **parts.chosen, "seed": parts.seeds}
+    return pool, parts.spec, _copied({**given, **parts.chosen, "seed": parts.seeds})
 
 
 def _expanded(id: Any, num_envs: int | None, seed: Seed, options: dict[str, Any]) -> Expansion | None:
@@ -122,6 +122,13 @@ def _expanded(id: Any, num_envs: int | None, seed: Seed, options: dict[str, Any]
     seeds = seeds_of(secrets.randbits(30) if seed is None else seed, len(seed) if isinstance(seed, Sized) else 1, None)
     first = seeds[0] if seeds else None
     return expand(id, num_envs, secrets.randbits(30) if first is None else first, options)
+
+
+def _copied(value: Any) -> Any:
+    """Returns a value whose dicts and lists are copies: users may change those that they passed."""
+    if type(value) is dict:
+        return {key: _copied(each) for key, each in value.items()}
+    return [_copied(each) for each in value] if type(value) is list else value
 
 
 def _checked_env_options(env_options: Any, num_envs: int) -> list[dict[str, Any]] | None:
@@ -205,7 +212,7 @@ def _resolve(id: Any, num_envs: int, max_episode_steps: int | None, env_options:
             raise kind(f"env_options[{i}]: {error}") from error
     _, spec = found[0]
     for i, (_, each) in enumerate(found):
-        for part in ("observation", "action", "info", "agents", "agents_leave", "turns", "state"):
+        for part in ("observation", "action", "info", "agents", "agents_leave", "turns", "state", "goals"):
             if getattr(each, part) != getattr(spec, part):
                 raise ValueError(f"env_options: expected the same {part} everywhere, but env 0 has "
                                  f"{getattr(spec, part)}, env {i} {getattr(each, part)}")

@@ -74,6 +74,10 @@ def check_int(name: str, value: Any, minimum: int, maximum: int) -> int:
     return number
 
 
+class NoOptionsError(ValueError):
+    """An environment whose resets have no options got some."""
+
+
 def check_reset_options(options: dict[Any, Any], known: tuple[str, ...]) -> None:
     """Raises a ValueError if `options` of a reset has a name that is not in `known`."""
     if not options.keys() <= set(known):
@@ -139,10 +143,11 @@ def check_list(name: str, value: Any, expected: str) -> list[Any]:
         raise TypeError(f"{name}: expected {expected}, got {shown(value)}: {error}") from error
 
 
-def check_dict(name: str, value: Any, keys: Iterable[str], expected: str) -> dict[str, Any]:
+def check_dict(name: str, value: Any, keys: Iterable[str] | None, expected: str) -> dict[str, Any]:
     """Returns the items of a mapping that has these keys and no others, as a dict.
 
     Args:
+        keys: None: any strings.
         expected: The expected value, for the message.
 
     Raises:
@@ -152,7 +157,7 @@ def check_dict(name: str, value: Any, keys: Iterable[str], expected: str) -> dic
     try:
         if isinstance(value, Mapping):
             items = dict(value)
-            if items.keys() == set(keys):
+            if all(isinstance(key, str) for key in items) if keys is None else items.keys() == set(keys):
                 return items
     except Exception as error:
         cause = error

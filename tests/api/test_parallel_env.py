@@ -24,6 +24,19 @@ def test_the_tests_of_pettingzoo(walker, options):
     parallel_seed_test(lambda: cypool.parallel_env("walker/Crowd-v0", **options), num_cycles=30)
 
 
+@pytest.mark.families("highway")
+def test_options_of_a_reset_are_those_of_the_pool():
+    env, pool = (make("intersection-multi-agent-v0") for make in (cypool.parallel_env, cypool.make))
+    options = {"config": {"initial_vehicle_count": 0}}
+    before, _ = env.reset(seed=1)
+    obs, _ = env.reset(seed=1, options=options)
+    rows, _ = pool.reset(seed=1, options=options)
+    for agent, wanted in pool.by_agent(rows).items():
+        assert (obs[agent] == wanted[0]).all() and (obs[agent] != before[agent]).any()
+    with pytest.raises(ValueError, match="options: expected config or reset_mask, got"):
+        env.reset(options={"other": 1})
+
+
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_episodes_are_those_of_a_pool(walker, options):
     env = cypool.parallel_env("walker/Crowd-v0", **options)

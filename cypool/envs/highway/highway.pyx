@@ -293,6 +293,9 @@ cdef class HighwayEnv(ArchivedEnv):
         if any(getattr(spec, each) != getattr(own, each) for each in ("observation", "action", "agents", "info")) or (
                 specs.types_of(spec.options) != specs.types_of(own.options)):
             raise ValueError("config: expected one with the observations, actions and infos of before, got others")
+        if spec.goals != own.goals:
+            raise ValueError("config: expected the reward_weights and success_goal_reward of before, which "
+                             f"compute_reward uses, got {list(spec.goals.weights)} and {spec.goals.success}")
         return shared_of(self.task, dict(spec.options))
 
     cdef int take_reset_options(self, dict options) except -1:

@@ -2,14 +2,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from cypool.options import Option, boolean, choice, integer, number
 from cypool.spec import Array, Discrete
-from cypool.util.arguments import check_float, check_int, check_list, shown
+from cypool.util.arguments import check_choice, check_dict, check_float, check_int, check_list, shown
 
 Check = Callable[[str, Any], Any]
 # of vehicles, in the order of observations.h
@@ -38,21 +38,28 @@ def numbers(name: str, value: Any, least: int, most: int, low: float = -MOST) ->
 
 
 def _dict(name: str, value: Any, keys: Iterable[str], expected: str) -> dict[str, Any]:
-    if not isinstance(value, Mapping):
-        raise TypeError(f"{name}: expected {expected}, got {shown(value)}")
-    unknown = [key for key in value if key not in keys]
+    given = check_dict(name, value, None, expected)
+    unknown = [key for key in given if key not in keys]
     if unknown:
         raise ValueError(f"{name}: expected only {', '.join(sorted(keys))}, got {shown(unknown[0])}")
-    return dict(value)
+    return given
 
 
 def _none_or(check: Check) -> Check:
     return lambda name, value: None if value is None else check(name, value)
 
 
+def _texts(name: str, value: Any, expected: str) -> list[str]:
+    given = check_list(name, value, expected)
+    # arrays compare item by item
+    if not all(isinstance(each, str) for each in given):
+        raise TypeError(f"{name}: expected {expected}, got {shown(value)}")
+    return given
+
+
 def _features(known: tuple[str, ...]) -> Check:
     def check(name: str, value: Any) -> list[str]:
-        given = check_list(name, value, "a list of features")
+        given = _texts(name, value, "a list of features")
         if not 1 <= len(given) <= 16 or not all(each in known for each in given):
             raise ValueError(f"{name}: expected 1 to 16 of {', '.join(known)}, got {shown(value)}")
         return given
@@ -87,9 +94,11 @@ def _speeds(name: str, value: Any) -> list[float]:
 
 
 def _attributes(name: str, value: Any) -> list[str]:
-    if list(value) != list(PARTS["AttributesObservation"]):
-        raise ValueError(f"{name}: expected {list(PARTS['AttributesObservation'])}, got {shown(value)}")
-    return list(value)
+    known = list(PARTS["AttributesObservation"])
+    given = _texts(name, value, f"{known}")
+    if given != known:
+        raise ValueError(f"{name}: expected {known}, got {shown(value)}")
+    return given
 
 
 def _option(default: Any, check: Check) -> Option:
@@ -144,7 +153,7 @@ def _checked(name: str, value: Any, kinds: dict[str, dict[str, Option]], around:
     """
     given = _dict(name, value, {"type", *around.values(), *(key for each in kinds.values() for key in each)},
                   "a dict with a type")
-    kind = given.get("type")
+    kind = check_choice(f"{name}['type']", given.get("type"), (*kinds, *around))
     if kind in around:
         key = around[kind]
         if given.keys() - {"type", key}:
@@ -157,8 +166,6 @@ def _checked(name: str, value: Any, kinds: dict[str, dict[str, Option]], around:
                 raise ValueError(f"{place}: expected 1 to 8 observations, got {len(each)}")
             return {"type": kind, key: each}
         return {"type": kind, key: _checked(place, inner, kinds, {})}
-    if kind not in kinds:
-        raise ValueError(f"{name}['type']: expected one of {', '.join([*kinds, *around])}, got {shown(kind)}")
     unknown = given.keys() - kinds[kind].keys() - {"type"}
     if unknown:
         raise ValueError(f"{name}: expected only {', '.join(kinds[kind])} with {kind}, got {min(unknown)!r}")

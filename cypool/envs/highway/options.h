@@ -32,10 +32,11 @@ enum Feature {
     DOUBLE(end_position) DOUBLE(max_position) DOUBLE(ramp_length) DOUBLE(state_noise) DOUBLE(derivative_noise)        \
     /* named nodes that tasks use; np.linspace(0, 80, vehicles); np.exp(-5 / 40 * lanes); places of walls in pairs */ \
     DOUBLES(nodes, 24) DOUBLES(starts, 128) DOUBLES(spread, 64) DOUBLES(wall_places, 64)                              \
-    /* weights of the reward; whether that of collisions is a Python int, which matters for sum() */                  \
+    /* weights of the reward; whether two are Python's ints, for sum() and for the sign of zero */                    \
     DOUBLE(collision) DOUBLE(right_lane) DOUBLE(high_speed) DOUBLE(lane_change) DOUBLE(merging_speed)                 \
     DOUBLE(left_lane) DOUBLE(goal) DOUBLE(arrived) DOUBLE(speed_low) DOUBLE(speed_high) DOUBLE(centering_cost)        \
     DOUBLE(centering) DOUBLE(action_cost) DOUBLE(on_road) DOUBLE(success) DOUBLES(weights, 6) INT(has_int_collision)  \
+    INT(has_int_arrived)                                                                                              \
     /* actions; the values of an axis */                                                                              \
     INT(action) INT(longitudinal) INT(lateral) INT(dynamical) INT(clip) INT(actions_per_axis) INT(has_speed_range)    \
     INT(num_targets) DOUBLES(acceleration, 2) DOUBLES(steering, 2) DOUBLES(speed_range, 2) DOUBLES(targets, 16)       \

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from cypool.envs.highway.observations import (
 )
 from cypool.options import Option, boolean, choice, describes, integer, number
 from cypool.spec import Array, EnvSpec, Group
-from cypool.util.arguments import check_float, shown
+from cypool.util.arguments import check_dict, check_float, shown
 
 DRIVERS = ("IDMVehicle", "LinearVehicle", "AggressiveVehicle", "DefensiveVehicle")
 _DRIVER = "highway_env.vehicle.behavior."
@@ -125,11 +125,7 @@ def _common(observation: dict[str, Any] = _KINEMATICS, action: dict[str, Any] = 
 
 
 def _config(name: str, value: Any) -> dict[str, Any] | None:
-    if value is None:
-        return None
-    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise TypeError(f"{name}: expected a dict with highway-env's keys, or None, got {shown(value)}")
-    return dict(value)
+    return None if value is None else check_dict(name, value, None, "a dict with highway-env's keys, or None")
 
 
 # keys of a config that mean something for a window, or for a person at the wheel: their only values
@@ -147,7 +143,7 @@ def _with_config(options: dict[str, Any], declared: dict[str, Option]) -> dict[s
             options[known[key]] = declared[known[key]].check(f"config[{key!r}]", value)
         elif key not in _OF_WINDOWS:
             raise ValueError(f"config: expected keys of {', '.join(sorted(known))}, got {shown(key)}")
-        elif value not in _OF_WINDOWS[key]:
+        elif not isinstance(value, bool | np.bool_ | None) or value not in _OF_WINDOWS[key]:
             raise ValueError(f"config[{key!r}]: expected one of {shown(_OF_WINDOWS[key])}, got {shown(value)}")
     return options
 
@@ -236,6 +232,13 @@ def _check(name: str, options: dict[str, Any]) -> None:
     for part in parts_of(options["observation"]):
         if part["type"] == "TimeToCollision" and horizon_of(part, options["policy_frequency"]) < 1:
             raise ValueError(f"observation['horizon']: expected a step or more, got {part['horizon']}")
+    if name == "Exit" and options["lanes_count"] < 2 and options["vehicles_count"] > 0:
+        raise ValueError("lanes_count: expected at least 2 with Exit and other vehicles, got 1")
+    if name.startswith("Merge"):
+        worst = options["collision_reward"] + options["merging_speed_reward"]
+        if worst == options["high_speed_reward"] + options["right_lane_reward"]:
+            raise ValueError("collision_reward, merging_speed_reward: expected another sum than that of "
+                             f"high_speed_reward and right_lane_reward, got {worst} twice")
     lane = options.get("initial_lane_id")
     if lane is not None and lane >= options["lanes_count"]:
         raise ValueError(f"initial_lane_id: expected one of {options['lanes_count']} lanes, got {lane}")
@@ -328,6 +331,7 @@ def _task_numbers(name: str, options: dict[str, Any], nodes: dict[str, int]) -> 
         "destination": -1 if destination is None else nodes[destination],
         "incoming": -1 if incoming is None else incoming, "speed_low": low, "speed_high": high,
         "weights": get("reward_weights", [0] * 6), "has_int_collision": type(get("collision_reward")) is int,
+        "has_int_arrived": type(get("arrived_reward")) is int,
         "duration": get("duration", 1e18), "end_position": end_position, "max_position": max_position,
         "ramp_length": ramp_length,
         "nodes": [nodes[each] for each in TASKS[name].nodes], "walls": len(places) // 2,

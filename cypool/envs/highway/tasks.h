@@ -127,6 +127,7 @@ public:
         r[3] = on_road(b);
         double total = r[2] ? o->arrived : weighted(r, {o->collision, o->high_speed, o->arrived, o->on_road});
         total *= r[3];
+        if (r[2] && o->has_int_arrived) total += 0.0;  // no int is -0
         return o->normalize_reward ? mapped(total, o->collision, o->arrived, 0, 1) : total;
     }
     void value(bool at_reset) {

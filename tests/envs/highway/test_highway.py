@@ -1,4 +1,6 @@
 """highway-env: the package's bits; pictures; states; options."""
+import pickle
+
 import numpy as np
 import pytest
 from family_tests import assert_edits_are_harmless, continues, imports_nothing, refuses
@@ -51,6 +53,11 @@ def test_parity_through_resets():
         with players(1):
             parity = check_parity(id, num_envs=2, num_steps=25, seeds=[1], autoreset_mode=mode, num_threads=2)
         assert parity.num_terminated > 0
+
+
+def test_parity_of_an_int_weight_without_a_sign_of_zero():
+    # agents that arrive off the road
+    check_parity("intersection-v1", num_envs=2, num_steps=15, seeds=[0], num_threads=0, arrived_reward=-1)
 
 
 @pytest.mark.parametrize("id", [CROSSING, "racetrack-v0"])
@@ -139,7 +146,20 @@ def test_config_of_a_reset_is_saved_and_copied():
     assert np.array_equal(other.step([1])[0], third.step([1])[0])
 
 
+class Broken(dict):
+    def keys(self):
+        raise RuntimeError("broken")
+
+    __iter__ = keys
+
+
+ARRAYS = [np.arange(3)] * 3
+
+
 @pytest.mark.parametrize("config, message", [
+    ({"observation": {"type": ["a"]}}, r"config\['observation'\]\['type'\]: expected one of"),
+    ({"manual_control": np.array([0, 0])}, r"config\['manual_control'\]: expected one of"),
+    (Broken(lanes_count=2), "config: expected a dict.*: broken"),
     ({"lanes_count": 0}, r"config\['lanes_count'\]: expected 1 to 40"), ({"lanes": 2}, "config: expected keys of"),
     ({"observation": KIN}, "config: expected one with the observations"), (5, "config: expected a dict"),
     ({"manual_control": True}, r"config\['manual_control'\]: expected one of")])
@@ -152,6 +172,19 @@ def test_wrong_configs_are_refused_and_change_nothing(config, message):
     with pytest.raises(ValueError, match="options: expected config"):
         env.reset(options={"lanes_count": 3})
     assert np.array_equal(env.reset(seed=5)[0], other.reset(seed=5)[0])
+
+
+@pytest.mark.parametrize("change", [{"reward_weights": [1, 0, 0, 0, 0, 0]}, {"success_goal_reward": 0.2}])
+def test_other_goals_than_those_of_compute_reward_are_refused(change):
+    env = made(PARKING)
+    env.reset(options={"config": {"reward_weights": [1, 0.3, 0, 0, 0.02, 0.02], "collision_reward": -3}})
+    with pytest.raises(ValueError, match="config: expected the reward_weights and success_goal_reward of before"):
+        env.reset(options={"config": change})
+    with pytest.raises(ValueError, match="env_options: expected the same goals everywhere"):
+        made(PARKING, num_envs=2, env_options=[change, {}])
+    # which no goals depend on
+    observation = {"type": "KinematicsGoal", "features": ["x", "y"], "scales": [1, 1]}
+    made(PARKING, num_envs=2, observation=observation, env_options=[change, {}]).reset(options={"config": change})
 
 
 @pytest.mark.parametrize("config", [b"5", b"{", b"\xff", b'{"lanes": 3}', b'{"observation": 5}', 5])
@@ -213,7 +246,7 @@ test_refused_options = refuses([
     (FAST, {"reward_speed_range": [30, 20]}, "reward_speed_range: expected a number and a greater one"),
     (FAST, {"other_vehicles_type": "Other"}, "other_vehicles_type: expected"),
     (FAST, {"observation": 5}, "observation: expected a dict with a type, got 5"),
-    (FAST, {"observation": {"type": "Other"}}, r"observation\['type'\]: expected one of Kinematics"),
+    (FAST, {"observation": {"type": "Other"}}, r"observation\['type'\]: expected one of 'Kinematics'"),
     (FAST, {"observation": {"type": "Kinematics", "cells": 5}}, "observation: expected only features"),
     (FAST, {"observation": {**KIN, "features": ["x", "w"]}}, r"observation\['features'\]: expected 1 to 16 of"),
     (FAST, {"observation": {**KIN, "vehicles_count": 1}}, r"observation\['vehicles_count'\]: expected 2 to 1000"),
@@ -230,6 +263,19 @@ test_refused_options = refuses([
     (FAST, {"config": {"lanes_count": 0}}, r"config\['lanes_count'\]: expected 1 to 40, got 0"),
     (FAST, {"config": {"lanes": 5}}, "config: expected keys of action, centering_position"),
     (FAST, {"config": [5]}, "config: expected a dict"),
+    (FAST, {"config": Broken(lanes_count=2)}, "config: expected a dict.*: broken"),
+    (FAST, {"config": {"manual_control": np.array([0, 0])}}, r"config\['manual_control'\]: expected one of"),
+    (FAST, {"observation": Broken(type="Kinematics")}, "observation: expected a dict with a type.*: broken"),
+    (FAST, {"observation": {"type": ["Kinematics"]}}, r"observation\['type'\]: expected one of"),
+    (FAST, {"observation": {**KIN, "features": ARRAYS}}, r"observation\['features'\]: expected a list of features"),
+    ("lane-keeping-v0", {"observation": {"type": "AttributesObservation", "attributes": 5}},
+     r"observation\['attributes'\]: expected \['state', 'derivative', 'reference_state'\], got 5"),
+    ("lane-keeping-v0", {"observation": {"type": "AttributesObservation", "attributes": ARRAYS}},
+     r"observation\['attributes'\]: expected \['state'"),
+    ("exit-v0", {"lanes_count": 1}, "lanes_count: expected at least 2 with Exit and other vehicles, got 1"),
+    ("merge-v0", {"collision_reward": 0.8}, "collision_reward, merging_speed_reward: expected another sum"),
+    ("merge-generic-v0", {"config": {"collision_reward": 1, "merging_speed_reward": -1, "high_speed_reward": 0,
+                                     "right_lane_reward": 0}}, "collision_reward, merging_speed_reward: expected"),
     (FAST, {"observation": TTC, "action": BOX}, "action: expected DiscreteMetaAction with Highway"),
     (FAST, {"action": {**BOX, "longitudinal": False, "lateral": False}}, "action: expected longitudinal or lateral"),
     (FAST, {"action": {"type": "DiscreteMetaAction", "target_speeds": [20]}}, r"action\['target_speeds'\]: expected"),
@@ -243,6 +289,14 @@ test_refused_options = refuses([
     ("parking-v0", {"reward_weights": [1]}, "reward_weights: expected 6 to 6 numbers"),
     ("intersection-v0", {"destination": "o4"}, "destination: expected"),
 ])
+
+
+def test_recipe_keeps_the_options_of_make():
+    config = {"lanes_count": 2}
+    envs = made(FAST, config=config), made(FAST, env_options=[{"config": config}])
+    config["lanes_count"] = 5
+    for env in envs:
+        assert pickle.loads(pickle.dumps(env)).env_spec.options["lanes_count"] == 2
 
 
 def test_most_of_everything():
