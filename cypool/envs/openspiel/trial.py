@@ -2,9 +2,11 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -15,6 +17,7 @@ from typing import Any
 from cypool.util.lock_guard import LockGuard
 
 _SECONDS = 30
+_START = 60  # more for the process to begin
 _NUM_STEPS = 100
 _PROGRAM = ("import sys; sys.path[:] = {!r}; import cypool; from cypool.envs.openspiel import trial; "
             "trial.serve(cypool.make)")
@@ -34,7 +37,7 @@ def check(short_name: str, parameters: tuple[tuple[str, Any], ...]) -> None:
         line = json.dumps((_SECONDS, short_name, dict(parameters)))
         said = _ask(line)
         if said is None:
-            # the process was killed
+            # the process was killed, or stopped
             said = _ask(line)
     if said:
         raise RuntimeError(said)
@@ -50,6 +53,10 @@ def _ask(line: str) -> str | None:
     assert process.stdin is not None and process.stdout is not None
     try:
         print(line, file=process.stdin, flush=True)
+        came = select.poll()
+        came.register(process.stdout)
+        if not came.poll((_SECONDS + _START) * 1000):
+            raise TimeoutError
         return str(json.loads(process.stdout.readline()))
     except BaseException as error:
         _end()
@@ -63,7 +70,9 @@ def _end() -> None:
     global _server
     process, _server = _server, None
     if process is not None:
-        process.kill()
+        # that of a game, too
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
 
 

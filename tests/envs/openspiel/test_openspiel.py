@@ -402,6 +402,24 @@ def test_parameters_that_openspiel_does_not_survive_are_refused(monkeypatch, id,
         cypool.make(f"openspiel/{id}-v0", **options)
 
 
+def test_ctrl_c_ends_a_trial(run_forked):
+    done = run_forked("""
+import signal, cypool
+from cypool.envs.openspiel import trial
+def interrupt(*_):
+    raise KeyboardInterrupt
+signal.signal(signal.SIGALRM, interrupt)
+cypool.make("openspiel/hex-v0", board_size=4)
+signal.setitimer(signal.ITIMER_REAL, 1)
+try:
+    cypool.make("openspiel/blotto-v0", coins=1000, fields=6)
+except KeyboardInterrupt:
+    print(trial._server)
+cypool.make("openspiel/hex-v0", board_size=5)
+""")
+    assert (done.returncode, done.stdout) == (0, "None\n"), done.stderr
+
+
 def test_process_that_tries_games_ends_and_is_replaced(run_forked):
     done = run_forked("""
 import os, signal, cypool
