@@ -127,8 +127,9 @@ class AECEnv(_AECEnv):
     def _ask(self) -> None:
         """Asks the first of those who move."""
         acting = self.pool._pool.acting()[0]
-        self._movers = [name for name, acts in zip(self.possible_agents, acting, strict=True) if acts]
-        self._chosen = {}
+        movers = [name for name, acts in zip(self.possible_agents, acting, strict=True) if acts]
+        # an environment may name none
+        self._movers, self._chosen = movers or self.possible_agents[:1], {}
         self.agent_selection = self._movers[0]
 
     def _show(self, obs: Any, info: dict[str, Any]) -> None:

@@ -110,7 +110,7 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
                              f"{'a mean field' if facts['dynamics'] == 'mean field' else 'its own chance'}")
         shapes = facts["shapes"]
         if not facts["num_actions"] or not any(shapes.values()) or not all(
-                min(shape, default=0) > 0 and math.prod(shape) <= _LARGEST for shape in shapes.values()):
+                min(shape, default=1) > 0 and math.prod(shape) <= _LARGEST for shape in shapes.values()):
             raise ValueError(f"{what}: expected a game with numbered actions and tensors, got {facts['num_actions']} "
                              f"actions and {shapes}")
         if num_players > _MOST_PLAYERS:
