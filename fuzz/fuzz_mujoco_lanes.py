@@ -26,16 +26,25 @@ class Writer:
         self.r = random.Random(seed)
         self.num_bodies = self.num_joints = self.num_sites = 0
         self.hinges = []
+        # of the lengths, of a robot that is small or large
+        self.scale = self.r.choice([1] * 8 + [0.01, 10])
 
     def model(self):
         r = self.r
         option = {"timestep": r.choice([0.002, 0.005, 0.01]), "solver": r.choice(["Newton", "Newton", "PGS"]),
                   "integrator": r.choice(["Euler", "RK4"])}
         self.sometimes(option, 0.3, gravity=self.numbers(3, -9.81, 3))
-        self.sometimes(option, 0.2, iterations=r.choice([1, 3, 50]))
-        self.sometimes(option, 0.2, tolerance=r.choice([0, 1e-4, 1e-10]))
-        self.sometimes(option, 0.1, ls_iterations=r.choice([1, 2, 7]))
+        self.sometimes(option, 0.2, iterations=r.choice([0, 1, 3, 50]))
+        self.sometimes(option, 0.2, tolerance=r.choice([-1, 0, 1e-4, 1e-10]))
+        self.sometimes(option, 0.1, ls_iterations=r.choice([0, 1, 2, 7]))
+        self.sometimes(option, 0.1, ls_tolerance=r.choice([-1, 0, 1e-4, 1]))
+        self.sometimes(option, 0.05, timestep=r.choice([1e-5, 0.03]))
+        # without a meaning here
+        self.sometimes(option, 0.1, wind="1 2 3", magnetic="1 2 3", o_margin=0.1, o_solref="-9 -9",
+                       o_solimp="0.1 0.2 0.3 0.4 5", o_friction="2 2 2 2 2", ccd_iterations=1, ccd_tolerance=1,
+                       noslip_tolerance=1, sleep_tolerance=9, sdf_iterations=1, sdf_initpoints=1)
         # outside of the class
+        self.sometimes(option, 0.015, actuatorgroupdisable=r.choice(["1", "2 3"]))
         self.sometimes(option, 0.015, density=1.2)
         self.sometimes(option, 0.015, cone="elliptic")
         self.sometimes(option, 0.015, impratio=2)
@@ -47,42 +56,74 @@ class Writer:
         bodies = "".join(self.body(1, r.random() < 0.4) for _ in range(2 if self.rare() else 1))
         if not self.hinges:
             bodies += self.element("body", self.joint("hinge") + self.geom(), pos="3 0 1")
+        # one of the world
+        site = self.site() if r.random() < 0.05 else ""
         controls = "".join(self.motor() for _ in range(r.randint(1, 4)))
         return (f"<mujoco><compiler angle=\"radian\" {self.attributes(self.compiler())}/>"
                 f"<option {self.attributes(option)}>{flag}</option>"
                 f"<default><geom {self.attributes(self.contact())}/></default>"
-                f"<worldbody>{self.floor()}{self.walls()}{bodies}</worldbody><actuator>{controls}</actuator>"
-                f"{self.tendon()}{self.sensor()}</mujoco>")
+                f"<worldbody>{self.floor()}{self.walls()}{site}{bodies}</worldbody><actuator>{controls}</actuator>"
+                f"{self.tendon()}{self.sensor()}{self.exclusion()}</mujoco>")
 
     def compiler(self):
         return {"inertiafromgeom": self.r.choice(["true", "auto"])}
 
     def floor(self):
-        r, given = self.r, {"size": "9 9 9", "pos": self.numbers(3, -0.3, 0.3)}
+        r, given = self.r, {"size": "9 9 9", "pos": self.lengths(3, -0.3, 0.3)}
         self.sometimes(given, 0.05, euler="0.1 0 0")
+        self.own_contact(given)
         return "" if r.random() < 0.1 else self.element("geom", type="plane", **given)
 
     def walls(self):
+        """Returns geoms of the world, near the robot: boxes, and rods and balls in any direction."""
         r, walls = self.r, []
         for _ in range(r.choice([0, 0, 0, 1, 3, 8])):
-            given = {"pos": self.numbers(3, -1, 1), "size": self.numbers(3, 0.05, 0.5)}
-            self.sometimes(given, 0.02, euler="0 0 1")
-            self.sometimes(given, 0.1, friction=self.numbers(3, 0.1, 1.5))
-            self.sometimes(given, 0.1, contype=r.choice([0, 1, 2]), conaffinity=r.choice([0, 1, 2]))
-            walls.append(self.element("geom", type="box", **given))
+            given = {"type": r.choice(["box", "box", "capsule", "sphere"]), "pos": self.lengths(3, -1, 1),
+                     "size": self.lengths(3, 0.05, 0.5)}
+            self.sometimes(given, 0.02 if given["type"] == "box" else 0.7, euler=self.numbers(3, -2, 2))
+            if given["type"] == "capsule" and r.random() < 0.4:
+                given = {"type": "capsule", "fromto": self.lengths(6, -1, 1), "size": self.lengths(1, 0.03, 0.3)}
+            self.own_contact(given)
+            walls.append(self.element("geom", **given))
         return "".join(walls)
 
     def contact(self):
         r = self.r
         given = {"condim": r.choice([1, 3, 3]), "friction": self.numbers(3, 0.1, 1.5)}
-        self.sometimes(given, 0.3, margin=r.uniform(0, 0.02))
-        self.sometimes(given, 0.3, solref=f"{r.uniform(0.001, 0.05)} {r.uniform(0.3, 2)}")
-        self.sometimes(given, 0.3, solimp=f"{r.uniform(0, 1)} {r.uniform(0, 1)} {r.uniform(0, 0.02)}")
-        self.sometimes(given, 0.1, solimp=f"0.8 0.95 0.01 {r.uniform(0.1, 0.9)} {r.choice([1, 2, 2, 2, 3])}")
+        self.sometimes(given, 0.3, margin=self.lengths(1, 0, 0.02))
+        self.sometimes(given, 0.3, solref=self.solref())
+        self.sometimes(given, 0.3, solimp=self.solimp())
         self.sometimes(given, 0.015, condim=4)
-        self.sometimes(given, 0.015, solref="-900 -30")
-        self.sometimes(given, 0.015, gap=0.001)
+        self.sometimes(given, 0.015, gap=self.lengths(1, -0.01, 0.01))
         return given
+
+    def own_contact(self, given):
+        """Adds what a geom may have otherwise than most geoms of the model."""
+        r = self.r
+        self.sometimes(given, 0.2, contype=r.choice([0, 1, 2]), conaffinity=r.choice([0, 1, 2]))
+        self.sometimes(given, 0.2, friction=self.numbers(3, r.choice([-1, 0.1]), 1.5))
+        self.sometimes(given, 0.2, solmix=10 ** r.uniform(-5, 5))
+        self.sometimes(given, 0.1, solref=self.solref())
+        self.sometimes(given, 0.1, solimp=self.solimp())
+        self.sometimes(given, 0.1, condim=r.choice([1, 3]))
+        self.sometimes(given, 0.1, margin=self.lengths(1, -0.01, 0.05))
+        self.sometimes(given, 0.001, gap=self.lengths(1, -0.01, 0.01))
+        self.sometimes(given, 0.001, solmix=r.choice([-1, 0, 1e-16]))
+        self.sometimes(given, 0.001, priority=r.choice([-1, 1]))
+
+    def solref(self):
+        r = self.r
+        # mostly as a time and a ratio; else as a stiffness and a damping, or as a mixture, of which MuJoCo warns
+        if r.random() < 0.98:
+            return f"{10 ** r.uniform(-4, 0):.5g} {r.uniform(0.1, 3):.5g}"
+        signs = r.choice([(-1, -1), (-1, -1), (-1, -1), (-1, 1), (1, -1), (0, 0)])
+        return " ".join(f"{sign * 10 ** r.uniform(-3, 3):.5g}" for sign in signs)
+
+    def solimp(self):
+        r = self.r
+        numbers = [r.uniform(-0.1, 1.1), r.uniform(-0.1, 1.1), r.choice([0, 1, 1, 1]) * 10 ** r.uniform(-4, 0),
+                   r.uniform(-0.1, 1.1), r.choice([0, 1, *[2] * 30, 3])]
+        return " ".join(f"{number:.5g}" for number in numbers[:r.choice([2, 3, 5])])
 
     def body(self, depth, is_free):
         r, name = self.r, f"b{self.num_bodies}"
@@ -91,15 +132,20 @@ class Writer:
             self.joint() for _ in range(r.choice([0, 1, 1, 1, 2, 3])))
         parts = joints + "".join(self.geom() for _ in range(r.choice([1, 1, 1, 2, 3])))
         if r.random() < 0.2:
-            parts += self.element("site", name=f"s{self.num_sites}", pos=self.numbers(3, -0.2, 0.2),
-                                  size=r.uniform(0.02, 0.3))
-            self.num_sites += 1
+            parts += self.site()
         if depth < MOST_DEPTH:
             parts += "".join(self.body(depth + 1, False) for _ in range(r.choice([0, 1, 1, 2, 3])))
-        given = {"name": name, "pos": self.numbers(3, -0.3, 0.3) if depth > 1 else f"0 0 {r.uniform(0, 1)}"}
+        given = {"name": name,
+                 "pos": self.lengths(3, -0.3, 0.3) if depth > 1 else f"0 0 {self.lengths(1, 0, 1)}"}
         self.sometimes(given, 0.3, euler=self.numbers(3, -1, 1))
-        self.sometimes(given, 0.004, gravcomp=0.5)
+        self.sometimes(given, 0.001, gravcomp=0.5)
         return self.element("body", parts, **given)
+
+    def site(self):
+        given = {"name": f"s{self.num_sites}", "pos": self.lengths(3, -0.2, 0.2), "size": self.lengths(1, 0.02, 0.3)}
+        self.num_sites += 1
+        self.sometimes(given, 0.1, type=self.r.choice(["box", "capsule"]), size=self.lengths(3, 0.02, 0.3))
+        return self.element("site", **given)
 
     def joint(self, kind=None):
         r = self.r
@@ -110,38 +156,52 @@ class Writer:
             self.hinges.append(given["name"])
             given["axis"] = r.choice(["1 0 0", "0 1 0", "0 0 1", self.numbers(3, 0.1, 1)])
             self.sometimes(given, 0.5, limited="true", range=f"{r.uniform(-1, -0.01)} {r.uniform(0.01, 1)}")
-            self.sometimes(given, 0.2, stiffness=r.uniform(0, 20))
+            # both limits at once
+            self.sometimes(given, 0.02, limited="true", range="0.1 0.1001", margin=0.3)
+            self.sometimes(given, 0.2, stiffness=r.uniform(-1, 20))
             self.sometimes(given, 0.1, springref=r.uniform(-1, 1))
             self.sometimes(given, 0.1, ref=r.uniform(-1, 1))
-        self.sometimes(given, 0.4, damping=r.uniform(0, 3))
+            self.sometimes(given, 0.02, springdamper="0.1 1")
+            self.sometimes(given, 0.2, solreflimit=self.solref())
+            self.sometimes(given, 0.2, solimplimit=self.solimp())
+            self.sometimes(given, 0.001, actuatorfrclimited="true", actuatorfrcrange="-0.1 0.1")
+            self.sometimes(given, 0.001, stiffness="1 2 3")
+        self.sometimes(given, 0.4, damping=r.uniform(-0.1, 3))
         self.sometimes(given, 0.4, armature=r.uniform(0, 0.5))
-        self.sometimes(given, 0.3, pos=self.numbers(3, -0.1, 0.1))
-        self.sometimes(given, 0.1, margin=r.uniform(0, 0.1))
-        self.sometimes(given, 0.004, frictionloss=0.1)
+        self.sometimes(given, 0.3, pos=self.lengths(3, -0.1, 0.1))
+        self.sometimes(given, 0.1, margin=r.uniform(-0.05, 0.1))
+        self.sometimes(given, 0.1, solreffriction="-9 -9", solimpfriction="0.1 0.2 0.3 0.4 5")
+        self.sometimes(given, 0.001, frictionloss=0.1)
+        self.sometimes(given, 0.001, damping="1 2 3")
         return self.element("joint", **given)
 
     def geom(self):
         r = self.r
         given = {"type": r.choices(["sphere", "capsule", "box", "ellipsoid"], [40, 59, 0.5, 0.5])[0]}
-        given["size"] = self.numbers(3, 0.03, 0.15)
-        self.sometimes(given, 0.5, pos=self.numbers(3, -0.2, 0.2))
+        given["size"] = self.lengths(3, 0.03, 0.15)
+        self.sometimes(given, 0.5, pos=self.lengths(3, -0.2, 0.2))
         self.sometimes(given, 0.3, euler=self.numbers(3, -2, 2))
         if given["type"] == "capsule" and r.random() < 0.4:
-            given = {"type": "capsule", "fromto": self.numbers(6, -0.3, 0.3), "size": r.uniform(0.03, 0.1)}
-        self.sometimes(given, 0.2, contype=r.choice([0, 1, 2]), conaffinity=r.choice([0, 1, 2]))
-        self.sometimes(given, 0.2, friction=self.numbers(3, 0.1, 1.5))
-        self.sometimes(given, 0.2, solmix=r.uniform(0.1, 3))
-        self.sometimes(given, 0.2, density=r.uniform(10, 3000))
-        self.sometimes(given, 0.003, priority=1)
+            given = {"type": "capsule", "fromto": self.lengths(6, -0.3, 0.3), "size": self.lengths(1, 0.03, 0.1)}
+        self.own_contact(given)
+        self.sometimes(given, 0.2, density=10 ** r.uniform(0, 4))
         return self.element("geom", **given)
 
     def motor(self):
         r = self.r
-        given = {"joint": r.choice(self.hinges), "gear": r.uniform(1, 50)}
+        given = {"joint": r.choice(self.hinges), "gear": r.uniform(-10, 50), "group": r.choice([0, 0, 1, 3])}
+        self.sometimes(given, 0.1, gear=self.numbers(6, -5, 5))
         self.sometimes(given, 0.7, ctrllimited="true", ctrlrange="-1 0.7")
+        self.sometimes(given, 0.1, ctrllimited="true", ctrlrange=f"0.1 {r.uniform(0.1, 0.2)}")
         self.sometimes(given, 0.01, forcelimited="true", forcerange="-1 1")
+        self.sometimes(given, 0.004, damping=1)
+        self.sometimes(given, 0.004, armature=1)
+        self.sometimes(given, 0.004, nsample=2, delay=0.01)
         if self.rare():
-            return self.element("position", joint=given["joint"], kp=3)
+            return self.element(r.choice(["position", "velocity", "damper"]), joint=given["joint"],
+                                ctrlrange="0 1")
+        if r.random() < 0.1:
+            return self.element("general", gainprm=f"{r.uniform(-3, 3)} 4 5", biasprm="1 2 3", dynprm="4 5 6", **given)
         return self.element("motor", **given)
 
     def tendon(self):
@@ -151,13 +211,31 @@ class Writer:
         joints = r.sample(self.hinges, min(len(self.hinges), r.randint(1, 3)))
         parts = "".join(self.element("joint", joint=name, coef=r.uniform(-2, 2)) for name in joints)
         given = {}
-        self.sometimes(given, 0.1, stiffness=1)
+        self.sometimes(given, 0.2, solreflimit="-9 -9", solimplimit="0.1 0.2", margin=0.3, springlength=0.1)
+        # outside of the class; of the springs some are felt only far away
+        self.sometimes(given, 0.1, **r.choice([
+            {"stiffness": 1}, {"stiffness": "0 2"}, {"stiffness": "0 0 3", "springlength": "-2 2"}, {"damping": 1},
+            {"damping": "0 2 3"}, {"frictionloss": 1}, {"armature": 1}, {"limited": "true", "range": "-2 2"}]))
         return self.element("tendon", self.element("fixed", parts, **given))
 
     def sensor(self):
-        parts = self.element("subtreelinvel", body="b0") if self.r.random() < 0.5 else ""
-        parts += "".join(self.element("touch", site=f"s{k}") for k in range(min(self.num_sites, 4)))
+        r = self.r
+        given = {"body": r.choice(["b0", "b0", f"b{r.randrange(self.num_bodies)}", "world"])}
+        self.sometimes(given, 0.1, cutoff=0.5)
+        self.sometimes(given, 0.1, noise=0.5)
+        parts = self.element("subtreelinvel", **given) if r.random() < 0.5 else ""
+        more = {}
+        self.sometimes(more, 0.05, cutoff=0.5)
+        parts += "".join(self.element("touch", site=f"s{k}", **more) for k in range(min(self.num_sites, 5)))
         return self.element("sensor", parts)
+
+    def exclusion(self):
+        """Returns bodies that do not touch, or a pair of geoms that may."""
+        r, parts = self.r, ""
+        if self.num_bodies > 1 and r.random() < 0.3:
+            first, second = r.sample(range(self.num_bodies), 2)
+            parts += self.element("exclude", body1=f"b{first}", body2=r.choice([f"b{second}", "world"]))
+        return self.element("contact", parts)
 
     def rare(self):
         return self.r.random() < 0.02
@@ -168,6 +246,9 @@ class Writer:
 
     def numbers(self, count, low, high):
         return " ".join(f"{self.r.uniform(low, high):.5g}" for _ in range(count))
+
+    def lengths(self, count, low, high):
+        return self.numbers(count, low * self.scale, high * self.scale)
 
     def attributes(self, given):
         return " ".join(f'{name}="{value}"' for name, value in given.items())

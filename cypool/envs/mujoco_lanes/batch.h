@@ -49,7 +49,7 @@ inline __attribute__((noinline)) void integrate_euler(const Description& m, Grou
             const int diagonal = m.dofs[k].row_begin + m.dofs[k].row_size - 1;
             A[diagonal] = A[diagonal] + h * m.dofs[k].damping;
         }
-        factorize(m, A, inverse);
+        factorize(m, A, inverse, d.bad);
         for (int k = 0; k < m.nv; ++k) acc[k] = d.smooth[k] + d.constraint[k];
         solve_factorized(m, acc, A, inverse);
     } else
@@ -105,8 +105,10 @@ public:
         num_groups_ = (count + WIDTH - 1) / WIDTH;
         while (static_cast<int>(groups_.size()) < num_groups_) {
             groups_.emplace_back(new Group());
+            Group& d = *groups_.back();
             // of the world
-            for (int k = 0; k < 9; k += 4) groups_.back()->xmat[0][k] = all(1);
+            d.xquat[0][0] = all(1);
+            for (int k = 0; k < 9; k += 4) d.xmat[0][k] = d.ximat[0][k] = all(1);
         }
         count_ = count;
         for (int e = 0; e < num_groups_ * WIDTH; ++e) {
@@ -206,17 +208,18 @@ private:
     void complete(Group& d, int reads, bool ends_with_step1) const {
         find_bad(d, d.qpos, m_.nq), find_bad(d, d.qvel, m_.nv);
         if (reads_part(reads, CFRC_EXT)) contact_forces(m_, d, d.contact_force);
-        d.has_step1 = ends_with_step1;
         if (ends_with_step1) {
             step1(d);
             sense_velocity(d, reads);
         }
+        d.has_step1 = ends_with_step1 && !any(d.bad);
         if (reads_part(reads, SITE_XPOS)) place_sites(m_, d);
     }
-    // the part of mj_step1 that environments read
+    // the part of mj_step1 that environments read, or that may warn
     void step1(Group& d) const {
         kinematics(m_, d);
         center_of_mass(m_, d);
+        composite_inertia(m_, d);
         velocities(m_, d);
         tendons(m_, d);
     }
@@ -253,7 +256,6 @@ private:
             Group& d = *groups_[static_cast<size_t>(g)];
             if (!d.has_step1) step1(d);
             d.has_step1 = false;
-            composite_inertia(m_, d);
             make_constraints(m_, d, collider_);
             passive_forces(m_, d);
             bias_forces(m_, d);
@@ -299,6 +301,7 @@ private:
         for (int l = 0; l < count; ++l) {
             const int e = who[l].second, from = e % WIDTH;
             Group& d = group(e);
+            if (bits(problem_->bad) >> l & 1) d.bad[from] = -1;
             move_lane(d.qacc, from, problem_->qacc, l, m_.nv);
             move_lane(d.constraint, from, problem_->constraint, l, m_.nv);
             int next = 0;
@@ -331,6 +334,7 @@ private:
         gather(p.smooth_acc, &Group::smooth_acc, who, count, n);
         gather(p.warmstart, &Group::warmstart, who, count, n);
         p.num_rows = who[count - 1].first;
+        p.bad = none();
         std::fill(p.dofs, p.dofs + p.num_rows, 0u);
         for (Real* const each : {p.D, p.aref, p.R}) std::fill(each, each + p.num_rows, all(0));
         std::fill(p.J, p.J + p.num_rows * n, all(0));

@@ -211,6 +211,7 @@ private:
         refuse_if(option<int>("opt.cone") != 0 || option<int>("opt.noslip_iterations") != 0
                       || option<double>("opt.impratio") != 1,
                   "of the friction cone");
+        refuse_if(option<int>("opt.disableactuator") != 0, "groups of actuators are disabled");
         refuse_if(option<int>("opt.solver") != GAUSS_SEIDEL && option<int>("opt.solver") != NEWTON, "of its solver");
         refuse_if(option<int>("opt.integrator") > 1, "of its integrator");
         refuse_if(option<int>("opt.jacobian") == 1 || (option<int>("opt.jacobian") == 2 && m_->nv >= 60),
@@ -218,6 +219,8 @@ private:
         refuse_if(m_->ntree != 1, "it has several trees, or none");
         for (const char* name : {"tendon_stiffness", "tendon_damping", "tendon_frictionloss", "tendon_armature"})
             refuse_any<double>(name, m_->ntendon);
+        for (const char* name : {"tendon_stiffnesspoly", "tendon_dampingpoly"})
+            refuse_any<double>(name, NUM_COEFFICIENTS * m_->ntendon);
         refuse_any<unsigned char>("tendon_limited", m_->ntendon);
         refuse_if(size("nactuator") != m_->nu, "of its actuators");
     }
@@ -266,8 +269,7 @@ private:
     }
 
     void joints(Description& o) const {
-        const int num_coefficients = 2;
-        refuse_any<double>("jnt_stiffnesspoly", num_coefficients * m_->njnt);
+        refuse_any<double>("jnt_stiffnesspoly", NUM_COEFFICIENTS * m_->njnt);
         refuse_any<unsigned char>("jnt_actfrclimited", m_->njnt);
         for (int k = 0; k < o.num_joints; ++k) {
             Joint& j = o.joints[k];
@@ -298,10 +300,9 @@ private:
     }
 
     void dofs(Description& o) const {
-        const int num_coefficients = 2;
         refuse_any<double>("dof_frictionloss", m_->nv);
         refuse_any<int>("dof_simplenum", m_->nv);
-        refuse_any<double>("dof_dampingpoly", num_coefficients * m_->nv);
+        refuse_any<double>("dof_dampingpoly", NUM_COEFFICIENTS * m_->nv);
         o.has_damping = false;
         for (int k = 0; k < o.nv; ++k) {
             o.dofs[k] = {array<int>("dof_bodyid")[k], array<int>("dof_parentid")[k], array<int>("dof_jntid")[k],
@@ -497,6 +498,8 @@ private:
         double ref[2], imp[5];
         const auto* const solref = array<double>("geom_solref");
         const auto* const solimp = array<double>("geom_solimp");
+        // MuJoCo mixes no others
+        refuse_if(!(solref[2 * p.geom1] > 0 && solref[2 * p.geom2] > 0), "of solref");
         for (int k = 0; k < 2; ++k) ref[k] = mix * solref[2 * p.geom1 + k] + (1 - mix) * solref[2 * p.geom2 + k];
         for (int k = 0; k < 5; ++k) imp[k] = mix * solimp[5 * p.geom1 + k] + (1 - mix) * solimp[5 * p.geom2 + k];
         p.impedance = impedance(ref, imp);
@@ -548,6 +551,7 @@ private:
     }
 
     static constexpr double mjMINVAL = 1e-15;
+    static constexpr int NUM_COEFFICIENTS = 2;  // mjNPOLY
     const mjModel* m_;
     const mjData* d_;
 };

@@ -113,7 +113,13 @@ public:
                     simulate(m_, datas[static_cast<size_t>(e)].get(), 1, true);
                     continue;
                 }
-                const std::string differing = record.repeat();
+                std::string differing;
+                try {
+                    differing = record.repeat();
+                } catch (const std::runtime_error& warning) {
+                    // mj_step has no result that lanes could have
+                    differing = warning.what();
+                }
                 if (!differing.empty())
                     return "step " + std::to_string(step_number) + " of environment " + std::to_string(e) + ": "
                            + differing;

@@ -126,6 +126,7 @@ struct Problem {
     Real warmstart[MAX_DOFS], qacc[MAX_DOFS], constraint[MAX_DOFS], Ma[MAX_DOFS], Mv[MAX_DOFS], gradient[MAX_DOFS];
     Real newton_step[MAX_DOFS], direction[MAX_DOFS];
     int num_rows;
+    Mask bad;  // lanes that mj_step has to step
     uint32_t dofs[MAX_ROWS];
     Real J[MAX_ROWS * MAX_DOFS], R[MAX_ROWS], D[MAX_ROWS], aref[MAX_ROWS], force[MAX_ROWS], residual[MAX_ROWS],
         Jv[MAX_ROWS];
@@ -238,8 +239,12 @@ private:
         }
         Real warm_cost = cost(p, warm);
         multiply_inertia_matrix(m, p.Ma, p.M, p.warmstart);
-        for (int i = 0; i < n; ++i)
-            warm_cost = warm_cost + 0.5 * (p.Ma[i] - p.smooth[i]) * (p.warmstart[i] - p.smooth_acc[i]);
+        Real force[MAX_DOFS], step[MAX_DOFS];
+        for (int i = 0; i < n; ++i) {
+            force[i] = p.Ma[i] - p.smooth[i];
+            step[i] = p.warmstart[i] - p.smooth_acc[i];
+        }
+        warm_cost = warm_cost + 0.5 * dot(force, step, n);
         const Mask is_cold = warm_cost > cost(p, smooth);
         for (int i = 0; i < n; ++i) p.qacc[i] = choose(is_cold, p.smooth_acc[i], p.warmstart[i]);
         if (any(is_cold)) multiply_inertia_matrix(m, p.Ma, p.M, p.qacc);
@@ -265,7 +270,7 @@ private:
     }
 
     // J'DJ + M of active rows, and its Cholesky factor
-    static __attribute__((noinline)) void factorize_hessian(const Description& m, const Problem& p, Real* H) {
+    static __attribute__((noinline)) void factorize_hessian(const Description& m, Problem& p, Real* H) {
         const int n = m.nv;
         for (int i = 0; i < n * n; ++i) H[i] = all(0);
         for (int r = 0; r < p.num_rows; ++r) {
@@ -288,6 +293,7 @@ private:
         for (int j = 0; j < n; ++j) {
             Real diagonal = H[j * n + j];
             if (j) diagonal = diagonal - dot(H + j * n, H + j * n, j);
+            p.bad = p.bad | ~(diagonal >= TINY);
             diagonal = sqrt(diagonal);
             H[j * n + j] = diagonal;
             const Real inverse = 1 / diagonal;

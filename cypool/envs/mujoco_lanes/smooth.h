@@ -177,10 +177,11 @@ inline __attribute__((noinline)) void center_of_mass(const Description& m, Group
         }
 }
 
-// mj_factorI: L'DL of a sparse matrix, in place
-CYPOOL_LANES_INLINE void factorize(const Description& m, Real* A, Real* inverse_diagonal) {
+// mj_factorI: L'DL of a sparse matrix, in place. Of those in `bad`, MuJoCo warns.
+CYPOOL_LANES_INLINE void factorize(const Description& m, Real* A, Real* inverse_diagonal, Mask& bad) {
     for (int k = m.nv - 1; k >= 0; --k) {
         const int begin = m.dofs[k].row_begin, below = m.dofs[k].row_size - 1, diagonal = begin + below;
+        bad = bad | ~(A[diagonal] >= TINY);
         const Real inverse = 1 / A[diagonal];
         inverse_diagonal[k] = inverse;
         for (int at = diagonal - 1; at >= begin; --at) {
@@ -241,9 +242,7 @@ inline __attribute__((noinline)) void composite_inertia(const Description& m, Gr
         for (int j = dof.parent; j >= 0; j = m.dofs[j].parent) d.M[--at] = dot6(d.cdof[j], force);
     }
     for (int k = 0; k < m.num_inertia; ++k) d.LD[k] = d.M[k];
-    factorize(m, d.LD, d.LD_inverse);
-    // of which MuJoCo warns
-    for (int k = 0; k < m.nv; ++k) d.bad = d.bad | ~(d.LD[m.dofs[k].row_begin + m.dofs[k].row_size - 1] >= TINY);
+    factorize(m, d.LD, d.LD_inverse, d.bad);
 }
 
 // mj_comVel

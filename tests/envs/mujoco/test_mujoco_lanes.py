@@ -194,6 +194,7 @@ def test_random_models_are_equal_or_refused():
 @pytest.mark.parametrize(("parts", "reason"), [
     ({"condim": 4}, "dimensions"), ({"plane": 'euler="9 0 0"'}, "level"),
     ({"walls": '<geom type="box" size="1 1 1" euler="0 0 9"/>'}, "a box is turned"),
+    ({"walls": '<geom type="box" size="1 1 1" pos="99 0 0" solref="-10 -1" solmix="0.0001"/>'}, "solref"),
     ({"walls": '<geom type="box" size="1 1 1"/>' * 257}, "too many boxes"),
     ({"walls": '<body pos="3 0 0"><geom type="box" size="1 1 1"/></body>'}, "a body is apart"),
     ({"walls": '<geom type="cylinder" size="1 1 1"/>'}, "other shapes"),
@@ -201,6 +202,23 @@ def test_random_models_are_equal_or_refused():
 def test_lanes_refuse_contacts_outside_of_their_class(tmp_path, parts, reason):
     with pytest.raises(ValueError, match=reason):
         make_lanes(load_model(own_robot(tmp_path, **parts)))
+
+
+@pytest.mark.parametrize("wall", [
+    '<geom type="capsule" fromto="2.5 -3 0.1 2.5 3 0.8" size="0.2"/>',
+    '<geom type="sphere" pos="3 0 0.5" euler="20 40 60" size="0.5"/>',
+    '<geom type="box" pos="3 0 0.5" size="0.5 3 0.5"/>',
+    '<geom type="box" pos="3 0 0.5" size="0.5 3 0.5" euler="0 0 9"/>',
+    '<geom type="box" pos="3 0 0.5" size="0.5 3 0.5" solref="-10 -1" solmix="0.0001"/>',
+    '<geom type="capsule" fromto="2.5 -3 0.1 2.5 3 0.8" size="0.2" solref="-0.001 -0.1"/>',
+])
+def test_pool_whose_robots_fall_into_a_far_wall_steps_as_one_by_mj_step(tmp_path, wall):
+    # the comparison at first use does not reach it
+    path = own_robot(tmp_path, option='gravity="6 0 -9.81"', walls=wall)
+    pools = make_both("HalfCheetah-v5", xml_file=path, frame_skip=4)
+    for pool in pools:
+        pool.reset()
+    step_both(pools, np.random.default_rng(7), 150)
 
 
 @pytest.mark.parametrize("env_id", [*exhaustive(*IDS[::2]), *IDS[1::2], *TASKS, *MAZES])
