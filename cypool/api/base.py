@@ -154,6 +154,19 @@ class VectorAPI:
         for i, s in pairs:
             self._seeds[i] = s
 
+    def _start_instead(self, actions: Any, env_id: ArrayLike | None) -> bool:
+        """Resets environments instead of stepping them, if none of them was ever reset; returns whether it did."""
+        if not self._pool.num_unstarted:
+            return False
+        ids = ids_of(env_id)
+        named = range(self.num_envs) if ids is None else ids.tolist()
+        if not self._pool.unstarted().issuperset(named):
+            return False
+        if len(self._read(actions)) != len(named):
+            raise ValueError(f"actions: expected {len(named)} rows, got shape {np.shape(actions)}")
+        self._start(ids, None)
+        return True
+
     def _drop_early_end(self) -> None:
         """Waits for the step that a rollout has left in flight, and throws it away."""
         if self.ended_early:

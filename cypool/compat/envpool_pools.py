@@ -140,15 +140,8 @@ class EnvPool:
                 batch received last.
         """
         action, env_id = self._unpacked(action, env_id)
-        if self._pool.num_unstarted:
-            ids = ids_of(env_id)
-            named = range(self.num_envs) if ids is None else ids.tolist()
-            if self._pool.unstarted().issuperset(named):
-                if len(self._read(action)) != len(named):
-                    raise ValueError(f"action: expected {len(named)} rows, got shape {np.shape(action)}")
-                self._start(ids, None)
-                return
-        super().send(action, env_id)
+        if not self._start_instead(action, env_id):
+            super().send(action, env_id)
 
     def recv(self, reset: bool = False, return_info: bool = True, *, timeout: float | None = None) -> Any:
         """Waits for a batch.
