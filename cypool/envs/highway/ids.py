@@ -50,9 +50,9 @@ for _name, _class in (("exit", "Exit"), ("merge", "Merge"), ("merge-generic", "M
                       ("racetrack-oval", "RacetrackOval")):
     IDS |= {f"{_name}-v0": (_class, {}), f"{_name}-v1": (_class, _CONNECTED)}
 _STEPS = {"two-way-v0": 15, "lane-keeping-v0": 200}
-# EnvPool's names: HighwayFast-v0, ParkingActionRepeat-v0
+# EnvPool's names of those that it has: HighwayFast-v0, ParkingActionRepeat-v0
 ENVPOOL = {"".join(part[:1].upper() + part[1:] for part in _id.split("-")[:-1]) + _id[-3:]: _id for _id in IDS
-           if "generic" not in _id and (_id.endswith("-v0") or _id in ("intersection-v1", "intersection-multi-agent-v1"))}
+           if (_id[-1] == "0" and "generic" not in _id) or (_id[-1] == "1" and _id.startswith("intersection"))}
 
 for _id in (*IDS, *ENVPOOL):
     _named = ENVPOOL.get(_id, _id)
