@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -51,7 +52,7 @@ class VectorAPI:
     """
 
     # the argument of `make`, and the engine's word for it
-    autoreset_modes = {"NextStep": "next_step"}
+    autoreset_modes = MappingProxyType({"NextStep": "next_step"})
     has_statistics = True
     # whether `reset` takes `options={"reset_mask": mask}` as Gymnasium has it, and returns (observation, info)
     has_reset_mask = False
