@@ -87,7 +87,8 @@ class Array(_Frozen):
             least, greatest = False, True
         else:
             raise ValueError(f"dtype: expected a float, integer or bool dtype, got {self.dtype}")
-        self._set(_low=self._bound(least if low is None else low), _high=self._bound(greatest if high is None else high))
+        self._set(_low=self._bound(least if low is None else low),
+                  _high=self._bound(greatest if high is None else high))
         if not (self.low <= self.high).all():
             raise ValueError(f"low: expected values not above high, got {self.low} and {self.high}")
         if stack is not None:

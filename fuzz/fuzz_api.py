@@ -37,7 +37,8 @@ from cypool.envs import FAMILIES
 from cypool.registration.registry import entry_of, resolve
 from cypool.state import State
 
-sys.path[:0] = [str(Path(__file__).parents[1] / "tests"), str(Path(__file__).parent)]
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parent))
 from api_objects import Objects
 from cases import CASES
 from state_edits import edged_states, with_own
