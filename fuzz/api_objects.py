@@ -135,7 +135,10 @@ class Objects:
         given = {"num_envs": 3, "seed": 7, **options}
         if not self.id.startswith("gymnasium:"):
             given["num_threads"] = self.r.choice([0, 1, 2])
-        self.given, self.is_shared, self.done = given, False, "nothing"
+        self.given, self.is_shared, self.done = given, False, ""
+
+    def note(self, text):
+        self.done = f"{self.done}; {text}".removeprefix("; ")
 
     def make(self):
         if self.kind.startswith("envpool"):
@@ -257,7 +260,7 @@ class Objects:
             return
         path, container = self.r.choice(found)
         value, text = self.hostile(self.r, None)
-        self.done = f"{name}{path} was changed"
+        self.note(f"{name}{path} was changed")
         self.case.log(f"mutate {name}{path} with {text}")
         try:
             how = change(self.r, container, value)
@@ -270,7 +273,7 @@ class Objects:
     def copy(self):
         name = self.r.choice(sorted(self.objects))
         how = self.r.choice(["copy", "deepcopy", "pickle"])
-        self.done = f"{how} of {name}"
+        self.note(f"{how} of {name}")
         make = {"copy": copy.copy, "deepcopy": copy.deepcopy,
                 "pickle": lambda value: pickle.loads(pickle.dumps(value))}[how]
         well, made = self.case.attempt(f"{how} of {name}", lambda: make(self.objects[name]),
@@ -297,7 +300,7 @@ class Objects:
         key = self.r.choice(sorted(set(names)))
         given, text = self.plausible(value, key)
         self.case.log(f"assign {name}.{key} = {text}")
-        self.done = f"{name}.{key} = {text}"
+        self.note(f"{name}.{key} = {text}")
         try:
             setattr(value, key, given)
         except Exception as error:
@@ -336,7 +339,8 @@ class Objects:
         """Two threads use the same object at once, or one of them the pool that it is of."""
         name = self.r.choice(sorted(self.objects.keys() - {"batch"}))
         names = name, self.r.choice([name, "pool"])
-        self.done, self.is_shared = f"threads in {names}", True
+        self.note(f"threads in {names}")
+        self.is_shared = True
         self.case.log(f"two threads in {names}")
         begin, faults = threading.Barrier(2, timeout=60), []
         plans = [[self.r.choice(self.calls(each, self.objects[each])) for _ in range(40)] for each in names]
@@ -393,7 +397,7 @@ class Objects:
             return [("reset", value.reset), ("step", lambda: value.step(self.actions())), ("save", value.save)]
         if name == "state":
             return [("to_bytes", value.to_bytes), ("needs_reset", lambda: value.needs_reset),
-                    ("load into another", lambda: self.load_elsewhere(value)), ("index", lambda: value.rows[0])]
+                    ("load into another", lambda: self.load_elsewhere(value))]
         if name == "buffers":
             return [("rollout into it", lambda: self.rollout_elsewhere(value)), ("arrays", lambda: value.arrays)]
         if name == "frames":
