@@ -69,9 +69,9 @@ class Array(_Frozen):
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
-    low: NDArray[Any]
-    high: NDArray[Any]
     stack: tuple[int, int] | None = None
+    _low: NDArray[Any]
+    _high: NDArray[Any]
 
     def __init__(self, shape: Sequence[int], dtype: DTypeLike, low: ArrayLike | None = None,
                  high: ArrayLike | None = None, stack: tuple[int, int] | None = None):
@@ -87,7 +87,8 @@ class Array(_Frozen):
             least, greatest = False, True
         else:
             raise ValueError(f"dtype: expected a float, integer or bool dtype, got {self.dtype}")
-        self._set(low=self._bound(least if low is None else low), high=self._bound(greatest if high is None else high))
+        self._set(_low=self._bound(least if low is None else low),
+                  _high=self._bound(greatest if high is None else high))
         if not (self.low <= self.high).all():
             raise ValueError(f"low: expected values not above high, got {self.low} and {self.high}")
         if stack is not None:
@@ -98,6 +99,17 @@ class Array(_Frozen):
             # one frame is an array like any other
             if count > 1:
                 self._set(stack=(axis, count))
+
+    # views, as the shape and dtype of an array can be assigned
+    @property
+    def low(self) -> NDArray[Any]:
+        """Least values."""
+        return self._low.view()
+
+    @property
+    def high(self) -> NDArray[Any]:
+        """Greatest values."""
+        return self._high.view()
 
     def _bound(self, given: ArrayLike) -> NDArray[Any]:
         values = np.broadcast_to(np.asarray(given, self.dtype), self.shape)

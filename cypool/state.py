@@ -51,7 +51,11 @@ class State:
     @property
     def needs_reset(self) -> Bools:
         """Whether the next step of each environment starts a new episode: bool, (k,)."""
-        return np.array([row["needs_reset"] for row in self.rows], np.bool_)
+        try:
+            return np.array([row["needs_reset"] for row in self.rows], np.bool_)
+        except (LookupError, TypeError, ValueError) as error:
+            # edited
+            raise ValueError(f"rows: expected dicts with a bool as needs_reset, got {shown(self.rows)}") from error
 
     def save(self, path: Pathlike) -> None:
         """Writes the state to a file, in the format of `to_bytes`.

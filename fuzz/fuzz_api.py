@@ -38,6 +38,8 @@ from cypool.registration.registry import entry_of, resolve
 from cypool.state import State
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parent))
+from api_objects import Objects
 from cases import CASES
 from state_edits import edged_states, with_own
 
@@ -69,6 +71,7 @@ def classes(family):
 IDS = {family.name: found for family in FAMILIES if (found := classes(family))}
 FAMILY_OF = {id: name for name, found in IDS.items() for ids in found for id in ids}
 RESET_OPTIONS = ["goal_cell", "reset_cell", "initial_state_dict", "level_seed", "nle_seeds", "clock"]
+OF_OBJECTS = []
 VARIANTS = [(id, options) for cases in CASES.values() for id, options in cases.fuzz_variants if id in FAMILY_OF]
 
 
@@ -212,6 +215,9 @@ class Case:
         return False, None
 
     def run(self):
+        if OF_OBJECTS or self.r.random() < 0.2:
+            Objects(self, hostile, drawn_pool, ALLOWED).run()
+            return
         if self.r.random() < 0.3:
             for _ in range(8):
                 self.function()
@@ -663,8 +669,10 @@ def main():
     parser.add_argument("--first", type=int, default=0, help="seed of the first case")
     parser.add_argument("--case", type=int, help="run one case here, and say what it does")
     parser.add_argument("--families", nargs="+", choices=sorted(IDS), help="the only ones whose environments are made")
+    parser.add_argument("--objects", action="store_true", help="only assign, copy, change and share objects")
     given = parser.parse_args()
-    again = "python fuzz/fuzz_api.py"
+    OF_OBJECTS[:] = [True] * given.objects
+    again = "python fuzz/fuzz_api.py" + " --objects" * given.objects
     if given.families:
         again += f" --families {' '.join(given.families)}"
         for name in set(IDS) - set(given.families):

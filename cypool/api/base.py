@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -51,7 +52,7 @@ class VectorAPI:
     """
 
     # the argument of `make`, and the engine's word for it
-    autoreset_modes = {"NextStep": "next_step"}
+    autoreset_modes = MappingProxyType({"NextStep": "next_step"})
     has_statistics = True
     # whether `reset` takes `options={"reset_mask": mask}` as Gymnasium has it, and returns (observation, info)
     has_reset_mask = False
@@ -153,6 +154,19 @@ class VectorAPI:
         self._pool.send_reset(masked if ids is None else ids, mask is not None, pairs, options, ids is None)
         for i, s in pairs:
             self._seeds[i] = s
+
+    def _start_instead(self, actions: Any, env_id: ArrayLike | None) -> bool:
+        """Resets environments instead of stepping them, if none of them was ever reset; returns whether it did."""
+        if not self._pool.num_unstarted:
+            return False
+        ids = ids_of(env_id)
+        named = range(self.num_envs) if ids is None else ids.tolist()
+        if not self._pool.unstarted().issuperset(named):
+            return False
+        if len(self._read(actions)) != len(named):
+            raise ValueError(f"actions: expected {len(named)} rows, got shape {np.shape(actions)}")
+        self._start(ids, None)
+        return True
 
     def _drop_early_end(self) -> None:
         """Waits for the step that a rollout has left in flight, and throws it away."""

@@ -69,7 +69,7 @@ class DmPool(VectorAPI, dm_env.Environment):
       called by their place, `_3` and so on.
 
     Autoreset is NEXT_STEP and nothing else, as dm_env has it: the step after `last()` ignores the action and starts
-    an episode. But the first call has to be a reset.
+    an episode, and so does the first step of environments that were never reset.
 
     Which rows a batch holds, and the attributes: see `VectorAPI`.
 
@@ -114,11 +114,18 @@ class DmPool(VectorAPI, dm_env.Environment):
 
     def step(self, action: Any, env_id: ArrayLike | None = None) -> Any:
         """Steps environments and waits for a batch: `send`, then `recv`."""
+        if self._pool.num_unstarted:
+            self.send(action, env_id)
+            return self.recv()
         return super().step(action, env_id)
 
     def send(self, action: Any, env_id: ArrayLike | None = None) -> None:
-        """Sends actions to environments, without waiting; see `VectorAPI.send`."""
-        super().send(action, env_id)
+        """Sends actions to environments, without waiting; see `VectorAPI.send`.
+
+        Environments that were never reset are reset instead, and their actions are ignored.
+        """
+        if not self._start_instead(action, env_id):
+            super().send(action, env_id)
 
     def load(self, state: State, env_id: ArrayLike | None = None) -> Any:
         """Puts environments where `save` found them; returns a time step that is `mid()`. See `VectorAPI.load`."""

@@ -27,6 +27,8 @@ class FrameBuffers:
         spec: Of the environments.
         num_steps: T.
         num_envs: N.
+
+    Thread safety: one thread at a time.
     """
 
     def __init__(self, spec: EnvSpec, num_steps: int, num_envs: int):

@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import gymnasium
@@ -171,7 +172,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
     Thread safety: one thread at a time.
     """
 
-    autoreset_modes = {mode.value: mode.name.lower() for mode in AutoresetMode}
+    autoreset_modes = MappingProxyType({mode.value: mode.name.lower() for mode in AutoresetMode})
     # for adapters: whether the environments write to the arrays of `out` themselves, while a step is made
     fills_out = True
     has_reset_mask = True

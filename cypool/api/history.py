@@ -7,6 +7,7 @@ import json
 import zlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -153,6 +154,7 @@ class History(Observer):
         # the next event begins with an exact state, as the way there is not recorded
         self._gap = False
         self._paused = self._closed = False
+        self._thread = 0  # that has paused the recording
         self._readers: dict[int, Any] = {}
 
     def __len__(self) -> int:
@@ -185,7 +187,7 @@ class History(Observer):
         except RuntimeError:
             # of a file, and the environments were never reset
             before = None
-        self._paused = True
+        self._thread, self._paused = get_ident(), True
         try:
             self.env._load(State.from_bytes(segment.state), None)
             count, position, part = self._replay(segment, step)
@@ -213,7 +215,7 @@ class History(Observer):
         self._at_rest("repeat")
         before = self.env.save()
         ends = [segment.first for segment in self._segments[1:]] + [len(self)]
-        self._paused = True
+        self._thread, self._paused = get_ident(), True
         try:
             there: bytes | None = None
             for segment, end in zip(self._segments, ends, strict=True):
@@ -273,6 +275,8 @@ class History(Observer):
         """Raises a RuntimeError unless the history is open, and the pool at rest."""
         if self._closed:
             raise RuntimeError("the history is closed")
+        if self._paused:
+            raise RuntimeError(f"{name}: the history is in a call already: use it from one thread at a time")
         if self.env._pool.num_pending:
             raise RuntimeError(f"{name}: steps are in flight: call recv() first")
         self._settle()
@@ -330,6 +334,8 @@ class History(Observer):
 
     def _before(self, options: Any) -> None:
         if self._paused:
+            if self._thread != get_ident():
+                raise RuntimeError("the pool's history is in a call already: use both from one thread at a time")
             return
         try:
             encoded(options, [])

@@ -70,6 +70,10 @@ class RolloutBuffers:
         # half the time of a short rollout, and few look at it
         return {} if self._make_info is None else self._make_info()
 
+    def __getstate__(self) -> dict[str, Any]:
+        # infos are made once
+        return {**self.__dict__, "info": self.info, "_make_info": None}
+
     def set_choices(self, action: Any, outputs: Mapping[str, NDArray[Any]]) -> None:
         """Takes the actions that a policy chose, and its other outputs."""
         self.action = action

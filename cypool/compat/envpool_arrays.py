@@ -5,21 +5,28 @@ from typing import Any
 
 import numpy as np
 
-from cypool.spec import Array
+from cypool.spec import Array, Discrete
+
+
+def is_choices(description: Any) -> bool:
+    """Whether a description is a tuple of `Discrete`s, which EnvPool has side by side in one array."""
+    return isinstance(description, tuple) and all(isinstance(part, Discrete) for part in description)
 
 
 def beside(observation: Any) -> Any:
     """Returns the description of an observation, with `Discrete`s of a tuple side by side in one `Array`."""
-    if isinstance(observation, tuple):
+    if is_choices(observation):
         return Array((len(observation),), np.int32, 0, max(part.n for part in observation) - 1)
     return observation
 
 
-def int32(obs: Any) -> Any:
-    """Returns an observation as EnvPool has it: int64 is int32 there, and a tuple is one array."""
-    if isinstance(obs, tuple):
+def int32(obs: Any, description: Any) -> Any:
+    """Returns an observation as EnvPool has it: a `Discrete` is int32 there, and a tuple of them is one array."""
+    if isinstance(obs, dict):
+        return {key: int32(part, description[key]) for key, part in obs.items()}
+    if is_choices(description):
         return np.stack(obs, axis=1, dtype=np.int32)
-    return obs.astype(np.int32) if isinstance(obs, np.ndarray) and obs.dtype == np.int64 else obs
+    return obs.astype(np.int32) if isinstance(description, Discrete) else obs
 
 
 def whole(actions: Any) -> Any:

@@ -51,7 +51,7 @@ class DMEnvPool(EnvPool, DmPool):
     def _format_batch(self, batch: Batch) -> Any:
         step = super()._format_batch(batch)
         obs, ids, _, *own = step.observation
-        obs = int32(obs)
+        obs = int32(obs, self.env_spec.observation)
         state = self._state(ids, Players(**players_of(self.env_spec, ids)),
                             *(obs.values() if isinstance(obs, dict) else (obs,)), *own)
         return step._replace(reward=step.reward.astype(np.float32), discount=step.discount.astype(np.float32),

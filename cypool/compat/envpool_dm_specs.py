@@ -10,7 +10,7 @@ from dm_env import specs
 from cypool.api import dm
 from cypool.api.dm import observed_info, tuple_type
 from cypool.compat.envpool_arrays import beside
-from cypool.spec import Array, Discrete
+from cypool.spec import Array
 
 Players = namedtuple("players", ["env_id"])  # type: ignore[name-match]
 
@@ -31,6 +31,12 @@ def _with_scalars(spec: Any) -> Any:
     return specs.BoundedArray(spec.shape, spec.dtype, low, high, spec.name)
 
 
+def _int32(spec: Any) -> Any:
+    if isinstance(spec, dict):
+        return {key: _int32(part) for key, part in spec.items()}
+    return specs.DiscreteArray(spec.num_values, np.int32, spec.name) if isinstance(spec, specs.DiscreteArray) else spec
+
+
 def state_type(env_spec: Any) -> Any:
     """Returns the named tuple that EnvPool's dm observations are: each part of a dict is a field."""
     observed = env_spec.observation
@@ -40,11 +46,7 @@ def state_type(env_spec: Any) -> Any:
 
 def state_spec(env_spec: Any, num_envs: int) -> Any:
     """Returns the specs of a single environment's row, in the named tuple that `observation` is."""
-    observed = env_spec.observation
-    if isinstance(observed, Discrete):
-        observed = specs.DiscreteArray(observed.n, np.int32, "obs")
-    else:
-        observed = dm_spec_of(beside(observed), "obs")
+    observed = _int32(dm_spec_of(beside(env_spec.observation), "obs"))
     ids = dm_spec_of(Array((), np.int32, 0, num_envs - 1), "env_id")
     return state_type(env_spec)(ids, Players(ids), *(observed.values() if isinstance(observed, dict) else (observed,)),
                                 *(dm_spec_of(description, name)

@@ -1,6 +1,7 @@
 """The functions of EnvPool's interface, from which its modules are made."""
 from __future__ import annotations
 
+import math
 import os
 from types import ModuleType
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 import cypool
 from cypool.compat.envpool_pools import EnvPool, EnvSpec, GymnasiumEnvPool, LegacyEnvPool
 from cypool.making.assembly import make_pool
-from cypool.util.arguments import check_int, check_list
+from cypool.util.arguments import check_float, check_int, check_list
 
 INT32_MAX = np.iinfo(np.int32).max
 # arguments of every environment of EnvPool in addition to max_episode_steps, in the order of its config
@@ -19,6 +20,8 @@ COMMON = {"num_envs": 1, "batch_size": 0, "num_threads": 0, "max_num_players": 1
           "base_path": "", "seed": 42, "env_seed": (), "gym_reset_return_info": True}
 # arguments that may be given, but only with EnvPool's default
 FIXED = {"max_num_players": 1, "from_pixels": False}
+# arguments that say what `render` draws
+RENDER = {"render_env_id": 0, "render_width": 0, "render_height": 0, "render_camera_id": -1}
 
 
 class EnvRegistry:
@@ -49,8 +52,10 @@ def make(task_id: str, env_type: str, *, legacy: bool = False, **kwargs: Any) ->
             i gets `42 + i`; or a sequence of one int per environment, which may be called `env_seed` too.
             `max_episode_steps`: that of the id. `reward_threshold`: that of `spec`. `base_path`: ignored.
             `thread_affinity_offset`: the CPU of the first thread; -1: any. `render_mode`: None or "rgb_array", which
-            are the same. `max_num_players`, `gym_reset_return_info` and some more: only as EnvPool has them by default.
-            And the options of the environment, and `cypool.make`'s `env_options`.
+            are the same. `render_env_id`: whom `render` draws; 0. `render_width`, `render_height`: its pixels; 0, -1:
+            the environment's own. `render_camera_id`: MuJoCo's camera; -1: the default one. `max_num_players`,
+            `gym_reset_return_info` and some more: only as EnvPool has them by default. And the options of the
+            environment, and `cypool.make`'s `env_options`.
 
     Returns:
         A `GymnasiumEnvPool`, a `LegacyEnvPool` or a `DMEnvPool`.
@@ -62,7 +67,7 @@ def make(task_id: str, env_type: str, *, legacy: bool = False, **kwargs: Any) ->
     """
     if env_type not in ("gym", "gymnasium", "dm") or (legacy and env_type == "dm"):
         raise ValueError(f"env_type: expected 'gym', 'gymnasium' or, without legacy, 'dm', got {env_type!r}")
-    common, limits, options = _split(task_id, kwargs, legacy)
+    common, limits, render, options = _split(task_id, kwargs, legacy)
     pool, env_spec, chosen = make_pool(
         task_id, num_envs=common["num_envs"], batch_size=common["batch_size"],
         num_threads=common["num_threads"] or None, seed=common["env_seed"] or common["seed"],
@@ -77,7 +82,7 @@ def make(task_id: str, env_type: str, *, legacy: bool = False, **kwargs: Any) ->
     else:
         api = LegacyEnvPool if legacy else GymnasiumEnvPool
     env = api(pool, env_spec, _config(env_spec, common, limits))
-    env.render_mode = kwargs.get("render_mode")
+    env.render_mode, env._render = kwargs.get("render_mode"), render
     # for pickle, with options that were drawn; the seeds as they were given, for `config`
     env._make_again = _make_again
     env._seeds[:] = chosen.pop("seed")
@@ -107,7 +112,7 @@ def make_dm(task_id: str, **kwargs: Any) -> Any:
 
 def make_spec(task_id: str, **kwargs: Any) -> EnvSpec:
     """Returns the `EnvSpec` of the pool that `make` would make; arguments as there."""
-    common, limits, options = _split(task_id, kwargs, False)
+    common, limits, _, options = _split(task_id, kwargs, False)
     env_spec = cypool.make_spec(task_id, max_episode_steps=limits.get("max_episode_steps"), **options)
     return EnvSpec(env_spec, _config(env_spec, common, limits))
 
@@ -126,7 +131,7 @@ def register(task_id: str, entry_point: Any = None, *class_names: Any, **options
 
 
 def _split(task_id: str, kwargs: dict[str, Any], legacy: bool) -> tuple[Any, ...]:
-    """Checks and returns the common configuration, limits, and options."""
+    """Checks and returns the common configuration, limits, what `render` draws, and options."""
     for name, value in FIXED.items():
         if kwargs.get(name, value) != value:
             raise ValueError(f"{name}: {kwargs[name]!r} is not supported, only {value!r}")
@@ -150,12 +155,21 @@ def _split(task_id: str, kwargs: dict[str, Any], legacy: bool) -> tuple[Any, ...
         if common["env_seed"]:
             raise ValueError("env_seed: expected none with a sequence as seed")
         common["env_seed"], common["seed"] = check_list("seed", common["seed"], "an int or a sequence of ints"), 0
+    render = {name: check_int(name, kwargs.get(name, value), -1, 2**13) for name, value in RENDER.items()}
+    if not 0 <= render["render_env_id"] < num_envs:
+        raise ValueError(f"render_env_id: expected 0 to {num_envs - 1}, got {render['render_env_id']}")
     options = {name: value for name, value in kwargs.items()
-               if not (name in common or name in limits or name in FIXED or name == "render_mode")}
+               if name not in {*common, *limits, *FIXED, *render, "render_mode"}}
+    known = cypool.make_spec(task_id).options
     # EnvPool's Atari always reports it
-    if "ram" in cypool.make_spec(task_id).options:
+    if "ram" in known:
         options.setdefault("ram", True)
-    return common, limits, options
+    if "camera_id" in known:
+        # drawn like that, not resized
+        options.update((name, render[f"render_{name}"]) for name in ("width", "height") if render[f"render_{name}"] > 0)
+        if render["render_camera_id"] >= 0:
+            options["camera_id"] = render["render_camera_id"]
+    return common, limits, render, options
 
 
 def _affinity(offset: int) -> list[int] | None:
@@ -172,6 +186,8 @@ def _config(env_spec: Any, common: dict[str, Any], limits: Any) -> dict[str, Any
               "max_episode_steps": env_spec.max_episode_steps or INT32_MAX}
     if limits["reward_threshold"] is None:
         del limits["reward_threshold"]
+    else:
+        limits["reward_threshold"] = check_float("reward_threshold", limits["reward_threshold"], -math.inf, math.inf)
     return {**common, **dict(sorted(limits.items())), **env_spec.options}
 
 

@@ -16,7 +16,7 @@ from cypool.api.gym import GymPool, as_gym_space
 from cypool.api.gymnasium import GymnasiumPool, space_of
 from cypool.compat.envpool_arrays import beside, int32, whole
 from cypool.spec import Discrete
-from cypool.util.arguments import check_array, check_bool
+from cypool.util.arguments import check_array, check_bool, check_int
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -85,6 +85,8 @@ class EnvPool:
     """
 
     has_reset_mask = False
+    # what `render` draws; set, as the recipe is, by who makes the pool
+    _render: dict[str, int]
 
     def __init__(self, pool: Any, env_spec: Any, config: Any):
         super().__init__(pool, env_spec, "NextStep")
@@ -140,15 +142,8 @@ class EnvPool:
                 batch received last.
         """
         action, env_id = self._unpacked(action, env_id)
-        if self._pool.num_unstarted:
-            ids = ids_of(env_id)
-            named = range(self.num_envs) if ids is None else ids.tolist()
-            if self._pool.unstarted().issuperset(named):
-                if len(self._read(action)) != len(named):
-                    raise ValueError(f"action: expected {len(named)} rows, got shape {np.shape(action)}")
-                self._start(ids, None)
-                return
-        super().send(action, env_id)
+        if not self._start_instead(action, env_id):
+            super().send(action, env_id)
 
     def recv(self, reset: bool = False, return_info: bool = True, *, timeout: float | None = None) -> Any:
         """Waits for a batch.
@@ -192,13 +187,22 @@ class EnvPool:
         """Draws environments: see `cypool.api.base.VectorAPI.render`.
 
         Args:
-            env_ids: Which ones, an integer or several; by default 0.
-            camera_id: None.
+            env_ids: Which ones, an integer or several; by default the `render_env_id` of `make`.
+            camera_id: None, or the `render_camera_id` of `make`; ignored where there are no cameras.
         """
-        if camera_id is not None:
-            raise ValueError(f"camera_id: expected None, got {camera_id!r}")
-        ids = check_array("env_id", 0 if env_ids is None else env_ids, "an integer or several")
-        return VectorAPI.render(cast(VectorAPI, self), np.atleast_1d(ids))
+        camera, width, height = (self._render[f"render_{name}"] for name in ("camera_id", "width", "height"))
+        given = camera if camera_id is None else check_int("camera_id", camera_id, -1, 2**31 - 1)
+        if given != camera and "camera_id" in self.env_spec.options:
+            raise ValueError(f"camera_id: expected None, or {camera}, the render_camera_id of make, got {given}")
+        ids = check_array("env_id", self._render["render_env_id"] if env_ids is None else env_ids,
+                          "an integer or several")
+        frames = VectorAPI.render(cast(VectorAPI, self), np.atleast_1d(ids))
+        rows, columns = frames.shape[1:3]
+        if height > 0 and height != rows:
+            frames = frames[:, np.arange(height) * rows // height]
+        if width > 0 and width != columns:
+            frames = frames[:, :, np.arange(width) * columns // width]
+        return frames
 
     def seed(self, seed: Seed = None) -> None:
         """Does nothing but warn, as EnvPool's."""
@@ -233,7 +237,8 @@ class GymnasiumEnvPool(EnvPool, GymnasiumPool, gymnasium.Env):
 
     def _format_batch(self, batch: Batch) -> Any:
         obs, reward, terminated, truncated, info = super()._format_batch(batch)
-        return int32(obs), reward.astype(np.float32), terminated, truncated, self._with_players(info)
+        obs = int32(obs, self.env_spec.observation)
+        return obs, reward.astype(np.float32), terminated, truncated, self._with_players(info)
 
     def _without_info(self, batch: Any) -> Any:
         return batch[0], batch[4]
@@ -254,7 +259,7 @@ class LegacyEnvPool(EnvPool, GymPool):
 
     def _format_batch(self, batch: Batch) -> Any:
         obs, reward, done, info = super()._format_batch(batch)
-        return int32(obs), reward, done, self._with_players(info)
+        return int32(obs, self.env_spec.observation), reward, done, self._with_players(info)
 
     def _without_info(self, batch: Any) -> Any:
         return batch[0]

@@ -61,8 +61,8 @@ def make_factory_envs(factories: Any, max_episode_steps: int | None, **worker_op
 
 
 def start_workers(factories: Any, id: str, options: Any, limit: Any, preload: Any, *, own_limit: bool = False,
-                  workers: str = "auto", num_workers: int | None = None, start_method: str = "forkserver",
-                  worker_timeout: float | None = None) -> Any:
+                  workers: str = "auto", num_workers: int | None = None,
+                  start_method: str | None = "forkserver", worker_timeout: float | None = None) -> Any:
     """Starts workers with environments.
 
     Args:
@@ -79,6 +79,8 @@ def start_workers(factories: Any, id: str, options: Any, limit: Any, preload: An
     """
     num_envs = len(factories)
     num_workers = num_envs if num_workers is None else min(check_int("num_workers", num_workers, 0, 4096), num_envs)
+    if start_method is None:
+        start_method = "forkserver"
     start_method = check_choice("start_method", start_method, ("forkserver", "spawn"))
     if worker_timeout is not None:
         worker_timeout = check_float("worker_timeout", worker_timeout, 0.001, 1e6)

@@ -100,8 +100,8 @@ def _leaf(space: Any, name: Any) -> Any:
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
     raise ValueError(f"{name}: expected a Box, Discrete, MultiDiscrete or MultiBinary, or for observations a Text, or "
-                     f"a Dict or Tuple of them, got {space}: a wrapper such as gymnasium.wrappers.FlattenObservation "
-                     "may help")
+                     f"a Dict or Tuple of them, got {space}: a wrapper such as gymnasium.wrappers.FlattenObservation, "
+                     "or a gymnasium.ActionWrapper, may help")
 
 
 # arguments of `Pool.ask`: functions of an environment, which run where that is

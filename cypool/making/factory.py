@@ -148,7 +148,7 @@ def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymn
                    max_episode_steps: int | None = None, autoreset_mode: AutoresetMode = "NextStep",
                    episode_statistics: bool = False, workers: Literal["auto", "processes", "threads"] = "auto",
                    num_workers: int | None = None,
-                   start_method: Literal["forkserver", "spawn"] = "forkserver",
+                   start_method: Literal["forkserver", "spawn"] | None = "forkserver",
                    worker_timeout: float | None = None) -> VectorAPI:
     """Makes a batch of environments that are written in Python, one for each function, in workers.
 
@@ -164,8 +164,8 @@ def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymn
             its global lock. An environment that does not return can then not be ended. "auto": processes.
         num_workers: How many, 0 to 4096; by default one for each environment. With fewer, one steps several
             environments in turn. 0: none, the caller's thread steps them.
-        start_method: "forkserver": processes are forked from a fresh interpreter, which imports their modules once;
-            "spawn": each is a fresh interpreter.
+        start_method: "forkserver", or None: processes are forked from a fresh interpreter, which imports their modules
+            once; "spawn": each is a fresh interpreter.
         worker_timeout: Seconds that a step or a reset may take, or a process be stopped; then it is ended and
             another one takes its place. Not with threads. By default any time; `recv(timeout=...)` and Ctrl-C always
             end the waiting.

@@ -375,7 +375,7 @@ def test_render(api, batch_size):
     if api in ENVPOOL:
         for number in -1, 99:
             refused(ValueError, "env_id", lambda number=number: env.render(number), env)
-        refused(ValueError, "camera_id", lambda: env.render(camera_id=1), env)
+        refused(TypeError, "camera_id", lambda: env.render(camera_id="top"), env)
     env.send([0, 0], [2, 1])
     refused(RuntimeError, r"env 2 is in flight|2 envs are in flight", lambda: env.render(**numbers_of(api, [2])), env)
     env.close()

@@ -10,7 +10,7 @@ from pool_arguments import THREADS
 import cypool
 import cypool.compat.envpool as envpool
 
-pytestmark = pytest.mark.families("atari", "dm_control", "mpe2")
+pytestmark = pytest.mark.families("atari", "dm_control", "minigrid", "mpe2")
 
 # as EnvPool 1.2.5 prints them
 SPACES = {
@@ -122,6 +122,44 @@ def test_ram_is_told_unless_one_says_otherwise():
     assert np.array_equal(obs, want)
     assert info["ram"].shape == (2, 128) and np.array_equal(info["ram"], infos["ram"])
     assert "ram" not in envpool.make_gymnasium("Pong-v5", ram=False).reset()[1]
+
+
+def test_choices_in_dicts_are_int32():
+    env = envpool.make_gymnasium("MiniGrid-Empty-5x5-v0", num_envs=2)
+    plain = cypool.make("MiniGrid-Empty-5x5-v0", num_envs=2, seed=42)
+    for (obs, *_), (want, *_) in (env.reset(), plain.reset()), (env.step([0, 1]), plain.step([0, 1])):
+        assert (obs["direction"].dtype, obs["image"].dtype) == (np.int32, np.uint8)
+        assert obs["direction"].tolist() == want["direction"].tolist()
+    with envpool.make_dm("MiniGrid-Empty-5x5-v0") as env:
+        env.observation_spec().direction.validate(env.reset().observation.direction[0])
+
+
+@pytest.mark.families("highway")
+@pytest.mark.parametrize("env_type", ["gymnasium", "dm"])
+def test_tuples_of_arrays_stay_tuples(env_type):
+    parts = [{"type": "Kinematics"}, {"type": "OccupancyGrid"}]
+    env = envpool.make("highway-v0", env_type, num_envs=2,
+                       observation={"type": "TupleObservation", "observation_configs": parts})
+    obs = env.reset().observation.obs if env_type == "dm" else env.reset()[0]
+    assert [part.shape for part in obs] == [(2, 5, 5), (2, 4, 11, 11)]
+
+
+@pytest.mark.parametrize("id", ["Catch-v0", "Breakout-v5"])
+def test_render_has_the_size_and_the_environment_that_make_was_told(id):
+    def drawn(*args, camera_id=None, **kwargs):
+        env = pickle.loads(pickle.dumps(envpool.make_gymnasium(id, num_envs=2, **kwargs)))
+        env.reset()
+        env.step([1, 2])
+        return env.render(*args, camera_id=camera_id)
+
+    first, second = drawn(0), drawn(1)
+    assert not np.array_equal(first, second)
+    assert np.array_equal(drawn(), first) and np.array_equal(drawn(render_env_id=1), second)
+    assert np.array_equal(drawn(render_width=-1, render_height=0, render_camera_id=3, camera_id=7), first)
+    _, height, width, _ = first.shape
+    assert np.array_equal(drawn(render_height=height // 2, render_width=width), first[:, ::2])
+    assert np.array_equal(drawn(render_width=2 * width), first.repeat(2, 2))
+    assert drawn([0, 1], render_width=7, render_height=9).shape == (2, 9, 7, 3)
 
 
 def test_attributes_may_be_assigned():
@@ -282,6 +320,8 @@ def test_arguments():
     ({"env_type": "gim"}, "env_type"),
     ({"env_type": "dm", "legacy": True}, "env_type"),
     ({"task_id": "CartPol-v1"}, "CartPole-v1"),
+    ({"render_width": 2**14}, "render_width: expected -1 to 8192"),
+    ({"render_env_id": 2}, "render_env_id: expected 0 to 1, got 2"),
 ])
 def test_wrong_arguments(kwargs, message):
     with pytest.raises(ValueError, match=message):

@@ -63,6 +63,9 @@ def test_bounds_and_dicts_of_specs_do_not_change():
             bound[0] = 3
         with pytest.raises(ValueError, match="WRITEABLE"):
             bound.flags.writeable = True
+        # NumPy allows it
+        bound.shape, bound.dtype = (2, 1), np.int8
+    assert array == Array((2,), np.float32, 0, 1) and array.low.shape == array.high.shape == (2,)
     spec = EnvSpec({"a": array}, {"x": Discrete(3)}, {"i": Array((), int)})
     for part in (spec.observation, spec.action, spec.info):
         for change in (lambda d: d.update(b=array), lambda d: d.__setitem__("a", 1), lambda d: d.popitem(),

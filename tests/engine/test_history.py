@@ -2,6 +2,7 @@
 import json
 import re
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -339,3 +340,21 @@ def test_options_are_those_that_were_given():
         cell[:] = 1, 3
         env.step(np.zeros((1, 2), np.float32))
         assert np.array_equal(history.seek(1)[0]["desired_goal"], wanted)
+
+
+def test_calls_from_another_thread_while_steps_are_repeated_are_refused():
+    env, twin = (started(cypool.make("CartPole-v1", num_envs=2, seed=0)) for _ in "12")
+    actions, refused = [0, 1], []
+    with cypool.history(env, every=2) as history, ThreadPoolExecutor(1) as other:
+        for _ in range(5):
+            env.step(actions)
+            twin.step(actions)
+
+        def visit(_):
+            for call in (lambda: env.step(actions), env.reset, lambda: history.seek(0)):
+                refused.append(str(other.submit(call).exception()))
+
+        history.repeat(lambda *_: None, visit)
+        assert len(refused) == 15 and all("history is in a call already" in each for each in refused)
+        history.seek(5)
+        assert len(history) == 5 and env.step(actions)[0].tobytes() == twin.step(actions)[0].tobytes()

@@ -1,4 +1,6 @@
 """`rollout` equals as many calls of `step`, bit for bit, and `search` equals `load` and `rollout`."""
+import copy
+import pickle
 import re
 import signal
 import subprocess
@@ -345,3 +347,16 @@ def test_messages_of_search_name_both_axes():
         assert repr(found).startswith("SearchResult(256 sequences, the best reward is ") and len(repr(found)) < 100
         with pytest.raises(ValueError, match=r"expected shape \(T, 4, 1\), T steps of 4 envs"):
             env.rollout(np.zeros((4, 1), np.float32))
+
+
+@pytest.mark.parametrize("options", [{"autoreset_mode": "SameStep"}, {"reward_hook": lambda batch: batch.reward}])
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda made: pickle.loads(pickle.dumps(made))])
+def test_a_copy_of_buffers_has_the_infos(options, copied):
+    env = started(cypool.make("CartPole-v1", num_envs=2, max_episode_steps=3, **options))
+    actions = np.ones((4, 2), int)
+    made, want = env.rollout(actions), env.rollout(actions)
+    again = copied(made)
+    assert made.info.keys() == again.info.keys() == want.info.keys() >= {"env_id", "elapsed_step"}
+    assert again.obs.tobytes() == made.obs.tobytes()
+    # another rollout has others
+    assert env.rollout(actions, out=again).info["elapsed_step"].shape == (4, 2)

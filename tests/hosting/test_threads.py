@@ -228,6 +228,13 @@ def test_processes_by_default():
         assert not threads_of_pools() and env.num_threads == 1
 
 
+def test_none_as_start_method_is_the_default():
+    with cypool.from_factories([Waiter], num_workers=0, start_method=None) as env:
+        assert env.recipe["start_method"] == "forkserver"
+    with cypool.make("gymnasium:CartPole-v1", workers="threads", start_method=None) as env:
+        env.reset()
+
+
 @pytest.mark.usefixtures("brief_close")
 @pytest.mark.parametrize("method", ["step", "reset"])
 def test_close_names_who_is_stuck(method):

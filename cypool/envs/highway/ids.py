@@ -1,4 +1,4 @@
-"""The ids of highway-env."""
+"""The ids of highway-env, and EnvPool's."""
 from __future__ import annotations
 
 from typing import Any
@@ -50,7 +50,12 @@ for _name, _class in (("exit", "Exit"), ("merge", "Merge"), ("merge-generic", "M
                       ("racetrack-oval", "RacetrackOval")):
     IDS |= {f"{_name}-v0": (_class, {}), f"{_name}-v1": (_class, _CONNECTED)}
 _STEPS = {"two-way-v0": 15, "lane-keeping-v0": 200}
+# EnvPool's names of those that it has: HighwayFast-v0, ParkingActionRepeat-v0
+ENVPOOL = {"".join(part[:1].upper() + part[1:] for part in _id.split("-")[:-1]) + _id[-3:]: _id for _id in IDS
+           if (_id[-1] == "0" and "generic" not in _id) or (_id[-1] == "1" and _id.startswith("intersection"))}
 
-for _id, (_class, _options) in IDS.items():
-    register(_id, f"cypool.envs.highway.highway:{_class}", max_episode_steps=_STEPS.get(_id),
+for _id in (*IDS, *ENVPOOL):
+    _named = ENVPOOL.get(_id, _id)
+    _class, _options = IDS[_named]
+    register(_id, f"cypool.envs.highway.highway:{_class}", max_episode_steps=_STEPS.get(_named),
              reference="cypool.envs.highway.reference:make_reference", **_options)

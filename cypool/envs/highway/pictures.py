@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cypool.envs.highway.ids import ENVPOOL
 from cypool.envs.highway.observations import parts_of
 from cypool.envs.highway.specs import config_of
 from cypool.util.lock_guard import LockGuard
@@ -48,7 +49,7 @@ class Painter:
         with warnings.catch_warnings():
             # that there is a newer version
             warnings.simplefilter("ignore")
-            made: Any = gymnasium.make(id, disable_env_checker=True)
+            made: Any = gymnasium.make(ENVPOOL.get(id, id), disable_env_checker=True)
         self.env = made.unwrapped
         # nothing that takes long to place: only the roads are drawn
         few = {"vehicles_count": 0, "initial_vehicle_count": 0, "other_vehicles": 0}

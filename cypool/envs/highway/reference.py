@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium.vector.utils import batch_space
 
 from cypool.envs.common.group_references import GroupReference, GroupReferences
+from cypool.envs.highway.ids import ENVPOOL
 from cypool.envs.highway.pictures import VERSION, need_highway_env
 from cypool.envs.highway.specs import config_of
 
@@ -87,9 +88,10 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
     if "others_collide" in options:
         raise ValueError("others_collide: expected none, as highway-env has ids instead")
     spec = ours.env_spec
-    make = functools.partial(_make, spec.id, options, spec.max_episode_steps)
+    id = ENVPOOL.get(spec.id, spec.id)
+    make = functools.partial(_make, id, options, spec.max_episode_steps)
     theirs = GroupReferences(make, ours.num_envs, ours.metadata["autoreset_mode"])
-    return theirs, f"{spec.id} of highway-env {VERSION}"
+    return theirs, f"{id} of highway-env {VERSION}"
 
 
 def _make(id: str, options: dict[str, Any], limit: int | None) -> Reference:

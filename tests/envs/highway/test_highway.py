@@ -6,10 +6,10 @@ import pytest
 from family_tests import assert_edits_are_harmless, continues, imports_nothing, refuses
 from pool_arguments import MODES
 from state_edits import edited, with_own
-from weights import often_slow
+from weights import often_slow, slow
 
 import cypool
-from cypool.envs.highway.ids import IDS
+from cypool.envs.highway.ids import ENVPOOL, IDS
 from cypool.testing import check_env, check_parity
 
 pytest.importorskip("highway_env")
@@ -53,6 +53,15 @@ def test_parity_through_resets():
         with players(1):
             parity = check_parity(id, num_envs=2, num_steps=25, seeds=[1], autoreset_mode=mode, num_threads=2)
         assert parity.num_terminated > 0
+
+
+@pytest.mark.parametrize("id", ["ParkingActionRepeat-v0", *slow("IntersectionMultiAgent-v1", "UTurn-v0")])
+def test_an_id_of_envpool_equals_highway_env(id):
+    check_parity(id, num_envs=1, num_steps=12, seeds=[0], num_threads=0)
+    env, same = made(id), made(ENVPOOL[id])
+    env.reset()
+    same.reset()
+    assert np.array_equal(env.render(), same.render())
 
 
 def test_parity_of_an_int_weight_without_a_sign_of_zero():

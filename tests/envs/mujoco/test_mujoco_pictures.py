@@ -16,6 +16,7 @@ from gymnasium.wrappers import AddRenderObservation, FrameStackObservation
 from weights import exhaustive, slow
 
 import cypool
+from cypool.compat import envpool
 
 # Gymnasium says so of v4
 pytestmark = pytest.mark.filterwarnings("ignore:.*out of date:DeprecationWarning")
@@ -496,3 +497,15 @@ kept.render()
 print("done")
 """)
     assert done.returncode == 0 and done.stdout == "done\n" and done.stderr == "", done.stderr
+
+
+@draws
+def test_envpools_interface_draws_with_the_size_and_the_camera_that_make_was_told():
+    with envpool.make_gymnasium("HalfCheetah-v5", render_camera_id=0,
+                                **{f"render_{name}": size for name, size in SIZE.items()}) as env:
+        same = cypool.make("HalfCheetah-v5", seed=42, camera_id=0, **SIZE)
+        env.reset()
+        same.reset()
+        assert np.array_equal(env.render(camera_id=0), same.render())
+        with pytest.raises(ValueError, match="^camera_id: expected None, or 0, the render_camera_id of make, got -1"):
+            env.render(camera_id=-1)
