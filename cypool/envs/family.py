@@ -37,6 +37,7 @@ class Family(NamedTuple):
         reference: The packages that it equals, with versions; or a phrase for a model of your own.
         reference_package: The package to import that `check_parity` needs in addition to `package` and Gymnasium.
         parity_mode: The autoreset mode in which `cypool check` and sweeps compare with them.
+        parity_options: Options with which `cypool check` compares where they are None: nothing equals them as they are.
         fidelity: The parts that are equal to them: a phrase for a table.
         data: "module:function" that looks at its data for `cypool doctor`: yields a status, a text and an advice.
         groups: By name: ids that `cypool bench` measures together.
@@ -67,6 +68,7 @@ class Family(NamedTuple):
     reference: str = ""
     reference_package: str = ""
     parity_mode: str = "NextStep"
+    parity_options: Mapping[str, Any] = _NOTHING
     fidelity: str = ""
     data: str = ""
     groups: Mapping[str, tuple[str, ...]] = _NOTHING
@@ -98,6 +100,10 @@ class Family(NamedTuple):
     def has_reference(self) -> bool:
         """Whether the packages are there that its environments are compared with."""
         return self.is_installed and (not self.reference_package or find_spec(self.reference_package) is not None)
+
+    def compared(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns those of `parity_options` that an environment with such options takes."""
+        return {name: value for name, value in self.parity_options.items() if options.get(name, value) is None}
 
     @property
     def needs(self) -> str:

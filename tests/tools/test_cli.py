@@ -136,6 +136,25 @@ def test_check(capsys):
     assert report["holds"] and report["parity"]["seeds"] == [0, 1] and len(report["contract"]["passed"]) == 8
 
 
+@pytest.mark.families("atari")
+@pytest.mark.parametrize("option", [[], ["-o", "preset=None"]])
+def test_check_without_a_preset_compares_with_one(capsys, option):
+    assert main(["check", "Pong-v5", "--only", "parity", "--num-steps", "10", "--seeds", "1", *option]) == 0
+    assert "equals AtariVectorEnv of ale_py 0.12.1 byte for byte with preset='ale': 1 seeds" in capsys.readouterr().out
+    assert main(["info", "Pong-v5"]) == 0
+    assert "`cypool check Pong-v5` compares them byte for byte with preset='ale'" in " ".join(
+        capsys.readouterr().out.split())
+
+
+def test_check_that_compares_nothing_is_no_success(capsys):
+    assert main(["check", "CartPole-v1", "--num-steps", "10", "-o", "precision=fast"]) == 2
+    said = capsys.readouterr()
+    assert "✓ its steps and resets run without the GIL" in said.out
+    assert said.err == ("cypool check: CartPole-v1 was not compared with its reference: precision: expected 'exact', "
+                        "as nothing else equals the reference, got 'fast'; --only contract does without\n")
+    assert main(["check", "CartPole-v1", "--num-steps", "10", "-o", "precision=fast", "--only", "contract"]) == 0
+
+
 def test_check_reports_a_difference(capsys, monkeypatch):
     import cypool.testing
 
@@ -246,7 +265,6 @@ def test_versions_within_bounds():
     (["info", "CartPole-v1", "-o", "precison=fast"], "did you mean precision"),
     (["info", "CartPole-v1", "-o", "precision"], "--option: expected name=value"),
     (["check", "Catch-v0", "--only", "parity"], "registered without a reference"),
-    (["check", "Pong-v5", "--only", "parity"], "without one: cypool check Pong-v5 -o preset=ale"),
     (["check", "Pong-v5", "--only", "parrot"], "--only: expected one of 'parity', 'contract', got 'parrot'"),
     (["info", "Xyzzy-v0"], "no environment 'Xyzzy-v0'; list_all_envs() names all"),
     (["new", "My-Env"], "name: expected one in lower case"),
@@ -551,7 +569,7 @@ def test_a_closed_pipe_ends_the_command_quietly(tmp_path):
                           text=True, cwd=tmp_path) as run:
         run.stdout.close()
         errors = run.stderr.read()
-    assert (run.returncode, errors) == (1, "")
+    assert (run.returncode, errors) == (141, "")
 
 
 @pytest.mark.parametrize("words", [
