@@ -53,7 +53,7 @@ def folder_of_new():
 
 
 def has_room(path, size):
-    """Whether a folder, None for that of temporary files, takes a file of so many bytes. Only writing shows quotas."""
+    """Whether a folder (None: that of temporary files) takes a file of this size, in bytes. Only writes show quotas."""
     try:
         with tempfile.TemporaryFile(dir=path) as file:
             os.posix_fallocate(file.fileno(), 0, size)

@@ -52,8 +52,9 @@ class Family(NamedTuple):
             to an action, and a line that says which keys there are.
         turns: Classes of games of turns, where each key is a step.
         terminal: "module:function" that plays with a keyboard in the terminal instead of a window: takes a pool of one
-            environment, a function that writes, the descriptor of the terminal and a number of steps or None; returns
-            the number of steps and the sum of rewards. A game with turns has the view "single" by default.
+            environment, a function that writes, the descriptor of the terminal, a number of steps or None, and None or
+            a function that takes the observations and returns the actions, instead of keys; returns the number of
+            steps and the sum of rewards. A game with turns has the view "single" by default.
     """
 
     name: str

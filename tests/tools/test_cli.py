@@ -16,7 +16,8 @@ from waiting import LIMIT, wait_until
 from cypool.tools.cli import main
 from cypool.tools.cli.app import completions
 from cypool.tools.cli.doctor import EXAMINATIONS, meets, requirements
-from cypool.tools.cli.info import area_mean, arguments_of, options_with_meanings, unwrapped
+from cypool.tools.cli.info import arguments_of, options_with_meanings, unwrapped
+from cypool.tools.terminal import area_mean
 
 pytestmark = pytest.mark.families("atari", "mujoco")
 VERBS = ("list", "info", "check", "new", "get", "doctor", "bench", "tune", "play")
@@ -278,7 +279,7 @@ def test_versions_within_bounds():
      "--policy: expected MODULE:FUNCTION of a function, got 'nope:f': No module named 'nope'"),
     (["play", "CartPole-v1", "--record", "film"], "--record: expected a film's"),
     (["play", "CartPole-v1", "--record", "film.xyz"],
-     "--record: expected a film's, which ends in .mp4, .gif, .mkv, .mov, .avi, got 'film.xyz'"),
+     "--record: expected a film's, which ends in .mp4, .gif, .png, .mkv, .mov, .avi, got 'film.xyz'"),
     (["play", "CartPole-v1", "--fps", "nan"], "--fps: expected"),
     (["tune", "CartPole"], "did you mean CartPole-v"),
     (["tune", "CartPole-v1", "--for", "learner-ms"], "expected a number behind learner-ms"),
@@ -422,7 +423,7 @@ def test_tune_chooses_the_smallest_that_is_nearly_the_fastest():
     assert in_order([few, some, many, lucky]) == [some, many, few, lucky]
 
 
-@pytest.mark.parametrize("name", ["film.gif", "film.mp4"])
+@pytest.mark.parametrize("name", ["film.gif", "film.mp4", "film.png"])
 def test_play_records(name, tmp_path, capsys):
     pytest.importorskip("imageio")
     assert main(["play", "CartPole-v1", "--record", str(tmp_path / name), "--steps", "5", "--seed", "1"]) == 0
@@ -438,6 +439,19 @@ def test_play_in_a_window(words, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     assert main(["play", "CartPole-v1", "--steps", "5", "--fps", "1000", *words]) == 0
     assert "5 steps, rewards 5" in capsys.readouterr().out
+
+
+@pytest.mark.families("atari")
+def test_play_without_a_display_watches_in_the_terminal(tmp_path):
+    words = ["-m", "cypool", "play", "Pong-v5", "--random", "--steps", "3", "--fps", "1000"]
+    environ = dict.fromkeys(("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER", "NO_COLOR"), "")
+    said = said_at_terminal(words, cwd=tmp_path, COLUMNS="80", LINES="24", **environ).decode()
+    pictures = said.split("\x1b[H")[1:]
+    assert len(pictures) == 3 and "3 steps, rewards 0" in pictures[-1]
+    for picture in pictures:
+        lines = picture.splitlines()
+        assert sum("▀" in line for line in lines) == 22
+        assert {line.count("▀") for line in lines if "▀" in line} == {33}
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from typing import Any
 from cypool.tools.cli.check import with_options
 from cypool.tools.cli.console import Parser, options_of, print_json
 from cypool.tools.cli.list_envs import reference_name
-from cypool.tools.terminal import has_colours, print_table, print_text, styled, width
+from cypool.tools.terminal import has_colours, in_half_blocks, print_table, print_text, styled, width
 from cypool.util.arguments import shown
 
 
@@ -189,25 +189,5 @@ def _draw(id: str, options: dict[str, Any], is_asked_for: bool) -> None:
             raise
         print(styled(f"\nno picture: {error}", "dim"))
         return
-    columns = min(width(), 72)
-    rows = 2 * max(1, round(columns * image.shape[0] / image.shape[1] / 2))
-    small = area_mean(image, rows, columns)
     print()
-    for upper, lower in zip(small[::2].tolist(), small[1::2].tolist(), strict=True):
-        blocks = ["\x1b[38;2;{};{};{};48;2;{};{};{}m▀".format(*above, *below) if has_colours() else "▀"
-                  for above, below in zip(upper, lower, strict=True)]
-        print("".join(blocks) + "\x1b[0m" * has_colours())
-
-
-def area_mean(image: Any, rows: int, columns: int) -> Any:
-    """Returns a picture of another size, uint8 (rows, columns, 3): each pixel is the mean of those in its place."""
-    import numpy as np
-
-    def means(values: Any, count: int) -> Any:
-        edges = np.arange(count) * len(values) // count
-        # a picture smaller than that has some pixels twice
-        return np.stack([values[low:max(high, low + 1)].mean(0)
-                         for low, high in zip(edges, [*edges[1:], len(values)], strict=True)])
-
-    across = means(means(np.asarray(image, np.float64), rows).swapaxes(0, 1), columns)
-    return across.swapaxes(0, 1).round().astype(np.uint8)
+    print(in_half_blocks(image, min(width(), 72)))
