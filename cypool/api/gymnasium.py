@@ -180,6 +180,15 @@ class GymnasiumPool(VectorAPI, VectorEnv):
     keeps_extra_infos = False
     _spec = None
 
+    if not TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Any:
+            if name in ("call", "get_attr", "set_attr"):
+                raise AttributeError(f"{name}: a pool has no Python object for each environment; `info`, `env_spec`, "
+                                     "`save` and `reset(options=...)` read and change what they have",
+                                     name=name, obj=self)
+            # a property that raised, or a name that is nowhere: as without this method
+            return super().__getattribute__(name)
+
     def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str | AutoresetMode):
         super().__init__(pool, spec)
         mode = AutoresetMode(autoreset_mode)

@@ -34,6 +34,7 @@ class Family(NamedTuple):
             get`. It has `is_there`, `is_whole`, `find`, `checked`, `check_machine`, `download` and `LICENCES`.
         distribution: The wheel that has its module, where that is not cypool's own; `extra` brings it.
         extra: The extra of `pyproject.toml` that installs the package, or without one the package that draws pictures.
+        command: What installs the package where an extra would bring what nobody needs.
         reference: The packages that it equals, with versions; or a phrase for a model of your own.
         reference_package: The package to import that `check_parity` needs in addition to `package` and Gymnasium.
         parity_mode: The autoreset mode in which `cypool check` and sweeps compare with them.
@@ -66,6 +67,7 @@ class Family(NamedTuple):
     download: str = ""
     distribution: str = ""
     extra: str = ""
+    command: str = ""
     reference: str = ""
     reference_package: str = ""
     parity_mode: str = "NextStep"
@@ -116,7 +118,7 @@ class Family(NamedTuple):
         """The command that installs the needs of its environments or their pictures; "": they have none."""
         if self.download:
             return f"cypool get {self.name}"
-        return f'pip install "cypool[{self.extra}]"' if self.extra else ""
+        return self.command or (f'pip install "cypool[{self.extra}]"' if self.extra else "")
 
     @property
     def build(self) -> str:

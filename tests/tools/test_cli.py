@@ -88,6 +88,26 @@ def test_info(capsys):
     assert "Gymnasium's CartPole-v1" in said and "▀" * 72 in said
 
 
+@pytest.mark.parametrize(("id", "package"), [
+    pytest.param("CrafterReward-v1", "crafter", marks=pytest.mark.families("crafter")),
+    pytest.param("Pong-v5", "ale_py", marks=pytest.mark.families("atari")),
+    pytest.param("InvertedPendulum-v5", "mujoco", marks=pytest.mark.families("mujoco"))])
+def test_info_without_the_package_of_a_family_says_the_rest(run_forked, id, package):
+    done = run_forked(f"import sys; sys.modules[{package!r}] = None; from cypool.tools.cli import main; "
+                      f"sys.exit(main(['info', {id!r}]))")
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert said.startswith(id) and "spaces not known: " in said and "pip install" in said
+    assert f"`cypool check {id}`" in said and "class cypool.envs." in said
+
+
+@pytest.mark.families("lbf")
+def test_info_leaves_room_for_a_limit_of_the_environments_own(capsys):
+    assert main(["info", "Foraging-8x8-2p-3f-v3"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "step limit the environment's own, if it has one" in said and "time_limit = 50 Steps of an" in said
+
+
 @pytest.mark.families("mujoco")
 def test_info_fits_80_columns(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")

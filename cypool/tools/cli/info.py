@@ -146,7 +146,7 @@ def _show(facts: dict[str, Any], reference: str, compared: str) -> None:
         names = ", ".join(filter(None, facts["environments"]))
         rows.append(("stands for", f"{len(facts['environments'])} environments or a multiple"
                      + (f": {names}" if names else "")))
-    rows.append(("step limit", str(facts["max_episode_steps"] or "none")))
+    rows.append(("step limit", str(facts["max_episode_steps"] or "the environment's own, if it has one")))
     if facts.get("num_players", 1) > 1:
         rows.append(("players", str(facts["num_players"])))
     rows.append(("reference", f"{reference}; `cypool check {facts['id']}` compares them byte for byte{compared}"
