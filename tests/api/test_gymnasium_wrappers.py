@@ -64,5 +64,3 @@ def test_methods_of_environments_that_are_no_objects_say_so(name):
         with pytest.raises(AttributeError, match=f"^{name}: a pool has no Python object for each environment; `info`"):
             getattr(env, name)
         assert not hasattr(env, name)
-        with pytest.raises(AttributeError, match=f"^'GymnasiumPool' object has no attribute '{name}s'"):
-            getattr(env, name + "s")
