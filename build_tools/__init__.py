@@ -31,5 +31,6 @@
 | `CYPOOL_CACHE` | where the cache is; it may be deleted at any time |
 | `CYPOOL_JOBS` | how many compilers run at once |
 
-`CXX`, `CPPFLAGS`, `CXXFLAGS`, `LDFLAGS`, `AR`, `NM`, `OBJCOPY` and pip's `PIP_*` keep their usual meaning.
+`CXX`, `CPPFLAGS`, `CXXFLAGS`, `LDFLAGS`, `AR`, `NM`, `OBJCOPY` and pip's `PIP_*` keep their usual meaning,
+except that `-std=` has none: the sources say which C++ they are.
 """

@@ -1,6 +1,7 @@
 """The cache of a build: cypool's own, loaded by its path, as the package cannot be imported before it is compiled."""
 
 import atexit
+import errno
 import functools
 import os
 import shutil
@@ -15,6 +16,9 @@ _shared = module_from_spec(_spec)
 _spec.loader.exec_module(_shared)
 
 UnsafeCache, digest, native_cpu, publish = _shared.UnsafeCache, _shared.digest, _shared.native_cpu, _shared.publish
+
+# bytes that the files of a build take in the cache
+ROOM = 150 << 20
 
 
 @functools.cache
@@ -34,6 +38,32 @@ def folder():
             if os.environ.get("CYPOOL_CACHE"):
                 raise
             print(f"without a cache: {error}", flush=True)
+    return _temporary()
+
+
+@functools.cache
+def folder_of_new():
+    """Where new files go: the cache folder, or where it has no room, a private temporary one."""
+    path = folder()
+    if has_room(path, ROOM) or not has_room(None, ROOM):
+        return path
+    other = _temporary()
+    print(f"{path} has no room for {ROOM >> 20} MB: new files are in {other} until this build ends", flush=True)
+    return other
+
+
+def has_room(path, size):
+    """Whether a folder (None: that of temporary files) takes a file of this size, in bytes. Only writes show quotas."""
+    try:
+        with tempfile.TemporaryFile(dir=path) as file:
+            os.posix_fallocate(file.fileno(), 0, size)
+    except OSError as error:
+        # ENOENT: the full one is not usable, says tempfile
+        return error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.ENOENT)
+    return True
+
+
+def _temporary():
     path = tempfile.mkdtemp(prefix="cypool-build-")
     atexit.register(shutil.rmtree, path, ignore_errors=True)
     return Path(path)
@@ -41,7 +71,7 @@ def folder():
 
 def get(kind, key, suffix, make):
     """A file of the cache folder; see `get` in cypool/util/cache.py."""
-    return _shared.get(folder(), kind, key, suffix, make)
+    return find(kind, key, suffix) or _shared.get(folder_of_new(), kind, key, suffix, make)
 
 
 def find(kind, key, suffix):
@@ -51,4 +81,4 @@ def find(kind, key, suffix):
 
 def put(kind, key, suffix, make):
     """Makes a file of the cache folder; see `put` in cypool/util/cache.py."""
-    return _shared.put(folder(), kind, key, suffix, make)
+    return _shared.put(folder_of_new(), kind, key, suffix, make)

@@ -48,6 +48,9 @@ INLINING = ("-finline-small-functions", "-findirect-inlining", "-fpartial-inlini
 # the C++ of most modules includes it
 HEADER = Path(__file__).with_name("common.h")
 
+# bytes; a folder with less is full: the largest file, the compiled HEADER, does not fit
+LEAST_ROOM = 80 << 20
+
 
 def extensions(package):
     """Declares one extension module for each .pyx file below a package.
@@ -106,10 +109,17 @@ class BuildExt(build_ext):
 
     def build_extensions(self):
         _lock()
+        if os.environ.get("CC") and not os.environ.get("CXX"):
+            print(f"CC={os.environ['CC']} is not used: all sources are C++. CXX names its compiler", flush=True)
         try:
+            # once for all threads
+            cache.folder_of_new()
             self._build()
-        except (sdist.SourceNotFound, toolchain.CompileError, cache.UnsafeCache, OSError) as error:
-            raise SetupError(str(error)) from None  # setuptools prints the text, without a traceback
+        # setuptools prints the text, without a traceback
+        except (sdist.SourceNotFound, cache.UnsafeCache) as error:
+            raise SetupError(str(error)) from None
+        except (toolchain.CompileError, OSError) as error:
+            raise SetupError(_full_disk() or str(error)) from None
 
     def _build(self):
         folder = Path(self.build_temp).absolute()
@@ -201,6 +211,16 @@ def _lock():
     except OSError as error:
         print(f"{path.absolute()}: {error}; run one build in this folder at a time", flush=True)
     return file
+
+
+def _full_disk():
+    """Says which folder is full, if one is: each tool has other words for that, and many."""
+    for path, remedy in ((Path("build").absolute(), "build a copy of these sources elsewhere"),
+                         (cache.folder_of_new(), "set CYPOOL_CACHE to another folder"),
+                         (Path(os.environ.get("TMPDIR") or "/tmp"), "set TMPDIR to another folder")):
+        if path.is_dir() and not cache.has_room(path, LEAST_ROOM):
+            return f"{path} is full: expected {2 * cache.ROOM >> 20} MB for a build; free them, or {remedy}"
+    return ""
 
 
 def _flags(level):

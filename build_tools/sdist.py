@@ -82,6 +82,7 @@ def find(sdist):
             tried.append(f"{place}: {error}")
             continue
         if _sha256(data) == sdist.sha256:
+            target = cache.folder_of_new() / "sdist" / sdist.filename
             with cache.publish(target) as new:
                 new.write_bytes(data)
             return target

@@ -94,10 +94,15 @@ def words(variable):
 @functools.cache
 def compiler():
     """The C++ compiler's command: `$CXX`, else the one that built Python, else g++ or clang++."""
-    for command in (words("CXX"), shlex.split(sysconfig.get_config_var("CXX") or ""), ["g++"], ["clang++"]):
+    wanted = "CXX: expected the command of a C++20 compiler, such as g++ 11 or clang++ 16,"
+    if given := words("CXX"):
+        if shutil.which(given[0]):
+            return tuple(given)
+        raise CompileError(f"{wanted} got {given[0]!r}, which is no command here")
+    for command in (shlex.split(sysconfig.get_config_var("CXX") or ""), ["g++"], ["clang++"]):
         if command and shutil.which(command[0]):
             return tuple(command)
-    raise CompileError("CXX: expected a C++20 compiler, such as g++ 11 or clang++ 16, found none")
+    raise CompileError(f"{wanted} found none")
 
 
 @functools.cache
@@ -114,8 +119,12 @@ def is_gcc():
 
 
 def all_flags(unit):
-    """The flags of a unit or prefix, and the user's, which come last, so that they win."""
-    return [*unit.flags, *words("CPPFLAGS"), *words("CXXFLAGS"), *words("CYPOOL_CFLAGS")]
+    """The flags of a unit or prefix, and the user's, which come last, so that they win.
+
+    But for the C++ standard of the usual variables: conda's compilers export -std=c++17 for all packages.
+    """
+    usual = [word for word in (*words("CPPFLAGS"), *words("CXXFLAGS")) if not word.startswith("-std=")]
+    return [*unit.flags, *usual, *words("CYPOOL_CFLAGS")]
 
 
 def precompiled(prefix):

@@ -1,26 +1,35 @@
-"""cypool: batches of reinforcement-learning environments, stepped in C++ threads without the GIL.
+"""Batches of reinforcement-learning environments, stepped in C++ threads without the GIL.
 
-The way of the data, and where to read about each station:
+    import cypool
 
-     actions (NumPy / list)                              observations, rewards, flags, info
-          |                                                           ^
-          v                                                           |
-     api/: checks and converts (base.py; gymnasium.py, gym.py, dm.py) |
-          |                                                           |
-          v                                                           |
-     engine/pool.pxi  send --> dispatch --> scheduler --> batch --> recv
-                               shares or    claims rows   rows
-                               ring of ids  on threads    and blocks
-                                               |    ^
-                                               v    |
-                            env.pxd: Env.reset / Env.step, then Env.observe
-                                               ^
-                            envs/: one family each
+    env = cypool.make("Pong-v5", num_envs=64, seed=0)
+    obs, info = env.reset()
+    obs, reward, terminated, truncated, info = env.step(env.action_space.sample())
 
-`make`, in making/factory.py, has assembly.py put a pool together: registration/registry.py finds the environment,
-spec.py describes it. The modules next to this file are those that other packages import; each folder is a feature, or
-private.
+`make` returns a pool, which has Gymnasium's vector API and more: `help(type(env))` lists its methods. `list_all_envs`
+names the environments, and `make_spec` describes one, as does `cypool info ID` in a shell. `cypool doctor` examines the
+installation.
 """
+# The way of the data, and where to read about each station:
+#
+#      actions (NumPy / list)                              observations, rewards, flags, info
+#           |                                                           ^
+#           v                                                           |
+#      api/: checks and converts (base.py; gymnasium.py, gym.py, dm.py) |
+#           |                                                           |
+#           v                                                           |
+#      engine/pool.pxi  send --> dispatch --> scheduler --> batch --> recv
+#                                shares or    claims rows   rows
+#                                ring of ids  on threads    and blocks
+#                                                |    ^
+#                                                v    |
+#                             env.pxd: Env.reset / Env.step, then Env.observe
+#                                                ^
+#                             envs/: one family each
+#
+# `make`, in making/factory.py, has assembly.py put a pool together: registration/registry.py finds the environment,
+# spec.py describes it. The modules next to this file are those that other packages import; each folder is a feature, or
+# private.
 from __future__ import annotations
 
 import os
@@ -29,8 +38,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if find_spec("cypool.env") is None:
-    raise ImportError(f"{os.path.dirname(__file__)} is cypool's source, not compiled: leave this folder to import the "
-                      'installed cypool, or compile in place with: pip install -e .')
+    raise ImportError(f"{os.path.dirname(__file__)} is cypool's source, not compiled. To import the installed cypool, "
+                      'start Python in another folder: cd .. (or compile in place: pip install -e .)')
 
 from cypool.api.conversions import add_conversion
 from cypool.errors import ClosedError, CompileError, EnvError, WorkerError
@@ -95,12 +104,18 @@ if not TYPE_CHECKING:
         **dict.fromkeys(("Difference", "History", "first_difference", "history", "load_history"), "api.history"),
     }
 
+    _SUBMODULES = ("testing", "tools")
+
+    def __dir__() -> list[str]:
+        # what is public, used before or not
+        return [*__all__, "__version__", *_SUBMODULES]
+
     def __getattr__(name: str) -> Any:
         if name in _MODULES:
             return getattr(import_module(f"cypool.{_MODULES[name]}"), name)
         if name == "__version__":
             version = globals()[name] = import_module("cypool.util.version").version()
             return version
-        if name in ("testing", "tools"):
+        if name in _SUBMODULES:
             return import_module(f"cypool.{name}")
         raise AttributeError(f"module 'cypool' has no attribute {name!r}")

@@ -261,7 +261,7 @@ def take_picture(id: str, folder: Path) -> str | None:
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
         draw(id, kept)
-    if not kept.stat().st_size:
+    if not kept.exists() or not kept.stat().st_size:
         return None
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(kept, folder / name)
@@ -269,11 +269,10 @@ def take_picture(id: str, folder: Path) -> str | None:
 
 
 def draw(id: str, file: Path) -> None:
-    """Writes the picture of an environment, or an empty file if there is no way or the picture shows nothing."""
+    """Writes the picture of an environment; an empty file if it shows nothing, none if it cannot be drawn now."""
     import numpy as np
     from PIL import Image
 
-    file.write_bytes(b"")
     try:
         with cypool.make(id, num_envs=1, num_threads=0, seed=1, render_mode="rgb_array") as env:
             env.action_space.seed(1)
@@ -289,5 +288,6 @@ def draw(id: str, file: Path) -> None:
     image = image.resize((WIDTH, round(image.height * WIDTH / image.width)), Image.Resampling.LANCZOS)
     # the same in each column: a camera in front of a wall, or a dark screen
     if np.ptp(np.asarray(image).astype(int), axis=1).max() < CONTRAST:
-        return
-    image.save(file, quality=80)
+        file.touch()
+    else:
+        image.save(file, quality=80)

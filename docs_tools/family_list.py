@@ -18,7 +18,7 @@ def item(family: Family) -> str:
     said = [f"- **[{family.title}]({family.name}.md)**: {family.description}."]
     if family.reference:
         said.append(f"Reference: {family.reference}. Equal: {family.fidelity}.")
-    if family.download:
+    if family.download or family.command:
         said.append(f"To run: `{family.install}`.")
     if family.extra:
         said.append(f"To {'run' if family.package else 'draw'}: `cypool[{family.extra}]`.")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import gymnasium
 import numpy as np
@@ -137,6 +137,18 @@ def _dicts_of(options: Any, count: int) -> list[dict[str, Any] | None]:
     return rows
 
 
+class _Missing:
+    """A method of Gymnasium's vectors that a pool does not have: the error says why."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: type | None = None) -> NoReturn:
+        raise AttributeError(f"{self._name}: a pool has no Python object for each environment; `info`, `env_spec`, "
+                             "`save` and `reset(options=...)` read and change what they have",
+                             name=self._name, obj=instance)
+
+
 class GymnasiumPool(VectorAPI, VectorEnv):
     """A batch of environments with Gymnasium's vector API, and with `send` / `recv`.
 
@@ -180,6 +192,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
     # of Gymnasium's environments; else they are merged into info
     keeps_extra_infos = False
     _spec = None
+    call, get_attr, set_attr = _Missing(), _Missing(), _Missing()
 
     def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str | AutoresetMode):
         super().__init__(pool, spec)

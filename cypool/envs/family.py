@@ -34,9 +34,11 @@ class Family(NamedTuple):
             get`. It has `is_there`, `is_whole`, `find`, `checked`, `check_machine`, `download` and `LICENCES`.
         distribution: The wheel that has its module, where that is not cypool's own; `extra` brings it.
         extra: The extra of `pyproject.toml` that installs the package, or without one the package that draws pictures.
+        command: What installs the package where an extra would bring what nobody needs.
         reference: The packages that it equals, with versions; or a phrase for a model of your own.
         reference_package: The package to import that `check_parity` needs in addition to `package` and Gymnasium.
         parity_mode: The autoreset mode in which `cypool check` and sweeps compare with them.
+        parity_options: Options with which `cypool check` compares where they are None: nothing equals them as they are.
         fidelity: The parts that are equal to them: a phrase for a table.
         data: "module:function" that looks at its data for `cypool doctor`: yields a status, a text and an advice.
         groups: By name: ids that `cypool bench` measures together.
@@ -51,8 +53,9 @@ class Family(NamedTuple):
             to an action, and a line that says which keys there are.
         turns: Classes of games of turns, where each key is a step.
         terminal: "module:function" that plays with a keyboard in the terminal instead of a window: takes a pool of one
-            environment, a function that writes, the descriptor of the terminal and a number of steps or None; returns
-            the number of steps and the sum of rewards. A game with turns has the view "single" by default.
+            environment, a function that writes, the descriptor of the terminal, a number of steps or None, and None or
+            a function that takes the observations and returns the actions, instead of keys; returns the number of
+            steps and the sum of rewards. A game with turns has the view "single" by default.
     """
 
     name: str
@@ -64,9 +67,11 @@ class Family(NamedTuple):
     download: str = ""
     distribution: str = ""
     extra: str = ""
+    command: str = ""
     reference: str = ""
     reference_package: str = ""
     parity_mode: str = "NextStep"
+    parity_options: Mapping[str, Any] = _NOTHING
     fidelity: str = ""
     data: str = ""
     groups: Mapping[str, tuple[str, ...]] = _NOTHING
@@ -99,6 +104,10 @@ class Family(NamedTuple):
         """Whether the packages are there that its environments are compared with."""
         return self.is_installed and (not self.reference_package or find_spec(self.reference_package) is not None)
 
+    def compared(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns those of `parity_options` that an environment with such options takes."""
+        return {name: value for name, value in self.parity_options.items() if options.get(name, value) is None}
+
     @property
     def needs(self) -> str:
         """The name of the package, or of the download, that its environments need; "": they need nothing."""
@@ -109,7 +118,7 @@ class Family(NamedTuple):
         """The command that installs the needs of its environments or their pictures; "": they have none."""
         if self.download:
             return f"cypool get {self.name}"
-        return f'pip install "cypool[{self.extra}]"' if self.extra else ""
+        return self.command or (f'pip install "cypool[{self.extra}]"' if self.extra else "")
 
     @property
     def build(self) -> str:

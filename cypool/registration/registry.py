@@ -293,7 +293,7 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
                         f"{shown(cls)}")
     if not callable(getattr(cls, "describe", None)):
         raise TypeError(f"{entry.entry_point}: expected a class with a static method describe, got {shown(cls)}")
-    defaults, takes_more = _options_of(cls)
+    defaults, takes_more = options_of_class(cls)
     for given in (registered, options):
         for option in given:
             if option not in defaults and not takes_more:
@@ -325,7 +325,7 @@ def _check_at_hand(entry: Entry) -> None:
     cls = getattr(sys.modules.get(module), name, None)
     # `is_env` imports NumPy
     if cls is not None and entry.expand is None and is_env(cls) and callable(getattr(cls, "describe", None)):
-        _check_defaults(f"{entry.entry_point}.describe", _options_of(cls)[0], entry.options)
+        _check_defaults(f"{entry.entry_point}.describe", options_of_class(cls)[0], entry.options)
 
 
 def _check_defaults(describe: str, defaults: dict[str, Any], registered: dict[str, Any]) -> None:
@@ -468,7 +468,7 @@ def _import_plugins(namespace: str | None) -> tuple[int, list[ImportError]]:
     return found, failed
 
 
-def _options_of(cls: Any) -> tuple[dict[str, Any], bool]:
+def options_of_class(cls: Any) -> tuple[dict[str, Any], bool]:
     """Returns the options of a class, and whether its `describe` takes others, too, and checks them."""
     # a describe with ** has the options of its base class's too
     options: dict[str, Any] = {}

@@ -79,6 +79,32 @@ def print_table(rows: Sequence[Sequence[Cell]], *, heading: Sequence[str] = (), 
             print(" " * left + styled(other, style))
 
 
+def in_half_blocks(image: Any, columns: int) -> str:
+    """Returns a picture, uint8 (height, width, 3), as lines of this number of characters: two pixels each."""
+    rows = 2 * max(1, round(columns * image.shape[0] / image.shape[1] / 2))
+    small = area_mean(image, rows, columns)
+    lines = []
+    for upper, lower in zip(small[::2].tolist(), small[1::2].tolist(), strict=True):
+        blocks = ["\x1b[38;2;{};{};{};48;2;{};{};{}m▀".format(*above, *below) if has_colours() else "▀"
+                  for above, below in zip(upper, lower, strict=True)]
+        lines.append("".join(blocks) + "\x1b[0m" * has_colours())
+    return "\n".join(lines)
+
+
+def area_mean(image: Any, rows: int, columns: int) -> Any:
+    """Returns a picture of another size, uint8 (rows, columns, 3): each pixel is the mean of those in its place."""
+    import numpy as np
+
+    def means(values: Any, count: int) -> Any:
+        edges = np.arange(count) * len(values) // count
+        # a picture smaller than that has some pixels twice
+        return np.stack([values[low:max(high, low + 1)].mean(0)
+                         for low, high in zip(edges, [*edges[1:], len(values)], strict=True)])
+
+    across = means(means(np.asarray(image, np.float64), rows).swapaxes(0, 1), columns)
+    return across.swapaxes(0, 1).round().astype(np.uint8)
+
+
 class Progress:
     """A line on stderr that shows how far something is, as long as the context lasts; only in a terminal."""
 

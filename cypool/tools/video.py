@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 # the endings of films
-FORMATS = (".mp4", ".gif", ".mkv", ".mov", ".avi")
+FORMATS = (".mp4", ".gif", ".png", ".mkv", ".mov", ".avi")
 
 
 def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = None,
@@ -30,7 +30,8 @@ def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = N
 
     Args:
         env: A synchronous pool of the Gymnasium API whose environments can be drawn.
-        path: Where to, such as "out.mp4" or "out.gif"; the ending says the format, one of `FORMATS`.
+        path: Where to, such as "out.mp4" or "out.gif"; the ending says the format, one of `FORMATS`. A PNG is animated,
+            and lossless; its pictures are in memory until it is written.
         actions: A function from the observation of all environments to their actions; by default chosen at random.
         num_steps: How many steps; the film has one picture more.
         env_id: Integers, shape (k,): which environments to show; all by default.
@@ -126,11 +127,15 @@ class VideoWriter:
             import imageio.v2 as imageio
         except ImportError as error:
             raise ImportError('record: expected imageio, which is not there: pip install "cypool[video]"') from error
-        gif = path.endswith(".gif")
+        self._writer: Any
         try:
-            # no size of a picture is changed to one that old players prefer
-            self._writer = (imageio.get_writer(path, duration=1000 / fps, loop=0) if gif
-                            else imageio.get_writer(path, fps=fps, macro_block_size=2))
+            if path.endswith(".png"):
+                self._writer = _Png(path, fps)
+            elif path.endswith(".gif"):
+                self._writer = imageio.get_writer(path, duration=1000 / fps, loop=0)
+            else:
+                # no size of a picture is changed to one that old players prefer
+                self._writer = imageio.get_writer(path, fps=fps, macro_block_size=2)
         except ValueError as error:
             raise ValueError(f"path: expected a film's, such as out.mp4 or out.gif, got {path!r}: {error}") from error
 
@@ -143,3 +148,22 @@ class VideoWriter:
 
     def __exit__(self, *_: object) -> None:
         self._writer.close()
+
+
+class _Png:
+    """An animated PNG, which imageio has no writer for."""
+
+    def __init__(self, path: str, fps: float):
+        self._pictures: list[Any] = []
+        self._file, self._fps = open(path, "wb"), fps
+
+    def append_data(self, picture: NDArray[np.uint8]) -> None:
+        from PIL import Image  # imageio needs it, too
+
+        self._pictures.append(Image.fromarray(picture))
+
+    def close(self) -> None:
+        with self._file as file:
+            if self._pictures:
+                first, *others = self._pictures
+                first.save(file, "PNG", save_all=True, append_images=others, duration=1000 / self._fps, loop=0)

@@ -274,8 +274,8 @@ setup(name="small", packages=["cypool"], ext_modules=extensions("cypool"),
       cmdclass={"build_ext": BuildExt, "build_py": BuildPy})
 """)
 
-    def start(*arguments):
-        return subprocess.Popen([sys.executable, "setup.py", "-q", *arguments], cwd=top, text=True,
+    def start(*arguments, before=()):
+        return subprocess.Popen([*before, sys.executable, "setup.py", "-q", *arguments], cwd=top, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     return top, start
@@ -296,6 +296,29 @@ def test_a_build_waits_for_another(checkout):
     assert len(list(top.rglob("*.so"))) == 1
 
 
+def test_a_build_on_a_full_disk_is_one_sentence(checkout):
+    """A limit of the size of files stands for the disk: writing more fails in the same way."""
+    top, start = checkout
+    said, _ = (process := start("build", before=("sh", "-c", 'ulimit -f 2000 && exec "$@"', "sh"))).communicate(
+        timeout=300)
+    assert process.returncode == 1
+    assert said == (f"error: {top / 'build'} is full: expected 300 MB for a build; free them, or build a copy of these "
+                    "sources elsewhere\n")
+
+
+def test_a_build_with_a_full_cache_takes_a_temporary_folder(checkout, tmp_path, monkeypatch):
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = ("unshare", "-Urm", "sh", "-c", f'mount -t tmpfs -o size=9M,mode=755 small "{small}" && exec "$@"', "sh")
+    if not shutil.which("unshare") or subprocess.run([*mount, "true"], capture_output=True, timeout=300).returncode:
+        pytest.skip("no file system can be mounted here")
+    monkeypatch.setenv("CYPOOL_CACHE", str(small))
+    top, start = checkout
+    said, _ = (process := start("build", before=mount)).communicate(timeout=300)
+    assert process.returncode == 0 and said.startswith(f"{small} has no room for 150 MB: new files are in "), said
+    assert len(list(top.rglob("*.so"))) == 1
+
+
 @pytest.mark.slow
 def test_two_builds_in_one_checkout(checkout):
     top, start = checkout
@@ -306,6 +329,31 @@ def test_two_builds_in_one_checkout(checkout):
     for k in range(2):
         (wheel,) = (top / f"dist{k}").iterdir()
         assert [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so")]
+
+
+@pytest.mark.parametrize("standard", ["c++17", "gnu++17"])
+def test_cxxflags_with_an_older_standard_leave_ours(build_tools, tmp_path, monkeypatch, standard):
+    """The flags that conda's compilers export."""
+    conda = f"-fvisibility-inlines-hidden -std={standard} -fmessage-length=0 -ftree-vectorize -fPIC -fno-plt -O2"
+    monkeypatch.setenv("CXXFLAGS", conda)
+    source = tmp_path / "new.cpp"
+    source.write_text("#include <concepts>\nstatic_assert(std::integral<int>);\n")
+    unit = build_tools.toolchain.Unit(source, build_tools.commands.FLAGS, ())
+    assert "-fno-plt" in build_tools.toolchain.all_flags(unit)
+    assert build_tools.toolchain.compile_unit(unit)[0].stat().st_size
+
+
+def test_a_compiler_that_is_not_there_is_named(checkout, monkeypatch):
+    _, start = checkout
+    monkeypatch.setenv("CXX", "no-such-compiler -m64")
+    said, _ = (process := start("build")).communicate(timeout=300)
+    assert process.returncode == 1 and said == (
+        "error: CXX: expected the command of a C++20 compiler, such as g++ 11 or clang++ 16, got 'no-such-compiler', "
+        "which is no command here\n")
+    monkeypatch.delenv("CXX")
+    monkeypatch.setenv("CC", "no-such-compiler")
+    said, _ = (process := start("build")).communicate(timeout=300)
+    assert process.returncode == 0 and said.startswith("CC=no-such-compiler is not used: all sources are C++."), said
 
 
 def test_compile_error_shows_command_and_reason(build_tools, folder):

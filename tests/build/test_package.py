@@ -98,7 +98,27 @@ def test_the_uncompiled_source_says_so(run_python, tmp_path):
     source = Path(cypool.__file__).read_text()
     (tmp_path / "cypool" / "__init__.py").write_text(source)
     done = run_python("import cypool", cwd=tmp_path)
-    assert "not compiled: leave this folder" in done.stderr
+    assert "is cypool's source, not compiled. To import the installed cypool, start Python in another" in done.stderr
+
+
+@pytest.mark.skipif(not (ROOT / "README.md").is_file(), reason="there is no README in this tree")
+def test_the_first_lines_of_the_readme_run_where_it_leaves_the_reader(run_python):
+    text = (ROOT / "README.md").read_text()
+    commands, snippet = re.search(r"```\n(.*?)```.*?```python\n(.*?)```", text, re.DOTALL).groups()
+    *_, install, leave = commands.splitlines()
+    assert install.startswith("pip install ") and leave.startswith("cd ")
+    assert not run_python(snippet, cwd=ROOT / leave.removeprefix("cd ")).stderr
+
+
+def test_dir_has_what_is_public_before_it_is_used(run_python):
+    done = run_python("import cypool; print(set(dir(cypool)) ^ set(cypool.__all__))")
+    assert eval(done.stdout) == {"__version__", "testing", "tools"}
+
+
+def test_help_is_for_users(run_python):
+    done = run_python("import pydoc, cypool; print(pydoc.plain(pydoc.render_doc(cypool)))")
+    assert "class TreeSearch" in done.stdout and "make(id: " in done.stdout
+    assert "scheduler" not in done.stdout.partition("PACKAGE CONTENTS")[0] and not done.stderr
 
 
 def test_lower_bounds_are_those_that_ci_installs():

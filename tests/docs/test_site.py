@@ -167,6 +167,19 @@ def test_pictures_are_used_again(tool, tmp_path, monkeypatch):
 
 
 @pytest.mark.families("classic_control")
+def test_a_picture_that_cannot_be_drawn_is_tried_again(tool, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("pygame")
+    pytest.importorskip("PIL")
+    module = tool("catalogue")
+    monkeypatch.setattr(module, "PICTURES", tmp_path / "kept")
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "pygame", None)
+        assert module.take_picture("CartPole-v1", tmp_path) is None
+    assert "catalogue: no picture of CartPole-v1: ImportError" in capsys.readouterr().err
+    assert module.take_picture("CartPole-v1", tmp_path) == "CartPole-v1.webp"
+
+
+@pytest.mark.families("classic_control")
 def test_pictures_that_show_nothing(tool, tmp_path, monkeypatch):
     pytest.importorskip("PIL")
     module = tool("catalogue")

@@ -16,7 +16,8 @@ from waiting import LIMIT, wait_until
 from cypool.tools.cli import main
 from cypool.tools.cli.app import completions
 from cypool.tools.cli.doctor import EXAMINATIONS, meets, requirements
-from cypool.tools.cli.info import area_mean, arguments_of, options_with_meanings, unwrapped
+from cypool.tools.cli.info import arguments_of, options_with_meanings, unwrapped
+from cypool.tools.terminal import area_mean
 
 pytestmark = pytest.mark.families("atari", "mujoco")
 VERBS = ("list", "info", "check", "new", "get", "doctor", "bench", "tune", "play")
@@ -87,6 +88,26 @@ def test_info(capsys):
     assert "Gymnasium's CartPole-v1" in said and "▀" * 72 in said
 
 
+@pytest.mark.parametrize(("id", "package"), [
+    pytest.param("CrafterReward-v1", "crafter", marks=pytest.mark.families("crafter")),
+    pytest.param("Pong-v5", "ale_py", marks=pytest.mark.families("atari")),
+    pytest.param("InvertedPendulum-v5", "mujoco", marks=pytest.mark.families("mujoco"))])
+def test_info_without_the_package_of_a_family_says_the_rest(run_forked, id, package):
+    done = run_forked(f"import sys; sys.modules[{package!r}] = None; from cypool.tools.cli import main; "
+                      f"sys.exit(main(['info', {id!r}]))")
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert said.startswith(id) and "spaces not known: " in said and "pip install" in said
+    assert f"`cypool check {id}`" in said and "class cypool.envs." in said
+
+
+@pytest.mark.families("lbf")
+def test_info_leaves_room_for_a_limit_of_the_environments_own(capsys):
+    assert main(["info", "Foraging-8x8-2p-3f-v3"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "step limit the environment's own, if it has one" in said and "time_limit = 50 Steps of an" in said
+
+
 @pytest.mark.families("mujoco")
 def test_info_fits_80_columns(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
@@ -134,6 +155,25 @@ def test_check(capsys):
     assert main(["check", "CartPole-v1", "--num-steps", "20", "--seeds", "2", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["holds"] and report["parity"]["seeds"] == [0, 1] and len(report["contract"]["passed"]) == 8
+
+
+@pytest.mark.families("atari")
+@pytest.mark.parametrize("option", [[], ["-o", "preset=None"]])
+def test_check_without_a_preset_compares_with_one(capsys, option):
+    assert main(["check", "Pong-v5", "--only", "parity", "--num-steps", "10", "--seeds", "1", *option]) == 0
+    assert "equals AtariVectorEnv of ale_py 0.12.1 byte for byte with preset='ale': 1 seeds" in capsys.readouterr().out
+    assert main(["info", "Pong-v5"]) == 0
+    assert "`cypool check Pong-v5` compares them byte for byte with preset='ale'" in " ".join(
+        capsys.readouterr().out.split())
+
+
+def test_check_that_compares_nothing_is_no_success(capsys):
+    assert main(["check", "CartPole-v1", "--num-steps", "10", "-o", "precision=fast"]) == 2
+    said = capsys.readouterr()
+    assert "✓ its steps and resets run without the GIL" in said.out
+    assert said.err == ("cypool check: CartPole-v1 was not compared with its reference: precision: expected 'exact', "
+                        "as nothing else equals the reference, got 'fast'; --only contract does without\n")
+    assert main(["check", "CartPole-v1", "--num-steps", "10", "-o", "precision=fast", "--only", "contract"]) == 0
 
 
 def test_check_reports_a_difference(capsys, monkeypatch):
@@ -246,7 +286,6 @@ def test_versions_within_bounds():
     (["info", "CartPole-v1", "-o", "precison=fast"], "did you mean precision"),
     (["info", "CartPole-v1", "-o", "precision"], "--option: expected name=value"),
     (["check", "Catch-v0", "--only", "parity"], "registered without a reference"),
-    (["check", "Pong-v5", "--only", "parity"], "without one: cypool check Pong-v5 -o preset=ale"),
     (["check", "Pong-v5", "--only", "parrot"], "--only: expected one of 'parity', 'contract', got 'parrot'"),
     (["info", "Xyzzy-v0"], "no environment 'Xyzzy-v0'; list_all_envs() names all"),
     (["new", "My-Env"], "name: expected one in lower case"),
@@ -260,7 +299,7 @@ def test_versions_within_bounds():
      "--policy: expected MODULE:FUNCTION of a function, got 'nope:f': No module named 'nope'"),
     (["play", "CartPole-v1", "--record", "film"], "--record: expected a film's"),
     (["play", "CartPole-v1", "--record", "film.xyz"],
-     "--record: expected a film's, which ends in .mp4, .gif, .mkv, .mov, .avi, got 'film.xyz'"),
+     "--record: expected a film's, which ends in .mp4, .gif, .png, .mkv, .mov, .avi, got 'film.xyz'"),
     (["play", "CartPole-v1", "--fps", "nan"], "--fps: expected"),
     (["tune", "CartPole"], "did you mean CartPole-v"),
     (["tune", "CartPole-v1", "--for", "learner-ms"], "expected a number behind learner-ms"),
@@ -404,7 +443,7 @@ def test_tune_chooses_the_smallest_that_is_nearly_the_fastest():
     assert in_order([few, some, many, lucky]) == [some, many, few, lucky]
 
 
-@pytest.mark.parametrize("name", ["film.gif", "film.mp4"])
+@pytest.mark.parametrize("name", ["film.gif", "film.mp4", "film.png"])
 def test_play_records(name, tmp_path, capsys):
     pytest.importorskip("imageio")
     assert main(["play", "CartPole-v1", "--record", str(tmp_path / name), "--steps", "5", "--seed", "1"]) == 0
@@ -420,6 +459,19 @@ def test_play_in_a_window(words, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     assert main(["play", "CartPole-v1", "--steps", "5", "--fps", "1000", *words]) == 0
     assert "5 steps, rewards 5" in capsys.readouterr().out
+
+
+@pytest.mark.families("atari")
+def test_play_without_a_display_watches_in_the_terminal(tmp_path):
+    words = ["-m", "cypool", "play", "Pong-v5", "--random", "--steps", "3", "--fps", "1000"]
+    environ = dict.fromkeys(("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER", "NO_COLOR"), "")
+    said = said_at_terminal(words, cwd=tmp_path, COLUMNS="80", LINES="24", **environ).decode()
+    pictures = said.split("\x1b[H")[1:]
+    assert len(pictures) == 3 and "3 steps, rewards 0" in pictures[-1]
+    for picture in pictures:
+        lines = picture.splitlines()
+        assert sum("▀" in line for line in lines) == 22
+        assert {line.count("▀") for line in lines if "▀" in line} == {33}
 
 
 @pytest.fixture
@@ -551,7 +603,7 @@ def test_a_closed_pipe_ends_the_command_quietly(tmp_path):
                           text=True, cwd=tmp_path) as run:
         run.stdout.close()
         errors = run.stderr.read()
-    assert (run.returncode, errors) == (1, "")
+    assert (run.returncode, errors) == (141, "")
 
 
 @pytest.mark.parametrize("words", [

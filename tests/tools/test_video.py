@@ -4,6 +4,7 @@ import gc
 import imageio.v2 as imageio
 import numpy as np
 import pytest
+from PIL import Image
 
 import cypool
 from cypool.tools.video import tiled
@@ -42,6 +43,23 @@ def test_mp4_of_some(tmp_path):
         film = list(reader.iter_data())
     assert len(film) == 4 and film[0].shape == (210, 320, 3)
     env.close()
+
+
+def test_png_has_every_picture_unchanged(tmp_path):
+    env, twin = (cypool.make("Pong-v5", num_envs=2, seed=0) for _ in "12")
+    cypool.record(env, tmp_path / "out.png", actions=lambda obs: [2, 3], num_steps=4, fps=20)
+    twin.reset()
+    with Image.open(tmp_path / "out.png") as film:
+        shown = []
+        for number in range(film.n_frames):
+            film.seek(number)
+            # equal ones become one that is shown for longer
+            shown += [np.asarray(film.convert("RGB"))] * round(film.info["duration"] / 50)
+    assert len(shown) == 5
+    for number, picture in enumerate(shown):
+        if number:
+            twin.step([2, 3])
+        assert (picture == tiled(twin.render())).all()
 
 
 def test_grid():

@@ -14,6 +14,7 @@ FAMILY = Family(
     distribution="cypool-atari",
     extra="atari",
     reference="ale_py 0.12.1, Gymnasium 1.4 or EnvPool 1.2.5, as the preset says",
+    parity_options={"preset": "ale"},  # whose package the extra installs
     fidelity="everything, with a preset",
     smoke_ids=("Pong-v5", "ALE/Breakout-v5"),
     data="cypool.envs.atari.roms:examine",

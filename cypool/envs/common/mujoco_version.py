@@ -11,6 +11,8 @@ from cypool.util.packages import folder_of
 COMPARED = ("3.3.0", "3.3.7", "3.9.0", "3.11.0", "3.12.0", "3.14.0", "3.17.0", "4.0.1")
 # as pyproject.toml has it
 _INSTALL = 'pip install "mujoco>=3.3.0,!=4.0.0,<4.1"'
+# pip does not remove the distributions that only mujoco 4 has
+_REPLACE = f"pip uninstall -y mujoco mujoco-core mujoco-studio && {_INSTALL}"
 
 
 def find() -> tuple[Path, str]:
@@ -31,15 +33,14 @@ def find() -> tuple[Path, str]:
                           f"{_INSTALL}", name="mujoco")
     if len(libraries) > 1:
         raise ImportError(f"MuJoCo's environments: expected one library, found {libraries[0].name} and "
-                          f"{libraries[1].name} in {folder}: pip uninstall mujoco mujoco-core, then {_INSTALL}",
-                          name="mujoco")
+                          f"{libraries[1].name} in {folder}: {_REPLACE}", name="mujoco")
     version = libraries[0].name.removeprefix("libmujoco.so.")
     if _order(version) < _order(COMPARED[0]):
         raise ImportError(f"MuJoCo's environments: expected mujoco {COMPARED[0]} or later, found {version}: {_INSTALL}",
                           name="mujoco")
     if version == "4.0.0":
         raise ImportError("MuJoCo's environments: mujoco 4.0.0 factorizes a matrix of its Newton solver wrongly, which "
-                          f"4.0.1 mends: {_INSTALL}", name="mujoco")
+                          f"4.0.1 mends: {_REPLACE}", name="mujoco")
     return folder, version
 
 

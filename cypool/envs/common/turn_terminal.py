@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 END = "control-C ends"
+Chooser = Callable[[Any], Any]
 
 
 class Shown(NamedTuple):
@@ -27,7 +28,7 @@ class Shown(NamedTuple):
     news: str = ""
 
 
-def play(env: Any, write: Callable[[str], Any], terminal: int, steps: int | None,
+def play(env: Any, write: Callable[[str], Any], terminal: int, steps: int | None, choose: Chooser | None,
          show: Callable[[Any, Any, int, Any], Shown], players: tuple[str, ...]) -> tuple[int, float]:
     """Plays until control and C, the end of the input, or a number of steps.
 
@@ -36,6 +37,7 @@ def play(env: Any, write: Callable[[str], Any], terminal: int, steps: int | None
         write: Writes to the terminal.
         terminal: The descriptor that lines come from.
         steps: Ends after this number of steps.
+        choose: Takes the observations and returns the actions; None: the terminal's lines say them.
         show: Takes an observation, a mask of legal actions, the player who sees it, and the observation and the player
             of the position before, or None.
         players: What players are called.
@@ -49,7 +51,7 @@ def play(env: Any, write: Callable[[str], Any], terminal: int, steps: int | None
     # a game of one player has none
     view = env.env_spec.options.get("view") if "current_player" in env.env_spec.info else None
     if view == "players":
-        raise ValueError("view: expected 'single' or 'mover' to be played with a keyboard, got 'players'")
+        raise ValueError("view: expected 'single' or 'mover' to be played in the terminal, got 'players'")
     done, total = 0, 0.0
     try:
         while steps is None or done < steps:
@@ -61,10 +63,19 @@ def play(env: Any, write: Callable[[str], Any], terminal: int, steps: int | None
                 shown = show(obs[0], info["action_mask"][0], player, before)
                 write(f"\n{shown.text}\n{shown.news}")
                 before = obs[0].copy(), player
-                action = _asked(shown, players[player] if view else "", write, terminal)
-                if action is None:
-                    return done, total
-                obs, reward, terminated, truncated, info = env.step(np.array([action]))
+                name = players[player] if view else ""
+                if choose is None:
+                    action = _asked(shown, name, write, terminal)
+                    if action is None:
+                        return done, total
+                    actions = np.array([action])
+                else:
+                    actions = np.asarray(choose(obs))
+                    # the next player hears of it
+                    if view != "mover":
+                        move = next((move for move, action in shown.moves.items() if action == actions[0]), "")
+                        write(f"{name or 'The player'} plays {move}.\n")
+                obs, reward, terminated, truncated, info = env.step(actions)
                 done += 1
                 match += float(reward[0])
                 rewards += info["rewards"][0] if view == "mover" else 0
@@ -73,7 +84,7 @@ def play(env: Any, write: Callable[[str], Any], terminal: int, steps: int | None
             if is_over:
                 shown = show(obs[0], info["action_mask"][0], player, before)
                 write(f"\n{shown.text}\n{shown.news}{_result(match, view, rewards, players)}\n")
-                if steps is None or done < steps:
+                if choose is None and (steps is None or done < steps):
                     write(f"Enter begins another one, {END}: ")
                     if _line(terminal) is None:
                         break

@@ -11,7 +11,7 @@ import numpy as np
 from cypool.envs.dm_control.models import sizes_of, text_of
 from cypool.envs.dm_control.tasks import DOMAINS
 from cypool.envs.mujoco_common.mujoco_common import load_model_text
-from cypool.envs.mujoco_common.specs import PHYSICS, SIMULATION, check_sizes, check_with_model
+from cypool.envs.mujoco_common.specs import PHYSICS, SIMULATION, check_sizes, check_with_model, randomized
 from cypool.options import Option, boolean, choice, describes, integer, number
 from cypool.spec import Array, EnvSpec
 
@@ -127,11 +127,12 @@ def _spec(domain: str, options: dict[str, Any]) -> EnvSpec:
     return EnvSpec(
         observation=observation,
         action=Array(low.shape, options["action_dtype"], low, high),
+        info=randomized(model, options),
         max_seed=2**32 - 1,
         render_fps=max(round(1 / (model.timestep * steps * repeat)), 1),
         max_episode_steps=None if limit is None else math.ceil(limit / repeat),
         options=options,
-        unsaved_options=("physics",),
+        unsaved_options=("physics", "randomize_info"),
     )
 
 

@@ -53,6 +53,7 @@ cdef class ControlTask(SimulationInLanes):
         self.own = self.variation.edit()
         # one struct of pointers for all, if it can be: 6 KB that stay in the cache
         self.model = self.own if written or options["randomize"] else self.loaded.mj
+        self.set_up_info(spec)
         self.camera = Camera(self.loaded, options)
         # a step begins with the arena of the one before
         self.data = guard.make_data(self.model, True)
@@ -216,6 +217,7 @@ cdef class ControlTask(SimulationInLanes):
 
     cdef int observe(self, const Slot* out) except -1 nogil:
         cdef size_t part, first = 0
+        self.write_infos(out)
         for part in range(self.part_sizes.size()):
             self.write_numbers(first, self.part_sizes[part], out.obs[part])
             first += self.part_sizes[part]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from cypool.envs.metaworld.tasks import MOST_GOALS, TASKS, check_goals
-from cypool.envs.mujoco_common.specs import check_with_model, simulation
+from cypool.envs.mujoco_common.specs import check_with_model, randomized, simulation
 from cypool.options import boolean, choice, describes, integer, number, unchecked
 from cypool.spec import Array, EnvSpec
 from cypool.state import check_state
@@ -65,9 +65,12 @@ def sawyer(options: dict[str, Any], common: dict[str, Any]) -> EnvSpec:
     options["task_index"] = check_int("task_index", options["task_index"], 0, options["num_tasks"] - 1)
     dtype = options.pop("obs_dtype") or ("float32" if has_task or has_last_step or is_normalized else "float64")
     shared = {**simulation(**common, obs_dtype=dtype), "default_camera_config": options.pop("default_camera_config")}
+    info = _INFO
     # a model is read twice, here and when the first environment is made, unless it is needed here
     if any(shared[name] is not None for name in ("randomize", "camera_id", "camera_name", "default_camera_config")):
-        check_with_model(compiled["load_sawyer"](options["task"]), shared, {})
+        model = compiled["load_sawyer"](options["task"])
+        check_with_model(model, shared, {})
+        info = {**_INFO, **randomized(model, shared)}
     else:
         shared["default_camera_config"] = {}
     options |= shared
@@ -86,8 +89,8 @@ def sawyer(options: dict[str, Any], common: dict[str, Any]) -> EnvSpec:
             low, high = ([sign * np.inf] * (len(low) + 6 * has_last_step) for sign in (-1, 1))
         observation = Array((*lead, len(low)), dtype, low, high, stack)
     # RandomState takes no larger seed, which draws the goals
-    return EnvSpec(observation=observation, action=Array((4,), options["action_dtype"], -1, 1), info=_INFO,
-                   max_seed=2**32 - 1, render_fps=80, options=options)
+    return EnvSpec(observation=observation, action=Array((4,), options["action_dtype"], -1, 1), info=info,
+                   max_seed=2**32 - 1, render_fps=80, options=options, unsaved_options=("randomize_info",))
 
 
 def check_saved(state: Any, *, num_remembered: int, num_numbers: int, num_ordered: int, num_goals: int,

@@ -78,11 +78,11 @@ def describe_robot(model: Any, obs_size: int, info: Mapping[str, Any], options: 
     return EnvSpec(
         observation=observation_of(obs_size, options),
         action=Array(low.shape, options["action_dtype"], low, high),
-        info=info_of(info, options),
+        info=info_of(model, info, options),
         # as Gymnasium's metadata has it
         render_fps=max(int(np.round(1 / (model.timestep * options["frame_skip"]))), 1),
         options=options,
-        unsaved_options=("physics",),
+        unsaved_options=("physics", "randomize_info"),
     )
 
 

@@ -20,6 +20,9 @@ ctypedef int (*GetObs)(Simulation env, ObsWriter* obs) noexcept nogil
 
 cnp.import_array()
 
+cdef enum:
+    DRAWN = -1  # in `info_types`: the numbers that `variation` has drawn, which are not in `info`
+
 
 cdef class Simulation(Env):
     """Base of the families that MuJoCo simulates: holds model and data, draws, saves and loads.
@@ -50,10 +53,13 @@ cdef class Simulation(Env):
         return 0
 
     cdef int set_up_info(self, object spec) except -1:
-        for array in spec.info.values():
-            self.info_types.push_back(array.dtype.num)
+        cdef size_t size = 0
+        for name, array in spec.info.items():
+            is_drawn = name == "randomize" and spec.options["randomize_info"]
+            self.info_types.push_back(DRAWN if is_drawn else array.dtype.num)
             self.info_sizes.push_back(array.low.size)
-        self.info.resize(sum(self.info_sizes))
+            size += 0 if is_drawn else array.low.size
+        self.info.resize(size)
         return 0
 
     cdef void clear_info(self) noexcept nogil:
@@ -66,6 +72,9 @@ cdef class Simulation(Env):
         cdef size_t column
         cdef int k
         for column in range(self.info_sizes.size()):
+            if self.info_types[column] == DRAWN:
+                memcpy(out.info[column], self.variation.drawn.data(), self.info_sizes[column] * sizeof(double))
+                continue
             for k in range(self.info_sizes[column]):
                 if self.info_types[column] == cnp.NPY_DOUBLE:
                     (<double*>out.info[column])[k] = value[0]

@@ -8,7 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from cypool.envs.mujoco_common.randomization import check_randomize
+from cypool.envs.mujoco_common.randomization import check_randomize, parts_of
 from cypool.options import Option, boolean, choice, describes, integer, unchecked
 from cypool.spec import Array
 from cypool.util.arguments import check_bool, check_float, check_int, shown
@@ -16,7 +16,6 @@ from cypool.util.arguments import check_bool, check_float, check_int, shown
 # of mjvCamera: least values of integers; None: a real number
 _SETTINGS = {"type": 0, "fixedcamid": -1, "trackbodyid": -1, "orthographic": 0, "distance": None, "azimuth": None,
              "elevation": None}
-
 
 
 def check_pair(name: str, value: Any) -> tuple[float, float]:
@@ -52,6 +51,7 @@ SIMULATION = {
                         '"opt.gravity"; and for each (low, high), or (operation, low, high), with the operation '
                         '"scale", "add" or "set". Each number of a field is scaled by one that is drawn uniformly, or '
                         "raised by it, or replaced."),
+    "randomize_info": boolean(False, "Whether info has the numbers that were drawn for the episode, `randomize`."),
     "from_pixels": boolean(False, "Whether pictures are observed, those of `render`: uint8 (height, width, 3)."),
     "width": integer(480, 1, 8192, "Of pictures."),
     "height": integer(480, 1, 8192, "Of pictures."),
@@ -152,10 +152,11 @@ def observation_of(size: int, options: Mapping[str, Any]) -> Array:
     return Array(shape, dtype, stack=stack)
 
 
-def info_of(kinds: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Array]:
-    """Returns the infos of a spec, `unstable` behind those of the robot.
+def info_of(model: Any, kinds: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Array]:
+    """Returns the infos of a spec: those of the robot, `unstable`, and what `randomize` has drawn.
 
     Args:
+        model: The model.
         kinds: The robot's: names, and dtypes, "action" for that of the action, or pairs of a dtype and a size.
         options: The options.
     """
@@ -163,4 +164,13 @@ def info_of(kinds: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, A
     for name, kind in kinds.items():
         dtype, shape = (kind[0], (kind[1],)) if isinstance(kind, tuple) else (kind, ())
         info[name] = Array(shape, options["action_dtype"] if dtype == "action" else dtype)
-    return {**info, "unstable": Array((), np.int32, 0)}
+    further = {"unstable": Array((), np.int32, 0), **randomized(model, options)}
+    if taken := info.keys() & further.keys():
+        raise ValueError(f"info: expected other names than {', '.join(further)}, got {min(taken)!r}")
+    return info | further
+
+
+def randomized(model: Any, options: Mapping[str, Any]) -> dict[str, Array]:
+    """Returns the last info of a spec with `randomize_info`, if there is anything to draw."""
+    count = sum(part.end - part.begin for part in parts_of(model, options["randomize"] or {}))
+    return {"randomize": Array((count,), np.float64)} if count and options["randomize_info"] else {}

@@ -5,7 +5,7 @@ import os
 import select
 import termios
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -60,7 +60,8 @@ def pressed(terminal: int) -> int | None:
     return typed[0] if typed else None
 
 
-def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | None = None) -> tuple[int, float]:
+def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | None = None,
+         choose: Callable[[Any], Any] | None = None) -> tuple[int, float]:
     """Plays with the keyboard of a terminal until control and C, or its end.
 
     Args:
@@ -68,6 +69,7 @@ def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | 
         write: Writes to the terminal.
         terminal: The descriptor that keys come from.
         steps: Ends after this number of steps.
+        choose: Takes the observations and returns the actions; None: the keys are the actions.
 
     Returns:
         Steps, and the sum of rewards.
@@ -81,20 +83,21 @@ def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | 
         raise ValueError(f"observation_keys: expected {', '.join(sorted(missing))} among them to be shown")
     actions = {key: number for number, key in reversed([*enumerate(options["actions"])])}
     done, total, said = 0, 0.0, ""
-    with keys_as_they_come(terminal):
+    with keys_as_they_come(terminal) if choose is None else nullcontext():
         try:
             obs, _ = env.reset()
             write(CLEAR)
             while steps is None or done < steps:
                 parts = (obs[name][0] for name in ("tty_chars", "tty_colors", "tty_cursor"))
                 write(f"{HOME}{screen_text(*parts)}\r\n{done} steps, rewards {total:g}{said}; control-C ends\033[K")
-                key = pressed(terminal)
-                if key is None:
-                    break
-                if key not in actions:
-                    said = ", no action presses this key"
-                    continue
-                obs, reward, terminated, truncated, _ = env.step([actions[key]])
+                if choose is None:
+                    key = pressed(terminal)
+                    if key is None:
+                        break
+                    if key not in actions:
+                        said = ", no action presses this key"
+                        continue
+                obs, reward, terminated, truncated, _ = env.step([actions[key]] if choose is None else choose(obs))
                 done += 1
                 total += float(reward[0])
                 said = ", episode over: any key begins another one" if terminated[0] or truncated[0] else ""

@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cypool.envs.common import turn_terminal
-from cypool.envs.common.turn_terminal import Shown
+from cypool.envs.common.turn_terminal import Chooser, Shown
 from cypool.envs.openspiel.openspiel import OpenSpiel, texts_of
 
 # more moves are listed only when they are asked for
 _FEW = 40
 
 
-def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | None = None) -> tuple[int, float]:
+def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | None = None,
+         choose: Chooser | None = None) -> tuple[int, float]:
     """Plays with lines from a terminal: see `cypool.envs.common.turn_terminal.play`.
 
     Raises:
@@ -26,7 +27,7 @@ def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | 
     if "current_player" in spec.info:
         low, high = (int(bound) for bound in (spec.info["current_player"].low, spec.info["current_player"].high))
         if low < -1:
-            raise ValueError(f"id: expected a game whose players move in turn to be played with a keyboard, got "
+            raise ValueError(f"id: expected a game whose players move in turn to be played in the terminal, got "
                              f"{spec.id}, in which all move at once")
         num_players = high + 1
     num_known, reader = 0, OpenSpiel(spec, 0)
@@ -45,4 +46,4 @@ def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | 
                      news="" if spec.has_hidden_information else news)
 
     players = tuple(f"Player {k}" for k in range(num_players))
-    return turn_terminal.play(env, write, terminal, steps, show, players)
+    return turn_terminal.play(env, write, terminal, steps, choose, show, players)

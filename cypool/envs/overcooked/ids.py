@@ -9,7 +9,7 @@ FAMILY = Family(
     title="Overcooked",
     description="cooks who cook and serve soups together",
     package="overcooked_ai_py",
-    extra="overcooked",
+    command='pip install --no-deps "overcooked-ai==1.1.0"',  # it asks for Gym and Jupyter
     reference="overcooked-ai 1.1.0",
     fidelity="everything but pictures",
     smoke_ids=("Overcooked-v0",),

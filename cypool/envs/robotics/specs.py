@@ -74,10 +74,10 @@ def describe_robot(model: Any, options: dict[str, Any], *, obs_size: int, num_ac
     return EnvSpec(
         observation=observation,
         action=Array((num_actions,), options["action_dtype"], *action_bounds),
-        info=info_of(info, options),
+        info=info_of(model, info, options),
         render_fps=render_fps,
         options=options,
-        unsaved_options=("physics",),
+        unsaved_options=("physics", "randomize_info"),
         goals=goals,
     )
 

@@ -42,7 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: The words behind `cypool`; by default those that the process was called with.
 
     Returns:
-        0; 1 if a check found something wrong; 2 if the command was refused; 130 after Ctrl-C.
+        0; 1 if a check found something wrong; 2 if the command was refused; 130 after Ctrl-C; 141 if the reader of its
+        output ended first.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
@@ -68,7 +69,7 @@ def _run(words: list[str]) -> int:
     except BrokenPipeError:
         # the reader has seen enough; Python would flush the rest at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return 128 + signal.SIGPIPE
     # cypool's exceptions for arguments and for missing packages; a text of several lines begins with the matter
     except (Refusal, ValueError, TypeError, ImportError, NotImplementedError, OSError, CompileError,
             UnsafeCache) as error:

@@ -1,6 +1,7 @@
 """`cypool check`: does an environment equal its reference, and keep the contract?"""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -29,7 +30,8 @@ def run(id: str, only: str | None, num_envs: int, num_steps: int, seeds: int, op
         as_json: bool) -> int:
     """Check an environment: is it its reference bit for bit, and does it keep cypool's contract?
 
-    Exit status 1 if not: the text names the first difference.
+    Exit status 1 if not: the text names the first difference. Exit status 2 if there is a reference, but not of these
+    options or not on this machine, so that only the contract was checked.
     """
     from cypool.envs import family_of
     from cypool.errors import EnvError
@@ -46,6 +48,7 @@ def run(id: str, only: str | None, num_envs: int, num_steps: int, seeds: int, op
     known = make_spec(id, **options).options
     family = family_of(entry_of(id).entry_point)
     mode: Any = family.parity_mode if family else "NextStep"
+    compared = family.compared(known) if family else {}
     without_reference = "" if entry_of(id).reference else f"{id} is registered without a reference to compare it with"
     parity: dict[str, Any] | None = None
     contract: dict[str, Any] | None = None
@@ -58,12 +61,10 @@ def run(id: str, only: str | None, num_envs: int, num_steps: int, seeds: int, op
                 for seed in bar.over(range(seeds), "next to the reference"):
                     try:
                         done = check_parity(id, num_envs=num_envs, num_steps=num_steps, seeds=(seed,),
-                                            autoreset_mode=mode, **options)
+                                            autoreset_mode=mode, **{**options, **compared})
                     except (ValueError, ImportError, NotImplementedError) as refused:
                         without_reference = str(refused)
-                        if "preset" in known and "preset" not in options:
-                            without_reference += f": cypool check {id} -o preset=ale"
-                        # an Atari game without a preset, or a reference that is not installed: there is the contract
+                        # there is the contract
                         if only == "parity":
                             raise Refusal(without_reference) from refused
                         break
@@ -84,17 +85,24 @@ def run(id: str, only: str | None, num_envs: int, num_steps: int, seeds: int, op
         print_json({"id": id, "holds": error is None, "error": error, "parity": parity,
                     "without_reference": without_reference, "contract": contract})
     else:
-        _show("" if only == "contract" else without_reference, parity, contract, error)
+        _show("" if only == "contract" else without_reference, parity, contract, compared, error)
+    if error is None and only is None and entry_of(id).reference and parity is None:
+        raise Refusal(f"{id} was not compared with its reference: {without_reference}; --only contract does without")
     return int(error is not None)
 
 
+def with_options(options: Mapping[str, Any]) -> str:
+    """Returns how a text says with which options a comparison is made."""
+    return f" with {', '.join(f'{name}={value!r}' for name, value in options.items())}" if options else ""
+
+
 def _show(without_reference: str, parity: dict[str, Any] | None, contract: dict[str, Any] | None,
-          error: str | None) -> None:
+          compared: dict[str, Any], error: str | None) -> None:
     def line(mark: str, text: str, style: str) -> None:
         print(styled(mark, style), text)
 
     if parity is not None:
-        line("✓", f"equals {parity['reference']} byte for byte: {len(parity['seeds'])} seeds x "
+        line("✓", f"equals {parity['reference']} byte for byte{with_options(compared)}: {len(parity['seeds'])} seeds x "
              f"{parity['num_envs']} envs x {parity['num_steps']} steps, {parity['num_episodes']} episodes", "green")
     if without_reference:
         line("-", f"not compared with a reference: {without_reference}", "yellow")

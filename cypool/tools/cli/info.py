@@ -8,11 +8,13 @@ import itertools
 import os
 import re
 import sys
+from contextlib import nullcontext, suppress
 from typing import Any
 
+from cypool.tools.cli.check import with_options
 from cypool.tools.cli.console import Parser, options_of, print_json
 from cypool.tools.cli.list_envs import reference_name
-from cypool.tools.terminal import has_colours, print_table, print_text, styled, width
+from cypool.tools.terminal import has_colours, in_half_blocks, print_table, print_text, styled, width
 from cypool.util.arguments import shown
 
 
@@ -27,38 +29,56 @@ def declare(parser: Parser) -> None:
 
 def run(id: str, option: list[str], picture: bool | None, as_json: bool) -> None:
     """Show an environment: spaces, reward, options with their defaults, and its reference."""
-    from cypool.registration.registry import entry_of, expand, make_spec
+    from cypool.envs import family_of
+    from cypool.registration.registry import entry_of, expand, make_spec, options_of_class
 
-    spec = make_spec(id, **options_of(option))
-    expansion = expand(id, None, 0, options_of(option))
-    entry = entry_of(id)
+    given, entry = options_of(option), entry_of(id)
+    family = family_of(entry.entry_point)
+    spec = expansion = None
+    needs = ""
+    try:
+        spec = make_spec(id, **given)
+        expansion = expand(id, None, 0, given)
+    except (ImportError, ValueError) as error:
+        # the package of a family is missing, or another version
+        if family is None or (isinstance(error, ValueError) and family.is_installed):
+            raise
+        needs = str(error)
     # the class that describes, which may have another one made
     module, name = entry.entry_point.split(":")
-    cls = getattr(importlib.import_module(module), name)
-    about = unwrapped(inspect.cleandoc(without_signature(cls.__doc__ or "")))
-    meanings = options_with_meanings(cls)
-    facts = {
-        "id": id, "about": about,
-        "observation": {_name(name): str(part) for name, part in spec.observations},
-        "action": ({_name(name): str(part) for name, part in spec.actions} if isinstance(spec.action, dict)
-                   else str(spec.action)),
-        "agents": {name: group.count for name, group in spec.agents.items()},
-        "info": {name: str(part) for name, part in spec.info.items()},
-        "max_episode_steps": spec.max_episode_steps, "num_players": spec.num_players, "render_fps": spec.render_fps,
+    cls: Any = None
+    # without MuJoCo, the modules of its robots cannot be imported
+    with suppress(ImportError) if needs else nullcontext():
+        cls = getattr(importlib.import_module(module), name)
+    about = unwrapped(inspect.cleandoc(without_signature(cls.__doc__ or ""))) if cls else ""
+    meanings = options_with_meanings(cls) if cls else {}
+    options = spec.options if spec else {**(options_of_class(cls)[0] if cls else {}), **entry.options, **given}
+    facts: dict[str, Any] = {"id": id, "about": about, "needs": needs}
+    if spec:
+        facts |= {
+            "observation": {_name(name): str(part) for name, part in spec.observations},
+            "action": ({_name(name): str(part) for name, part in spec.actions} if isinstance(spec.action, dict)
+                       else str(spec.action)),
+            "agents": {name: group.count for name, group in spec.agents.items()},
+            "info": {name: str(part) for name, part in spec.info.items()},
+            "num_players": spec.num_players, "render_fps": spec.render_fps,
+        }
+        made_by = spec.implementation or cls
+        if hasattr(made_by, "physics"):
+            facts["physics"] = made_by(spec, 0).physics()
+    facts |= {
+        "max_episode_steps": spec.max_episode_steps if spec else entry.max_episode_steps,
         "reference": entry.reference, "entry_point": entry.entry_point,
         "environments": [] if expansion is None else named(expansion.options),
-        "options": {name: {"value": value, "meaning": meanings.get(name, "")} for name, value in spec.options.items()},
+        "options": {name: {"value": value, "meaning": meanings.get(name, "")} for name, value in options.items()},
     }
-    made_by = spec.implementation or cls
-    if hasattr(made_by, "physics"):
-        facts["physics"] = made_by(spec, 0).physics()
     if as_json:
         print_json(facts)
         return
-    _show(facts, reference_name(entry))
+    _show(facts, reference_name(entry), with_options(family.compared(options)) if family else "")
     is_truecolor = has_colours() and os.environ.get("COLORTERM") in ("truecolor", "24bit")
-    if picture or (picture is None and sys.stdout.isatty() and is_truecolor and spec.render_fps):
-        _draw(id, options_of(option), is_asked_for=bool(picture))
+    if picture or (picture is None and sys.stdout.isatty() and is_truecolor and spec and spec.render_fps):
+        _draw(id, given, is_asked_for=bool(picture))
 
 
 def _name(name: Any) -> str:
@@ -107,25 +127,29 @@ def arguments_of(docstring: str) -> dict[str, str]:
     return found
 
 
-def _show(facts: dict[str, Any], reference: str) -> None:
+def _show(facts: dict[str, Any], reference: str, compared: str) -> None:
     summary, _, details = facts["about"].partition("\n")
     print(styled(facts["id"], "bold"))
     if summary:
         print_text(summary)
-    rows = [("observation" if name == "observation" else f"observation {name}", part)
-            for name, part in facts["observation"].items()]
-    actions = facts["action"] if isinstance(facts["action"], dict) else {"": facts["action"]}
-    rows += [(f"action {name}".strip(), part) for name, part in actions.items()]
-    rows += [(f"info {name}", part) for name, part in facts["info"].items()]
-    rows += [(f"agents {name}", str(count)) for name, count in facts["agents"].items()]
+    rows = []
+    if facts["needs"]:
+        rows.append(("spaces", f"not known: {facts['needs']}"))
+    else:
+        rows += [("observation" if name == "observation" else f"observation {name}", part)
+                 for name, part in facts["observation"].items()]
+        actions = facts["action"] if isinstance(facts["action"], dict) else {"": facts["action"]}
+        rows += [(f"action {name}".strip(), part) for name, part in actions.items()]
+        rows += [(f"info {name}", part) for name, part in facts["info"].items()]
+        rows += [(f"agents {name}", str(count)) for name, count in facts["agents"].items()]
     if facts["environments"]:
         names = ", ".join(filter(None, facts["environments"]))
         rows.append(("stands for", f"{len(facts['environments'])} environments or a multiple"
                      + (f": {names}" if names else "")))
-    rows.append(("step limit", str(facts["max_episode_steps"] or "none")))
-    if facts["num_players"] > 1:
+    rows.append(("step limit", str(facts["max_episode_steps"] or "the environment's own, if it has one")))
+    if facts.get("num_players", 1) > 1:
         rows.append(("players", str(facts["num_players"])))
-    rows.append(("reference", f"{reference}; `cypool check {facts['id']}` compares them byte for byte"
+    rows.append(("reference", f"{reference}; `cypool check {facts['id']}` compares them byte for byte{compared}"
                  if reference else "none that `cypool check` could compare it with"))
     rows.append(("class", facts["entry_point"]))
     if "physics" in facts:
@@ -165,25 +189,5 @@ def _draw(id: str, options: dict[str, Any], is_asked_for: bool) -> None:
             raise
         print(styled(f"\nno picture: {error}", "dim"))
         return
-    columns = min(width(), 72)
-    rows = 2 * max(1, round(columns * image.shape[0] / image.shape[1] / 2))
-    small = area_mean(image, rows, columns)
     print()
-    for upper, lower in zip(small[::2].tolist(), small[1::2].tolist(), strict=True):
-        blocks = ["\x1b[38;2;{};{};{};48;2;{};{};{}m▀".format(*above, *below) if has_colours() else "▀"
-                  for above, below in zip(upper, lower, strict=True)]
-        print("".join(blocks) + "\x1b[0m" * has_colours())
-
-
-def area_mean(image: Any, rows: int, columns: int) -> Any:
-    """Returns a picture of another size, uint8 (rows, columns, 3): each pixel is the mean of those in its place."""
-    import numpy as np
-
-    def means(values: Any, count: int) -> Any:
-        edges = np.arange(count) * len(values) // count
-        # a picture smaller than that has some pixels twice
-        return np.stack([values[low:max(high, low + 1)].mean(0)
-                         for low, high in zip(edges, [*edges[1:], len(values)], strict=True)])
-
-    across = means(means(np.asarray(image, np.float64), rows).swapaxes(0, 1), columns)
-    return across.swapaxes(0, 1).round().astype(np.uint8)
+    print(in_half_blocks(image, min(width(), 72)))

@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from cypool.tools.cli.console import Parser, Refusal, number, options_of
-from cypool.tools.terminal import Progress
+from cypool.tools.terminal import Progress, has_colours, in_half_blocks, is_terminal
 
 WINDOW = 640  # pixels that the longer side of a small picture gets
+TURNS = 2  # steps per second of a text, where the environment names none
 
 
 def declare(parser: Parser) -> None:
     """Adds the arguments of the verb."""
     parser.add_id()
-    parser.add("--record", type=Path, metavar="FILE", help="write a video instead, .mp4 or .gif; that needs no display")
+    parser.add("--record", type=Path, metavar="FILE",
+               help="write a video instead, .mp4, .gif or .png; that needs no display")
     parser.add("--random", action="store_true", help="watch random actions")
     parser.add("--policy", metavar="MODULE:FUNCTION",
                help="watch a policy: a function from the observations of a batch to its actions")
@@ -33,6 +35,7 @@ def run(id: str, record: Path | None, random: bool, policy: str | None, steps: i
 
     Escape ends it, R starts a new episode. In games of turns, each key is a step. NetHack and games with turns of
     players are played in the terminal, the latter against -o opponent=..., or with -o view=mover for both players.
+    Without a display, --random and --policy show the environment in the terminal.
     """
     if random and policy:
         raise Refusal("--policy: expected it without --random")
@@ -46,27 +49,37 @@ def run(id: str, record: Path | None, random: bool, policy: str | None, steps: i
     if record is not None:
         check_film("--record", record)
     options, family = options_of(option), family_of(entry_of(id).entry_point)
-    in_terminal = family.terminal if family is not None and not (random or policy or record) else ""
-    if in_terminal and "view" not in options:
+    is_watched, has_display = random or policy, any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"))
+    in_terminal = family.terminal if family and not record and not (is_watched and has_display) else ""
+    if in_terminal and not is_watched and "view" not in options:
         spec = make_spec(id, **options)
         # not where there is one player
         if spec.options.get("view") == "mover" and "current_player" in spec.info:
             options["view"] = "single"
     with cypool.make(id, num_threads=0, seed=seed, **options) as env:
-        if in_terminal:
-            _play_in_terminal(env, in_terminal, steps)
-            return
-        if env.render_mode is None:
-            raise Refusal(f"{id} cannot be drawn")
         if seed is not None:
             env.action_space.seed(seed)
         chosen = _load(policy) if policy else None
+        watched = chosen or ((lambda _: env.sample_legal()) if random else None)
+        if in_terminal:
+            _play_in_terminal(env, in_terminal, steps, watched, fps or env.metadata.get("render_fps", TURNS))
+            return
+        if env.render_mode is None:
+            raise Refusal(f"{id} cannot be drawn")
         if record is not None:
             with Progress(f"recording {record}"):
                 rewards = cypool.record(env, record, actions=chosen, num_steps=steps or 300, fps=fps)
             print(f"{record}: {len(rewards)} steps, rewards {rewards.sum():g}")
             return
-        _play_in_window(env, id, chosen, random, fps or env.metadata.get("render_fps", 30), steps)
+        fps = fps or env.metadata.get("render_fps", 30)
+        if has_display:
+            _play_in_window(env, id, watched, fps, steps)
+        elif watched and is_terminal() and has_colours():
+            _watch_in_terminal(env, watched, fps, steps)
+        else:
+            raise Refusal(f"there is no display for a window; without one: cypool play {id} --record video.mp4, or "
+                          "--random or --policy in a terminal with colours")
 
 
 def _load(policy: str) -> Callable[[Any], Any]:
@@ -87,25 +100,53 @@ def _load(policy: str) -> Callable[[Any], Any]:
     return function
 
 
-def _play_in_terminal(env: Any, function: str, steps: int | None) -> None:
+def _play_in_terminal(env: Any, function: str, steps: int | None, watched: Callable[[Any], Any] | None,
+                      fps: float) -> None:
     import sys
+    import time
 
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if watched is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Refusal("its keys come from a terminal, and there is none; without one: --random or --policy")
 
     def write(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
 
+    def choose(obs: Any) -> Any:
+        time.sleep(1 / fps)
+        return watched(obs) if watched else None
+
     module, _, name = function.partition(":")
-    done, total = getattr(importlib.import_module(module), name)(env, write, sys.stdin.fileno(), steps)
+    done, total = getattr(importlib.import_module(module), name)(env, write, 0, steps, watched and choose)
     print(f"{done} steps, rewards {total:g}")
 
 
-def _play_in_window(env: Any, id: str, policy: Callable[[Any], Any] | None, random: bool, fps: float,
-                    steps: int | None) -> None:
-    if not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")):
-        raise Refusal(f"there is no display for a window; without one: cypool play {id} --record video.mp4")
+def _watch_in_terminal(env: Any, watched: Callable[[Any], Any], fps: float, steps: int | None) -> None:
+    """Shows pictures in coloured blocks until control and C, or a number of steps."""
+    import shutil
+    import time
+
+    done, total = 0, 0.0
+    obs, _ = env.reset()
+    try:
+        print("\x1b[2J", end="")
+        while steps is None or done < steps:
+            picture = env.render()[0]
+            size = shutil.get_terminal_size()
+            # two rows of pixels a line, and the line below
+            columns = min(size.columns, 2 * max(1, size.lines - 2) * picture.shape[1] // picture.shape[0])
+            print(f"\x1b[H{in_half_blocks(picture, max(1, columns))}\n{done} steps, rewards {total:g}; control-C ends"
+                  "\x1b[K", end="", flush=True)
+            time.sleep(1 / fps)
+            obs, reward, _, _, _ = env.step(watched(obs))
+            done += 1
+            total += float(reward[0])
+    except KeyboardInterrupt:
+        pass
+    print(f"\n{done} steps, rewards {total:g}")
+
+
+def _play_in_window(env: Any, id: str, watched: Callable[[Any], Any] | None, fps: float, steps: int | None) -> None:
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     # else SDL shows pictures with a context of OpenGL, and this thread's is for drawing the environment
     os.environ["SDL_FRAMEBUFFER_ACCELERATION"] = "0"
@@ -121,10 +162,8 @@ def _play_in_window(env: Any, id: str, policy: Callable[[Any], Any] | None, rand
     entry_point = entry_of(id).entry_point
     waits = False
     choose: Callable[[Any, Collection[str]], Any]
-    if policy:
-        choose = lambda obs, _: policy(obs)  # noqa: E731
-    elif random:
-        choose = lambda *_: env.sample_legal()  # noqa: E731
+    if watched:
+        choose = lambda obs, _: watched(obs)  # noqa: E731
     else:
         of_keys, keys = action_of_keys(env.env_spec, entry_point)
         choose = lambda _, held: np.asarray([of_keys(held)])  # noqa: E731

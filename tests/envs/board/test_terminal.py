@@ -95,10 +95,20 @@ def test_play_command_against_an_opponent_ends_quietly(stop, tmp_path):
 
 
 def test_play_of_all_players_at_once_is_refused():
-    with pytest.raises(ValueError, match="view: expected 'single' or 'mover' to be played with a keyboard"):
+    with pytest.raises(ValueError, match="view: expected 'single' or 'mover' to be played in the terminal"):
         played([], "hex", view="players")
 
 
 def test_play_command_without_a_terminal_is_refused(capsys):
     assert main(["play", "board/go-v0"]) == 2
     assert "its keys come from a terminal" in capsys.readouterr().err
+
+
+def test_play_without_a_display_shows_random_matches_as_text(capsys, monkeypatch):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"):
+        monkeypatch.delenv(name, raising=False)
+    words = ["play", "board/connect_four-v0", "--random", "--steps", "12", "--fps", "1000", "--seed", "1"]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    boards = [part for part in said.split("\n\n") if "1 2 3 4 5 6 7" in part]
+    assert len(boards) >= 12 and "X plays " in said and "O plays " in said and said.endswith("12 steps, rewards 0\n")

@@ -14,6 +14,7 @@ from weights import often_slow, slow
 import cypool
 from cypool.envs.common import mujoco_version
 from cypool.envs.mujoco_common import assets
+from cypool.envs.mujoco_common.specs import info_of
 from cypool.registration.registry import entry_of, resolve
 from cypool.testing import check_parity
 
@@ -527,6 +528,32 @@ def test_randomized_models_are_those_of_mujoco(id, randomize):
     for (obs, reward), (their_obs, their_reward) in zip(seen, randomized_gymnasium(id, randomize, episodes, **options),
                                                         strict=True):
         assert obs.tobytes() == their_obs.tobytes() and reward == their_reward
+
+
+@pytest.mark.families("dm_control", "mamujoco", "metaworld", "robotics")
+@pytest.mark.parametrize("id, package, field", [
+    ("Ant-v5", "mujoco", "geom_friction"), ("dm_control/walker-walk-v0", "dm_control", "geom_friction"),
+    ("FetchReach-v4", "gymnasium_robotics", "dof_damping"), ("Meta-World/reach-v3", "metaworld", "dof_damping"),
+    ("MaMuJoCo/HalfCheetah-v1", "gymnasium_robotics", "geom_friction")])
+def test_the_drawn_numbers_of_randomized_models_are_an_info(id, package, field):
+    pytest.importorskip(package)
+    randomize = {"opt.gravity": ("add", -0.5, 0.5), field: (0.5, 1.5)}
+    with cypool.make(id, num_envs=2, seed=11, num_threads=0, randomize=randomize, randomize_info=True) as env:
+        assert [*env.env_spec.info] == [*cypool.make_spec(id).info, "randomize"]
+        drawn = env.reset()[1]["randomize"].copy()
+        assert drawn.size > 8 and len(set(drawn.ravel())) == drawn.size
+        assert (abs(drawn[:, :3]) <= 0.5).all() and (abs(drawn[:, 3:] - 1) <= 0.5).all()
+        state = env.save()
+        actions = env.action_space.sample()
+        assert (env.step(actions)[-1]["randomize"] == drawn).all()
+        assert (env.reset()[1]["randomize"] != drawn).all()
+        env.load(state)
+        assert (env.step(actions)[-1]["randomize"] == drawn).all()
+
+
+def test_info_of_a_robot_with_a_name_of_ours_is_refused():
+    with pytest.raises(ValueError, match="^info: expected other names than unstable, got 'unstable'"):
+        info_of(None, {"unstable": "float64"}, {"randomize": None})
 
 
 def test_each_env_varies_and_the_shared_model_does_not():

@@ -118,7 +118,8 @@ def test_no_mujoco_is_an_import_error(monkeypatch):
 @pytest.mark.parametrize("version, message", [
     ("2.3.7", r"expected mujoco 3\.3\.0 or later, found 2\.3\.7: pip install"),
     ("3.2.7", r"expected mujoco 3\.3\.0 or later, found 3\.2\.7: pip install"),
-    ("4.0.0", r"mujoco 4\.0\.0 factorizes a matrix of its Newton solver wrongly, which 4\.0\.1 mends: pip install"),
+    ("4.0.0", r"mujoco 4\.0\.0 factorizes a matrix of its Newton solver wrongly, which 4\.0\.1 mends: pip uninstall -y "
+     r'mujoco mujoco-core mujoco-studio && pip install "mujoco>=3\.3\.0,!=4\.0\.0,<4\.1"$'),
 ])
 def test_a_version_that_will_not_do_is_an_import_error(package, version, message):
     package(version)
@@ -129,7 +130,8 @@ def test_a_version_that_will_not_do_is_an_import_error(package, version, message
 def test_two_libraries_are_an_import_error(package):
     package("3.17.0", "4.0.1")
     with pytest.raises(ImportError, match=r"expected one library, found libmujoco\.so\.3\.17\.0 and "
-                                          r"libmujoco\.so\.4\.0\.1 in .*: pip uninstall mujoco mujoco-core, then pip"):
+                                          r"libmujoco\.so\.4\.0\.1 in .*: pip uninstall -y mujoco mujoco-core "
+                                          r"mujoco-studio && pip install"):
         mujoco_version.find()
 
 
