@@ -93,6 +93,8 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
         num_threads = _threads_of(thread_pool, num_threads, thread_affinity)
         parts = _in_threads(source, num_envs, batch_size, num_threads, thread_affinity, seed, max_episode_steps,
                             env_options, own_options, options)
+        # an id may set an option of this name; in a recipe it is the argument above
+        parts.chosen.pop("debug", None)
         if wrap is not None:
             parts.envs = [wrap(env.spec, i, env) for i, env in enumerate(parts.envs)]
         if is_hooked:

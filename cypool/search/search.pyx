@@ -328,6 +328,10 @@ cdef class TreeEnv(Env):
 
     def __init__(self, spec, int env_id, Search search, Env source, list copies):
         cdef Env walker
+        for walker in copies:
+            # they are cast to its type
+            if type(walker) is not type(source) or walker.spec.saved_options != source.spec.saved_options:
+                raise TypeError(f"env: expected a pool whose copies are as it is, got {walker} for {source}")
         self.search, self.source = search, source
         self.root, self.owner = copies[0], copies[1:]
         for walker in self.owner:

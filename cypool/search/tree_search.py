@@ -26,13 +26,14 @@ if TYPE_CHECKING:
 
 MOST_ACTIONS, MOST_NODES, MOST_GAMES = 2**16, 2**31 - 1, 10**6
 
-P, R = ParamSpec("P"), TypeVar("R")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def _alone(method: Callable[Concatenate[TreeSearch, P], R]) -> Callable[Concatenate[TreeSearch, P], R]:
     """Makes a method one that runs while no other one of these does."""
     @functools.wraps(method)
-    def call(self: TreeSearch, *args: P.args, **kwargs: P.kwargs) -> R:
+    def call(self: TreeSearch, /, *args: P.args, **kwargs: P.kwargs) -> R:
         with LockGuard(self._search):
             return method(self, *args, **kwargs)
     return call
@@ -378,7 +379,8 @@ class TreeSearch:
             raise ValueError(f"actions: expected integers of shape {shape}, got {given.dtype}, {given.shape}")
         if not ((given >= 0) & (given < most)).all():
             raise ValueError(f"actions: expected 0 to {most - 1}, got {given[(given < 0) | (given >= most)][0]}")
-        if len(ids) and not 0 <= ids.min() <= ids.max() < self.env.num_envs or len(set(ids.tolist())) < len(ids):
+        known = (ids >= 0) & (ids < self.env.num_envs)
+        if not known.all() or len(np.unique(ids)) < len(ids):
             raise ValueError(f"env_id: expected different ids in [0, {self.env.num_envs}), got {shown(ids.tolist())}")
         self._waiting = self._batch = None
         if self._pool is None or len(ids) == 0:
@@ -401,8 +403,9 @@ class TreeSearch:
             raise
         if lost:
             action = given[np.flatnonzero(ids == lost[0])[0]]
-            raise ValueError(f"actions: expected those that have led from the roots of the trees to where the environments "
-                             f"are, advance() being called once after each step, got {action} for env {lost[0]}")
+            raise ValueError("actions: expected those that have led from the roots of the trees to where the "
+                             "environments are, advance() being called once after each step, got "
+                             f"{action} for env {lost[0]}")
 
     @property
     @_alone
