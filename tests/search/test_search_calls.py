@@ -182,7 +182,7 @@ def played(search, env, actions):
 
 
 def position_elsewhere(env, how):
-    """Has environments go elsewhere without a word to the search."""
+    """Moves environments elsewhere without a word to the search."""
     if how == "reset":
         env.reset()
     elif how == "step":
