@@ -144,6 +144,7 @@ cdef class Search:
     cdef readonly int num_values     # that an evaluator has for a leaf
     cdef Gate gate                   # one call at a time
     cdef bint follows                # the next step follows the environments, which have made one
+    cdef bint has_answers            # ... has the caller's answers; else it continues the one before
     cdef int64_t deadline            # of a call of the trees' pool, which is continued by the next one
     cdef int steps_per_look          # of an environment, between two looks at the clock
     cdef atomic[int] num_unfinished  # trees that have more to do in this call
@@ -204,13 +205,14 @@ cdef class Search:
         """Ends the call."""
         self.gate.open()
 
-    def begin_step(self, bint follows=False):
+    def begin_step(self, bint follows=False, bint has_answers=False):
         """Precedes each step of the trees.
 
         Args:
             follows: Whether they follow the environments, by the actions that `TreeEnv.prepare` has.
+            has_answers: Whether leaves get the caller's values.
         """
-        self.follows, self.deadline = follows, now_ns() + CALL_NS
+        self.follows, self.has_answers, self.deadline = follows, has_answers, now_ns() + CALL_NS
         self.num_unfinished.store(0)
 
     @property
@@ -420,7 +422,7 @@ cdef class TreeEnv(Env):
             return 0
         self.begin_looks()
         if self.search.evaluator == WAIT:
-            if self.has_selected:
+            if self.search.has_answers:
                 answer = action_data[float](action)
                 self.take(answer, answer + <size_t>self.search.leaves * self.search.options.num_actions)
             return self.select()

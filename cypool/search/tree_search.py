@@ -244,7 +244,7 @@ class TreeSearch:
     def _finished(self) -> TreeResult:
         """Has the trees grow by themselves, and returns their result."""
         while not self._search.is_finished:
-            self._step(self._answers)
+            self._step()
         return self._result()
 
     @_alone
@@ -272,7 +272,7 @@ class TreeSearch:
         if self._batch is None:
             raise RuntimeError("recv: expected begin() before, and send() after each recv(), got neither")
         while not self._search.is_finished:
-            self._step(self._answers)
+            self._step()
         obs, info = self._batch
         counts = info["num_leaves"]
         spec = self.env.env_spec
@@ -329,7 +329,7 @@ class TreeSearch:
             self._answers[:, :split].reshape(-1, self.leaves, actions)[trees, numbers] = given_logits
         self._answers[:, split:].reshape(-1, self.leaves, each)[trees, numbers] = given.reshape(n, each)
         self._waiting = self._batch = None
-        self._step(self._answers)
+        self._step(True)
 
     @_alone
     def result(self) -> TreeResult:
@@ -476,18 +476,18 @@ class TreeSearch:
         if self._pool is None:
             self._pool, self._together = self.env._pool.companion(self._trees), evaluator == "network"
 
-        def start(answers: NDArray[np.float32]) -> Any:
+        def start(_: Any) -> Any:
             for tree in self._trees:
                 tree.check_position()
             self._search.begin_step()
-            return self._pool.step(answers)
+            return self._pool.step(self._answers)
 
         # until the roots are copied the pool takes no other call
-        self._received(self.env._pool.call_user, start, self._answers)
+        self._received(self.env._pool.call_user, start, None)
 
-    def _step(self, answers: NDArray[np.float32]) -> None:
-        self._search.begin_step()
-        self._received(self._pool.step, answers)
+    def _step(self, has_answers: bool = False) -> None:
+        self._search.begin_step(False, has_answers)
+        self._received(self._pool.step, self._answers)
 
     def _received(self, call: Callable[..., Any], *args: Any) -> None:
         try:

@@ -359,6 +359,26 @@ def test_long_searches_have_the_same_results_wherever_their_steps_end():
     assert (result.visits.sum(axis=1) == 400_000).all() and (result.action == 2).all()
 
 
+@pytest.mark.parametrize("num_threads", [0, 2])
+def test_leaves_of_a_tree_wait_while_the_step_of_another_one_is_continued(num_threads):
+    def evaluate(obs, mask):
+        rows = obs.reshape(len(obs), -1)
+        # exact, whatever rows there are beside one
+        return None, (rows @ np.arange(rows.shape[1], dtype=np.float32) % 64 - 32) / 64
+
+    env = made("board/tic_tac_toe-v0", num_threads=num_threads)
+    # one square is left in the first game, whose simulations all end; the second one has leaves
+    for env_id, moves in enumerate([(0, 1, 2, 3, 5, 4, 6, 8), (0, 1, 2, 3, 5)]):
+        for move in moves:
+            env.step([move], [env_id])
+    result = cypool.TreeSearch(env, simulations=2_000_000).run(evaluate)
+    alone = made("board/tic_tac_toe-v0", num_envs=1)
+    alone.load(env.save([1]), [0])
+    wanted = cypool.TreeSearch(alone, simulations=2_000_000).run(evaluate)
+    assert result.visits[0].tolist() == [0] * 7 + [2_000_000, 0]
+    assert [part[1].tobytes() for part in result] == [part[0].tobytes() for part in wanted]
+
+
 @pytest.mark.parametrize("check", [lambda: check_int("n", 40, 1, 400), lambda: check_float("x", 0.5, 0, 1)])
 def test_an_exception_of_a_signal_handler_is_not_taken_for_a_wrong_argument(check):
     class Alarm(Exception):
