@@ -183,6 +183,9 @@ def check_array(name: str, value: object, expected: str) -> NDArray[Any]:
     """
     import numpy as np
 
+    if type(value) is np.ndarray:
+        # as in `check_int`
+        return value
     try:
         if isinstance(value, range) and len(value) > MAX_RANGE:
             raise ValueError(f"{MAX_RANGE} numbers at most")

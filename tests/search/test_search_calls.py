@@ -15,11 +15,11 @@ from waiting import LIMIT
 
 import cypool
 from cypool.tools.compile import load
-from cypool.util.arguments import check_float, check_int
+from cypool.util.arguments import check_array, check_float, check_int
 
 pytestmark = pytest.mark.families("board", "classic_control", "toy_text")
 
-CONNECT_FOUR = "board/connect_four-v0"
+CONNECT_FOUR, ROW = "board/connect_four-v0", np.zeros(2)
 
 
 def made(id=CONNECT_FOUR, num_envs=2, num_threads=0, **options):
@@ -379,7 +379,8 @@ def test_leaves_of_a_tree_wait_while_the_step_of_another_one_is_continued(num_th
     assert [part[1].tobytes() for part in result] == [part[0].tobytes() for part in wanted]
 
 
-@pytest.mark.parametrize("check", [lambda: check_int("n", 40, 1, 400), lambda: check_float("x", 0.5, 0, 1)])
+@pytest.mark.parametrize("check", [
+    lambda: check_int("n", 40, 1, 400), lambda: check_float("x", 0.5, 0, 1), lambda: check_array("a", ROW, "numbers")])
 def test_an_exception_of_a_signal_handler_is_not_taken_for_a_wrong_argument(check):
     class Alarm(Exception):
         pass
