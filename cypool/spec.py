@@ -32,22 +32,29 @@ class _Frozen:
         self.__dict__.update(attributes)
 
 
-class _FrozenDict(dict[str, Any]):
+class FrozenDict(dict[str, Any]):
     """A dict that refuses changes."""
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("expected no change of a spec's dict, as specs never change: make a new one")
+        raise TypeError("expected no change of a dict of a spec or a recipe, as these never change: make a new one")
 
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _FrozenDict, (dict(self),)
+        return FrozenDict, (dict(self),)
+
+
+def copied(value: Any) -> Any:
+    """Returns a value whose dicts and lists are copies: users may change those that they passed, or got."""
+    if type(value) is dict:
+        return {key: copied(each) for key, each in value.items()}
+    return [copied(each) for each in value] if type(value) is list else value
 
 
 def _frozen(given: Any) -> Any:
     """Returns a mapping as one that never changes; anything else as it is."""
-    return _FrozenDict(given) if isinstance(given, Mapping) else given
+    return FrozenDict(given) if isinstance(given, Mapping) else given
 
 
 class Array(_Frozen):
@@ -227,7 +234,7 @@ class Group:
         """Returns the description of all agents' observations, or actions: with the agents in the first dimension."""
         given = getattr(self, name)
         if isinstance(given, Mapping):
-            return _FrozenDict({key: _repeated(part, self.count) for key, part in given.items()})
+            return FrozenDict({key: _repeated(part, self.count) for key, part in given.items()})
         return _repeated(given, self.count)
 
 
@@ -314,6 +321,8 @@ class EnvSpec:
             an info or a part of what agents observe, shows what is legal. None: all actions are.
         has_hidden_information: Whether a player does not see all that others, or chance, have done: a search that
             copies the environment would.
+        has_own_chance: Whether steps draw chance from a stream of the environment's own, and not from the engine's
+            (`Env.rng`): a search that copies the environment cannot draw it again.
     """
 
     observation: Any = ()
@@ -338,6 +347,7 @@ class EnvSpec:
     state: Array | Literal["observations"] | None = None
     illegal: Literal["error", "lose"] | None = None
     has_hidden_information: bool = False
+    has_own_chance: bool = False
 
     def __post_init__(self) -> None:
         if self.agents:

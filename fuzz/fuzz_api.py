@@ -610,7 +610,7 @@ def run_case(seed, log):
     return case.findings
 
 
-def fork_case(seed):
+def fork_case(seed, run=run_case, limit=LIMIT):
     """Runs a case in a forked process; returns its findings, or how the process ended."""
     reader, writer = os.pipe()
     pid = os.fork()
@@ -622,7 +622,7 @@ def fork_case(seed):
             os.dup2(null, fd)
         status = 1
         try:
-            for finding in run_case(seed, lambda text: os.write(writer, f"- {text}\n".encode(errors="replace")[:500])):
+            for finding in run(seed, lambda text: os.write(writer, f"- {text}\n".encode(errors="replace")[:500])):
                 os.write(writer, f"! {finding}\n".encode(errors="replace")[:1000])
             os.write(writer, b". done\n")
             status = 0
@@ -634,7 +634,7 @@ def fork_case(seed):
             atexit._run_exitfuncs()
             os._exit(status)
     os.close(writer)
-    said, end, open_still = b"", time.monotonic() + LIMIT, True
+    said, end, open_still = b"", time.monotonic() + limit, True
     while open_still and time.monotonic() < end:
         if select.select([reader], [], [], 1)[0]:
             more = os.read(reader, 65536)

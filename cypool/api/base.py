@@ -16,6 +16,7 @@ from cypool.api.frames import FrameBuffers
 from cypool.api.goals import of_goals
 from cypool.api.rollouts import RolloutBuffers, SearchResult, reader_of_rollouts, rollout, search
 from cypool.errors import EnvError
+from cypool.spec import FrozenDict, copied
 from cypool.state import State
 from cypool.util.arguments import check_float, check_int, seeds_of, shown
 from cypool.util.fixed import fixed
@@ -46,7 +47,6 @@ class VectorAPI:
         num_threads: Threads that step environments; a synchronous caller is one of them.
         all_env_ids: int32, (num_envs,), read-only: 0, 1, 2, ...
         closed: Whether `close` was called.
-        recipe: Arguments of `cypool.make` for the same pool; pickle and deepcopy use them.
 
     Thread safety: one thread at a time.
     """
@@ -62,7 +62,7 @@ class VectorAPI:
     # whether a rollout from Python has left a step in flight
     ended_early = False
     _last: Any = None
-    recipe: dict[str, Any]
+    _recipe: dict[str, Any]
     num_envs: int = fixed()
     batch_size: int = fixed()
     is_async: bool = fixed()
@@ -86,6 +86,11 @@ class VectorAPI:
         self._seeds = [-1] * pool.num_envs
         # whether the engine makes many steps without a return to Python
         self.engine_rollouts = pool.hooks is None and not pool.is_hosted
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """Arguments of `cypool.make` for the same pool, a copy: pickle and deepcopy use them."""
+        return FrozenDict(copied(self._recipe))
 
     @property
     def env_spec(self) -> EnvSpec:
@@ -512,7 +517,7 @@ class VectorAPI:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # threads and emulators do not travel; a copy is made from the recipe and starts where this one started
-        return self._make_again, (self.recipe,)
+        return self._make_again, (self._recipe,)
 
     def __enter__(self) -> Self:
         return self

@@ -127,12 +127,13 @@ class RolloutEnv(Protocol):
     stays_at_end: bool
     ended_early: bool
     all_env_ids: EnvIds
-    recipe: dict[str, Any]
     _pool: Any
     _read_rollout: Callable[[Any], NDArray[Any]]
 
     @property
     def env_spec(self) -> EnvSpec: ...
+    @property
+    def recipe(self) -> dict[str, Any]: ...
     def _load(self, state: State, env_id: Any) -> Batch: ...
     def _copy(self, sources: EnvIds, targets: EnvIds) -> None: ...
 

@@ -87,7 +87,7 @@ def make(task_id: str, env_type: str, *, legacy: bool = False, **kwargs: Any) ->
     env._make_again = _make_again
     env._seeds[:] = chosen.pop("seed")
     asked = {name: value for name, value in kwargs.items() if name not in options}
-    env.recipe = dict(task_id=task_id, env_type=env_type, legacy=legacy, **{**asked, **chosen})
+    env._recipe = dict(task_id=task_id, env_type=env_type, legacy=legacy, **{**asked, **chosen})
     return env
 
 

@@ -78,7 +78,7 @@ class EnvPool:
     Attributes:
         spec: The `EnvSpec`.
         config: The configuration as a dict.
-        recipe: Arguments of `make` for the same again; pickle and deepcopy use them.
+        recipe: Arguments of `make` for the same again, a copy: pickle and deepcopy use them.
         is_async, num_envs, all_env_ids: See `cypool.api.base.VectorAPI`.
 
     Thread safety: one thread at a time.

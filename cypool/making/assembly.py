@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cypool.engine import cpus
 from cypool.engine.engine import Pool, ThreadPool
 from cypool.registration.registry import entry_of, expand, is_hosted_id, resolve
+from cypool.spec import copied
 from cypool.util.arguments import MAX_ENVS, check_bool, check_int, check_list, seeds_of, shown
 
 if TYPE_CHECKING:
@@ -92,6 +93,8 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
         num_threads = _threads_of(thread_pool, num_threads, thread_affinity)
         parts = _in_threads(source, num_envs, batch_size, num_threads, thread_affinity, seed, max_episode_steps,
                             env_options, own_options, options)
+        # an id may set an option of this name; in a recipe it is the argument above
+        parts.chosen.pop("debug", None)
         if wrap is not None:
             parts.envs = [wrap(env.spec, i, env) for i, env in enumerate(parts.envs)]
         if is_hooked:
@@ -111,7 +114,7 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
         from cypool.api.batch_hooks import BatchHooks
 
         pool.use_hooks(BatchHooks(pool.num_envs, **parts.batch_hooks))
-    return pool, parts.spec, _copied({**given, **parts.chosen, "seed": parts.seeds})
+    return pool, parts.spec, copied({**given, **parts.chosen, "seed": parts.seeds})
 
 
 def _expanded(id: Any, num_envs: int | None, seed: Seed, options: dict[str, Any]) -> Expansion | None:
@@ -122,13 +125,6 @@ def _expanded(id: Any, num_envs: int | None, seed: Seed, options: dict[str, Any]
     seeds = seeds_of(secrets.randbits(30) if seed is None else seed, len(seed) if isinstance(seed, Sized) else 1, None)
     first = seeds[0] if seeds else None
     return expand(id, num_envs, secrets.randbits(30) if first is None else first, options)
-
-
-def _copied(value: Any) -> Any:
-    """Returns a value whose dicts and lists are copies: users may change those that they passed."""
-    if type(value) is dict:
-        return {key: _copied(each) for key, each in value.items()}
-    return [_copied(each) for each in value] if type(value) is list else value
 
 
 def _checked_env_options(env_options: Any, num_envs: int) -> list[dict[str, Any]] | None:

@@ -307,13 +307,13 @@ def _make(source: str | list[Callable[[], Any]], env_type: str, *, autoreset_mod
         env._seeds[:] = chosen["seed"]
     # for pickle: how to make fresh environments, with the same seeds and the options that were drawn
     env._make_again = _make_again
-    env.recipe = dict(env_type=env_type, batch_size=env.batch_size, max_episode_steps=spec.max_episode_steps,
-                      autoreset_mode=mode, episode_statistics=statistics, **chosen)
+    env._recipe = dict(env_type=env_type, batch_size=env.batch_size, max_episode_steps=spec.max_episode_steps,
+                       autoreset_mode=mode, episode_statistics=statistics, **chosen)
     if isinstance(source, list):
-        env.recipe.update(factories=source)
+        env._recipe.update(factories=source)
     else:
-        env.recipe.update(id=source, num_envs=env.num_envs, num_threads=env.num_threads,
-                          thread_affinity=thread_affinity, **normal)
+        env._recipe.update(id=source, num_envs=env.num_envs, num_threads=env.num_threads,
+                           thread_affinity=thread_affinity, **normal)
     return env
 
 

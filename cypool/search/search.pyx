@@ -2,14 +2,16 @@
 """The simulations of a tree search, as environments of a pool: a step of one is a round of simulations of a tree."""
 cimport cython
 from cpython.ref cimport PyObject
-from libc.math cimport NAN, isfinite
+from libc.math cimport INFINITY, NAN, isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcpy, memset
 from libcpp cimport bool as cbool
+from libcpp.atomic cimport atomic
 from libcpp.vector cimport vector
 
 cimport numpy as cnp
 
+import marshal
 import math
 
 import numpy as np
@@ -21,6 +23,7 @@ from cypool.env cimport STEP_ALONE, Env, Rows, Slot, Turn, action_data, info_row
 from cypool.policies cimport Decision, PolicyFunction
 from cypool.env_methods cimport copy_from_env, legal_env, observe_env, raise_for, step_env, unlikely
 from cypool.util.constants cimport ALIGNMENT
+from cypool.util.park cimport now_ns
 from cypool.random cimport copy_stream, move_stream
 
 cnp.import_array()
@@ -34,6 +37,14 @@ cdef extern from "cypool/util/legal.h" namespace "cypool" nogil:
 
 cdef extern from "cypool/slot.h" namespace "cypool" nogil:
     enum: CYPOOL_MOST_PLAYERS
+
+cdef extern from "cypool/engine/gate.h" namespace "cypool" nogil:
+    cdef enum GateState:
+        GATE_OPEN
+
+    cdef cppclass Gate:
+        GateState enter() noexcept
+        void open() noexcept
 
 cdef extern from "cypool/util/search_tree.h" namespace "cypool::search" nogil:
     const int32_t NONE
@@ -92,6 +103,9 @@ ctypedef int (*ManyPolicy)(const Decisions*) noexcept nogil
 
 cdef enum:
     BATCH = 32                       # leaves of neighbouring trees that a network has at once, at least
+    CALL_NS = 50_000_000             # how long a call of the trees' pool works before Python looks for signals
+    BRIEF_STEPS = 1024               # of an environment with brief ones, after which a tree looks at the clock ...
+    OTHER_STEPS = 16                 # ... and of others
 
 cdef enum Evaluator:             # whose values a leaf has
     WAIT                         # the caller's, who gets its observation
@@ -128,8 +142,13 @@ cdef class Search:
     cdef readonly object spec        # of the trees' environments
     cdef readonly int leaves
     cdef readonly int num_values     # that an evaluator has for a leaf
+    cdef Gate gate                   # one call at a time
+    cdef bint follows                # the next step follows the environments, which have made one
+    cdef bint has_answers            # ... has the caller's answers; else it continues the one before
+    cdef int64_t deadline            # of a call of the trees' pool, which is continued by the next one
+    cdef int steps_per_look          # of an environment, between two looks at the clock
+    cdef atomic[int] num_unfinished  # trees that have more to do in this call
     cdef Evaluator evaluator
-    cdef int num_rounds              # of simulations in a step, where none waits
     cdef int num_games               # random games from a leaf
     cdef int32_t target              # simulations of a root
     cdef size_t turn_bytes           # of a Turn of its players: to zero all takes as long as a step of a small game
@@ -158,6 +177,8 @@ cdef class Search:
         self.leaves, self.seed = leaves, seed
         self.turn_bytes = sizeof(Turn) - (CYPOOL_MOST_PLAYERS - num_players) * sizeof(double)
         self.resamples, self.has_mask = options["resamples"], spec.illegal is not None
+        self.steps_per_look = BRIEF_STEPS if spec.brief_steps else OTHER_STEPS
+        self.gate.open()
         self.num_values = num_players if num_players > 2 else 1
         self.together = max(BATCH // leaves, 1)
         for part in described:
@@ -174,7 +195,32 @@ cdef class Search:
             observation={str(k): of_leaves(part) for k, part in enumerate(described)}, info=info,
             action=Array((leaves * (spec.action.n + self.num_values),), np.float32))
 
-    def begin(self, int32_t target, evaluator, int num_games, int num_rounds, cnp.ndarray noise=None, given=None,
+    def acquire(self):
+        """Begins a call of the search."""
+        if self.gate.enter() != GATE_OPEN:
+            raise RuntimeError("the search is in a call already: use it from one thread at a time, and not from its "
+                               "own evaluator")
+
+    def release(self):
+        """Ends the call."""
+        self.gate.open()
+
+    def begin_step(self, bint follows=False, bint has_answers=False):
+        """Precedes each step of the trees.
+
+        Args:
+            follows: Whether they follow the environments, by the actions that `TreeEnv.prepare` has.
+            has_answers: Whether leaves get the caller's values.
+        """
+        self.follows, self.has_answers, self.deadline = follows, has_answers, now_ns() + CALL_NS
+        self.num_unfinished.store(0)
+
+    @property
+    def is_finished(self):
+        """Whether the trees have done all in their last step: else another one continues it."""
+        return self.num_unfinished.load() == 0
+
+    def begin(self, int32_t target, evaluator, int num_games, cnp.ndarray noise=None, given=None,
               cnp.ndarray values=None):
         """Prepares a search; the trees begin it with their next step.
 
@@ -184,8 +230,7 @@ cdef class Search:
             given: `cypool.policies.network.Call` of a network, or a `cypool.Policy`, a C function.
             values: float32, (trees, leaves): where the network writes values.
         """
-        self.target, self.evaluator = target, EVALUATORS[evaluator]
-        self.num_games, self.num_rounds = num_games, num_rounds
+        self.target, self.evaluator, self.num_games = target, EVALUATORS[evaluator], num_games
         self.owners = noise, given, values
         if self.evaluator == NETWORK:
             self.network = <ManyPolicy><uintptr_t>POLICY
@@ -212,6 +257,24 @@ cdef int copy_position(PyObject* target, PyObject* source) except -1 nogil:
     return 0
 
 
+cdef object digest_of(Env env, bint with_stream):
+    """Returns a number that differs where positions do; None of an environment that cannot be saved.
+
+    Args:
+        with_stream: Whether positions differ whose next chance does.
+    """
+    stream = env._bit_generator.state if with_stream and env._bit_generator is not None else None
+    try:
+        own = env.save()
+        if stream is None and type(own) is tuple and len(<tuple>own) == 1 and type((<tuple>own)[0]) is bytes:
+            # as of most games, whose searches may take as long as ten of the others
+            return hash((<tuple>own)[0]) + env.elapsed_step
+        # a state may be of a subclass of tuple; the format of version 2 depends on values alone
+        return hash(marshal.dumps((tuple(own) if isinstance(own, tuple) else own, env.elapsed_step, stream), 2))
+    except (NotImplementedError, ValueError):
+        return None
+
+
 cdef class TreeEnv(Env)
 
 ctypedef int (*Offer)(TreeEnv tree, const Slot* leaf, TreeEnv first) noexcept nogil
@@ -224,7 +287,8 @@ cdef class TreeEnv(Env):
 
     Its first step in a search copies the environment. Each other one takes the values of the leaves that wait, and
     walks down the tree until as many wait again as can. An observation has those of the leaves. A search begins with a
-    step, as that is one call, of which Ctrl-C leaves nothing in flight.
+    step, as that is one call, of which Ctrl-C leaves nothing in flight. A step that takes long ends early, wherever the
+    tree is, and the next one continues.
 
     Args:
         spec: `search.spec`.
@@ -246,13 +310,30 @@ cdef class TreeEnv(Env):
     cdef vector[float] answer        # of a function: those of a leaf
     cdef uint64_t num_walks
     cdef int num_waiting
+    cdef bint has_selected           # as many leaves wait as can
+    cdef int steps_left              # of the environment, until the next look at the clock
+    # the random games from a leaf
+    cdef bint is_playing             # they are not over
+    cdef bint is_in_game
+    cdef int game                    # which of them
+    cdef uint64_t game_stream
+    cdef double game_factor          # of the next reward
+    cdef double[CYPOOL_MOST_PLAYERS] game_values  # of those so far, for each player
+    # the environment has made a step
+    cdef int64_t taken               # its action
+    cdef object position             # the digest of where it is, or None
+    cdef bint is_behind              # the tree has followed to the end of an episode, or not at all
     cdef uint64_t num_begun          # searches, of those of `search`
     cdef object failure              # what a step with other trees raised in this one; None: nothing
     cdef bint has_failed             # there is such a thing
-    cdef bint keeps_tree             # its root was advanced to where the environment is
+    cdef bint keeps_tree             # its root was advanced to where the environment is, or was then
 
     def __init__(self, spec, int env_id, Search search, Env source, list copies):
         cdef Env walker
+        for walker in copies:
+            # they are cast to its type
+            if type(walker) is not type(source) or walker.spec.saved_options != source.spec.saved_options:
+                raise TypeError(f"env: expected a pool whose copies are as it is, got {walker} for {source}")
         self.search, self.source = search, source
         self.root, self.owner = copies[0], copies[1:]
         for walker in self.owner:
@@ -298,6 +379,11 @@ cdef class TreeEnv(Env):
         cdef Turn turn
         cdef const float* noise = self.search.noise
         cdef int32_t target = self.search.target
+        self.stop()
+        if self.search.follows:
+            # its last search has failed
+            self.tree.clear()
+            return 0
         self.num_begun = self.search.num_begun
         copy_position(<PyObject*>self.root, <PyObject*>self.source)
         memset(&turn, 0, sizeof(turn))
@@ -310,42 +396,69 @@ cdef class TreeEnv(Env):
         if not self.keeps_tree:
             self.tree.clear()
         self.keeps_tree = False
-        self.num_walks, self.num_waiting = 0, 0
+        self.num_walks = 0
         self.has_failed = False
         self.check_player(&turn)
         self.tree.begin(self.search.options, turn.player, target, noise)
-        if self.search.evaluator == WAIT and target > 0:
-            self.select()
+        if target > 0:
+            if self.search.evaluator == WAIT:
+                return self.select()
+            self.search.num_unfinished.fetch_add(1)
         return 0
+
+    cdef void stop(self) noexcept nogil:
+        """Lets go of leaves that wait, and of random games."""
+        self.num_waiting = 0
+        self.has_selected = self.is_playing = False
 
     cdef int step(self, const void* action) except -1 nogil:
         cdef const float* answer
         cdef PyObject* tree = <PyObject*>self
-        cdef int _k
+        if self.search.follows:
+            return self.follow()
         if self.num_begun != self.search.num_begun:
             return self.reset()
         if self.root.needs_reset:
             return 0
+        self.begin_looks()
         if self.search.evaluator == WAIT:
-            answer = action_data[float](action)
-            self.take(answer, answer + <size_t>self.search.leaves * self.search.options.num_actions)
+            if self.search.has_answers:
+                answer = action_data[float](action)
+                self.take(answer, answer + <size_t>self.search.leaves * self.search.options.num_actions)
             return self.select()
         if self.search.evaluator in (NETWORK, FUNCTION):
             if not self.has_failed:
                 self.make_room()
                 self.grow_together(&tree, 1)
             return self.raise_failure()
-        for _k in range(self.search.num_rounds):
-            if self.is_done():
+        while self.is_playing or not self.is_done():
+            if (self.is_playing or self.walk(0) == WAITS) and not self.evaluate() or self.is_late(
+                    1 + <int>self.paths[0].steps.size()):
+                self.search.num_unfinished.fetch_add(1)
                 break
-            if self.walk(0) == WAITS:
-                self.evaluate()
         return 0
+
+    cdef void begin_looks(self) noexcept nogil:
+        """Has the first look at the clock come at once, where steps are long, or the call has taken long already."""
+        if self.search.steps_per_look != BRIEF_STEPS or self.search.num_unfinished.load() > 0:
+            self.steps_left = 1
+
+    cdef bint is_late(self, int num_steps) noexcept nogil:
+        """Returns whether the call has taken long enough, after a number of steps of the environment."""
+        self.steps_left -= num_steps
+        if self.steps_left > 0:
+            return False
+        self.steps_left = self.search.steps_per_look
+        return now_ns() >= self.search.deadline
 
     cdef int step_many(self, const Rows* rows) except -1 nogil:
         cdef PyObject** trees = self.search.trees.data() + rows.ids[0]
         cdef PyObject* tree
         cdef int k = 0, count = <int>rows.count
+        if self.search.follows:
+            for k in range(count):
+                rows.terminated[k] = STEP_ALONE
+            return 0
         while k < count:
             (<TreeEnv>trees[k]).make_room()
             k += self.search.together
@@ -373,13 +486,16 @@ cdef class TreeEnv(Env):
         cdef PyObject* tree
         cdef Decisions decisions
         cdef Slot leaf
-        cdef int k, num_rows, _round
+        cdef int k, num_rows
+        cdef bint is_late = False
         memset(&decisions, 0, sizeof(decisions))
         decisions.obs, decisions.actions = self.scratch.data(), self.logits.data()
         decisions.parameters, decisions.env_id = self.search.parameters, <uint32_t>first
         if self.search.evaluator == NETWORK:
             values = self.search.values + first
-        for _round in range(self.search.num_rounds):
+        for k in range(count):
+            (<TreeEnv>trees[k]).begin_looks()
+        while True:
             self.place_leaf(&leaf)
             decisions.count = 0
             for k in range(count):
@@ -392,7 +508,8 @@ cdef class TreeEnv(Env):
                     self.leaf_columns[0] = place
                 else:
                     decisions.count += (<TreeEnv>tree).num_waiting
-            if decisions.count == 0:
+                    is_late |= not (<TreeEnv>tree).has_selected
+            if is_late or decisions.count == 0:
                 break
             if self.search.evaluator == NETWORK and self.search.network(&decisions) != 0:
                 fail_together(trees, count)
@@ -401,10 +518,16 @@ cdef class TreeEnv(Env):
             for k in range(count):
                 tree = trees[k]
                 num_rows = (<TreeEnv>tree).num_waiting if (<TreeEnv>tree).is_growing() else 0
-                if num_rows > 0 and unlikely((<Take>(<TreeEnv>tree).take_checked)(
+                if num_rows > 0 and unlikely((<Take>(<TreeEnv>tree).take)(
                         <TreeEnv>tree, &self.logits[row * actions], values + row * self.search.num_values) != 0):
                     keep_failure(tree)
                 row += num_rows
+            # a network may take longer than all steps
+            if now_ns() >= self.search.deadline:
+                is_late = True
+                break
+        if is_late:
+            self.search.num_unfinished.fetch_add(1)
 
     cdef bint is_growing(self) noexcept nogil:
         return not (self.needs_reset or self.root.needs_reset or self.has_failed
@@ -428,6 +551,8 @@ cdef class TreeEnv(Env):
         """
         cdef int k, failed
         self.select()
+        if not self.has_selected:
+            return 0
         for k in range(self.num_waiting):
             observe_env(self.walkers[k], leaf)
             if self.search.evaluator == NETWORK:
@@ -444,9 +569,9 @@ cdef class TreeEnv(Env):
                 and self.tree.simulations() >= self.search.target)
 
     cdef int select(self) except -1 nogil:
-        """Walks down the tree until enough leaves wait."""
+        """Walks down the tree until enough leaves wait, or the call has taken long enough."""
         cdef Walk end
-        while self.num_waiting < self.search.leaves and not self.is_done():
+        while not self.has_selected and self.num_waiting < self.search.leaves and not self.is_done():
             if self.num_waiting > 0 and not self.tree.is_expanded(0):
                 # the root itself waits
                 break
@@ -455,6 +580,10 @@ cdef class TreeEnv(Env):
                 break
             if end == WAITS:
                 self.num_waiting += 1
+            if self.is_late(1 + <int>self.paths[self.num_waiting - (end == WAITS)].steps.size()):
+                self.search.num_unfinished.fetch_add(1)
+                return 0
+        self.has_selected = True
         return 0
 
     cdef int walk(self, int k) except -1 nogil:
@@ -464,19 +593,18 @@ cdef class TreeEnv(Env):
         cdef Taken taken
         cdef Turn turn
         cdef int64_t action
-        cdef uint64_t place
         cdef int32_t at = 0, player
         cdef double[CYPOOL_MOST_PLAYERS] values
         copy_position(env, <PyObject*>self.root)
         if self.search.resamples and (<Env>env).rng != NULL:
-            place = (self.search.seed * 1_000_003 + <uint64_t>self.env_id) * 1_000_003 + self.num_walks
-            move_stream((<Env>env).rng, place)
+            move_stream((<Env>env).rng, self.place_of_walk())
         self.num_walks += 1
         path.steps.clear()
         path.rewards.clear()
         path.waits = False
         memset(&turn, 0, sizeof(turn))
         (<Env>env).turn(&turn)
+        (<Env>env).truncated = False
         while at != NONE and self.tree.is_expanded(at):
             taken = self.tree.choose(self.search.options, at)
             path.steps.push_back(taken)
@@ -496,7 +624,7 @@ cdef class TreeEnv(Env):
                 self.tree.back_up(self.search.options, path[0], values)
                 return ENDED
             self.check_player(&turn)
-            if (<Env>env).truncated or (<Env>env).elapsed_step >= (<Env>env).max_episode_steps:
+            if self.is_cut(env):
                 # it has a value, but no actions
                 at = NONE
             else:
@@ -539,6 +667,11 @@ cdef class TreeEnv(Env):
         cdef Path* path = &self.paths[k]
         cdef double[CYPOOL_MOST_PLAYERS] by_player
         cdef int32_t player
+        cdef size_t number
+        for number in range(<size_t>self.search.num_values):
+            if unlikely(not isfinite(values[number])):
+                with gil:
+                    raise ValueError(f"evaluate: expected values that are numbers, got {values[number]}")
         memset(by_player, 0, sizeof(by_player))
         for player in range(options.num_players):
             if self.search.num_values > 1:
@@ -548,6 +681,11 @@ cdef class TreeEnv(Env):
         if path.leaf != NONE:
             self.tree.nodes[path.leaf].value = <float>by_player[path.player]
             self.write_legal(self.walkers[k])
+            for number in range(self.mask.size()):
+                if unlikely(self.mask[number] and not logits[number] < INFINITY):
+                    with gil:
+                        raise ValueError("evaluate: expected logits of legal actions that are numbers, or -inf, got "
+                                         f"{logits[number]}")
             self.tree.expand(options[0], path.leaf, self.mask.data(), logits)
         self.tree.back_up(options[0], path[0], by_player)
         return 0
@@ -557,37 +695,36 @@ cdef class TreeEnv(Env):
         cdef int k
         for k in range(self.num_waiting):
             self.expand(k, logits + <size_t>k * self.search.options.num_actions, values + k * self.search.num_values)
-        self.num_waiting = 0
+        self.num_waiting, self.has_selected = 0, False
         return 0
 
-    cdef int evaluate(self) except -1 nogil:
-        """Has the evaluator of the search give the leaf of the first walker its value."""
+    cdef bint evaluate(self) except -1 nogil:
+        """Has the evaluator of the search give the leaf of the first walker its value; returns whether it has."""
         cdef const Options* options = &self.search.options
         cdef Path* path = &self.paths[0]
-        cdef double[CYPOOL_MOST_PLAYERS] values
-        memset(values, 0, sizeof(values))
+        if not self.is_playing:
+            memset(self.game_values, 0, sizeof(self.game_values))
+            if path.leaf != NONE:
+                self.write_legal(self.walkers[0])
+                self.tree.expand(options[0], path.leaf, self.mask.data(), NULL)
+            if self.search.evaluator == RANDOM_GAMES and not self.is_cut(self.walkers[0]):
+                self.is_playing, self.is_in_game, self.game = True, False, 0
+                self.game_stream = self.place_of_walk()
+        if self.is_playing and not self.play_random():
+            return False
+        self.is_playing = False
         if path.leaf != NONE:
-            self.write_legal(self.walkers[0])
-            self.tree.expand(options[0], path.leaf, self.mask.data(), NULL)
-        if self.search.evaluator == RANDOM_GAMES:
-            self.play_random(values)
-        if path.leaf != NONE:
-            self.tree.nodes[path.leaf].value = <float>values[path.player]
-        self.tree.back_up(options[0], path[0], values)
-        return 0
+            self.tree.nodes[path.leaf].value = <float>self.game_values[path.player]
+        self.tree.back_up(options[0], path[0], self.game_values)
+        return True
 
-    cdef int take_checked(self, const float* logits, const float* values) except -1 nogil:
-        """The same as `take`, with numbers that may be none."""
-        cdef size_t number
-        for number in range(<size_t>self.num_waiting * self.search.num_values):
-            if not isfinite(values[number]):
-                with gil:
-                    raise ValueError(f"evaluate: expected values that are numbers, got {values[number]}")
-        for number in range(<size_t>self.num_waiting * self.search.options.num_actions):
-            if not isfinite(logits[number]):
-                with gil:
-                    raise ValueError(f"evaluate: expected logits that are numbers, got {logits[number]}")
-        return self.take(logits, values)
+    cdef bint is_cut(self, PyObject* env) noexcept nogil:
+        """Returns whether an episode was truncated in its last step."""
+        return (<Env>env).truncated or (<Env>env).elapsed_step >= (<Env>env).max_episode_steps
+
+    cdef uint64_t place_of_walk(self) noexcept nogil:
+        """Returns where a stream of random numbers begins."""
+        return (self.search.seed * 1_000_003 + <uint64_t>self.env_id) * 1_000_003 + self.num_walks
 
     cdef int call_function(self, int k, const Slot* leaf) noexcept nogil:
         """Calls the C function for a leaf; returns what it returns."""
@@ -604,27 +741,27 @@ cdef class TreeEnv(Env):
         memcpy(&self.values[k * num_values], self.answer.data() + actions, num_values * sizeof(float))
         return failed
 
-    cdef int play_random(self, double* values) except -1 nogil:
-        """Adds the mean returns of random games from the leaf of the first walker, for each player."""
+    cdef bint play_random(self) except -1 nogil:
+        """Plays random games from the leaf of the first walker; returns whether all are over.
+
+        Their mean returns are in `game_values`. If the call has taken long enough, the next one continues.
+        """
         cdef PyObject* env
-        cdef uint64_t number = (self.search.seed * 1_000_003 + <uint64_t>self.env_id) * 1_000_003 + self.num_walks
-        cdef double factor
+        cdef uint64_t number = self.game_stream
         cdef Turn turn
         cdef int64_t action
-        cdef int player, game
-        cdef bint is_over
+        cdef int player
         memset(&turn, 0, sizeof(turn))
-        for game in range(self.search.num_games):
-            if game + 1 < self.search.num_games:
-                env = self.walkers[1]
-                copy_position(env, self.walkers[0])
-            else:
-                # nothing needs the leaf any more
-                env = self.walkers[0]
-            if game > 0 and self.search.resamples and (<Env>env).rng != NULL:
-                move_stream((<Env>env).rng, mixed(number))
-            factor, is_over = 1, self.paths[0].leaf == NONE and (<Env>env).elapsed_step >= (<Env>env).max_episode_steps
-            while not is_over:
+        while self.game < self.search.num_games:
+            # nothing needs the leaf after the last one
+            env = self.walkers[1 if self.game + 1 < self.search.num_games else 0]
+            if not self.is_in_game:
+                if env != self.walkers[0]:
+                    copy_position(env, self.walkers[0])
+                if self.game > 0 and self.search.resamples and (<Env>env).rng != NULL:
+                    move_stream((<Env>env).rng, mixed(number))
+                self.is_in_game, self.game_factor = True, 1
+            while self.is_in_game:
                 action = nth_legal(self.mask.data(), self.mask.size(),
                                    (mixed(number) >> 32) * self.write_legal(env) >> 32)
                 (<Env>env).reward = 0
@@ -635,11 +772,15 @@ cdef class TreeEnv(Env):
                 (<Env>env).turn(&turn)
                 for player in range(self.search.options.num_players):
                     if turn.reward[player] != 0:
-                        values[player] += factor * turn.reward[player] / self.search.num_games
-                factor *= self.search.options.discount
-                is_over = ((<Env>env).terminated or (<Env>env).truncated
-                           or (<Env>env).elapsed_step >= (<Env>env).max_episode_steps)
-        return 0
+                        self.game_values[player] += self.game_factor * turn.reward[player] / self.search.num_games
+                self.game_factor *= self.search.options.discount
+                if (<Env>env).terminated or self.is_cut(env):
+                    self.is_in_game = False
+                    self.game += 1
+                if self.is_late(1):
+                    self.game_stream = number
+                    return self.game == self.search.num_games
+        return True
 
     cdef int observe(self, const Slot* out) except -1 nogil:
         cdef size_t num_obs = self.search.obs_bytes.size(), column
@@ -657,16 +798,64 @@ cdef class TreeEnv(Env):
             observe_env(self.walkers[k], &leaf)
         return 0
 
-    def advance(self, int64_t action):
-        """Keeps the part of the tree behind an action that the environment has taken, and its outcome."""
-        cdef Turn turn
-        memset(&turn, 0, sizeof(turn))
-        self.source.turn(&turn)
-        if self.source.needs_reset or self.source.elapsed_step != self.root.elapsed_step + 1:
+    # ---- the environment makes a step
+
+    def prepare(self, int64_t action):
+        """Takes the action that the environment was stepped with, and where it is now, for `follow`."""
+        self.keeps_tree, self.is_behind = False, True
+        if self.source.needs_reset or self.source.elapsed_step == 0 or self.root.needs_reset:
+            # another episode
             self.tree.clear()
-        else:
-            self.tree.advance(action, turn.outcome)
-            self.keeps_tree = self.tree.nodes.size() > 0
+        if self.tree.nodes.size() > 0:
+            self.taken, self.position = action, digest_of(self.source, not self.search.resamples)
+            if self.position is None:
+                self.tree.clear()
+
+    cdef int follow(self) except -1 nogil:
+        """Has the root take the same step, and keeps the part of the tree that is behind it."""
+        cdef Turn turn
+        cdef PyObject* env = self.walkers[0]
+        self.stop()
+        if self.tree.nodes.size() == 0:
+            return 0
+        copy_position(env, <PyObject*>self.root)
+        self.write_legal(env)
+        if not self.mask[self.taken]:
+            return 0
+        (<Env>env).reward = 0
+        (<Env>env).terminated = (<Env>env).truncated = False
+        (<Env>env).elapsed_step = (<Env>env).elapsed_step + 1
+        step_env(env, &self.taken)
+        if (<Env>env).terminated or self.is_cut(env):
+            # the environment has begun another episode
+            self.tree.clear()
+            return 0
+        memset(&turn, 0, sizeof(turn))
+        (<Env>env).turn(&turn)
+        copy_position(<PyObject*>self.root, env)
+        self.tree.advance(self.taken, turn.outcome)
+        self.is_behind = False
+        return 0
+
+    def settle(self):
+        """Ends what `prepare` and `follow` have begun; returns False if the root is not where the environment is."""
+        if self.tree.nodes.size() == 0 and self.is_behind:
+            return True
+        self.keeps_tree = not self.is_behind and (
+            digest_of(self.root, not self.search.resamples) == self.position)
+        if not self.keeps_tree:
+            self.tree.clear()
+        return self.keeps_tree
+
+    def drop(self):
+        """Has the next search begin with an empty tree."""
+        self.tree.clear()
+        self.keeps_tree = False
+
+    def check_position(self):
+        """Drops a tree that was advanced, if its environment is somewhere else by now."""
+        if self.keeps_tree and digest_of(self.source, not self.search.resamples) != self.position:
+            self.drop()
 
     def write_result(self, cnp.ndarray visits, cnp.ndarray q, cnp.ndarray policy):
         """Writes the statistics of the root to rows; returns its value and the action that the search recommends."""
@@ -679,11 +868,6 @@ cdef class TreeEnv(Env):
     def num_nodes(self):
         """Nodes of the tree."""
         return self.tree.nodes.size()
-
-    @property
-    def is_finished(self):
-        """Whether the search of this tree is over."""
-        return self.root.needs_reset or self.is_done()
 
 
 cdef void keep_failure(PyObject* tree) noexcept with gil:
@@ -708,3 +892,8 @@ def num_players_of(Env env):
     memset(&turn, 0, sizeof(turn))
     env.turn(&turn)
     return turn.num_players
+
+
+def redraws_chance(Env env):
+    """Returns whether a search can draw the chance of an environment again."""
+    return not env.spec.has_own_chance and (env.rng == NULL or move_stream(env.rng, 0))

@@ -1,18 +1,22 @@
 """Tree search: Monte-Carlo trees of all environments of a pool, which grow on its threads."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, NamedTuple, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 
 from cypool.api.base import VectorAPI
+from cypool.api.env_ids import ids_of
 from cypool.errors import EnvError
 from cypool.policies import Policy, policy_of
 from cypool.policies.mlp import MLP
-from cypool.search.search import Search, TreeEnv, num_players_of
+from cypool.search.search import Search, TreeEnv, num_players_of, redraws_chance
 from cypool.spec import Discrete
 from cypool.util.arguments import check_array, check_bool, check_choice, check_float, check_int, check_list, shown
+from cypool.util.fixed import fixed
+from cypool.util.lock_guard import LockGuard
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -20,9 +24,19 @@ if TYPE_CHECKING:
 
     from cypool.spec import EnvSpec
 
-MOST_ACTIONS, MOST_NODES = 2**16, 2**31 - 1
-# simulations of a tree between two looks at Ctrl-C, and steps of the trees' pool in one call
-ROUNDS, STEPS = 16, 4
+MOST_ACTIONS, MOST_NODES, MOST_GAMES = 2**16, 2**31 - 1, 10**6
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _alone(method: Callable[Concatenate[TreeSearch, P], R]) -> Callable[Concatenate[TreeSearch, P], R]:
+    """Makes a method one that runs while no other one of these does."""
+    @functools.wraps(method)
+    def call(self: TreeSearch, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with LockGuard(self._search):
+            return method(self, *args, **kwargs)
+    return call
 
 
 class Leaves(NamedTuple):
@@ -69,8 +83,10 @@ class TreeResult(NamedTuple):
             int64, (N,).
         """
         temperature = check_float("temperature", temperature, 0, 1e6)
+        if rng is not None and not isinstance(rng, np.random.Generator):
+            raise TypeError(f"rng: expected a numpy.random.Generator or None, got {shown(rng)}")
         if temperature == 0:
-            return self.action
+            return self.action.copy()
         with np.errstate(divide="ignore"):
             logits = np.log(self.visits) / temperature
         rng = np.random.default_rng() if rng is None else rng
@@ -103,19 +119,23 @@ class TreeSearch:
             player plays, whose returns have any size.
         considered, c_visit, c_scale: Of Gumbel: actions that the halving begins with, and the scale of values.
         chance: "resample": each simulation draws chance again. "foresee": each finds the chance that the environment
-            itself will have; as a search it cheats.
+            itself will have; as a search it cheats. Chance that an environment draws from a stream of its own cannot be
+            drawn again (`EnvSpec.has_own_chance`), so "resample" is refused there.
         max_nodes: Of a tree; a tree with this number grows no more.
         allow_hidden: Whether environments with hidden information are searched, which the search sees.
 
     Attributes:
-        env: The pool.
+        env, leaves: As given; they never change.
         simulations: As given; may be assigned.
 
     Raises:
         TypeError, ValueError: An argument is wrong, or the environments are not such.
 
-    Thread safety: one thread at a time.
+    Thread safety: one thread at a time; a second one gets a RuntimeError, and so does a call from the evaluator.
     """
+
+    env: VectorAPI = fixed()
+    leaves: int = fixed()
 
     def __init__(self, env: VectorAPI, *, simulations: int = 400, leaves: int = 1,
                  algorithm: Literal["puct", "gumbel"] = "puct", discount: float = 1.0, noise: Any = None, seed: int = 0,
@@ -128,7 +148,8 @@ class TreeSearch:
         self.simulations = check_int("simulations", simulations, 1, MOST_NODES)
         self._is_gumbel = check_choice("algorithm", algorithm, ("puct", "gumbel")) == "gumbel"
         self._noise, weight = self._checked_noise(noise)
-        self._rng = np.random.default_rng(check_int("seed", seed, 0, 2**63 - 1))
+        self._seed = check_int("seed", seed, 0, 2**63 - 1)
+        resamples = check_choice("chance", chance, ("resample", "foresee")) == "resample"
         # environments of the same kind, for the roots and the leaves, and one for random games
         pools = [env._make_again({**env.recipe, "num_threads": 0, "thread_affinity": None,
                                   "autoreset_mode": "NextStep", "env_type": "gymnasium"})
@@ -137,6 +158,9 @@ class TreeSearch:
         for pool in pools:
             pool.close()
         sources = env._pool.environments()
+        if resamples and not all(map(redraws_chance, [own[0] for own in copies])):
+            raise ValueError(f"chance: expected 'foresee', as {spec.id} draws chance from a stream of its own, which a "
+                             "search cannot draw again, got 'resample'")
         num_players = num_players_of(sources[0])
         if normalize is None:
             normalize = num_players == 1
@@ -150,16 +174,21 @@ class TreeSearch:
             "considered": check_int("considered", considered, 1, MOST_ACTIONS),
             "c_visit": check_float("c_visit", c_visit, 0, 1e9), "c_scale": check_float("c_scale", c_scale, 0, 1e9),
             "max_nodes": check_int("max_nodes", max_nodes, 1, MOST_NODES),
-            "resamples": check_choice("chance", chance, ("resample", "foresee")) == "resample"}, seed)
+            "resamples": resamples}, self._seed)
         self._trees = [TreeEnv(self._search.spec, k, self._search, source, list(own))
                        for k, (source, own) in enumerate(zip(sources, copies, strict=True))]
         self._pool: Any = None
         self._together = False
+        self._num_begun = 0
         self._answers = np.zeros((env.num_envs, self.leaves * (spec.action.n + self._search.num_values)), np.float32)
         # of the leaves that wait: trees, and numbers in the tree; None: no search is under way
         self._waiting: tuple[NDArray[Any], NDArray[Any]] | None = None
         self._batch: Any = None
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a TreeSearch cannot be pickled or copied: make another one of a copy of its pool")
+
+    @_alone
     def run(self, evaluate: Callable[..., Any] | Policy | Literal["constant", "rollout"] = "rollout", *,
             num_games: int = 1) -> TreeResult:
         """Searches.
@@ -179,7 +208,9 @@ class TreeSearch:
         Raises:
             TypeError, ValueError: An argument, or a result of the function, is wrong.
             RuntimeError: An environment of the pool is in flight, or was never reset.
+            EnvError: An environment, or the C function, fails.
         """
+        num_games = check_int("num_games", num_games, 1, MOST_GAMES)
         if isinstance(evaluate, MLP):
             # the network itself, whatever a subclass makes of its outputs
             evaluate.check(self.env.env_spec, self.env.num_envs)
@@ -195,28 +226,28 @@ class TreeSearch:
             self._begin("function", 1, evaluate)
             return self._finished()
         if callable(evaluate):
-            self.begin()
+            self._begin("wait", 1)
             try:
-                while (leaves := self.recv()) is not None:
+                while (leaves := self._recv()) is not None:
                     answer = check_list("evaluate", evaluate(leaves.obs, leaves.action_mask), "a pair (logits, values)")
                     if len(answer) != 2:
                         raise ValueError(f"evaluate: expected a pair (logits, values), got {len(answer)} of them")
-                    self.send(*answer)
+                    self._send(*answer)
             except BaseException:
                 self._waiting = self._batch = None
                 raise
-            return self.result()
+            return self._result()
         check_choice("evaluate", evaluate, ("constant", "rollout"))
-        num_games = check_int("num_games", num_games, 1, 10**6)
         self._begin(evaluate, num_games)
         return self._finished()
 
     def _finished(self) -> TreeResult:
         """Has the trees grow by themselves, and returns their result."""
-        while not all(tree.is_finished for tree in self._trees):
-            self._step(self._answers)
-        return self.result()
+        while not self._search.is_finished:
+            self._step()
+        return self._result()
 
+    @_alone
     def begin(self) -> None:
         """Begins a search from where the environments are: `recv` brings its first leaves.
 
@@ -226,6 +257,7 @@ class TreeSearch:
         """
         self._begin("wait", 1)
 
+    @_alone
     def recv(self) -> Leaves | None:
         """Returns the positions that wait for values; None when the search is over.
 
@@ -234,8 +266,13 @@ class TreeSearch:
         Raises:
             RuntimeError: No search is under way.
         """
+        return self._recv()
+
+    def _recv(self) -> Leaves | None:
         if self._batch is None:
             raise RuntimeError("recv: expected begin() before, and send() after each recv(), got neither")
+        while not self._search.is_finished:
+            self._step()
         obs, info = self._batch
         counts = info["num_leaves"]
         spec = self.env.env_spec
@@ -254,11 +291,13 @@ class TreeSearch:
         return Leaves(spec.pack([chosen(part) for part in obs.values()]), None if mask is None else chosen(mask),
                       chosen(info["player"]), trees.astype(np.int32))
 
+    @_alone
     def send(self, logits: ArrayLike | None, values: ArrayLike) -> None:
         """Gives the positions of the last `recv` their policies and values, and continues the search.
 
         Args:
-            logits: (n, actions); those of actions that are not legal may be anything but NaN. None: all are equal.
+            logits: (n, actions): numbers or -inf; those of actions that are not legal may be anything. None: all are
+                equal.
             values: (n,): the return that is expected for the player who moves. With more than two players
                 (n, players): for each of them.
 
@@ -266,6 +305,9 @@ class TreeSearch:
             TypeError, ValueError: Another shape or dtype, or NaN; the search waits as before.
             RuntimeError: No positions wait.
         """
+        self._send(logits, values)
+
+    def _send(self, logits: ArrayLike | None, values: ArrayLike) -> None:
         if self._waiting is None or len(self._waiting[0]) == 0:
             raise RuntimeError("send: expected positions of recv() that wait, got none")
         trees, numbers = self._waiting
@@ -278,18 +320,28 @@ class TreeSearch:
             self._answers[:, :split] = 0
         else:
             given_logits = _checked("logits", logits, (n, actions))
-            if not (given_logits < np.inf).all():
-                raise ValueError("logits: expected numbers, or -inf, got "
-                                 f"{given_logits[~(given_logits < np.inf)][0]}")
-            # of legal actions one at least has to have a probability
-            self._answers[:, :split].reshape(-1, self.leaves, actions)[trees, numbers] = np.maximum(
-                given_logits, np.float32(-1e30))
+            wrong = ~(given_logits < np.inf)
+            if wrong.any():
+                mask = self._batch[1].get("leaf/action_mask")
+                wrong &= mask is None or mask[trees, numbers] != 0
+                if wrong.any():
+                    raise ValueError(f"logits: expected numbers, or -inf, got {given_logits[wrong][0]}")
+            self._answers[:, :split].reshape(-1, self.leaves, actions)[trees, numbers] = given_logits
         self._answers[:, split:].reshape(-1, self.leaves, each)[trees, numbers] = given.reshape(n, each)
         self._waiting = self._batch = None
-        self._step(self._answers)
+        self._step(True)
 
+    @_alone
     def result(self) -> TreeResult:
-        """Returns the statistics of the roots: at the end of a search, or of what there is."""
+        """Returns the statistics of the roots: at the end of a search, or of what there is.
+
+        Raises:
+            RuntimeError: The search is closed.
+        """
+        self._check_open("result")
+        return self._result()
+
+    def _result(self) -> TreeResult:
         num_envs, actions = self.env.num_envs, self.env.env_spec.action.n
         visits, q = np.zeros((num_envs, actions), np.int32), np.full((num_envs, actions), np.nan)
         policy, value = np.zeros((num_envs, actions), np.float32), np.zeros(num_envs)
@@ -301,36 +353,73 @@ class TreeSearch:
             policy = (visits / np.maximum(visits.sum(axis=1, keepdims=True), 1)).astype(np.float32)
         return TreeResult(visits, q, policy, value, action)
 
-    def advance(self, actions: ArrayLike) -> None:
+    @_alone
+    def advance(self, actions: ArrayLike, env_id: ArrayLike | None = None) -> None:
         """After a step of the pool: the next search begins with the part of each tree that lies behind the action.
 
+        It is called after each step, with the arguments of `step`, or after none: a search that finds an environment
+        anywhere else than its tree begins with an empty tree.
+
         Args:
-            actions: Integers, (N,): those that the pool was stepped with. A tree whose environment has begin a new
+            actions: Integers, (N,): those that the pool was stepped with. A tree whose environment has begun a new
                 episode is dropped.
+            env_id: Integers, (k,): the environments that were stepped; all by default.
 
         Raises:
-            TypeError, ValueError: They are no such numbers.
+            TypeError, ValueError: They are no such numbers; or an environment is not where the action leads from the
+                root of its tree, which is dropped. The others have been advanced.
+            RuntimeError: An environment of the pool is in flight.
         """
-        given = check_array("actions", actions, f"integers of shape ({self.env.num_envs},)")
-        if given.shape != (self.env.num_envs,) or given.dtype.kind not in "iu":
-            raise ValueError(f"actions: expected integers of shape ({self.env.num_envs},), got {given.dtype}, "
-                             f"{given.shape}")
-        self._at_rest("advance")
+        self._check_rest("advance")
+        # copies, as another thread may change what it has given
+        ids = self.env.all_env_ids if env_id is None else np.array(ids_of(env_id))
+        shape, most = (len(ids),), self.env.env_spec.action.n
+        given = np.array(check_array("actions", actions, f"integers of shape {shape}"))
+        if given.shape != shape or given.dtype.kind not in "iu":
+            raise ValueError(f"actions: expected integers of shape {shape}, got {given.dtype}, {given.shape}")
+        if not ((given >= 0) & (given < most)).all():
+            raise ValueError(f"actions: expected 0 to {most - 1}, got {given[(given < 0) | (given >= most)][0]}")
+        known = (ids >= 0) & (ids < self.env.num_envs)
+        if not known.all() or len(np.unique(ids)) < len(ids):
+            raise ValueError(f"env_id: expected different ids in [0, {self.env.num_envs}), got {shown(ids.tolist())}")
         self._waiting = self._batch = None
+        if self._pool is None or len(ids) == 0:
+            # no search has begun, or nothing was stepped
+            return
+        trees = [self._trees[k] for k in ids]
 
-        def advance(_: Any) -> None:
-            for tree, action in zip(self._trees, given.tolist(), strict=True):
-                tree.advance(action)
+        def follow(_: Any) -> None:
+            for tree, action in zip(trees, given.tolist(), strict=True):
+                tree.prepare(action)
+            self._search.begin_step(True)
+            self._pool.step(self._answers[ids], ids)
 
-        self.env._pool.call_user(advance, None)
+        try:
+            self.env._pool.call_user(follow, None)
+            lost = [k for k, tree in zip(ids.tolist(), trees, strict=True) if not tree.settle()]
+        except BaseException:
+            for tree in self._trees:
+                tree.drop()
+            raise
+        if lost:
+            action = given[np.flatnonzero(ids == lost[0])[0]]
+            raise ValueError("actions: expected those that have led from the roots of the trees to where the "
+                             "environments are, advance() being called once after each step, got "
+                             f"{action} for env {lost[0]}")
 
     @property
+    @_alone
     def num_nodes(self) -> int:
         """Nodes of all trees."""
         return sum(tree.num_nodes for tree in self._trees)
 
+    @_alone
     def close(self) -> None:
-        """Lets go of the trees and of their environments. A second call does nothing."""
+        """Lets go of the trees and of their environments. A second call does nothing.
+
+        Raises:
+            RuntimeError: The search is in a call.
+        """
         if self._pool is not None:
             self._pool.close()
         self._pool, self._trees, self._batch, self._waiting = None, [], None, None
@@ -355,9 +444,12 @@ class TreeSearch:
             raise ValueError(f"noise: expected a pair (alpha, weight), got {len(pair)} of them")
         return check_float("noise", pair[0], 1e-3, 1e3), check_float("noise", pair[1], 0, 1)
 
-    def _at_rest(self, name: str) -> None:
+    def _check_open(self, name: str) -> None:
         if not self._trees:
             raise RuntimeError(f"{name}: expected a search that is open, got one that was closed")
+
+    def _check_rest(self, name: str) -> None:
+        self._check_open(name)
         pool = self.env._pool
         if pool.num_pending:
             raise RuntimeError(f"{name}: expected no environment in flight, got {pool.num_pending}: call recv() first")
@@ -366,14 +458,17 @@ class TreeSearch:
                                "were")
 
     def _begin(self, evaluator: str, num_games: int, *given: Any) -> None:
-        self._at_rest("begin")
+        self._check_rest("begin")
         self._waiting = self._batch = None
         simulations = check_int("simulations", self.simulations, 1, MOST_NODES)
         shape, noise = (self.env.num_envs, self.env.env_spec.action.n), None
         if self._noise is not None:
-            noise = self._rng.gumbel(size=shape) if self._is_gumbel else self._rng.standard_gamma(self._noise, shape)
+            # that of an environment does not depend on the number of others
+            rng = np.random.default_rng((self._seed, self._num_begun))
+            noise = rng.gumbel(size=shape) if self._is_gumbel else rng.standard_gamma(self._noise, shape)
             noise = noise.astype(np.float32)
-        self._search.begin(simulations, evaluator, num_games, ROUNDS, noise, *given)
+        self._num_begun += 1
+        self._search.begin(simulations, evaluator, num_games, noise, *given)
         # with a network the trees of a thread are stepped together
         if self._pool is not None and self._together != (evaluator == "network"):
             self._pool.close()
@@ -381,15 +476,22 @@ class TreeSearch:
         if self._pool is None:
             self._pool, self._together = self.env._pool.companion(self._trees), evaluator == "network"
 
+        def start(_: Any) -> Any:
+            for tree in self._trees:
+                tree.check_position()
+            self._search.begin_step()
+            return self._pool.step(self._answers)
+
         # until the roots are copied the pool takes no other call
-        self._received(lambda: self.env._pool.call_user(self._pool.step, self._answers))
+        self._received(self.env._pool.call_user, start, None)
 
-    def _step(self, answers: NDArray[np.float32]) -> None:
-        self._received(lambda: self._pool.step(answers))
+    def _step(self, has_answers: bool = False) -> None:
+        self._search.begin_step(False, has_answers)
+        self._received(self._pool.step, self._answers)
 
-    def _received(self, call: Callable[[], Any]) -> None:
+    def _received(self, call: Callable[..., Any], *args: Any) -> None:
         try:
-            obs, _, _, _, info = call()
+            obs, _, _, _, info = call(*args)
         except EnvError as error:
             self._batch = None
             cause = error.causes[error.env_id]

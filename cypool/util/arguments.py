@@ -62,13 +62,17 @@ def check_int(name: str, value: Any, minimum: int, maximum: int) -> int:
         TypeError: It is not an integer; a bool does not count as one.
         ValueError: It is out of range.
     """
-    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
+    if type(value) is int:
+        # in no block that would take a signal handler's exception for the value's
+        number = value
+    elif isinstance(value, bool) or not hasattr(type(value), "__index__"):
         raise TypeError(f"{name}: expected an int, got {shown(value)}")
-    try:
-        number = operator.index(value)
-    except Exception as error:
-        # an array has an __index__, too
-        raise TypeError(f"{name}: expected an int, got {shown(value)}") from error
+    else:
+        try:
+            number = operator.index(value)
+        except Exception as error:
+            # an array has an __index__, too
+            raise TypeError(f"{name}: expected an int, got {shown(value)}") from error
     if not minimum <= number <= maximum:
         raise ValueError(f"{name}: expected {minimum} to {maximum}, got {shown(number)}")
     return number
@@ -86,14 +90,18 @@ def check_reset_options(options: dict[Any, Any], known: tuple[str, ...]) -> None
 
 def check_float(name: str, value: Any, minimum: float, maximum: float) -> float:
     """Returns `value` as a float if it is a real number in [minimum, maximum]; raises as `check_int` does."""
-    if isinstance(value, (bool, str, bytes)) or not hasattr(type(value), "__float__"):
+    if type(value) is float:
+        # as in `check_int`
+        number = value
+    elif isinstance(value, (bool, str, bytes)) or not hasattr(type(value), "__float__"):
         raise TypeError(f"{name}: expected a number, got {shown(value)}")
-    try:
-        number = float(value)
-    except OverflowError as error:
-        raise ValueError(f"{name}: expected {minimum} to {maximum}, got {shown(value)}") from error
-    except Exception as error:
-        raise TypeError(f"{name}: expected a number, got {shown(value)}") from error
+    else:
+        try:
+            number = float(value)
+        except OverflowError as error:
+            raise ValueError(f"{name}: expected {minimum} to {maximum}, got {shown(value)}") from error
+        except Exception as error:
+            raise TypeError(f"{name}: expected a number, got {shown(value)}") from error
     if not minimum <= number <= maximum:
         raise ValueError(f"{name}: expected {minimum} to {maximum}, got {number}")
     return number
@@ -175,6 +183,9 @@ def check_array(name: str, value: object, expected: str) -> NDArray[Any]:
     """
     import numpy as np
 
+    if type(value) is np.ndarray:
+        # as in `check_int`
+        return value
     try:
         if isinstance(value, range) and len(value) > MAX_RANGE:
             raise ValueError(f"{MAX_RANGE} numbers at most")

@@ -11,7 +11,7 @@ cdef class LockGuard:
     releases it; the guard does when it is freed.
 
     Args:
-        lock: Of `threading`.
+        lock: Of `threading`, or anything with `acquire` and `release`.
     """
     cdef object lock
     cdef bint is_held

@@ -28,6 +28,8 @@ struct Options {
 };
 
 constexpr int32_t NONE = -1;
+// stands for -inf: one of the legal actions at least has a probability
+constexpr double LEAST_LOGIT = -1e30;
 
 struct Edge {          // an action that was taken in a node
     double total = 0;  // of returns, for the player who took it
@@ -117,11 +119,12 @@ public:
         if (logits == nullptr) {
             std::fill_n(prior, node.num_actions, static_cast<float>(1.0 / std::max(node.num_actions, 1)));
         } else {
-            double most = -std::numeric_limits<double>::infinity(), sum = 0;
-            for (int32_t k = 0; k < node.num_actions; ++k) most = std::max(most, double{logits[action[k]]});
-            for (int32_t k = 0; k < node.num_actions; ++k) sum += std::exp(logits[action[k]] - most);
+            const auto logit = [&](int32_t k) { return std::max(double{logits[action[k]]}, LEAST_LOGIT); };
+            double most = LEAST_LOGIT, sum = 0;
+            for (int32_t k = 0; k < node.num_actions; ++k) most = std::max(most, logit(k));
+            for (int32_t k = 0; k < node.num_actions; ++k) sum += std::exp(logit(k) - most);
             for (int32_t k = 0; k < node.num_actions; ++k) {
-                prior[k] = static_cast<float>(std::exp(logits[action[k]] - most) / sum);
+                prior[k] = static_cast<float>(std::exp(logit(k) - most) / sum);
             }
             bring_best(node, 0);
         }

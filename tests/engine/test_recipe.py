@@ -93,3 +93,32 @@ def test_affinity_may_be_given_once():
     cpu = min(os.sched_getaffinity(0))
     env = cypool.make("CartPole-v1", num_envs=2, num_threads=2, thread_affinity=iter([cpu]))
     assert copy.deepcopy(env).recipe["thread_affinity"] == [cpu]
+
+
+@pytest.mark.families("minigrid")
+def test_an_option_called_debug_is_not_taken_for_the_argument():
+    env = cypool.make("BabyAI-OpenDoorDebug-v0", num_envs=2, num_threads=0)
+    obs, _ = env.reset(seed=4)
+    twin = copy.deepcopy(env)
+    assert "debug" not in env.recipe and [type(each) for each in twin._pool.environments()] == [
+        type(each) for each in env._pool.environments()]
+    # it copies environments of the one to those of the other
+    result = cypool.TreeSearch(env, simulations=9).run("constant")
+    assert (result.visits.sum(axis=1) == 9).all() and twin.env_spec.options["debug"]
+
+
+@pytest.mark.parametrize("make", [cypool.make_gymnasium, envpool.make_gymnasium])
+def test_a_recipe_is_a_copy_that_cannot_be_changed(make):
+    env = make("CartPole-v1", num_envs=2, env_options=[{"sutton_barto_reward": True}, {}])
+    for change in (lambda recipe: recipe.update(id="Acrobot-v1"), lambda recipe: recipe.pop("env_options"),
+                   lambda recipe: recipe.__setitem__("id", "Acrobot-v1")):
+        with pytest.raises(TypeError, match="expected no change of a dict of a spec or a recipe"):
+            change(env.recipe)
+    with pytest.raises(AttributeError):
+        env.recipe = {}
+    env.recipe["env_options"][0]["sutton_barto_reward"] = False
+    env.recipe["env_options"].clear()
+    dict.clear(env.recipe)
+    twin = pickle.loads(pickle.dumps(env))
+    assert twin.recipe == env.recipe and twin.recipe["env_options"][0]["sutton_barto_reward"]
+    assert pickle.loads(pickle.dumps(env.recipe)) == env.recipe == copy.deepcopy(env.recipe)

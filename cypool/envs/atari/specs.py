@@ -152,6 +152,7 @@ def spec_of(options: dict[str, Any], facts: Facts) -> EnvSpec:
             60 // (skip if isinstance(skip, int) else sum(skip) // 2), 1),
         max_episode_steps=MAX_EPISODE_STEPS if options["max_num_frames_per_episode"] is None else None,
         options=options,
+        has_own_chance=options["repeat_action_probability"] > 0,
     )
 
 

@@ -72,4 +72,4 @@ def crafter(options: dict[str, Any]) -> EnvSpec:
         observation = Array((rows * view[0] * _SYMBOLS_OF_CELL + _SYMBOLS_OF_PLAYER,), np.float32, 0, 1)
     info = _INFO | ({"semantic": Array(options["area"], np.uint8, 1, 18)} if options["semantic"] else {})
     return EnvSpec(observation=observation, action=Discrete(len(ACTIONS)), info=info, options=options, render_fps=5,
-                   max_episode_steps=options["length"] or None)
+                   max_episode_steps=options["length"] or None, has_own_chance=True)

@@ -195,7 +195,7 @@ def nethack(options: dict[str, Any]) -> EnvSpec:
     options |= {name: value for name, value in _defaults_of(options["task"]).items() if options[name] is None}
     return EnvSpec(observation={key: KEYS[key] for key in options["observation_keys"]},
                    action=Discrete(len(options["actions"])), info={name: INFOS[name] for name in options["infos"]},
-                   options=options, render_fps=42)
+                   options=options, render_fps=42, has_own_chance=True)
 
 
 def text_of(options: tuple[str, ...], character: str, wizard: bool) -> str:

@@ -124,7 +124,9 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
         options |= _view(options, short_name, num_players, together)
         tensor = Array(shapes[kind], np.float32)
         return turn_spec(options, tensor, facts["num_actions"], num_players, together=together,
-                         has_hidden_information=facts["is_hidden"])
+                         has_hidden_information=facts["is_hidden"],
+                         has_own_chance=options["chance_stream"] == "random_state"
+                         and facts["chance_mode"] != "deterministic")
 
     return game
 

@@ -56,7 +56,7 @@ def procgen(options: dict[str, Any]) -> EnvSpec:
     limit = None if options["use_sequential_levels"] else limit_of(game, mode)
     shape = (3, _SIDE, _SIDE) if options["channel_first"] else (_SIDE, _SIDE, 3)
     return EnvSpec(observation=Array(shape, np.uint8), action=Discrete(NUM_ACTIONS), info=_INFO, options=options,
-                   max_seed=MAX_LEVEL, render_fps=15, max_episode_steps=limit)
+                   max_seed=MAX_LEVEL, render_fps=15, max_episode_steps=limit, has_own_chance=True)
 
 
 def check_saved(state: Any, options: dict[str, Any]) -> tuple[Any, ...]:

@@ -993,3 +993,18 @@ def test_the_emulator_of_ale_py_in_the_same_process_changes_nothing():
     assert len({ours for ours, _ in digests}) == 1, digests
     # the first had no emulator of ale_py
     assert len({theirs for _, theirs in digests[1:]}) == 1, digests
+
+
+def test_chance_of_sticky_actions_is_of_their_own_stream():
+    for id, options, sticky in [("ALE/Pong-v5", {}, True), ("ALE/Pong-v5", {"repeat_action_probability": 0.0}, False),
+                                ("Pong-v5", {}, False), ("PongNoFrameskip-v0", {}, True)]:
+        assert cypool.make_spec(id, **options).has_own_chance == sticky
+    env = cypool.make("ALE/Pong-v5", num_envs=2, num_threads=0)
+    env.reset()
+    with pytest.raises(ValueError, match="^chance: expected 'foresee'"):
+        cypool.TreeSearch(env)
+    search = cypool.TreeSearch(env, simulations=4, chance="foresee")
+    for _ in range(3):
+        action = search.run("constant").action
+        env.step(action)
+        search.advance(action)

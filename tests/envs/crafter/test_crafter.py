@@ -488,3 +488,15 @@ def test_keys():
                         ("e", "place_stone"), ("1", "make_wood_pickaxe"), ("6", "make_iron_sword")):
         assert choose({key}) == assets.ACTIONS.index(action)
     assert choose(set()) == 0 and "1 11" in text and "keys 0 to" not in text
+
+
+def test_chance_is_of_its_own_stream():
+    env = cypool.make(ID, num_envs=2, num_threads=0)
+    env.reset()
+    with pytest.raises(ValueError, match="^chance: expected 'foresee'"):
+        cypool.TreeSearch(env)
+    search = cypool.TreeSearch(env, simulations=8, chance="foresee")
+    for _ in range(3):
+        action = search.run("constant").action
+        env.step(action)
+        search.advance(action)

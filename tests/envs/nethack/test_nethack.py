@@ -662,3 +662,7 @@ print(limit, env.step([0] * 5)[0]["blstats"].shape)
 def test_pictures_of_nethack_are_42_a_second_as_those_of_nle():
     base = pytest.importorskip("nle.env.base")
     assert made().metadata["render_fps"] == base.NLE.metadata["render_fps"] == 42
+
+
+def test_chance_is_of_its_own_stream():
+    assert cypool.make_spec("NetHackScore-v0").has_own_chance

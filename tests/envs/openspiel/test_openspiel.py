@@ -380,6 +380,22 @@ def test_trees_have_outcomes_of_chance_and_refuse_hidden_information():
     assert (cypool.TreeSearch(hidden, allow_hidden=True, simulations=20).run("rollout").visits.sum(axis=1) == 20).all()
 
 
+def test_chance_of_a_random_state_is_not_drawn_again():
+    env = cypool.make("openspiel/pig-v0", num_envs=3, num_threads=0, horizon=50, chance_stream="random_state")
+    env.reset()
+    with pytest.raises(ValueError, match="^chance: expected 'foresee', as openspiel/pig-v0 draws chance from a stream"):
+        cypool.TreeSearch(env)
+    search = cypool.TreeSearch(env, simulations=40, chance="foresee")
+    for _ in range(5):
+        action = search.run("rollout").action
+        env.step(action)
+        search.advance(action)
+    # without chance there is nothing to draw
+    for id in ("tic_tac_toe", "pig"):
+        stream = "random_state" if id == "tic_tac_toe" else "np_random"
+        assert not cypool.make_spec(f"openspiel/{id}-v0", chance_stream=stream).has_own_chance
+
+
 @pytest.mark.parametrize("id, message", [("kuhn_poker", "opponent: expected 'random', as a search would see"),
                                          ("oshi_zumo", "view: expected 'players'")])
 def test_opponent_that_searches_is_refused(id, message):

@@ -672,3 +672,7 @@ def test_get(folder, tmp_path, monkeypatch, capsys):
     library.checked.cache_clear()
     assert not library.is_whole() and main(["get", "procgen"]) == 0 and library.is_whole()
     assert main(["get", "doom"]) == 2 and "FAMILY: expected one of 'nethack', 'procgen'" in capsys.readouterr().err
+
+
+def test_chance_is_of_its_own_stream():
+    assert cypool.make_spec("CoinrunEasy-v0").has_own_chance
