@@ -117,12 +117,12 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
 
     def __getstate__(self) -> dict[str, Any]:
         # of the pool, a pickle has how to make it
-        return {**self.__dict__, "replay": (self.replay.env, self.replay.capacity, *self.replay._pickled())}
+        return {**self.__dict__, "replay": (self.replay.env, self.replay.capacity, self.replay._to_checkpoint())}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        pool, capacity, header, arrays = state["replay"]
+        pool, capacity, contents = state["replay"]
         replay = ReplayBuffer(pool, capacity)
-        replay._unpickle(header, arrays)
+        replay._from_checkpoint(contents, False)()
         self.__dict__.update(state, replay=replay)
 
     def _has(self, places: Any) -> NDArray[np.bool_]:

@@ -403,6 +403,32 @@ class VectorAPI:
         none = np.zeros(len(ids), np.bool_)
         return obs, np.zeros(len(ids)), none, none, info
 
+    def _to_checkpoint(self) -> dict[str, Any]:
+        """Returns all that the pool continues with, as plain data and arrays."""
+        # observers, which may be saved next, know of all that happened
+        self._pool.catch_up()
+        return {"state": self.save().to_bytes(), "seeds": list(self._seeds)}
+
+    def _from_checkpoint(self, saved: dict[str, Any]) -> Callable[[], Any]:
+        """Returns a function that takes over what `_to_checkpoint` returned, and returns the result of `load`.
+
+        All of it is checked before but the environments' own part of their states.
+
+        Raises:
+            TypeError, ValueError: It is of another pool.
+        """
+        state = State.from_bytes(saved["state"])
+        seeds = [check_int("seeds", seed, -1, 2**256) for seed in saved["seeds"]]
+        if len(state) != self.num_envs or len(seeds) != self.num_envs:
+            raise ValueError(f"expected a pool of {len(state)} environments, got one of {self.num_envs}")
+
+        def take() -> Any:
+            loaded = self.load(state)
+            self._seeds = seeds
+            return loaded
+
+        return take
+
     def copy(self, source: ArrayLike, target: ArrayLike) -> None:
         """Makes environments exact copies of others: `load(save(source), target)` without the way through Python.
 
