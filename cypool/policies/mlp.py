@@ -92,10 +92,9 @@ class MLP(Policy):
         discrete = isinstance(action, Discrete)
         if not discrete and (not isinstance(action, Array) or action.dtype not in (np.float32, np.float64)):
             raise ValueError(f"spec: expected an action that is Discrete or one array of floats, got {action}")
-        weights, biases, value, activation = _arrays(weights, biases, value, activation)
-        activation = "tanh" if activation is None else activation
-        if activation not in ACTIVATIONS:
+        if activation is not None and activation not in ACTIVATIONS:
             raise ValueError(f"activation: expected one of {ACTIVATIONS}, got {shown(activation)}")
+        weights, biases, value, activation = _arrays(weights, biases, value, activation)
         output = ("argmax" if discrete else "clip") if output is None else output
         allowed = DISCRETE if discrete else CONTINUOUS
         if output not in allowed:
@@ -111,7 +110,7 @@ class MLP(Policy):
                 raise ValueError(f"output: expected another one than {output!r} for bounds that are equal in float32, "
                                  f"got {action}")
         self._observation, self._action, self._agents = observation, action, agents
-        self._activation, self._output, self._seed = activation, output, check_int("seed", seed, 0, 2**63 - 1)
+        self._activation, self._output, self._seed = activation or "tanh", output, check_int("seed", seed, 0, 2**63 - 1)
         self._fits = spec.observation, spec.action
         self._has_mask = spec.mask_column is not None
         self._state, self._steps, self._log_std, self._value = None, Steps(), None, None
@@ -404,7 +403,7 @@ def _arrays_of(name: str, module: Any, activation: Any) -> tuple[list[Any], list
         elif kind in ("Tanh", "ReLU") and after_layer and activation in (None, kind.lower()):
             activation = kind.lower()
         elif kind not in ("Flatten", "Identity") or weights:
-            between = "Tanh or with ReLU" if activation is None else {"tanh": "Tanh", "relu": "ReLU"}.get(activation)
+            between = {None: "Tanh or with ReLU", "tanh": "Tanh", "relu": "ReLU"}[activation]
             raise ValueError(f"{name}: expected a torch.nn.Sequential of Linear layers with {between} between them, or "
                              f"arrays, got one with {kind} {'behind' if weights else 'before'} layer {len(weights)}")
         after_layer = kind == "Linear"
