@@ -73,15 +73,11 @@ def save_checkpoint(path: Pathlike, /, **parts: Any) -> None:
             pools[id(_bare(part))] = name
     # buffers and histories after pools, which tell them of all that happened
     order = sorted(parts, key=lambda name: _kind_of(parts[name]) != "pool")
-    saved: dict[str, Any] = {}
-    blobs: list[Any] = []
+    contents = {}
     for name in order:
         with _named(name):
-            content = [_kind_of(parts[name]), _saved(parts[name], pools)]
-            saved[name] = encoded(content, blobs, lambda value: _encoded(value, blobs))
-    text = json.dumps({"cypool": version(), "parts": saved}, separators=(",", ":"))
-    with replacing(path) as file:
-        write_sealed(file, MAGIC, text, blobs)
+            contents[name] = _kind_of(parts[name]), _saved(parts[name], pools)
+    _write(path, contents)
 
 
 def load_checkpoint(path: Pathlike, /, **parts: Any) -> dict[str, Any]:
@@ -121,10 +117,7 @@ def load_checkpoint(path: Pathlike, /, **parts: Any) -> dict[str, Any]:
         part = parts.get(name)
         with _named(name, AttributeError, LookupError, OverflowError, RecursionError):
             if kind == "pool":
-                pool = _bare(part)
-                if pool._pool.num_pending and not pool.ended_early:
-                    raise RuntimeError("steps are in flight: call recv() first")
-                loads[name] = pool._from_checkpoint(content)
+                loads[name] = _bare(part)._from_checkpoint(content)
             elif kind == "history":
                 results[name], others[name] = history._from_checkpoint(_bare(parts[content["pool"]]), content["own"])
             elif kind == "replay buffer":
@@ -241,6 +234,17 @@ def _check_names(saved: Mapping[str, Any], parts: Mapping[str, Any]) -> None:
             raise ValueError(f"{name}: expected another {wanted[name]} than that of {names[id(_bare(part))]}")
 
 
+def _write(path: str, parts: Mapping[str, Any]) -> None:
+    """Writes parts, by name (kind, content), to a file that is complete or as it was before."""
+    saved, blobs = {}, list[Any]()
+    for name, content in parts.items():
+        with _named(name, RecursionError):
+            saved[name] = encoded(content, blobs, lambda value: _encoded(value, blobs))
+    text = json.dumps({"cypool": version(), "parts": saved}, separators=(",", ":"))
+    with replacing(path) as file:
+        write_sealed(file, MAGIC, text, blobs)
+
+
 def _read(path: str) -> dict[str, Any]:
     """Returns the parts of a file, by name: (kind, content)."""
     expected = f"path: {path}: expected a checkpoint as save_checkpoint() wrote it"
@@ -311,4 +315,6 @@ def _decoded(kind: str, about: Any, blobs: Blobs) -> Any:
     dtype = getattr(torch, str(name), None)
     if not isinstance(dtype, torch.dtype):
         raise ValueError(f"expected a tensor of a dtype of torch, got {shown(name)}")
+    if 0 in shape:
+        return torch.empty(shape, dtype=dtype)
     return torch.from_numpy(blobs.array(math.prod(shape) * dtype.itemsize)).view(dtype).reshape(shape)

@@ -421,6 +421,8 @@ class VectorAPI:
         seeds = [check_int("seeds", seed, -1, 2**256) for seed in saved["seeds"]]
         if len(state) != self.num_envs or len(seeds) != self.num_envs:
             raise ValueError(f"expected a pool of {len(state)} environments, got one of {self.num_envs}")
+        self._drop_early_end()
+        self._pool.check_states(ids_of(state.env_id), list(state.rows))
 
         def take() -> Any:
             loaded = self.load(state)
