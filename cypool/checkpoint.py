@@ -273,6 +273,8 @@ def _encoded(value: Any, blobs: list[Any]) -> Any:
     if isinstance(value, Mapping):
         return encoded(dict(value), blobs, lambda inner: _encoded(inner, blobs))
     torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.device):
+        return {"device": str(value)}
     if torch is not None and isinstance(value, torch.Tensor):
         flat = value.detach().cpu().contiguous().reshape(-1)
         blobs.append(flat.view(torch.uint8).numpy())
@@ -299,6 +301,13 @@ def _pieces(array: Any) -> list[Any]:
 
 def _decoded(kind: str, about: Any, blobs: Blobs) -> Any:
     """Returns what `_encoded` made JSON of."""
+    if kind == "device":
+        import torch
+
+        try:
+            return torch.device(about)
+        except RuntimeError as error:
+            raise ValueError(str(error)) from error
     if kind not in ("array", "tensor"):
         raise ValueError(f"{shown(kind)} is no kind of value")
     name, sizes = about

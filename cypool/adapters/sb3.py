@@ -12,6 +12,7 @@ from cypool.adapters import make_same_step, require, same_step, synchronous
 from cypool.adapters.single import GOAL_METHODS
 from cypool.api.gymnasium import space_of
 from cypool.hosting.spaces import assign, attribute_of, call_method, class_name, wrapper_classes
+from cypool.util.warn import warn_caller
 
 if TYPE_CHECKING:
     from cypool.api.gymnasium import GymnasiumPool
@@ -79,6 +80,10 @@ class SB3VecEnv(VecEnv):
         options = [own or None for own in self._options_of_envs()]
         resumed, self._resumed = self._resumed, None
         if resumed is None or any(options) or any(seed is not None for seed in self._seeds):
+            if resumed is not None:
+                # `load` of an agent that has a seed seeds its environments
+                warn_caller("reset: the environments of the checkpoint begin new episodes, as there is a seed; to "
+                            "continue them, call load(..., force_reset=False) of the agent")
             # seeds are for one reset
             resumed = self.pool.reset(seed=self._seeds, options=options if any(options) else None)
         obs, info = resumed

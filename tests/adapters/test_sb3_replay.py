@@ -106,12 +106,12 @@ def test_pickles_of_others():
     arrays = contents["arrays"]
     obs = next(name for name in arrays if name.startswith("obs") and name != "obs_sums")
     less = {name: array for name, array in arrays.items() if name != obs}
-    for message, capacity, changed in [
+    for message, rows, changed in [
             ("rows of a replay buffer, got damaged ones", capacity, {**arrays, obs: np.zeros_like(arrays[obs])}),
             ("a buffer with rows .*, got one with rows", capacity + 2, arrays),
             ("arrays of such a buffer, got others", capacity, {**arrays, obs: arrays[obs][:1]}),
             ("arrays of such a buffer, got others", capacity, less)]:
-        pickled = pool, capacity, {**contents, "arrays": changed}
+        pickled = pool, rows, {**contents, "arrays": changed}
         with pytest.raises(ValueError, match=f"^expected {message}"):
             SB3ReplayBuffer.__new__(SB3ReplayBuffer).__setstate__({**state, "replay": pickled})
     with pytest.raises(TypeError, match="^a ReplayBuffer cannot be pickled or copied: save"):
