@@ -5,6 +5,7 @@ import copy
 import json
 import math
 import sys
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -270,6 +271,10 @@ def _read(path: str) -> dict[str, Any]:
 
 def _encoded(value: Any, blobs: list[Any]) -> Any:
     """Returns an array, a tensor or another mapping as `encoded` does."""
+    if isinstance(value, OrderedDict):
+        # those of torch have versions, or shapes, in an attribute
+        contents = dict(value), getattr(value, "_metadata", None)
+        return {"OrderedDict": encoded(contents, blobs, lambda inner: _encoded(inner, blobs))}
     if isinstance(value, Mapping):
         return encoded(dict(value), blobs, lambda inner: _encoded(inner, blobs))
     torch = sys.modules.get("torch")
@@ -301,6 +306,12 @@ def _pieces(array: Any) -> list[Any]:
 
 def _decoded(kind: str, about: Any, blobs: Blobs) -> Any:
     """Returns what `_encoded` made JSON of."""
+    if kind == "OrderedDict":
+        items, metadata = decoded(about, blobs, lambda kind, about: _decoded(kind, about, blobs))
+        ordered: Any = OrderedDict(items)
+        if metadata is not None:
+            ordered._metadata = metadata
+        return ordered
     if kind == "device":
         import torch
 
