@@ -72,7 +72,7 @@ def save_checkpoint(path: Pathlike, /, **parts: Any) -> None:
             raise ValueError(f"{name}: expected another {kind} than that of {names[id(_bare(part))]}")
         if kind == "pool":
             pools[id(_bare(part))] = name
-    # buffers and histories after pools, which tell them of all that happened
+    # buffers and histories after pools, which report to them
     order = sorted(parts, key=lambda name: _kind_of(parts[name]) != "pool")
     contents = {}
     for name in order:
@@ -169,7 +169,7 @@ def _kind_of(part: Any) -> str:
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(part, torch.Generator):
         return "torch Generator"
-    # a class is none of its objects
+    # not of a class, whose objects have them
     if all(callable(getattr(type(part), name, None)) for name in ("state_dict", "load_state_dict")):
         return "state_dict"
     return "value"

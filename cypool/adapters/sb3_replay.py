@@ -33,7 +33,7 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
     the oldest ones.
 
     `save_replay_buffer` and `load_replay_buffer` of a model work. A loaded buffer has a new pool, which is never
-    stepped; each environment begins another episode.
+    stepped. An episode continues if the next step begins where the last one led to; else another one begins.
 
     Args:
         buffer_size, observation_space, action_space, device, n_envs: As SB3 passes them.

@@ -3,6 +3,8 @@ import gc
 import hashlib
 import io
 import random
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -255,3 +257,13 @@ def test_torchrl_reset_after_a_checkpoint_continues_once(tmp_path):
         tmp_path / "run", env=again)["env"][0]))
     assert obs.shape == (3, 4)
     assert not torch.equal(again.reset()["observation"], again.reset()["observation"])
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "how_to" / "checkpoints.md"
+BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL) if PAGE.is_file() else []
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: re.search("cypool.adapters import (\\w+)|$", block)[1])
+def test_example_of_the_page_runs(run_python, block):
+    done = run_python(block)
+    assert done.returncode == 0, done.stderr

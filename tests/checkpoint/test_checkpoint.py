@@ -1,4 +1,4 @@
-"""Checkpoints: a run that was interrupted goes on bit for bit; bad files and other parts change nothing."""
+"""Checkpoints: a run that was interrupted continues bit for bit; bad files and other parts change nothing."""
 import copy
 from pathlib import Path
 
