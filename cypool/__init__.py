@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from cypool import testing as testing
     from cypool import tools as tools
     from cypool.api.history import Difference, History, first_difference, history, load_history
+    from cypool.checkpoint import load_checkpoint, save_checkpoint
     from cypool.engine.engine import ThreadPool
     from cypool.policies import Policy
     from cypool.policies.mlp import MLP, Choice
@@ -69,8 +70,8 @@ __all__ = [
     "MLP", "Choice", "ClosedError", "CompileError", "Difference", "EnvError", "Episode", "History", "Leaves", "Policy",
     "RandomPolicy", "ReplayBuffer", "Sample", "State", "ThreadPool", "TreeResult", "TreeSearch", "WorkerError",
     "aec_env", "compile", "first_difference", "from_factories", "get_include", "history", "list_all_envs",
-    "load_history", "load_state", "make", "make_dm", "make_gym", "make_gymnasium", "make_spec", "parallel_env",
-    "record", "register", "register_pattern", "text",
+    "load_checkpoint", "load_history", "load_state", "make", "make_dm", "make_gym", "make_gymnasium", "make_spec",
+    "parallel_env", "record", "register", "register_pattern", "save_checkpoint", "text",
 ]
 
 add_source("cypool.envs")
@@ -100,6 +101,7 @@ if not TYPE_CHECKING:
         "ReplayBuffer": "replay.buffer", "Episode": "replay.layout", "Sample": "replay.layout",
         "State": "state", "load_state": "state", "text": "util.texts", "compile": "tools.compile",
         "record": "tools.video",
+        **dict.fromkeys(("load_checkpoint", "save_checkpoint"), "checkpoint"),
         **dict.fromkeys(("Leaves", "TreeResult", "TreeSearch"), "search.tree_search"),
         **dict.fromkeys(("Difference", "History", "first_difference", "history", "load_history"), "api.history"),
     }

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import re
 import sys
@@ -14,11 +15,18 @@ from cypool.util.arguments import check_array, check_bool, check_float, check_in
 from cypool.util.version import version
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from io import BufferedIOBase
+    from typing import BinaryIO
+
+    from numpy.typing import NDArray
+
     from cypool.util.typing import Bools, Pathlike
 
 # the last number but the newline is the version of the format; behind it: SHA-256 of the rest; how long the JSON is,
 # 8 bytes, little-endian; the JSON; the bytes that it refers to, in its order
 MAGIC = b"cypool state 1\n"
+CHUNK = 2**20  # bytes that are written or read at once
 
 
 class State:
@@ -284,41 +292,71 @@ def unpack(packed: Any, most: Any) -> Any:
 
 def sealed(magic: bytes, text: str, blobs: list[bytes]) -> bytes:
     """Returns a file's content: `magic`, a checksum, JSON, and the bytes that this refers to."""
-    packed = text.encode()
-    body = b"".join([len(packed).to_bytes(8, "little"), packed, *blobs])
-    return magic + hashlib.sha256(body).digest() + body
+    file = io.BytesIO()
+    write_sealed(file, magic, text, blobs)
+    return file.getvalue()
+
+
+def write_sealed(file: BinaryIO, magic: bytes, text: str, blobs: Iterable[Any]) -> None:
+    """Writes what `sealed` returns to a file; the bytes may be arrays of uint8, too."""
+    packed, digest = text.encode(), hashlib.sha256()
+    file.write(magic + bytes(digest.digest_size))
+    for blob in (len(packed).to_bytes(8, "little"), packed, *blobs):
+        view = memoryview(blob)
+        for at in range(0, len(view), CHUNK):
+            # the checksum is that of what is written, also if another thread changes an array
+            chunk = bytes(view[at:at + CHUNK])
+            digest.update(chunk)
+            file.write(chunk)
+    file.seek(len(magic))
+    file.write(digest.digest())
 
 
 def unsealed(magic: bytes, data: Any, expected: str) -> tuple[bytes, Blobs]:
     """Returns the JSON that `sealed` was given, and a reader of the bytes behind it.
 
+    Args:
+        data: Bytes, or a file that is open for reading.
+
     Raises:
         TypeError: `data` is not bytes.
         ValueError: It is damaged or something else; the message begins with `expected`.
     """
-    if not isinstance(data, (bytes, bytearray, memoryview)):
+    if isinstance(data, (bytes, bytearray, memoryview)):
+        data = io.BytesIO(data)
+    elif not isinstance(data, io.BufferedReader):
         raise TypeError(f"data: expected bytes, got {shown(data)}")
-    data = bytes(data)
     prefix = len(magic) + 32 + 8
-    if not data.startswith(magic):
-        kind = re.match(rb"cypool (state|history) (\d+)\n", data)
-        if not data:
+    begin = data.read(prefix)
+    size = data.seek(0, io.SEEK_END)
+    if not begin.startswith(magic):
+        kind = re.match(rb"cypool (state|history|checkpoint) (\d+)\n", begin)
+        if not begin:
             got = "nothing: it is empty"
         elif kind is None:
-            got = shown(data[:20])
+            got = shown(begin[:20])
         elif magic.startswith(b"cypool " + kind[1]):
             got = f"one of format {kind[2].decode()}, which another version of cypool wrote"
         else:
             got = f"a {kind[1].decode()}, which cypool.load_{kind[1].decode()} reads"
         raise ValueError(f"{expected}, got {got}")
-    if len(data) < prefix or hashlib.sha256(data[prefix - 8:]).digest() != data[len(magic):prefix - 8]:
-        raise ValueError(f"{expected}, got one that is damaged, of {len(data)} bytes")
-    end = prefix + int.from_bytes(data[prefix - 8:prefix], "little")
-    return data[prefix:end], Blobs(data, end)
+    digest = hashlib.sha256()
+    data.seek(len(magic) + 32)
+    while chunk := data.read(CHUNK):
+        digest.update(chunk)
+    if len(begin) < prefix or digest.digest() != begin[len(magic):prefix - 8]:
+        raise ValueError(f"{expected}, got one that is damaged, of {size} bytes")
+    length = int.from_bytes(begin[prefix - 8:], "little")
+    data.seek(prefix)
+    return data.read(min(length, size - prefix)), Blobs(data, size - prefix - length)
 
 
-def encoded(value: Any, blobs: Any) -> Any:
-    """Returns a value as JSON; types that JSON does not distinguish become an object with one name; appends bytes."""
+def encoded(value: Any, blobs: Any, other: Callable[[Any], Any] | None = None) -> Any:
+    """Returns a value as JSON; types that JSON does not distinguish become an object with one name; appends bytes.
+
+    Args:
+        other: Encodes a value of another type; by default there are none.
+    """
     if isinstance(value, np.generic):
         value = value.item()
     kind = type(value)
@@ -330,13 +368,20 @@ def encoded(value: Any, blobs: Any) -> Any:
     if kind is WithMemory:
         kind = tuple
     if kind in (tuple, list):
-        return {kind.__name__: [encoded(item, blobs) for item in value]}
+        return {kind.__name__: [encoded(item, blobs, other) for item in value]}
     if kind is dict:
-        return {"dict": [[encoded(key, blobs), encoded(item, blobs)] for key, item in value.items()]}
+        return {"dict": [[encoded(key, blobs, other), encoded(item, blobs, other)] for key, item in value.items()]}
+    if other is not None:
+        return other(value)
     raise TypeError(f"a {kind.__name__} is not plain data")
 
 
-def decoded(value: Any, blobs: Any) -> Any:
+def decoded(value: Any, blobs: Any, other: Callable[[str, Any], Any] | None = None) -> Any:
+    """Returns the value that `encoded` was given.
+
+    Args:
+        other: Decodes what `other` of `encoded` made, by the name in it.
+    """
     if not isinstance(value, dict):
         if isinstance(value, list):
             raise ValueError("a list that does not say what it is")
@@ -345,26 +390,39 @@ def decoded(value: Any, blobs: Any) -> Any:
     if kind == "bytes":
         return blobs.take(content)
     if kind == "tuple":
-        return tuple(decoded(item, blobs) for item in content)
+        return tuple(decoded(item, blobs, other) for item in content)
     if kind == "list":
-        return [decoded(item, blobs) for item in content]
+        return [decoded(item, blobs, other) for item in content]
     if kind == "dict":
-        return {decoded(key, blobs): decoded(item, blobs) for key, item in content}
+        return {decoded(key, blobs, other): decoded(item, blobs, other) for key, item in content}
+    if other is not None:
+        return other(kind, content)
     raise ValueError(f"{shown(kind)} is no kind of value")
 
 
 class Blobs:
-    """The bytes behind the JSON, taken one after the other."""
+    """The bytes behind the JSON, taken one after the other.
 
-    def __init__(self, data: Any, at: int):
-        self._data, self._at = data, at
+    Args:
+        file: Where they are read.
+        size: How many there are.
+    """
+
+    def __init__(self, file: BufferedIOBase, size: int):
+        self._file, self._left = file, size
 
     def take(self, size: int) -> bytes:
-        size = check_int("bytes", size, 0, len(self._data) - self._at)
-        self._at += size
-        result: bytes = self._data[self._at - size:self._at]
-        return result
+        return self.array(size).tobytes()
+
+    def array(self, size: int) -> NDArray[np.uint8]:
+        """Returns the next bytes as an array, which can be written to."""
+        size = check_int("bytes", size, 0, self._left)
+        data = np.empty(size, np.uint8)
+        if self._file.readinto(data.data) != size:
+            raise ValueError("the file became shorter")
+        self._left -= size
+        return data
 
     def end(self) -> None:
-        if self._at != len(self._data):
-            raise ValueError(f"{len(self._data) - self._at} bytes more than its header says")
+        if self._left:
+            raise ValueError(f"{self._left} bytes more than its header says")

@@ -21,6 +21,7 @@ NAMES = {
                                        "get_include"],
     "States and histories": ["State", "load_state", "history", "History", "load_history", "first_difference",
                              "Difference"],
+    "Checkpoints": ["save_checkpoint", "load_checkpoint"],
     "Replay buffers": ["ReplayBuffer", "Sample", "Episode"],
     "Tree search": ["TreeSearch", "TreeResult", "Leaves"],
     "Policies inside a rollout": ["MLP", "Choice", "RandomPolicy", "Policy"],

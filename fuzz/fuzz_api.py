@@ -32,6 +32,7 @@ import gymnasium
 import numpy as np
 
 import cypool
+from cypool import checkpoint
 from cypool.compat import envpool
 from cypool.envs import FAMILIES
 from cypool.registration.registry import entry_of, resolve
@@ -177,6 +178,70 @@ VALUES = """
 VALUES = [value.strip() for value in VALUES if value.strip()]
 
 
+def drawn_parts(r, pool):
+    """Returns parts of a checkpoint next to a pool, as many as it takes."""
+    parts = {"rng": np.random.Generator(r.choice([np.random.PCG64, np.random.Philox, np.random.MT19937])(1))}
+    options = r.choice([{}, {"alpha": 0.5}, {"sequence_length": 2}, {"n_step": 2}, {"n_sampled_goal": 2}])
+    spec = pool.env_spec
+    for name, make in [
+            ("buffer", lambda: cypool.ReplayBuffer(pool, 64, **options)),
+            ("policy", lambda: cypool.RandomPolicy(spec)),
+            ("policy", lambda: cypool.MLP(spec, [np.ones((spec.action.n, math.prod(spec.observation.shape)))],
+                                          [np.zeros(spec.action.n)], output="categorical"))]:
+        try:
+            if r.random() < 0.7:
+                parts[name] = make()
+        except (TypeError, ValueError, AttributeError):
+            # not for such a pool
+            pass
+    try:
+        if "buffer" in parts and r.random() < 0.8:
+            parts["buffer"].reset()
+            for _ in range(r.randrange(8)):
+                parts["buffer"].step(pool.action_space.sample())
+    except Exception:
+        # the pool is in another state
+        pass
+    return parts
+
+
+def changed(r, value, drawn):
+    """Returns plain data with another value somewhere in it."""
+    if r.random() < 0.1:
+        return drawn()
+    if isinstance(value, dict) and value:
+        key = r.choice(list(value))
+        if r.random() < 0.1:
+            return {k: each for k, each in value.items() if k is not key}
+        return {**value, key: changed(r, value[key], drawn)}
+    if isinstance(value, (tuple, list)) and value:
+        k = r.randrange(len(value))
+        return type(value)([*value[:k], changed(r, value[k], drawn), *value[k + 1:]])
+    if isinstance(value, np.ndarray) and value.size and r.random() < 0.8:
+        array = value.copy()
+        array.reshape(-1).view(np.uint8)[r.randrange(array.nbytes)] ^= 1 << r.randrange(8)
+        if r.random() < 0.3:
+            array = r.choice([array[:-1], array.astype(np.float32), array.reshape(-1), array[None]])
+        return array
+    if type(value) is bytes and value and r.random() < 0.8:
+        return resealed(r, value)
+    if type(value) in (int, float) and r.random() < 0.8:
+        return r.choice([-1, 0, 1, value + 1, 2**31 - 1, 2**62, 2**64, -1e308, math.nan, 10**40])
+    return drawn()
+
+
+def resealed(r, data):
+    """Returns the bytes of a state with other numbers in it, or with damage."""
+    try:
+        state = State.from_bytes(data)
+        row = r.choice(state.rows)
+        key = r.choice(["own", "own", r.choice(list(row))])
+        row[key] = changed(r, row[key], lambda: r.choice([None, -1, 2**40, b"", "x", (), math.inf]))
+        return state.to_bytes()
+    except Exception:
+        return damaged(r, data)
+
+
 # ---- cases
 
 class Case:
@@ -228,7 +293,8 @@ class Case:
         self.make()
         if self.pool is not None:
             for _ in range(self.r.randrange(3, 16)):
-                self.r.choice([self.call, self.call, self.argument, self.state, self.state, self.threads])()
+                self.r.choice([self.call, self.call, self.argument, self.state, self.state, self.checkpoint,
+                               self.threads])()
             self.works()
 
     def make(self):
@@ -375,6 +441,59 @@ class Case:
                 self.attempt("step after load", lambda: pool.step(self.actions()))
                 self.drain()
             self.attempt("save after load", pool.save)
+
+    def checkpoint(self):
+        """A checkpoint that was edited or damaged, or is of others."""
+        r, pool = self.r, self.pool
+        if self.id.startswith("gymnasium:"):
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            path, parts = os.path.join(folder, "run"), {"env": pool, **drawn_parts(r, pool)}
+            values = {"values": (1, [2.5, {"a": np.arange(3)}], b"x", None)}
+            well, _ = self.attempt(f"save_checkpoint of {list(parts)}",
+                                   lambda: cypool.save_checkpoint(path, **parts, **values), also=OSError)
+            if not well:
+                return
+            what = r.choice(["bytes", "end", "content", "content", "content", "content", "other", "part", "good"])
+            names = [*parts, "path", "parts"]
+            if what in ("bytes", "end"):
+                data = bytearray(Path(path).read_bytes())
+                if what == "bytes":
+                    data[r.randrange(len(data))] ^= 1 << r.randrange(8)
+                else:
+                    del data[r.randrange(len(data)):]
+                Path(path).write_bytes(data)
+                names = ["path"]
+            elif what == "content":
+                read = checkpoint._read(path)
+                name = r.choice(list(read))
+                read[name] = changed(r, read[name], lambda: hostile(r, pool)[0])
+                what = f"content of {name}"
+                try:
+                    checkpoint._write(path, read)
+                except ALLOWED:
+                    # what came is no plain data
+                    return
+            elif what == "other":
+                parts["env"] = cypool.make(r.choice(["Catch-v0", "CartPole-v1", "Pong-v5"]), num_envs=r.choice([1, 2]))
+            elif what == "part":
+                value, text = hostile(r, pool)
+                parts[r.choice([*parts, "another"])], what = value, text
+            well, _ = self.attempt(f"load_checkpoint, {what}", lambda: cypool.load_checkpoint(path, **parts), names)
+            if what in ("bytes", "end") and well:
+                self.findings.append(f"{self.id}: a damaged checkpoint was loaded")
+            for _ in range(3):
+                self.attempt("step after load_checkpoint", lambda: pool.step(self.actions()))
+                self.drain()
+            if well and "buffer" in parts and isinstance(parts["buffer"], cypool.ReplayBuffer):
+                self.attempt("sample after load_checkpoint", lambda: parts["buffer"].sample(3))
+                self.attempt("reset after load_checkpoint", parts["buffer"].reset)
+                for _ in range(5):
+                    self.attempt("step of a buffer", lambda: parts["buffer"].step(self.actions()))
+                self.attempt("sample after steps", lambda: parts["buffer"].sample(3))
+            if well and "policy" in parts and isinstance(parts["policy"], cypool.MLP):
+                self.attempt("policy after load_checkpoint", lambda: parts["policy"](np.zeros(
+                    (2, *pool.env_spec.observation.shape), pool.env_spec.observation.dtype)), also=ValueError)
 
     def edges(self):
         """States with numbers at an edge, or beyond it, in one of two environments."""

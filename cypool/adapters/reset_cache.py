@@ -27,10 +27,21 @@ class ResetCache:
             known[name] = np.zeros((pool.num_envs, *part.shape), part.dtype)
         self._info = {"env_id": pool.all_env_ids, **{name: known[name] for name in infos}}
         self._there = np.zeros(pool.num_envs, np.bool_)
+        # whether the next reset of all, too, returns what is there
+        self.is_resumed = False
+
+    def resume(self, obs: Any, info: dict[str, Any]) -> None:
+        """Keeps the observations that a checkpoint was loaded with, of all environments."""
+        for kept, part in zip(self._obs, self._spec.unpack(obs), strict=True):
+            kept[:] = part
+        for name, values in self._info.items():
+            if name != "env_id":
+                values[:] = info[name]
+        self._there[:] = self.is_resumed = True
 
     def forget(self, ids: EnvIds | slice = slice(None)) -> None:
         """Drops the first observations of these environments, all by default."""
-        self._there[ids] = False
+        self._there[ids] = self.is_resumed = False
 
     def keep(self, obs: Any, info: dict[str, Any]) -> None:
         """Keeps the first observations of new episodes, and puts the last ones of ended episodes in their place."""
@@ -53,6 +64,6 @@ class ResetCache:
 
     def take(self, ids: EnvIds) -> Any:
         """Returns observation and infos of these, and forgets them."""
-        self._there[ids] = False
+        self._there[ids] = self.is_resumed = False
         obs = self._spec.pack([part[ids] for part in self._obs])
         return obs, {name: values[ids] for name, values in self._info.items()}

@@ -12,6 +12,7 @@ from cypool.adapters import make_same_step, require, same_step, synchronous
 from cypool.adapters.single import GOAL_METHODS
 from cypool.api.gymnasium import space_of
 from cypool.hosting.spaces import assign, attribute_of, call_method, class_name, wrapper_classes
+from cypool.util.warn import warn_caller
 
 if TYPE_CHECKING:
     from cypool.api.gymnasium import GymnasiumPool
@@ -63,6 +64,8 @@ class SB3VecEnv(VecEnv):
 
     several_agents = False
     _seeds: Any
+    # what the next reset returns, after a checkpoint was loaded
+    _resumed: Any = None
 
     def __init__(self, env: GymnasiumPool):
         self.pool = synchronous(same_step(env, self.several_agents))
@@ -75,8 +78,15 @@ class SB3VecEnv(VecEnv):
 
     def reset(self) -> Any:
         options = [own or None for own in self._options_of_envs()]
-        # seeds are for one reset
-        obs, info = self.pool.reset(seed=self._seeds, options=options if any(options) else None)
+        resumed, self._resumed = self._resumed, None
+        if resumed is None or any(options) or any(seed is not None for seed in self._seeds):
+            if resumed is not None:
+                # `load` of an agent that has a seed seeds its environments
+                warn_caller("reset: the environments of the checkpoint begin new episodes, as there is a seed; to "
+                            "continue them, call load(..., force_reset=False) of the agent")
+            # seeds are for one reset
+            resumed = self.pool.reset(seed=self._seeds, options=options if any(options) else None)
+        obs, info = resumed
         self._reset_seeds()
         self._reset_options()
         extra_infos = info.pop("extra_infos", ())
@@ -91,7 +101,16 @@ class SB3VecEnv(VecEnv):
         options: list[dict[str, Any]] = self._options
         return options
 
+    def _resume(self, obs: Any, info: dict[str, Any]) -> Any:
+        """Has the next reset return these observations, of a checkpoint that was loaded."""
+        self._resumed = obs, dict(info)
+        self._keep_masks(info)
+        self._reset_seeds()
+        self._reset_options()
+        return obs, info
+
     def step_async(self, actions: Any) -> None:
+        self._resumed = None
         self.pool.send(actions)
 
     def step_wait(self) -> tuple[Any, NDArray[np.float32], Bools, list[dict[str, Any]]]:
@@ -222,9 +241,6 @@ class SB3AgentVecEnv(SB3VecEnv):
         if any(own != row[0] for row in rows for own in row):
             raise ValueError(f"options: expected the same for all agents of an environment, got {self._options}")
         return [row[0] for row in rows]
-
-    def step_async(self, actions: Any) -> None:
-        self.pool.send(actions)
 
     def step_wait(self) -> tuple[Any, NDArray[np.float32], Bools, list[dict[str, Any]]]:
         batch = self.pool.recv()

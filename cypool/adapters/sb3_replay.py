@@ -33,7 +33,7 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
     the oldest ones.
 
     `save_replay_buffer` and `load_replay_buffer` of a model work. A loaded buffer has a new pool, which is never
-    stepped; each environment begins another episode.
+    stepped. An episode continues if the next step begins where the last one led to; else another one begins.
 
     Args:
         buffer_size, observation_space, action_space, device, n_envs: As SB3 passes them.
@@ -117,12 +117,12 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
 
     def __getstate__(self) -> dict[str, Any]:
         # of the pool, a pickle has how to make it
-        return {**self.__dict__, "replay": (self.replay.env, self.replay.capacity, *self.replay._pickled())}
+        return {**self.__dict__, "replay": (self.replay.env, self.replay.capacity, self.replay._to_checkpoint())}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        pool, capacity, header, arrays = state["replay"]
+        pool, capacity, contents = state["replay"]
         replay = ReplayBuffer(pool, capacity)
-        replay._unpickle(header, arrays)
+        replay._from_checkpoint(contents, False)()
         self.__dict__.update(state, replay=replay)
 
     def _has(self, places: Any) -> NDArray[np.bool_]:

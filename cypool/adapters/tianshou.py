@@ -222,6 +222,9 @@ class PoolVectorEnv(BaseVectorEnv):
 
     def _reset_all(self, **kwargs: Any) -> tuple[Any, Any]:
         """Resets all environments, and waits for all, which an asynchronous pool brings a batch at a time."""
+        if self._reset_cache.is_resumed and not kwargs:
+            obs, info = self._reset_cache.take(self.pool.all_env_ids)
+            return self._format_batch(obs, info), self._chosen(info, {})
         self._reset_cache.forget()
         batches = [self.pool.reset(**kwargs)]
         while sum(len(info["env_id"]) for _, info in batches) < self.env_num:
@@ -238,6 +241,11 @@ class PoolVectorEnv(BaseVectorEnv):
             parts = zip(*(spec.unpack(obs) for obs, _ in batches), strict=True)
             obs = spec.pack([np.concatenate(part)[order] for part in parts])
         return self._format_batch(obs, info), self._chosen(info, extra_infos)
+
+    def _resume(self, obs: Any, info: dict[str, Any]) -> Any:
+        """Has the next reset return these observations, of a checkpoint that was loaded."""
+        self._reset_cache.resume(obs, info)
+        return obs, info
 
     def _format_batch(self, obs: Any, info: dict[str, Any]) -> Any:
         obs = Batch(obs) if isinstance(obs, dict) else obs

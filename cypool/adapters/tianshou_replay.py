@@ -63,13 +63,13 @@ class _FramesOnce:
 
     def __getstate__(self) -> dict[str, Any]:
         # of the pool, a pickle has how to make it
-        return {**self.__dict__, "replay": (self.replay.env, self.replay.capacity, *self.replay._pickled()),
+        return {**self.__dict__, "replay": (self.replay.env, self.replay.capacity, self.replay._to_checkpoint()),
                 "_gathered": (None, None)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        pool, capacity, header, arrays = state["replay"]
+        pool, capacity, contents = state["replay"]
         replay = ReplayBuffer(pool, capacity)
-        replay._unpickle(header, arrays)
+        replay._from_checkpoint(contents, False)()
         self.__dict__.update({**state, "replay": replay})
         if len(self._meta.get_keys()):
             # a pickle has copies of them

@@ -104,6 +104,10 @@ class TorchPool:
             return TensorFrameBuffers(self.pool.env_spec, num_steps, self.pool.num_envs, self.device)
         return buffers
 
+    def _resume(self, obs: Any, info: dict[str, Any]) -> Any:
+        """Returns the observations of a checkpoint that was loaded as tensors."""
+        return self._moved(obs), info
+
     def close(self) -> None:
         """Closes the pool."""
         self.pool.close()

@@ -141,7 +141,7 @@ class PoolEnv(EnvBase):
         every, ids = True, self.pool.all_env_ids
         if mask is not None and not mask.all():
             every, ids = False, np.flatnonzero(mask.cpu().numpy().reshape(self.pool.num_envs)).astype(np.int32)
-        if mask is not None and seed is None and self._reset_cache.have(ids):
+        if seed is None and self._reset_cache.have(ids) and (mask is not None or self._reset_cache.is_resumed):
             obs, info = self._reset_cache.take(ids)
         else:
             self._reset_cache.forget(ids)
@@ -183,6 +183,13 @@ class PoolEnv(EnvBase):
 
     def _packed(self, rows: dict[Any, Any]) -> Any:
         return TensorDict(rows, batch_size=self.batch_size, device=self.device)
+
+    def _resume(self, obs: Any, info: dict[str, Any]) -> Any:
+        """Has the next reset return these observations, of a checkpoint that was loaded."""
+        self._coming_seed = None
+        self._reset_cache.resume(obs, info)
+        self._masks = self._masks_of(self._tensors(obs, info))
+        return obs, info
 
     def _set_seed(self, seed: int | None) -> None:
         self._coming_seed = seed

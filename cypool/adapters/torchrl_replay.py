@@ -99,7 +99,25 @@ class FrameStorage(LazyTensorStorage):
                 data.set((*lead, name), torch.from_numpy(part.reshape(*np.shape(rows), *part.shape[1:])))
         return data
 
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise NotImplementedError("a FrameStorage is not written: observations are in `replay`, which has `save`")
+    def state_dict(self) -> dict[str, Any]:
+        """Returns all that the storage continues with; no rows may be added until it was written."""
+        return {**super().state_dict(), "replay": self.replay._to_checkpoint(), "rows": self._rows.copy()}
 
-    state_dict = load_state_dict = dumps = loads = save = dump = load = _refuse
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Takes over what `state_dict` returned.
+
+        Raises:
+            ValueError: It is of another storage.
+        """
+        rows, replay = state_dict["rows"], state_dict["replay"]
+        if rows.shape != self._rows.shape:
+            raise ValueError(f"state_dict: expected one of {len(self._rows)} rows, got {rows.shape}")
+        take = self.replay._from_checkpoint(replay, False)
+        super().load_state_dict({name: own for name, own in state_dict.items() if name not in ("replay", "rows")})
+        take()
+        self._rows[:] = rows
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise NotImplementedError("a FrameStorage is not written: save its `state_dict`, as save_checkpoint does")
+
+    dumps = loads = save = dump = load = _refuse

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from cypool.spec import EnvSpec
     from cypool.util.typing import Batch, Bools, EnvIds, Seed
 
+# arguments of `make` that a state does not depend on, but the steps that follow do
+OF_A_RUN = ("env_type", "autoreset_mode", "max_episode_steps", "normalize_obs", "normalize_reward")
+
 
 class VectorAPI:
     """One API over the engine's pool. A subclass makes its batches in `_format_batch`.
@@ -421,6 +424,39 @@ class VectorAPI:
             self._seeds[i] = -1
         none = np.zeros(len(ids), np.bool_)
         return obs, np.zeros(len(ids)), none, none, info
+
+    def _to_checkpoint(self) -> dict[str, Any]:
+        """Returns all that the pool continues with, as plain data and arrays."""
+        # observers, which may be saved next, know of all that happened
+        self._pool.catch_up()
+        return {"recipe": {name: self.recipe.get(name) for name in OF_A_RUN}, "state": self.save().to_bytes(),
+                "seeds": list(self._seeds)}
+
+    def _from_checkpoint(self, saved: dict[str, Any]) -> Callable[[], Any]:
+        """Returns a function that takes over what `_to_checkpoint` returned, and returns the result of `load`.
+
+        All of it is checked before but the environments' own part of their states.
+
+        Raises:
+            TypeError, ValueError: It is of another pool.
+        """
+        state = State.from_bytes(saved["state"])
+        seeds = [check_int("seeds", seed, -1, 2**256) for seed in saved["seeds"]]
+        if len(state) != self.num_envs or len(seeds) != self.num_envs:
+            raise ValueError(f"expected a pool of {len(state)} environments, got one of {self.num_envs}")
+        for name in OF_A_RUN:
+            if saved["recipe"][name] != self.recipe.get(name):
+                raise ValueError(f"expected a pool with {name}={shown(saved['recipe'][name])}, got one with "
+                                 f"{shown(self.recipe.get(name))}")
+        self._drop_early_end()
+        self._pool.check_states(ids_of(state.env_id), list(state.rows))
+
+        def take() -> Any:
+            loaded = self.load(state)
+            self._seeds = seeds
+            return loaded
+
+        return take
 
     def copy(self, source: ArrayLike, target: ArrayLike) -> None:
         """Makes environments exact copies of others: `load(save(source), target)` without the way through Python.

@@ -1,7 +1,7 @@
 """The Gymnasium API: a pool as a `gymnasium.vector.VectorEnv`."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
@@ -24,6 +24,7 @@ from cypool.api.rollouts import RolloutBuffers
 from cypool.registration.gymnasium_ids import ENTRY_POINT, name_of
 from cypool.registration.registry import GYMNASIUM_PREFIX, PETTINGZOO_PREFIX
 from cypool.spec import Discrete, MultiBinary
+from cypool.state import check_stream
 from cypool.util.arguments import check_dict, check_list, shown, shown_shape
 
 if TYPE_CHECKING:
@@ -432,6 +433,36 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         """Puts environments where `save` found them; returns their observation and info. See `VectorAPI.load`."""
         obs, _, _, _, info = super().load(state, env_id)
         return obs, info
+
+    def _to_checkpoint(self) -> dict[str, Any]:
+        streams = [None if space._np_random is None else space._np_random.bit_generator.state
+                   for space in self._drawn_spaces()]
+        return {**super()._to_checkpoint(), "streams": streams}
+
+    def _from_checkpoint(self, saved: dict[str, Any]) -> Callable[[], Any]:
+        load, spaces = super()._from_checkpoint(saved), self._drawn_spaces()
+        streams = [state and check_stream("streams", state, np.random.PCG64) for state in saved["streams"]]
+        if len(streams) != len(spaces):
+            raise ValueError(f"expected {len(streams)} random streams of action spaces, got {len(spaces)}")
+
+        def take() -> Any:
+            loaded = load()
+            for space, state in zip(spaces, streams, strict=True):
+                space._np_random = None
+                if state is not None:
+                    space._np_random = np.random.Generator(np.random.PCG64(0))
+                    space._np_random.bit_generator.state = state
+            return loaded
+
+        return take
+
+    def _drawn_spaces(self) -> list[Any]:
+        """Returns the spaces that actions may be drawn from, those in them included: each has a random stream."""
+        found: list[Any] = [self.action_space, self.single_action_space]
+        for space in found:
+            inner = getattr(space, "spaces", ())
+            found += inner.values() if isinstance(inner, Mapping) else inner
+        return found
 
     def _targets(self, out: Any) -> tuple[NDArray[Any], ...]:
         """Returns the arrays of `out` one after the other, checked but for the number of rows."""

@@ -244,18 +244,25 @@ class History(Observer):
             OSError: The file cannot be written.
         """
         path = check_path("path", path)
-        with suppress(ClosedError):
-            self._settle()
-        # of the history as it is, also behind the step that the pool was put back to
         blobs: list[bytes] = []
-        segments = [(segment.first, segment.state, segment.packed()) for segment in self._segments]
-        sums = np.array(self._sums, "<u4").reshape(self._length, self.env.num_envs)
-        contents = {"cypool": version(), "num_envs": self.env.num_envs, "every": self.every, "length": self._length,
-                    "segments": segments, "sums": zlib.compress(sums.tobytes(), 1),
-                    "seen": zlib.compress(bytes(self._seen), 1)}
+        contents = {"cypool": version(), **self._contents()}
         data = sealed(MAGIC, json.dumps(encoded(contents, blobs), separators=(",", ":")), blobs)
         with open(path, "wb") as file:
             file.write(data)
+
+    def _contents(self) -> dict[str, Any]:
+        """Returns all that was recorded, also behind the step that the pool was put back to, as plain data."""
+        with suppress(ClosedError):
+            self._settle()
+        segments = [(segment.first, segment.state, segment.packed()) for segment in self._segments]
+        sums = np.array(self._sums, "<u4").reshape(self._length, self.env.num_envs)
+        return {"num_envs": self.env.num_envs, "every": self.every, "length": self._length, "segments": segments,
+                "sums": zlib.compress(sums.tobytes(), 1), "seen": zlib.compress(bytes(self._seen), 1)}
+
+    def _to_checkpoint(self) -> dict[str, Any]:
+        """Returns all that the history continues with, as plain data."""
+        self._at_rest("save_checkpoint")
+        return {**self._contents(), "position": self.position, "behind": self._behind}
 
     def close(self) -> None:
         """Ends the recording; the pool continues without it. A second call does nothing."""
@@ -595,6 +602,28 @@ def load_history(path: Pathlike, env: VectorAPI) -> History:
         made.close()
         raise
     return made
+
+
+def _from_checkpoint(env: VectorAPI, saved: dict[str, Any]) -> tuple[History, Callable[[], None]]:
+    """Returns the history that `History._to_checkpoint` described, and a function by which it begins to record `env`.
+
+    The pool is then to be where it was.
+
+    Raises:
+        TypeError, ValueError, RuntimeError: As `load_history`; the pool stays as it is.
+    """
+    made = _history_of(env, 1)
+    _fill(made, saved)
+    made.position = check_int("position", saved["position"], 0, len(made))
+    if saved["behind"] is not None:
+        index, count, part = saved["behind"]
+        if part is not None and (type(part) is not tuple or len(part) != 3):
+            raise ValueError(f"expected a part of a rollout, got {shown(part)}")
+        made._behind = (check_int("segment", index, 0, len(made._segments) - 1), check_int("events", count, 0, 2**62),
+                        part)
+    elif made.position != len(made):
+        raise ValueError(f"expected a position at the end of {len(made)} steps, got {made.position}")
+    return made, lambda: env._pool.attach(made)
 
 
 def _history_of(env: VectorAPI, every: int) -> History:

@@ -1,6 +1,7 @@
 """The Gymnasium API with observations or rewards normalized, by statistics that are kept as it goes."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from cypool.api.env_ids import ids_of
 from cypool.api.gymnasium import GymnasiumPool
 from cypool.spec import Array
-from cypool.util.arguments import check_float, shown
+from cypool.util.arguments import check_bool, check_float, shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -110,6 +111,11 @@ class NormalizedPool(GymnasiumPool):
         Raises:
             ValueError: They are of other observations, or of a pool that normalizes something else.
         """
+        for moments, mean, var, count in self._statistics_in(statistics):
+            moments.mean, moments.var, moments.count = mean, var, count
+
+    def _statistics_in(self, statistics: Any) -> list[tuple[Any, ...]]:
+        """Returns (moments, mean, variance, count) of all statistics, checked; see `load_normalization`."""
         taken = []
         try:
             for name, moments in (("obs", self._obs), ("reward", self._return)):
@@ -121,8 +127,29 @@ class NormalizedPool(GymnasiumPool):
         except Exception as error:
             raise ValueError(f"statistics: expected them as {self.normalization()}, got {shown(statistics)}: "
                              f"{type(error).__name__}: {error}") from error
-        for moments, mean, var, count in taken:
-            moments.mean, moments.var, moments.count = mean, var, count
+        return taken
+
+    def _to_checkpoint(self) -> dict[str, Any]:
+        return {**super()._to_checkpoint(), "statistics": self.normalization(), "returns": self._returns.copy(),
+                "gamma": self.gamma, "epsilon": self.epsilon, "frozen": self.frozen}
+
+    def _from_checkpoint(self, saved: dict[str, Any]) -> Callable[[], Any]:
+        load, taken = super()._from_checkpoint(saved), self._statistics_in(saved["statistics"])
+        returns = np.array(saved["returns"])
+        gamma, epsilon = (check_float(name, saved[name], -1e300, 1e300) for name in ("gamma", "epsilon"))
+        frozen = check_bool("frozen", saved["frozen"])
+        if returns.shape != self._returns.shape or returns.dtype != np.float64:
+            raise ValueError(f"expected {self.num_envs} returns, got {returns.dtype} of shape {returns.shape}")
+
+        def take() -> Any:
+            for moments, mean, var, count in taken:
+                moments.mean, moments.var, moments.count = mean, var, count
+            self.gamma, self.epsilon, self.frozen = gamma, epsilon, frozen
+            loaded = load()
+            self._returns[:] = returns
+            return loaded
+
+        return take
 
     def step(self, actions: Any, env_id: ArrayLike | None = None, out: Any = None) -> Batch:
         if out is not None:

@@ -70,9 +70,7 @@ cdef class BetweenSteps(PoolLife):
         cdef const int32_t* ids
         self._enter(call)
         ids = self.ids.check(self.scheduler, env_ids, RESET, &count)
-        if <Py_ssize_t>count != len(states):
-            raise ValueError(f"state: expected {count} rows, one for each env, got {len(states)}")
-        rows = [check_state(<Env>self.scheduler.envs[ids[k]], states[k]) for k in range(count)]
+        rows = self._checked(ids, count, states)
         self.observers.begin()
         for k in range(count):
             load_state(<Env>self.scheduler.envs[ids[k]], rows[k])
@@ -80,6 +78,22 @@ cdef class BetweenSteps(PoolLife):
         obs, info = self.results.observe(self.scheduler, ids, count)
         self.observers.report_gap()
         return (obs if self.hooks is None else self.hooks.observed(obs)), info
+
+    def check_states(self, cnp.ndarray env_ids, list states):
+        """Raises what `load` would raise before it changes anything."""
+        cdef Call call
+        cdef uint32_t count
+        cdef const int32_t* ids
+        self._enter(call)
+        ids = self.ids.check(self.scheduler, env_ids, RESET, &count)
+        self._checked(ids, count, states)
+
+    cdef list _checked(self, const int32_t* ids, uint32_t count, list states):
+        """Returns states for environments, checked but for the environments' own parts."""
+        cdef uint32_t k
+        if <Py_ssize_t>count != len(states):
+            raise ValueError(f"state: expected {count} rows, one for each env, got {len(states)}")
+        return [check_state(<Env>self.scheduler.envs[ids[k]], states[k]) for k in range(count)]
 
     def copy(self, cnp.ndarray sources, cnp.ndarray targets):
         """Makes environments exact copies of others, random streams and counts of steps included.

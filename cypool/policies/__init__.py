@@ -6,7 +6,7 @@ A policy is called once for each environment and step, without the GIL: `int (*)
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -88,6 +88,29 @@ class Policy:
     def __reduce__(self) -> NoReturn:
         raise TypeError("a policy that is a C function is an address in this process: it cannot be pickled or copied")
 
+    def _to_checkpoint(self) -> dict[str, Any]:
+        """Returns all that changes in a policy, as plain data and arrays."""
+        return {"state": self._state}
+
+    def _from_checkpoint(self, saved: dict[str, Any]) -> Callable[[], None]:
+        """Returns a function that takes over what `_to_checkpoint` returned, which was checked.
+
+        Raises:
+            TypeError, ValueError: It is of another policy.
+        """
+        own, state = self._state, saved["state"]
+        if own is None or state is None:
+            if own is not state:
+                raise ValueError(f"state: expected {described(state)}, got {described(own)}")
+            return lambda: None
+        if (own.shape, own.dtype.str) != (state.shape, state.dtype.str):
+            raise ValueError(f"state: expected {described(state)}, got {described(own)}")
+
+        def take() -> None:
+            own[...] = state
+
+        return take
+
     def check(self, spec: EnvSpec, num_envs: int) -> None:
         """Raises a ValueError if the policy does not fit a pool."""
         if self._state is not None and len(self._state) != num_envs:
@@ -99,6 +122,11 @@ class Policy:
 
     def _begin(self, num_steps: int, num_envs: int) -> None:
         """Prepares for a rollout."""
+
+
+def described(array: NDArray[Any] | None) -> str:
+    """Returns how a message shows an array, or that there is none."""
+    return "None" if array is None else f"{array.dtype} of shape {array.shape}"
 
 
 def policy_of(given: Any, name: str = "policy") -> Any:

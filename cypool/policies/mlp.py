@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
@@ -52,15 +52,17 @@ class MLP(Policy):
             shape; the action is Discrete, or an array of float32 or float64. With one group of agents: those of an
             agent, and it chooses for each of them.
         weights: For each layer an array or a tensor, shape (outputs, inputs), as in `torch.nn.Linear`. A copy is made.
-        biases: For each layer an array or a tensor, shape (outputs,).
-        activation: "tanh" or "relu", between layers.
+            Or a `torch.nn.Sequential` of `Linear` layers, with `Tanh` or with `ReLU` between them.
+        biases: For each layer an array or a tensor, shape (outputs,). None with a module.
+        activation: "tanh" or "relu", between layers. By default that of the module; of arrays "tanh".
         output: How the last layer makes an action. For Discrete actions "argmax", or "categorical": draws with these
             logits. Else "identity"; "clip", to the bounds of the action; "tanh", scaled from [-1, 1] to these bounds;
             or draws around the outputs: "gaussian", clipped to the bounds, or "tanh_gaussian", scaled to them by tanh.
             By default "argmax" or "clip".
         log_std: Of Gaussians: the logarithms of the standard deviations, as many as the action has numbers. Without,
             the last layer has twice as many outputs, and the second half are they.
-        value: Layers of a second network, which has the same observations and one output: a pair (weights, biases).
+        value: Layers of a second network, which has the same observations, activation and one output: a pair (weights,
+            biases), or a module.
         seed: Of the random numbers. They depend on it, on the environment and agent, and on how many steps the MLP has
             made. They come from a separate stream: the random streams of environments stay as they are.
 
@@ -68,12 +70,11 @@ class MLP(Policy):
         TypeError, ValueError: An argument is of the wrong kind, or does not fit the others.
     """
 
-    def __init__(self, spec: EnvSpec, weights: Iterable[Any], biases: Iterable[Any], *,
-                 activation: Literal["tanh", "relu"] = "tanh",
+    def __init__(self, spec: EnvSpec, weights: Any, biases: Iterable[Any] | None = None, *,
+                 activation: Literal["tanh", "relu"] | None = None,
                  output: Literal["argmax", "categorical", "identity", "clip", "tanh", "gaussian",
                                  "tanh_gaussian"] | None = None,
-                 log_std: ArrayLike | None = None, value: tuple[Iterable[Any], Iterable[Any]] | None = None,
-                 seed: int = 0) -> None:
+                 log_std: ArrayLike | None = None, value: Any = None, seed: int = 0) -> None:
         if "_network" in self.__dict__:
             raise RuntimeError("the MLP is made already")
         if not isinstance(spec, EnvSpec):
@@ -91,8 +92,9 @@ class MLP(Policy):
         discrete = isinstance(action, Discrete)
         if not discrete and (not isinstance(action, Array) or action.dtype not in (np.float32, np.float64)):
             raise ValueError(f"spec: expected an action that is Discrete or one array of floats, got {action}")
-        if activation not in ACTIVATIONS:
+        if activation is not None and activation not in ACTIVATIONS:
             raise ValueError(f"activation: expected one of {ACTIVATIONS}, got {shown(activation)}")
+        weights, biases, value, activation = _arrays(weights, biases, value, activation)
         output = ("argmax" if discrete else "clip") if output is None else output
         allowed = DISCRETE if discrete else CONTINUOUS
         if output not in allowed:
@@ -108,31 +110,37 @@ class MLP(Policy):
                 raise ValueError(f"output: expected another one than {output!r} for bounds that are equal in float32, "
                                  f"got {action}")
         self._observation, self._action, self._agents = observation, action, agents
-        self._activation, self._output, self._seed = activation, output, check_int("seed", seed, 0, 2**63 - 1)
+        self._activation, self._output, self._seed = activation or "tanh", output, check_int("seed", seed, 0, 2**63 - 1)
         self._fits = spec.observation, spec.action
         self._has_mask = spec.mask_column is not None
         self._state, self._steps, self._log_std, self._value = None, Steps(), None, None
-        self._network = self._made(weights, biases, log_std, value)
+        self._take(*self._made(weights, biases, log_std, value, self._seed))
 
-    def update(self, weights: Iterable[Any], biases: Iterable[Any], *, log_std: ArrayLike | None = None,
-               value: tuple[Iterable[Any], Iterable[Any]] | None = None) -> None:
+    def update(self, weights: Any, biases: Iterable[Any] | None = None, *, log_std: ArrayLike | None = None,
+               value: Any = None) -> None:
         """Takes new weights, for the calls and rollouts that begin afterwards.
 
         Args:
-            weights, biases, log_std, value: As when it was made; by default the last two stay as they are.
+            weights, biases, log_std, value: As when it was made; the last two where it was made with them.
 
         Raises:
-            TypeError, ValueError: As when it was made, or it was made without them. Nothing has changed.
+            TypeError, ValueError: As when it was made; or one of the last two is missing, or there was none. Nothing
+                has changed.
         """
-        for name, given, kept in (("log_std", log_std, self._log_std), ("value", value, self._value)):
-            if given is not None and kept is None:
-                # rollouts in other threads have no memory for them
-                raise ValueError(f"{name}: expected None, as the MLP was made without {name}, got {shown(given)}")
-        self._network = self._made(weights, biases, self._log_std if log_std is None else log_std,
-                                   self._value if value is None else value)
+        weights, biases, value, _ = _arrays(weights, biases, value, self._activation)
+        self._check_parts(log_std, value)
+        self._take(*self._made(weights, biases, log_std, value, self._seed))
 
-    def _made(self, weights: Any, biases: Any, log_std: Any, value: Any) -> Network:
-        """Returns a network of these layers, and keeps the parts that the next one may lack."""
+    def _check_parts(self, log_std: Any, value: Any) -> None:
+        """Raises a ValueError unless these parts are there that the MLP was made with."""
+        # rollouts in other threads have no memory for others; and old ones are no part of the new network
+        for name, given, own in (("log_std", log_std, self._log_std), ("value", value, self._value)):
+            if (given is None) != (own is None):
+                expected = "None, as the MLP was made without" if own is None else "one, as the MLP was made with"
+                raise ValueError(f"{name}: expected {expected} {name}, got {shown(given)}")
+
+    def _made(self, weights: Any, biases: Any, log_std: Any, value: Any, seed: int) -> tuple[Any, ...]:
+        """Returns a network of these layers, and the layers and parts that it is made of."""
         observation, action = self._observation, self._action
         discrete, num_inputs = isinstance(action, Discrete), math.prod(observation.shape)
         num_outputs = action.n if discrete else math.prod(action.shape)
@@ -159,10 +167,32 @@ class MLP(Policy):
         low, high = ((), ()) if discrete else (action.low.reshape(-1), action.high.reshape(-1))
         network = Network(layers, value_layers, ACTIVATIONS.index(self._activation), OUTPUTS.index(self._output),
                            INPUTS.index(f"{observation.dtype.kind}{observation.dtype.itemsize}"), low, high,
-                           () if log_std is None else log_std, action.dtype == np.float64, self._seed,
+                           () if log_std is None else log_std, action.dtype == np.float64, seed,
                            observation.dtype.itemsize * num_inputs, action.dtype.itemsize * math.prod(action.shape))
-        self._log_std, self._value, self._layers = log_std, value, (layers, value_layers)
-        return network
+        return network, log_std, value, (layers, value_layers)
+
+    def _take(self, network: Network, log_std: Any, value: Any, layers: Any) -> None:
+        """Has the next calls use what `_made` returned."""
+        self._network, self._log_std, self._value, self._layers = network, log_std, value, layers
+
+    def _to_checkpoint(self) -> dict[str, Any]:
+        weights, biases = zip(*self._layers[0], strict=True)
+        return {"activation": self._activation, "output": self._output, "weights": weights, "biases": biases,
+                "log_std": self._log_std, "value": self._value, "seed": self._seed, "steps": self._steps.take(0)}
+
+    def _from_checkpoint(self, saved: dict[str, Any]) -> Callable[[], None]:
+        for name, own in (("activation", self._activation), ("output", self._output)):
+            if saved[name] != own:
+                raise ValueError(f"expected a policy with {name} {shown(saved[name])}, got one with {own!r}")
+        seed, steps = check_int("seed", saved["seed"], 0, 2**63 - 1), steps_of(saved["steps"])
+        self._check_parts(saved["log_std"], saved["value"])
+        made = self._made(saved["weights"], saved["biases"], saved["log_std"], saved["value"], seed)
+
+        def take() -> None:
+            self._seed, self._steps = seed, steps
+            self._take(*made)
+
+        return take
 
     def _evaluator(self, num_rows: int) -> tuple[Call, NDArray[np.float32]]:
         """Returns a call of the network whose actions are logits, float32, and memory for the values that it writes."""
@@ -314,6 +344,13 @@ class _Rollout(Policy):
         return self.choose(checked, self._mlp._checked_mask(action_mask, rows)).action
 
 
+def steps_of(count: Any) -> Steps:
+    """Returns a count of steps that begins there."""
+    steps = Steps()
+    steps.take(check_int("steps", count, 0, 2**63 - 1))
+    return steps
+
+
 def check_mask(mask: Any, shape: tuple[int, ...]) -> NDArray[Any]:
     """Returns a mask of legal actions, C-contiguous and of bytes."""
     array = check_array("action_mask", mask, f"int8 of shape {shape}, as info['action_mask']")
@@ -331,6 +368,58 @@ def _check_ends(name: str, layers: list[tuple[Any, Any]], num_inputs: int, num_o
                                 layers[len(layers) - 1][0].shape[0])):
         if wanted != got:
             raise ValueError(f"{name}: expected {wanted} {which}, got {got}")
+
+
+def _arrays(weights: Any, biases: Any, value: Any, activation: Any) -> tuple[Any, Any, Any, Any]:
+    """Returns the arrays that modules hold, and their activation; other arguments as they are."""
+    if _is_module(weights):
+        if biases is not None:
+            raise ValueError(f"biases: expected none with a module, which has them, got {shown(biases)}")
+        weights, biases, activation = _arrays_of("weights", weights, activation)
+    elif biases is None:
+        raise TypeError("biases: expected an array for each layer, or weights that are a module, got None")
+    if _is_module(value):
+        *value, activation = _arrays_of("value", value, activation)
+    return weights, biases, value, activation
+
+
+def _is_module(given: Any) -> bool:
+    return hasattr(type(given), "named_modules")
+
+
+def _arrays_of(name: str, module: Any, activation: Any) -> tuple[list[Any], list[Any], Any]:
+    """Returns weights, biases and activation of a module of torch.
+
+    Args:
+        activation: That it should have; None: any.
+    """
+    weights: list[Any] = []
+    biases = []
+    after_layer = False
+    for kind, layer in _layers_in(module):
+        if kind == "Linear" and not after_layer:
+            weights.append(layer.weight)
+            biases.append(np.zeros(len(layer.weight)) if layer.bias is None else layer.bias)
+        elif kind in ("Tanh", "ReLU") and after_layer and activation in (None, kind.lower()):
+            activation = kind.lower()
+        elif kind not in ("Flatten", "Identity") or weights:
+            between = {None: "Tanh or with ReLU", "tanh": "Tanh", "relu": "ReLU"}[activation]
+            raise ValueError(f"{name}: expected a torch.nn.Sequential of Linear layers with {between} between them, or "
+                             f"arrays, got one with {kind} {'behind' if weights else 'before'} layer {len(weights)}")
+        after_layer = kind == "Linear"
+    if not after_layer:
+        raise ValueError(f"{name}: expected a torch.nn.Sequential that ends with a Linear layer, got {shown(module)}")
+    return weights, biases, activation
+
+
+def _layers_in(module: Any) -> Iterable[tuple[str, Any]]:
+    """Yields what a module consists of, with names of kinds."""
+    if type(module).__module__ == "torch.nn.modules.container" and type(module).__name__ == "Sequential":
+        for inner in module:
+            yield from _layers_in(inner)
+    else:
+        own = type(module).__module__.startswith("torch.nn.modules.")
+        yield type(module).__name__ if own else f"{type(module).__module__}.{type(module).__name__}", module
 
 
 def _layers(name: str, name_of_biases: str, weights: Any, biases: Any) -> list[tuple[Any, Any]]:

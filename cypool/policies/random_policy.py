@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cypool.policies import Policy
-from cypool.policies.mlp import check_mask
+from cypool.policies.mlp import check_mask, steps_of
 from cypool.policies.network import RANDOM_POLICY, RandomCall, Steps
 from cypool.spec import Discrete, EnvSpec
 from cypool.util.arguments import check_int, shown
@@ -65,6 +66,20 @@ class RandomPolicy(Policy):
     def _call(self, num_steps: int) -> RandomCall:
         """Returns the policy with random numbers that no other call has."""
         return RandomCall(self._seed, math.prod(self._shape), self._num_actions, self._steps.take(num_steps))
+
+    def _to_checkpoint(self) -> dict[str, Any]:
+        return {"actions": (self._num_actions, self._num_agents), "seed": self._seed, "steps": self._steps.take(0)}
+
+    def _from_checkpoint(self, saved: dict[str, Any]) -> Callable[[], None]:
+        actions = self._num_actions, self._num_agents
+        if saved["actions"] != actions:
+            raise ValueError(f"expected one for (actions, agents) {shown(saved['actions'])}, got one for {actions}")
+        seed, steps = check_int("seed", saved["seed"], 0, 2**63 - 1), steps_of(saved["steps"])
+
+        def take() -> None:
+            self._seed, self._steps = seed, steps
+
+        return take
 
     def check(self, spec: EnvSpec, num_envs: int) -> None:
         """Raises a ValueError if the policy is for other actions than a pool's."""

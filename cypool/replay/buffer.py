@@ -17,6 +17,7 @@ from cypool.errors import ClosedError
 from cypool.replay import files
 from cypool.replay.layout import Episode, Layout, Sample
 from cypool.replay.replay import Gatherer, Ring, SampledRow
+from cypool.state import check_stream
 from cypool.util.arguments import MAX_ENVS, check_array, check_float, check_int, check_path, shown
 from cypool.util.fixed import fixed
 from cypool.util.lock_guard import LockGuard
@@ -33,6 +34,7 @@ LEAST_PRIORITY = 1e-6
 MOST_PRIORITY = 1e37
 # arrays that only files have
 SUMS = ("obs_sums", "step_sums")
+POOL = 1  # in `Ring.writers`: a row that waits for a step of the pool
 EMPTY = "sample: expected a buffer with rows, got an empty one"
 
 
@@ -115,8 +117,7 @@ class ReplayBuffer(Observer):
         self._header = files.header_of(self._layout.contents(env.num_envs, rows))
         self._shapes = self._layout.memory(env.num_envs, rows)
         self._memory = self._make_memory(capacity, path)
-        self._ring = Ring(env.num_envs, rows, self._memory, self._layout.parts, self._layout.columns,
-                          self._layout.groups, length, self.alpha, self._layout.goals if self.n_sampled_goal else None)
+        self._ring = self._make_ring(rows, self._memory)
         self._gatherer = Gatherer(self._ring, self._layout.action_parts, self.n_step, self.gamma)
         if path is not None and not self._ring.restore(self._memory["obs_sums"], self._memory["step_sums"]):
             self.close()
@@ -135,6 +136,11 @@ class ReplayBuffer(Observer):
             return {name: np.zeros(*shape) for name, shape in self._shapes.items() if name not in SUMS}
         except (MemoryError, ValueError) as error:
             raise ValueError(f"capacity: expected as many rows as memory can hold, got {capacity}: {error}") from error
+
+    def _make_ring(self, rows: int, memory: dict[str, NDArray[Any]]) -> Ring:
+        goals = self._layout.goals if self.n_sampled_goal else None
+        return Ring(self.env.num_envs, rows, memory, self._layout.parts, self._layout.columns, self._layout.groups,
+                    self.sequence_length or 0, self.alpha, goals)
 
     def reset(self, *args: Any, **kwargs: Any) -> Any:
         """Calls `reset` of the pool, and stores the first observations."""
@@ -160,15 +166,19 @@ class ReplayBuffer(Observer):
         """Calls a method of the pool, of which this thread's calls of the engine are stored."""
         if not self._attached or self._closed or self._file is not None:
             self._check_open()
-            if not self._attached:
-                self.env._pool.attach(self)
-                self._attached = True
+            self._attach()
         thread = threading.get_ident()
         try:
             self._callers.add(thread)
             return call(*args, **kwargs)
         finally:
             self._callers.discard(thread)
+
+    def _attach(self) -> None:
+        """Has the pool report its calls, from the first one that is stored."""
+        if not self._attached:
+            self.env._pool.attach(self)
+            self._attached = True
 
     def _on_sent(self, actions: NDArray[Any], env_ids: EnvIds | None) -> None:
         if not self._callers:
@@ -491,13 +501,14 @@ class ReplayBuffer(Observer):
             self._refill(lambda: files.read(file, self._header, self._shapes, self._memory),
                          f"{files.EXPECTED}, got a damaged one: {path}")
 
-    def _refill(self, read: Callable[[], Mapping[str, NDArray[Any]]], damaged: str) -> None:
+    def _refill(self, read: Callable[[], Mapping[str, NDArray[Any]]], damaged: str,
+                writers: NDArray[np.uint8] | None = None) -> None:
         """Takes other rows: `read` brings them to memory, and returns the arrays that are not kept there."""
         self._ring.clear()
         intact = False
         try:
             arrays = {**self._memory, **read()}
-            intact = self._ring.restore(*(arrays[name] for name in SUMS))
+            intact = self._ring.restore(*(arrays[name] for name in SUMS), writers)
         finally:
             if not intact:
                 self._ring.clear()
@@ -508,30 +519,77 @@ class ReplayBuffer(Observer):
         """Returns the arrays of a file: the memory itself, and its checksums."""
         return {**self._memory, **dict(zip(SUMS, self._ring.sums(), strict=True))}
 
-    def _pickled(self) -> tuple[bytes, dict[str, NDArray[Any]]]:
-        """Returns all rows, for a library that pickles its buffers; no rows may be added until it has done so."""
+    def _settings(self) -> dict[str, Any]:
+        """Returns the properties that a buffer has to have to continue as another one would."""
+        return {**self._layout.contents(self.env.num_envs, self._ring.rows), "n_step": self.n_step,
+                "gamma": self.gamma, "sequence_length": self.sequence_length, "alpha": self.alpha,
+                "n_sampled_goal": self.n_sampled_goal}
+
+    def _to_checkpoint(self) -> dict[str, Any]:
+        """Returns all that the buffer continues with; no rows may be added until it was written or pickled."""
         with LockGuard(self._lock):
             self._check_open()
-            return self._header, self._contents()
+            arrays = self._contents()
+            used = min(max(int(arrays["begun"].max()), 1), self._ring.rows)
+            return {"settings": self._settings(), "sampler": self._bits.state, "writers": self._ring.writers(),
+                    "led_to": self._led_to,
+                    "arrays": {name: array if array.ndim < 2 else array[:, :used] for name, array in arrays.items()}}
 
-    def _unpickle(self, header: bytes, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Takes the rows that `_pickled` returned, in the place of its own. Each environment continues after a gap.
+    def _from_checkpoint(self, saved: dict[str, Any], continues: bool) -> Callable[[], None]:
+        """Returns a function that takes over what `_to_checkpoint` returned, which was checked.
+
+        Args:
+            continues: Whether the pool is where it was then; else its next row is the first one after a gap.
 
         Raises:
-            ValueError: It is of another buffer: nothing has changed. Or it is damaged: the buffer is empty.
+            ValueError: It is of another buffer, or damaged.
         """
-        expected = {name: (shape, np.dtype(dtype)) for name, (shape, dtype) in self._shapes.items()}
-        if header != self._header or {name: (array.shape, array.dtype) for name, array in arrays.items()} != expected:
-            raise ValueError("expected a pickle of a replay buffer of the same kind, got one of another")
+        self._check_open()
+        settings, given = self._settings(), saved["settings"]
+        if given != settings:
+            names = [name for name in settings if given.get(name, False) != settings[name]]
+            expected, has = (", ".join(f"{name} {shown(each.get(name, False))}" for name in names)
+                             for each in (settings, given))
+            raise ValueError(f"expected a buffer with {has}, got one with {expected}")
+        arrays, writers = dict(saved["arrays"]), np.array(saved["writers"], np.uint8)
+        used = arrays["flags"].shape[1]
+        shapes = {name: ((*shape[:1], used, *shape[2:]) if len(shape) > 1 else shape, np.dtype(dtype))
+                  for name, (shape, dtype) in self._shapes.items()}
+        if {name: (array.shape, array.dtype) for name, array in arrays.items()} != shapes or not (
+                0 < used <= self._ring.rows) or used < min(arrays["begun"].max(), self._ring.rows):
+            raise ValueError("expected arrays of such a buffer, got others")
+        arrays = {name: np.require(array, None, "CAW") for name, array in arrays.items()}
+        if not continues:
+            writers[writers == POOL] = 0
+        led_to = saved["led_to"]
+        if led_to is not None:
+            led_to = [np.require(part, None, "CAW") for part in led_to]
+            parts = [((self.env.num_envs, *part.shape), part.dtype) for _, part in self.env.env_spec.observations]
+            if [(part.shape, part.dtype) for part in led_to] != parts:
+                raise ValueError("expected observations of such a buffer, got others")
+        sampler = check_stream("sampler", saved["sampler"], np.random.PCG64)
+        damaged = "expected rows of a replay buffer, got damaged ones"
+        if not self._make_ring(used, {name: array for name, array in arrays.items() if name not in SUMS}).restore(
+                *(arrays[name] for name in SUMS), writers):
+            raise ValueError(damaged)
 
         def read() -> Mapping[str, NDArray[Any]]:
-            for name, array in self._memory.items():
-                array[:] = arrays[name]
-            return {name: arrays[name] for name in SUMS}
+            sums = {name: np.zeros(*self._shapes[name]) for name in SUMS if name not in self._memory}
+            # first what a row is, last how many there are: a killed process leaves no rows that are not
+            for name in reversed(self._shapes):
+                array = arrays.pop(name)
+                target = {**self._memory, **sums}[name]
+                (target if array.ndim < 2 else target[:, :used])[...] = array
+            return sums
 
-        with LockGuard(self._lock):
-            self._check_open()
-            self._refill(read, "expected a pickle of a replay buffer, got a damaged one")
+        def take() -> None:
+            if (writers == POOL).any():
+                self._attach()
+            with LockGuard(self._lock):
+                self._refill(read, damaged, writers)
+                self._led_to, self._bits.state = led_to, sampler
+
+        return take
 
     def __getstate__(self) -> None:
         raise TypeError("a ReplayBuffer cannot be pickled or copied: save(path) writes its rows, load(path) takes them")

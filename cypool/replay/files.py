@@ -6,12 +6,12 @@ import json
 import mmap
 import operator
 import os
-import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cypool.util.arguments import shown
+from cypool.util.replacing import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -125,33 +125,13 @@ def create(path: str, header: bytes, shapes: Shapes, arrays: Mapping[str, NDArra
         OSError: It cannot be written.
     """
     offsets, size = offsets_of(header, shapes)
-    unfinished = f"{path}.{os.getpid()}.{threading.get_ident()}.new"
-    try:
-        with open(unfinished, "wb") as file:
-            # without room for it, a write to the mapped memory would end the process
-            os.posix_fallocate(file.fileno(), 0, size)
-            file.write(header)
-            for name, array in arrays.items():
-                file.seek(offsets[name])
-                array.tofile(file)
-            file.flush()
-            os.fsync(file.fileno())
-        if not over:
-            try:
-                # unlike a renaming it fails if the name is there
-                os.link(unfinished, path)
-                os.remove(unfinished)
-                return
-            except FileExistsError:
-                raise
-            except OSError:
-                # this file system has no links
-                pass
-        os.replace(unfinished, path)
-    except BaseException:
-        if os.path.exists(unfinished):
-            os.remove(unfinished)
-        raise
+    with replacing(path, over) as file:
+        # without room for it, a write to the mapped memory would end the process
+        os.posix_fallocate(file.fileno(), 0, size)
+        file.write(header)
+        for name, array in arrays.items():
+            file.seek(offsets[name])
+            array.tofile(file)
 
 
 def read(file: Any, header: bytes, shapes: Shapes, targets: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

@@ -436,11 +436,18 @@ cdef class Ring:
                         step_sums[self.at(env, row)] = self.step_sum(env, row)
         return obs, steps
 
-    def restore(self, cnp.ndarray obs_sums, cnp.ndarray step_sums):
+    def writers(self):
+        """Returns who may make a step from the last row of each environment: uint8, (num_envs,), of `Writer`."""
+        cdef cnp.ndarray result = np.zeros(self.num_envs, np.uint8)
+        memcpy(cnp.PyArray_DATA(result), self.is_open.data(), self.is_open.size())
+        return result
+
+    def restore(self, cnp.ndarray obs_sums, cnp.ndarray step_sums, cnp.ndarray writers=None):
         """Takes up the rows in memory that was filled from outside.
 
         Args:
             obs_sums, step_sums: Their checksums, as `sums` returns them.
+            writers: As `writers` returns them, where the last rows still wait for a step; None: there are gaps.
 
         Returns:
             Whether all rows are as they were written. If not, the ring is to be emptied.
@@ -448,8 +455,11 @@ cdef class Ring:
         cdef size_t total = self.eligible.size(), k
         cdef const uint64_t* wanted_obs = <const uint64_t*>bytes_of(obs_sums, total * sizeof(uint64_t))
         cdef const uint64_t* wanted_step = <const uint64_t*>bytes_of(step_sums, total * sizeof(uint64_t))
+        cdef const uint8_t* waiting = NULL
         cdef int64_t env, row
         cdef bint intact = True
+        if writers is not None:
+            waiting = <const uint8_t*>bytes_of(writers, self.num_envs)
         with nogil:
             for env in range(self.num_envs):
                 if not (0 <= self.written[env] <= self.begun[env] <= self.written[env] + 1
@@ -468,6 +478,11 @@ cdef class Ring:
             if self.priority != NULL:
                 intact = intact and is_sealed(self.greatest_so_far[0], OF_ALL)
                 self.greatest = max(self.greatest, number_in(self.greatest_so_far[0]))
+            for env in range(self.num_envs if intact else 0):
+                self.is_open[env] = NOBODY if waiting == NULL else <Writer>waiting[env]
+                if self.is_open[env] != NOBODY:
+                    intact &= (self.is_open[env] <= CALLER and self.written[env] > 0
+                               and not self.flags[self.at(env, self.written[env] - 1)] & (LAST | PADDING))
             if intact:
                 for env in range(self.num_envs):
                     self.restore_rows(env)
@@ -497,7 +512,6 @@ cdef class Ring:
         """Computes the fields of an environment's rows that are not stored."""
         cdef int64_t oldest = max(self.begun[env] - self.rows, <int64_t>0), written = self.written[env], row
         cdef int64_t number = 0
-        self.is_open[env] = NOBODY
         for row in range(oldest, written):
             if self.record.size() > 0:
                 self.record[self.at(env, row)] = number
@@ -506,9 +520,11 @@ cdef class Ring:
             if self.length == 0 and self.flags[self.at(env, row)] & STEPPED:
                 self.mark(env, row)
             # as if it had been written now, an episode after the other; padding belongs to none
-            if self.last.size() > 0 and not self.flags[self.at(env, row)] & PADDING and (
-                    row == written - 1 or not self.flags[self.at(env, row)] & STEPPED):
-                self.set_last(env, row)
+            if self.last.size() > 0:
+                self.last[self.at(env, row)] = -1
+                if not self.flags[self.at(env, row)] & (PADDING | STEPPED) and (
+                        row < written - 1 or self.is_open[env] == NOBODY):
+                    self.set_last(env, row)
         if self.length > 0 and written > 0:
             self.candidate[env] = oldest
             self.mark_sequences(env)

@@ -102,19 +102,18 @@ def test_pickles_of_others():
     model = DQN("MlpPolicy", env, buffer_size=40, replay_buffer_class=SB3ReplayBuffer,
                 replay_buffer_kwargs={"env": env}, device="cpu").learn(30)
     state = model.replay_buffer.__getstate__()
-    pool, capacity, header, arrays = state["replay"]
+    pool, capacity, contents = state["replay"]
+    arrays = contents["arrays"]
     obs = next(name for name in arrays if name.startswith("obs") and name != "obs_sums")
-    damaged = {**arrays, obs: np.zeros_like(arrays[obs])}
-    short = {**arrays, obs: arrays[obs][:1]}
     less = {name: array for name, array in arrays.items() if name != obs}
-    for message, *rows in [
-            ("a damaged one", capacity, header, damaged),
-            ("one of another", capacity + 2, header, arrays),
-            ("one of another", capacity, header[:-1], arrays),
-            ("one of another", capacity, header, short),
-            ("one of another", capacity, header, less)]:
-        with pytest.raises(ValueError, match=f"^expected a pickle of a replay buffer.* got {message}$"):
-            SB3ReplayBuffer.__new__(SB3ReplayBuffer).__setstate__({**state, "replay": (pool, *rows)})
+    for message, rows, changed in [
+            ("rows of a replay buffer, got damaged ones", capacity, {**arrays, obs: np.zeros_like(arrays[obs])}),
+            ("a buffer with rows .*, got one with rows", capacity + 2, arrays),
+            ("arrays of such a buffer, got others", capacity, {**arrays, obs: arrays[obs][:1]}),
+            ("arrays of such a buffer, got others", capacity, less)]:
+        pickled = pool, rows, {**contents, "arrays": changed}
+        with pytest.raises(ValueError, match=f"^expected {message}"):
+            SB3ReplayBuffer.__new__(SB3ReplayBuffer).__setstate__({**state, "replay": pickled})
     with pytest.raises(TypeError, match="^a ReplayBuffer cannot be pickled or copied: save"):
         pickle.dumps(model.replay_buffer.replay)
 

@@ -62,7 +62,9 @@ def test_what_is_refused():
         buffer.extend(data.transpose(0, 1).reshape(-1))
     with pytest.raises(RuntimeError, match="`spare` has to be larger"):
         storage.get(slice(None))
-    with pytest.raises(NotImplementedError, match="observations are in `replay`"):
-        storage.state_dict()
+    with pytest.raises(NotImplementedError, match="save its `state_dict`"):
+        storage.dumps("x")
+    with pytest.raises(ValueError, match="state_dict: expected one of 22 rows, got"):
+        FrameStorage(env, 22).load_state_dict(storage.state_dict())
     with pytest.raises(ValueError, match="max_size: expected"):
         FrameStorage(env, 1)

@@ -100,6 +100,56 @@ def test_mlp_has_the_same_actions_as_torch():
 
 
 @pytest.mark.large_packages
+@pytest.mark.parametrize("kind", ["Tanh", "ReLU"])
+def test_mlp_of_a_module_has_its_layers_and_activation(kind):
+    from torch.nn import Flatten, Linear, Sequential, Tanh, modules
+
+    spec, activation = cypool.make_spec("CartPole-v1"), getattr(modules, kind)
+    obs = np.random.default_rng(0).normal(size=(20, 4)).astype(np.float32)
+    network = Sequential(Flatten(), Sequential(Linear(4, 16), activation()), Linear(16, 8, bias=False), activation(),
+                         Linear(8, 2))
+    critic = Sequential(Linear(4, 16), activation(), Linear(16, 1))
+    linear = [network[1][0], network[2], network[4]]
+    arrays = [each.weight for each in linear], [linear[0].bias, np.zeros(8), linear[2].bias]
+    of_critic = [critic[0].weight, critic[2].weight], [critic[0].bias, critic[2].bias]
+    options = {"output": "categorical", "seed": 3}
+    one = cypool.MLP(spec, network, value=critic, **options)
+    two = cypool.MLP(spec, *arrays, activation=kind.lower(), value=of_critic, **options)
+    for left, right in zip(one.choose(obs), two.choose(obs), strict=True):
+        assert left is right is None or (left == right).all()
+    one.update(network, value=of_critic)
+    assert (one.values(obs) == two.values(obs)).all()
+    with pytest.raises(ValueError, match="^biases: expected none with a module, which has them"):
+        cypool.MLP(spec, network, arrays[1])
+    other = Sequential(Linear(4, 8), Tanh() if kind == "ReLU" else modules.ReLU(), Linear(8, 1))
+    with pytest.raises(ValueError, match=f"^value: expected .* layers with {kind} between them.* behind layer 1$"):
+        cypool.MLP(spec, network, value=other)
+    with pytest.raises(ValueError, match="^weights: expected a torch.nn.Sequential"):
+        cypool.MLP(spec, network, activation="tanh" if kind == "ReLU" else "relu")
+
+
+@pytest.mark.large_packages
+def test_mlp_of_a_module_that_computes_something_else_is_refused():
+    from torch import nn
+
+    class Own(nn.Module):
+        pass
+
+    spec = cypool.make_spec("CartPole-v1")
+    for layers_of, got in [
+            ([nn.Linear(4, 8), nn.GELU(), nn.Linear(8, 2)], "GELU behind layer 1"),
+            ([nn.Linear(4, 8), nn.Linear(8, 2)], "Linear behind layer 1"),
+            ([nn.Tanh(), nn.Linear(4, 2)], "Tanh before layer 0"),
+            ([nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 2)], "ReLU behind layer 2"),
+            ([nn.Linear(4, 8), nn.Tanh(), nn.Dropout(), nn.Linear(8, 2)], "Dropout behind layer 1"),
+            ([nn.Linear(4, 2), nn.Tanh()], "Sequential"), ([], "Sequential"), ([Own()], "Own before layer 0")]:
+        with pytest.raises(ValueError, match=rf"^weights: expected a torch.nn.Sequential .*{got}"):
+            cypool.MLP(spec, nn.Sequential(*layers_of))
+    with pytest.raises(TypeError, match="^biases: expected an array for each layer, or weights that are a module"):
+        cypool.MLP(spec, [np.zeros((2, 4))])
+
+
+@pytest.mark.large_packages
 @pytest.mark.parametrize("name", ["categorical", "gaussian", "tanh_gaussian"])
 def test_log_probabilities_are_torchs(name):
     import torch
@@ -193,6 +243,17 @@ def test_weights_that_are_nan():
             mlp = cypool.MLP(spec, *good[0], value=good[1])
             with pytest.raises(ValueError, match=f"{name}: expected numbers, got NaN in layer {k}"):
                 mlp.update(*bad[0], value=bad[1])
+
+
+def test_update_without_a_part_that_the_mlp_has_is_refused():
+    spec = cypool.make_spec("Pendulum-v1")
+    mlp = cypool.MLP(spec, *layers(3, 8, 1), output="gaussian", log_std=[0], value=layers(3, 8, 1))
+    obs = np.ones((2, 3), np.float32)
+    before = mlp.values(obs)
+    for missing, given in (("value", {"log_std": [0]}), ("log_std", {"value": layers(3, 8, 1, seed=1)})):
+        with pytest.raises(ValueError, match=f"{missing}: expected one, as the MLP was made with {missing}, got None"):
+            mlp.update(*layers(3, 8, 1), **given)
+    assert (mlp.values(obs) == before).all()
 
 
 def test_an_mlp_is_not_copied():
@@ -341,11 +402,12 @@ def test_bad_arguments_of_what_draws():
     mlp = cypool.MLP(box, weights, biases, output="gaussian", log_std=[0], value=layers(3, 8, 1))
     obs = np.ones((2, 3), np.float32)
     before = mlp.values(obs)
+    others = {"log_std": [0], "value": layers(3, 8, 1)}
     for bad in ({"log_std": [0, 0]}, {"value": layers(3, 8, 2)}, {"value": 3}):
         with pytest.raises((TypeError, ValueError), match=f"{next(iter(bad))}: expected"):
-            mlp.update(*layers(3, 8, 1, seed=5), **bad)
+            mlp.update(*layers(3, 8, 1, seed=5), **{**others, **bad})
     with pytest.raises(ValueError, match="weights: expected 1 outputs"):
-        mlp.update(*layers(3, 8, 2))
+        mlp.update(*layers(3, 8, 2), **others)
     assert (mlp.values(obs) == before).all()
     for call in (mlp, mlp.choose, mlp.values):
         with pytest.raises(ValueError, match="observation: expected float32 of shape"):
@@ -573,7 +635,7 @@ def test_update_and_the_numbers_that_follow():
         obs = np.random.default_rng(0).normal(size=(16, 4)).astype(np.float32)
         first = mlp(obs)
         weights, biases = layers(4, 64, 64, 2, seed=9)
-        mlp.update(weights, biases)
+        mlp.update(weights, biases, value=layers(4, 16, 1, seed=1))
         for each in weights:
             # a copy was made
             each[:] = np.nan

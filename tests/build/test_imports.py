@@ -23,7 +23,7 @@ FLOORS = [
     ["numba", "engine", "wrappers", "envs", "hosting"],
     ["api"],
     ["making", "replay", "search"],
-    ["adapters", "compat", "cluster"],
+    ["adapters", "checkpoint", "compat", "cluster"],
     ["testing"],
     ["tools"],
     ["__main__", ""],

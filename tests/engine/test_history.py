@@ -239,7 +239,7 @@ def test_bad_files_are_refused(tmp_path):
         refused(bytes(data))
     # with the right checksum
     text, blobs = unsealed(MAGIC, good, "")
-    rest = blobs._data[blobs._at:]
+    rest = blobs.take(blobs._left)
 
     def resealed(old, new):
         assert old in text.decode()
