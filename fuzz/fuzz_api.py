@@ -37,6 +37,7 @@ from cypool.compat import envpool
 from cypool.envs import FAMILIES
 from cypool.registration.registry import entry_of, resolve
 from cypool.state import State
+from cypool.util.arguments import NoOptionsError
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).parent))
@@ -47,7 +48,7 @@ from state_edits import edged_states, with_own
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 LIMIT = 300  # seconds for a case, on a busy machine: dozens of resets may fail, each after a second
 ALLOWED = (TypeError, ValueError, RuntimeError, NotImplementedError, cypool.ClosedError, cypool.EnvError,
-           cypool.WorkerError)
+           cypool.WorkerError, NoOptionsError)
 HOSTED = [("gymnasium:CartPole-v1", options) for options in (
     {"num_workers": 0}, {"num_workers": 1, "worker_timeout": 60}, {"num_workers": 2, "workers": "threads"})]
 
