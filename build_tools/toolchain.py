@@ -123,7 +123,7 @@ def all_flags(unit):
 
     But for the C++ standard of the usual variables: conda's compilers export -std=c++17 for all packages.
     """
-    usual = [word for word in (*words("CPPFLAGS"), *words("CXXFLAGS")) if not word.startswith("-std=")]
+    usual = [word for word in (*words("CPPFLAGS"), *words("CXXFLAGS")) if not word.startswith(("-std=", "--std="))]
     return [*unit.flags, *usual, *words("CYPOOL_CFLAGS")]
 
 

@@ -24,7 +24,7 @@ KNOWN = {
     "cypool/tools/cli/doctor.py": "mujoco",
     "cypool/envs/common/pictures.py": "minigrid",  # a package that draws
     "cypool/tools/cli/app.py": "procgen",  # an example
-    "pyproject.toml": "atari crafter highway metaworld minigrid mpe2 mujoco robotics vizdoom",  # a keyword; extras of `docs`
+    "pyproject.toml": "atari crafter highway metaworld minigrid mpe2 mujoco robotics vizdoom",  # extras of `docs`
     "tests/build/test_package.py": "mujoco",  # a header
     "tests/plugin/pyproject.toml": "mujoco",  # the robot of the plug-in, here and in the next two
     "tests/plugin/setup.py": "mujoco",

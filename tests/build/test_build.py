@@ -331,10 +331,10 @@ def test_two_builds_in_one_checkout(checkout):
         assert [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so")]
 
 
-@pytest.mark.parametrize("standard", ["c++17", "gnu++17"])
+@pytest.mark.parametrize("standard", ["-std=c++17", "-std=gnu++17", "--std=c++17"])
 def test_cxxflags_with_an_older_standard_leave_ours(build_tools, tmp_path, monkeypatch, standard):
     """The flags that conda's compilers export."""
-    conda = f"-fvisibility-inlines-hidden -std={standard} -fmessage-length=0 -ftree-vectorize -fPIC -fno-plt -O2"
+    conda = f"-fvisibility-inlines-hidden {standard} -fmessage-length=0 -ftree-vectorize -fPIC -fno-plt -O2"
     monkeypatch.setenv("CXXFLAGS", conda)
     source = tmp_path / "new.cpp"
     source.write_text("#include <concepts>\nstatic_assert(std::integral<int>);\n")

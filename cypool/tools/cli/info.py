@@ -149,8 +149,12 @@ def _show(facts: dict[str, Any], reference: str, compared: str) -> None:
     rows.append(("step limit", str(facts["max_episode_steps"] or "the environment's own, if it has one")))
     if facts.get("num_players", 1) > 1:
         rows.append(("players", str(facts["num_players"])))
-    rows.append(("reference", f"{reference}; `cypool check {facts['id']}` compares them byte for byte{compared}"
-                 if reference else "none that `cypool check` could compare it with"))
+    # games with turns have a reference as the player who moves sees them
+    if reference and facts["options"].get("view", {}).get("value") in ("players", "single"):
+        rows.append(("reference", f"{reference}, but for this view: `cypool check` cannot compare it"))
+    else:
+        rows.append(("reference", f"{reference}; `cypool check {facts['id']}` compares them byte for byte{compared}"
+                     if reference else "none that `cypool check` could compare it with"))
     rows.append(("class", facts["entry_point"]))
     if "physics" in facts:
         rows.append(("stepped by", facts["physics"]))

@@ -112,3 +112,11 @@ def test_play_without_a_display_shows_random_matches_as_text(capsys, monkeypatch
     said = capsys.readouterr().out
     boards = [part for part in said.split("\n\n") if "1 2 3 4 5 6 7" in part]
     assert len(boards) >= 12 and "X plays " in said and "O plays " in said and said.endswith("12 steps, rewards 0\n")
+
+
+def test_info_promises_a_comparison_only_of_the_view_that_the_reference_has(capsys):
+    for view, said in (("mover", "`cypool check board/go-v0` compares them byte for byte"),
+                       ("single", "OpenSpiel 2.0.2, but for this view: `cypool check` cannot compare it")):
+        assert main(["info", "board/go-v0", "-o", f"view={view}"]) == 0
+        assert said in " ".join(capsys.readouterr().out.split())
+    assert main(["check", "board/go-v0", "-o", "view=single", "--num-steps", "10"]) == 2
