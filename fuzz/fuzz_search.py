@@ -285,6 +285,9 @@ class Case(fuzz_api.Case):
     def attributes(self):
         value, text = hostile(self.r, self.pool)
         name = self.r.choice(NAMES)
+        if self.r.random() < 0.5:
+            value = self.r.choice([1, 2, 64])
+            text = str(value)
         self.attempt(f"search.{name} = {text}", lambda: setattr(self.search, name, value), (), AttributeError)
         if name == "run":
             self.search.__dict__.pop("run", None)
@@ -316,22 +319,25 @@ class Case(fuzz_api.Case):
     def one_call(self):
         """Returns a call, and its text."""
         r, actions = self.r, self.actions()
-        calls = [("run(constant)", lambda: self.search.run("constant")), ("run(evaluate)", lambda: self.search.run(
-            evaluate)), ("begin", self.search.begin), ("recv", self.search.recv), ("result", self.search.result),
-            ("send", lambda: self.search.send(None, np.zeros(self.pool.num_envs))),
-            ("num_nodes", lambda: self.search.num_nodes), ("advance", lambda: self.search.advance(actions)),
-            ("step", lambda: self.pool.step(actions)), ("reset", self.pool.reset), ("save", self.pool.save),
-            ("sample", lambda: self.search.result().sample())]
+        evaluator = self.evaluator()
+        calls = [
+            *[(f"run({evaluator})", lambda: self.search.run(evaluator))] * 4, ("begin", self.search.begin),
+            *[("advance", lambda: self.search.advance(actions))] * 3, ("recv", self.search.recv),
+            ("send", lambda: self.search.send(None, np.zeros(self.pool.num_envs))), ("result", self.search.result),
+            ("num_nodes", lambda: self.search.num_nodes), ("sample", lambda: self.search.result().sample()),
+            ("step", lambda: self.pool.step(actions)), ("reset", self.pool.reset), ("save", self.pool.save)]
         if r.random() < 0.05:
             calls += [("close", self.search.close), ("close of the pool", self.pool.close)] * 2
-        if self.kind is None:
-            calls.append(("run(rollout)", lambda: self.search.run("rollout")))
         return r.choice(calls)
 
     def at_once(self, *calls):
+        end = time.monotonic() + 0.03
+
         def repeat(call):
-            for _ in range(10):
+            while True:
                 self.attempt("a call at once with another", call)
+                if time.monotonic() > end:
+                    return
 
         threads = [threading.Thread(target=repeat, args=(call,)) for call in calls]
         for thread in threads:
@@ -415,6 +421,8 @@ def run_case(seed, log):
     """Runs a case in this process; returns its findings."""
     warnings.simplefilter("ignore")
     random.seed(seed)
+    # threads meet within a call, too
+    sys.setswitchinterval(1e-6)
     case = Case(seed, log)
     case.run()
     return case.findings

@@ -374,9 +374,10 @@ class TreeSearch:
         # copies, as another thread may change what it has given
         ids = self.env.all_env_ids if env_id is None else np.array(ids_of(env_id))
         shape, most = (len(ids),), self.env.env_spec.action.n
-        given = np.array(check_array("actions", actions, f"integers of shape {shape}"))
+        given = check_array("actions", actions, f"integers of shape {shape}")
         if given.shape != shape or given.dtype.kind not in "iu":
             raise ValueError(f"actions: expected integers of shape {shape}, got {given.dtype}, {given.shape}")
+        given = given.copy()
         if not ((given >= 0) & (given < most)).all():
             raise ValueError(f"actions: expected 0 to {most - 1}, got {given[(given < 0) | (given >= most)][0]}")
         known = (ids >= 0) & (ids < self.env.num_envs)

@@ -143,6 +143,9 @@ def check_list(name: str, value: Any, expected: str) -> list[Any]:
     Raises:
         TypeError: It is not one, or raises while it is read.
     """
+    if type(value) in (list, tuple):
+        # as in `check_int`
+        return list(value)
     if isinstance(value, (str, bytes)) or not hasattr(type(value), "__iter__"):
         raise TypeError(f"{name}: expected {expected}, got {shown(value)}")
     try:
