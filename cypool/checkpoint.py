@@ -8,6 +8,7 @@ import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from cypool.api.base import VectorAPI
 from cypool.policies import Policy
 from cypool.replay.buffer import ReplayBuffer
 from cypool.state import check_stream, decoded, encoded, unsealed, write_sealed
-from cypool.util.arguments import check_int, check_path, shown
+from cypool.util.arguments import MAX_ENVS, check_int, check_path, shown
 from cypool.util.replacing import replacing
 from cypool.util.version import version
 
@@ -115,7 +116,7 @@ def load_checkpoint(path: Pathlike, /, **parts: Any) -> dict[str, Any]:
     others: dict[str, Callable[[], Any]] = {}
     states: dict[str, Any] = {}
     for name, (kind, content) in saved.items():
-        part = parts.get(name)
+        part: Any = parts.get(name)
         with _named(name, AttributeError, LookupError, OverflowError, RecursionError):
             if kind == "pool":
                 loads[name] = _bare(part)._from_checkpoint(content)
@@ -133,10 +134,10 @@ def load_checkpoint(path: Pathlike, /, **parts: Any) -> dict[str, Any]:
                 others[name] = part._from_checkpoint(content["own"])
             elif kind == "NumPy Generator":
                 state = check_stream("state", content, type(part.bit_generator))
-                others[name] = lambda part=part, state=state: setattr(part.bit_generator, "state", state)
+                others[name] = partial(setattr, part.bit_generator, "state", state)
             elif kind == "torch Generator":
                 type(part)(part.device).set_state(content)
-                others[name] = lambda part=part, state=content: part.set_state(state)
+                others[name] = partial(part.set_state, content)
             elif kind == "state_dict":
                 states[name] = content
     with ExitStack() as undo:
@@ -177,7 +178,11 @@ def _kind_of(part: Any) -> str:
 
 def _bare(part: Any) -> Any:
     """Returns the pool in an adapter; others as they are."""
-    pool = getattr(part, "pool", None)
+    try:
+        pool = getattr(part, "pool", None)
+    except Exception:
+        # of a stranger's object
+        return part
     return pool if isinstance(pool, VectorAPI) else part
 
 
@@ -239,7 +244,7 @@ def _write(path: str, parts: Mapping[str, Any]) -> None:
     """Writes parts, by name (kind, content), to a file that is complete or as it was before."""
     saved, blobs = {}, list[Any]()
     for name, content in parts.items():
-        with _named(name, RecursionError):
+        with _named(name, RecursionError, MemoryError):
             saved[name] = encoded(content, blobs, lambda value: _encoded(value, blobs))
     text = json.dumps({"cypool": version(), "parts": saved}, separators=(",", ":"))
     with replacing(path) as file:
@@ -299,7 +304,7 @@ def _pieces(array: Any) -> list[Any]:
     """Returns the bytes of an array in the order of its rows: views as far as its memory allows."""
     if array.flags.c_contiguous:
         return [array.reshape(-1).view(np.uint8)]
-    if array.ndim > 1 and array[0].flags.c_contiguous:
+    if array.ndim > 1 and len(array) <= MAX_ENVS and array[:1].flags.c_contiguous:
         return [row.reshape(-1).view(np.uint8) for row in array]
     return [np.ascontiguousarray(array).reshape(-1).view(np.uint8)]
 
@@ -332,9 +337,9 @@ def _decoded(kind: str, about: Any, blobs: Blobs) -> Any:
         return blobs.array(math.prod(shape) * dtype.itemsize).view(dtype).reshape(shape)
     import torch
 
-    dtype = getattr(torch, str(name), None)
-    if not isinstance(dtype, torch.dtype):
+    kept = getattr(torch, str(name), None)
+    if not isinstance(kept, torch.dtype):
         raise ValueError(f"expected a tensor of a dtype of torch, got {shown(name)}")
     if 0 in shape:
-        return torch.empty(shape, dtype=dtype)
-    return torch.from_numpy(blobs.array(math.prod(shape) * dtype.itemsize)).view(dtype).reshape(shape)
+        return torch.empty(shape, dtype=kept)
+    return torch.from_numpy(blobs.array(math.prod(shape) * kept.itemsize)).view(kept).reshape(shape)

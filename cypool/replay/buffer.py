@@ -508,7 +508,7 @@ class ReplayBuffer(Observer):
         intact = False
         try:
             arrays = {**self._memory, **read()}
-            intact = self._ring.restore(*(arrays[name] for name in SUMS), writers)
+            intact = self._ring.restore(*(arrays[name] for name in SUMS), writers=writers)
         finally:
             if not intact:
                 self._ring.clear()
@@ -558,19 +558,19 @@ class ReplayBuffer(Observer):
         if {name: (array.shape, array.dtype) for name, array in arrays.items()} != shapes or not (
                 0 < used <= self._ring.rows) or used < min(arrays["begun"].max(), self._ring.rows):
             raise ValueError("expected arrays of such a buffer, got others")
-        arrays = {name: np.require(array, None, "CAW") for name, array in arrays.items()}
+        arrays = {name: np.require(array, None, ["C", "A", "W"]) for name, array in arrays.items()}
         if not continues:
             writers[writers == POOL] = 0
         led_to = saved["led_to"]
         if led_to is not None:
-            led_to = [np.require(part, None, "CAW") for part in led_to]
+            led_to = [np.require(part, None, ["C", "A", "W"]) for part in led_to]
             parts = [((self.env.num_envs, *part.shape), part.dtype) for _, part in self.env.env_spec.observations]
             if [(part.shape, part.dtype) for part in led_to] != parts:
                 raise ValueError("expected observations of such a buffer, got others")
-        sampler = check_stream("sampler", saved["sampler"], np.random.PCG64)
+        sampler: Any = check_stream("sampler", saved["sampler"], np.random.PCG64)
         damaged = "expected rows of a replay buffer, got damaged ones"
         if not self._make_ring(used, {name: array for name, array in arrays.items() if name not in SUMS}).restore(
-                *(arrays[name] for name in SUMS), writers):
+                *(arrays[name] for name in SUMS), writers=writers):
             raise ValueError(damaged)
 
         def read() -> Mapping[str, NDArray[Any]]:

@@ -522,6 +522,7 @@ def test_parts_that_cannot_be_saved_leave_the_old_file(run):
             (TypeError, "what: expected a pool, a history, .* got <object", {"what": object()}),
             (TypeError, "what: expected a pool", {"what": [1, {"a": len}]}),
             (TypeError, "what: expected a pool", {"what": np.array([None])}),
+            (ValueError, "what: .*MemoryError", {"what": np.broadcast_to(np.float32(0), (10**14, 1))}),
             (ValueError, "again: expected another pool than that of env", {"env": run.env, "again": run.env}),
             (RuntimeError, "env: .*never reset|env: .*reset", {"env": fresh}),
             (ValueError, "env: state: expected plain data", {"env": hosted}),
