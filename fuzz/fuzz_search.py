@@ -46,7 +46,7 @@ OPTIONS = """simulations leaves algorithm discount noise seed c_init c_base unvi
 
 
 class Alarm(Exception):
-    """What the handler of a signal raises."""
+    """The exception that a signal handler raises."""
 
 
 @functools.cache
@@ -141,7 +141,7 @@ class Case(fuzz_api.Case):
         return self.r.choice(found)
 
     def search_all(self):
-        """Searches, and compares those that begin anew with a new search."""
+        """Searches, and compares those that begin again with a new search."""
         evaluator = self.evaluator()
         if not self.is_open():
             self.attempt("run", lambda: self.search.run(evaluator))
@@ -218,7 +218,7 @@ class Case(fuzz_api.Case):
             self.step()
 
     def wrong_advance(self):
-        """Actions that were not taken, or steps that the search is not told of."""
+        """Actions that were not taken, or steps that the search does not know of."""
         if not self.is_open():
             return
         self.search_all()
@@ -439,13 +439,15 @@ def main():
         findings = run_case(given.case, lambda text: print(f"- {text!a:.300}", flush=True))
         print(*(f"! {finding}" for finding in findings) if findings else ["nothing found"], sep="\n")
         return bool(findings)
-    began, bad = time.monotonic(), 0
+    began, bad, calls = time.monotonic(), 0, 0
     for seed in range(given.first, given.first + given.cases):
-        findings = fork_case(seed, run_case, LIMIT)
+        findings, count = fork_case(seed, run_case, LIMIT)
         bad += bool(findings)
+        calls += count
         for finding in findings:
             print(f"python fuzz/fuzz_search.py --case {seed}: {finding}", flush=True)
-    print(f"{given.cases} cases from seed {given.first} in {time.monotonic() - began:.0f} s, {bad} with findings")
+    print(f"{given.cases} cases from seed {given.first}, {calls} calls, in {time.monotonic() - began:.0f} s: "
+          f"{bad} with findings")
     return bad > 0
 
 

@@ -37,6 +37,7 @@ class ParallelEnv(_ParallelEnv):
         possible_agents: The names of all agents.
         agents: The names of those that are in the game.
         metadata, render_mode: As PettingZoo has them.
+        np_random: A generator for wrappers. The environment draws from another stream of the same seed.
         pool: The pool.
 
     Thread safety: one thread at a time.
@@ -51,6 +52,7 @@ class ParallelEnv(_ParallelEnv):
         self.possible_agents = spec.agent_names
         self.agents: list[str] = []
         self._was_reset = False
+        self._seed_np_random(pool.recipe["seed"][0])
         self.metadata = {**pool.metadata, "name": spec.id, "is_parallelizable": True}
         self.render_mode = pool.render_mode
         # of each agent its own: users seed them one by one, and compare them by identity
@@ -120,8 +122,14 @@ class ParallelEnv(_ParallelEnv):
         except NoOptionsError:
             # PettingZoo's own tests pass some
             obs, info = self.pool.reset(seed=seed)
+        if seed is not None:
+            self._seed_np_random(seed)
         self.agents, self._was_reset = self._alive(info), True
         return self._values(obs, self.agents), self._infos(info, self.agents)
+
+    def _seed_np_random(self, seed: int | None) -> None:
+        (own,) = np.random.SeedSequence(seed).spawn(1)
+        self.np_random = np.random.default_rng(own)
 
     def step(self, actions: Mapping[str, Any]) -> Step:
         """Makes a step.

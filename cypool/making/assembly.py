@@ -208,7 +208,8 @@ def _resolve(id: Any, num_envs: int, max_episode_steps: int | None, env_options:
             raise kind(f"env_options[{i}]: {error}") from error
     _, spec = found[0]
     for i, (_, each) in enumerate(found):
-        for part in ("observation", "action", "info", "agents", "agents_leave", "turns", "state", "goals"):
+        for part in ("observation", "action", "info", "agents", "agents_leave", "turns", "illegal", "state",
+                     "goals"):
             if getattr(each, part) != getattr(spec, part):
                 raise ValueError(f"env_options: expected the same {part} everywhere, but env 0 has "
                                  f"{getattr(spec, part)}, env {i} {getattr(each, part)}")

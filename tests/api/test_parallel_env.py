@@ -80,6 +80,19 @@ def test_spaces_are_the_same_objects(walker):
     assert env.action_space("red_0") is not env.action_space("red_1")
 
 
+def test_generator_for_wrappers_is_seeded_by_resets_and_changes_no_episode(walker):
+    env, other = (cypool.parallel_env("walker/Crowd-v0", seed=3) for _ in range(2))
+    # as SuperSuit's frame_skip_v0 does
+    first = env.unwrapped.np_random.integers(0, 10**6, 5).tolist()
+    assert other.np_random.integers(0, 10**6, 5).tolist() == first
+    again = []
+    for seed in (5, None, 5):
+        (obs, _), (others, _) = env.reset(seed=seed), other.reset(seed=seed)
+        assert str(obs) == str(others)
+        again.append(env.np_random.integers(0, 10**6, 5).tolist())
+    assert again[0] == again[2] != again[1]
+
+
 def test_bad_input(walker):
     with pytest.raises(ValueError, match="several agents act, got CartPole-v1"):
         cypool.parallel_env("CartPole-v1")

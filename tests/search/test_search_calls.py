@@ -363,7 +363,7 @@ def test_long_searches_have_the_same_results_wherever_their_steps_end():
 def test_leaves_of_a_tree_wait_while_the_step_of_another_one_is_continued(num_threads):
     def evaluate(obs, mask):
         rows = obs.reshape(len(obs), -1)
-        # exact, whatever rows there are beside one
+        # exact, whatever other rows there are
         return None, (rows @ np.arange(rows.shape[1], dtype=np.float32) % 64 - 32) / 64
 
     env = made("board/tic_tac_toe-v0", num_threads=num_threads)

@@ -51,7 +51,10 @@ def turn_spec(options: dict[str, Any], tensor: Array, num_actions: int, num_play
     """
     mask = Array((num_actions,), np.int8, 0, 1)
     common = {"options": options, "illegal": options["illegal"], **more}
-    player = {"current_player": Array((), np.int32, -2 if together else -1, num_players - 1)} if num_players > 1 else {}
+    player = {}
+    # one player may be the only one of all who move at once
+    if num_players > 1 or together:
+        player["current_player"] = Array((), np.int32, -2 if together else -1, num_players - 1)
     view = options.get("view", "mover")
     if options.get("opponent") == "tree_search":
         if more.get("has_hidden_information"):

@@ -8,6 +8,7 @@ from cypool.random cimport integers
 cdef enum:
     RANDOM_SEAT = -1
     NEXT_SEAT = -2                   # that of the next player in each match
+    MOST_MATCHES = 1000              # that end before the learner moves, one after another
 
 SEATS = {"random": RANDOM_SEAT, "alternate": NEXT_SEAT}
 VIEWS = ["mover", "players", "single"]
@@ -32,10 +33,15 @@ cdef class TurnEnv(ArchivedEnv):
 
     cdef int reset(self) except -1 nogil:
         cdef TurnGame* game = self.game
-        game.reset(self.rng)
-        if self.view == PLAYERS:
-            self.write_turns()
-        elif self.view == SINGLE:
+        cdef int _k
+        if self.view != SINGLE:
+            game.reset(self.rng)
+            if self.view == PLAYERS:
+                self.write_turns()
+            return 0
+        # a match may be over before the learner moves
+        for _k in range(MOST_MATCHES):
+            game.reset(self.rng)
             if self.seat == RANDOM_SEAT:
                 game.seat = <int32_t>integers(self.rng, 0, game.num_players)
             elif self.seat == NEXT_SEAT:
@@ -44,7 +50,11 @@ cdef class TurnEnv(ArchivedEnv):
                 game.seat = self.seat
             game.num_matches = (game.num_matches + 1) % (1 << 30)
             self.let_opponents_play()
-        return 0
+            if game.current != OVER:
+                return 0
+        with gil:
+            raise ValueError(f"seat: expected a player who moves before a match is over, got {game.seat}, who did not "
+                             f"in {MOST_MATCHES} matches")
 
     cdef int step(self, const void* action) except -1 nogil:
         cdef TurnGame* game = self.game

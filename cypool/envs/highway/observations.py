@@ -110,7 +110,9 @@ _KINEMATICS = {
     "features_range": _option(None, _none_or(_ranges)), "absolute": boolean(False, ""),
     "order": choice("sorted", ("sorted", "shuffled", "unsorted"), ""), "normalize": boolean(True, ""),
     "clip": boolean(True, ""), "see_behind": boolean(False, ""), "observe_intentions": boolean(False, ""),
-    "include_obstacles": boolean(True, "")}
+    "include_obstacles": boolean(True, ""),
+    # in configs of intersections; has no effect
+    "flatten": boolean(False, "")}
 _OBSERVATIONS: dict[str, dict[str, Option]] = {
     "Kinematics": _KINEMATICS,
     "ExitObservation": _KINEMATICS,

@@ -132,15 +132,21 @@ def _config(name: str, value: Any) -> dict[str, Any] | None:
 _OF_WINDOWS: dict[str, tuple[Any, ...]] = {
     "manual_control": (False,), "show_trajectories": (False,), "real_time_rendering": (False, True),
     "render_agent": (False, True), "offscreen_rendering": (None, False, True)}
+# keys of highway-env's own configs, and `duration`, that have no effect in tasks without an option of the name
+_WITHOUT_EFFECT = ("collision_reward", "duration", "left_lane_constraint", "offroad_terminal", "other_vehicles_type",
+                   "speed_limit", "steering_range")
 
 
 def _with_config(options: dict[str, Any], declared: dict[str, Option]) -> dict[str, Any]:
     """Returns options with those of their `config`, which has the last word: not deep, as in highway-env."""
-    config = options.pop("config") or {}
+    # its values are now those of the options, checked
+    config, options["config"] = options["config"] or {}, None
     known = {_THEIRS.get(name, name): name for name in declared if name not in _OURS}
     for key, value in config.items():
         if key in known:
             options[known[key]] = declared[known[key]].check(f"config[{key!r}]", value)
+        elif key in _WITHOUT_EFFECT:
+            continue
         elif key not in _OF_WINDOWS:
             raise ValueError(f"config: expected keys of {', '.join(sorted(known))}, got {shown(key)}")
         elif not isinstance(value, bool | np.bool_ | None) or value not in _OF_WINDOWS[key]:

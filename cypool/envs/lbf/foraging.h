@@ -17,7 +17,7 @@ enum Action : int64_t { NONE, NORTH, SOUTH, WEST, EAST, LOAD };
 
 struct Options {
     int rows, cols, sight, time_limit, highest_food;
-    bool force_coop, unit_reward, grid_observation, observe_agent_levels;
+    bool force_coop, unit_reward, grid_observation, observe_agent_levels, fresh_world;
     double penalty;
     // of each player, and of each food; without `max_food_level`, it is the sum of the three lowest players' levels
     std::vector<int> min_player_level, max_player_level, min_food_level, max_food_level;
@@ -58,8 +58,9 @@ public:
     std::vector<Entity> foods;
     bool terminated = false;
 
-    // Raises std::runtime_error if a player finds no cell in the first episode.
+    // Raises std::runtime_error if a player finds no cell in the first episode, or in any where each is one.
     void reset(const Rng* rng) {
+        if (options_->fresh_world) ready_ = false;
         terminated = false;
         num_steps_ = 0;
         clear_field();

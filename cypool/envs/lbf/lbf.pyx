@@ -19,7 +19,7 @@ from cypool.random cimport Rng
 cdef extern from "cypool/envs/lbf/foraging.h" namespace "cypool::lbf" nogil:
     cdef struct Options:
         int rows, cols, sight, time_limit, highest_food
-        cbool force_coop, unit_reward, grid_observation, observe_agent_levels
+        cbool force_coop, unit_reward, grid_observation, observe_agent_levels, fresh_world
         double penalty
         vector[int] min_player_level, max_player_level, min_food_level, max_food_level
 
@@ -70,7 +70,7 @@ cdef class Foraging(PooledEnv):
         options.sight, options.time_limit = given["sight"], given["time_limit"]
         options.force_coop, options.unit_reward = given["force_coop"], given["unit_reward"]
         options.grid_observation = given["grid_observation"]
-        options.observe_agent_levels = given["observe_agent_levels"]
+        options.observe_agent_levels, options.fresh_world = given["observe_agent_levels"], given["fresh_world"]
         options.penalty = given["penalty"]
         options.min_player_level, options.max_player_level = levels["min_player_level"], levels["max_player_level"]
         options.min_food_level, options.max_food_level = levels["min_food_level"], levels["max_food_level"]

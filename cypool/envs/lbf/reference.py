@@ -28,6 +28,12 @@ def make_env(spec: EnvSpec) -> Any:
             # it gives the space of grids a wrong shape, and exchanges the bounds of rows and columns
             return space if self._grid_observation or self.rows != self.cols else super()._get_observation_space()
 
+        def spawn_players(self, *levels: Any) -> None:
+            if is_fresh:
+                for player in self.players:
+                    player.position = None
+            super().spawn_players(*levels)
+
         def step(self, actions: Any) -> Any:
             obs, rewards, ended, _, info = super().step(actions)
             truncated = bool(ended and truncates and self.field.any())
@@ -35,6 +41,7 @@ def make_env(spec: EnvSpec) -> Any:
 
     given = dict(spec.options)
     truncates, given["normalize_reward"] = given.pop("truncate"), given.pop("unit_reward")
+    is_fresh = given.pop("fresh_world")
     return Reference(max_episode_steps=given.pop("time_limit"), **given)
 
 

@@ -54,7 +54,8 @@ def _levels(default: int | None, meaning: str) -> Option:
     observe_agent_levels=boolean(True, "Whether players see levels of players."),
     penalty=number(0.0, 0, 1e9, "What a player loses whose loading fails."),
     time_limit=integer(50, 1, _LONGEST, "Steps of an episode."),
-    truncate=boolean(False, "Whether the end at `time_limit` is truncated; else it is terminated, as in lbforaging."))
+    truncate=boolean(False, "Whether the end at `time_limit` is truncated; else it is terminated, as in lbforaging."),
+    fresh_world=boolean(False, "Whether each episode has a world of its own: then it depends on nothing before it."))
 def foraging(options: dict[str, Any]) -> EnvSpec:
     levels = levels_of(options)
     rows, cols = options["field_size"]

@@ -141,6 +141,6 @@ def _view(options: dict[str, Any], short_name: str, num_players: int, together: 
                              f"{shown(given['view'])}")
     declared = turn_options(max(num_players, 2))
     checked = check_options({name: declared[name] for name in _OF_VIEWS}, given)
-    if num_players == 1 and checked["view"] != "mover":
+    if num_players == 1 and not together and checked["view"] != "mover":
         raise ValueError(f"view: expected 'mover', as {short_name} has one player, got {checked['view']!r}")
     return checked

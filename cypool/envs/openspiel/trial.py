@@ -6,6 +6,7 @@ import contextlib
 import functools
 import json
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from cypool.util.lock_guard import LockGuard
 _SECONDS = 30
 _START = 60  # more for the process to begin
 _NUM_STEPS = 100
+_MEMORY = 2 * 2**30  # more for a game
 _PROGRAM = ("import sys; sys.path[:] = {!r}; import cypool; from cypool.envs.openspiel import trial; "
             "trial.serve(cypool.make)")
 _lock = threading.Lock()
@@ -105,6 +107,7 @@ def serve(make: Callable[..., Any]) -> None:
         if child == 0:
             # ends a process whose game never returns
             signal.alarm(seconds)
+            _limit_memory()
             os.write(write, _play(make, *game).encode())
             os._exit(0)
         os.close(write)
@@ -115,15 +118,28 @@ def serve(make: Callable[..., Any]) -> None:
             number = os.WTERMSIG(status)
             said = (f"one that takes longer than {seconds} s" if number == signal.SIGALRM else
                     f"one that ends the process ({signal.Signals(number).name})")
+        elif status:
+            # glibc exits without memory for a thread
+            said = f"one that ends the process (exit status {os.WEXITSTATUS(status)})"
         print(json.dumps(said), flush=True)
+
+
+def _limit_memory() -> None:
+    with open("/proc/self/statm") as file:
+        used = int(file.read().split()[0]) * resource.getpagesize()
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = used + _MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
 
 
 def _play(make: Callable[..., Any], short_name: str, parameters: dict[str, Any]) -> str:
     try:
         env = make(f"openspiel/{short_name}-v0", num_threads=0, seed=0, **parameters)
-    except Exception:
-        # who asked finds that, too
-        return ""
+    except MemoryError:
+        return f"one that needs more than {_MEMORY / 2**30:g} GiB of memory"
+    except Exception as error:
+        # OpenSpiel's; other reasons are quick to find for who asked
+        return str(error.__cause__ or "")
     try:
         env.reset()
         env.action_space.seed(0)

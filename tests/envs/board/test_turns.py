@@ -101,6 +101,39 @@ def test_single_view_reward_is_that_of_the_seat():
     assert {-1.0, 1.0} <= set(rewards) and 0.4 < rewards.count(1.0) / len(rewards) < 0.75
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("seat", ["random", "alternate"])
+def test_match_that_is_over_before_the_learner_moves_is_followed_by_another(seat, mode):
+    # the first move of player 0 wins
+    env = made("board/breakthrough-v0", rows=2, columns=2, view="single", seat=seat, num_envs=20, autoreset_mode=mode)
+    for _ in range(5):
+        _, info = env.reset()
+        assert info["action_mask"].any(1).all() and not info["current_player"].any()
+        _, reward, terminated, *_ = env.step(env.sample_legal())
+        assert terminated.all() and (reward == 1).all()
+
+
+def test_learner_who_never_moves_is_an_error_of_the_reset():
+    env = cypool.make("board/breakthrough-v0", rows=2, columns=2, view="single", seat=1, num_envs=2, seed=0)
+    for _ in range(2):
+        with pytest.raises(cypool.EnvError, match="seat: expected a player who moves before a match is over, got 1"):
+            env.reset()
+
+
+@pytest.mark.parametrize("view", ["mover", "players", "single"])
+def test_row_that_a_limit_truncates_has_the_position(view):
+    env, longer = made(view=view, seat=0, max_episode_steps=3), made(view=view, seat=0)
+    for _ in range(3):
+        actions = env.sample_legal()
+        longer.step(actions)
+        obs, _, terminated, truncated, info = env.step(actions)
+    assert truncated.all() and not terminated.any() and (info["current_player"] >= 0).all()
+    mask = obs["action_mask"].any(1) if view == "players" else info["action_mask"]
+    assert mask.any(-1).all()
+    before = longer.save()
+    assert info["current_player"].tolist() == longer.load(before)[1]["current_player"].tolist()
+
+
 def results(num_steps, **options):
     """Returns the rewards of a learner that plays at random, and all that it saw."""
     env, rewards, seen = made(view="single", opponent="tree_search", **options), [], []
@@ -161,6 +194,11 @@ def test_illegal_action_is_an_error_before_anything_is_stepped(mode, view, whose
     with pytest.raises(ValueError, match="in row 1"):
         env.send(bad)
     assert env.save().rows == before.rows
+
+
+def test_environments_with_other_rules_for_illegal_actions_are_refused():
+    with pytest.raises(ValueError, match="env_options: expected the same illegal everywhere, but env 0 has error, env"):
+        cypool.make(ID, num_envs=3, env_options=[{"illegal": "error"}, {}, {"illegal": "lose"}])
 
 
 def test_illegal_action_of_some_is_named_by_its_row():

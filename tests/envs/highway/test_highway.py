@@ -308,6 +308,29 @@ def test_recipe_keeps_the_options_of_make():
         assert pickle.loads(pickle.dumps(env)).env_spec.options["lanes_count"] == 2
 
 
+def test_config_with_numbers_of_numpy_is_taken():
+    env = made(FAST, config={"duration": np.array(3), "lanes_count": np.int64(2), "collision_reward": np.float32(-1)})
+    assert [env.env_spec.options[name] for name in ("duration", "lanes_count", "collision_reward")] == [3, 2, -1]
+    env.reset(options={"config": {"duration": np.array(4.0)}})
+    other = pickle.loads(pickle.dumps(env))
+    other.reset()
+    other.load(env.save())
+    assert other.env_spec.options == env.env_spec.options
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_config_of_highway_env_is_taken(id):
+    config = {"duration": 3, **_make(id, {}, None).env.unwrapped.config}
+    ours, configured = cypool.make_spec(id).options, cypool.make_spec(id, config=config).options
+    # continuous actions have no target speeds
+    assert {**configured, "action": None} == {**ours, "action": None}
+
+
+@pytest.mark.parametrize("id", ["merge-v0", "two-way-v0"])
+def test_duration_without_effect_is_that_of_highway_env(id):
+    check_parity(id, num_envs=1, num_steps=12, seeds=[1], num_threads=0, config={"duration": 2})
+
+
 def test_most_of_everything():
     for id, options in ((FAST, {"lanes_count": 40, "vehicles_count": 1000, "controlled_vehicles": 8}),
                         ("exit-v0", {"lanes_count": 40, "vehicles_count": 200}),

@@ -27,7 +27,8 @@ VARIANTS += [(BASE, options) for options in (
     {"players": 3, "field_size": (5, 13), "sight": 3},
     {"players": 3, "field_size": (4, 11), "sight": 3, "grid_observation": True}, {"sight": 4}, {"sight": 20},
     {"players": 1}, {"players": 20, "max_num_food": 12, "field_size": (20, 20), "sight": 5, "time_limit": 100},
-    {"max_num_food": 30, "field_size": (9, 9), "sight": 9}, {"max_episode_steps": 13})]
+    {"max_num_food": 30, "field_size": (9, 9), "sight": 9}, {"max_episode_steps": 13},
+    {"players": 9, "field_size": (4, 4), "fresh_world": True})]
 
 
 class Player:

@@ -19,7 +19,7 @@ from state_edits import edited, number_in
 from weights import often_exhaustive
 
 import cypool
-from cypool.testing import check_parity
+from cypool.testing import check_env, check_parity
 
 needs_lbforaging = pytest.mark.skipif(importlib.util.find_spec("lbforaging") is None, reason="needs lbforaging")
 NORTH, SOUTH, WEST, EAST, LOAD = 1, 2, 3, 4, 5
@@ -133,6 +133,23 @@ def test_time_limit_terminates_or_truncates(truncate):
     assert (terminated[0], truncated[0]) == (not truncate, truncate)
 
 
+def test_fresh_world_forgets():
+    """The same seed, after other episodes: without it, no player begins where one was at the last end."""
+    equal = []
+    for options in ({}, {"fresh_world": True}):
+        env = made(players=9, field_size=(4, 4), num_envs=8, **options)
+        first, again = env.reset(seed=0)[0].copy(), env.reset(seed=0)[0]
+        equal.append(first.tobytes() == again.tobytes())
+    assert equal == [False, True]
+
+
+def test_fresh_world_keeps_the_contract_of_resets():
+    crowd = {"players": 9, "field_size": (4, 4)}
+    assert check_env(BASE, num_steps=20, fresh_world=True, **crowd).skipped == ()
+    with pytest.raises(AssertionError, match="after reset"):
+        check_env(BASE, num_steps=20, **crowd)
+
+
 # ---- pictures, states and options
 
 
@@ -187,6 +204,7 @@ test_bad_options_are_refused = refuses([
     ({"penalty": -1}, ValueError, "penalty: expected 0 to"), ({"sight": -1}, ValueError, "sight: expected 0 to 100"),
     ({"truncate": None}, TypeError, "truncate: expected True or False, got None"),
     ({"time_limit": 0}, ValueError, "time_limit: expected 1 to"),
+    ({"fresh_world": 1}, TypeError, "fresh_world: expected True or False, got 1"),
     ({"max_steps": 5}, ValueError, "max_steps: no option")], BASE)
 
 

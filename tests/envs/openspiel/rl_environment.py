@@ -32,7 +32,7 @@ def assert_equal(short_name, num_steps, seed, **parameters):
     num_players, num_actions = theirs.num_players, theirs.action_spec()["num_actions"]
     together = not theirs.is_turn_based
     common = {"num_envs": 1, "num_threads": 0, "seed": seed, "chance_stream": "random_state", **parameters}
-    views = (["players"] if num_players > 1 else []) + ([] if together else ["mover"])
+    views = (["players"] if num_players > 1 or together else []) + ([] if together else ["mover"])
     pools = {view: cypool.make(f"openspiel/{short_name}-v0", view=view, **common) for view in views}
     random = np.random.default_rng(seed)
     where = short_name, parameters, seed

@@ -4,6 +4,7 @@ import itertools
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from envs.openspiel.rl_environment import assert_equal
 from family_tests import assert_edits_are_harmless, continues, equals, imports_nothing, refuses
 from state_edits import edited, fields_of, with_own
 from waiting import attempts
-from weights import often_slow
+from weights import often_slow, slow
 
 import cypool
 from cypool.state import State
@@ -130,6 +131,15 @@ def test_rules_of_chess_are_those_of_pettingzoo_but_for_claimed_draws():
     theirs.close()
 
 
+def test_games_of_the_page_can_be_made():
+    text = (Path(__file__).parents[3] / "docs" / "reference" / "openspiel.md").read_text()
+    text = text.partition("need no parameters:")[2].partition("Games that are made of another")[0]
+    names = re.findall(r"\w+", re.sub(r"^- .*?:", "", text, flags=re.MULTILINE))
+    assert len(names) > 90
+    for name in names:
+        assert cypool.make(f"openspiel/{name}-v0", num_threads=0).env_spec.illegal == "error"
+
+
 # ---- views, legal actions
 
 
@@ -175,6 +185,17 @@ def test_illegal_action_in_a_rollout_costs_the_row():
     with pytest.raises(cypool.EnvError, match="expected a legal action of player 0, got 0") as caught:
         env.rollout(actions)
     assert caught.value.steps == {0: 6} and not caught.value.batch.truncated[:, 1].any()
+
+
+def test_match_that_is_over_before_the_learner_moves_is_followed_by_another():
+    env = made("euchre", view="single", num_envs=64)
+    for _ in range(5):
+        _, info = env.reset()
+        assert info["action_mask"].any(1).all() and (info["current_player"] >= 0).all()
+    env = made("nim", pile_sizes="1", view="single", num_envs=20)
+    assert env.reset()[1]["action_mask"].any(1).all()
+    with pytest.raises(cypool.EnvError, match="seat: expected a player who moves before a match is over, got 1"):
+        made("nim", pile_sizes="1", view="single", seat=1)
 
 
 # ---- states: moves that are played again
@@ -409,11 +430,13 @@ def test_opponent_that_searches_is_refused(id, message):
     ("misere", {"game": "hanabi(players=100)"}, "game: .* makes, got one that ends the process"),
     ("spades", {"num_tricks": 0}, "num_tricks: .* makes, got one that (cannot be played|ends the process)"),
     ("blotto", {"coins": 1000, "fields": 6}, "coins, fields: .* makes, got one that takes longer than 1 s"),
+    ("blotto", {"fields": -3}, "fields: .* makes, got one that needs more than 2 GiB of memory"),
+    *slow(("blotto", {"fields": 100}, "fields: .* makes, got one that (ends the process|needs more than 2 GiB)")),
     ("universal_poker", {"stack": "x"}, "stack: .* makes, got stoi"),
     ("hex", {"board_size": -1}, "board_size: expected a game with numbered actions and tensors, got .*-1"),
     ("go", {"board_size": 10**9}, "board_size: expected a game with numbered actions and tensors, got .*1000000000")])
 def test_parameters_that_openspiel_does_not_survive_are_refused(monkeypatch, id, options, message):
-    monkeypatch.setattr("cypool.envs.openspiel.trial._SECONDS", 1 if id == "blotto" else 30)
+    monkeypatch.setattr("cypool.envs.openspiel.trial._SECONDS", 1 if "coins" in options else 30)
     with pytest.raises(ValueError, match=f"^{message}"):
         cypool.make(f"openspiel/{id}-v0", **options)
 
