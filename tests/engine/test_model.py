@@ -396,7 +396,7 @@ class Pools(RuleBasedStateMachine):
         assert rollout is arguments.get("out", rollout)
         every = {"all": 1, "last": num_steps}.get(observe, observe)
         observed = [t for t in range(num_steps) if t % every == every - 1 or t == num_steps - 1]
-        assert len(rollout) == num_steps and len(rollout.obs["count"]) == len(observed)
+        assert len(rollout) == num_steps and len(rollout.next_obs["count"]) == len(observed)
         want_steps, shown = {}, [model.count for model in self.models]
         for t in range(num_steps):
             for i, model in enumerate(self.models):
@@ -410,7 +410,7 @@ class Pools(RuleBasedStateMachine):
                 assert (rollout.reward[t, i], rollout.terminated[t, i], rollout.truncated[t, i],
                         rollout.info["elapsed_step"][t, i]) == row[1:5]
                 if t in observed:
-                    assert rollout.obs["count"][observed.index(t), i, 0] == row[0]
+                    assert rollout.next_obs["count"][observed.index(t), i, 0] == row[0]
                 if row[5] == NO_STEP:
                     want_steps.setdefault(i, t)
         assert steps == want_steps and failed.keys() == want_steps.keys()
