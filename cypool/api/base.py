@@ -318,7 +318,7 @@ class VectorAPI:
         self._keep(made)
         return made
 
-    def _normal_for_policy(self) -> tuple[EnvSpec, Floats, Floats] | None:
+    def _normal_for_policy(self) -> tuple[EnvSpec, Floats, Floats, NDArray[np.float32]] | None:
         """Returns what the policy of a rollout sees in the place of the observation, as `Pool.rollout` takes it."""
         return None
 

@@ -1,8 +1,11 @@
 """The Gymnasium API with observations or rewards normalized, by statistics that are kept as it goes."""
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
@@ -10,6 +13,8 @@ from numpy.typing import NDArray
 
 from cypool.api.env_ids import ids_of
 from cypool.api.gymnasium import GymnasiumPool
+from cypool.api.rollouts import RolloutBuffers
+from cypool.engine.engine import moments_of, normalized
 from cypool.spec import Array
 from cypool.util.arguments import check_float, shown
 
@@ -40,9 +45,11 @@ class Moments:
 
     def update(self, rows: NDArray[Any]) -> None:
         """Takes rows in: shape (k, *shape)."""
-        if not len(rows):
-            return
-        mean, var, count = rows.mean(0, np.float64), rows.var(0, np.float64), len(rows)
+        if len(rows):
+            self.merge(*moments_of(np.ascontiguousarray(rows)), len(rows))
+
+    def merge(self, mean: NDArray[np.float64], var: NDArray[np.float64], count: float) -> None:
+        """Takes in the mean and variance of this number of rows: exactly, but for rounding."""
         total = self.count + count
         apart = mean - self.mean
         self.mean = self.mean + apart * (count / total)
@@ -52,7 +59,7 @@ class Moments:
 
 def _checked(given: Any, shape: tuple[int, ...]) -> Any:
     """Returns mean, variance and count of statistics, as numbers that rows can be normalized with."""
-    mean, var = np.array(given["mean"], np.float64), np.array(given["var"], np.float64)
+    mean, var = (np.array(given[name], np.float64, order="C") for name in ("mean", "var"))
     if mean.shape != shape or var.shape != shape:
         raise ValueError(f"expected mean and var of shape {shape}, got {mean.shape} and {var.shape}")
     if not (np.isfinite(mean).all() and np.isfinite(var).all() and (var >= 0).all()):
@@ -66,6 +73,10 @@ class NormalizedPool(GymnasiumPool):
     As Gymnasium's vector wrappers NormalizeObservation and NormalizeReward, in any autoreset mode, and asynchronously
     and with resets of some environments, too: returns are kept by environment, and rows of a reset count for none.
     Results are equal up to rounding: statistics here are in double precision.
+
+    `step`, `recv` and `reset` take each batch into the statistics, then normalize it. `rollout` normalizes all steps by
+    the statistics from before it, and takes them in at its end, in the order of steps and environments: as a loop of
+    `step` within `hold_statistics()` does, bit for bit. It takes in the observations that it keeps (`observe`).
 
     Normalized observations are float32, `final_obs` included. `info["episode"]` has returns that are not normalized.
 
@@ -86,14 +97,20 @@ class NormalizedPool(GymnasiumPool):
         if spec.agents:
             raise ValueError(f"normalize_obs, normalize_reward: expected False for {spec.id}, where several agents act")
         if obs:
-            if not isinstance(spec.observation, Array):
+            if not isinstance(spec.observation, Array) or spec.observation.dtype in (np.float16, np.longdouble):
                 raise ValueError(f"normalize_obs: expected False for {spec.id}, which observes {spec.observation}")
+            raw = spec
             spec = replace(spec, observation=Array(spec.observation.shape, np.float32))
         super().__init__(pool, spec, autoreset_mode)
         self.gamma, self.epsilon, self.frozen = 0.99, 1e-8, False
         # None where nothing is normalized; methods that use them are not called then
         self._obs: Any = None
+        # rows that `hold_statistics` holds back, by those that take them in; None: it holds none
+        self._held: dict[Moments, list[NDArray[Any]]] | None = None
         if obs:
+            self._batch_spec = raw
+            # what was returned last of each environment, which a rollout begins with
+            self._shown = np.zeros((self.num_envs, *spec.observation.shape), np.float32)
             assert isinstance(spec.observation, Array)
             self._obs = Moments(spec.observation.shape)
         self._return: Any = Moments(()) if reward else None
@@ -124,6 +141,20 @@ class NormalizedPool(GymnasiumPool):
         for moments, mean, var, count in taken:
             moments.mean, moments.var, moments.count = mean, var, count
 
+    @contextmanager
+    def hold_statistics(self) -> Iterator[None]:
+        """Leaves the statistics as they are in the body of `with`, and takes all of its rows in at its end, at once."""
+        if self._held is not None:
+            yield
+            return
+        self._held = {}
+        try:
+            yield
+        finally:
+            held, self._held = self._held, None
+            for moments, rows in held.items():
+                moments.update(rows[0] if len(rows) == 1 else np.concatenate(rows))
+
     def step(self, actions: Any, env_id: ArrayLike | None = None, out: Any = None) -> Batch:
         if out is not None:
             raise ValueError("out: expected none in a pool that normalizes")
@@ -149,12 +180,42 @@ class NormalizedPool(GymnasiumPool):
     def _copy(self, sources: EnvIds, targets: EnvIds) -> None:
         super()._copy(sources, targets)
         self._returns[targets] = self._returns[sources]
+        if self._obs is not None:
+            self._shown[targets] = self._shown[sources]
 
-    def rollout_buffers(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise ValueError("rollout_buffers: expected a pool that does not normalize")
+    def _normal_for_policy(self) -> tuple[EnvSpec, Floats, Floats, NDArray[np.float32]] | None:
+        return None if self._obs is None else (self._env_spec, *self._scale(), self._shown.copy())
 
-    def rollout(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise ValueError("rollout: expected a pool that does not normalize")
+    def _of_rollout(self, made: RolloutBuffers, out: RolloutBuffers | None) -> RolloutBuffers:
+        with self.hold_statistics():
+            if self._return is not None:
+                for t in range(len(made)):
+                    made.reward[t] = self._normal_reward(made.reward[t], made.terminated[t], made.truncated[t],
+                                                         self.all_env_ids, made.valid[t])
+            return made if self._obs is None else self._seen_rollout(made, out)
+
+    def _seen_rollout(self, made: RolloutBuffers, out: RolloutBuffers | None) -> RolloutBuffers:
+        """Returns a rollout with normalized observations, and takes them into the statistics."""
+        rows = made.next_obs
+        if self.stays_at_end and len(rows) == len(made):
+            # of those that stay where their episodes ended no step brings an observation
+            going = np.ones((len(rows), self.num_envs), np.bool_)
+            np.logical_not(np.maximum.accumulate(made.terminated | made.truncated)[:-1], out=going[1:])
+            self._take(self._obs, rows[going])
+        else:
+            self._take(self._obs, rows.reshape(-1, *rows.shape[2:]))
+        scale, shown = self._scale(), out
+        obs = normalized(made._all_obs, *scale)
+        # it was normalized when it was returned
+        obs[0] = self._shown
+        self._shown[:] = obs[-1]
+        if shown is None:
+            shown = RolloutBuffers.from_arrays(self._env_spec, obs, made.reward, made.terminated, made.truncated)
+        else:
+            for target, source in zip(shown.arrays(), (obs, *made.arrays()[1:]), strict=True):
+                target[...] = source
+        shown.take_over(made, functools.partial(_seen_info, made, scale))
+        return shown
 
     def _start(self, ids: EnvIds | None, seed: Seed, mask: Bools | None = None,
                options: Any = None) -> None:
@@ -168,28 +229,46 @@ class NormalizedPool(GymnasiumPool):
         obs, reward, terminated, truncated, info = super()._format_batch(batch)
         # a batch without rows comes from no pool
         if self._return is not None and len(reward):
-            reward = self._normal_reward(reward, terminated, truncated, info["env_id"])
+            reward = self._normal_reward(reward, terminated, truncated, info["env_id"], self._pool.stepped())
         if self._obs is not None:
-            if not self.frozen:
-                self._obs.update(obs)
+            self._take(self._obs, obs)
             obs = self._normal(obs)
+            self._shown[info["env_id"]] = obs
             if "_final_obs" in info:
                 for row in np.flatnonzero(info["_final_obs"]):
-                    info["final_obs"][row] = self._normal(info["final_obs"][row])
+                    info["final_obs"][row] = self._normal(info["final_obs"][row][None])[0]
         return obs, reward, terminated, truncated, info
 
-    def _normal(self, obs: Any) -> Any:
-        return ((obs - self._obs.mean) / np.sqrt(self._obs.var + self.epsilon)).astype(np.float32)
+    def _take(self, moments: Moments, rows: NDArray[Any]) -> None:
+        """Takes rows into statistics, now or when they are held no more."""
+        if self.frozen:
+            return
+        if self._held is None:
+            moments.update(rows)
+        else:
+            self._held.setdefault(moments, []).append(rows)
 
-    def _normal_reward(self, reward: Floats, terminated: Bools, truncated: Bools, ids: EnvIds) -> Floats:
+    def _scale(self) -> tuple[Floats, Floats]:
+        """Returns what is subtracted from observations, and what they are divided by."""
+        return self._obs.mean, np.sqrt(self._obs.var + self.epsilon)
+
+    def _normal(self, obs: Any) -> Any:
+        return normalized(np.ascontiguousarray(obs), *self._scale()) if len(obs) else np.zeros(obs.shape, np.float32)
+
+    def _normal_reward(self, reward: Floats, terminated: Bools, truncated: Bools, ids: EnvIds, steps: Bools) -> Floats:
         # rows of a reset, or of no step at all, have no reward
-        steps = self._pool.stepped()
         moved = ids[steps]
         self._returns[moved] = self._returns[moved] * self.gamma * ~terminated[steps] + reward[steps]
-        if not self.frozen:
-            self._return.update(self._returns[moved])
+        self._take(self._return, self._returns[moved])
         if self._same_step:
             self._returns[ids[terminated | truncated]] = 0
         result: Floats = reward / np.sqrt(self._return.var + self.epsilon)
         return result
 
+
+def _seen_info(made: RolloutBuffers, scale: tuple[Floats, Floats]) -> dict[str, Any]:
+    """Returns the infos of a rollout, with last observations that are normalized."""
+    info = made.info
+    if "final_obs" in info:
+        info["final_obs"] = normalized(np.ascontiguousarray(info["final_obs"]), *scale)
+    return info

@@ -111,6 +111,13 @@ class RolloutBuffers:
         self._make_info, self._masks = make, masks
         self.__dict__.pop("info", None)
 
+    def take_over(self, other: RolloutBuffers, make_info: Callable[[], dict[str, Any]]) -> None:
+        """Takes all that a rollout has, but for `arrays()` and infos, which are made when they are first read."""
+        self.valid, self.action, self.raw_action, self.log_prob = (
+            other.valid, other.action, other.raw_action, other.log_prob)
+        self.entropy, self.value = other.entropy, other.value
+        self.set_info(make_info, other._masks)
+
     def _rows(self, which: Any) -> Any:
         if type(self._all_obs) is np.ndarray:
             return self._all_obs[which]
@@ -165,7 +172,7 @@ class RolloutEnv(Protocol):
 
     @property
     def env_spec(self) -> EnvSpec: ...
-    def _normal_for_policy(self) -> tuple[EnvSpec, Floats, Floats] | None: ...
+    def _normal_for_policy(self) -> tuple[EnvSpec, Floats, Floats, NDArray[np.float32]] | None: ...
     def _of_rollout(self, made: RolloutBuffers, out: RolloutBuffers | None) -> RolloutBuffers: ...
     def _load(self, state: State, env_id: Any) -> Batch: ...
     def _copy(self, sources: EnvIds, targets: EnvIds) -> None: ...
@@ -174,6 +181,17 @@ class RolloutEnv(Protocol):
 def rollout(env: RolloutEnv, actions: Any, out: RolloutBuffers | None, observe: int | Literal["all", "last"],
             timeout: float | None, policy: Any = None) -> RolloutBuffers:
     """Implements `VectorAPI.rollout`."""
+    try:
+        made = _made(env, actions, out, observe, timeout, policy)
+    except EnvError as error:
+        error.batch = env._of_rollout(error.batch, out)
+        raise
+    return env._of_rollout(made, out)
+
+
+def _made(env: RolloutEnv, actions: Any, out: RolloutBuffers | None, observe: int | Literal["all", "last"],
+          timeout: float | None, policy: Any = None) -> RolloutBuffers:
+    """Makes a rollout of the engine's batches."""
     if env.is_async:
         raise ValueError("rollout: expected a synchronous pool, as rows of others are in no fixed order")
     if policy is None:
@@ -200,15 +218,11 @@ def rollout(env: RolloutEnv, actions: Any, out: RolloutBuffers | None, observe: 
     # others are written to in the end
     filled = out if env._batch_spec is env.env_spec else None
     try:
-        made = (_in_engine if in_engine else _step_by_step)(env, rows, num_steps, every, filled, timeout, policy)
-    except EnvError as error:
-        error.batch = env._of_rollout(error.batch, out)
-        raise
+        return (_in_engine if in_engine else _step_by_step)(env, rows, num_steps, every, filled, timeout, policy)
     except BaseException:
         # the next reset or load throws away the rest, which is in flight
         env.ended_early = at_rest and env._pool.num_pending > 0
         raise
-    return env._of_rollout(made, out)
 
 
 def _every(observe: Any, num_steps: int) -> int:
@@ -230,7 +244,7 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
         raise TypeError(f"state: expected what save() returned, got {shown(state)}")
     if len(state) != 1:
         raise ValueError(f"state: expected that of one environment, got {len(state)}")
-    spec, num_envs = env.env_spec, env._pool.num_envs
+    spec, num_envs = env._batch_spec, env._pool.num_envs
     arrays: list[NDArray[Any]] = []
     lengths: set[int] = set()
     for given, (name, described) in zip(parts_of(spec, actions), spec.actions, strict=True):
@@ -252,7 +266,7 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
         env._load(state, env.all_env_ids[:1])
         if num_envs > 1:
             env._copy(env.all_env_ids[:1], env.all_env_ids[1:])
-        made = rollout(env, turn, None, "last", timeout)
+        made = _made(env, turn, None, "last", timeout)
         ended = made.terminated | made.truncated
         length = np.where(ended.any(axis=0), ended.argmax(axis=0) + 1, len(made))
         results.append(SearchResult(made.reward.sum(axis=0), spec.unpack(made.last_obs),
@@ -456,7 +470,9 @@ def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: in
         actions = rows[t * num_envs:(t + 1) * num_envs]
         if policy is not None:
             mask = None if not has_mask else own["action_mask"] if t == 0 else info["action_mask"][t - 1]
-            seen = buffers._rows(t) if normal is None else normalized(buffers._rows(t), *normal[1:])
+            seen = buffers._rows(t)
+            if normal is not None:
+                seen = normal[3] if t == 0 else normalized(seen, *normal[1:3])
             actions[ids] = _choice(env, policy, seen, mask, read, ids)[ids]
             for output in outputs.values():
                 output[t, over] = 0

@@ -194,8 +194,8 @@ cdef class Pool(BetweenSteps):
             timeout: Seconds to wait at most.
             policy: A `cypool.policies.Policy` that fits the spec and the number of environments, or None.
             normal: What the policy sees in the place of an observation that is one array: an `EnvSpec` with float32 of
-                the same shape, and float64 arrays: the means that are subtracted and the deviations that it is divided
-                by.
+                the same shape; float64 arrays, the means that are subtracted and the deviations that it is divided by;
+                and float32, (num_envs, ...), what it sees before the first step.
 
         Returns:
             The result of `recv`, with rows in the order of the actions. Observations, and the environment's infos, have
@@ -338,7 +338,7 @@ cdef class Pool(BetweenSteps):
             self.layout.check_out(out, <uint32_t>rows, <uint32_t>self.num_envs)
         if policy is not None:
             if normal is not None:
-                check_normal(self.spec, normal[0], normal[1], normal[2])
+                check_normal(self.spec, self.num_envs, normal[0], normal[1], normal[2], normal[3])
             policy.check(self.spec if normal is None else normal[0], self.num_envs)
             policy._begin(num_steps, self.num_envs)
         return 0

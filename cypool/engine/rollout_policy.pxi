@@ -56,7 +56,6 @@ cdef class RolloutPolicy:
         spec: Of the environments.
         num_threads: That step them, the caller included.
         normal: As in `Pool.rollout`.
-        num_envs: How many environments there are.
     """
     cdef object policy_object        # keeps the policy's code and memory alive
     cdef PolicyFunction call
@@ -73,7 +72,7 @@ cdef class RolloutPolicy:
     cdef size_t stride               # to that of the next thread
     cdef NormalRows normal           # of observations, or None
 
-    def __init__(self, policy, spec, int num_threads, tuple normal, uint32_t num_envs):
+    def __init__(self, policy, spec, int num_threads, tuple normal):
         cdef size_t offset = 0
         self.policy_object = policy
         self.many = <ManyPolicy><uintptr_t>policy._many_address
@@ -94,7 +93,7 @@ cdef class RolloutPolicy:
         self.memory.assign((num_threads + 1) * self.stride, FILL)
         self.actions = <char*>((<uintptr_t>self.memory.data() + 63) // 64 * 64) + ZONE
         if normal is not None:
-            self.normal = NormalRows(spec, normal[1], normal[2], num_envs)
+            self.normal = NormalRows(spec, normal[1], normal[2], normal[3])
 
     cdef int choose(self, Decision* decision, char* action, int thread) except -1 nogil:
         """Has the policy choose an action.
@@ -201,7 +200,7 @@ cdef int choose_action(Scheduler scheduler, Claim* claim) except -1 nogil:
         return 0
     find_row_before(scheduler, claim, claim.at, &shown)
     if scheduler.policy.normal is not None:
-        shown.columns[0] = scheduler.policy.normal.of(shown.columns[0], <uint32_t>env_id, 1)
+        shown.columns[0] = scheduler.policy.normal.of(shown.columns[0], claim.rollout.step, <uint32_t>env_id, 1)
     decision.obs, decision.info = <const void**>shown.slot.obs, <const void**>shown.slot.info
     decision.step, decision.env_id = claim.rollout.step, env_id
     decision.elapsed_step, decision.ended = (<Env>env).elapsed_step, (<Env>env).needs_reset
@@ -219,7 +218,8 @@ cdef int choose_actions(Scheduler scheduler, Claim* claim, uint32_t at, uint32_t
     find_row_before(scheduler, claim, at, &shown)
     decisions.obs = shown.columns[0]
     if scheduler.policy.normal is not None:
-        decisions.obs = scheduler.policy.normal.of(decisions.obs, decisions.env_id, decisions.count)
+        decisions.obs = scheduler.policy.normal.of(decisions.obs, claim.rollout.step, decisions.env_id,
+                                                   decisions.count)
     decisions.mask = NULL
     if mask >= 0:
         decisions.mask = <const uint8_t*>shown.columns[mask]

@@ -64,7 +64,7 @@ cdef class SyncDispatch(Dispatch):
     cdef RolloutPolicy prepare_policy(self, policy, tuple normal):
         """Returns a `RolloutPolicy` for a `cypool.policies.Policy`; `normal` as in `Pool.rollout`."""
         spec = (<Env>self.scheduler.env_objects[0]).spec
-        return RolloutPolicy(policy, spec, <int>self.scheduler.claims.size() + 1, normal, self.ids.num_envs)
+        return RolloutPolicy(policy, spec, <int>self.scheduler.claims.size() + 1, normal)
 
     cdef tuple rollout(self, cnp.ndarray actions, uint32_t num_steps, uint32_t observe_every, tuple out, timeout,
                        RolloutPolicy policy):
