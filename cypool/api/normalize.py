@@ -141,6 +141,14 @@ class NormalizedPool(GymnasiumPool):
         for moments, mean, var, count in taken:
             moments.mean, moments.var, moments.count = mean, var, count
 
+    def normalized(self, obs: Any, reward: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+        """Returns observations and rewards, with any leading axes, normalized by the statistics as they are."""
+        if self._obs is not None:
+            obs = self._normal(obs)
+        if self._return is not None:
+            reward = (reward / np.sqrt(self._return.var + self.epsilon)).astype(reward.dtype)
+        return obs, reward
+
     @contextmanager
     def hold_statistics(self) -> Iterator[None]:
         """Leaves the statistics as they are in the body of `with`, and takes all of its rows in at its end, at once."""

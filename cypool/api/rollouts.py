@@ -179,19 +179,8 @@ class RolloutEnv(Protocol):
 
 
 def rollout(env: RolloutEnv, actions: Any, out: RolloutBuffers | None, observe: int | Literal["all", "last"],
-            timeout: float | None, policy: Any = None) -> RolloutBuffers:
-    """Implements `VectorAPI.rollout`."""
-    try:
-        made = _made(env, actions, out, observe, timeout, policy)
-    except EnvError as error:
-        error.batch = env._of_rollout(error.batch, out)
-        raise
-    return env._of_rollout(made, out)
-
-
-def _made(env: RolloutEnv, actions: Any, out: RolloutBuffers | None, observe: int | Literal["all", "last"],
-          timeout: float | None, policy: Any = None) -> RolloutBuffers:
-    """Makes a rollout of the engine's batches."""
+            timeout: float | None, policy: Any = None, as_seen: bool = True) -> RolloutBuffers:
+    """Implements `VectorAPI.rollout`; without `as_seen` the result is of the engine's batches."""
     if env.is_async:
         raise ValueError("rollout: expected a synchronous pool, as rows of others are in no fixed order")
     if policy is None:
@@ -216,13 +205,18 @@ def _made(env: RolloutEnv, actions: Any, out: RolloutBuffers | None, observe: in
                          "got one in C")
     at_rest = env._pool.num_pending == 0
     # others are written to in the end
-    filled = out if env._batch_spec is env.env_spec else None
+    filled = out if out is None or env._batch_spec is env.env_spec else None
     try:
-        return (_in_engine if in_engine else _step_by_step)(env, rows, num_steps, every, filled, timeout, policy)
+        made = (_in_engine if in_engine else _step_by_step)(env, rows, num_steps, every, filled, timeout, policy)
+    except EnvError as error:
+        if as_seen:
+            error.batch = env._of_rollout(error.batch, out)
+        raise
     except BaseException:
         # the next reset or load throws away the rest, which is in flight
         env.ended_early = at_rest and env._pool.num_pending > 0
         raise
+    return env._of_rollout(made, out) if as_seen else made
 
 
 def _every(observe: Any, num_steps: int) -> int:
@@ -266,7 +260,7 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
         env._load(state, env.all_env_ids[:1])
         if num_envs > 1:
             env._copy(env.all_env_ids[:1], env.all_env_ids[1:])
-        made = _made(env, turn, None, "last", timeout)
+        made = rollout(env, turn, None, "last", timeout, as_seen=False)
         ended = made.terminated | made.truncated
         length = np.where(ended.any(axis=0), ended.argmax(axis=0) + 1, len(made))
         results.append(SearchResult(made.reward.sum(axis=0), spec.unpack(made.last_obs),
