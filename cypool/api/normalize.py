@@ -67,23 +67,8 @@ def _checked(given: Any, shape: tuple[int, ...]) -> Any:
     return mean, var, check_float("count", given["count"], 1e-9, 1e300)
 
 
-class NormalizedPool(GymnasiumPool):
-    """A `GymnasiumPool` with observations of mean 0 and variance 1, or rewards whose discounted sum has variance 1.
-
-    As Gymnasium's vector wrappers NormalizeObservation and NormalizeReward, in any autoreset mode, and asynchronously
-    and with resets of some environments, too: returns are kept by environment, and rows of a reset count for none.
-    Results are equal up to rounding: statistics here are in double precision.
-
-    `step`, `recv` and `reset` take each batch into the statistics, then normalize it. `rollout` normalizes all steps by
-    the statistics from before it, and takes them in at its end, in the order of steps and environments: as a loop of
-    `step` within `hold_statistics()` does, bit for bit. It takes in the observations that it keeps (`observe`).
-
-    Normalized observations are float32, `final_obs` included. `info["episode"]` has returns that are not normalized.
-
-    Args:
-        pool, spec, autoreset_mode: As for `GymnasiumPool`.
-        obs: Whether observations are normalized; they have to be an array.
-        reward: Whether rewards are.
+class Normalizing:
+    """Statistics of observations and rewards, and how these are normalized.
 
     Attributes:
         gamma: The discount of the sum of rewards, 0.99; may be assigned.
@@ -91,30 +76,30 @@ class NormalizedPool(GymnasiumPool):
         frozen: Whether statistics stay as they are, as in an evaluation; False, may be assigned.
     """
 
-    fills_out = False
+    gamma, epsilon, frozen = 0.99, 1e-8, False
+    # None where nothing is normalized; methods that use them are not called then
+    _obs: Any = None
+    _return: Any = None
+    # rows that `hold_statistics` holds back, by those that take them in; None: it holds none
+    _held: dict[Moments, list[NDArray[Any]]] | None = None
+    _same_step: bool
 
-    def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str | AutoresetMode, obs: bool, reward: bool):
-        if spec.agents:
+    def _begin_statistics(self, spec: EnvSpec, num_envs: int, obs: bool, reward: bool) -> EnvSpec:
+        """Begins statistics of environments; returns their spec as it is with normalized observations.
+
+        Raises:
+            ValueError: They cannot be normalized.
+        """
+        if (obs or reward) and spec.agents:
             raise ValueError(f"normalize_obs, normalize_reward: expected False for {spec.id}, where several agents act")
         if obs:
             if not isinstance(spec.observation, Array) or spec.observation.dtype in (np.float16, np.longdouble):
                 raise ValueError(f"normalize_obs: expected False for {spec.id}, which observes {spec.observation}")
-            raw = spec
-            spec = replace(spec, observation=Array(spec.observation.shape, np.float32))
-        super().__init__(pool, spec, autoreset_mode)
-        self.gamma, self.epsilon, self.frozen = 0.99, 1e-8, False
-        # None where nothing is normalized; methods that use them are not called then
-        self._obs: Any = None
-        # rows that `hold_statistics` holds back, by those that take them in; None: it holds none
-        self._held: dict[Moments, list[NDArray[Any]]] | None = None
-        if obs:
-            self._batch_spec = raw
-            # what was returned last of each environment, which a rollout begins with
-            self._shown = np.zeros((self.num_envs, *spec.observation.shape), np.float32)
-            assert isinstance(spec.observation, Array)
             self._obs = Moments(spec.observation.shape)
-        self._return: Any = Moments(()) if reward else None
-        self._returns = np.zeros(self.num_envs)
+            spec = replace(spec, observation=Array(spec.observation.shape, np.float32))
+        self._return = Moments(()) if reward else None
+        self._returns = np.zeros(num_envs)
+        return spec
 
     def normalization(self) -> dict[str, Any]:
         """Returns the statistics: a dict of `obs` and `reward`, each None or a dict of `mean`, `var` and `count`."""
@@ -162,6 +147,67 @@ class NormalizedPool(GymnasiumPool):
             held, self._held = self._held, None
             for moments, rows in held.items():
                 moments.update(rows[0] if len(rows) == 1 else np.concatenate(rows))
+
+    def _take(self, moments: Moments, rows: NDArray[Any]) -> None:
+        """Takes rows into statistics, now or when they are held no more."""
+        if self.frozen:
+            return
+        if self._held is None:
+            moments.update(rows)
+        else:
+            self._held.setdefault(moments, []).append(rows)
+
+    def _scale(self) -> tuple[Floats, Floats]:
+        """Returns what is subtracted from observations, and what they are divided by."""
+        return self._obs.mean, np.sqrt(self._obs.var + self.epsilon)
+
+    def _normal(self, obs: Any) -> Any:
+        return normalized(np.ascontiguousarray(obs), *self._scale()) if len(obs) else np.zeros(obs.shape, np.float32)
+
+    def _normalize_finals(self, info: dict[str, Any]) -> None:
+        """Normalizes the last observations of episodes that have ended in a step."""
+        for row in np.flatnonzero(info.get("_final_obs", ())):
+            info["final_obs"][row] = self._normal(info["final_obs"][row][None])[0]
+
+    def _normal_reward(self, reward: Floats, terminated: Bools, truncated: Bools, ids: EnvIds, steps: Bools) -> Floats:
+        # rows of a reset, or of no step at all, have no reward
+        moved = ids[steps]
+        self._returns[moved] = self._returns[moved] * self.gamma * ~terminated[steps] + reward[steps]
+        self._take(self._return, self._returns[moved])
+        if self._same_step:
+            self._returns[ids[terminated | truncated]] = 0
+        result: Floats = reward / np.sqrt(self._return.var + self.epsilon)
+        return result
+
+
+class NormalizedPool(Normalizing, GymnasiumPool):
+    """A `GymnasiumPool` with observations of mean 0 and variance 1, or rewards whose discounted sum has variance 1.
+
+    As Gymnasium's vector wrappers NormalizeObservation and NormalizeReward, in any autoreset mode, and asynchronously
+    and with resets of some environments, too: returns are kept by environment, and rows of a reset count for none.
+    Results are equal up to rounding: statistics here are in double precision.
+
+    `step`, `recv` and `reset` take each batch into the statistics, then normalize it. `rollout` normalizes all steps by
+    the statistics from before it, and takes them in at its end, in the order of steps and environments: as a loop of
+    `step` within `hold_statistics()` does, bit for bit. It takes in the observations that it keeps (`observe`).
+
+    Normalized observations are float32, `final_obs` included. `info["episode"]` has returns that are not normalized.
+
+    Args:
+        pool, spec, autoreset_mode: As for `GymnasiumPool`.
+        obs: Whether observations are normalized; they have to be an array.
+        reward: Whether rewards are.
+    """
+
+    fills_out = False
+
+    def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str | AutoresetMode, obs: bool, reward: bool):
+        seen = self._begin_statistics(spec, pool.num_envs, obs, reward)
+        super().__init__(pool, seen, autoreset_mode)
+        self._batch_spec = spec if obs else seen
+        if obs:
+            # what was returned last of each environment, which a rollout begins with
+            self._shown = np.zeros((self.num_envs, *seen.observations[0][1].shape), np.float32)
 
     def step(self, actions: Any, env_id: ArrayLike | None = None, out: Any = None) -> Batch:
         if out is not None:
@@ -242,36 +288,8 @@ class NormalizedPool(GymnasiumPool):
             self._take(self._obs, obs)
             obs = self._normal(obs)
             self._shown[info["env_id"]] = obs
-            if "_final_obs" in info:
-                for row in np.flatnonzero(info["_final_obs"]):
-                    info["final_obs"][row] = self._normal(info["final_obs"][row][None])[0]
+            self._normalize_finals(info)
         return obs, reward, terminated, truncated, info
-
-    def _take(self, moments: Moments, rows: NDArray[Any]) -> None:
-        """Takes rows into statistics, now or when they are held no more."""
-        if self.frozen:
-            return
-        if self._held is None:
-            moments.update(rows)
-        else:
-            self._held.setdefault(moments, []).append(rows)
-
-    def _scale(self) -> tuple[Floats, Floats]:
-        """Returns what is subtracted from observations, and what they are divided by."""
-        return self._obs.mean, np.sqrt(self._obs.var + self.epsilon)
-
-    def _normal(self, obs: Any) -> Any:
-        return normalized(np.ascontiguousarray(obs), *self._scale()) if len(obs) else np.zeros(obs.shape, np.float32)
-
-    def _normal_reward(self, reward: Floats, terminated: Bools, truncated: Bools, ids: EnvIds, steps: Bools) -> Floats:
-        # rows of a reset, or of no step at all, have no reward
-        moved = ids[steps]
-        self._returns[moved] = self._returns[moved] * self.gamma * ~terminated[steps] + reward[steps]
-        self._take(self._return, self._returns[moved])
-        if self._same_step:
-            self._returns[ids[terminated | truncated]] = 0
-        result: Floats = reward / np.sqrt(self._return.var + self.epsilon)
-        return result
 
 
 def _seen_info(made: RolloutBuffers, scale: tuple[Floats, Floats]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ cdef int check_normal(spec, int num_envs, seen, mean, std, first) except -1:
 
 cdef int check_parameters(tuple shape, mean, std) except -1:
     for array in (mean, std):
-        if array.dtype != np.float64 or array.shape != shape or not array.flags.carray:
+        if array.dtype != np.float64 or array.shape != shape or not array.flags.c_contiguous:
             raise ValueError(f"expected C-contiguous float64 of shape {shape}, got {array.dtype} of shape "
                              f"{array.shape}")
     return 0
