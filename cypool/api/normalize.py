@@ -80,8 +80,8 @@ class Normalizing:
     # None where nothing is normalized; methods that use them are not called then
     _obs: Any = None
     _return: Any = None
-    # rows that `hold_statistics` holds back, by those that take them in; None: it holds none
-    _held: dict[Moments, list[NDArray[Any]]] | None = None
+    # observations that `hold_statistics` holds back; None: it holds none
+    _held: list[NDArray[Any]] | None = None
     _same_step: bool
 
     def _begin_statistics(self, spec: EnvSpec, num_envs: int, obs: bool, reward: bool) -> EnvSpec:
@@ -136,26 +136,29 @@ class Normalizing:
 
     @contextmanager
     def hold_statistics(self) -> Iterator[None]:
-        """Leaves the statistics as they are in the body of `with`, and takes all of its rows in at its end, at once."""
+        """Leaves statistics of observations as they are in the body of `with`; takes in all of them at its end, at once.
+
+        Those of rewards, which no policy sees, go on as always.
+        """
         if self._held is not None:
             yield
             return
-        self._held = {}
+        self._held = []
         try:
             yield
         finally:
             held, self._held = self._held, None
-            for moments, rows in held.items():
-                moments.update(rows[0] if len(rows) == 1 else np.concatenate(rows))
+            if held:
+                self._obs.update(held[0] if len(held) == 1 else np.concatenate(held))
 
-    def _take(self, moments: Moments, rows: NDArray[Any]) -> None:
-        """Takes rows into statistics, now or when they are held no more."""
+    def _take(self, obs: NDArray[Any]) -> None:
+        """Takes observations into the statistics, now or when they are held no more."""
         if self.frozen:
             return
         if self._held is None:
-            moments.update(rows)
+            self._obs.update(obs)
         else:
-            self._held.setdefault(moments, []).append(rows)
+            self._held.append(obs)
 
     def _scale(self) -> tuple[Floats, Floats]:
         """Returns what is subtracted from observations, and what they are divided by."""
@@ -163,6 +166,11 @@ class Normalizing:
 
     def _normal(self, obs: Any) -> Any:
         return normalized(np.ascontiguousarray(obs), *self._scale()) if len(obs) else np.zeros(obs.shape, np.float32)
+
+    def _normalize_rewards(self, reward: Floats, terminated: Bools, truncated: Bools, valid: Any, ids: EnvIds) -> None:
+        """Normalizes the rewards of a rollout of these environments, step by step."""
+        for t, row in enumerate(reward):
+            row[:] = self._normal_reward(row, terminated[t], truncated[t], ids, valid[t])
 
     def _normalize_finals(self, info: dict[str, Any]) -> None:
         """Normalizes the last observations of episodes that have ended in a step."""
@@ -173,7 +181,8 @@ class Normalizing:
         # rows of a reset, or of no step at all, have no reward
         moved = ids[steps]
         self._returns[moved] = self._returns[moved] * self.gamma * ~terminated[steps] + reward[steps]
-        self._take(self._return, self._returns[moved])
+        if not self.frozen:
+            self._return.update(self._returns[moved])
         if self._same_step:
             self._returns[ids[terminated | truncated]] = 0
         result: Floats = reward / np.sqrt(self._return.var + self.epsilon)
@@ -187,9 +196,10 @@ class NormalizedPool(Normalizing, GymnasiumPool):
     and with resets of some environments, too: returns are kept by environment, and rows of a reset count for none.
     Results are equal up to rounding: statistics here are in double precision.
 
-    `step`, `recv` and `reset` take each batch into the statistics, then normalize it. `rollout` normalizes all steps by
-    the statistics from before it, and takes them in at its end, in the order of steps and environments: as a loop of
-    `step` within `hold_statistics()` does, bit for bit. It takes in the observations that it keeps (`observe`).
+    `step`, `recv` and `reset` take each batch into the statistics, then normalize it. So does `rollout` with the rewards
+    of each step. Its observations, and those that its policy sees, it normalizes by the statistics from before it, and
+    takes them in at its end, in the order of steps and environments: a loop of `step` within `hold_statistics()` has
+    the same bits. With `observe` it takes in those that it keeps.
 
     Normalized observations are float32, `final_obs` included. `info["episode"]` has returns that are not normalized.
 
@@ -241,12 +251,12 @@ class NormalizedPool(Normalizing, GymnasiumPool):
         return None if self._obs is None else (self._env_spec, *self._scale(), self._shown.copy())
 
     def _of_rollout(self, made: RolloutBuffers, out: RolloutBuffers | None) -> RolloutBuffers:
+        if self._return is not None:
+            self._normalize_rewards(made.reward, made.terminated, made.truncated, made.valid, self.all_env_ids)
+        if self._obs is None:
+            return made
         with self.hold_statistics():
-            if self._return is not None:
-                for t in range(len(made)):
-                    made.reward[t] = self._normal_reward(made.reward[t], made.terminated[t], made.truncated[t],
-                                                         self.all_env_ids, made.valid[t])
-            return made if self._obs is None else self._seen_rollout(made, out)
+            return self._seen_rollout(made, out)
 
     def _seen_rollout(self, made: RolloutBuffers, out: RolloutBuffers | None) -> RolloutBuffers:
         """Returns a rollout with normalized observations, and takes them into the statistics."""
@@ -255,9 +265,9 @@ class NormalizedPool(Normalizing, GymnasiumPool):
             # of those that stay where their episodes ended no step brings an observation
             going = np.ones((len(rows), self.num_envs), np.bool_)
             np.logical_not(np.maximum.accumulate(made.terminated | made.truncated)[:-1], out=going[1:])
-            self._take(self._obs, rows[going])
+            self._take(rows[going])
         else:
-            self._take(self._obs, rows.reshape(-1, *rows.shape[2:]))
+            self._take(rows.reshape(-1, *rows.shape[2:]))
         scale, shown = self._scale(), out
         obs = normalized(made._all_obs, *scale)
         # it was normalized when it was returned
@@ -285,7 +295,7 @@ class NormalizedPool(Normalizing, GymnasiumPool):
         if self._return is not None and len(reward):
             reward = self._normal_reward(reward, terminated, truncated, info["env_id"], self._pool.stepped())
         if self._obs is not None:
-            self._take(self._obs, obs)
+            self._take(obs)
             obs = self._normal(obs)
             self._shown[info["env_id"]] = obs
             self._normalize_finals(info)

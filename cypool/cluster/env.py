@@ -74,10 +74,10 @@ class ClusterEnv(Normalizing, VectorEnv):
         normalize_obs, normalize_reward: As in `cypool.make`, with statistics of all environments, which the learner
             has: see `normalization`, `load_normalization`, `gamma`, `epsilon` and `frozen` of
             `cypool.api.normalize.NormalizedPool`. `reset` and `step` take their results in, then normalize them, as one
-            pool of all environments does, bit for bit. A worker gets the statistics with each call that uses its
-            policy, and normalizes what the policy sees, and a whole rollout, with those. What it has seen is taken in
-            when the call is done: of `rollout` in the order of workers; of `stream` as rollouts come in, so that the
-            bits depend on this.
+            pool of all environments does, bit for bit. A worker gets the statistics of observations with each call that
+            uses its policy, and normalizes what the policy sees, and a whole rollout, with those. The mean and variance
+            of what it has seen are merged when the call is done: of `rollout` in the order of workers; of `stream` as
+            rollouts come in, so that the bits depend on this. Rewards are normalized step by step, where they come in.
         address: Of a Ray cluster, as in `ray.init`: "auto", "host:6379". None: that of the environment variable
             RAY_ADDRESS, or else Ray is started on this machine. If the process is connected to Ray already, that is
             used.
@@ -347,7 +347,7 @@ class ClusterEnv(Normalizing, VectorEnv):
         self._statistics.counts["steps"] += num_steps * self.num_envs
         for _, part in ends:
             self._merge(part)
-        self._normalize_rewards(buffers, np.arange(self.num_envs))
+        self._normalize_rewards_of(buffers, np.arange(self.num_envs))
         return assembled(self.env_spec, buffers, ends, versions, kls)
 
     def stream(self, num_steps: int, in_flight: int = 2, timeout: float | None = None) -> Iterator[Rollout]:
@@ -478,7 +478,7 @@ class ClusterEnv(Normalizing, VectorEnv):
         if self._return is not None:
             # what comes from the object store is read-only
             arrays["step", "reward"] = arrays["step", "reward"].copy()
-        self._normalize_rewards(arrays, np.arange(self.num_envs)[self._rows(w)])
+        self._normalize_rewards_of(arrays, np.arange(self.num_envs)[self._rows(w)])
         self._statistics.counts["steps"] += num_steps * self.envs_per_worker
         version, kl = (np.full(self.envs_per_worker, part[name]) for name in ("version", "kl"))
         return assembled(self.env_spec, arrays, [(0, part)], version, kl, w)
@@ -488,14 +488,11 @@ class ClusterEnv(Normalizing, VectorEnv):
         if "moments" in part and not self.frozen:
             self._obs.merge(*part["moments"])
 
-    def _normalize_rewards(self, arrays: dict[Any, NDArray[Any]], ids: NDArray[Any]) -> None:
-        """Normalizes the rewards of a rollout of these environments, and takes them into the statistics afterwards."""
-        if self._return is None:
-            return
-        reward, *others = (arrays["step", name] for name in ("reward", "terminated", "truncated", "valid"))
-        with self.hold_statistics():
-            for t, (terminated, truncated, valid) in enumerate(zip(*others, strict=True)):
-                reward[t] = self._normal_reward(reward[t], terminated, truncated, ids, valid)
+    def _normalize_rewards_of(self, arrays: dict[Any, NDArray[Any]], ids: NDArray[Any]) -> None:
+        """Normalizes the rewards of a rollout of these environments."""
+        if self._return is not None:
+            self._normalize_rewards(*(arrays["step", name] for name in ("reward", "terminated", "truncated", "valid")),
+                                    ids)
 
     def _policy_saw(self, obs: NDArray[Any]) -> NDArray[Any]:
         """Returns a part of what a worker observed as its policy saw it in this call."""
@@ -529,7 +526,7 @@ class ClusterEnv(Normalizing, VectorEnv):
         obs = [np.concatenate(each) for each in zip(*(part["obs"] for part in parts), strict=True)]
         info = joined_infos([part["info"] for part in parts], self.envs_per_worker)
         if self._obs is not None:
-            self._take(self._obs, obs[0])
+            self._take(obs[0])
             obs = [self._normal(obs[0])]
             self._normalize_finals(info)
         return self.env_spec.pack(obs), info

@@ -196,17 +196,16 @@ def test_normalized_rollouts_are_merged_in_the_order_of_workers(cluster, mode):
         rollout = out = env.rollout(20, out=out)
         assert rollout.obs.dtype == np.float32 and same(rollout.obs[1:], rollout.next_obs[:-1])
         std, rows, finals = np.sqrt(wanted.var + 1e-8), [], 0
-        with rewards.hold_statistics():
-            for t in range(20):
-                assert same(rollout.obs[t], ((seen - wanted.mean) / std).astype(np.float32))
-                assert same(rollout.params[t], chooser(rollout.obs[t])["params"])
-                seen, *_, info = raw.step(rollout.action[t])
-                rows.append(seen)
-                assert same(rollout.reward[t], rewards.step(rollout.action[t])[1])
-                for row in np.flatnonzero(info.get("_final_obs", ())):
-                    last = ((info["final_obs"][row] - wanted.mean) / std).astype(np.float32)
-                    assert same(rollout.final_obs[finals], last) and rollout.final_env[finals] == row
-                    finals += 1
+        for t in range(20):
+            assert same(rollout.obs[t], ((seen - wanted.mean) / std).astype(np.float32))
+            assert same(rollout.params[t], chooser(rollout.obs[t])["params"])
+            seen, *_, info = raw.step(rollout.action[t])
+            rows.append(seen)
+            assert same(rollout.reward[t], rewards.step(rollout.action[t])[1])
+            for row in np.flatnonzero(info.get("_final_obs", ())):
+                last = ((info["final_obs"][row] - wanted.mean) / std).astype(np.float32)
+                assert same(rollout.final_obs[finals], last) and rollout.final_env[finals] == row
+                finals += 1
         everything = np.stack(rows)
         for w in range(3):
             wanted.update(np.ascontiguousarray(everything[:, 2 * w:2 * w + 2]).reshape(-1, 3))

@@ -71,15 +71,12 @@ class Normal:
 
     def scale(self, ids, rows, mode):
         """Returns the rewards of a batch, given the rows that its environments should have."""
-        return self.scale_all(ids, [rows], mode)[0]
-
-    def scale_all(self, ids, steps, mode, held=False):
-        """Returns the rewards of several batches that are taken into the statistics together, maybe afterwards."""
-        rewards = np.array([[reward for _, reward, *_ in rows] for rows in steps], float)
-        new = np.concatenate([self.returns_after(ids, rows, own, mode)
-                              for rows, own in zip(steps, rewards, strict=True)])
-        before = self.var
-        if len(new):
+        rewards = np.array([reward for _, reward, *_ in rows], float)
+        moved = [k for k, row in enumerate(rows) if row[5] == STEP]
+        for k in moved:
+            self.returns[ids[k]] = self.returns[ids[k]] * 0.99 * (not rows[k][2]) + rewards[k]
+        if moved:
+            new = self.returns[[ids[k] for k in moved]]
             # one after the other: NumPy adds eight numbers in another order
             mean = np.add.accumulate(new)[-1] / len(new)
             var = np.add.accumulate((new - mean) ** 2)[-1] / len(new)
@@ -88,17 +85,9 @@ class Normal:
             self.var = (self.var * self.count + var * len(new)
                         + apart**2 * (self.count * len(new) / total)) / total
             self.count = total
-        return rewards / np.sqrt((before if held else self.var) + 1e-8)
-
-    def returns_after(self, ids, rows, rewards, mode):
-        """Returns the discounted sums of those that a step has moved."""
-        moved = [k for k, row in enumerate(rows) if row[5] == STEP]
-        for k in moved:
-            self.returns[ids[k]] = self.returns[ids[k]] * 0.99 * (not rows[k][2]) + rewards[k]
-        new = self.returns[[ids[k] for k in moved]]
         if mode == "SameStep":
             self.returns[[i for i, row in zip(ids, rows, strict=True) if row[2] or row[3]]] = 0
-        return new
+        return rewards / np.sqrt(self.var + 1e-8)
 
 
 class Pools(RuleBasedStateMachine):
@@ -432,7 +421,7 @@ class Pools(RuleBasedStateMachine):
                     want_steps.setdefault(i, t)
         rewards = [[row[1] for row in rows] for rows in wanted]
         if self.normal:
-            rewards = self.normal.scale_all(range(n), wanted, self.mode, held=True).tolist()
+            rewards = [self.normal.scale(range(n), rows, self.mode).tolist() for rows in wanted]
         assert rollout.reward.tolist() == rewards
         assert steps == want_steps and failed.keys() == want_steps.keys()
 
