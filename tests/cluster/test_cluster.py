@@ -198,7 +198,8 @@ def test_normalized_rollouts_are_merged_in_the_order_of_workers(cluster, mode):
         std, rows, finals = np.sqrt(wanted.var + 1e-8), [], 0
         for t in range(20):
             assert same(rollout.obs[t], ((seen - wanted.mean) / std).astype(np.float32))
-            assert same(rollout.params[t], chooser(rollout.obs[t])["params"])
+            # two rows at a time are rounded as those of a worker, or almost
+            np.testing.assert_allclose(rollout.params[t], chooser(rollout.obs[t])["params"], 1e-4, 1e-7)
             seen, *_, info = raw.step(rollout.action[t])
             rows.append(seen)
             assert same(rollout.reward[t], rewards.step(rollout.action[t])[1])
@@ -215,7 +216,7 @@ def test_normalized_rollouts_are_merged_in_the_order_of_workers(cluster, mode):
     # a step by the policy continues from there
     obs, *_, info = env.step()
     seen = ((seen - wanted.mean) / np.sqrt(wanted.var + 1e-8)).astype(np.float32)
-    assert same(info["params"], chooser(seen)["params"])
+    np.testing.assert_allclose(info["params"], chooser(seen)["params"], 1e-4, 1e-7)
     # a worker that is lost continues from what its environments showed
     kill(env, 0)
     before = env._topology.records[0].seen[0].copy()
