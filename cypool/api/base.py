@@ -251,8 +251,8 @@ class VectorAPI:
         Args:
             num_steps: T.
             frames: "stacked": `RolloutBuffers`, which `rollout(actions, out=buffers)` fills, or, with Gymnasium's API,
-                `step(actions, out=buffers[t])` after you have written `obs[0]`. "once": `FrameBuffers` for observations alone, which have each frame of
-                a stack once; you add the results of steps to them.
+                `step(actions, out=buffers[t])` after you have written `obs[0]`. "once": `FrameBuffers` for observations
+                alone, which have each frame of a stack once; you add the results of steps to them.
 
         Raises:
             TypeError, ValueError: `num_steps` is no positive int, `frames` is something else, or the pool is
@@ -295,9 +295,9 @@ class VectorAPI:
 
         Returns:
             `RolloutBuffers` with T steps; with `observe` fewer observations. `obs[t]` is the observation from which
-            `action[t]` was chosen; the one after the last step is `last_obs`. Of an environment that ends its episode in a pool with SameStep autoreset, `info["final_obs"]`
-            and `info["final_info"]` have the last observation and info, where `terminated` or `truncated` is True, if
-            all observations are kept.
+            `action[t]` was chosen; the one after the last step is `last_obs`. Of an environment that ends its episode
+            in a pool with SameStep autoreset, `info["final_obs"]` and `info["final_info"]` have the last observation
+            and info, where `terminated` or `truncated` is True, if all observations are kept.
 
         Raises:
             TypeError, ValueError: Wrong arguments; nothing was stepped.

@@ -136,7 +136,7 @@ class Normalizing:
 
     @contextmanager
     def hold_statistics(self) -> Iterator[None]:
-        """Leaves statistics of observations as they are in the body of `with`; takes in all of them at its end, at once.
+        """Leaves the statistics of observations as they are in the body of `with`; takes all in at its end, at once.
 
         Those of rewards, which no policy sees, go on as always.
         """
@@ -196,10 +196,10 @@ class NormalizedPool(Normalizing, GymnasiumPool):
     and with resets of some environments, too: returns are kept by environment, and rows of a reset count for none.
     Results are equal up to rounding: statistics here are in double precision.
 
-    `step`, `recv` and `reset` take each batch into the statistics, then normalize it. So does `rollout` with the rewards
-    of each step. Its observations, and those that its policy sees, it normalizes by the statistics from before it, and
-    takes them in at its end, in the order of steps and environments: a loop of `step` within `hold_statistics()` has
-    the same bits. With `observe` it takes in those that it keeps.
+    `step`, `recv` and `reset` take each batch into the statistics, then normalize it, and so does `rollout` with the
+    rewards of each step. Its observations, which its policy sees, too, it normalizes by the statistics from before it,
+    and takes them in at its end, in the order of steps and environments: a loop of `step` within `hold_statistics()`
+    has the same bits. With `observe` it takes in those that it keeps.
 
     Normalized observations are float32, `final_obs` included. `info["episode"]` has returns that are not normalized.
 

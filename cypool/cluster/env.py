@@ -29,7 +29,7 @@ from cypool.cluster.streams import Call, Streams, Submit
 from cypool.cluster.sync import Always, Sync
 from cypool.cluster.topology import Topology
 from cypool.cluster.weights import WeightSync
-from cypool.cluster.worker import Lost
+from cypool.cluster.worker import FLAGS, Lost
 from cypool.errors import ClosedError
 from cypool.registration.registry import is_gymnasium_id
 from cypool.spec import Discrete, EnvSpec
@@ -298,7 +298,7 @@ class ClusterEnv(Normalizing, VectorEnv):
         reward, terminated, truncated, valid = (np.concatenate([part[name] for part in parts])
                                                 for name in ("reward", "terminated", "truncated", "valid"))
         if self._return is not None:
-            reward = self._normal_reward(reward, terminated, truncated, np.arange(self.num_envs), valid)
+            reward = self._normal_reward(reward, terminated, truncated, np.arange(self.num_envs, dtype=np.int32), valid)
         obs, info = self._joined(parts)
         return obs, reward, terminated, truncated, info
 
@@ -347,7 +347,7 @@ class ClusterEnv(Normalizing, VectorEnv):
         self._statistics.counts["steps"] += num_steps * self.num_envs
         for _, part in ends:
             self._merge(part)
-        self._normalize_rewards_of(buffers, np.arange(self.num_envs))
+        self._normalize_rewards_of(buffers, slice(None))
         return assembled(self.env_spec, buffers, ends, versions, kls)
 
     def stream(self, num_steps: int, in_flight: int = 2, timeout: float | None = None) -> Iterator[Rollout]:
@@ -478,7 +478,7 @@ class ClusterEnv(Normalizing, VectorEnv):
         if self._return is not None:
             # what comes from the object store is read-only
             arrays["step", "reward"] = arrays["step", "reward"].copy()
-        self._normalize_rewards_of(arrays, np.arange(self.num_envs)[self._rows(w)])
+        self._normalize_rewards_of(arrays, self._rows(w))
         self._statistics.counts["steps"] += num_steps * self.envs_per_worker
         version, kl = (np.full(self.envs_per_worker, part[name]) for name in ("version", "kl"))
         return assembled(self.env_spec, arrays, [(0, part)], version, kl, w)
@@ -488,11 +488,12 @@ class ClusterEnv(Normalizing, VectorEnv):
         if "moments" in part and not self.frozen:
             self._obs.merge(*part["moments"])
 
-    def _normalize_rewards_of(self, arrays: dict[Any, NDArray[Any]], ids: NDArray[Any]) -> None:
-        """Normalizes the rewards of a rollout of these environments."""
+    def _normalize_rewards_of(self, arrays: dict[Any, NDArray[Any]], rows: slice) -> None:
+        """Normalizes the rewards of a rollout of these rows."""
         if self._return is not None:
-            self._normalize_rewards(*(arrays["step", name] for name in ("reward", "terminated", "truncated", "valid")),
-                                    ids)
+            reward, terminated, truncated, valid = (arrays["step", name] for name in FLAGS)
+            self._normalize_rewards(reward, terminated, truncated, valid,
+                                    np.arange(self.num_envs, dtype=np.int32)[rows])
 
     def _policy_saw(self, obs: NDArray[Any]) -> NDArray[Any]:
         """Returns a part of what a worker observed as its policy saw it in this call."""

@@ -180,8 +180,8 @@ class Worker:
         drawn = arrays["step", "raw_action"]
         arrays["step", "log_prob"] = policy.distribution.logp(flat, drawn.reshape(-1, *drawn.shape[2:])).astype(
             np.float32).reshape(num_steps, -1)
-        answer = {"arrays": arrays, "final": _stacked(finals), "episodes": _listed(episodes),
-                  "version": self._version, "kl": kl}
+        answer: dict[str, Any] = {"arrays": arrays, "final": _stacked(finals), "episodes": _listed(episodes),
+                                  "version": self._version, "kl": kl}
         if scale is not None:
             # one array, as others are not normalized
             (raw,) = obs

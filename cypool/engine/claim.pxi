@@ -49,8 +49,7 @@ cdef enum Task:                  # the work on the environments of a batch
 
 cdef struct RolloutStep:         # where a claim is in a rollout; zero in other batches
     uint32_t step                # the one in work
-    int32_t obs_shift            # from a row to that of its observation: unobserved steps have no such row, and a
-                                 # rollout begins with the observations before its first step
+    int32_t obs_shift            # from a row to that of its observation: the first rows are from before step 0
     bint unobserved              # the observation of this step is not wanted
     uint32_t num_observed        # environments of the claim that were observed before the first step
     bint one_by_one              # one of them failed to: each is observed just before it makes its first step

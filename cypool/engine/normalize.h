@@ -3,24 +3,20 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace cypool {
 
-// Calls `run` with a number of the type that NumPy names so; whether there is such a type.
-template <typename Run>
-bool with_type(char kind, size_t size, Run run) {
-    if (kind == 'f' && size == 4) run(float{});
-    else if (kind == 'f' && size == 8) run(double{});
-    else if ((kind == 'u' || kind == 'b') && size == 1) run(uint8_t{});
-    else if (kind == 'u' && size == 2) run(uint16_t{});
-    else if (kind == 'u' && size == 4) run(uint32_t{});
-    else if (kind == 'u' && size == 8) run(uint64_t{});
-    else if (kind == 'i' && size == 1) run(int8_t{});
-    else if (kind == 'i' && size == 2) run(int16_t{});
-    else if (kind == 'i' && size == 4) run(int32_t{});
-    else if (kind == 'i' && size == 8) run(int64_t{});
-    else return false;
-    return true;
+template <typename T> constexpr char KIND = std::is_floating_point_v<T> ? 'f' : std::is_signed_v<T> ? 'i' : 'u';
+
+// Calls `run` with a number of that one of the types which NumPy names so; whether there is such a type.
+template <typename... Types, typename Run> bool with_one_of(char kind, size_t size, Run run) {
+    return ((kind == KIND<Types> && size == sizeof(Types) && (run(Types{}), true)) || ...);
+}
+
+template <typename Run> bool with_type(char kind, size_t size, Run run) {
+    return with_one_of<float, double, uint8_t, uint16_t, uint32_t, uint64_t, int8_t, int16_t, int32_t, int64_t>(
+        kind == 'b' ? 'u' : kind, size, run);
 }
 
 // (x - mean) / std of `rows` rows of `count` numbers; whether there is such a type.
@@ -30,8 +26,7 @@ inline bool normalize(char kind, size_t size, const void* data, size_t rows, siz
         const auto* x = static_cast<const decltype(zero)*>(data);
         for (size_t row = 0; row < rows; ++row)
             for (size_t k = 0; k < count; ++k)
-                out[row * count + k] =
-                    static_cast<float>((static_cast<double>(x[row * count + k]) - mean[k]) / std[k]);
+                out[row * count + k] = static_cast<float>((static_cast<double>(x[row * count + k]) - mean[k]) / std[k]);
     });
 }
 

@@ -217,7 +217,7 @@ class ReplayBuffer(Observer):
         """
         spec = self.env.env_spec
         if isinstance(self.env, NormalizedPool):
-            raise ValueError("add: expected a pool that does not normalize, as steps are stored that are not normalized")
+            raise ValueError("add: expected a pool that does not normalize, as what is stored is not normalized")
         if spec.agents:
             raise ValueError(f"add: expected an environment with one agent, got {spec.id}")
         ids = ids_of(env_id)

@@ -184,7 +184,8 @@ def test_normalized_steps_are_those_of_one_pool(cluster, mode):
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
 def test_normalized_rollouts_are_merged_in_the_order_of_workers(cluster, mode):
     options = {"autoreset_mode": mode, "max_episode_steps": 9}
-    chooser = MLPPolicy(cypool.spec.EnvSpec(cypool.spec.Array((3,), np.float32), cypool.make_spec("Pendulum-v1").action))
+    spec = cypool.make_spec("Pendulum-v1")
+    chooser = MLPPolicy(spec)
     env = cluster("Pendulum-v1", 3, 2, policy=chooser, **options, **BOTH)
     raw, rewards = (cypool.make("Pendulum-v1", num_envs=NUM, seed=7, normalize_reward=normal, **options)
                     for normal in (False, True))
@@ -265,7 +266,8 @@ def test_threshold_0_is_always_and_infinity_is_never(cluster, id, threshold, bas
         aps = cluster(id, policy=policy(id), sync=APS(threshold, where))
         for got, want, version in zip(history(aps), wanted, versions, strict=True):
             assert (got.version == version).all() and (want.version == version).all()
-            for name in ("obs", "action", "params", "log_prob", "reward", "terminated", "truncated", "valid", "last_obs"):
+            for name in ("obs", "last_obs", "action", "params", "log_prob", "reward", "terminated", "truncated",
+                         "valid"):
                 assert same(getattr(got, name), getattr(want, name)), name
         assert aps.stats()["syncs"] == plain.stats()["syncs"] == 2 * max(versions)
         assert aps.stats()["lag"] == plain.stats()["lag"]

@@ -261,7 +261,8 @@ def test_results_do_not_depend_on_how_steps_are_asked_for():
     assert (np.concatenate([first.valid, second.valid]) == want.valid).all()
     for t in range(80):
         part = single[0].step(single[1], None)
-        assert (part["chosen"]["action"] == want.action[t]).all() and (part["chosen"]["log_prob"] == want.log_prob[t]).all()
+        assert (part["chosen"]["action"] == want.action[t]).all()
+        assert (part["chosen"]["log_prob"] == want.log_prob[t]).all()
         assert (part["reward"] == want.reward[t]).all() and part["version"] == 0
 
 

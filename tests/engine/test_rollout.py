@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode
 from comparing import assert_same
+from gymnasium.vector import AutoresetMode
 from pool_arguments import THREADS
 from receiving import started
 from waiting import LIMIT

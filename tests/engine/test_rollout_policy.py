@@ -161,7 +161,7 @@ def test_policy_sees_infos(policies, num_threads):
             wanted[i] = (wanted[i] + np.argmax(np.roll(info["action_mask"][i], -wanted[i]))) % 6
         obs, reward, _, _, info = twin.step(wanted)
         elapsed = info["elapsed_step"]
-        assert_same(rollout.action[t], wanted), assert_same(rollout.next_obs[t], obs), assert_same(rollout.reward[t], reward)
+        assert_same((rollout.action[t], rollout.next_obs[t], rollout.reward[t]), (wanted, obs, reward))
 
 
 def test_policy_with_dicts(policies):
