@@ -138,7 +138,7 @@ class Normalizing:
     def hold_statistics(self) -> Iterator[None]:
         """Leaves the statistics of observations as they are in the body of `with`; takes all in at its end, at once.
 
-        Those of rewards, which no policy sees, go on as always.
+        Rewards, which no policy sees, are taken in as always.
         """
         if self._held is not None:
             yield
