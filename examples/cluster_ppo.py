@@ -39,14 +39,15 @@ def advantages(rollout, values, args):
 
 
 def update(actor, critic, optimizer, rollout, args):
-    obs = torch.from_numpy(np.concatenate([rollout.obs, rollout.next_obs[None]]))
+    obs = torch.from_numpy(np.concatenate([rollout.obs, rollout.last_obs[None]]))
     with torch.no_grad():
         values = critic(obs)[..., 0].numpy()
     found = advantages(rollout, values, args)
     # steps that began an episode are no transitions
     rows = rollout.valid
     flat = [torch.from_numpy(np.asarray(each[rows])) for each in (
-        rollout.obs, rollout.action, rollout.logp, found.astype(np.float32), (found + values[:-1]).astype(np.float32))]
+        rollout.obs, rollout.action, rollout.log_prob, found.astype(np.float32),
+        (found + values[:-1]).astype(np.float32))]
     flat[3] = (flat[3] - flat[3].mean()) / (flat[3].std() + 1e-8)
     for _ in range(args.epochs):
         for picked in torch.randperm(len(flat[0])).split(args.minibatch):

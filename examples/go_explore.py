@@ -84,7 +84,7 @@ def main():
                 archive[cell] = [row, scores[i], 0]
 
     first = env.rollout(np.zeros((1, args.num_envs), np.int64))
-    keep([0], cells_of(first.obs[0])[:1], np.zeros(args.num_envs))
+    keep([0], cells_of(first.last_obs)[:1], np.zeros(args.num_envs))
     actions = np.zeros(args.num_envs, np.int64)
     while time.perf_counter() - begun < 60 * args.minutes:
         cells = list(archive)
@@ -108,7 +108,7 @@ def main():
             alive, dead = np.flatnonzero(~ended), np.flatnonzero(ended)
             if len(alive) == 0:
                 break
-            seen = cells_of(played.obs[-1])
+            seen = cells_of(played.last_obs)
             keep(alive.tolist(), [seen[i] for i in alive], scores)
             if len(dead):
                 # they continue from where others are

@@ -91,11 +91,9 @@ class Network(nn.Module):
             x = self.activation(layer(x))
         return self.layers[-1](x)
 
-    def for_engine(self, mean, std):
-        """Returns weights and biases for observations that are not normalized."""
-        weights = [layer.weight.detach().numpy() for layer in self.layers]
-        biases = [layer.bias.detach().numpy() for layer in self.layers]
-        return [weights[0] / std, *weights[1:]], [biases[0] - weights[0] @ (mean / std), *biases[1:]]
+    def for_engine(self):
+        """Returns weights and biases."""
+        return [layer.weight for layer in self.layers], [layer.bias for layer in self.layers]
 
 
 def policy_for(spec, inputs, activation):
@@ -118,28 +116,10 @@ def judge(policy, obs, actions):
     return logs.sum(-1), (policy.log_std + 0.5 + constant).sum()
 
 
-def for_engine(policy, value, mean, std):
+def for_engine(policy, value):
     """Returns arguments of `cypool.MLP`, and of its `update`."""
-    log_std = {} if policy.log_std is None else {"log_std": policy.log_std.detach().numpy()}
-    weights, biases = policy.for_engine(mean, std)
-    return {"weights": weights, "biases": biases, "value": value.for_engine(mean, std), **log_std}
-
-
-class Statistics:
-    """Mean and standard deviation of all that was seen."""
-
-    def __init__(self, shape=()):
-        self.count, self.mean, self.variance = 1e-4, np.zeros(shape), np.ones(shape)
-
-    def update(self, values):
-        total, delta = self.count + len(values), values.mean(0) - self.mean
-        self.variance = (self.variance * self.count + values.var(0) * len(values)
-                         + delta**2 * self.count * len(values) / total) / total
-        self.mean, self.count = self.mean + delta * len(values) / total, total
-
-    @property
-    def std(self):
-        return np.sqrt(self.variance + 1e-8)
+    weights, biases = policy.for_engine()
+    return {"weights": weights, "biases": biases, "value": value.for_engine(), "log_std": policy.log_std}
 
 
 class Novelty:
@@ -159,37 +139,21 @@ class Novelty:
 
 
 class Collector:
-    """Makes rollouts, into memory that holds the observation before the first step, too."""
+    """Makes rollouts, and keeps the returns of the last episodes."""
 
     def __init__(self, args, seed):
-        self.env = cypool.make(args.env_id, num_envs=args.num_envs, seed=seed, num_threads=1, **args.env_options)
-        spec = self.env.env_spec
-        # rollouts take turns with two memories: one is filled, torch reads the other one
-        shapes = [(args.num_steps + 1, args.num_envs, *spec.observation.shape)] * 2
-        self.obs = [np.zeros(shape, spec.observation.dtype) for shape in shapes]
-        self.last, _ = self.env.reset()
-        self.was_over = np.zeros(args.num_envs, bool)
-        self.returns, self.episodes = np.zeros(args.num_envs), deque(maxlen=20)
-        self.num_steps = args.num_steps
+        self.env = cypool.make(args.env_id, num_envs=args.num_envs, seed=seed, num_threads=1, episode_statistics=True,
+                               normalize_obs=args.normalize, normalize_reward=args.normalize, **args.env_options)
+        if args.normalize:
+            self.env.gamma = args.gamma
+        self.env.reset()
+        self.episodes, self.num_steps = deque(maxlen=20), args.num_steps
 
     def collect(self, mlp):
-        """Returns a rollout, its observations with the first one, and which steps are of an episode."""
-        self.obs.reverse()
-        obs = self.obs[0]
-        obs[0] = self.last
-        out = self.env.rollout_buffers(self.num_steps)
-        out.obs = obs[1:]
-        rollout = self.env.rollout(self.num_steps, out, policy=mlp)
-        self.last = obs[-1]
-        over = rollout.terminated | rollout.truncated
-        # the step after an end brings the first observation of the next episode
-        real = ~np.concatenate([self.was_over[None], over[:-1]])
-        self.was_over = over[-1]
-        for reward, ended in zip(rollout.reward, over, strict=True):
-            self.returns += reward
-            self.episodes.extend(self.returns[ended].tolist())
-            self.returns[ended] = 0
-        return rollout, obs, real
+        rollout = self.env.rollout(self.num_steps, policy=mlp)
+        if "episode" in rollout.info:
+            self.episodes.extend(rollout.info["episode"]["r"][rollout.info["_episode"]].tolist())
+        return rollout
 
 
 def advantages_of(args, rollout, rewards, following):
@@ -233,50 +197,34 @@ def learn(args, seed):
     value = Network(inputs, 1, args.value_std, args.activation)
     parameters = [*policy.parameters(), *value.parameters()]
     optimizer = torch.optim.Adam(parameters, lr=args.learning_rate, eps=1e-5, fused=True)
-    seen, discounted, novelty = Statistics(inputs), Statistics(), Novelty()
-    going = np.zeros(args.num_envs)
-    mean, std = np.zeros(inputs), np.ones(inputs)
-    mlp = cypool.MLP(spec, **for_engine(policy, value, mean, std), activation=args.activation, output=output, seed=seed)
+    novelty = Novelty()
+    mlp = cypool.MLP(spec, **for_engine(policy, value), activation=args.activation, output=output, seed=seed)
     rollout_size = args.num_steps * args.num_envs
     num_updates = args.total_timesteps // rollout_size
     with ThreadPoolExecutor(1) as thread, collector.env:
         future = thread.submit(collector.collect, mlp)
         for k in range(num_updates):
-            rollout, obs, real = future.result()
+            rollout = future.result()
             episodes = list(collector.episodes)
-            used = mean, std
-            following = mlp.values(obs[-1])
+            following = mlp.values(rollout.last_obs)
             # the next rollout, by the policy that there is: it is made while this one is learnt from
             if k + 1 < num_updates:
-                mlp.update(**for_engine(policy, value, mean, std))
+                mlp.update(**for_engine(policy, value))
                 future = thread.submit(collector.collect, mlp)
             yield ((k + 1) * rollout_size, time.perf_counter() - began, time.process_time() - cpu,
                    np.mean(episodes) if episodes else float("nan"))
-            rewards = rollout.reward
-            flat = obs[:-1].reshape(rollout_size, inputs)
-            if args.normalize:
-                over = rollout.terminated | rollout.truncated
-                sums = []
-                for reward, ended in zip(rewards, over, strict=True):
-                    going = going * args.gamma + reward
-                    sums.append(going)
-                    going = going * ~ended
-                discounted.update(np.concatenate(sums))
-                rewards = np.clip(rewards / discounted.std, -10, 10)
-                seen.update(flat)
+            rewards = np.clip(rollout.reward, -10, 10) if args.normalize else rollout.reward
             if args.novelty:
-                rewards = rewards + args.novelty * novelty.bonus(obs[1:])
+                rewards = rewards + args.novelty * novelty.bonus(rollout.next_obs)
             advantages = advantages_of(args, rollout, rewards.astype(np.float32), following)
-            inputs_of = (flat - used[0]) / used[1] if args.normalize else flat
-            chosen = torch.from_numpy(real.reshape(-1))
+            # steps that begin an episode are no transitions
+            chosen = torch.from_numpy(rollout.valid.reshape(-1))
+            obs = rollout.obs.astype(np.float32).reshape(*rollout.reward.shape, inputs)
             actions = rollout.action if policy.log_std is None else rollout.raw_action
-            batch = [torch.from_numpy(np.ascontiguousarray(part).reshape(rollout_size, *part.shape[2:]))[chosen]
-                     for part in (inputs_of.astype(np.float32).reshape(obs[:-1].shape[:2] + (inputs,)), actions,
-                                  rollout.log_prob, advantages, advantages + rollout.value)]
+            batch = [torch.from_numpy(part.reshape(rollout_size, *part.shape[2:]))[chosen]
+                     for part in (obs, actions, rollout.log_prob, advantages, advantages + rollout.value)]
             optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - k / num_updates)
             update(args, optimizer, parameters, policy, value, batch)
-            if args.normalize:
-                mean, std = seen.mean, seen.std
 
 
 def warm_up():

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from cypool.engine.engine import Pool
     from cypool.spec import EnvSpec
-    from cypool.util.typing import Batch, Bools, EnvIds, Seed
+    from cypool.util.typing import Batch, Bools, EnvIds, Floats, Seed
 
 # arguments of `make` that a state does not depend on, but the steps that follow do
 OF_A_RUN = ("env_type", "autoreset_mode", "max_episode_steps", "normalize_obs", "normalize_reward")
@@ -78,7 +78,8 @@ class VectorAPI:
         self._read: Any = reader_of(spec, pool.num_envs)
         self._read_rollout = reader_of_rollouts(spec, pool.num_envs)
         self._has_absent_agents = spec.has_absent_agents
-        self._env_spec = spec
+        # of the engine's batches, which an API may change
+        self._env_spec = self._batch_spec = spec
         self.num_envs = pool.num_envs
         self.batch_size = pool.batch_size
         self.is_async = pool.is_async
@@ -272,8 +273,8 @@ class VectorAPI:
         Args:
             num_steps: T.
             frames: "stacked": `RolloutBuffers`, which `rollout(actions, out=buffers)` fills, or, with Gymnasium's API,
-                `step(actions, out=buffers[t])`. "once": `FrameBuffers` for observations alone, which have each frame of
-                a stack once; you add the results of steps to them.
+                `step(actions, out=buffers[t])` after you have written `obs[0]`. "once": `FrameBuffers` for observations
+                alone, which have each frame of a stack once; you add the results of steps to them.
 
         Raises:
             TypeError, ValueError: `num_steps` is no positive int, `frames` is something else, or the pool is
@@ -307,17 +308,18 @@ class VectorAPI:
             actions: Shape (T, num_envs, *action shape), the steps first, or a dict of such arrays where actions are
                 dicts. With a policy: T, an int.
             out: Buffers that `rollout_buffers(T)`, or an earlier rollout, returned: they are written to and returned.
-            observe: Which observations, and infos of the environment, are kept: "all"; "last", that of step T - 1; or
-                an int k, those of the steps k - 1, 2 k - 1, ..., and T - 1.
+            observe: Which observations are kept, and infos of the environment, which are of `next_obs`: "all"; "last",
+                that before step 0 and that after the last one; or an int k, those before the steps 0, k, 2 k, ..., and
+                that after the last one.
             policy: Chooses the actions: a function in C, a `cypool.Policy` such as `cypool.MLP`, or a Python function;
                 see docs/how_to/policies.md. It is not asked about an environment that stays where it is.
             timeout: Seconds to wait at most; by default without limit.
 
         Returns:
-            `RolloutBuffers` with T steps; with `observe` fewer observations. `obs[t]` is the observation after
-            `actions[t]`. Of an environment that ends its episode in a pool with SameStep autoreset, `info["final_obs"]`
-            and `info["final_info"]` have the last observation and info, where `terminated` or `truncated` is True, if
-            all observations are kept.
+            `RolloutBuffers` with T steps; with `observe` fewer observations. `obs[t]` is the observation from which
+            `action[t]` was chosen; the one after the last step is `last_obs`. Of an environment that ends its episode
+            in a pool with SameStep autoreset, `info["final_obs"]` and `info["final_info"]` have the last observation
+            and info, where `terminated` or `truncated` is True, if all observations are kept.
 
         Raises:
             TypeError, ValueError: Wrong arguments; nothing was stepped.
@@ -336,6 +338,14 @@ class VectorAPI:
             self._keep(error.batch)
             raise
         self._keep(made)
+        return made
+
+    def _normal_for_policy(self) -> tuple[EnvSpec, Floats, Floats, NDArray[np.float32]] | None:
+        """Returns what the policy of a rollout sees in the place of the observation, as `Pool.rollout` takes it."""
+        return None
+
+    def _of_rollout(self, made: RolloutBuffers, out: RolloutBuffers | None) -> RolloutBuffers:
+        """Returns a rollout of the engine's batches as the user gets it: in `out`, if given."""
         return made
 
     def _keep(self, last: Batch | RolloutBuffers) -> None:

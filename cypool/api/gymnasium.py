@@ -358,7 +358,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         if self._last is None:
             raise RuntimeError("state: expected a batch that was received, got none: call reset() first")
         if isinstance(self._last, RolloutBuffers):
-            obs = self._env_spec.pack([part[-1] for part in self._env_spec.unpack(self._last.obs)])
+            obs = self._last.last_obs
             info = {name: self._last.info[name][-1] for name in self._env_spec.info}
         else:
             obs, *_, info = self._last

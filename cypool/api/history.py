@@ -515,7 +515,9 @@ def _sums(batch: Batch, with_obs: bool) -> NDArray[np.uint32]:
     obs, reward, terminated, truncated, _ = batch
     parts = [reward, terminated, truncated]
     if with_obs:
-        parts += obs.values() if isinstance(obs, dict) else obs if isinstance(obs, tuple) else [obs]
+        seen = obs.values() if isinstance(obs, dict) else obs if isinstance(obs, tuple) else [obs]
+        # those of a rollout have in front the observations before its first step
+        parts += [part[len(part) - len(reward):] for part in seen]
     total = np.zeros(len(reward), np.uint64)
     for k, part in enumerate(parts):
         size = part.nbytes // len(reward)

@@ -1,9 +1,11 @@
 """The Gymnasium API with observations or rewards normalized, by statistics that are kept as it goes."""
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
@@ -11,8 +13,10 @@ from numpy.typing import NDArray
 
 from cypool.api.env_ids import ids_of
 from cypool.api.gymnasium import GymnasiumPool
+from cypool.api.rollouts import RolloutBuffers
+from cypool.engine.engine import moments_of, normalized
 from cypool.spec import Array
-from cypool.util.arguments import check_bool, check_float, shown
+from cypool.util.arguments import check_array, check_bool, check_float, shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -41,9 +45,11 @@ class Moments:
 
     def update(self, rows: NDArray[Any]) -> None:
         """Takes rows in: shape (k, *shape)."""
-        if not len(rows):
-            return
-        mean, var, count = rows.mean(0, np.float64), rows.var(0, np.float64), len(rows)
+        if len(rows):
+            self.merge(*moments_of(np.ascontiguousarray(rows)), len(rows))
+
+    def merge(self, mean: NDArray[np.float64], var: NDArray[np.float64], count: float) -> None:
+        """Takes in the mean and variance of this number of rows: exactly, but for rounding."""
         total = self.count + count
         apart = mean - self.mean
         self.mean = self.mean + apart * (count / total)
@@ -53,7 +59,7 @@ class Moments:
 
 def _checked(given: Any, shape: tuple[int, ...]) -> Any:
     """Returns mean, variance and count of statistics, as numbers that rows can be normalized with."""
-    mean, var = np.array(given["mean"], np.float64), np.array(given["var"], np.float64)
+    mean, var = (np.array(given[name], np.float64, order="C") for name in ("mean", "var"))
     if mean.shape != shape or var.shape != shape:
         raise ValueError(f"expected mean and var of shape {shape}, got {mean.shape} and {var.shape}")
     if not (np.isfinite(mean).all() and np.isfinite(var).all() and (var >= 0).all()):
@@ -61,19 +67,8 @@ def _checked(given: Any, shape: tuple[int, ...]) -> Any:
     return mean, var, check_float("count", given["count"], 1e-9, 1e300)
 
 
-class NormalizedPool(GymnasiumPool):
-    """A `GymnasiumPool` with observations of mean 0 and variance 1, or rewards whose discounted sum has variance 1.
-
-    As Gymnasium's vector wrappers NormalizeObservation and NormalizeReward, in any autoreset mode, and asynchronously
-    and with resets of some environments, too: returns are kept by environment, and rows of a reset count for none.
-    Results are equal up to rounding: statistics here are in double precision.
-
-    Normalized observations are float32, `final_obs` included. `info["episode"]` has returns that are not normalized.
-
-    Args:
-        pool, spec, autoreset_mode: As for `GymnasiumPool`.
-        obs: Whether observations are normalized; they have to be an array.
-        reward: Whether rewards are.
+class Normalizing:
+    """Statistics of observations and rewards, and how these are normalized.
 
     Attributes:
         gamma: The discount of the sum of rewards, 0.99; may be assigned.
@@ -81,24 +76,30 @@ class NormalizedPool(GymnasiumPool):
         frozen: Whether statistics stay as they are, as in an evaluation; False, may be assigned.
     """
 
-    fills_out = False
+    gamma, epsilon, frozen = 0.99, 1e-8, False
+    # None where nothing is normalized; methods that use them are not called then
+    _obs: Any = None
+    _return: Any = None
+    # observations that `hold_statistics` holds back; None: it holds none
+    _held: list[NDArray[Any]] | None = None
+    _same_step: bool
 
-    def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str | AutoresetMode, obs: bool, reward: bool):
-        if spec.agents:
+    def _begin_statistics(self, spec: EnvSpec, num_envs: int, obs: bool, reward: bool) -> EnvSpec:
+        """Begins statistics of environments; returns their spec as it is with normalized observations.
+
+        Raises:
+            ValueError: They cannot be normalized.
+        """
+        if (obs or reward) and spec.agents:
             raise ValueError(f"normalize_obs, normalize_reward: expected False for {spec.id}, where several agents act")
         if obs:
-            if not isinstance(spec.observation, Array):
+            if not isinstance(spec.observation, Array) or spec.observation.dtype in (np.float16, np.longdouble):
                 raise ValueError(f"normalize_obs: expected False for {spec.id}, which observes {spec.observation}")
-            spec = replace(spec, observation=Array(spec.observation.shape, np.float32))
-        super().__init__(pool, spec, autoreset_mode)
-        self.gamma, self.epsilon, self.frozen = 0.99, 1e-8, False
-        # None where nothing is normalized; methods that use them are not called then
-        self._obs: Any = None
-        if obs:
-            assert isinstance(spec.observation, Array)
             self._obs = Moments(spec.observation.shape)
-        self._return: Any = Moments(()) if reward else None
-        self._returns = np.zeros(self.num_envs)
+            spec = replace(spec, observation=Array(spec.observation.shape, np.float32))
+        self._return = Moments(()) if reward else None
+        self._returns = np.zeros(num_envs)
+        return spec
 
     def normalization(self) -> dict[str, Any]:
         """Returns the statistics: a dict of `obs` and `reward`, each None or a dict of `mean`, `var` and `count`."""
@@ -129,27 +130,98 @@ class NormalizedPool(GymnasiumPool):
                              f"{type(error).__name__}: {error}") from error
         return taken
 
-    def _to_checkpoint(self) -> dict[str, Any]:
-        return {**super()._to_checkpoint(), "statistics": self.normalization(), "returns": self._returns.copy(),
-                "gamma": self.gamma, "epsilon": self.epsilon, "frozen": self.frozen}
+    def normalized(self, obs: Any, reward: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+        """Returns observations and rewards, with any leading axes, normalized by the statistics as they are."""
+        if self._obs is not None:
+            obs = self._normal(obs)
+        if self._return is not None:
+            reward = (reward / np.sqrt(self._return.var + self.epsilon)).astype(reward.dtype)
+        return obs, reward
 
-    def _from_checkpoint(self, saved: dict[str, Any]) -> Callable[[], Any]:
-        load, taken = super()._from_checkpoint(saved), self._statistics_in(saved["statistics"])
-        returns = np.array(saved["returns"])
-        gamma, epsilon = (check_float(name, saved[name], -1e300, 1e300) for name in ("gamma", "epsilon"))
-        frozen = check_bool("frozen", saved["frozen"])
-        if returns.shape != self._returns.shape or returns.dtype != np.float64:
-            raise ValueError(f"expected {self.num_envs} returns, got {returns.dtype} of shape {returns.shape}")
+    @contextmanager
+    def hold_statistics(self) -> Iterator[None]:
+        """Leaves the statistics of observations as they are in the body of `with`; takes all in at its end, at once.
 
-        def take() -> Any:
-            for moments, mean, var, count in taken:
-                moments.mean, moments.var, moments.count = mean, var, count
-            self.gamma, self.epsilon, self.frozen = gamma, epsilon, frozen
-            loaded = load()
-            self._returns[:] = returns
-            return loaded
+        Rewards, which no policy sees, are taken in as always.
+        """
+        if self._held is not None:
+            yield
+            return
+        self._held = []
+        try:
+            yield
+        finally:
+            held, self._held = self._held, None
+            if held:
+                self._obs.update(held[0] if len(held) == 1 else np.concatenate(held))
 
-        return take
+    def _take(self, obs: NDArray[Any]) -> None:
+        """Takes observations into the statistics, now or when they are held no more."""
+        if self.frozen:
+            return
+        if self._held is None:
+            self._obs.update(obs)
+        else:
+            self._held.append(obs)
+
+    def _scale(self) -> tuple[Floats, Floats]:
+        """Returns what is subtracted from observations, and what they are divided by."""
+        return self._obs.mean, np.sqrt(self._obs.var + self.epsilon)
+
+    def _normal(self, obs: Any) -> Any:
+        return normalized(np.ascontiguousarray(obs), *self._scale()) if len(obs) else np.zeros(obs.shape, np.float32)
+
+    def _normalize_rewards(self, reward: Floats, terminated: Bools, truncated: Bools, valid: Any, ids: EnvIds) -> None:
+        """Normalizes the rewards of a rollout of these environments, step by step."""
+        for t, row in enumerate(reward):
+            row[:] = self._normal_reward(row, terminated[t], truncated[t], ids, valid[t])
+
+    def _normalize_finals(self, info: dict[str, Any]) -> None:
+        """Normalizes the last observations of episodes that have ended in a step."""
+        for row in np.flatnonzero(info.get("_final_obs", ())):
+            info["final_obs"][row] = self._normal(info["final_obs"][row][None])[0]
+
+    def _normal_reward(self, reward: Floats, terminated: Bools, truncated: Bools, ids: EnvIds, steps: Bools) -> Floats:
+        # rows of a reset, or of no step at all, have no reward
+        moved = ids[steps]
+        self._returns[moved] = self._returns[moved] * self.gamma * ~terminated[steps] + reward[steps]
+        if not self.frozen:
+            self._return.update(self._returns[moved])
+        if self._same_step:
+            self._returns[ids[terminated | truncated]] = 0
+        result: Floats = reward / np.sqrt(self._return.var + self.epsilon)
+        return result
+
+
+class NormalizedPool(Normalizing, GymnasiumPool):
+    """A `GymnasiumPool` with observations of mean 0 and variance 1, or rewards whose discounted sum has variance 1.
+
+    As Gymnasium's vector wrappers NormalizeObservation and NormalizeReward, in any autoreset mode, and asynchronously
+    and with resets of some environments, too: returns are kept by environment, and rows of a reset count for none.
+    Results are equal up to rounding: statistics here are in double precision.
+
+    `step`, `recv` and `reset` take each batch into the statistics, then normalize it, and so does `rollout` with the
+    rewards of each step. Its observations, which its policy sees, too, it normalizes by the statistics from before it,
+    and takes them in at its end, in the order of steps and environments: a loop of `step` within `hold_statistics()`
+    has the same bits. With `observe` it takes in those that it keeps.
+
+    Normalized observations are float32, `final_obs` included. `info["episode"]` has returns that are not normalized.
+
+    Args:
+        pool, spec, autoreset_mode: As for `GymnasiumPool`.
+        obs: Whether observations are normalized; they have to be an array.
+        reward: Whether rewards are.
+    """
+
+    fills_out = False
+
+    def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str | AutoresetMode, obs: bool, reward: bool):
+        seen = self._begin_statistics(spec, pool.num_envs, obs, reward)
+        super().__init__(pool, seen, autoreset_mode)
+        self._batch_spec = spec if obs else seen
+        if obs:
+            # what was returned last of each environment, which a rollout begins with
+            self._shown = np.zeros((self.num_envs, *seen.observations[0][1].shape), np.float32)
 
     def step(self, actions: Any, env_id: ArrayLike | None = None, out: Any = None) -> Batch:
         if out is not None:
@@ -173,15 +245,78 @@ class NormalizedPool(GymnasiumPool):
         self._returns[batch[-1]["env_id"]] = 0
         return batch
 
+    def _to_checkpoint(self) -> dict[str, Any]:
+        return {**super()._to_checkpoint(), "statistics": self.normalization(), "returns": self._returns.copy(),
+                "gamma": self.gamma, "epsilon": self.epsilon, "frozen": self.frozen,
+                "shown": None if self._obs is None else self._shown.copy()}
+
+    def _from_checkpoint(self, saved: dict[str, Any]) -> Callable[[], Any]:
+        load, taken = super()._from_checkpoint(saved), self._statistics_in(saved["statistics"])
+        returns = np.array(saved["returns"])
+        gamma, epsilon = (check_float(name, saved[name], -1e300, 1e300) for name in ("gamma", "epsilon"))
+        frozen = check_bool("frozen", saved["frozen"])
+        if returns.shape != self._returns.shape or returns.dtype != np.float64:
+            raise ValueError(f"expected {self.num_envs} returns, got {returns.dtype} of shape {returns.shape}")
+        last = saved["shown"]
+        if self._obs is not None:
+            last = check_array("shown", last, f"float32 of shape {self._shown.shape}")
+            if last.shape != self._shown.shape or last.dtype != np.float32:
+                raise ValueError(f"expected observations, float32 of shape {self._shown.shape}, got {last.dtype} of "
+                                 f"shape {last.shape}")
+
+        def take() -> Any:
+            for moments, mean, var, count in taken:
+                moments.mean, moments.var, moments.count = mean, var, count
+            self.gamma, self.epsilon, self.frozen = gamma, epsilon, frozen
+            loaded = load()
+            self._returns[:] = returns
+            if self._obs is None:
+                return loaded
+            # those of a rollout are older than its statistics
+            self._shown[:] = last
+            return last.copy(), loaded[1]
+
+        return take
+
     def _copy(self, sources: EnvIds, targets: EnvIds) -> None:
         super()._copy(sources, targets)
         self._returns[targets] = self._returns[sources]
+        if self._obs is not None:
+            self._shown[targets] = self._shown[sources]
 
-    def rollout_buffers(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise ValueError("rollout_buffers: expected a pool that does not normalize")
+    def _normal_for_policy(self) -> tuple[EnvSpec, Floats, Floats, NDArray[np.float32]] | None:
+        return None if self._obs is None else (self._env_spec, *self._scale(), self._shown.copy())
 
-    def rollout(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise ValueError("rollout: expected a pool that does not normalize")
+    def _of_rollout(self, made: RolloutBuffers, out: RolloutBuffers | None) -> RolloutBuffers:
+        if self._return is not None:
+            self._normalize_rewards(made.reward, made.terminated, made.truncated, made.valid, self.all_env_ids)
+        if self._obs is None:
+            return made
+        with self.hold_statistics():
+            return self._seen_rollout(made, out)
+
+    def _seen_rollout(self, made: RolloutBuffers, out: RolloutBuffers | None) -> RolloutBuffers:
+        """Returns a rollout with normalized observations, and takes them into the statistics."""
+        rows = made.next_obs
+        if self.stays_at_end and len(rows) == len(made):
+            # of those that stay where their episodes ended no step brings an observation
+            going = np.ones((len(rows), self.num_envs), np.bool_)
+            np.logical_not(np.maximum.accumulate(made.terminated | made.truncated)[:-1], out=going[1:])
+            self._take(rows[going])
+        else:
+            self._take(rows.reshape(-1, *rows.shape[2:]))
+        scale, shown = self._scale(), out
+        obs = normalized(made._all_obs, *scale)
+        # it was normalized when it was returned
+        obs[0] = self._shown
+        self._shown[:] = obs[-1]
+        if shown is None:
+            shown = RolloutBuffers.from_arrays(self._env_spec, obs, made.reward, made.terminated, made.truncated)
+        else:
+            for target, source in zip(shown.arrays(), (obs, *made.arrays()[1:]), strict=True):
+                target[...] = source
+        shown.take_over(made, functools.partial(_seen_info, made, scale))
+        return shown
 
     def _start(self, ids: EnvIds | None, seed: Seed, mask: Bools | None = None,
                options: Any = None) -> None:
@@ -195,28 +330,18 @@ class NormalizedPool(GymnasiumPool):
         obs, reward, terminated, truncated, info = super()._format_batch(batch)
         # a batch without rows comes from no pool
         if self._return is not None and len(reward):
-            reward = self._normal_reward(reward, terminated, truncated, info["env_id"])
+            reward = self._normal_reward(reward, terminated, truncated, info["env_id"], self._pool.stepped())
         if self._obs is not None:
-            if not self.frozen:
-                self._obs.update(obs)
+            self._take(obs)
             obs = self._normal(obs)
-            if "_final_obs" in info:
-                for row in np.flatnonzero(info["_final_obs"]):
-                    info["final_obs"][row] = self._normal(info["final_obs"][row])
+            self._shown[info["env_id"]] = obs
+            self._normalize_finals(info)
         return obs, reward, terminated, truncated, info
 
-    def _normal(self, obs: Any) -> Any:
-        return ((obs - self._obs.mean) / np.sqrt(self._obs.var + self.epsilon)).astype(np.float32)
 
-    def _normal_reward(self, reward: Floats, terminated: Bools, truncated: Bools, ids: EnvIds) -> Floats:
-        # rows of a reset, or of no step at all, have no reward
-        steps = self._pool.stepped()
-        moved = ids[steps]
-        self._returns[moved] = self._returns[moved] * self.gamma * ~terminated[steps] + reward[steps]
-        if not self.frozen:
-            self._return.update(self._returns[moved])
-        if self._same_step:
-            self._returns[ids[terminated | truncated]] = 0
-        result: Floats = reward / np.sqrt(self._return.var + self.epsilon)
-        return result
-
+def _seen_info(made: RolloutBuffers, scale: tuple[Floats, Floats]) -> dict[str, Any]:
+    """Returns the infos of a rollout, with last observations that are normalized."""
+    info = made.info
+    if "final_obs" in info:
+        info["final_obs"] = normalized(np.ascontiguousarray(info["final_obs"]), *scale)
+    return info

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 from cypool.api.action_readers import map_parts, neutral, parts_of, reader_of, rollout_reader_of, unpack
+from cypool.engine.engine import normalized
 from cypool.errors import EnvError
 from cypool.policies import Policy, policy_of
 from cypool.state import State
@@ -22,24 +23,28 @@ if TYPE_CHECKING:
 
 
 class RolloutBuffers:
-    """Memory for T steps of a synchronous pool of N environments; row t is for step t.
+    """Memory for T steps of a synchronous pool of N environments.
 
-    `step(actions, out=buffers[t])` fills one row, and `rollout(actions, out=buffers)` fills all. `len(buffers)` is T.
+    Row t of each array is of step t: `action[t]` was chosen from `obs[t]`, and has led to `reward[t]`, `terminated[t]`,
+    `truncated[t]` and `next_obs[t]`. `rollout(actions, out=buffers)` fills all. `step(actions, out=buffers[t])` fills
+    row t, with `next_obs[t]`; `obs[0]` is then for you to write. `len(buffers)` is T.
 
     Attributes:
-        obs: (T, N, ...) in the dtype of the observation; a dict or tuple of such arrays for one of them: the
-            observation after step t. After `rollout(..., observe=k)` only that of each k-th step, and of the last one.
         reward: float64, (T, N).
         terminated, truncated: bool, (T, N).
+        valid: After a rollout: bool, (T, N): False where row t is no transition: a step that starts an episode and
+            ignores its action (NextStep), an environment that stays where its episode ended (Disabled), or has failed.
         action: After a rollout with a policy: the actions, (T, N, ...) in the dtype of the action; a dict of such where
             actions are dicts. Else None.
         raw_action, log_prob, entropy, value: After a rollout with a `cypool.MLP` that has them, float32, (T, N, ...):
-            its other outputs, as in a `cypool.Choice`. Else None.
-        info: After a rollout: a dict of arrays (T, N, ...), or as many as there are observations: the infos of the
-            steps that are numbers. Else empty.
+            its other outputs for `obs[t]`, as in a `cypool.Choice`. Else None.
+        info: After a rollout: a dict of arrays (T, N, ...): the infos of the steps that are numbers. Those of the
+            environment are of `next_obs`. Else empty.
     """
 
     _make_info: Callable[[], dict[str, Any]] | None = None
+    _masks: NDArray[Any] | None = None
+    valid: Bools | None = None
     action: Any = None
     raw_action: NDArray[Any] | None = None
     log_prob: NDArray[Any] | None = None
@@ -48,22 +53,47 @@ class RolloutBuffers:
 
     def __init__(self, spec: EnvSpec, num_steps: int, num_envs: int):
         def zeros(part: Array | Discrete) -> NDArray[Any]:
-            return np.zeros((num_steps, num_envs, *part.shape), part.dtype)
+            return np.zeros((num_steps + 1, num_envs, *part.shape), part.dtype)
 
         self._spec = spec
-        self.obs = spec.pack([zeros(part) for _, part in spec.observations])
+        self._all_obs = spec.pack([zeros(part) for _, part in spec.observations])
         self.reward = np.zeros((num_steps, num_envs))
         self.terminated = np.zeros((num_steps, num_envs), np.bool_)
         self.truncated = np.zeros((num_steps, num_envs), np.bool_)
 
     @classmethod
-    def from_arrays(cls, spec: EnvSpec, obs: Any, reward: Floats, terminated: Bools,
+    def from_arrays(cls, spec: EnvSpec, all_obs: Any, reward: Floats, terminated: Bools,
                     truncated: Bools) -> RolloutBuffers:
-        """Returns buffers over these arrays."""
+        """Returns buffers over these arrays; `all_obs` is `obs` with `last_obs` as one more row."""
         buffers = cls.__new__(cls)
-        buffers._spec, buffers.obs, buffers.reward = spec, obs, reward
+        buffers._spec, buffers._all_obs, buffers.reward = spec, all_obs, reward
         buffers.terminated, buffers.truncated = terminated, truncated
         return buffers
+
+    @property
+    def obs(self) -> Any:
+        """(T, N, ...) in the dtype of the observation; a dict or tuple of such arrays for one of them: the observations
+        from which the actions were chosen. After `rollout(..., observe=k)` only those of the steps 0, k, 2 k, ...
+        """
+        return self._rows(slice(None, -1))
+
+    @property
+    def next_obs(self) -> Any:
+        """The observations after the steps, in the shape of `obs`: the same memory, one row later. Of an environment
+        that starts its next episode within the step (SameStep), the first one of that; `info["final_obs"]` is the last
+        one of the episode that has ended.
+        """
+        return self._rows(slice(1, None))
+
+    @property
+    def last_obs(self) -> Any:
+        """(N, ...): the observation after the last step."""
+        return self._rows(-1)
+
+    @property
+    def action_mask(self) -> NDArray[Any] | None:
+        """After a rollout of environments with the info `action_mask`: that which belongs to `obs`. Else None."""
+        return None if self._masks is None else self._masks[:-1]
 
     @functools.cached_property
     def info(self) -> dict[str, Any]:
@@ -80,21 +110,33 @@ class RolloutBuffers:
         self.raw_action, self.log_prob = outputs.get("raw_action"), outputs.get("log_prob")
         self.entropy, self.value = outputs.get("entropy"), outputs.get("value")
 
-    def set_info(self, make: Callable[[], dict[str, Any]]) -> None:
-        """Takes the function that makes the infos when they are first read."""
-        self._make_info = make
+    def set_info(self, make: Callable[[], dict[str, Any]], masks: NDArray[Any] | None) -> None:
+        """Takes the function that makes the infos when they are first read, and the masks with one more row."""
+        self._make_info, self._masks = make, masks
         self.__dict__.pop("info", None)
+
+    def take_over(self, other: RolloutBuffers, make_info: Callable[[], dict[str, Any]]) -> None:
+        """Takes all that a rollout has, but for `arrays()` and infos, which are made when they are first read."""
+        self.valid, self.action, self.raw_action, self.log_prob = (
+            other.valid, other.action, other.raw_action, other.log_prob)
+        self.entropy, self.value = other.entropy, other.value
+        self.set_info(make_info, other._masks)
+
+    def _rows(self, which: Any) -> Any:
+        if type(self._all_obs) is np.ndarray:
+            return self._all_obs[which]
+        return self._spec.pack([part[which] for part in self._spec.unpack(self._all_obs)])
 
     def __len__(self) -> int:
         return len(self.reward)
 
     def __getitem__(self, t: int) -> tuple[Any, Floats, Bools, Bools]:
-        obs = self._spec.pack([part[t] for part in self._spec.unpack(self.obs)])
+        obs = self._spec.pack([part[1:][t] for part in self._spec.unpack(self._all_obs)])
         return obs, self.reward[t], self.terminated[t], self.truncated[t]
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """Returns all arrays but infos: the parts of the observation, reward, terminated, truncated."""
-        return (*self._spec.unpack(self.obs), self.reward, self.terminated, self.truncated)
+        """Returns all arrays but infos: the parts of the observation, with one more row, reward and flags."""
+        return (*self._spec.unpack(self._all_obs), self.reward, self.terminated, self.truncated)
 
 
 class SearchResult(NamedTuple):
@@ -128,19 +170,22 @@ class RolloutEnv(Protocol):
     ended_early: bool
     all_env_ids: EnvIds
     _pool: Any
+    _batch_spec: EnvSpec
     _read_rollout: Callable[[Any], NDArray[Any]]
 
     @property
     def env_spec(self) -> EnvSpec: ...
     @property
     def recipe(self) -> dict[str, Any]: ...
+    def _normal_for_policy(self) -> tuple[EnvSpec, Floats, Floats, NDArray[np.float32]] | None: ...
+    def _of_rollout(self, made: RolloutBuffers, out: RolloutBuffers | None) -> RolloutBuffers: ...
     def _load(self, state: State, env_id: Any) -> Batch: ...
     def _copy(self, sources: EnvIds, targets: EnvIds) -> None: ...
 
 
 def rollout(env: RolloutEnv, actions: Any, out: RolloutBuffers | None, observe: int | Literal["all", "last"],
-            timeout: float | None, policy: Any = None) -> RolloutBuffers:
-    """Implements `VectorAPI.rollout`."""
+            timeout: float | None, policy: Any = None, as_seen: bool = True) -> RolloutBuffers:
+    """Implements `VectorAPI.rollout`; without `as_seen` the result is of the engine's batches."""
     if env.is_async:
         raise ValueError("rollout: expected a synchronous pool, as rows of others are in no fixed order")
     if policy is None:
@@ -164,12 +209,19 @@ def rollout(env: RolloutEnv, actions: Any, out: RolloutBuffers | None, observe: 
         raise ValueError("policy: expected a Python function in a pool of Python environments or with hooks in Python, "
                          "got one in C")
     at_rest = env._pool.num_pending == 0
+    # others are written to in the end
+    filled = out if out is None or env._batch_spec is env.env_spec else None
     try:
-        return (_in_engine if in_engine else _step_by_step)(env, rows, num_steps, every, out, timeout, policy)
+        made = (_in_engine if in_engine else _step_by_step)(env, rows, num_steps, every, filled, timeout, policy)
+    except EnvError as error:
+        if as_seen:
+            error.batch = env._of_rollout(error.batch, out)
+        raise
     except BaseException:
         # the next reset or load throws away the rest, which is in flight
         env.ended_early = at_rest and env._pool.num_pending > 0
         raise
+    return env._of_rollout(made, out) if as_seen else made
 
 
 def _every(observe: Any, num_steps: int) -> int:
@@ -191,7 +243,7 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
         raise TypeError(f"state: expected what save() returned, got {shown(state)}")
     if len(state) != 1:
         raise ValueError(f"state: expected that of one environment, got {len(state)}")
-    spec, num_envs = env.env_spec, env._pool.num_envs
+    spec, num_envs = env._batch_spec, env._pool.num_envs
     arrays: list[NDArray[Any]] = []
     lengths: set[int] = set()
     for given, (name, described) in zip(parts_of(spec, actions), spec.actions, strict=True):
@@ -213,10 +265,10 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
         env._load(state, env.all_env_ids[:1])
         if num_envs > 1:
             env._copy(env.all_env_ids[:1], env.all_env_ids[1:])
-        made = rollout(env, turn, None, "last", timeout)
+        made = rollout(env, turn, None, "last", timeout, as_seen=False)
         ended = made.terminated | made.truncated
         length = np.where(ended.any(axis=0), ended.argmax(axis=0) + 1, len(made))
-        results.append(SearchResult(made.reward.sum(axis=0), [part[-1] for part in spec.unpack(made.obs)],
+        results.append(SearchResult(made.reward.sum(axis=0), spec.unpack(made.last_obs),
                                np.any(made.terminated, axis=0), np.any(made.truncated, axis=0), length))
     obs = [np.concatenate(parts)[:count] for parts in zip(*(each.obs for each in results), strict=True)]
     reward, terminated, truncated, length = (np.concatenate(parts)[:count] for parts in zip(
@@ -293,13 +345,15 @@ def _check_out(env: RolloutEnv, out: RolloutBuffers, num_steps: int) -> None:
         raise ValueError(f"out: expected buffers for {env.env_spec.id}, got others: {error}") from error
     if len(arrays) != len(wanted):
         raise ValueError(f"out: expected buffers for {env.env_spec.id}, got others")
-    for array, (shape, dtype) in zip(arrays, wanted, strict=True):
+    for k, (array, (shape, dtype)) in enumerate(zip(arrays, wanted, strict=True)):
+        # observations have that before the first step, too
+        shape = num_steps + (k < len(wanted) - 3), env._pool.num_envs, *shape
         # attributes can be assigned
         if (not isinstance(array, np.ndarray) or array.dtype != dtype or not array.flags.carray
-                or array.shape != (num_steps, env._pool.num_envs, *shape)):
+                or array.shape != shape):
             got = f"{array.dtype}, {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
-            raise ValueError(f"out: expected writeable C-contiguous arrays of {np.dtype(dtype)}, shape "
-                             f"{(num_steps, env._pool.num_envs, *shape)}, got {got}")
+            raise ValueError(f"out: expected writeable C-contiguous arrays of {np.dtype(dtype)}, shape {shape}, got "
+                             f"{got}")
 
 
 def _in_engine(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: int, out: RolloutBuffers | None,
@@ -307,9 +361,10 @@ def _in_engine(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: int, 
     """All steps of an environment on its thread, one after the other."""
     arrays = None
     if out is not None:
-        arrays = tuple(array.reshape(len(rows), *array.shape[2:]) for array in out.arrays())
+        arrays = tuple(array.reshape(len(array) * array.shape[1], *array.shape[2:]) for array in out.arrays())
+    normal = None if policy is None else env._normal_for_policy()
     try:
-        batch = env._pool.rollout(rows, num_steps, every, arrays, timeout, policy)
+        batch = env._pool.rollout(rows, num_steps, every, arrays, timeout, policy, normal)
     except EnvError as error:
         error.batch = _formatted(env, error.batch, rows, num_steps, every, out, policy)
         raise
@@ -320,9 +375,9 @@ def _formatted(env: RolloutEnv, batch: Any, rows: NDArray[Any], num_steps: int, 
                buffers: RolloutBuffers | None, policy: Policy | None) -> RolloutBuffers:
     """Returns the engine's batch as buffers, which are those it was written to if there are such."""
     obs, reward, terminated, truncated, info = batch
-    spec, shape = env.env_spec, (num_steps, env._pool.num_envs)
+    spec, shape = env._batch_spec, (num_steps, env._pool.num_envs)
+    observed = -(-num_steps // every) + 1, shape[1]
     if buffers is None:
-        observed = shape if every == 1 else (-(-num_steps // every), shape[1])
         # in most environments it has no parts
         obs = _shaped(obs, observed) if type(obs) is np.ndarray else spec.pack(
             [_shaped(part, observed) for part in spec.unpack(obs)])
@@ -332,7 +387,9 @@ def _formatted(env: RolloutEnv, batch: Any, rows: NDArray[Any], num_steps: int, 
         buffers.set_choices(None, {})
     if policy is not None:
         buffers.set_choices(_chosen(env, rows, num_steps), policy._outputs)
-    buffers.set_info(functools.partial(_formatted_info, spec, info, shape, every))
+    buffers.valid = env._pool.stepped().reshape(shape)
+    masks = _shaped(info["action_mask"], observed) if "action_mask" in spec.info else None
+    buffers.set_info(functools.partial(_formatted_info, spec, info, shape, every), masks)
     return buffers
 
 
@@ -353,19 +410,19 @@ def _formatted_info(spec: EnvSpec, info: dict[str, Any], shape: tuple[int, int],
     if every == 1 and final is not None:
         infos["final_obs"] = spec.pack([_shaped(part, shape) for part in spec.unpack(final[0])])
         infos["final_info"] = shaped_all(final[1])
-    observed = -(-shape[0] // every), shape[1]
+    observed = -(-shape[0] // every) + 1, shape[1]
     for key, values in info.items():
         if isinstance(values, dict):
             infos[key] = shaped_all(values)
         else:
-            infos[key] = _shaped(values, observed if key in spec.info else shape)
+            infos[key] = _shaped(values, observed)[1:] if key in spec.info else _shaped(values, shape)
     return infos
 
 
 def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: int, out: RolloutBuffers | None,
                   timeout: float | None, policy: Callable[..., Any] | None) -> RolloutBuffers:
     """Where Python has a part in each step: hooks, policies, and environments in other processes."""
-    spec, num_envs = env.env_spec, env._pool.num_envs
+    spec, num_envs, normal = env._batch_spec, env._pool.num_envs, env._normal_for_policy()
     read = reader_of(spec, num_envs)
     buffers = RolloutBuffers(spec, num_steps, num_envs) if out is None else out
     info: dict[str, Any] = {}
@@ -375,13 +432,23 @@ def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: in
     end = None if timeout is None else time.monotonic() + timeout
     outputs: Mapping[str, NDArray[Any]] = {}
     has_mask = spec.illegal is not None and "action_mask" in spec.info
+    valid = np.zeros((num_steps, num_envs), np.bool_)
     if isinstance(policy, Policy):
-        policy.check(spec, num_envs)
+        policy.check(env.env_spec, num_envs)
         policy._begin(num_steps, num_envs)
         outputs = policy._outputs
     for t in range(num_steps):
         if end is not None and time.monotonic() > end:
             raise TimeoutError(f"rollout: not done in {timeout} s")
+        if t == 0:
+            try:
+                first, *_, own = _shown(env)
+            except EnvError as error:
+                # they begin an episode with the first step
+                first, *_, own = error.batch
+                causes, steps = dict(error.causes), dict.fromkeys(error.causes, 0)
+            for part, each in zip(spec.unpack(buffers._all_obs), spec.unpack(first), strict=True):
+                part[0] = each
         ids = np.flatnonzero(~over).astype(np.int32)
         obs, reward, terminated, truncated = buffers[t]
         if len(ids) < num_envs and t > 0:
@@ -402,11 +469,10 @@ def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: in
             continue
         actions = rows[t * num_envs:(t + 1) * num_envs]
         if policy is not None:
-            if t == 0:
-                seen, *_, own = _shown(env)
-                mask = own["action_mask"] if has_mask else None
-            else:
-                seen, mask = buffers[t - 1][0], info["action_mask"][t - 1] if has_mask else None
+            mask = None if not has_mask else own["action_mask"] if t == 0 else info["action_mask"][t - 1]
+            seen = buffers._rows(t)
+            if normal is not None:
+                seen = normal[3] if t == 0 else normalized(seen, *normal[1:3])
             actions[ids] = _choice(env, policy, seen, mask, read, ids)[ids]
             for output in outputs.values():
                 output[t, over] = 0
@@ -426,6 +492,7 @@ def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: in
         for target, source in zip((*spec.unpack(obs), reward, terminated, truncated),
                                   (*spec.unpack(batch[0]), *batch[1:4]), strict=True):
             target[ids] = source
+        valid[t, ids] = env._pool.stepped()
         _add_info(info, batch[4], t, ids, (num_steps, num_envs), spec)
         if env.stays_at_end:
             over |= terminated | truncated
@@ -433,13 +500,15 @@ def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: in
     observed = np.union1d(np.arange(every - 1, num_steps, every), num_steps - 1)
     for key in info.keys() & spec.info.keys():
         info[key] = info[key][observed]
+    masks = np.concatenate([own["action_mask"][None], info["action_mask"]]) if "action_mask" in spec.info else None
     if "final_obs" in info:
         info["final_obs"] = spec.pack(list(info["final_obs"].values()))
     if len(observed) < num_steps:
         info.pop("final_obs", None), info.pop("final_info", None)
-        buffers.obs = spec.pack([part[observed] for part in spec.unpack(buffers.obs)])
+        buffers._all_obs = buffers._rows(np.append(0, observed + 1))
     buffers.set_choices(None if policy is None else _chosen(env, rows, num_steps), outputs)
-    buffers.set_info(lambda: info)
+    buffers.valid = valid
+    buffers.set_info(lambda: info, masks)
     if causes:
         failed = EnvError(causes, buffers, steps)
         raise failed from causes[failed.env_id]

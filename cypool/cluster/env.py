@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from cypool.api.action_readers import reader_of, unpack
 from cypool.api.env_ids import players_of
 from cypool.api.gymnasium import spaces_of
+from cypool.api.normalize import Normalizing
 from cypool.cluster.policies import Policy, checked, env_spec_of
 from cypool.cluster.restarts import Starter
 from cypool.cluster.rollout import Rollout, assembled, joined_infos
@@ -28,7 +29,7 @@ from cypool.cluster.streams import Call, Streams, Submit
 from cypool.cluster.sync import Always, Sync
 from cypool.cluster.topology import Topology
 from cypool.cluster.weights import WeightSync
-from cypool.cluster.worker import Lost
+from cypool.cluster.worker import FLAGS, Lost
 from cypool.errors import ClosedError
 from cypool.registration.registry import is_gymnasium_id
 from cypool.spec import Discrete, EnvSpec
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 MODES = {"NextStep": AutoresetMode.NEXT_STEP, "SameStep": AutoresetMode.SAME_STEP}
 
 
-class ClusterEnv(VectorEnv):
+class ClusterEnv(Normalizing, VectorEnv):
     """Environments on the workers of a Ray cluster, as one vector environment.
 
     Row `w * envs_per_worker + i` is environment i of worker w, in everything, always. With actions of the learner,
@@ -70,6 +71,13 @@ class ClusterEnv(VectorEnv):
         num_threads: Of each worker; by default as many as its CPUs. Of Gymnasium's environments: the `num_workers`
             that step them, 0 for the worker's own, which is the default where a worker has one CPU.
         infos: Names of infos that rollouts carry.
+        normalize_obs, normalize_reward: As in `cypool.make`, with statistics of all environments, which the learner
+            has: see `normalization`, `load_normalization`, `gamma`, `epsilon` and `frozen` of
+            `cypool.api.normalize.NormalizedPool`. `reset` and `step` take their results in, then normalize them, as one
+            pool of all environments does, bit for bit. A worker gets the statistics of observations with each call that
+            uses its policy, and normalizes what the policy sees, and a whole rollout, with those. The mean and variance
+            of what it has seen are merged when the call is done: of `rollout` in the order of workers; of `stream` as
+            rollouts come in, so that the bits depend on this. Rewards are normalized step by step, where they come in.
         address: Of a Ray cluster, as in `ray.init`: "auto", "host:6379". None: that of the environment variable
             RAY_ADDRESS, or else Ray is started on this machine. If the process is connected to Ray already, that is
             used.
@@ -88,7 +96,7 @@ class ClusterEnv(VectorEnv):
 
     Attributes:
         num_envs: Rows.
-        env_spec: The `cypool.spec.EnvSpec`.
+        env_spec: The `cypool.spec.EnvSpec`, with normalized observations if they are.
 
     Raises:
         TypeError, ValueError: A value of the wrong type or out of range; nothing was started.
@@ -105,6 +113,7 @@ class ClusterEnv(VectorEnv):
                  policy: Policy | None = None, sync: Sync | None = None, seed: Seed = None,
                  max_episode_steps: int | None = None, autoreset_mode: str = "NextStep",
                  episode_statistics: bool = False, num_threads: int | None = None, infos: Iterable[str] = (),
+                 normalize_obs: bool = False, normalize_reward: bool = False,
                  address: str | None = None, cpus_per_worker: float | None = None, placement: str = "SPREAD",
                  imports: Iterable[str] = (), start_timeout: float = 300, ray_init: dict[str, Any] | None = None,
                  timeout: float | None = None, **options: Any):
@@ -132,10 +141,13 @@ class ClusterEnv(VectorEnv):
                 raise TypeError(f"imports: expected a sequence of names, got {imports!r}")
             import_module(module)
         id, self._factories = self._source_of(id)
-        self.env_spec = spec = env_spec_of(id if self._factories is None else self._factories,
-                                       max_episode_steps=max_episode_steps, **options)
+        spec = env_spec_of(id if self._factories is None else self._factories, max_episode_steps=max_episode_steps,
+                           **options)
         if spec.agents:
             raise ValueError(f"id: expected an environment with one agent, got {spec.id}, where several act")
+        self._same_step = mode == "SameStep"
+        self.env_spec = spec = self._begin_statistics(spec, self.num_envs, check_bool("normalize_obs", normalize_obs),
+                                                      check_bool("normalize_reward", normalize_reward))
         for name in self._infos:
             if name not in (*spec.info, "elapsed_step"):
                 raise ValueError(f"infos: expected names of {spec.id}'s infos, got {name!r}")
@@ -237,6 +249,7 @@ class ClusterEnv(VectorEnv):
 
         parts = self._gathered(submit, timeout)
         self._begun = True
+        self._returns[:] = 0
         return self._joined(parts)
 
     def step(self, actions: Any = None, timeout: float | None = None) -> Batch:
@@ -247,8 +260,8 @@ class ClusterEnv(VectorEnv):
             timeout: As in `reset`.
 
         Returns:
-            Observation, reward, terminated, truncated, info. Where the policies chose, info also has "action" (as
-            drawn), "params", "logp", the rest of their output, "policy_version" and "kl".
+            Observation, reward, terminated, truncated, info. Where the policies chose, info also has "action",
+            "raw_action" (see `Rollout`), "params", "log_prob", the rest of their output, "policy_version" and "kl".
 
         Raises:
             TypeError, ValueError: Wrong actions; nothing was sent.
@@ -277,13 +290,17 @@ class ClusterEnv(VectorEnv):
         self._statistics.counts["steps"] += self.num_envs
         if actions is None:
             for w, part in enumerate(parts):
-                self._learn(w, part, before[w] and [each[None] for each in before[w]], part["chosen"]["params"][None])
+                seen = before[w] and [self._policy_saw(each)[None] for each in before[w]]
+                self._learn(w, part, seen, part["chosen"]["params"][None])
                 part["info"] = {**part["info"], **part["chosen"],
                                 "policy_version": np.full(self.envs_per_worker, part["version"]),
                                 "kl": np.full(self.envs_per_worker, part["kl"])}
+        reward, terminated, truncated, valid = (np.concatenate([part[name] for part in parts])
+                                                for name in ("reward", "terminated", "truncated", "valid"))
+        if self._return is not None:
+            reward = self._normal_reward(reward, terminated, truncated, np.arange(self.num_envs, dtype=np.int32), valid)
         obs, info = self._joined(parts)
-        flags = (np.concatenate([part[name] for part in parts]) for name in ("reward", "terminated", "truncated"))
-        return obs, *flags, info
+        return obs, reward, terminated, truncated, info
 
     def rollout(self, num_steps: int, out: Rollout | None = None, timeout: float | None = None) -> Rollout:
         """Steps all environments `num_steps` times as the workers' policies say, in one call for each worker.
@@ -328,7 +345,10 @@ class ClusterEnv(VectorEnv):
             ends[w] = rows.start, part
             del arrays
         self._statistics.counts["steps"] += num_steps * self.num_envs
-        return assembled(self.env_spec, num_steps, buffers, ends, versions, kls)
+        for _, part in ends:
+            self._merge(part)
+        self._normalize_rewards_of(buffers, slice(None))
+        return assembled(self.env_spec, buffers, ends, versions, kls)
 
     def stream(self, num_steps: int, in_flight: int = 2, timeout: float | None = None) -> Iterator[Rollout]:
         """Iterates over rollouts of single workers without end, in the order in which they come in.
@@ -419,7 +439,8 @@ class ClusterEnv(VectorEnv):
                               None if self._weights.learner_decides else self._sync, self._infos, self._imports,
                               self._start_timeout)
             starter.start_all(until)
-            self._streams = Streams(topology, starter, self._weights, self._statistics)
+            self._streams = Streams(topology, starter, self._weights, self._statistics,
+                                    lambda: None if self._obs is None else self._scale())
         except BaseException:
             self.close()
             raise
@@ -451,17 +472,40 @@ class ClusterEnv(VectorEnv):
 
     def _single(self, w: int, part: dict[str, Any], num_steps: int) -> Rollout:
         """Returns the `Rollout` of one worker."""
-        arrays = part.pop("arrays")
+        arrays = dict(part.pop("arrays"))
         self._learn_rollout(w, part, arrays)
+        self._merge(part)
+        if self._return is not None:
+            # what comes from the object store is read-only
+            arrays["step", "reward"] = arrays["step", "reward"].copy()
+        self._normalize_rewards_of(arrays, self._rows(w))
         self._statistics.counts["steps"] += num_steps * self.envs_per_worker
         version, kl = (np.full(self.envs_per_worker, part[name]) for name in ("version", "kl"))
-        return assembled(self.env_spec, num_steps, arrays, [(0, part)], version, kl, w)
+        return assembled(self.env_spec, arrays, [(0, part)], version, kl, w)
+
+    def _merge(self, part: dict[str, Any]) -> None:
+        """Takes what a worker has seen in a rollout into the statistics."""
+        if "moments" in part and not self.frozen:
+            self._obs.merge(*part["moments"])
+
+    def _normalize_rewards_of(self, arrays: dict[Any, NDArray[Any]], rows: slice) -> None:
+        """Normalizes the rewards of a rollout of these rows."""
+        if self._return is not None:
+            reward, terminated, truncated, valid = (arrays["step", name] for name in FLAGS)
+            self._normalize_rewards(reward, terminated, truncated, valid,
+                                    np.arange(self.num_envs, dtype=np.int32)[rows])
+
+    def _policy_saw(self, obs: NDArray[Any]) -> NDArray[Any]:
+        """Returns a part of what a worker observed as its policy saw it in this call."""
+        saw: NDArray[Any] = obs if self._obs is None else self._normal(obs)
+        return saw
 
     # records of answers
 
     def _learn_rollout(self, w: int, part: dict[str, Any], arrays: dict[Any, NDArray[Any]]) -> None:
         obs = [array for (kind, _), array in arrays.items() if kind == "obs"]
-        self._topology.records[w].seen = [array[-1].copy() for array in obs]
+        # as the environments made them
+        self._topology.records[w].seen = [np.array(each) for each in part.pop("seen", [array[-1] for array in obs])]
         self._learn(w, part, [array[:-1] for array in obs], arrays["step", "params"])
 
     def _learn(self, w: int, part: dict[str, Any], obs: list[NDArray[Any]] | None, params: NDArray[np.float32]) -> None:
@@ -481,7 +525,12 @@ class ClusterEnv(VectorEnv):
             if "players" in part["info"]:
                 part["info"]["players"] = players_of(self.env_spec, part["info"]["env_id"])
         obs = [np.concatenate(each) for each in zip(*(part["obs"] for part in parts), strict=True)]
-        return self.env_spec.pack(obs), joined_infos([part["info"] for part in parts], self.envs_per_worker)
+        info = joined_infos([part["info"] for part in parts], self.envs_per_worker)
+        if self._obs is not None:
+            self._take(obs[0])
+            obs = [self._normal(obs[0])]
+            self._normalize_finals(info)
+        return self.env_spec.pack(obs), info
 
     def _buffers_of(self, out: Rollout, num_steps: int) -> dict[Any, NDArray[Any]]:
         if not isinstance(out, Rollout):

@@ -27,8 +27,8 @@ from cypool.spec import Discrete, EnvSpec
 from cypool.util.arguments import check_float, check_int
 
 # names that rollouts and infos use
-RESERVED = ("obs", "next_obs", "action", "logp", "reward", "terminated", "truncated", "valid", "env_id", "elapsed_step",
-            "policy_version", "kl")
+RESERVED = ("obs", "next_obs", "last_obs", "action", "raw_action", "log_prob", "reward", "terminated", "truncated",
+            "valid", "env_id", "elapsed_step", "policy_version", "kl")
 
 
 class Policy(Protocol):

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cypool.spec import Discrete
+
 if TYPE_CHECKING:
     from cypool.spec import EnvSpec
     from cypool.util.typing import Floats
@@ -17,20 +19,25 @@ if TYPE_CHECKING:
 class Rollout:
     """T steps of N environments, in rows ordered by (worker, env).
 
-    Where observations are dicts or tuples, `obs`, `next_obs` and `final_obs` are such of arrays.
+    Row t is of step t, and fields are called as in the `RolloutBuffers` of a pool. Where observations are dicts or
+    tuples, `obs`, `next_obs`, `last_obs` and `final_obs` are such of arrays.
 
     Attributes:
-        obs: (T, N, ...): the observation of the policy before step t.
-        next_obs: (N, ...): the observation after the last step, for bootstrapping.
-        action: (T, N, ...): as drawn; an environment got it clipped to its bounds.
-        params: float32, (T, N, num_parameters): of the distribution it was drawn from.
-        logp: float32, (T, N): the action's log probability or density.
+        obs: (T, N, ...): the observation from which `action[t]` was chosen.
+        next_obs: (T, N, ...): the observation after step t: the same memory, one row later.
+        last_obs: (N, ...): the observation after the last step, for bootstrapping.
+        action: (T, N, ...): as the environment got it.
+        raw_action: (T, N, ...): the numbers drawn, before they were clipped to the bounds of the action; None for
+            Discrete actions.
+        params: float32, (T, N, num_parameters): of the distribution that the action was drawn from.
+        log_prob: float32, (T, N): the logarithm of the probability, or density, of what was drawn.
+        value: The policy's output "value", (T, N, ...); None if it has none.
         reward: float64, (T, N).
         terminated, truncated: bool, (T, N): whether step t ended the episode.
         valid: bool, (T, N): False where row t is no transition: the step after an end (NextStep) ignores its action,
             and so do the one or two steps in which a lost worker's environments start again.
-        extras: The rest of the policy's output, (T, N, ...) each.
-        infos: The infos that were asked for, (T, N, ...) each: those of step t.
+        extras: The rest of the policy's output, (T, N, ...) each, "value" included.
+        info: The infos that were asked for, (T, N, ...) each: those of step t.
         final_step, final_env, final_obs: Where an episode ended, with "SameStep": int64 (k,), int64 (k,), (k, ...), in
             the order of steps. Empty, and None for the observations, if none ended or with "NextStep".
         episodes: With `episode_statistics`: a dict of arrays (k,), in the order of steps: "r", the return, "l", the
@@ -44,15 +51,18 @@ class Rollout:
 
     obs: Any
     next_obs: Any
+    last_obs: Any
     action: NDArray[Any]
+    raw_action: NDArray[Any] | None
     params: NDArray[Any]
-    logp: NDArray[Any]
+    log_prob: NDArray[Any]
+    value: NDArray[Any] | None
     reward: NDArray[Any]
     terminated: NDArray[Any]
     truncated: NDArray[Any]
     valid: NDArray[Any]
     extras: dict[str, Any]
-    infos: dict[str, Any]
+    info: dict[str, Any]
     final_step: NDArray[Any]
     final_env: NDArray[Any]
     final_obs: Any
@@ -66,13 +76,12 @@ class Rollout:
         return len(self.reward)
 
 
-def assembled(spec: EnvSpec, steps: int, buffers: dict[Any, NDArray[Any]], ends: Sequence[Any],
+def assembled(spec: EnvSpec, buffers: dict[Any, NDArray[Any]], ends: Sequence[Any],
               version: NDArray[np.int64], kl: Floats, worker: int | None = None) -> Rollout:
     """Returns a `Rollout` over arrays.
 
     Args:
         spec: The `EnvSpec`.
-        steps: T.
         buffers: Arrays by (kind, name): ("obs", k) is the k-th part of the observations, with T + 1 rows.
         ends: For each worker in turn the index of its first environment, and its "final" and "episodes".
         version, kl: (N,).
@@ -82,6 +91,9 @@ def assembled(spec: EnvSpec, steps: int, buffers: dict[Any, NDArray[Any]], ends:
         return {name: array for (each, name), array in buffers.items() if each == kind}
 
     obs = list(named("obs").values())
+    arrays, extras = named("step"), named("extra")
+    drawn = arrays.pop("raw_action")
+    discrete = isinstance(spec.action, Discrete)
     parts = [(first, part["final"]) for first, part in ends if part["final"] is not None]
     final = [np.concatenate([part[k] + first if k == 1 else part[k] for first, part in parts])
              for k in range(2 + len(obs))] if parts else [np.zeros(0, np.int64)] * 2
@@ -94,11 +106,21 @@ def assembled(spec: EnvSpec, steps: int, buffers: dict[Any, NDArray[Any]], ends:
         episodes = {name: np.concatenate([each[name] for each in listed]) for name in listed[0]}
         order = np.lexsort((episodes["env"], episodes["step"]))
     return Rollout(
-        obs=spec.pack([part[:steps] for part in obs]), next_obs=spec.pack([part[steps] for part in obs]),
-        **named("step"), extras=named("extra"), infos=named("info"), final_step=final[0], final_env=final[1],
+        obs=spec.pack([part[:-1] for part in obs]), next_obs=spec.pack([part[1:] for part in obs]),
+        last_obs=spec.pack([part[-1] for part in obs]), action=within_bounds(spec.action, drawn),
+        raw_action=None if discrete else drawn, value=extras.get("value"), **arrays, extras=extras, info=named("info"),
+        final_step=final[0], final_env=final[1],
         final_obs=spec.pack(final[2:]) if parts else None,
         episodes={name: each[order] for name, each in episodes.items()} if episodes else None,
         version=version, kl=kl, worker=worker, buffers=buffers)
+
+
+def within_bounds(action: Any, drawn: NDArray[Any]) -> NDArray[Any]:
+    """Returns drawn actions as an environment gets them."""
+    if isinstance(action, Discrete):
+        return drawn
+    result: NDArray[Any] = np.clip(drawn, action.low, action.high).astype(action.dtype)
+    return result
 
 
 def joined_infos(infos: Sequence[dict[str, Any]], num_envs: int) -> dict[str, Any]:

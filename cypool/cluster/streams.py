@@ -11,7 +11,7 @@ from cypool.cluster.restarts import Starter
 from cypool.cluster.statistics import Statistics, nbytes
 from cypool.cluster.topology import Topology
 from cypool.cluster.weights import WeightSync
-from cypool.cluster.worker import Lost
+from cypool.cluster.worker import Lost, Scale
 
 # a worker that dies so often in the same call will not get through it
 ATTEMPTS = 3
@@ -38,10 +38,13 @@ class Streams:
         starter: Starts those again that died.
         weights: The weights for workers that use their policies.
         statistics: Counts calls and bytes.
+        scale: Returns what the observations that policies see are normalized with.
     """
 
-    def __init__(self, topology: Topology, starter: Starter, weights: WeightSync, statistics: Statistics):
+    def __init__(self, topology: Topology, starter: Starter, weights: WeightSync, statistics: Statistics,
+                 scale: Callable[[], Scale]):
         self._topology, self._starter, self._weights, self._statistics = topology, starter, weights, statistics
+        self._scale = scale
         self._number = 0    # of the last call
 
     def call(self, w: int, method: str, *args: Any, kl: float = math.nan) -> Call:
@@ -53,7 +56,7 @@ class Streams:
     def call_policy(self, w: int, method: str, argument: Any, lost: Lost | None) -> Call:
         """Calls a worker that is to use its policy; with newer weights, if they are due."""
         version, weights, kl = self._weights.next_for(self._topology.records[w])
-        return self.call(w, method, argument, version, weights, lost, kl=kl)
+        return self.call(w, method, argument, version, weights, lost, self._scale(), kl=kl)
 
     def answers(self, submit: Submit, timeout: float, in_flight: int = 1,
                 endless: bool = False) -> Iterator[tuple[int, Any]]:

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 import cypool
 from cypool.cluster.policies import evaluated
+from cypool.cluster.rollout import within_bounds
+from cypool.engine.engine import moments_of, normalized
 from cypool.errors import EnvError
 from cypool.spec import Discrete
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 # lets a worker continue for a process that died: the last observation parts, and new seeds
 Lost = tuple[list[NDArray[Any]], list[int]]
+# mean and standard deviation that observations are normalized with; None: they are not
+Scale = tuple[NDArray[np.float64], NDArray[np.float64]] | None
 # the fields of a rollout with a value for each step and environment, but for observation, action and parameters
 FLAGS = {"reward": np.float64, "terminated": np.bool_, "truncated": np.bool_, "valid": np.bool_}
 
@@ -39,6 +43,8 @@ class Worker:
     # Any, as calls that use them come only where there is a policy
     _policy: Any
     _newer: Any
+    # of the observations that the policy sees in this call
+    _scale: Scale = None
 
     def start(self, recipe: dict[str, Any], policy: Policy | None, sync: Sync | None = None, infos: Sequence[str] = (),
               imports: Sequence[str] = ()) -> tuple[str, int]:
@@ -97,35 +103,38 @@ class Worker:
         return {"obs": self._spec.unpack(obs), "info": info}
 
     def step(self, incarnation: str | None, actions: Any, version: int = 0, weights: Any = None,
-             lost: Lost | None = None) -> dict[str, Any] | None:
+             lost: Lost | None = None, scale: Scale = None) -> dict[str, Any] | None:
         """Steps all environments.
 
         Args:
             actions: (num_envs, *action shape); None: the policy chooses.
-            incarnation, version, weights, lost: As in `rollout`.
+            incarnation, version, weights, lost, scale: As in `rollout`; only the policy sees normalized observations.
 
         Returns:
-            A dict: "obs", the parts of the observation, "reward", "terminated", "truncated", "info"; if the policy
-            chose also "chosen", its output, "version" and "kl".
+            A dict: "obs", the parts of the observation, "reward", "terminated", "truncated", "valid", "info"; if the
+            policy chose also "chosen", its output, "version" and "kl".
         """
         if incarnation != self._incarnation:
             return None
         self._begin(lost)
+        self._scale = scale
         chosen = {}
         if actions is None:
             kl = self._take(version, weights)
-            params, others = evaluated(self._policy, self._obs, self._num_envs)
+            params, others = evaluated(self._policy, self._seen(self._obs), self._num_envs)
             drawn = self._policy.distribution.sample(params, self._rng)
-            actions = self._within_bounds(drawn)
-            logp = self._policy.distribution.logp(params, drawn).astype(np.float32)
-            chosen = {"chosen": {"action": drawn, "params": params, "logp": logp, **others},
+            actions = within_bounds(self._spec.action, drawn)
+            log_prob = self._policy.distribution.logp(params, drawn).astype(np.float32)
+            raw = {} if isinstance(self._spec.action, Discrete) else {"raw_action": drawn}
+            chosen = {"chosen": {"action": actions, **raw, "params": params, "log_prob": log_prob, **others},
                       "version": self._version, "kl": kl}
+        valid = np.zeros(self._num_envs, np.bool_) if self._first_reports else ~self._over
         obs, reward, terminated, truncated, info = self._advance(actions)
         return {"obs": self._spec.unpack(obs), "reward": reward, "terminated": terminated, "truncated": truncated,
-                "info": info, **chosen}
+                "valid": valid, "info": info, **chosen}
 
     def rollout(self, incarnation: str | None, num_steps: int, version: int = 0, weights: Any = None,
-                lost: Lost | None = None) -> dict[str, Any] | None:
+                lost: Lost | None = None, scale: Scale = None) -> dict[str, Any] | None:
         """Steps all environments `num_steps` times as the policy says.
 
         Args:
@@ -133,15 +142,18 @@ class Worker:
             num_steps: T.
             version, weights: Newer than those it has; None: there are none for it.
             lost: (observation parts, seeds) if it continues for a process that died: the last observations.
+            scale: What observations are normalized with, those before the first step, too.
 
         Returns:
             A dict: "arrays", as `assembled` takes them, which are good until the next call; "final", a list of steps,
             environments and observation parts, or None; "episodes", a dict or None; "version"; "kl", NaN if there was
-            no comparison. None if it was started again.
+            no comparison. With a scale also "seen", the last observations as the environments made them, and "moments",
+            mean, variance and number of those after the steps. None if it was started again.
         """
         if incarnation != self._incarnation:
             return None
         self._begin(lost)
+        self._scale = scale
         kl = self._take(version, weights)
         policy, arrays = self._policy, self._buffers_for(num_steps)
         obs = [array for (kind, _), array in arrays.items() if kind == "obs"]
@@ -150,13 +162,13 @@ class Worker:
         for array, part in zip(obs, self._spec.unpack(self._obs), strict=True):
             array[0] = part
         for t in range(num_steps):
-            params, others = evaluated(policy, self._spec.pack([array[t] for array in obs]), self._num_envs)
+            params, others = evaluated(policy, self._seen(self._spec.pack([array[t] for array in obs])), self._num_envs)
             actions = policy.distribution.sample(params, self._rng)
-            for key, value in ((("step", "params"), params), (("step", "action"), actions),
+            for key, value in ((("step", "params"), params), (("step", "raw_action"), actions),
                                *((("extra", name), value) for name, value in others.items())):
                 self._store(arrays, key, t, value)
             valid[t] = False if self._first_reports else ~self._over
-            _, _, _, _, info = self._advance(self._within_bounds(actions), (
+            _, _, _, _, info = self._advance(within_bounds(self._spec.action, actions), (
                 self._spec.pack([array[t + 1] for array in obs]), *(array[t] for array in flags)))
             for name in self._infos:
                 self._store(arrays, ("info", name), t, info[name])
@@ -165,11 +177,20 @@ class Worker:
             if "_episode" in info:
                 episodes.append((t, np.flatnonzero(info["_episode"]), info["episode"]))
         flat = arrays["step", "params"].reshape(-1, policy.distribution.num_parameters)
-        drawn = arrays["step", "action"]
-        arrays["step", "logp"] = policy.distribution.logp(flat, drawn.reshape(-1, *drawn.shape[2:])).astype(
+        drawn = arrays["step", "raw_action"]
+        arrays["step", "log_prob"] = policy.distribution.logp(flat, drawn.reshape(-1, *drawn.shape[2:])).astype(
             np.float32).reshape(num_steps, -1)
-        return {"arrays": arrays, "final": _stacked(finals), "episodes": _listed(episodes),
-                "version": self._version, "kl": kl}
+        answer: dict[str, Any] = {"arrays": arrays, "final": _stacked(finals), "episodes": _listed(episodes),
+                                  "version": self._version, "kl": kl}
+        if scale is not None:
+            # one array, as others are not normalized
+            (raw,) = obs
+            rows = raw[1:].reshape(-1, *raw.shape[2:])
+            answer |= {"arrays": {**arrays, ("obs", 0): normalized(raw, *scale)}, "seen": [raw[-1]],
+                       "moments": (*moments_of(rows), len(rows))}
+            if finals:
+                answer["final"][2] = normalized(answer["final"][2], *scale)
+        return answer
 
     def _begin(self, lost: Lost | None) -> None:
         """Continues for a process that died."""
@@ -206,7 +227,8 @@ class Worker:
 
         def drift() -> float:
             nonlocal kl
-            old, new = (evaluated(policy, self._obs, self._num_envs)[0] for policy in (self._policy, self._newer))
+            seen = self._seen(self._obs)
+            old, new = (evaluated(policy, seen, self._num_envs)[0] for policy in (self._policy, self._newer))
             kl = float(self._policy.distribution.kl(old, new).mean())
             return kl
 
@@ -233,17 +255,14 @@ class Worker:
         self._see(batch)
         return batch
 
+    def _seen(self, obs: Any) -> Any:
+        """Returns observations as the policy sees them."""
+        return obs if self._scale is None else normalized(np.ascontiguousarray(obs), *self._scale)
+
     def _see(self, batch: Any) -> None:
         self._obs, _, terminated, truncated, _ = batch
         if not self._same_step:
             self._over = terminated | truncated
-
-    def _within_bounds(self, actions: NDArray[Any]) -> NDArray[Any]:
-        action = self._spec.action
-        if isinstance(action, Discrete):
-            return actions
-        result: NDArray[Any] = np.clip(actions, action.low, action.high).astype(action.dtype)
-        return result
 
     def _buffers_for(self, num_steps: int) -> dict[Any, NDArray[Any]]:
         """Returns arrays for `num_steps` steps: those of the last rollout if it was as long, as Ray has copied them."""

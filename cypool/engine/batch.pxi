@@ -119,8 +119,9 @@ cdef class Layout:
         spec: The `EnvSpec` of the environments.
         has_finals: Whether observations and infos exist twice, for the end of one episode and the start of the next.
         has_statistics: Whether there are columns for return, length and time of episodes.
+        rows_before: Rows that observations and infos have in front of those of the batch: of the time before it.
     """
-    cdef readonly int num_rows
+    cdef readonly int num_rows, rows_before
     cdef readonly int num_obs            # observation columns come first, then infos, then the engine's
     cdef readonly int num_columns        # observations and infos
     cdef readonly bint has_finals        # then the columns of final observations and infos, and their steps
@@ -136,9 +137,9 @@ cdef class Layout:
     cdef size_t nbytes
     cdef tuple _arguments
 
-    def __init__(self, int num_rows, spec, bint has_finals, bint has_statistics):
+    def __init__(self, int num_rows, spec, bint has_finals, bint has_statistics, int rows_before=0):
         self._arguments = (spec, has_finals, has_statistics)
-        self.num_rows = num_rows
+        self.num_rows, self.rows_before = num_rows, rows_before
         self.dtypes, self.shapes = [], []
         described = [part for _, part in spec.observations]
         self.num_obs = len(described)
@@ -148,7 +149,9 @@ cdef class Layout:
         self.num_columns = len(own)
         if self.num_columns > MAX_COLUMNS:
             raise ValueError(f"spec: expected at most {MAX_COLUMNS} arrays, got {self.num_columns}")
-        for dtype, shape in own + ENGINE_COLUMNS:
+        for dtype, shape in own:
+            self.add_column(dtype, shape, rows_before)
+        for dtype, shape in ENGINE_COLUMNS:
             self.add_column(dtype, shape)
         self.first_final = len(self.dtypes)
         for dtype, shape in own + [ENGINE_COLUMNS[ELAPSED_STEP]] if has_finals else ():
@@ -178,22 +181,22 @@ cdef class Layout:
             columns.episode_length = self.add_column(np.int64, shape)
         return columns
 
-    cdef int add_column(self, dtype, tuple shape) except -1:
+    cdef int add_column(self, dtype, tuple shape, int rows_before=0) except -1:
         """Returns the number of the new column."""
         self.dtypes.append(np.dtype(dtype))
         self.shapes.append(shape)
-        self.dims.push_back([self.num_rows, *shape])
+        self.dims.push_back([self.num_rows + rows_before, *shape])
         self.row_bytes.push_back(np.dtype(dtype).itemsize * math.prod(shape))
         self.offsets.push_back(self.nbytes)
         # every column starts on a new cache line
-        self.nbytes += (self.row_bytes.back() * self.num_rows + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        self.nbytes += (self.row_bytes.back() * (self.num_rows + rows_before) + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
         return len(self.dtypes) - 1
 
-    cdef Layout of(self, int num_rows):
+    cdef Layout of(self, int num_rows, int rows_before=0):
         """The same columns with another number of rows."""
-        return Layout(num_rows, *self._arguments)
+        return Layout(num_rows, *self._arguments, rows_before)
 
-    cdef int check_out(self, tuple out, uint32_t num_rows) except -1:
+    cdef int check_out(self, tuple out, uint32_t num_rows, uint32_t rows_before=0) except -1:
         """Checks arrays that are to take the place of a batch's: observations, reward, terminated, truncated.
 
         Raises:
@@ -202,19 +205,21 @@ cdef class Layout:
         """
         cdef cnp.ndarray array, other
         cdef int j, k, column
+        cdef uint32_t count
         if len(out) != self.num_obs + NUM_FLAGS:
             raise ValueError(f"out: expected {self.num_obs + NUM_FLAGS} arrays, got {len(out)}")
         for k in range(len(out)):
             # after the observations come the infos, which are not among them
             column = k if k < self.num_obs else self.num_columns + k - self.num_obs
-            wanted = (num_rows, *self.shapes[column])
+            count = num_rows + rows_before if k < self.num_obs else num_rows
+            wanted = (count, *self.shapes[column])
             if not isinstance(out[k], cnp.ndarray):
                 raise TypeError(f"out: expected arrays, got {type(out[k]).__name__} as number {k}")
             array = out[k]
             # not its own `shape`, which a subclass may make up
             shape = tuple([cnp.PyArray_DIM(array, j) for j in range(cnp.PyArray_NDIM(array))])
-            if shape and shape[0] != num_rows:
-                raise ValueError(f"out: expected arrays of {num_rows} rows, got {shape[0]}")
+            if shape and shape[0] != count:
+                raise ValueError(f"out: expected arrays of {count} rows, got {shape[0]}")
             if (not cnp.PyArray_ISCARRAY(array) or shape != wanted
                     or not cnp.PyArray_EquivTypenums(cnp.PyArray_TYPE(array), self.dtypes[column].num)):
                 raise ValueError(f"out: expected writeable C-contiguous arrays of {self.dtypes[column]}, shape "

@@ -44,13 +44,15 @@ cdef enum Task:                  # the work on the environments of a batch
     STEP_EACH
     STEP_TOGETHER                # with `step_many`
     COPY                         # each becomes a copy of its source
-    STEP_BY_POLICY               # a policy chooses the action before each step of a rollout
+    ROLLOUT                      # many steps of each; a policy may choose the actions
 
 
 cdef struct RolloutStep:         # where a claim is in a rollout; zero in other batches
     uint32_t step                # the one in work
-    uint32_t obs_offset          # a row less the row of its observation: unobserved steps have no such row
+    int32_t obs_shift            # from a row to that of its observation: the first rows are from before step 0
     bint unobserved              # the observation of this step is not wanted
+    uint32_t num_observed        # environments of the claim that were observed before the first step
+    bint one_by_one              # one of them failed to: each is observed just before it makes its first step
     bint chosen                  # a policy has chosen the actions of the claim
     bint accepted                # they are all within their bounds
 

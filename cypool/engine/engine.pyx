@@ -10,6 +10,7 @@ cdef class RolloutPolicy
 cdef class Scheduler
 
 include "stepping.pxi"
+include "normalizing.pxi"
 include "rollout_policy.pxi"
 include "states.pxi"
 include "scheduler.pxi"

@@ -181,7 +181,7 @@ cdef class Pool(BetweenSteps):
         return result
 
     def rollout(self, cnp.ndarray actions, uint32_t num_steps, uint32_t observe_every, tuple out=None, timeout=None,
-                policy=None):
+                policy=None, tuple normal=None):
         """Steps all environments many times. For synchronous pools without a backend only.
 
         Args:
@@ -189,14 +189,17 @@ cdef class Pool(BetweenSteps):
                 They must not change meanwhile. With a policy it writes them here, so they are writeable.
             num_steps: How many steps, at least 1.
             observe_every: Of how many steps only the last one is observed; the last step of all is in any case.
-            out: As in `step`, with a row for each step of each environment. Observations have fewer rows if
-                `observe_every` is more than 1.
+            out: As in `step`, with a row for each step of each environment; observations have a row for each
+                environment in front of these.
             timeout: Seconds to wait at most.
             policy: A `cypool.policies.Policy` that fits the spec and the number of environments, or None.
+            normal: What the policy sees in the place of an observation that is one array: an `EnvSpec` with float32 of
+                the same shape; float64 arrays, the means that are subtracted and the deviations that it is divided by;
+                and float32, (num_envs, ...), what it sees before the first step.
 
         Returns:
-            The result of `recv`, with rows in the order of the actions; observations and the environment's infos are in
-            the first rows of their arrays if `observe_every` is more than 1.
+            The result of `recv`, with rows in the order of the actions. Observations, and the environment's infos, have
+            in front those before the first step, and if `observe_every` is more than 1, behind them rows with nothing.
 
         Raises:
             TimeoutError, KeyboardInterrupt: The rollout has ended early: each environment has made some of the steps.
@@ -213,11 +216,11 @@ cdef class Pool(BetweenSteps):
         self._enter(call)
         scheduler = self.scheduler
         self.ids.check(scheduler, None, STEP, &count)
-        self._check_rollout(actions, num_steps, observe_every, out, policy)
+        self._check_rollout(actions, num_steps, observe_every, out, policy, normal)
         if timeout is not None and timeout <= 0:
             raise TimeoutError(f"rollout: not done in {timeout} s")
         dispatch = self.dispatch
-        by_policy = None if policy is None else dispatch.prepare_policy(policy)
+        by_policy = None if policy is None else dispatch.prepare_policy(policy, normal)
         self.observers.unreported = observed
         result = dispatch.rollout(actions, num_steps, observe_every, out, timeout, by_policy)
         causes = steps = None
@@ -319,7 +322,7 @@ cdef class Pool(BetweenSteps):
                           f"{actions.dtype} of shape {(<object>actions).shape}")
 
     cdef int _check_rollout(self, cnp.ndarray actions, uint32_t num_steps, uint32_t observe_every, tuple out,
-                            policy) except -1:
+                            policy, tuple normal) except -1:
         """Checks the arrays that threads read and write without a look at their size."""
         cdef int64_t rows = <int64_t>num_steps * self.num_envs
         if self.is_async or self.backend is not None:
@@ -332,9 +335,11 @@ cdef class Pool(BetweenSteps):
         if out is not None:
             if observe_every > 1:
                 raise ValueError("out: expected None where not every step is observed")
-            self.layout.check_out(out, <uint32_t>rows)
+            self.layout.check_out(out, <uint32_t>rows, <uint32_t>self.num_envs)
         if policy is not None:
-            policy.check(self.spec, self.num_envs)
+            if normal is not None:
+                check_normal(self.spec, self.num_envs, normal[0], normal[1], normal[2], normal[3])
+            policy.check(self.spec if normal is None else normal[0], self.num_envs)
             policy._begin(num_steps, self.num_envs)
         return 0
 

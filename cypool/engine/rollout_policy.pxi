@@ -1,10 +1,9 @@
-# A policy in C during a rollout: calls it, and checks its actions.
+# Rollouts: what is observed before the first step; and a policy in C: calls it, and checks its actions.
 cimport cython
 from cpython.exc cimport PyErr_Occurred
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcpy, memset
-from libcpp.memory cimport unique_ptr, make_unique
 from libcpp.vector cimport vector
 
 cimport numpy as cnp
@@ -56,7 +55,7 @@ cdef class RolloutPolicy:
         policy: A `cypool.policies.Policy`, which was checked.
         spec: Of the environments.
         num_threads: That step them, the caller included.
-        block: Memory for one row of each environment.
+        normal: As in `Pool.rollout`.
     """
     cdef object policy_object        # keeps the policy's code and memory alive
     cdef PolicyFunction call
@@ -71,11 +70,9 @@ cdef class RolloutPolicy:
     cdef vector[char] memory         # where the policy writes, for each thread: a zone, the action, a zone
     cdef char* actions               # that of thread 0
     cdef size_t stride               # to that of the next thread
-    # the observations before the first step
-    cdef Block block
-    cdef unique_ptr[OpenBatch] first
+    cdef NormalRows normal           # of observations, or None
 
-    def __init__(self, policy, spec, int num_threads, Block block):
+    def __init__(self, policy, spec, int num_threads, tuple normal):
         cdef size_t offset = 0
         self.policy_object = policy
         self.many = <ManyPolicy><uintptr_t>policy._many_address
@@ -95,9 +92,8 @@ cdef class RolloutPolicy:
         self.stride = (ZONE + self.action_bytes + ZONE + 127) // 64 * 64
         self.memory.assign((num_threads + 1) * self.stride, FILL)
         self.actions = <char*>((<uintptr_t>self.memory.data() + 63) // 64 * 64) + ZONE
-        self.block = block
-        self.first = make_unique[OpenBatch]()
-        block.open_on(self.first.get())
+        if normal is not None:
+            self.normal = NormalRows(spec, normal[1], normal[2], normal[3])
 
     cdef int choose(self, Decision* decision, char* action, int thread) except -1 nogil:
         """Has the policy choose an action.
@@ -177,26 +173,34 @@ cdef class RolloutPolicy:
                          f"{value(action[start:start + size])}")
 
 
+cdef inline bint is_over(Scheduler scheduler, Claim* claim, uint32_t at) noexcept nogil:
+    """Whether an environment of a claim stays where its episode has ended."""
+    cdef PyObject* env = scheduler.envs[claim.ids[at]]
+    return (<Env>env).needs_reset and scheduler.autoreset == DISABLED and claim.rollout.step > 0
+
+
+cdef uint32_t find_row_before(Scheduler scheduler, Claim* claim, uint32_t at, RowPointers* shown) noexcept nogil:
+    """Finds the observation that an environment of a claim has before the step in work; returns its row."""
+    cdef uint32_t num_envs = <uint32_t>scheduler.envs.size(), step = claim.rollout.step, kept = 0, row
+    cdef OpenBatch* batch = scheduler.open[0]
+    if step > 0:
+        kept = (step - 1) // scheduler.observe_every + 1
+    row = kept * num_envs + (claim.first_row - step * num_envs) + at
+    set_row_pointers(shown, batch, batch.columns, row)
+    return row
+
+
 cdef int choose_action(Scheduler scheduler, Claim* claim) except -1 nogil:
     """Has the policy choose the action of the environment in work, from its last observation."""
     cdef int32_t env_id = claim.ids[claim.at]
-    cdef uint32_t last, row
     cdef PyObject* env = scheduler.envs[env_id]
     cdef RowPointers shown
     cdef Decision decision
-    cdef OpenBatch* batch = scheduler.open[0]
-    if claim.rollout.step == 0:
-        batch = scheduler.policy.first.get()
-        set_row_pointers(&shown, batch, batch.columns, env_id)
-        observe_to_row(scheduler, env, batch, batch.columns, env_id)
-    elif (<Env>env).needs_reset and scheduler.autoreset == DISABLED:
-        # it stays where its episode ended
+    if is_over(scheduler, claim, claim.at):
         return 0
-    else:
-        last = claim.rollout.step - 1
-        row = last // scheduler.observe_every * <uint32_t>scheduler.envs.size() + (
-            claim.first_row - claim.rollout.step * <uint32_t>scheduler.envs.size()) + claim.at
-        set_row_pointers(&shown, batch, batch.columns, row)
+    find_row_before(scheduler, claim, claim.at, &shown)
+    if scheduler.policy.normal is not None:
+        shown.columns[0] = scheduler.policy.normal.of(shown.columns[0], claim.rollout.step, <uint32_t>env_id, 1)
     decision.obs, decision.info = <const void**>shown.slot.obs, <const void**>shown.slot.info
     decision.step, decision.env_id = claim.rollout.step, env_id
     decision.elapsed_step, decision.ended = (<Env>env).elapsed_step, (<Env>env).needs_reset
@@ -207,20 +211,15 @@ cdef int choose_action(Scheduler scheduler, Claim* claim) except -1 nogil:
 
 cdef int choose_actions(Scheduler scheduler, Claim* claim, uint32_t at, uint32_t end) except -1 nogil:
     """Has a policy of cypool's own choose the actions of neighbouring environments of a claim, from `at` to `end`."""
-    cdef uint32_t num_envs = <uint32_t>scheduler.envs.size(), last, row
     cdef RowPointers shown
     cdef Decisions decisions
-    cdef OpenBatch* batch = scheduler.open[0]
     cdef int mask = scheduler.policy.mask_column
     decisions.env_id, decisions.count = <uint32_t>claim.ids[at], end - at
-    if claim.rollout.step == 0:
-        batch = scheduler.policy.first.get()
-        row = decisions.env_id
-    else:
-        last = claim.rollout.step - 1
-        row = last // scheduler.observe_every * num_envs + (claim.first_row - claim.rollout.step * num_envs) + at
-    set_row_pointers(&shown, batch, batch.columns, row)
+    find_row_before(scheduler, claim, at, &shown)
     decisions.obs = shown.columns[0]
+    if scheduler.policy.normal is not None:
+        decisions.obs = scheduler.policy.normal.of(decisions.obs, claim.rollout.step, decisions.env_id,
+                                                   decisions.count)
     decisions.mask = NULL
     if mask >= 0:
         decisions.mask = <const uint8_t*>shown.columns[mask]
@@ -228,12 +227,6 @@ cdef int choose_actions(Scheduler scheduler, Claim* claim, uint32_t at, uint32_t
     decisions.step = claim.rollout.step
     scheduler.policy.choose_many(&decisions)
     return 0
-
-
-cdef inline bint is_over(Scheduler scheduler, Claim* claim, uint32_t at) noexcept nogil:
-    """Whether an environment of a claim stays where its episode has ended."""
-    cdef PyObject* env = scheduler.envs[claim.ids[at]]
-    return (<Env>env).needs_reset and scheduler.autoreset == DISABLED and claim.rollout.step > 0
 
 
 cdef int choose_for_claim(Scheduler scheduler, Claim* claim) except -1 nogil:
@@ -253,38 +246,67 @@ cdef int choose_for_claim(Scheduler scheduler, Claim* claim) except -1 nogil:
     return 0
 
 
-cdef int advance_by_network(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """The same as `advance_by_policy`, with a policy that chooses for neighbouring environments together."""
-    cdef PyObject* env
-    cdef int32_t env_id
-    if claim.rollout.step == 0:
-        # one by one: each may fail to observe
-        while claim.at < claim.count:
-            env_id = claim.ids[claim.at]
-            env = scheduler.envs[env_id]
-            observe_to_row(scheduler, env, scheduler.policy.first.get(), scheduler.policy.first.get().columns, env_id)
+cdef int observe_before(Scheduler scheduler, Claim* claim) except -1 nogil:
+    """Writes the next observation before the first step of a rollout."""
+    cdef uint32_t at = claim.rollout.num_observed
+    cdef OpenBatch* batch = scheduler.open[0]
+    observe_to_row(scheduler, scheduler.envs[claim.ids[at]], batch, batch.columns, claim.first_row + at)
+    claim.rollout.num_observed += 1
+    return 0
+
+
+cdef bint passes_over(Scheduler scheduler, Claim* claim) noexcept:
+    """Whether an exception in the first step of a rollout is none of the environment in work."""
+    cdef uint32_t at = claim.rollout.num_observed
+    if at >= claim.count or claim.rollout.one_by_one and at != claim.at:
+        # not of `observe_before`
+        return False
+    if (<Env>scheduler.envs[claim.ids[at]]).needs_reset:
+        # it has failed before, and begins an episode: what it shows matters to nobody
+        zero_columns(scheduler.open[0], claim.first_row + at)
+    elif not claim.rollout.one_by_one:
+        # it raises again when it is its turn
+        claim.rollout.one_by_one, claim.rollout.num_observed = True, 0
+        return True
+    claim.rollout.num_observed += 1
+    return (<Env>scheduler.envs[claim.ids[at]]).needs_reset
+
+
+cdef int advance_one_by_one(Scheduler scheduler, Claim* claim) except -1 nogil:
+    """Makes the first step of a rollout in which one of the claim's environments fails to observe before it."""
+    while claim.at < claim.count:
+        if claim.rollout.num_observed == claim.at:
+            observe_before(scheduler, claim)
+        if scheduler.policy is not None and scheduler.policy.many != NULL:
             choose_actions(scheduler, claim, claim.at, claim.at + 1)
-            scheduler.policy.check(claim.actions + env_id * scheduler.action_bytes)
-            advance_alone(scheduler, claim)
-        return 0
-    if not claim.rollout.chosen:
-        choose_for_claim(scheduler, claim)
-    if claim.rollout.accepted:
-        # a kernel for many environments has no regard for those whose episode is over
-        if scheduler.supports_step_many and scheduler.autoreset != DISABLED:
-            return advance_together(scheduler, claim)
-        return advance(scheduler, claim)
-    while claim.at < claim.count:
-        scheduler.policy.check(claim.actions + claim.ids[claim.at] * scheduler.action_bytes)
+            scheduler.policy.check(claim.actions + claim.ids[claim.at] * scheduler.action_bytes)
+        elif scheduler.policy is not None:
+            choose_action(scheduler, claim)
         advance_alone(scheduler, claim)
     return 0
 
 
-cdef int advance_by_policy(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """The same as `advance`, with actions that the policy chooses."""
-    if scheduler.policy.many != NULL:
-        return advance_by_network(scheduler, claim)
-    while claim.at < claim.count:
-        choose_action(scheduler, claim)
-        advance_alone(scheduler, claim)
-    return 0
+cdef int advance_rollout(Scheduler scheduler, Claim* claim) except -1 nogil:
+    """Makes a step of a rollout, with actions that a policy may choose."""
+    if claim.rollout.step == 0:
+        if claim.rollout.one_by_one:
+            return advance_one_by_one(scheduler, claim)
+        while claim.rollout.num_observed < claim.count:
+            observe_before(scheduler, claim)
+    if scheduler.policy is not None:
+        if scheduler.policy.many == NULL:
+            while claim.at < claim.count:
+                choose_action(scheduler, claim)
+                advance_alone(scheduler, claim)
+            return 0
+        if not claim.rollout.chosen:
+            choose_for_claim(scheduler, claim)
+        if not claim.rollout.accepted:
+            while claim.at < claim.count:
+                scheduler.policy.check(claim.actions + claim.ids[claim.at] * scheduler.action_bytes)
+                advance_alone(scheduler, claim)
+            return 0
+    # a kernel for many environments has no regard for those whose episode is over
+    if scheduler.supports_step_many and scheduler.autoreset != DISABLED:
+        return advance_together(scheduler, claim)
+    return advance(scheduler, claim)

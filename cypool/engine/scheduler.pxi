@@ -74,6 +74,7 @@ cdef class Scheduler:
     cdef vector[Claim] claims            # one per thread that serves this scheduler
     cdef atomic[uint32_t] last_step      # of the rollout; 0 in other batches
     cdef uint32_t observe_every          # the observations of this number of steps share a row
+    cdef uint32_t rows_before            # rows of observations before the first step: as many as envs in a rollout
     cdef atomic[uint32_t] cancelled      # the rest of the rollout is not wanted
     cdef atomic[uint32_t] stopping
     cdef bint statistics                 # of episodes are kept
@@ -169,11 +170,13 @@ cdef class Scheduler:
     cdef bint is_brief(self, Claim* claim, uint32_t wanted) noexcept:
         """Whether the caller steps all rows alone, in so little time that it may keep the GIL."""
         cdef int64_t cost = self.counters.get().cost_ns.load()
-        return (self.keeps_gil and cost > 0 and self.task != STEP_BY_POLICY
+        return (self.keeps_gil and cost > 0 and self.policy is None
                 and claim.caller.inline_count == wanted
                 and cost * wanted * (<int64_t>self.last_step.load() + 1) <= BRIEF_NS)
 
     cdef int fail(self, Claim* claim, object error) except -1:
+        if self.task == ROLLOUT and claim.rollout.step == 0 and passes_over(self, claim):
+            return 0
         # store the error before the row counts, so that the receiver of the row finds it
         try:
             if claim.rollout.step == 0 or claim.ids[claim.at] not in self.errors:
@@ -210,8 +213,8 @@ cdef class Scheduler:
             if claim.count > 0 and self.task != STEP_EACH:
                 if self.task == STEP_TOGETHER:
                     advance_together(self, claim)
-                elif self.task == STEP_BY_POLICY:
-                    advance_by_policy(self, claim)
+                elif self.task == ROLLOUT:
+                    advance_rollout(self, claim)
                 else:
                     copy_each(self, claim)
             else:
@@ -231,7 +234,8 @@ cdef class Scheduler:
         if claim.measured_from != 0:
             self.measure(claim)
         claim.at = claim.count = 0
-        claim.stepped = claim.rollout.chosen = False
+        claim.stepped = claim.rollout.chosen = claim.rollout.one_by_one = False
+        claim.rollout.num_observed = 0
         claim.measured_from = 0
         if self.stopping.load() != 0:
             return False
@@ -302,13 +306,13 @@ cdef class Scheduler:
     cdef void observe_in(self, Claim* claim) noexcept nogil:
         """Finds whether a step of a rollout is observed, and in which row."""
         cdef uint32_t kept
-        claim.rollout.obs_offset, claim.rollout.unobserved = 0, False
+        claim.rollout.obs_shift, claim.rollout.unobserved = <int32_t>self.rows_before, False
         if self.observe_every > 1:
             kept = claim.rollout.step // self.observe_every
-            claim.rollout.obs_offset = (claim.rollout.step - kept) * <uint32_t>self.envs.size()
+            claim.rollout.obs_shift -= <int32_t>((claim.rollout.step - kept) * <uint32_t>self.envs.size())
             # a policy looks at every observation: the next one takes its place
             claim.rollout.unobserved = (
-                self.task != STEP_BY_POLICY and (claim.rollout.step + 1) % self.observe_every != 0
+                self.policy is None and (claim.rollout.step + 1) % self.observe_every != 0
                 and claim.rollout.step < self.last_step.load())
 
     cdef bint pauses(self, Claim* claim) noexcept nogil:

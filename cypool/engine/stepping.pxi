@@ -172,10 +172,10 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
         if scheduler.has_row_ends:
             end_row(scheduler, env, batch, row)
         if not claim.rollout.unobserved:
-            set_row_pointers(&target, batch, batch.columns, row - claim.rollout.obs_offset)
+            set_row_pointers(&target, batch, batch.columns, row + claim.rollout.obs_shift)
             observe_env(env, &target.slot)
             if unlikely(has_agents) and scheduler.agents_leave:
-                hide_absent(env, batch, batch.columns, row - claim.rollout.obs_offset)
+                hide_absent(env, batch, batch.columns, row + claim.rollout.obs_shift)
         complete_row(claim, env, batch, row, kind)
     return 0
 
@@ -212,7 +212,7 @@ cdef int advance_together(Scheduler scheduler, Claim* claim) except -1 nogil:
     cdef bint begins, has_agents = scheduler.has_agents
     batch = claim_row(scheduler, claim, &row)
     if not claim.stepped:
-        set_row_pointers(&target, batch, batch.columns, row - claim.rollout.obs_offset)
+        set_row_pointers(&target, batch, batch.columns, row + claim.rollout.obs_shift)
         rows.count, rows.ids, rows.actions = claim.count - claim.at, claim.ids + claim.at, claim.actions
         rows.obs, rows.info = target.columns, target.columns + batch.num_obs
         rows.reward = batch.reward + row
@@ -251,11 +251,18 @@ cdef int advance_together(Scheduler scheduler, Claim* claim) except -1 nogil:
         if scheduler.has_row_ends and end_row(scheduler, env, batch, row):
             begins = True
         if begins:
-            observe_to_row(scheduler, env, batch, batch.columns, row - claim.rollout.obs_offset)
+            observe_to_row(scheduler, env, batch, batch.columns, row + claim.rollout.obs_shift)
         elif unlikely(has_agents) and scheduler.agents_leave:
-            hide_absent(env, batch, batch.columns, row - claim.rollout.obs_offset)
+            hide_absent(env, batch, batch.columns, row + claim.rollout.obs_shift)
         complete_row(claim, env, batch, row, kind)
     return 0
+
+
+cdef void zero_columns(OpenBatch* batch, uint32_t row) noexcept nogil:
+    """Zeroes observations and infos of a row."""
+    cdef int k
+    for k in range(batch.num_columns):
+        memset(batch.columns[k].data + row * batch.columns[k].row_bytes, 0, batch.columns[k].row_bytes)
 
 
 cdef void write_failed_row(Scheduler scheduler, Claim* claim) noexcept nogil:
@@ -265,9 +272,7 @@ cdef void write_failed_row(Scheduler scheduler, Claim* claim) noexcept nogil:
     cdef uint32_t row
     cdef OpenBatch* batch = claim_row(scheduler, claim, &row)
     cdef int k
-    for k in range(batch.num_columns):
-        memset(batch.columns[k].data + (row - claim.rollout.obs_offset) * batch.columns[k].row_bytes, 0,
-               batch.columns[k].row_bytes)
+    zero_columns(batch, row + claim.rollout.obs_shift)
     batch.reward[row] = 0
     batch.terminated[row] = False
     batch.truncated[row] = True

@@ -25,7 +25,6 @@ cdef class SyncDispatch(Dispatch):
     cdef vector[Column] out_columns
     cdef Blocks rollout_blocks       # of the last rollout, whose blocks serve others of its length
     cdef uint32_t rollout_rows
-    cdef Block first_block           # the observations before the first step
 
     def __init__(self, scheduler, threads, blocks, results, ids, Distributor distributor):
         self.distributor = distributor
@@ -62,12 +61,10 @@ cdef class SyncDispatch(Dispatch):
         self.ids.pending = 0
         self.distributor.received()
 
-    cdef RolloutPolicy prepare_policy(self, policy):
-        """Returns a `RolloutPolicy` for a `cypool.policies.Policy`."""
-        if self.first_block is None:
-            self.first_block = Block(self.results.layout)
+    cdef RolloutPolicy prepare_policy(self, policy, tuple normal):
+        """Returns a `RolloutPolicy` for a `cypool.policies.Policy`; `normal` as in `Pool.rollout`."""
         spec = (<Env>self.scheduler.env_objects[0]).spec
-        return RolloutPolicy(policy, spec, <int>self.scheduler.claims.size() + 1, self.first_block)
+        return RolloutPolicy(policy, spec, <int>self.scheduler.claims.size() + 1, normal)
 
     cdef tuple rollout(self, cnp.ndarray actions, uint32_t num_steps, uint32_t observe_every, tuple out, timeout,
                        RolloutPolicy policy):
@@ -91,20 +88,13 @@ cdef class SyncDispatch(Dispatch):
         cdef bint finished = False
         cdef Block block
         if self.rollout_blocks is None or self.rollout_rows != rows:
-            self.rollout_blocks, self.rollout_rows = Blocks(self.results.layout.of(rows), 2), rows
+            self.rollout_blocks, self.rollout_rows = Blocks(self.results.layout.of(rows, num_envs), 2), rows
         block = self.begin(self.rollout_blocks, out)
         scheduler.batch_ids, scheduler.num_batch_ids = self.ids.all_ids.data(), num_envs
         scheduler.first_actions = cnp.PyArray_BYTES(actions)
         scheduler.last_step.store(num_steps - 1)
-        scheduler.observe_every = observe_every
-        scheduler.policy = policy
-        if policy is not None:
-            scheduler.task = STEP_BY_POLICY
-        # a kernel for many environments has no regard for those whose episode is over
-        elif scheduler.supports_step_many and scheduler.autoreset != DISABLED:
-            scheduler.task = STEP_TOGETHER
-        else:
-            scheduler.task = STEP_EACH
+        scheduler.observe_every, scheduler.rows_before = observe_every, num_envs
+        scheduler.policy, scheduler.task = policy, ROLLOUT
         scheduler.cancelled.store(0)
         self.ids.pending = rows
         self.distributor.distribute(&self.claim, num_envs, num_steps)
@@ -125,9 +115,8 @@ cdef class SyncDispatch(Dispatch):
             # back to batches of one step
             scheduler.first_actions = scheduler.actions.data()
             scheduler.last_step.store(0)
-            scheduler.observe_every = 1
-            if policy is not None:
-                scheduler.policy, scheduler.task = None, STEP_EACH
+            scheduler.observe_every, scheduler.rows_before = 1, 0
+            scheduler.policy, scheduler.task = None, STEP_EACH
             self.end()
 
     cdef dict copy(self, const int32_t* targets, const int32_t* sources, uint32_t count):

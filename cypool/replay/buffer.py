@@ -48,8 +48,11 @@ class ReplayBuffer(Observer):
     observation is stored, too. Of observations that are declared as stacks (`Array.stack`) only the newest frame is
     stored; an episode then takes a row more for each older frame of its first observation.
 
+    Of a pool that normalizes, observations and rewards are stored as they are, and samples are normalized by the pool's
+    statistics of that moment, which change what an old row looks like.
+
     Args:
-        env: A pool of any API; one that does not normalize.
+        env: A pool of any API.
         capacity: Rows of all environments together.
         n_step: How many steps count as one in a sample. There are fewer where an episode, or the part of an agent,
             ends, and in front of the newest row.
@@ -90,10 +93,7 @@ class ReplayBuffer(Observer):
                  seed: int | None = None, path: Pathlike | None = None):
         if not isinstance(env, VectorAPI):
             raise TypeError(f"env: expected a pool, got {shown(env)}")
-        if isinstance(env, NormalizedPool):
-            raise ValueError("env: expected a pool that does not normalize, as what is stored would be of old "
-                             "statistics: normalize samples")
-        spec = env.env_spec
+        spec = env._batch_spec
         self.env = env
         self._lock, self._pid = threading.Lock(), os.getpid()
         self.n_step = check_int("n_step", n_step, 1, 2**16)
@@ -226,6 +226,8 @@ class ReplayBuffer(Observer):
             TypeError, ValueError: Wrong arguments; nothing was stored.
         """
         spec = self.env.env_spec
+        if isinstance(self.env, NormalizedPool):
+            raise ValueError("add: expected a pool that does not normalize, as what is stored is not normalized")
         if spec.agents:
             raise ValueError(f"add: expected an environment with one agent, got {spec.id}")
         ids = ids_of(env_id)
@@ -316,7 +318,7 @@ class ReplayBuffer(Observer):
             if self.n_sampled_goal:
                 goal = np.empty(n, np.int64)
                 self._ring.draw_goals(self._bits, index, goal, self.n_sampled_goal / (self.n_sampled_goal + 1))
-            return self._gather(index, weight, goal)
+            return self._as_seen(self._gather(index, weight, goal))
 
     def gather(self, index: ArrayLike) -> Sample:
         """Returns rows of your choice, with the goals that they had.
@@ -331,7 +333,15 @@ class ReplayBuffer(Observer):
         with LockGuard(self._lock):
             self._check_open()
             self._check_there(rows)
-            return self._gather(rows, np.ones(len(rows), np.float32), None)
+            return self._as_seen(self._gather(rows, np.ones(len(rows), np.float32), None))
+
+    def _as_seen(self, sample: Sample) -> Sample:
+        """Returns a sample, normalized where the pool's results are."""
+        if isinstance(self.env, NormalizedPool):
+            sample.obs, sample.reward = self.env.normalized(sample.obs, sample.reward)
+            if sample.next_obs is not None:
+                sample.next_obs, _ = self.env.normalized(sample.next_obs, sample.reward)
+        return sample
 
     def _check_there(self, rows: NDArray[np.int64]) -> None:
         there = self._ring.is_eligible(rows)
@@ -356,12 +366,14 @@ class ReplayBuffer(Observer):
     def episodes(self) -> Iterator[Episode]:
         """Yields each whole episode that is stored, environment by environment; after a gap, the rest of one.
 
+        Nothing in it is normalized.
+
         Raises:
             ValueError: The buffer is one of sequences, or several agents act.
         """
         if self.sequence_length is not None or self.env.env_spec.agents:
             raise ValueError("episodes: expected a buffer of single steps and of one agent")
-        rows, spec = self._ring.rows, self.env.env_spec
+        rows, spec = self._ring.rows, self.env._batch_spec
         with LockGuard(self._lock):
             self._check_open()
             found = self._ring.episodes()

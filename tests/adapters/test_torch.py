@@ -43,7 +43,7 @@ def test_tensors_as_out(id, mode, num_threads):
 def test_rollout_buffers_as_tensors():
     env, twin = (cypool.make("CartPole-v1", num_envs=NUM, seed=0) for _ in "12")
     buffers = env.rollout_buffers(30)
-    obs, reward = torch.from_numpy(buffers.obs), torch.from_numpy(buffers.reward)
+    obs, reward = torch.from_numpy(buffers.next_obs), torch.from_numpy(buffers.reward)
     env.reset()
     twin.reset()
     for t in range(30):

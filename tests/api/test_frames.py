@@ -85,10 +85,8 @@ def test_wrong_arguments():
     env = cypool.make("CartPole-v1", num_envs=2)
     with pytest.raises(ValueError, match="frames: expected 'stacked' or 'once', got 'twice'"):
         env.rollout_buffers(3, frames="twice")
-    for make, message in [(lambda: cypool.make("CartPole-v1", num_envs=2, batch_size=1), "synchronous pool"),
-                          (lambda: cypool.make("CartPole-v1", normalize_obs=True), "does not normalize")]:
-        with pytest.raises(ValueError, match=message):
-            make().rollout_buffers(3, frames="once")
+    with pytest.raises(ValueError, match="synchronous pool"):
+        cypool.make("CartPole-v1", num_envs=2, batch_size=1).rollout_buffers(3, frames="once")
     buffers = env.rollout_buffers(1, frames="once")
     with pytest.raises(ValueError, match="memory can hold"):
         env.rollout_buffers(2**31 - 1, frames="once")

@@ -265,8 +265,8 @@ def test_out_holds_the_results_of_hooks(hooks):
     rollout = env.rollout_buffers(3)
     for t in range(3):
         obs, reward, terminated, truncated, info = env.step([1] * 4, out=rollout[t])
-        assert (rollout.obs[t][:, :4] == rollout.obs[t][:, 4:]).all() and (rollout.reward[t] == 2).all()
-        assert np.shares_memory(obs, rollout.obs) and np.shares_memory(reward, rollout.reward)
+        assert (rollout.next_obs[t][:, :4] == rollout.next_obs[t][:, 4:]).all() and (rollout.reward[t] == 2).all()
+        assert np.shares_memory(obs, rollout.next_obs) and np.shares_memory(reward, rollout.reward)
     with pytest.raises(ValueError, match="out: expected arrays of 4 rows, got 1"):
         env.step([1] * 4, out=tuple(part[:1] for part in rollout[0]))
 

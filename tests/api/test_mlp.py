@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from comparing import assert_same
 from receiving import started
 
 import cypool
@@ -56,7 +57,7 @@ def test_mlp_equals_numpy(walker, id, sizes, options, activation, num_threads):
             assert actions.dtype == env.env_spec.action.dtype and (actions >= low).all() and (actions <= high).all()
         assert rollout.action[t].tobytes() == actions.tobytes() and rollout.action.dtype == actions.dtype
         obs, reward, *_ = twin.step(actions)
-        assert rollout.obs[t].tobytes() == obs.tobytes() and rollout.reward[t].tobytes() == reward.tobytes()
+        assert rollout.next_obs[t].tobytes() == obs.tobytes() and rollout.reward[t].tobytes() == reward.tobytes()
 
 
 @pytest.mark.parametrize("activation", ["tanh", "relu"])
@@ -94,8 +95,8 @@ def test_mlp_has_the_same_actions_as_torch():
     mlp = cypool.MLP(env.env_spec, [part.weight for part in parts], [part.bias for part in parts])
     rollout = env.rollout(100, policy=mlp)
     with torch.no_grad():
-        last = network(torch.from_numpy(rollout.obs[:-1])).numpy()
-    chosen = np.take_along_axis(last, rollout.action[1:, :, None], -1)[..., 0]
+        last = network(torch.from_numpy(rollout.obs)).numpy()
+    chosen = np.take_along_axis(last, rollout.action[..., None], -1)[..., 0]
     np.testing.assert_allclose(chosen, last.max(axis=-1), rtol=1e-5, atol=1e-6)
 
 
@@ -170,9 +171,8 @@ def test_log_probabilities_are_torchs(name):
         tensors = {key: torch.from_numpy(part) for key, part in parts_of(rollout).items()}
         for key, tensor in tensors.items():
             assert tensor.data_ptr() == parts_of(rollout)[key].ctypes.data and tensor.is_contiguous()
-        tensors = {key: tensor[1:] for key, tensor in tensors.items()}
         with torch.no_grad():
-            obs = torch.from_numpy(rollout.obs[:-1]).double()
+            obs = torch.from_numpy(rollout.obs).double()
             last, values = policy.double()(obs), value.double()(obs).squeeze(-1)
         raw = tensors["action"] if name == "categorical" else tensors["raw_action"].double()
         if name == "categorical":
@@ -269,8 +269,8 @@ def test_mlp_in_pools_of_python():
         obs, _ = env.reset()
         mlp = cypool.MLP(env.env_spec, *layers(4, 8, 2))
         rollout = env.rollout(5, policy=mlp)
-        assert (rollout.action[0] == mlp(obs)).all() and (rollout.action[1:] == mlp(rollout.obs[:-1].reshape(-1, 4))
-                                                          .reshape(4, 2)).all()
+        assert_same(rollout.obs[0], obs)
+        assert (rollout.action == mlp(rollout.obs.reshape(-1, 4)).reshape(5, 2)).all()
         env.close()
 
 
@@ -447,7 +447,7 @@ def test_what_is_drawn_does_not_depend_on_threads(name, autoreset_mode):
             assert parts_of(one).keys() == parts_of(other).keys()
             for key, part in parts_of(one).items():
                 assert part.tobytes() == parts_of(other)[key].tobytes()
-            assert one.obs.tobytes() == other.obs.tobytes()
+            assert one.next_obs.tobytes() == other.next_obs.tobytes()
     if autoreset_mode == "Disabled":
         _, last = results[0]
         assert (last.log_prob[-1] == 0).all() and (last.value[-1] == 0).all() and (last.value[0] != 0).all()
@@ -462,7 +462,7 @@ def test_what_is_drawn_does_not_depend_on_threads(name, autoreset_mode):
                 for key, part in parts_of(choice).items():
                     assert part.tobytes() == parts_of(rollout)[key][t].tobytes(), key
                 obs = twin.step(choice.action)[0]
-                assert obs.tobytes() == rollout.obs[t].tobytes()
+                assert obs.tobytes() == rollout.next_obs[t].tobytes()
 
 
 @pytest.mark.parametrize("options", [{"reward_hook": lambda batch: batch.reward}, {"precision": "fast"}],
@@ -485,7 +485,7 @@ def test_drawing_where_python_or_a_kernel_steps(autoreset_mode, options):
                 choice = mlp.choose(obs)
                 assert choice.log_prob.tobytes() == rollouts[0].log_prob[t].tobytes()
                 obs = twin.step(choice.action)[0]
-                assert obs.tobytes() == rollouts[0].obs[t].tobytes()
+                assert obs.tobytes() == rollouts[0].next_obs[t].tobytes()
 
 
 @pytest.mark.parametrize("options", [{}, {"precision": "fast"}], ids=str)
@@ -506,7 +506,7 @@ def test_a_bad_action_fails_its_environment_alone(options):
         actions = mlp(obs)
         going &= actions[:, 0] <= 2
         obs = twin.step(np.minimum(actions, 2))[0]
-        assert rollout.obs[t][going].tobytes() == obs[going].tobytes()
+        assert rollout.next_obs[t][going].tobytes() == obs[going].tobytes()
         assert {i for i, step in failed.value.steps.items() if step <= t} == set(np.flatnonzero(~going))
     for env in pools:
         env.close()

@@ -134,5 +134,76 @@ def test_bad_arguments():
     env.reset()
     with pytest.raises(ValueError, match="^out: expected none"):
         env.step(np.zeros((NUM, 1)), out=())
-    with pytest.raises(ValueError, match="^rollout_buffers: expected"):
-        env.rollout_buffers(2)
+    buffers = env.rollout_buffers(2)
+    buffers.reward = buffers.reward.astype(np.float32)
+    before = env.normalization()
+    with pytest.raises(ValueError, match="^out: expected writeable C-contiguous arrays of float64"):
+        env.rollout(np.zeros((2, NUM, 1)), buffers)
+    with pytest.raises(ValueError, match="^out: expected writeable C-contiguous arrays of float32"):
+        env.rollout(np.zeros((2, NUM, 1)), cypool.make("Hopper-v5", num_envs=NUM).rollout_buffers(2))
+    with pytest.raises(ValueError, match="^policy: expected one for"):
+        # of the observations that are not normalized
+        env.rollout(2, policy=mlp_for(make("CartPole-v1")))
+    assert env.normalization()["obs"]["count"] == before["obs"]["count"]
+
+
+def mlp_for(env):
+    rng = np.random.default_rng(1)
+    count, (size,) = int(np.prod(env.single_action_space.shape)), env.single_observation_space.shape
+    if not env.single_action_space.shape:
+        return cypool.MLP(env.env_spec, [rng.normal(size=(2, size))], [np.zeros(2)], output="categorical", seed=3)
+    return cypool.MLP(env.env_spec, [rng.normal(size=(count, size))], [np.zeros(count)], output="gaussian",
+                      log_std=np.zeros(count), seed=3)
+
+
+def same_statistics(env, twin):
+    for name, found in env.normalization().items():
+        assert found is None or all(np.array_equal(found[key], twin.normalization()[name][key]) for key in found)
+
+
+@pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
+@pytest.mark.parametrize("id, how, given", [
+    ("CartPole-v1", "mlp", BOTH), ("CartPole-v1", "random", BOTH), ("Hopper-v5", "mlp", BOTH),
+    ("Hopper-v5", "python", {"normalize_obs": True}), ("Hopper-v5", "actions", BOTH),
+    ("CartPole-v1", "mlp", {"normalize_reward": True})])
+def test_rollouts_equal_steps_with_statistics_that_are_held(id, how, given, mode, num_threads):
+    env, twin = (make(id, autoreset_mode=mode, num_threads=num_threads, max_episode_steps=30, **given) for _ in "12")
+    choose, other = (cypool.RandomPolicy(each.env_spec) if how == "random" else mlp_for(each) for each in (env, twin))
+    out = env.rollout_buffers(25)
+    for turn in range(3):
+        if turn == 0 or mode == "Disabled":
+            shown, _ = twin.reset()
+            assert np.array_equal(env.reset()[0], shown)
+        plan = np.stack([twin.action_space.sample() for _ in range(25)])
+        if how == "actions":
+            rollout = env.rollout(plan, out if turn == 1 else None)
+        else:
+            policy = choose if how != "python" else lambda seen: choose(seen)
+            rollout = env.rollout(25, out if turn == 1 else None, policy=policy)
+        assert (rollout is out) == (turn == 1) and rollout.obs.dtype == env.env_spec.observation.dtype
+        over = np.zeros(NUM, bool)
+        with twin.hold_statistics():
+            for t in range(25):
+                ids = np.flatnonzero(~over)
+                if not len(ids):
+                    # a policy in C has taken the random numbers of all steps
+                    len([other(shown) for _ in range(t, 25) if how in ("mlp", "random")])
+                    break
+                assert rollout.obs[t].tobytes() == shown.tobytes()
+                actions = plan[t] if how == "actions" else other(shown)
+                if how != "actions":
+                    assert np.array_equal(rollout.action[t][ids], actions[ids])
+                now, reward, terminated, truncated, info = twin.step(actions[ids], ids)
+                assert rollout.next_obs[t][ids].tobytes() == now.tobytes()
+                assert rollout.reward[t][ids].tobytes() == reward.tobytes()
+                for k in np.flatnonzero(info.get("_final_obs", ())):
+                    assert rollout.info["final_obs"][t, ids[k]].tobytes() == info["final_obs"][k].tobytes()
+                shown = shown.copy()
+                shown[ids] = now
+                if mode == "Disabled":
+                    over[ids] = terminated | truncated
+        same_statistics(env, twin)
+        assert np.array_equal(env._returns, twin._returns)
+        assert rollout.last_obs.tobytes() == shown.tobytes()
+    assert env.normalization()["obs" if "normalize_obs" in given else "reward"]["count"] > 100

@@ -78,7 +78,7 @@ def test_policy(num_threads):
     for t in range(60):
         actions = ((obs[:, 2] + obs[:, 3] > 0) != (t % 5 > 1)).astype(np.int64)
         obs, reward, *_ = twin.step(actions)
-        assert (rollout.action[t] == actions).all() and (rollout.obs[t] == obs).all()
+        assert (rollout.action[t] == actions).all() and (rollout.next_obs[t] == obs).all()
         assert (rollout.reward[t] == reward).all()
     with pytest.raises(TypeError, match="policy: expected a Numba cfunc of cypool.numba.POLICY_SIGNATURE"):
         env.rollout(4, policy=halves)

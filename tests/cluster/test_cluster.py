@@ -15,6 +15,7 @@ from gated import Gated, Uniform, blackjack
 from waiting import attempts, wait_until
 
 import cypool
+from cypool.api.normalize import Moments
 from cypool.cluster import (
     APS,
     Always,
@@ -106,19 +107,19 @@ def test_rollouts_are_ordered_by_worker_and_env(cluster, id, mode, steps):
         rollout = out = env.rollout(steps, out=out)
         for t in range(steps):
             assert all((got[t] == want).all() for got, want in zip(unpack(rollout.obs), obs, strict=True))
-            taken = rollout.action[t] if id != "Pendulum-v1" else np.clip(rollout.action[t], -2, 2)
-            obs, reward, terminated, truncated, info = pool.step(taken)
+            obs, reward, terminated, truncated, info = pool.step(rollout.action[t])
             obs = unpack(obs)
+            assert all((got[t] == want).all() for got, want in zip(unpack(rollout.next_obs), obs, strict=True))
             assert (rollout.reward[t] == reward).all()
-            assert (rollout.infos["elapsed_step"][t] == info["elapsed_step"]).all()
+            assert (rollout.info["elapsed_step"][t] == info["elapsed_step"]).all()
             assert (rollout.terminated[t] == terminated).all() and (rollout.truncated[t] == truncated).all()
-        assert all((got == want).all() for got, want in zip(unpack(rollout.next_obs), obs, strict=True))
+        assert all((got == want).all() for got, want in zip(unpack(rollout.last_obs), obs, strict=True))
     # step continues where the rollout ended
     *got, info = env.step()
-    taken = info["action"] if id != "Pendulum-v1" else np.clip(info["action"], -2, 2)
-    *want, _ = pool.step(taken)
+    *want, _ = pool.step(info["action"])
+    assert id != "Pendulum-v1" or (info["action"] == np.clip(info["raw_action"], -2, 2)).all()
     assert all((a == b).all() for a, b in zip(unpack(got[0]), unpack(want[0]), strict=True))
-    assert info["policy_version"].tolist() == [0] * NUM and info["logp"].shape == (NUM,)
+    assert info["policy_version"].tolist() == [0] * NUM and info["log_prob"].shape == (NUM,)
 
 
 @pytest.mark.parametrize(("source", "num_threads"), [("gymnasium:CartPole-v1", None), ("functions", 2)])
@@ -140,8 +141,7 @@ def test_environments_of_gymnasium(cluster, source, num_threads):
     rollout, ends = env.rollout(40), 0
     for t in range(40):
         want, reward, terminated, truncated, info = pool.step(rollout.action[t])
-        later = [part[t + 1] for part in unpack(rollout.obs)] if t < 39 else unpack(rollout.next_obs)
-        assert all((a == b).all() for a, b in zip(later, unpack(want), strict=True))
+        assert all((a[t] == b).all() for a, b in zip(unpack(rollout.next_obs), unpack(want), strict=True))
         assert (rollout.reward[t] == reward).all() and (rollout.terminated[t] == terminated).all()
         ends += (terminated | truncated).sum()
     assert ends == len(rollout.episodes["r"]) > 0
@@ -150,6 +150,98 @@ def test_environments_of_gymnasium(cluster, source, num_threads):
     assert rollout.truncated[0, :3].all() and not rollout.valid[0, :3].any() and rollout.valid[1:, :3].all()
     assert env.stats()["pids"][0] != pid
     pool.close()
+
+
+# normalization
+
+
+BOTH = {"normalize_obs": True, "normalize_reward": True}
+
+
+def statistics_of(env):
+    return {name: {key: np.array(value).tolist() for key, value in each.items()}
+            for name, each in env.normalization().items()}
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+def test_normalized_steps_are_those_of_one_pool(cluster, mode):
+    env = cluster("Pendulum-v1", 3, 2, autoreset_mode=mode, max_episode_steps=9, **BOTH)
+    pool = cypool.make("Pendulum-v1", num_envs=NUM, seed=7, autoreset_mode=mode, max_episode_steps=9, **BOTH)
+    assert env.observation_space == pool.observation_space
+    assert same(env.reset()[0], pool.reset()[0])
+    pool.action_space.seed(0)
+    for _ in range(30):
+        actions = pool.action_space.sample()
+        *got, info = env.step(actions)
+        *want, wanted = pool.step(actions)
+        assert all(same(a, b) for a, b in zip(got, want, strict=True))
+        for row in np.flatnonzero(wanted.get("_final_obs", ())):
+            assert same(info["final_obs"][row], wanted["final_obs"][row])
+    assert statistics_of(env) == statistics_of(pool)
+    pool.close()
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+def test_normalized_rollouts_are_merged_in_the_order_of_workers(cluster, mode):
+    options = {"autoreset_mode": mode, "max_episode_steps": 9}
+    spec = cypool.make_spec("Pendulum-v1")
+    chooser = MLPPolicy(spec)
+    env = cluster("Pendulum-v1", 3, 2, policy=chooser, **options, **BOTH)
+    raw, rewards = (cypool.make("Pendulum-v1", num_envs=NUM, seed=7, normalize_reward=normal, **options)
+                    for normal in (False, True))
+    env.reset(), rewards.reset()
+    seen, _ = raw.reset()
+    out, wanted = None, Moments((3,))
+    wanted.update(seen)
+    for _ in range(3):
+        rollout = out = env.rollout(20, out=out)
+        assert rollout.obs.dtype == np.float32 and same(rollout.obs[1:], rollout.next_obs[:-1])
+        std, rows, finals = np.sqrt(wanted.var + 1e-8), [], 0
+        for t in range(20):
+            assert same(rollout.obs[t], ((seen - wanted.mean) / std).astype(np.float32))
+            # two rows at a time are rounded as those of a worker, or almost
+            np.testing.assert_allclose(rollout.params[t], chooser(rollout.obs[t])["params"], 1e-4, 1e-7)
+            seen, *_, info = raw.step(rollout.action[t])
+            rows.append(seen)
+            assert same(rollout.reward[t], rewards.step(rollout.action[t])[1])
+            for row in np.flatnonzero(info.get("_final_obs", ())):
+                last = ((info["final_obs"][row] - wanted.mean) / std).astype(np.float32)
+                assert same(rollout.final_obs[finals], last) and rollout.final_env[finals] == row
+                finals += 1
+        everything = np.stack(rows)
+        for w in range(3):
+            wanted.update(np.ascontiguousarray(everything[:, 2 * w:2 * w + 2]).reshape(-1, 3))
+        found = env.normalization()
+        assert same(found["obs"]["mean"], wanted.mean) and same(found["obs"]["var"], wanted.var)
+        assert statistics_of(env)["reward"] == statistics_of(rewards)["reward"]
+    # a step by the policy continues from there
+    obs, *_, info = env.step()
+    seen = ((seen - wanted.mean) / np.sqrt(wanted.var + 1e-8)).astype(np.float32)
+    np.testing.assert_allclose(info["params"], chooser(seen)["params"], 1e-4, 1e-7)
+    # a worker that is lost continues from what its environments showed
+    kill(env, 0)
+    before = env._topology.records[0].seen[0].copy()
+    mean, var = (env.normalization()["obs"][name] for name in ("mean", "var"))
+    rollout = env.rollout(3)
+    assert same(rollout.obs[0, :2], ((before - mean) / np.sqrt(var + 1e-8)).astype(np.float32))
+    assert not rollout.valid[0, :2].any()
+    env.frozen, before = True, statistics_of(env)
+    env.rollout(2)
+    assert statistics_of(env) == before
+    raw.close(), rewards.close()
+
+
+def test_a_normalized_stream_takes_rollouts_in_as_they_come(cluster):
+    chooser = Uniform(cypool.make_spec("Pendulum-v1").action)
+    env = cluster("Pendulum-v1", 2, 3, policy=chooser, **BOTH)
+    env.reset()
+    counts = []
+    for k, rollout in enumerate(env.stream(10)):
+        assert rollout.obs.dtype == np.float32 and np.isfinite(rollout.reward).all() and abs(rollout.reward).max() < 20
+        counts.append(env.normalization()["obs"]["count"])
+        if k == 5:
+            break
+    np.testing.assert_allclose(counts, NUM + 30 * np.arange(1, 7), atol=1e-3)
 
 
 # when weights go
@@ -174,7 +266,8 @@ def test_threshold_0_is_always_and_infinity_is_never(cluster, id, threshold, bas
         aps = cluster(id, policy=policy(id), sync=APS(threshold, where))
         for got, want, version in zip(history(aps), wanted, versions, strict=True):
             assert (got.version == version).all() and (want.version == version).all()
-            for name in ("obs", "action", "params", "logp", "reward", "terminated", "truncated", "valid", "next_obs"):
+            for name in ("obs", "last_obs", "action", "params", "log_prob", "reward", "terminated", "truncated",
+                         "valid"):
                 assert same(getattr(got, name), getattr(want, name)), name
         assert aps.stats()["syncs"] == plain.stats()["syncs"] == 2 * max(versions)
         assert aps.stats()["lag"] == plain.stats()["lag"]
@@ -252,7 +345,7 @@ def test_a_stream_brings_every_rollout_of_each_worker_in_order(cluster):
     came = []
     for rollout in env.stream(8, in_flight=2):
         assert (rollout.obs[0] == last[rollout.worker]).all()
-        last[rollout.worker] = rollout.next_obs
+        last[rollout.worker] = rollout.last_obs
         assert rollout.obs.shape == (8, 2, 4) and not rollout.obs.flags.writeable
         env.publish(policy(seed=len(came)))
         came.append((rollout.worker, rollout.version[0]))
@@ -327,14 +420,14 @@ def test_a_worker_that_dies_in_a_rollout(cluster, tmp_path, mode):
     rows = np.zeros(NUM, bool)
     rows[2 * dead:2 * dead + 2] = True
     lost = 2 if mode == "NextStep" else 1
-    assert rollout.reward.shape == (10, NUM) and (rollout.obs[0] == before.next_obs).all()
+    assert rollout.reward.shape == (10, NUM) and (rollout.obs[0] == before.last_obs).all()
     assert rollout.truncated[0].tolist() == rows.tolist() and not rollout.terminated[0][rows].any()
     assert not rollout.valid[:lost, rows].any() and rollout.valid[lost:lost + 3, rows].all()
     assert not rollout.reward[:lost, rows].any() and (rollout.reward[lost:lost + 3, rows] == 1).all()
     assert (np.abs(rollout.obs[lost][rows]) <= 0.05).all()
     if mode == "SameStep":
         ended = (rollout.final_step == 0) & rows[rollout.final_env]
-        assert (rollout.final_obs[ended] == before.next_obs[rows]).all()
+        assert (rollout.final_obs[ended] == before.last_obs[rows]).all()
     # with the weights of the others
     assert (rollout.version == 1).all() and env.stats()["worker_versions"] == [1, 1, 1]
     assert env.rollout(10).valid[0].sum() >= NUM - 2 and sum(env.stats()["restarts"]) == 1
@@ -622,9 +715,11 @@ def test_torch_policies(cluster, id, inputs, distribution, where):
         with torch.no_grad():
             said = module(torch.from_numpy(flat))
         np.testing.assert_allclose(rollout.params.reshape(-1, 2), said["params"], rtol=1e-4, atol=1e-5)
-        np.testing.assert_allclose(rollout.extras["value"].ravel(), said["value"], rtol=1e-4, atol=1e-5)
-        logp = distribution.logp(rollout.params.reshape(-1, 2), rollout.action.reshape(len(flat), -1).squeeze(-1))
-        np.testing.assert_allclose(rollout.logp.ravel(), logp, rtol=1e-5)
+        assert rollout.value is rollout.extras["value"]
+        np.testing.assert_allclose(rollout.value.ravel(), said["value"], rtol=1e-4, atol=1e-5)
+        drawn = rollout.action if rollout.raw_action is None else rollout.raw_action
+        log_prob = distribution.logp(rollout.params.reshape(-1, 2), drawn.reshape(len(flat), -1).squeeze(-1))
+        np.testing.assert_allclose(rollout.log_prob.ravel(), log_prob, rtol=1e-5)
 
 
 # bad calls

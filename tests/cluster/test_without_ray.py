@@ -203,7 +203,7 @@ def rolled(worker, life, spec, num_steps, **kwargs):
     """Returns a worker's rollout as the learner assembles it."""
     part = worker.rollout(life, num_steps, **kwargs)
     arrays = {key: array.copy() for key, array in part["arrays"].items()}
-    return assembled(spec, num_steps, arrays, [(0, part)], np.full(NUM, part["version"]), np.full(NUM, part["kl"]))
+    return assembled(spec, arrays, [(0, part)], np.full(NUM, part["version"]), np.full(NUM, part["kl"]))
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
@@ -224,11 +224,12 @@ def test_rollouts_are_what_the_pool_says_to_their_actions(id, mode, num_threads)
             (t, n): k for k, (t, n) in enumerate(zip(rollout.episodes["step"], rollout.episodes["env"], strict=True))}
         for t in range(num_steps):
             assert (rollout.obs[t] == obs).all() and (rollout.valid[t] == ~over).all()
-            taken = rollout.action[t] if id == "CartPole-v1" else np.clip(rollout.action[t], -2, 2)
+            taken = rollout.action[t]
+            assert id == "CartPole-v1" or (taken == np.clip(rollout.raw_action[t], -2, 2)).all()
             obs, reward, terminated, truncated, info = pool.step(taken)
             assert (rollout.reward[t] == reward).all()
             assert (rollout.terminated[t] == terminated).all() and (rollout.truncated[t] == truncated).all()
-            assert (rollout.infos["elapsed_step"][t] == info["elapsed_step"]).all()
+            assert (rollout.info["elapsed_step"][t] == info["elapsed_step"]).all()
             ended = terminated | truncated
             for n in np.flatnonzero(ended):
                 assert rollout.episodes["r"][episode_rows[t, n]] == info["episode"]["r"][n]
@@ -238,13 +239,14 @@ def test_rollouts_are_what_the_pool_says_to_their_actions(id, mode, num_threads)
             ends, episodes = ends + ended.sum(), episodes + sum(step == t for step, _ in episode_rows)
             over = ended if mode == "NextStep" else over
         assert len(finals) == (rollout.terminated | rollout.truncated).sum() * (mode == "SameStep")
-        assert (rollout.next_obs == obs).all()
+        assert (rollout.last_obs == obs).all()
         policy = MLPPolicy(id)
         expected = np.stack([policy(each)["params"] for each in rollout.obs])
         assert (rollout.params == expected).all() and rollout.params.dtype == np.float32
-        flat = rollout.action.reshape(num_steps * NUM, *rollout.action.shape[2:])
-        logp = policy.distribution.logp(expected.reshape(num_steps * NUM, -1), flat).astype(np.float32)
-        assert (rollout.logp.ravel() == logp).all()
+        drawn = rollout.action if id == "CartPole-v1" else rollout.raw_action
+        flat = drawn.reshape(num_steps * NUM, *drawn.shape[2:])
+        log_prob = policy.distribution.logp(expected.reshape(num_steps * NUM, -1), flat).astype(np.float32)
+        assert (rollout.log_prob.ravel() == log_prob).all()
     assert ends == episodes > 0
 
 
@@ -259,7 +261,8 @@ def test_results_do_not_depend_on_how_steps_are_asked_for():
     assert (np.concatenate([first.valid, second.valid]) == want.valid).all()
     for t in range(80):
         part = single[0].step(single[1], None)
-        assert (part["chosen"]["action"] == want.action[t]).all() and (part["chosen"]["logp"] == want.logp[t]).all()
+        assert (part["chosen"]["action"] == want.action[t]).all()
+        assert (part["chosen"]["log_prob"] == want.log_prob[t]).all()
         assert (part["reward"] == want.reward[t]).all() and part["version"] == 0
 
 
@@ -390,7 +393,7 @@ def test_a_worker_that_decides_itself(id, threshold):
                 kept += 1
         assert (rollout.version == used).all()
         assert (rollout.params[0] == mine(obs)["params"]).all()
-        obs = rollout.next_obs
+        obs = rollout.last_obs
     assert (taken, kept) == {0: (6, 0), np.inf: (0, 10)}.get(threshold, (taken, kept)) and taken + kept >= 6
     assert threshold != 0.05 or (taken and kept)
 
@@ -455,7 +458,9 @@ def test_policies_that_say_something_else(said, error, message, monkeypatch):
     ({"id": "Pung-v5"}, "id"), ({"policy": 3}, "policy"),
     ({"policy": MLPPolicy("Acrobot-v1")}, "policy"), ({"policy": MLPPolicy("MountainCar-v0")}, "policy"),
     ({"sync": "always"}, "sync"), ({"sync": Always}, "sync"), ({"seed": -1}, "seed"), ({"seed": [1, 2, 3]}, "seed"),
-    ({"autoreset_mode": "Disabled"}, "autoreset_mode"), ({"infos": ("lives",)}, "infos"), ({"infos": "lives"}, "infos"),
+    ({"autoreset_mode": "Disabled"}, "autoreset_mode"), ({"normalize_obs": 1}, "normalize_obs"),
+    ({"normalize_reward": "yes"}, "normalize_reward"), ({"id": "Blackjack-v1", "normalize_obs": True}, "normalize_obs"),
+     ({"infos": ("lives",)}, "infos"), ({"infos": "lives"}, "infos"),
     ({"infos": 3}, "infos"), ({"imports": 3}, "imports"), ({"imports": (3,)}, "imports"), ({"timeout": 0}, "timeout"),
     ({"timeout": "1"}, "timeout"), ({"timeout": math.nan}, "timeout"), ({"id": [Center] * 3}, "id"),
     ({"id": [Center, 3] * 2}, "id"), ({"id": 3}, "id"), ({"id": ()}, "id"), ({"id": "gymnasium:Pung-v5"}, "id"),
@@ -482,7 +487,7 @@ def test_options_that_a_cluster_has_not(option, monkeypatch):
 
 
 @pytest.mark.parametrize(("source", "option"), [
-    ("gymnasium:CartPole-v1", "batch_size"), ("gymnasium:CartPole-v1", "normalize_obs"), ([Center], "batch_size"),
+    ("gymnasium:CartPole-v1", "batch_size"), ("gymnasium:CartPole-v1", "thread_pool"), ([Center], "batch_size"),
     ([Center], "gravity")])
 def test_options_that_environments_of_gymnasium_have_not(source, option, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
@@ -515,7 +520,7 @@ def test_players_are_counted_through_all_workers():
     spec = dataclasses.replace(cypool.make_spec("CartPole-v1"), num_players=2)
     parts = [{"obs": [np.zeros((2, 4))],
               "info": {"env_id": np.arange(2), "players": {"env_id": np.repeat(np.arange(2), 2)}}} for _ in range(2)]
-    _, info = ClusterEnv._joined(SimpleNamespace(env_spec=spec, envs_per_worker=2), parts)
+    _, info = ClusterEnv._joined(SimpleNamespace(env_spec=spec, envs_per_worker=2, _obs=None), parts)
     assert info["env_id"].tolist() == [0, 1, 2, 3]
     assert info["players"]["env_id"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
 
@@ -523,7 +528,7 @@ def test_players_are_counted_through_all_workers():
 def test_parts_of_several_workers_are_ordered():
     spec = cypool.make_spec("CartPole-v1")
     buffers = {("obs", 0): np.zeros((4, 4, 4), np.float32), **{("step", name): np.zeros((3, 4)) for name in (
-        "action", "params", "logp", "reward", "terminated", "truncated", "valid")}}
+        "raw_action", "params", "log_prob", "reward", "terminated", "truncated", "valid")}}
 
     def end(steps, envs):
         steps, envs = np.array(steps), np.array(envs)
@@ -532,10 +537,10 @@ def test_parts_of_several_workers_are_ordered():
 
     nothing = {"final": None, "episodes": None}
     ends = [(0, end([0, 2], [1, 0])), (2, end([0, 1], [0, 1])), (4, nothing)]
-    rollout = assembled(spec, 3, buffers, ends, np.zeros(4), np.zeros(4))
+    rollout = assembled(spec, dict(buffers), ends, np.zeros(4), np.zeros(4))
     assert isinstance(rollout, Rollout)
     assert rollout.final_step.tolist() == rollout.episodes["step"].tolist() == [0, 0, 1, 2]
     assert rollout.final_env.tolist() == rollout.episodes["env"].tolist() == [1, 2, 3, 0]
     assert rollout.final_obs[:, 0].tolist() == [1, 0, 11, 20]
-    rollout = assembled(spec, 3, buffers, [(0, nothing)], np.zeros(4), np.zeros(4))
+    rollout = assembled(spec, buffers, [(0, nothing)], np.zeros(4), np.zeros(4))
     assert rollout.final_step.tolist() == [] and rollout.final_obs is None and rollout.episodes is None

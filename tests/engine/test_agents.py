@@ -369,7 +369,7 @@ def test_rollouts_are_steps(walker, mode):
         obs, reward, _, _, info = again.step({group: part[ids] for group, part in actions.items()}, ids)
         for group in GROUPS:
             for got in (buffers, out):
-                assert got.obs[group][t, ids].tobytes() == obs[group].tobytes()
+                assert got.next_obs[group][t, ids].tobytes() == obs[group].tobytes()
                 for name, values in info["agents"][group].items():
                     assert got.info["agents"][group][name][t, ids].tolist() == values.tolist()
         assert buffers.reward[t, ids].tolist() == reward.tolist()
@@ -529,7 +529,7 @@ def test_network_for_a_group_chooses_for_each_agent(walker):
         actions = network(obs)
         assert actions.shape == (3, 5) and (made.action[t] == actions).all()
         obs, *_ = env.step(actions)
-        assert (made.obs[t] == obs).all()
+        assert (made.next_obs[t] == obs).all()
     flat = network(obs.reshape(15, 3))
     assert (flat == network(obs).reshape(15)).all()
     with pytest.raises(ValueError, match="one group"):

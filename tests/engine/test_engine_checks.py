@@ -85,14 +85,20 @@ def test_bounds_and_dicts_of_specs_do_not_change():
 def test_arrays_that_the_engine_writes_to(wrong):
     env = started(cypool.make("CartPole-v1", num_envs=NUM, seed=0))
     out = (np.zeros((NUM, 4), np.float32), np.zeros(NUM), np.zeros(NUM, bool), np.zeros(NUM, bool))
+    # a rollout also writes the observations before its first step
+    longer = (np.zeros((2 * NUM, 4), np.float32), *out[1:])
     for call in (lambda: env._pool.step(np.zeros(NUM, int), None, wrong(out)),
-                 lambda: env._pool.rollout(np.zeros(NUM, int), 1, 1, wrong(out))):
+                 lambda: env._pool.rollout(np.zeros(NUM, int), 1, 1, wrong(longer)),
+                 lambda: env._pool.rollout(np.zeros(NUM, int), 1, 1, out),
+                 lambda: env._pool.step(np.zeros(NUM, int), None, longer)):
         with pytest.raises((ValueError, TypeError)):
             call()
     with pytest.raises(ValueError, match="^out: expected None"):
         env._pool.rollout(np.zeros(NUM * 2, int), 2, 2, out)
     env._pool.step(np.zeros(NUM, int), None, out)
     assert out[1].all()
+    env._pool.rollout(np.zeros(NUM, int), 1, 1, longer)
+    assert (longer[0][:NUM] == out[0]).all() and (longer[0][NUM:] != out[0]).any()
 
 
 @pytest.mark.parametrize("ids", [np.zeros(1), np.zeros(1, np.int64), np.arange(8, dtype=np.int32)[::2]], ids=str)
@@ -174,7 +180,7 @@ def test_turns_change_no_results(num_threads, batch):
         env.reset()
         if batch == "rollout":
             made = env.rollout(np.ones((300, 16), int))
-            return made.obs, made.reward
+            return made.next_obs, made.reward
         rows = [env.step(np.ones(16, int))[:2] for _ in range(50)]
         return np.array([obs for obs, _ in rows]), np.array([reward for _, reward in rows])
 

@@ -77,9 +77,12 @@ class Normal:
             self.returns[ids[k]] = self.returns[ids[k]] * 0.99 * (not rows[k][2]) + rewards[k]
         if moved:
             new = self.returns[[ids[k] for k in moved]]
-            apart, total = new.mean() - self.mean, self.count + len(new)
+            # one after the other: NumPy adds eight numbers in another order
+            mean = np.add.accumulate(new)[-1] / len(new)
+            var = np.add.accumulate((new - mean) ** 2)[-1] / len(new)
+            apart, total = mean - self.mean, self.count + len(new)
             self.mean += apart * (len(new) / total)
-            self.var = (self.var * self.count + new.var() * len(new)
+            self.var = (self.var * self.count + var * len(new)
                         + apart**2 * (self.count * len(new) / total)) / total
             self.count = total
         if mode == "SameStep":
@@ -374,13 +377,13 @@ class Pools(RuleBasedStateMachine):
         actions = np.array(data.draw(st.lists(st.lists(ACTIONS, min_size=n, max_size=n), min_size=1, max_size=4)))
         table = np.array(data.draw(st.lists(ACTIONS, min_size=4, max_size=4)))
         num_steps, arguments = len(actions), {"observe": observe}
-        error = ValueError if self.normal else self.why_not(range(n))
+        error = self.why_not(range(n))
         if chosen_by != "user":
             # by the last observation of an environment
             arguments["policy"] = cypool.Policy(self.by_count, parameters=table)
         if chosen_by == "Python":
             arguments["policy"] = lambda obs: table[obs["count"][:, 0].astype(int) % 4]
-        if with_out and not self.normal:
+        if with_out:
             arguments["out"] = self.env.rollout_buffers(num_steps)
             error = error or (ValueError if observe != "all" and num_steps > 1 else None)
         given = actions if chosen_by == "user" else num_steps
@@ -396,23 +399,30 @@ class Pools(RuleBasedStateMachine):
         assert rollout is arguments.get("out", rollout)
         every = {"all": 1, "last": num_steps}.get(observe, observe)
         observed = [t for t in range(num_steps) if t % every == every - 1 or t == num_steps - 1]
-        assert len(rollout) == num_steps and len(rollout.obs["count"]) == len(observed)
-        want_steps, shown = {}, [model.count for model in self.models]
+        assert len(rollout) == num_steps and len(rollout.next_obs["count"]) == len(observed)
+        want_steps, shown, wanted = {}, [model.count for model in self.models], []
         for t in range(num_steps):
+            wanted.append([])
             for i, model in enumerate(self.models):
-                row = model.count, 0, False, False, model.count, START
+                assert t % every or rollout.obs["count"][t // every, i, 0] == shown[i]
+                row = model.count, 0, False, False, model.count, None
                 # with Disabled it stays where its episode ended
                 if not (t > 0 and self.mode == "Disabled" and model.needs_reset):
                     action = actions[t][i] if chosen_by == "user" else table[shown[i] % 4]
                     row = model.step(action, self.mode)
                     assert chosen_by == "user" or rollout.action[t, i] == action
                 shown[i] = row[0]
-                assert (rollout.reward[t, i], rollout.terminated[t, i], rollout.truncated[t, i],
-                        rollout.info["elapsed_step"][t, i]) == row[1:5]
+                wanted[-1].append(row)
+                assert (rollout.terminated[t, i], rollout.truncated[t, i],
+                        rollout.info["elapsed_step"][t, i], rollout.valid[t, i]) == (*row[2:5], row[5] == STEP)
                 if t in observed:
-                    assert rollout.obs["count"][observed.index(t), i, 0] == row[0]
+                    assert rollout.next_obs["count"][observed.index(t), i, 0] == row[0]
                 if row[5] == NO_STEP:
                     want_steps.setdefault(i, t)
+        rewards = [[row[1] for row in rows] for rows in wanted]
+        if self.normal:
+            rewards = [self.normal.scale(range(n), rows, self.mode).tolist() for rows in wanted]
+        assert rollout.reward.tolist() == rewards
         assert steps == want_steps and failed.keys() == want_steps.keys()
 
     @rule(which=ANY, value=st.integers(0, len(JUNK) - 1), call=ANY)

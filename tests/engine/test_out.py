@@ -90,7 +90,7 @@ def test_images_in_out_equal_fresh_ones(num_threads, mode):
         got[4].get("episode", {}).pop("t", None), want[4].get("episode", {}).pop("t", None)
         for a, b in zip(got, want, strict=True):
             assert_same(a, b)
-        assert np.shares_memory(got[0], buffers.obs) and got[0].tobytes() == buffers.obs[t].tobytes()
+        assert np.shares_memory(got[0], buffers.next_obs) and got[0].tobytes() == buffers.next_obs[t].tobytes()
         if mode == "Disabled" and got[3].any():
             assert_same(env.reset()[0], twin.reset()[0])
 
@@ -101,7 +101,7 @@ def test_rollout_buffers_hold_all_steps(walker, num_threads, id):
     env, twin = (cypool.make(id, num_envs=NUM, num_threads=num_threads, seed=1) for _ in "12")
     buffers = env.rollout_buffers(50)
     assert len(buffers) == 50
-    for part, (_, described) in zip(parts_of(buffers.obs), env.env_spec.observations, strict=True):
+    for part, (_, described) in zip(parts_of(buffers.next_obs), env.env_spec.observations, strict=True):
         assert part.shape == (50, NUM, *described.shape) and part.dtype == described.dtype
     for name, dtype in (("reward", np.float64), ("terminated", np.bool_), ("truncated", np.bool_)):
         assert getattr(buffers, name).shape == (50, NUM) and getattr(buffers, name).dtype == dtype
@@ -113,7 +113,7 @@ def test_rollout_buffers_hold_all_steps(walker, num_threads, id):
         actions = [t % 2 * (6 if "Trouble" in id else 1)] * NUM
         env.step(actions, out=row)
         rollout.append(twin.step(actions))
-    for k, part in enumerate(parts_of(buffers.obs)):
+    for k, part in enumerate(parts_of(buffers.next_obs)):
         assert part.tobytes() == np.stack([parts_of(batch[0])[k] for batch in rollout]).tobytes()
     for k, name in enumerate(("reward", "terminated", "truncated"), 1):
         assert getattr(buffers, name).tobytes() == np.stack([batch[k] for batch in rollout]).tobytes()
@@ -344,7 +344,7 @@ def test_bad_observations_of_several_parts(walker, id, wrong):
     with pytest.raises((TypeError, ValueError), match="^out: expected"):
         env.step([0] * NUM, out=(wrong, *flags))
     buffers = env.rollout_buffers(2)
-    buffers.obs = wrong
+    buffers._all_obs = wrong
     with pytest.raises(ValueError, match="^out: expected"):
         env.rollout([[0] * NUM] * 2, out=buffers)
     assert env.step([0] * NUM)[4]["elapsed_step"].tolist() == [1] * NUM
@@ -446,10 +446,10 @@ class Liar(np.ndarray):
 def test_arrays_of_a_class_that_makes_up_its_shape_are_refused():
     env = started(cypool.make("CartPole-v1", num_envs=2, seed=0))
     for name, small in (("reward", np.zeros(3)), ("terminated", np.zeros(3, bool)),
-                        ("obs", np.zeros((3, 4), np.float32))):
+                        ("_all_obs", np.zeros((3, 4), np.float32))):
         buffers = env.rollout_buffers(50)
         liar = small.view(Liar)
-        liar.claimed = (50, 2, *small.shape[1:])
+        liar.claimed = (50 + (name == "_all_obs"), 2, *small.shape[1:])
         setattr(buffers, name, liar)
         with pytest.raises(ValueError, match="out: expected"):
             env.rollout(np.zeros((50, 2), int), out=buffers)

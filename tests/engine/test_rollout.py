@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from comparing import assert_same
+from gymnasium.vector import AutoresetMode
 from pool_arguments import THREADS
 from receiving import started
 from waiting import LIMIT
@@ -46,16 +47,25 @@ def compare(env, rollout, twin, actions, every=1):
     unpack, spec = twin.env_spec.unpack, twin.env_spec
     steps, ended = len(actions), 0
     observed = [t for t in range(steps) if t % every == every - 1 or t == steps - 1]
-    assert len(rollout) == steps and all(len(part) == len(observed) for part in unpack(rollout.obs))
+    assert len(rollout) == steps and all(len(part) == len(observed) for part in unpack(rollout.next_obs))
+    # it resets none, and shows all as they are
+    seen, _ = twin.reset(options={"reset_mask": np.zeros(twin.num_envs, bool)})
+    over = np.zeros(twin.num_envs, bool)
     for t in range(steps):
+        if t % every == 0:
+            for got, want in zip(unpack(rollout.obs), unpack(seen), strict=True):
+                assert_same(got[t // every], want)
         obs, reward, terminated, truncated, info = twin.step(actions[t])
         for got, want in ((rollout.reward, reward), (rollout.terminated, terminated), (rollout.truncated, truncated)):
             assert_same(got[t], want)
-        over = terminated | truncated
+        # what starts an episode is no transition
+        assert_same(rollout.valid[t], ~over if twin.metadata["autoreset_mode"] == AutoresetMode.NEXT_STEP
+                    else np.ones(twin.num_envs, bool)) if t else None
+        seen, over = obs, terminated | truncated
         ended += over.sum()
         row = observed.index(t) if t in observed else None
         if row is not None:
-            for got, want in zip(unpack(rollout.obs), unpack(obs), strict=True):
+            for got, want in zip(unpack(rollout.next_obs), unpack(obs), strict=True):
                 assert_same(got[row], want)
         for key in ("env_id", "elapsed_step", *spec.info):
             where = row if key in spec.info else t
@@ -69,6 +79,8 @@ def compare(env, rollout, twin, actions, every=1):
                 for got, want in zip(unpack(rollout.info["final_obs"]), unpack(info["final_obs"][i]), strict=True):
                     assert (got[t, i] == want).all()
                 assert_same(rollout.info["final_info"]["elapsed_step"][t, i], info["final_info"]["elapsed_step"][i])
+    for got, want in zip(unpack(rollout.last_obs), unpack(seen), strict=True):
+        assert_same(got, want)
     return ended
 
 
@@ -111,9 +123,9 @@ def test_an_environment_stays_where_its_episode_ends(walker, id, num_threads):
         ids = [i]
         for t in range(last[i] + 1):
             obs, reward, *_ = twin.step(actions[t, ids], ids)
-            assert_same(rollout.obs[t, ids], obs)
+            assert_same(rollout.next_obs[t, ids], obs)
             assert_same(rollout.reward[t, ids], reward)
-        assert (rollout.obs[last[i]:, i] == obs).all() and not rollout.reward[last[i] + 1:, i].any()
+        assert (rollout.next_obs[last[i]:, i] == obs).all() and not rollout.reward[last[i] + 1:, i].any()
     with pytest.raises(RuntimeError, match="the episode of env 0 is over: reset it first"):
         env.rollout(actions)
     env.reset()
@@ -136,7 +148,7 @@ def test_actions_that_are_dicts():
     rollout = env.rollout({key: np.stack([each[key] for each in actions]) for key in actions[0]})
     for t, each in enumerate(actions):
         obs, reward, *_ = twin.step(each)
-        assert_same(rollout.obs["screen"][t], obs["screen"])
+        assert_same(rollout.next_obs["screen"][t], obs["screen"])
         assert_same(rollout.reward[t], reward)
     with pytest.raises(TypeError, match="actions: expected a dict of .*, got array"):
         env.rollout(np.zeros((3, 2)))
@@ -190,10 +202,10 @@ def test_earlier_rollouts_do_not_change():
     (env,) = pools("CartPole-v1", 1)
     actions = sample(env, 20)
     first = env.rollout(actions)
-    kept = first.obs.copy(), first.reward.copy(), first.info["elapsed_step"].copy()
+    kept = first.next_obs.copy(), first.reward.copy(), first.info["elapsed_step"].copy()
     for _ in range(4):
         env.rollout(actions)
-    assert_same((first.obs, first.reward, first.info["elapsed_step"]), kept)
+    assert_same((first.next_obs, first.reward, first.info["elapsed_step"]), kept)
     buffers = env.rollout_buffers(20)
     assert buffers.info == {}
     seen = env.rollout(actions, buffers).info["elapsed_step"].copy()
@@ -236,8 +248,6 @@ def test_bad_input_of_rollout_steps_nothing():
         env.rollout(actions, buffers)
     with pytest.raises(ValueError, match="rollout: expected a synchronous pool"):
         cypool.make("CartPole-v1", num_envs=4, batch_size=2).rollout(actions)
-    with pytest.raises(ValueError, match="rollout: expected a pool that does not normalize"):
-        cypool.make("CartPole-v1", num_envs=NUM, normalize_obs=True).rollout(actions)
     with pytest.raises(RuntimeError, match="was never reset"):
         cypool.make("CartPole-v1", num_envs=NUM).rollout(actions)
     # nothing of this has stepped an environment

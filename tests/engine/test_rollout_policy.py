@@ -43,6 +43,8 @@ def compare(rollout, twin, obs, choose, every=1):
     stays = twin.stays_at_end
     for t in range(steps):
         ids = np.flatnonzero(~over)
+        if t % every == 0:
+            assert_same(rollout.obs[t // every], obs)
         if len(ids):
             actions = choose(obs, t)
             assert_same(rollout.action[t][ids], actions[ids])
@@ -58,8 +60,9 @@ def compare(rollout, twin, obs, choose, every=1):
             if "episode" in info:
                 assert_same(rollout.info["episode"]["r"][t][ids], info["episode"]["r"])
         if t in observed:
-            assert_same(rollout.obs[observed.index(t)], obs)
-    assert len(rollout.obs) == len(observed)
+            assert_same(rollout.next_obs[observed.index(t)], obs)
+    assert len(rollout.obs) == len(rollout.next_obs) == len(observed)
+    assert_same(rollout.last_obs, obs)
     return obs, ended
 
 
@@ -89,9 +92,9 @@ def test_failed_environments_that_stay(walker):
         assert caught.value.steps == {0: 1, 1: 2}
         rollouts.append(caught.value.batch)
     want, got = rollouts
-    assert want.obs["count"][:, :, 0].T.tolist() == [[1, 0, 2, 2], [1, 2, 0, 3]]
+    assert want.next_obs["count"][:, :, 0].T.tolist() == [[1, 0, 2, 2], [1, 2, 0, 3]]
     for part in ("count", "last"):
-        assert_same(got.obs[part], want.obs[part])
+        assert_same(got.next_obs[part], want.next_obs[part])
     for key in ("env_id", "elapsed_step", "bytes"):
         assert_same(got.info[key], want.info[key])
 
@@ -120,7 +123,7 @@ def test_policy_equals_a_loop(policies, options, mode, num_threads):
         rollout = env.rollout(actions)
         assert rollout.action is None
         for t in range(4):
-            assert_same(rollout.obs[t], twin.step(actions[t])[0])
+            assert_same(rollout.next_obs[t], twin.step(actions[t])[0])
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
@@ -138,7 +141,7 @@ def test_policy_with_state_and_parameters(policies, mode, num_threads):
             mine[:, 0] += 1 + 100 * over
             mine[:, 1] = obs[:, 2]
             obs, reward, terminated, truncated, info = twin.step(actions)
-            assert_same((rollout.action[t], rollout.obs[t], rollout.reward[t]), (actions, obs, reward))
+            assert_same((rollout.action[t], rollout.next_obs[t], rollout.reward[t]), (actions, obs, reward))
             elapsed = info["elapsed_step"]
             over = (terminated | truncated) if mode == "NextStep" else over
         # its data are kept from rollout to rollout
@@ -158,7 +161,7 @@ def test_policy_sees_infos(policies, num_threads):
             wanted[i] = (wanted[i] + np.argmax(np.roll(info["action_mask"][i], -wanted[i]))) % 6
         obs, reward, _, _, info = twin.step(wanted)
         elapsed = info["elapsed_step"]
-        assert_same(rollout.action[t], wanted), assert_same(rollout.obs[t], obs), assert_same(rollout.reward[t], reward)
+        assert_same((rollout.action[t], rollout.next_obs[t], rollout.reward[t]), (wanted, obs, reward))
 
 
 def test_policy_with_dicts(policies):
@@ -172,7 +175,7 @@ def test_policy_with_dicts(policies):
         screen = obs["screen"].reshape(2, -1)
         actions = {"binary": (screen[:, 777] % 2).astype(int), "continuous": screen[:, 999:1000].astype(np.float32)}
         obs, reward, *_ = twin.step(actions)
-        assert_same(rollout.obs["screen"][t], obs["screen"]), assert_same(rollout.reward[t], reward)
+        assert_same(rollout.next_obs["screen"][t], obs["screen"]), assert_same(rollout.reward[t], reward)
         for name, part in actions.items():
             assert_same(rollout.action[name][t], part)
 
@@ -197,7 +200,7 @@ def test_policy_that_fails(policies, what, action, cause, message, mode, num_thr
     assert error.steps == {4: 2} and type(error.__cause__) is cause
     rollout = error.batch
     assert rollout.truncated.nonzero()[0].tolist() == [2] and rollout.truncated[2, 4]
-    assert not rollout.obs[2, 4].any() and rollout.reward[2, 4] == 0 and (rollout.action == 0).all()
+    assert not rollout.next_obs[2, 4].any() and rollout.reward[2, 4] == 0 and (rollout.action == 0).all()
     if mode == "Disabled":
         assert (rollout.info["elapsed_step"][:, 4] == [1, 2, 2, 2, 2]).all()
         env.reset()
@@ -313,7 +316,7 @@ def test_policy_and_history(policies):
     rollout = env.rollout(90, policy=policies["lean"])
     assert len(history) == 90
     obs, _ = history.seek(70)
-    assert_same(obs, rollout.obs[69])
+    assert_same(obs, rollout.next_obs[69])
     history.seek(90)
     # a rollout whose policy fails is not recorded, and does not disturb
     bad = cypool.Policy(policies["misbehave"], parameters=np.array([4, 2, 0, 0]))
@@ -321,7 +324,7 @@ def test_policy_and_history(policies):
         env.rollout(5, policy=bad)
     rollout = env.rollout(10, policy=policies["lean"])
     obs, _ = history.seek(len(history) - 1)
-    assert_same(obs, rollout.obs[8])
+    assert_same(obs, rollout.next_obs[8])
 
 
 def test_bad_policies(policies):
@@ -361,3 +364,50 @@ def test_bad_policies(policies):
         pickle.dumps(cypool.Policy(policies["lean"]))
     # nothing of this has stepped an environment
     assert (env.rollout(3, policy=policies["lean"]).info["elapsed_step"][0] == 1).all()
+
+
+def no_trouble(kind, policies):
+    """Returns the first argument of a rollout of three steps of five environments, and the policy."""
+    if kind == "actions":
+        return np.zeros((3, 5), int), None
+    return 3, cypool.Policy(policies["by_count"], parameters=np.zeros(4, int)) if kind == "C" else lambda obs: [0] * 5
+
+
+@pytest.mark.parametrize("num_threads", THREADS)
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+@pytest.mark.parametrize("kind", ["actions", "C"])
+def test_an_environment_that_had_failed_to_observe_begins_an_episode(trouble, policies, kind, mode, num_threads):
+    env = started(cypool.make("walker/Trouble-v0", num_envs=5, num_threads=num_threads, autoreset_mode=mode))
+    with pytest.raises(cypool.EnvError, match="^env 2: KeyError: .*raised in observe"):
+        env.step([0, 0, trouble.RAISE_OBSERVE, 0, 0])
+    actions, policy = no_trouble(kind, policies)
+    rollout = env.rollout(actions, policy=policy)
+    # its row was zero then, too
+    assert rollout.obs["count"][0, :, 0].tolist() == [1, 1, 0, 1, 1] and not rollout.obs["count"][0, 2].any()
+    assert rollout.info["elapsed_step"].T.tolist() == [[2, 3, 4], [2, 3, 4], [0, 1, 2], [2, 3, 4], [2, 3, 4]]
+    assert rollout.valid.tolist() == [[True, True, False, True, True]] + [[True] * 5] * 2
+
+
+@pytest.mark.parametrize("num_threads", THREADS)
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", ["actions", "C", "random"])
+def test_an_environment_that_cannot_observe_before_a_rollout_fails_alone(trouble, policies, kind, mode, num_threads):
+    trouble.set_gate(True)
+    env = started(cypool.make("walker/Trouble-v0", num_envs=5, num_threads=num_threads, autoreset_mode=mode))
+    env.step([0] * 5)
+    state = env.save([2])
+    row = {**state.rows[0], "own": (1.0, trouble.RAISE_OBSERVE, False)}
+    with pytest.raises(KeyError, match="raised in observe"):
+        env.load(cypool.State(state.env_id, [row]))
+    actions, policy = no_trouble(kind, policies) if kind != "random" else (3, cypool.RandomPolicy(env.env_spec))
+    with pytest.raises(cypool.EnvError) as caught:
+        env.rollout(actions, policy=policy)
+    assert type(caught.value.causes[2]) is KeyError and caught.value.steps[2] == 0
+    rollout = caught.value.batch
+    assert rollout.obs["count"][0, [0, 1, 3, 4], 0].tolist() == [1] * 4 and rollout.truncated[0, 2]
+    assert not rollout.valid[0, 2]
+    if kind == "random":
+        return
+    assert list(caught.value.causes) == [2]
+    assert rollout.info["elapsed_step"][:, [0, 1, 3, 4]].tolist() == [[2] * 4, [3] * 4, [4] * 4]
+    assert rollout.info["elapsed_step"][:, 2].tolist() == ([1, 1, 1] if mode == "Disabled" else [1, 0, 1])

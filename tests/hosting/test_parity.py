@@ -131,4 +131,4 @@ def test_out_is_filled_by_workers():
         env.reset()
         for t in range(10):
             env.step([0, 1], out=buffers[t])
-        assert buffers.obs.any(axis=2).all()
+        assert buffers.next_obs.any(axis=2).all()

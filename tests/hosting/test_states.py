@@ -56,7 +56,7 @@ def test_a_rollout_ends_with_its_timeout(tmp_path):
         obs, _ = go_on()
         assert obs.tolist() in ([0, 0], [0, 2])
         env.reset()
-        assert env.rollout(actions, timeout=60).obs.tolist() == [[1, 1], [2, 2], [3, 3]]
+        assert env.rollout(actions, timeout=60).next_obs.tolist() == [[1, 1], [2, 2], [3, 3]]
         gate.unlink()
         env.reset()
     with pytest.raises(TimeoutError, match="^rollout: "):

@@ -254,8 +254,42 @@ def test_arguments_are_checked(kwargs, message):
 def test_wrong_pools():
     with pytest.raises(TypeError, match="env: expected a pool, got None"):
         cypool.ReplayBuffer(None, 10)
-    with pytest.raises(ValueError, match="env: expected a pool that does not normalize"):
-        cypool.ReplayBuffer(cypool.make("CartPole-v1", normalize_obs=True), 10)
+    env = cypool.make("CartPole-v1", normalize_obs=True)
+    obs, buffer = env.reset()[0], cypool.ReplayBuffer(env, 10)
+    with pytest.raises(ValueError, match="^add: expected a pool that does not normalize"):
+        buffer.add(obs, [0], [1.0], obs, [False], [False])
+
+
+@pytest.mark.parametrize("kwargs", [{}, {"n_step": 3}, {"sequence_length": 5}], ids=str)
+@pytest.mark.parametrize("id, given", [
+    ("HalfCheetah-v5", {"normalize_obs": True, "normalize_reward": True}), ("Pong-v5", {"normalize_obs": True}),
+    ("CartPole-v1", {"normalize_reward": True})])
+def test_samples_of_a_pool_that_normalizes_are_normalized_by_its_statistics(id, given, kwargs):
+    options = {"max_episode_steps": 12, "autoreset_mode": "SameStep"}
+    raw = filled(30, id=id, num_envs=2, seed=5, options=options, **kwargs)
+    buffer = filled(30, id=id, num_envs=2, seed=5, options=options | given, **kwargs)
+    env = buffer.env
+    for turn in range(2):
+        sample, wanted = buffer.sample(40), raw.sample(40)
+        statistics = env.normalization()
+        assert (sample.index == wanted.index).all() and (sample.discount == wanted.discount).all()
+        for name in ("obs", "next_obs"):
+            got, want = getattr(sample, name), getattr(wanted, name)
+            if want is not None and statistics["obs"] is not None:
+                want = (want - statistics["obs"]["mean"]) / np.sqrt(statistics["obs"]["var"] + env.epsilon)
+                want = want.astype(np.float32)
+            assert (got is None and want is None) or np.array_equal(got, want)
+        scale = np.sqrt(statistics["reward"]["var"] + env.epsilon) if statistics["reward"] else 1
+        assert np.array_equal(sample.reward, (wanted.reward / scale).astype(np.float32))
+        # the same rows, by later statistics
+        for _ in range(3 * (turn == 0)):
+            actions = env.action_space.sample()
+            buffer.step(actions), raw.step(actions)
+    index = buffer.indices()[:3]
+    assert np.array_equal(buffer.gather(index).action, raw.gather(index).action)
+    if not kwargs.get("sequence_length"):
+        for got, want in zip(buffer.episodes(), raw.episodes(), strict=True):
+            assert np.array_equal(got.obs, want.obs) and np.array_equal(got.reward, want.reward)
 
 
 @pytest.mark.parametrize("call, message", [

@@ -439,6 +439,6 @@ def test_few_rows_among_many_are_drawn_evenly():
 def test_too_many_parts_are_refused_when_the_buffer_is_made():
     env = cartpoles()
     spec = EnvSpec({f"part{k}": Array((1,), np.float32) for k in range(30)}, Array((1,), np.float32))
-    env._env_spec = spec
+    env._batch_spec = spec
     with pytest.raises(ValueError, match="env: expected .* at most 64 arrays, got 67"):
         cypool.ReplayBuffer(env, 100)

@@ -1,6 +1,7 @@
 """Policies of rollouts where only some actions are legal."""
 import numpy as np
 import pytest
+from comparing import assert_same
 from pool_arguments import MODES
 from receiving import started
 
@@ -22,11 +23,6 @@ def network(spec, output, value=True):
     return cypool.MLP(spec, *layers, output=output, value=values, seed=4)
 
 
-def masks_before(env, rollout, first):
-    """Returns the masks that the actions of a rollout were chosen with."""
-    return np.concatenate([first[None], rollout.info["action_mask"][:-1]])
-
-
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("view", ["mover", "single"])
 @pytest.mark.parametrize("output", ["argmax", "categorical", "random"])
@@ -36,7 +32,8 @@ def test_policy_chooses_legal_actions(mode, view, output, num_envs):
     _, info = env.reset()
     policy = cypool.RandomPolicy(env.env_spec) if output == "random" else network(env.env_spec, output)
     rollout = env.rollout(60, policy=policy)
-    masks = masks_before(env, rollout, info["action_mask"])
+    masks = rollout.action_mask
+    assert_same(masks[0], info["action_mask"]), assert_same(masks[1:], rollout.info["action_mask"][:-1])
     chosen = np.take_along_axis(masks, rollout.action[..., None], 2)[..., 0]
     going = masks.any(2)
     assert chosen[going].all() and going.any() and rollout.terminated.any()
@@ -54,7 +51,7 @@ def test_rollout_is_the_loop_of_steps(output):
         actions = second(obs, info["action_mask"])
         assert actions.tolist() == rollout.action[t].tolist()
         obs, _, _, _, info = other.step(actions)
-        assert obs.tobytes() == rollout.obs[t].tobytes()
+        assert obs.tobytes() == rollout.next_obs[t].tobytes()
 
 
 def test_log_prob_is_that_of_the_legal_actions():
@@ -77,12 +74,12 @@ def test_random_policy_draws_each_legal_action_of_each_agent():
     env = made(view="players", num_envs=300)
     policy = cypool.RandomPolicy(env.env_spec, seed=1)
     rollout = env.rollout(40, policy=policy)
-    masks = np.concatenate([env.reset(seed=3)[0]["action_mask"][None], rollout.obs["action_mask"][:-1]])
+    masks = rollout.obs["action_mask"]
     chosen = np.take_along_axis(masks, rollout.action[..., None], 3)[..., 0]
     assert (chosen == masks.any(3)).all()
     counts = np.bincount(rollout.action[0, :, 0], minlength=7)
     assert (abs(counts - 300 / 7) < 30).all()
-    assert policy(rollout.obs | {key: part[3] for key, part in rollout.obs.items()}).shape == (300, 2)
+    assert policy(rollout.last_obs).shape == (300, 2)
 
 
 def test_random_policy_without_masks_draws_all_actions():
@@ -128,6 +125,6 @@ def test_policy_chooses_legal_actions_next_to_hooks_in_python(output):
     _, info = env.reset()
     policy = cypool.RandomPolicy(env.env_spec) if output == "random" else network(env.env_spec, output)
     rollout = env.rollout(40, policy=policy)
-    masks = masks_before(env, rollout, info["action_mask"])
+    masks = rollout.action_mask
     assert np.take_along_axis(masks, rollout.action[..., None], 2)[..., 0][masks.any(2)].all()
     assert set(rollout.reward[rollout.terminated].tolist()) <= {0, 2}

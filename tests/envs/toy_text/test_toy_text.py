@@ -254,9 +254,9 @@ def test_the_tuple_in_all_apis():
         got = out.step([1, 0, 1, 0], out=buffers[t])
         for a, b in zip(got[:4], want[:4], strict=True):
             assert_same(a, b)
-        for part, other in zip(buffers.obs, want[0], strict=True):
+        for part, other in zip(buffers.next_obs, want[0], strict=True):
             assert part[t].tobytes() == other.tobytes()
-        assert np.shares_memory(got[0][2], buffers.obs[2])
+        assert np.shares_memory(got[0][2], buffers.next_obs[2])
     some, _ = env.reset([2, 0])
     assert [part.shape for part in some] == [(2,)] * 3
     arrays = [np.zeros(4, np.int64) for _ in range(3)]
