@@ -89,6 +89,12 @@ CYPOOL_LANES_INLINE void rotation_matrix(Real* r, const Real* q) {
     r[5] = 2 * (q23 - q01);
     r[6] = 2 * (q13 - q02);
     r[7] = 2 * (q23 + q01);
+    // where it turns nothing, the zeros are positive
+    const Mask is_one = q[0] == 1.0;
+    if (__builtin_expect(any(is_one), 0)) {
+        const Mask null = is_one & (q[1] == 0.0) & (q[2] == 0.0) & (q[3] == 0.0);
+        for (int k = 0; k < 9; ++k) r[k] = choose(null, all(k % 4 == 0), r[k]);
+    }
 }
 template <class B> CYPOOL_LANES_INLINE void multiply_matrix(Real* r, const Real* m, const B* v) {
     const Real x = m[0] * v[0] + m[1] * v[1] + m[2] * v[2], y = m[3] * v[0] + m[4] * v[1] + m[5] * v[2],
