@@ -392,6 +392,7 @@ class Trees(Layer):
             self.is_told = False
 
     def reset(self):
+        self.is_told = False
         self.call("reset", self.env.reset)
 
     def check(self, result):
