@@ -349,6 +349,8 @@ class Trees(Layer):
         self.env.reset()
         self.given = {"simulations": r.choice([3, 20, 60]), "leaves": r.choice([1, 1, 4]),
                       "algorithm": r.choice(["puct", "gumbel"])}
+        # whether the search knows where the environments are
+        self.is_told = False
         self.search, self.evaluator = None, r.choice(["constant", "rollout", self.evaluate, self.evaluate])
         while self.search is None:
             made = self.call(f"TreeSearch({self.given})", lambda: cypool.TreeSearch(self.env, **self.given))
@@ -367,11 +369,12 @@ class Trees(Layer):
 
     def run_search(self):
         got = self.call("run", self.search.run, self.evaluator)
+        self.is_told = bool(got)
         if got:
             self.check(got[0])
 
     def by_parts(self):
-        self.call("begin", self.search.begin)
+        self.is_told = bool(self.call("begin", self.search.begin))
         for _ in range(self.r.randrange(1, 9)):
             got = self.call("recv", self.search.recv)
             if not got or got[0] is None:
@@ -383,10 +386,13 @@ class Trees(Layer):
             return
         actions = self.env.sample_legal()
         got = self.call(f"step({actions.tolist()})", self.env.step, actions)
-        if got and self.r.random() < 0.7:
-            self.call(f"advance({actions.tolist()})", self.search.advance, actions)
+        if got and self.is_told and self.r.random() < 0.7:
+            self.is_told = bool(self.call(f"advance({actions.tolist()})", self.search.advance, actions))
+        else:
+            self.is_told = False
 
     def reset(self):
+        self.is_told = False
         self.call("reset", self.env.reset)
 
     def check(self, result):

@@ -20,6 +20,7 @@ import threading
 import time
 import warnings
 import zlib
+from contextlib import suppress
 
 import fuzz_api
 import numpy as np
@@ -95,10 +96,12 @@ class Case(fuzz_api.Case):
             self.pool.reset()
         self.make_search()
         for _ in range(r.randrange(5, 40)):
-            r.choice([self.search_all, self.search_all, self.step, self.step, self.step_and_advance,
-                      self.step_and_advance, self.step_and_advance, self.elsewhere, self.by_parts, self.wrong_argument,
-                      self.wrong_advance, self.attributes, self.recipes, self.copies, self.threads, self.signals,
-                      self.signals, self.make_search, self.look, self.close])()
+            # a signal may come between the end of the pool and the moment when it says so
+            with suppress(cypool.ClosedError):
+                r.choice([self.search_all, self.search_all, self.step, self.step, self.step_and_advance,
+                          self.step_and_advance, self.step_and_advance, self.elsewhere, self.by_parts,
+                          self.wrong_argument, self.wrong_advance, self.attributes, self.recipes, self.copies,
+                          self.threads, self.signals, self.signals, self.make_search, self.look, self.close])()
         self.log("close")
         self.search.close()
         self.pool.close()

@@ -803,7 +803,8 @@ cdef class TreeEnv(Env):
     def prepare(self, int64_t action):
         """Takes the action that the environment was stepped with, and where it is now, for `follow`."""
         self.keeps_tree, self.is_behind = False, True
-        if self.source.needs_reset or self.source.elapsed_step == 0 or self.root.needs_reset:
+        if (self.source.needs_reset or self.root.needs_reset or self.source.elapsed_step == 0
+                or self.source.elapsed_step < self.root.elapsed_step):
             # another episode
             self.tree.clear()
         if self.tree.nodes.size() > 0:

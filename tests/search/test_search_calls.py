@@ -31,6 +31,12 @@ def same(result, other):
     return [a.tobytes() for a in result] == [a.tobytes() for a in other]
 
 
+def evaluate_exactly(obs, mask):
+    """Returns values that depend on each row alone."""
+    rows = obs.reshape(len(obs), -1)
+    return None, (rows @ np.arange(rows.shape[1], dtype=np.float32) % 64 - 32) / 64
+
+
 @functools.cache
 def register_environments():
     """Registers one that truncates its episodes itself, and one whose chance has a stream of its own."""
@@ -176,7 +182,7 @@ def test_a_closed_search_says_so():
 
 def played(search, env, actions):
     """Searches, steps and advances."""
-    search.run("constant")
+    search.run(evaluate_exactly)
     env.step(actions)
     search.advance(actions)
 
@@ -204,9 +210,8 @@ def test_a_search_from_elsewhere_begins_anew(how, algorithm):
     search = cypool.TreeSearch(env, simulations=60, algorithm=algorithm)
     played(search, env, [3, 3])
     position_elsewhere(env, how)
-    search.run("constant")
-    # the first search had another stream of random numbers, which these have not
-    assert same(search.result(), cypool.TreeSearch(env, simulations=60, algorithm=algorithm).run("constant"))
+    fresh = cypool.TreeSearch(env, simulations=60, algorithm=algorithm)
+    assert same(search.run(evaluate_exactly), fresh.run(evaluate_exactly))
 
 
 def test_a_tree_is_kept_where_its_environment_comes_back():
@@ -234,6 +239,19 @@ def test_a_tree_follows_several_steps():
     search.advance([6], [1])
     assert search.result().visits[0].tolist() != search.result().visits[1].tolist()
     assert (search.run("constant").visits.sum(axis=1) == 200).all()
+
+
+def test_advance_in_an_episode_that_the_search_has_not_seen_drops_the_trees():
+    env = made()
+    for _ in range(3):
+        env.step([3, 3])
+    search = cypool.TreeSearch(env, simulations=60)
+    search.run("constant")
+    env.reset()
+    for _ in range(5):
+        env.step([2, 2])
+        search.advance([2, 2])
+        assert search.result().visits.sum() == 0
 
 
 @pytest.mark.parametrize("num_threads", [0, 2])
@@ -295,7 +313,7 @@ def test_environments_without_save_begin_anew():
     env = made("test/Cut-v0")
     search = cypool.TreeSearch(env, simulations=10)
     played(search, env, [0, 1])
-    assert search.result().visits.sum() == 0 and search.run("constant").visits.sum() == 20
+    assert search.result().visits.sum() == 0 and search.run(evaluate_exactly).visits.sum() == 20
 
 
 @pytest.mark.parametrize(("given", "match"), [
@@ -361,20 +379,15 @@ def test_long_searches_have_the_same_results_wherever_their_steps_end():
 
 @pytest.mark.parametrize("num_threads", [0, 2])
 def test_leaves_of_a_tree_wait_while_the_step_of_another_one_is_continued(num_threads):
-    def evaluate(obs, mask):
-        rows = obs.reshape(len(obs), -1)
-        # exact, whatever other rows there are
-        return None, (rows @ np.arange(rows.shape[1], dtype=np.float32) % 64 - 32) / 64
-
     env = made("board/tic_tac_toe-v0", num_threads=num_threads)
     # one square is left in the first game, whose simulations all end; the second one has leaves
     for env_id, moves in enumerate([(0, 1, 2, 3, 5, 4, 6, 8), (0, 1, 2, 3, 5)]):
         for move in moves:
             env.step([move], [env_id])
-    result = cypool.TreeSearch(env, simulations=2_000_000).run(evaluate)
+    result = cypool.TreeSearch(env, simulations=2_000_000).run(evaluate_exactly)
     alone = made("board/tic_tac_toe-v0", num_envs=1)
     alone.load(env.save([1]), [0])
-    wanted = cypool.TreeSearch(alone, simulations=2_000_000).run(evaluate)
+    wanted = cypool.TreeSearch(alone, simulations=2_000_000).run(evaluate_exactly)
     assert result.visits[0].tolist() == [0] * 7 + [2_000_000, 0]
     assert [part[1].tobytes() for part in result] == [part[0].tobytes() for part in wanted]
 
