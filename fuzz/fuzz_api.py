@@ -3,6 +3,7 @@
     python fuzz/fuzz_api.py --cases 4000                       about twenty minutes on two cores
     python fuzz/fuzz_api.py --case 123                         one case again, with all it does
     python fuzz/fuzz_api.py --families robotics metaworld      of these families alone, other cases
+    python fuzz/fuzz_api.py --games                            games with turns alone, with all their options
 
 Each case is a process, forked, with a time limit. It makes a pool of some family, env_type and mode, and does a dozen
 things with it: calls in any order, arguments of all kinds, states that were edited, damaged or saved by others. Each
@@ -39,6 +40,7 @@ from cypool.state import State
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from cases import CASES
+from game_calls import GameCalls
 from state_edits import edged_states, with_own
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
@@ -60,6 +62,8 @@ def classes(family):
     try:
         for ids in list(found.values())[:1]:
             cypool.make_spec(ids[0])
+        for id in CASES[family.name].unlisted_ids():
+            found.setdefault(entry_of(id).entry_point, []).append(id)
     except ImportError as error:
         print(f"without {family.title}: {error}", file=sys.stderr)
         return []
@@ -67,6 +71,8 @@ def classes(family):
 
 
 IDS = {family.name: found for family in FAMILIES if (found := classes(family))}
+GAMES = []  # ids of games with turns, by family
+share_of_games = 0.1  # of all cases
 FAMILY_OF = {id: name for name, found in IDS.items() for ids in found for id in ids}
 RESET_OPTIONS = ["goal_cell", "reset_cell", "initial_state_dict", "level_seed", "nle_seeds", "clock"]
 VARIANTS = [(id, options) for cases in CASES.values() for id, options in cases.fuzz_variants if id in FAMILY_OF]
@@ -212,6 +218,9 @@ class Case:
         return False, None
 
     def run(self):
+        if GAMES and self.r.random() < share_of_games:
+            GameCalls(self, GAMES).run()
+            return
         if self.r.random() < 0.3:
             for _ in range(8):
                 self.function()
@@ -604,8 +613,12 @@ def run_case(seed, log):
     return case.findings
 
 
+def line_of(sign, text):
+    return f"{sign} {text:.900}".encode(errors="replace") + b"\n"
+
+
 def fork_case(seed):
-    """Runs a case in a forked process; returns its findings, or how the process ended."""
+    """Runs a case in a forked process; returns its findings, or how the process ended, and the number of calls."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -616,8 +629,8 @@ def fork_case(seed):
             os.dup2(null, fd)
         status = 1
         try:
-            for finding in run_case(seed, lambda text: os.write(writer, f"- {text}\n".encode(errors="replace")[:500])):
-                os.write(writer, f"! {finding}\n".encode(errors="replace")[:1000])
+            for finding in run_case(seed, lambda text: os.write(writer, line_of("-", text))):
+                os.write(writer, line_of("!", finding))
             os.write(writer, b". done\n")
             status = 0
         except BaseException as error:
@@ -654,7 +667,7 @@ def fork_case(seed):
         findings.append(f"ended by {signal.Signals(-status).name} in: {last}")
     elif ". done" not in lines and not findings:
         findings.append(f"ended with {status} in: {last}")
-    return findings
+    return findings, sum(line.startswith("- ") for line in lines)
 
 
 def main():
@@ -663,29 +676,36 @@ def main():
     parser.add_argument("--first", type=int, default=0, help="seed of the first case")
     parser.add_argument("--case", type=int, help="run one case here, and say what it does")
     parser.add_argument("--families", nargs="+", choices=sorted(IDS), help="the only ones whose environments are made")
+    parser.add_argument("--games", action="store_true", help="only play games with turns")
     given = parser.parse_args()
-    again = "python fuzz/fuzz_api.py"
+    again = "python fuzz/fuzz_api.py" + " --games" * given.games
     if given.families:
         again += f" --families {' '.join(given.families)}"
         for name in set(IDS) - set(given.families):
             del IDS[name]
         HOSTED[:] = []
         VARIANTS[:] = [(id, options) for id, options in VARIANTS if FAMILY_OF[id] in IDS]
+    # all cases read these; no threads are started
+    for found in IDS.values():
+        games = [id for ids in found if cypool.make_spec(ids[0]).illegal is not None for id in ids]
+        if games:
+            GAMES.append(games)
+    if given.games:
+        global share_of_games
+        share_of_games = 1
     if given.case is not None:
         findings = run_case(given.case, lambda text: print(f"- {text!a:.300}", flush=True))
         print(*(f"! {finding}" for finding in findings) if findings else ["nothing found"], sep="\n")
         return bool(findings)
-    # all cases read these; no threads are started
-    for found in IDS.values():
-        for ids in found:
-            cypool.make_spec(ids[0])
-    began, bad = time.monotonic(), 0
+    began, bad, calls = time.monotonic(), 0, 0
     for seed in range(given.first, given.first + given.cases):
-        findings = fork_case(seed)
+        findings, count = fork_case(seed)
         bad += bool(findings)
+        calls += count
         for finding in findings:
             print(f"{again} --case {seed}: {finding}", flush=True)
-    print(f"{given.cases} cases from seed {given.first} in {time.monotonic() - began:.0f} s, {bad} with findings")
+    print(f"{given.cases} cases from seed {given.first}, {calls} calls, in {time.monotonic() - began:.0f} s: "
+          f"{bad} with findings")
     return bad > 0
 
 

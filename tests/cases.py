@@ -1,7 +1,7 @@
 """`Cases`: all that tests, CI, benchmarks, fuzzers and the gallery need of a family, declared in its `cases.py`."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -42,6 +42,7 @@ class Cases(NamedTuple):
             load and copy its quick ids.
         saves: Whether they have `save` and `load`.
         fuzz_ids: Patterns of the ids that `fuzz_api.py` makes: those whose files are always there.
+        unlisted_ids: Returns the ids that it makes, too, where only some of them are registered as examples.
         fuzz_variants: Ids with options that have separate code, which it makes, too.
         draws_quickly: Whether it may draw them: pictures need no OpenGL, and take milliseconds.
         sanitizer: How `.ci/sanitize` runs its C++; None: only with that of all.
@@ -62,6 +63,7 @@ class Cases(NamedTuple):
     is_small: bool = False
     saves: bool = True
     fuzz_ids: tuple[str, ...] = ("*",)
+    unlisted_ids: Callable[[], Iterable[str]] = tuple
     fuzz_variants: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     draws_quickly: bool = True
     sanitizer: Sanitizer | None = None
