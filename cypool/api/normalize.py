@@ -1,7 +1,6 @@
 """The Gymnasium API with observations or rewards normalized, by statistics that are kept as it goes."""
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -15,6 +14,8 @@ from cypool.spec import Array
 from cypool.util.arguments import check_bool, check_float, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike
 
     from cypool.engine.engine import Pool
@@ -129,6 +130,13 @@ class NormalizedPool(GymnasiumPool):
                              f"{type(error).__name__}: {error}") from error
         return taken
 
+    def step(self, actions: Any, env_id: ArrayLike | None = None, out: Any = None) -> Batch:
+        if out is not None:
+            raise ValueError("out: expected none in a pool that normalizes")
+        ids = ids_of(env_id)
+        result: Batch = self._received(self._pool.step, self._read_actions(actions, ids), ids, None)
+        return result
+
     def _to_checkpoint(self) -> dict[str, Any]:
         return {**super()._to_checkpoint(), "statistics": self.normalization(), "returns": self._returns.copy(),
                 "gamma": self.gamma, "epsilon": self.epsilon, "frozen": self.frozen}
@@ -150,13 +158,6 @@ class NormalizedPool(GymnasiumPool):
             return loaded
 
         return take
-
-    def step(self, actions: Any, env_id: ArrayLike | None = None, out: Any = None) -> Batch:
-        if out is not None:
-            raise ValueError("out: expected none in a pool that normalizes")
-        ids = ids_of(env_id)
-        result: Batch = self._received(self._pool.step, self._read_actions(actions, ids), ids, None)
-        return result
 
     def load(self, state: State, env_id: ArrayLike | None = None) -> Any:
         frozen = self.frozen
