@@ -520,7 +520,7 @@ class ReplayBuffer(Observer):
         intact = False
         try:
             arrays = {**self._memory, **read()}
-            intact = self._ring.restore(*(arrays[name] for name in SUMS), writers=writers)
+            intact = self._ring.restore(arrays["obs_sums"], arrays["step_sums"], writers)
         finally:
             if not intact:
                 self._ring.clear()
@@ -581,8 +581,8 @@ class ReplayBuffer(Observer):
                 raise ValueError("expected observations of such a buffer, got others")
         sampler: Any = check_stream("sampler", saved["sampler"], np.random.PCG64)
         damaged = "expected rows of a replay buffer, got damaged ones"
-        if not self._make_ring(used, {name: array for name, array in arrays.items() if name not in SUMS}).restore(
-                *(arrays[name] for name in SUMS), writers=writers):
+        ring = self._make_ring(used, {name: array for name, array in arrays.items() if name not in SUMS})
+        if not ring.restore(arrays["obs_sums"], arrays["step_sums"], writers):
             raise ValueError(damaged)
 
         def read() -> Mapping[str, NDArray[Any]]:
