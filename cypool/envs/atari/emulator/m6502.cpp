@@ -6,7 +6,8 @@
 // - Opcodes and operands are read straight from the ROM, as long as the program counter stays in a window: pages that
 //   are side by side in the console's memory and in ours. Whatever is not there goes through the slow copy of the
 //   same function, which asks the page table for each byte.
-// - The zero page and the stack are found without the page table.
+// - The zero page and the stack are found without the page table. A write to the video chip that changes nothing there
+//   is no call.
 // - N and Z are kept as the number they come from.
 // - Loops that wait for the timer are skipped, all but the last turn.
 // - Each opcode ends with a separate jump to the next one, which a CPU predicts better than one shared by all.
@@ -81,7 +82,7 @@ struct Board {
     uint8_t& bus;
     bool& last_was_read;
     const uint8_t& status;  // not 0: the processor has to stop
-    TIA* video;             // below 0x80; null if a cartridge listens there too
+    TIA* video;             // below 0x80, and again at the stack; null if a cartridge listens there too
     M6532& timer;
     const uint8_t* program;  // of a cartridge that shows one of two banks according to the address; else null
     // of a cartridge that switches banks in the last page, whose bytes before that are as in other pages
@@ -288,7 +289,7 @@ template <bool kWindow> struct Core : Registers {
         if constexpr (!kWindow) return write_anywhere(page + at, value);
         if (at & 0x80) [[likely]]
             board.ram[at] = static_cast<uint8_t>(value);
-        else if (page == 0 && board.video)
+        else if (board.video)
             write_video(at, value);
         else
             write_device(page + at, value);
@@ -304,7 +305,12 @@ template <bool kWindow> struct Core : Registers {
     }
     // the video chip leaves the pages alone, and does not look at the bus
     INLINE void write_video(unsigned address, unsigned value) {
-        const uint32_t before = board.cycles = now();
+        const uint32_t before = now();
+        if (board.video->poke_again(address & 0x3f, value, before)) {
+            if ((address & 0x3f) == TIA::WSYNC && board.last_was_read) ran += board.video->cycles_to_line_end(before);
+            return;
+        }
+        board.cycles = before;
         board.video->TIA::poke(static_cast<uint16_t>(address), static_cast<uint8_t>(value));
         ran += board.cycles - before;
         if (board.status) [[unlikely]]
@@ -822,7 +828,9 @@ bool M6502Low::execute(uint32_t number) {
         .bus = expose(Bus(), system),
         .last_was_read = myLastAccessWasRead,
         .status = myExecutionStatus,
-        .video = pages[0].device == &system.tia() ? &system.tia() : nullptr,
+        .video = pages[0].device == &system.tia() && pages[0x100 / Board::kPageSize].device == &system.tia()
+                     ? &system.tia()
+                     : nullptr,
         .timer = static_cast<M6532&>(*pages[0x280 / Board::kPageSize].device),
         .program = fe ? expose(BanksByAddress(), *fe) : nullptr,
         .plain_last_page = has_plain_last_page(pages[Board::kNumPages - 1].device),

@@ -6,6 +6,7 @@
 // - ALE brings the picture up to date at every access. Here a write that leaves the picture as it is, and a read of
 //   anything but collisions, can wait: games write most registers as they are already.
 // - A line with nothing new is a copy of the one above.
+// - Most writes repeat the value of a register: the 6502 finds that out without a call (`poke_again`).
 //
 // Traps:
 // - The end of a line (`end_line`) is handled when the picture gets there. Only writes to registers that it does not
@@ -13,6 +14,8 @@
 // - Frames may end early, or be shown before they end. Pixels that the beam has not reached show the frame before
 //   last, and here it can be seen how ALE draws: four pixels at once, some beyond the beam (`finish_group`); and the
 //   blanks after HMOVE before the beam is there, which is why nothing waits while there are any.
+// - A repeated write may have an effect: GRP0 and GRP1 also show the new graphics of the other one, GRP1 those of the
+//   ball, and HMCLR writes to others. Such a change, a state and a reset make the written value UNKNOWN.
 // - BRK and JSR write several bytes at one time, and of two such writes the first may have a longer delay: then it is
 //   drawn to where that ends, before the second changes anything.
 // - A frame that is too long is ended by any write. One without an end is shown as it is when the 6502 has executed so
@@ -252,9 +255,10 @@ TIA::Simd TIA::simd_ = TIA::best_simd();
 
 void TIA::use_simd(Simd simd) { simd_ = std::min(simd, best_simd()); }
 
-TIA::TIA(const Console& console, Settings&) : console_(console) {}
+TIA::TIA(const Console& console, Settings&) : console_(console) { forget_written(); }
 
 void TIA::reset() {
+    forget_written();
     sound_->reset();
     look_ = {};
     stale_ = ALL;
@@ -391,6 +395,7 @@ bool TIA::load(Deserializer& in) {
     } catch (...) {
         return false;
     }
+    forget_written();
     group_end_ = SHOWN;
     stale_ = ALL;
     settled_ = false;
@@ -836,8 +841,7 @@ void TIA::wait(int clock) {
     access(false, clock);
     // the 6502 halts at a read only: of two writes, the second does not
     if (!mySystem->m6502().lastAccessWasRead()) return;
-    const std::uint32_t since = (mySystem->cycles() - static_cast<std::uint32_t>(frame_start_ / 3)) % (LINE / 3);
-    if (since != 0) mySystem->incrementCycles(LINE / 3 - since);
+    if (const std::uint32_t left = cycles_to_line_end(mySystem->cycles())) mySystem->incrementCycles(left);
 }
 
 void TIA::write_size(int clock, int player, std::uint8_t value) {
@@ -880,12 +884,12 @@ void TIA::write_playfield(int clock, std::uint32_t playfield) {
 }
 
 int TIA::playfield_delay(int clock) const {
-    constexpr int DELAY[4] = {4, 5, 2, 3};
-    return DELAY[(clock - frame_start_) / 3 & 3];  // a line is 19 times four cycles
+    return REPEATS.of[PF0].delay[(clock - frame_start_) / 3 & 3];  // a line is 19 times four cycles
 }
 
 void TIA::write_graphics(int clock, int player, std::uint8_t value) {
     // each keeps the graphics of the other for when they are delayed, the second those of the ball as well
+    if (value != graphics_[player]) written_[player ? GRP0 : GRP1] = UNKNOWN;
     graphics_[player] = value;
     old_graphics_[1 - player] = graphics_[1 - player];
     show_players(clock + 1);
@@ -952,6 +956,7 @@ void TIA::write_missile(int clock, int player, bool value) {
 }
 
 void TIA::write_ball(int clock, bool value) {
+    if (value != ball_) written_[GRP1] = UNKNOWN;
     ball_ = value;
     show_ball(clock);
 }
@@ -972,6 +977,7 @@ void TIA::write_motion(int clock, int object, std::uint8_t value) {
         stars_phase_ = 0;
     }
     motion_[object] = motion;
+    written_[HMCLR] = UNKNOWN;
 }
 
 void TIA::reset_player(int clock, int player) {
@@ -1097,13 +1103,7 @@ void TIA::write_late(int clock, unsigned address, std::uint8_t value) {
 }
 
 INLINE void TIA::write(int clock, unsigned address, std::uint8_t value) {
-    // clang-format off
-    enum Register {
-        VSYNC, VBLANK, WSYNC, RSYNC, NUSIZ0, NUSIZ1, COLUP0, COLUP1, COLUPF, COLUBK, CTRLPF, REFP0, REFP1, PF0, PF1,
-        PF2, RESP0, RESP1, RESM0, RESM1, RESBL, AUDC0, AUDC1, AUDF0, AUDF1, AUDV0, AUDV1, GRP0, GRP1, ENAM0, ENAM1,
-        ENABL, HMP0, HMP1, HMM0, HMM1, HMBL, VDELP0, VDELP1, VDELBL, RESMP0, RESMP1, HMOVE, HMCLR, CXCLR
-    };
-    // clang-format on
+    written_[address] = value | REPEATS.of[address].unknown;
     // each case ends with its call, so that the compiler can jump there
     switch (address) {
         case VSYNC: return write_vsync(clock, value);
@@ -1142,7 +1142,10 @@ INLINE void TIA::write(int clock, unsigned address, std::uint8_t value) {
         case RESMP0: return write_missile_at_player(clock, 0, value & 2);
         case RESMP1: return write_missile_at_player(clock, 1, value & 2);
         case HMOVE: return move(clock);
-        case HMCLR: std::fill(std::begin(motion_), std::end(motion_), 0); return access(false, clock);
+        case HMCLR:
+            std::fill(std::begin(motion_), std::end(motion_), 0);
+            std::fill(written_ + HMP0, written_ + HMBL + 1, 0);
+            return access(false, clock);
         case CXCLR:
             catch_up(clock);
             collisions_ = 0;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstdint>
+#include <iterator>
 
 #include "ale/emucore/Device.hxx"
 #include "ale/emucore/MediaSrc.hxx"
@@ -24,6 +25,14 @@ class System;
 
 class TIA final : public Device, public MediaSource {
  public:
+  // clang-format off
+  enum Register {
+    VSYNC, VBLANK, WSYNC, RSYNC, NUSIZ0, NUSIZ1, COLUP0, COLUP1, COLUPF, COLUBK, CTRLPF, REFP0, REFP1, PF0, PF1,
+    PF2, RESP0, RESP1, RESM0, RESM1, RESBL, AUDC0, AUDC1, AUDF0, AUDF1, AUDV0, AUDV1, GRP0, GRP1, ENAM0, ENAM1,
+    ENABL, HMP0, HMP1, HMM0, HMM1, HMBL, VDELP0, VDELP1, VDELBL, RESMP0, RESMP1, HMOVE, HMCLR, CXCLR
+  };
+  // clang-format on
+
   TIA(const Console& console, Settings& settings);
 
   const char* name() const override { return "TIA"; }
@@ -39,6 +48,21 @@ class TIA final : public Device, public MediaSource {
 
   std::uint8_t peek(std::uint16_t address) override;
   void poke(std::uint16_t address, std::uint8_t value) override;
+  // As `poke` in a cycle, for addresses below 64, if all that changes is when the last access was; else returns false,
+  // and has done nothing. After WSYNC the caller halts.
+  bool poke_again(unsigned address, unsigned value, std::uint32_t cycle) {
+    const Repeat& repeat = REPEATS.of[address];
+    if ((written_[address] ^ value) & repeat.mask) return false;
+    const int clock = static_cast<int>(cycle * 3), since = clock - frame_start_;
+    if (since >= longest_frame_ || (blanking_ && blank_accessed_ == NEVER)) return false;
+    accessed_ = std::max(accessed_, clock + repeat.delay[since / 3 & 3]);
+    return true;
+  }
+
+  std::uint32_t cycles_to_line_end(std::uint32_t cycle) const {
+    const std::uint32_t since = (cycle - static_cast<std::uint32_t>(frame_start_ / 3)) % 76;
+    return since != 0 ? 76 - since : 0;
+  }
 
   void update() override;  // runs the console for a frame
   std::uint8_t* currentFrameBuffer() const override { return current_; }
@@ -133,6 +157,42 @@ class TIA final : public Device, public MediaSource {
   void enable(int object, bool on);
   std::uint8_t sent_graphics(int player) const;
 
+  // the registers to which the value that they have can be written again without effect
+  static constexpr std::uint16_t UNKNOWN = 0x100;  // as the value of a register
+  struct Repeat {
+    std::uint16_t mask;       // of the bits that count
+    std::uint16_t unknown;    // UNKNOWN if there is an effect
+    std::uint8_t delay[4];    // of the access, in clocks, by the cycle
+  };
+  struct Repeats {
+    Repeat of[64];
+  };
+  static constexpr Repeats make_repeats() {
+    Repeats repeats{};
+    for (Repeat& repeat : repeats.of) repeat = {UNKNOWN, UNKNOWN, {}};
+    const auto set = [&](int first, int last, int bits, int delay = 0) {
+      const auto mask = static_cast<std::uint16_t>(UNKNOWN | bits);
+      const auto clocks = static_cast<std::uint8_t>(delay);
+      for (int k = first; k <= last; ++k) repeats.of[k] = {mask, 0, {clocks, clocks, clocks, clocks}};
+    };
+    set(VBLANK, VBLANK, 0xFF, 1);
+    set(COLUP0, COLUBK, 0xFE);
+    set(REFP0, REFP1, 8, 1);
+    set(GRP0, GRP1, 0xFF, 1);
+    set(ENAM0, ENABL, 2);
+    set(HMP0, HMBL, 0xF0);
+    set(VDELP0, VDELBL, 1);
+    set(RESMP0, RESMP1, 2);
+    set(HMCLR, HMCLR, 0);
+    repeats.of[WSYNC] = {};
+    for (int k = AUDC0; k <= AUDV1; ++k) repeats.of[k] = {};  // nobody listens
+    repeats.of[PF0] = {UNKNOWN | 0xF0, 0, {4, 5, 2, 3}};
+    repeats.of[PF1] = repeats.of[PF2] = {UNKNOWN | 0xFF, 0, {4, 5, 2, 3}};
+    return repeats;
+  }
+  static const Repeats REPEATS;
+  void forget_written() { std::fill(std::begin(written_), std::end(written_), UNKNOWN); }
+
   void write(int clock, unsigned address, std::uint8_t value);
   void write_late(int clock, unsigned address, std::uint8_t value);
   void write_vsync(int clock, std::uint8_t value);
@@ -205,6 +265,7 @@ class TIA final : public Device, public MediaSource {
   Look group_look_{};           // of the last piece of a line that ended within a group of four pixels,
   int group_end_ = 0;           // and where
 
+  std::uint16_t written_[64];  // to each register; UNKNOWN: writing that again has an effect
   std::uint16_t collisions_ = 0;
   std::uint8_t vsync_ = 0, vblank_ = 0, ctrlpf_ = 0;
   std::uint8_t nusiz_[2]{};
@@ -220,6 +281,8 @@ class TIA final : public Device, public MediaSource {
   bool grounded_ = false;         // the paddles' capacitors
   int grounded_until_ = 0;        // in cycles
 };
+
+inline constexpr TIA::Repeats TIA::REPEATS = TIA::make_repeats();
 
 }  // namespace stella
 }  // namespace ale
