@@ -246,6 +246,9 @@ class NormalizedPool(Normalizing, GymnasiumPool):
         return batch
 
     def _to_checkpoint(self) -> dict[str, Any]:
+        if self._held is not None:
+            raise RuntimeError("expected a checkpoint outside of hold_statistics(), which has observations that are not "
+                               "in the statistics yet")
         return {**super()._to_checkpoint(), "statistics": self.normalization(), "returns": self._returns.copy(),
                 "gamma": self.gamma, "epsilon": self.epsilon, "frozen": self.frozen,
                 "shown": None if self._obs is None else self._shown.copy()}
