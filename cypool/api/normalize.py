@@ -139,7 +139,7 @@ class NormalizedPool(GymnasiumPool):
 
     def _to_checkpoint(self) -> dict[str, Any]:
         return {**super()._to_checkpoint(), "statistics": self.normalization(), "returns": self._returns.copy(),
-                "gamma": self.gamma, "epsilon": self.epsilon, "frozen": self.frozen}
+                "gamma": float(self.gamma), "epsilon": float(self.epsilon), "frozen": bool(self.frozen)}
 
     def _from_checkpoint(self, saved: dict[str, Any]) -> Callable[[], Any]:
         load, taken = super()._from_checkpoint(saved), self._statistics_in(saved["statistics"])
