@@ -250,7 +250,7 @@ class NormalizedPool(Normalizing, GymnasiumPool):
             raise RuntimeError("expected a checkpoint outside of hold_statistics(), which has observations that are not "
                                "in the statistics yet")
         return {**super()._to_checkpoint(), "statistics": self.normalization(), "returns": self._returns.copy(),
-                "gamma": self.gamma, "epsilon": self.epsilon, "frozen": self.frozen,
+                "gamma": float(self.gamma), "epsilon": float(self.epsilon), "frozen": bool(self.frozen),
                 "shown": None if self._obs is None else self._shown.copy()}
 
     def _from_checkpoint(self, saved: dict[str, Any]) -> Callable[[], Any]:
