@@ -113,8 +113,8 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
                 min(shape, default=1) > 0 and math.prod(shape) <= _LARGEST for shape in shapes.values()):
             raise ValueError(f"{what}: expected a game with numbered actions and tensors, got {facts['num_actions']} "
                              f"actions and {shapes}")
-        if num_players > _MOST_PLAYERS:
-            raise ValueError(f"{what}: expected at most {_MOST_PLAYERS} players, got {num_players}")
+        if not 1 <= num_players <= _MOST_PLAYERS:
+            raise ValueError(f"{what}: expected 1 to {_MOST_PLAYERS} players, got {num_players}")
         kind = options["tensor"]
         if kind == "auto":
             kind = next(iter(shapes))
