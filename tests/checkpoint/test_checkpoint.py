@@ -225,6 +225,30 @@ def test_pools_of_other_kinds_continue(tmp_path, options):
         assert {**left, "episode_ns": 0} == {**right, "episode_ns": 0}
 
 
+def test_rollouts_of_a_normalized_pool_continue(tmp_path):
+    def made():
+        env = cypool.make("Pendulum-v1", num_envs=3, seed=1, normalize_obs=True, normalize_reward=True)
+        layers = np.random.default_rng(0).standard_normal((1, 3)), np.zeros(1)
+        return env, cypool.MLP(env.env_spec, [layers[0]], [layers[1]], output="gaussian", log_std=np.zeros(1))
+
+    def digest(made):
+        return [array.tobytes() for array in (made.obs, made.last_obs, made.action, made.reward)]
+
+    env, policy = made()
+    env.reset()
+    env.rollout(150, policy=policy)
+    cypool.save_checkpoint(tmp_path / "run", env=env, policy=policy)
+    with env.hold_statistics(), pytest.raises(RuntimeError, match="outside of hold_statistics"):
+        cypool.save_checkpoint(tmp_path / "other", env=env)
+    shown = env.rollout(1, policy=policy).obs[0].copy()
+    wanted = [digest(env.rollout(150, policy=policy)) for _ in range(3)]
+    again, policy = made()
+    obs, _ = cypool.load_checkpoint(tmp_path / "run", env=again, policy=policy)["env"]
+    np.testing.assert_array_equal(obs, shown)
+    np.testing.assert_array_equal(again.rollout(1, policy=policy).obs[0], shown)
+    assert [digest(again.rollout(150, policy=policy)) for _ in range(3)] == wanted
+
+
 def test_history_that_was_put_back_continues_there(tmp_path):
     def made():
         return cypool.make("CartPole-v1", num_envs=3, seed=0)
