@@ -161,6 +161,7 @@ public:
     // Throws std::invalid_argument: why mj_step has to step this model.
     void describe(Description& o) {
         check_class();
+        check_numbers();
         sizes(o);
         tree(o);
         joints(o);
@@ -196,11 +197,24 @@ private:
         for (int64_t k = 0; k < count; ++k) refuse_if(numbers[k] != 0, name);
     }
 
+    // MuJoCo takes NaN in some numbers, and notices it in a step
+    void check_numbers() const {
+        for (const ArrayField& each : library().model) {
+            if (each.type != 'd') continue;
+            const auto* const numbers = each.is_option ? &at<double>(m_->raw, {each.offset, 0})
+                                                       : at<const double*>(m_->raw, {each.offset, 0});
+            for (size_t k = 0; k < rows_of(m_, each) * columns_of(m_, each); ++k)
+                refuse_if(!std::isfinite(numbers[k]), "a number is not finite");
+        }
+    }
+
     void check_class() const {
         refuse_if(m_->nbody > MAX_BODIES || m_->nv > MAX_DOFS || m_->njnt > MAX_JOINTS || m_->nq > MAX_POSITIONS
                       || size("nC") > MAX_INERTIA || m_->nu > MAX_CONTROLS || m_->nsite > MAX_SITES
                       || m_->ntendon > MAX_TENDONS,
                   "it is too large");
+        // mj_step leaves out constraints for which there is no memory, and warns
+        refuse_if(m_->narena < 1 << 20, "it has little memory");
         for (const char* name : {"neq", "nplugin", "nflex", "nmocap", "na", "npair", "nhistory", "nhfield"})
             refuse_if(size(name) != 0, name);
         refuse_any<double>("body_gravcomp", m_->nbody);

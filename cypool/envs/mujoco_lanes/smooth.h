@@ -64,7 +64,8 @@ CYPOOL_LANES_INLINE void place_joint(const Joint& j, Group& d, int number, Real*
         Real s, c, turn[4];
         sincos(x * 0.5, s, c);
         turn[0] = c;
-        for (int k = 0; k < 3; ++k) turn[1 + k] = j.axis[k] * s;
+        // positive zeros of an angle of zero
+        for (int k = 0; k < 3; ++k) turn[1 + k] = choose(x == 0.0, all(0), j.axis[k] * s);
         multiply_quaternions(q, q, turn);
         if (!j.is_centered) {
             Real arm[3];
