@@ -156,7 +156,8 @@ class Writer:
         self.num_joints += 1
         if kind != "ball":
             self.hinges.append(given["name"])
-            given["axis"] = r.choice(["1 0 0", "0 1 0", "0 0 1", "-1 0 0", "0 -1 0", "-0 -0 1", self.numbers(3, -1, 1)])
+            given["axis"] = r.choice(["1 0 0", "0 1 0", "0 0 1", "-1 0 0", "0 -1 0", self.numbers(3, -1, 1)])
+            self.sometimes(given, 0.001, axis="-0 -0 1")
             self.sometimes(given, 0.5, limited="true", range=f"{r.uniform(-1, -0.01)} {r.uniform(0.01, 1)}")
             # both limits at once
             self.sometimes(given, 0.02, limited="true", range="0.1 0.1001", margin=0.3)

@@ -49,7 +49,7 @@ inline __attribute__((noinline)) void integrate_euler(const Description& m, Grou
             const int diagonal = m.dofs[k].row_begin + m.dofs[k].row_size - 1;
             A[diagonal] = A[diagonal] + h * m.dofs[k].damping;
         }
-        factorize(m, A, inverse, d.bad);
+        factorize(m, A, inverse);
         for (int k = 0; k < m.nv; ++k) acc[k] = d.smooth[k] + d.constraint[k];
         solve_factorized(m, acc, A, inverse);
     } else

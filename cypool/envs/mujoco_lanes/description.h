@@ -201,8 +201,8 @@ private:
     void check_numbers() const {
         for (const ArrayField& each : library().model) {
             if (each.type != 'd') continue;
-            const auto* const numbers = each.is_option ? &at<double>(m_->raw, {each.offset, 0})
-                                                       : at<const double*>(m_->raw, {each.offset, 0});
+            const auto* const numbers =
+                each.is_option ? &at<double>(m_->raw, {each.offset, 0}) : at<const double*>(m_->raw, {each.offset, 0});
             for (size_t k = 0; k < rows_of(m_, each) * columns_of(m_, each); ++k)
                 refuse_if(!std::isfinite(numbers[k]), "a number is not finite");
         }
@@ -225,6 +225,7 @@ private:
         refuse_if(option<int>("opt.cone") != 0 || option<int>("opt.noslip_iterations") != 0
                       || option<double>("opt.impratio") != 1,
                   "of the friction cone");
+        refuse_if(m_->opt.timestep < 0, "its time step is negative");
         refuse_if(option<int>("opt.disableactuator") != 0, "groups of actuators are disabled");
         refuse_if(option<int>("opt.solver") != GAUSS_SEIDEL && option<int>("opt.solver") != NEWTON, "of its solver");
         refuse_if(option<int>("opt.integrator") > 1, "of its integrator");
@@ -296,6 +297,9 @@ private:
             j.is_limited = m_->jnt_limited[k];
             copy(j.axis, array<double>("jnt_axis"), k);
             copy(j.pos, array<double>("jnt_pos"), k);
+            for (int i = 0; i < 3; ++i)
+                refuse_if((j.axis[i] == 0 && std::signbit(j.axis[i])) || (j.pos[i] == 0 && std::signbit(j.pos[i])),
+                          "a zero of a joint is negative");
             j.low = m_->jnt_range[2 * k];
             j.high = m_->jnt_range[2 * k + 1];
             j.margin = array<double>("jnt_margin")[k];
@@ -322,6 +326,8 @@ private:
             o.dofs[k] = {array<int>("dof_bodyid")[k], array<int>("dof_parentid")[k], array<int>("dof_jntid")[k],
                          array<int>("M_rownnz")[k],   array<int>("M_rowadr")[k],     array<double>("dof_armature")[k],
                          m_->dof_damping[k]};
+            // implicit Euler's matrix could be singular
+            refuse_if(m_->dof_damping[k] < 0, "a damping is negative");
             o.has_damping |= m_->dof_damping[k] > 0;
         }
     }

@@ -290,15 +290,17 @@ private:
                 const int j = m.columns[k];
                 H[i * n + j] = H[i * n + j] + p.M[k];
             }
+        Mask bad = none();
         for (int j = 0; j < n; ++j) {
             Real diagonal = H[j * n + j];
             if (j) diagonal = diagonal - dot(H + j * n, H + j * n, j);
-            p.bad = p.bad | ~(diagonal >= TINY);
+            bad = bad | ~(diagonal >= TINY);
             diagonal = sqrt(diagonal);
             H[j * n + j] = diagonal;
             const Real inverse = 1 / diagonal;
             for (int i = j + 1; i < n; ++i) H[i * n + j] = (H[i * n + j] - dot(H + i * n, H + j * n, j)) * inverse;
         }
+        p.bad = p.bad | bad;
     }
 
     // mju_cholSolve

@@ -64,8 +64,10 @@ CYPOOL_LANES_INLINE void place_joint(const Joint& j, Group& d, int number, Real*
         Real s, c, turn[4];
         sincos(x * 0.5, s, c);
         turn[0] = c;
-        // positive zeros of an angle of zero
-        for (int k = 0; k < 3; ++k) turn[1 + k] = choose(x == 0.0, all(0), j.axis[k] * s);
+        for (int k = 0; k < 3; ++k) turn[1 + k] = j.axis[k] * s;
+        // positive zeros, also for a negative axis
+        if (__builtin_expect(any(x == 0.0), 0))
+            for (int k = 1; k < 4; ++k) turn[k] = where(x != 0.0, turn[k]);
         multiply_quaternions(q, q, turn);
         if (!j.is_centered) {
             Real arm[3];
@@ -178,11 +180,10 @@ inline __attribute__((noinline)) void center_of_mass(const Description& m, Group
         }
 }
 
-// mj_factorI: L'DL of a sparse matrix, in place. Of those in `bad`, MuJoCo warns.
-CYPOOL_LANES_INLINE void factorize(const Description& m, Real* A, Real* inverse_diagonal, Mask& bad) {
+// mj_factorI: L'DL of a sparse matrix, in place
+CYPOOL_LANES_INLINE void factorize(const Description& m, Real* A, Real* inverse_diagonal) {
     for (int k = m.nv - 1; k >= 0; --k) {
         const int begin = m.dofs[k].row_begin, below = m.dofs[k].row_size - 1, diagonal = begin + below;
-        bad = bad | ~(A[diagonal] >= TINY);
         const Real inverse = 1 / A[diagonal];
         inverse_diagonal[k] = inverse;
         for (int at = diagonal - 1; at >= begin; --at) {
@@ -243,7 +244,9 @@ inline __attribute__((noinline)) void composite_inertia(const Description& m, Gr
         for (int j = dof.parent; j >= 0; j = m.dofs[j].parent) d.M[--at] = dot6(d.cdof[j], force);
     }
     for (int k = 0; k < m.num_inertia; ++k) d.LD[k] = d.M[k];
-    factorize(m, d.LD, d.LD_inverse, d.bad);
+    factorize(m, d.LD, d.LD_inverse);
+    // of which MuJoCo warns
+    for (int k = 0; k < m.nv; ++k) d.bad = d.bad | ~(d.LD[m.dofs[k].row_begin + m.dofs[k].row_size - 1] >= TINY);
 }
 
 // mj_comVel

@@ -41,21 +41,12 @@ template <class A, class B> CYPOOL_LANES_INLINE void cross(Real* r, const A* a, 
     r[1] = y;
     r[2] = z;
 }
-// Lanes where a quaternion turns nothing, for which MuJoCo computes nothing: the signs of zeros differ.
-CYPOOL_LANES_INLINE Mask is_null(const Real* q) {
-    const Mask is_one = q[0] == 1.0;
-    if (!any(is_one)) return none();
-    return is_one & (q[1] == 0.0) & (q[2] == 0.0) & (q[3] == 0.0);
-}
 template <class A> CYPOOL_LANES_INLINE void rotate(Real* r, const A* v, const Real* q) {
     const Real t0 = q[0] * v[0] + q[2] * v[2] - q[3] * v[1], t1 = q[0] * v[1] + q[3] * v[0] - q[1] * v[2],
                t2 = q[0] * v[2] + q[1] * v[1] - q[2] * v[0];
     r[0] = v[0] + 2 * (q[2] * t2 - q[3] * t1);
     r[1] = v[1] + 2 * (q[3] * t0 - q[1] * t2);
     r[2] = v[2] + 2 * (q[1] * t1 - q[2] * t0);
-    const Mask null = is_null(q);
-    if (any(null))
-        for (int k = 0; k < 3; ++k) r[k] = choose(null, all(v[k]), r[k]);
 }
 template <class B> CYPOOL_LANES_INLINE void multiply_quaternions(Real* r, const Real* a, const B* b) {
     const Real r0 = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
@@ -98,9 +89,12 @@ CYPOOL_LANES_INLINE void rotation_matrix(Real* r, const Real* q) {
     r[5] = 2 * (q23 - q01);
     r[6] = 2 * (q13 - q02);
     r[7] = 2 * (q23 + q01);
-    const Mask null = is_null(q);
-    if (any(null))
+    // where it turns nothing, the zeros are positive
+    const Mask is_one = q[0] == 1.0;
+    if (__builtin_expect(any(is_one), 0)) {
+        const Mask null = is_one & (q[1] == 0.0) & (q[2] == 0.0) & (q[3] == 0.0);
         for (int k = 0; k < 9; ++k) r[k] = choose(null, all(k % 4 == 0), r[k]);
+    }
 }
 template <class B> CYPOOL_LANES_INLINE void multiply_matrix(Real* r, const Real* m, const B* v) {
     const Real x = m[0] * v[0] + m[1] * v[1] + m[2] * v[2], y = m[3] * v[0] + m[4] * v[1] + m[5] * v[2],
