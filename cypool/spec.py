@@ -36,7 +36,8 @@ class FrozenDict(dict[str, Any]):
     """A dict that refuses changes."""
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("expected no change of a dict of a spec or a recipe, as these never change: make a new one")
+        raise TypeError("expected no change of a dict of a spec or a recipe, as specs never change and a recipe is a "
+                        "copy: make a new one")
 
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse

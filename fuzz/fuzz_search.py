@@ -96,8 +96,8 @@ class Case(fuzz_api.Case):
             self.pool.reset()
         self.make_search()
         for _ in range(r.randrange(5, 40)):
-            # a signal may come between the end of the pool and the moment when it says so
-            with suppress(cypool.ClosedError):
+            # a signal may come between the end of the pool and the moment when it says so, and where a call has ended
+            with suppress(cypool.ClosedError, Alarm):
                 r.choice([self.search_all, self.search_all, self.step, self.step, self.step_and_advance,
                           self.step_and_advance, self.step_and_advance, self.elsewhere, self.by_parts,
                           self.wrong_argument, self.wrong_advance, self.attributes, self.recipes, self.copies,
