@@ -124,7 +124,8 @@ def _pages() -> dict[str, Page]:
             "Pools for gym and dm_env, normalized pools, and the methods that all pools have",
             "All pools have the methods of `VectorAPI`. `normalize_obs=True` and `normalize_reward=True` make a "
             "`NormalizedPool`, `env_type=\"gym\"` a `GymPool` and `env_type=\"dm\"` a `DmPool`.",
-            [BASE, "cypool.api.normalize.NormalizedPool", "cypool.api.gym.GymPool", "cypool.api.dm.DmPool"]),
+            [BASE, "cypool.api.normalize.NormalizedPool", "cypool.api.normalize.Normalizing", "cypool.api.gym.GymPool",
+             "cypool.api.dm.DmPool"]),
         "spec": Page(
             "Specs, states, hooks, policies and errors", "Classes of specs, states, hooks, policies and errors", "",
             ["cypool.spec", "cypool.state.State", "cypool.state.load_state", "cypool.state.check_state",

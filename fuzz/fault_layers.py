@@ -453,7 +453,7 @@ class Pools(Layer):
             made = got[0]
             for t in range(min(num_steps, 5)):
                 for i in range(self.n):
-                    frames, reward = self.sign * made.obs[t][i], made.reward[t, i]
+                    frames, reward = self.sign * made.next_obs[t][i], made.reward[t, i]
                     if not made.truncated[t, i] or frames.any():
                         check_frames(frames, "a rollout")
                     if reward != 0:

@@ -160,7 +160,7 @@ BOTH = {"normalize_obs": True, "normalize_reward": True}
 
 def statistics_of(env):
     return {name: {key: np.array(value).tolist() for key, value in each.items()}
-            for name, each in env.normalization().items()}
+            for name, each in env.normalization().items() if each}
 
 
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
