@@ -439,7 +439,7 @@ class VectorAPI:
         """Returns all that the pool continues with, as plain data and arrays."""
         # observers, which may be saved next, know of all that happened
         self._pool.catch_up()
-        return {"recipe": {name: self.recipe.get(name) for name in OF_A_RUN}, "state": self.save().to_bytes(),
+        return {"recipe": {name: self._recipe.get(name) for name in OF_A_RUN}, "state": self.save().to_bytes(),
                 "seeds": list(self._seeds)}
 
     def _from_checkpoint(self, saved: dict[str, Any]) -> Callable[[], Any]:
@@ -455,9 +455,9 @@ class VectorAPI:
         if len(state) != self.num_envs or len(seeds) != self.num_envs:
             raise ValueError(f"expected a pool of {len(state)} environments, got one of {self.num_envs}")
         for name in OF_A_RUN:
-            if saved["recipe"][name] != self.recipe.get(name):
+            if saved["recipe"][name] != self._recipe.get(name):
                 raise ValueError(f"expected a pool with {name}={shown(saved['recipe'][name])}, got one with "
-                                 f"{shown(self.recipe.get(name))}")
+                                 f"{shown(self._recipe.get(name))}")
         self._drop_early_end()
         self._pool.check_states(ids_of(state.env_id), list(state.rows))
 

@@ -247,8 +247,8 @@ class NormalizedPool(Normalizing, GymnasiumPool):
 
     def _to_checkpoint(self) -> dict[str, Any]:
         if self._held is not None:
-            raise RuntimeError("expected a checkpoint outside of hold_statistics(), which has observations that are not "
-                               "in the statistics yet")
+            raise RuntimeError("expected a checkpoint outside of hold_statistics(), whose observations are not in the "
+                               "statistics yet")
         return {**super()._to_checkpoint(), "statistics": self.normalization(), "returns": self._returns.copy(),
                 "gamma": float(self.gamma), "epsilon": float(self.epsilon), "frozen": bool(self.frozen),
                 "shown": None if self._obs is None else self._shown.copy()}
