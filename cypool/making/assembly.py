@@ -222,13 +222,13 @@ def _resolve(id: Any, num_envs: int, max_episode_steps: int | None, render_mode:
             kind = ValueError if isinstance(error, ValueError) else TypeError
             raise kind(f"env_options[{i}]: {error}") from error
     _, spec = found[0]
-    for i, (_, each) in enumerate(found):
+    for i, (_, other) in enumerate(found):
         for part in ("observation", "action", "info", "agents", "agents_leave", "turns", "illegal", "state",
                      "goals"):
-            if getattr(each, part) != getattr(spec, part):
+            if getattr(other, part) != getattr(spec, part):
                 raise ValueError(f"env_options: expected the same {part} everywhere, but env 0 has "
-                                 f"{getattr(spec, part)}, env {i} {getattr(each, part)}")
-    return found, {"env_options": [dict(each.options) for _, each in found]}
+                                 f"{getattr(spec, part)}, env {i} {getattr(other, part)}")
+    return found, {"env_options": [dict(other.options) for _, other in found]}
 
 
 def _drawn_seeds(seed: Seed, num_envs: int, spec: EnvSpec) -> list[int]:

@@ -8,7 +8,6 @@ import threading
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cypool.util.lock_guard import LockGuard
 
@@ -22,7 +21,7 @@ os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.Lock
 
 
 def draw(entry_point: str, options: dict[str, Any], state: dict[str, Any],
-         render_mode: str = "rgb_array") -> NDArray[np.uint8] | str:
+         render_mode: str = "rgb_array") -> Any:
     """Draws a state of a Gymnasium environment.
 
     Args:
