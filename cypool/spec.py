@@ -290,6 +290,8 @@ class EnvSpec:
         info: The other arrays that `observe` writes: names and their `Array`s, in the order of `Slot.info`.
         max_seed: The greatest seed an environment takes; None: any.
         render_fps: Steps per second of an episode that is watched; None: the environment cannot be drawn.
+        render_modes: What `Env.render` returns: with "rgb_array" a picture, with "ansi" a text.
+        render_mode: The one that it returns here; filled in by `make`.
         implementation: The subclass of `Env` to make; None: the one that describes.
         threads_per_cpu: How many threads to have for each CPU by default: more than one where a step mostly waits for
             something else, such as another process.
@@ -331,6 +333,8 @@ class EnvSpec:
     info: Mapping[str, Array] = field(default_factory=dict)
     max_seed: int | None = None
     render_fps: int | None = None
+    render_modes: tuple[str, ...] = ("rgb_array",)
+    render_mode: str = "rgb_array"
     implementation: type | None = None
     threads_per_cpu: int = 1
     sync_threads_per_cpu: int | None = None

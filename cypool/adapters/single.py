@@ -36,7 +36,7 @@ class SingleEnv(gymnasium.Env):
     """
 
     # read before there is an environment: with it, gymnasium.make(..., render_mode="human") opens a window
-    metadata = {"render_modes": ["rgb_array"]}
+    metadata = {"render_modes": ["rgb_array", "ansi"]}
 
     def __init__(self, id: str, **kwargs: Any):
         for name in ("num_envs", "batch_size", "env_type", "autoreset_mode"):
@@ -70,7 +70,7 @@ class SingleEnv(gymnasium.Env):
         return self._row(obs), float(reward[0]), bool(terminated[0]), bool(truncated[0]), _first(info)
 
     def render(self) -> Any:
-        """Returns a picture, uint8, (height, width, 3)."""
+        """Returns a picture, uint8, (height, width, 3), or a text."""
         return self.pool.render()[0]
 
     def __getattr__(self, name: str) -> Any:

@@ -504,7 +504,7 @@ class VectorAPI:
             env_id: Integers, shape (k,): which environments; all by default.
 
         Returns:
-            uint8, (k, height, width, 3).
+            uint8, (k, height, width, 3); with the render mode "ansi" a tuple of k texts.
 
         Raises:
             TypeError, ValueError: Wrong ids, or the pictures differ in size.
@@ -512,6 +512,8 @@ class VectorAPI:
             NotImplementedError: The environment cannot be drawn.
         """
         frames = self._pool.render(ids_of(env_id))
+        if self.env_spec.render_mode == "ansi":
+            return tuple(frames)
         for frame in frames:
             # an environment of Python may return anything
             if not isinstance(frame, np.ndarray):

@@ -84,7 +84,7 @@ def metadata_of(spec: EnvSpec) -> dict[str, Any]:
     """Returns the `metadata` of an environment, but for its autoreset mode."""
     if spec.render_fps is None:
         return {"render_modes": []}
-    return {"render_modes": ["rgb_array"], "render_fps": spec.render_fps}
+    return {"render_modes": [*spec.render_modes], "render_fps": spec.render_fps}
 
 
 def _registered(pool: GymnasiumPool) -> GymnasiumSpec | None:
@@ -204,7 +204,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         self._returns_engine_batch = (not self._same_step and not pool.is_hosted and spec.num_players == 1
                                       and not spec.has_absent_agents and not self._has_state)
         self.metadata = {"autoreset_mode": mode, **metadata_of(spec)}
-        self.render_mode = None if spec.render_fps is None else "rgb_array"
+        self.render_mode = None if spec.render_fps is None else spec.render_mode
         self.single_observation_space, self.single_action_space = spaces_of(spec)
         self.action_space = batch_space(self.single_action_space, self.batch_size)
 
@@ -420,7 +420,8 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             env_id: Integers, shape (k,): which environments.
 
         Returns:
-            uint8, (k, height, width, 3); without `env_id` a tuple of the pictures of all, as Gymnasium has it.
+            uint8, (k, height, width, 3); without `env_id` a tuple of the pictures of all, as Gymnasium has it. With the
+            render mode "ansi" a tuple of texts.
 
         Raises:
             As `VectorAPI.render`.

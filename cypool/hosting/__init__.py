@@ -50,7 +50,7 @@ def make_gymnasium_envs(id: str, num_envs: int, max_episode_steps: int | None, r
         chosen.update(common)
     else:
         chosen["env_options"] = each
-    return envs, backend, {**chosen, "render_mode": render_mode}
+    return envs, backend, chosen
 
 
 def make_factory_envs(factories: Any, max_episode_steps: int | None, **worker_options: Any) -> Any:
@@ -105,8 +105,8 @@ def start_workers(factories: Any, id: str, options: Any, limit: Any, preload: An
             parts = {"observation": observation, "action": action, "spaces": spaces}
         if own_limit and limit is None:
             limit = description["max_episode_steps"]
-        specs = [EnvSpec(**parts, max_seed=2**64 - 1, render_fps=description["render_fps"], id=id,
-                         max_episode_steps=limit, options=own) for own in options]
+        specs = [EnvSpec(**parts, **description["rendering"], max_seed=2**64 - 1, id=id, max_episode_steps=limit,
+                         options=own) for own in options]
         envs = backend.environments(specs)
     except BaseException:
         backend.close()

@@ -97,7 +97,7 @@ cdef class HostedEnv(Env):
 
     cdef object render(self):
         if self.spec.render_fps is None:
-            raise NotImplementedError("render: expected an environment made with render_mode='rgb_array'")
+            raise NotImplementedError("render: expected an environment made with render_mode='rgb_array' or 'ansi'")
         try:
             return self.call("render")
         except NotImplementedError as error:

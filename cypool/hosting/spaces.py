@@ -17,12 +17,13 @@ def env_description(env: Any) -> Any:
 
     One that derives from no class of Gymnasium's may have spaces, `reset` and `step` alone.
     """
-    fps = None
-    if getattr(env, "render_mode", None) == "rgb_array":
+    mode, rendering = getattr(env, "render_mode", None), {}
+    if mode in ("rgb_array", "ansi"):
         # Gymnasium's own default for videos
         fps = int(getattr(env, "metadata", {}).get("render_fps") or 30)
+        rendering = {"render_fps": fps, "render_modes": (mode,), "render_mode": mode}
     limit = getattr(getattr(env, "spec", None), "max_episode_steps", None)
-    return {"observation_space": env.observation_space, "action_space": env.action_space, "render_fps": fps,
+    return {"observation_space": env.observation_space, "action_space": env.action_space, "rendering": rendering,
             "max_episode_steps": limit, "agents": getattr(env, "agents_description", None)}
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cypool.engine import cpus
@@ -92,7 +92,7 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
     else:
         num_threads = _threads_of(thread_pool, num_threads, thread_affinity)
         parts = _in_threads(source, num_envs, batch_size, num_threads, thread_affinity, seed, max_episode_steps,
-                            env_options, own_options, options)
+                            render_mode, env_options, own_options, options)
         # an id may set an option of this name; in a recipe it is the argument above
         parts.chosen.pop("debug", None)
         if wrap is not None:
@@ -152,6 +152,7 @@ def _in_workers(source: Any, num_envs: int, num_threads: int | None, seed: Seed,
     """Starts environments of Gymnasium in workers: processes, or threads of this one."""
     from cypool.hosting import make_factory_envs, make_gymnasium_envs
 
+    _check_render_mode(render_mode, ("rgb_array", "ansi"))
     if isinstance(source, list):
         envs, workers, chosen = make_factory_envs(source, max_episode_steps, **options)
     else:
@@ -171,10 +172,10 @@ def _in_workers(source: Any, num_envs: int, num_threads: int | None, seed: Seed,
 
 
 def _in_threads(id: Any, num_envs: int, batch_size: int, num_threads: int | None, thread_affinity: Any, seed: Seed,
-                max_episode_steps: int | None, env_options: list[dict[str, Any]] | None,
+                max_episode_steps: int | None, render_mode: str | None, env_options: list[dict[str, Any]] | None,
                 own_options: list[dict[str, Any]], options: dict[str, Any]) -> _Parts:
     """Makes environments that the pool's threads step."""
-    found, chosen = _resolve(id, num_envs, max_episode_steps, env_options, own_options, options)
+    found, chosen = _resolve(id, num_envs, max_episode_steps, render_mode, env_options, own_options, options)
     _, spec = found[0]
     if num_threads is None:
         num_threads = min(spec.default_threads(cpus.available(), sync=batch_size == num_envs), batch_size)
@@ -186,34 +187,48 @@ def _in_threads(id: Any, num_envs: int, batch_size: int, num_threads: int | None
     return _Parts(envs, spec, chosen, num_threads, seeds, affinity)
 
 
-def _resolve(id: Any, num_envs: int, max_episode_steps: int | None, env_options: list[dict[str, Any]] | None,
-             own_options: list[dict[str, Any]],
+def _check_render_mode(render_mode: Any, modes: tuple[str, ...]) -> None:
+    if render_mode is None or (isinstance(render_mode, str) and render_mode in modes):
+        return
+    *others, last = map(repr, (None, *modes))
+    got = shown(render_mode)
+    instead = "; cypool play shows a window, cypool.record writes a video" if got == "'human'" else ""
+    raise ValueError(f"render_mode: expected {', '.join(others)} or {last}, got {got}{instead}")
+
+
+def _resolve(id: Any, num_envs: int, max_episode_steps: int | None, render_mode: str | None,
+             env_options: list[dict[str, Any]] | None, own_options: list[dict[str, Any]],
              options: dict[str, Any]) -> tuple[list[tuple[type[Env], EnvSpec]], dict[str, Any]]:
     """Returns the class and the spec of each environment, and their options, for a recipe.
 
     Args:
         own_options: The part of `env_options` that the user has given, which errors name.
     """
-    if env_options is None:
+    def one(options: dict[str, Any]) -> tuple[type[Env], EnvSpec]:
         cls, spec = resolve(id, max_episode_steps, options)
+        _check_render_mode(render_mode, spec.render_modes)
+        return cls, spec if render_mode in (None, spec.render_mode) else replace(spec, render_mode=render_mode)
+
+    if env_options is None:
+        cls, spec = one(options)
         return [(cls, spec)] * num_envs, dict(spec.options)
     found = []
     for i, (each, own) in enumerate(zip(env_options, own_options, strict=True)):
         try:
-            found.append(resolve(id, max_episode_steps, {**options, **each}))
+            found.append(one({**options, **each}))
         except (TypeError, ValueError) as error:
             if not str(error).startswith(tuple(map(str, own))):
                 raise
             kind = ValueError if isinstance(error, ValueError) else TypeError
             raise kind(f"env_options[{i}]: {error}") from error
     _, spec = found[0]
-    for i, (_, each) in enumerate(found):
+    for i, (_, other) in enumerate(found):
         for part in ("observation", "action", "info", "agents", "agents_leave", "turns", "illegal", "state",
                      "goals"):
-            if getattr(each, part) != getattr(spec, part):
+            if getattr(other, part) != getattr(spec, part):
                 raise ValueError(f"env_options: expected the same {part} everywhere, but env 0 has "
-                                 f"{getattr(spec, part)}, env {i} {getattr(each, part)}")
-    return found, {"env_options": [dict(each.options) for _, each in found]}
+                                 f"{getattr(spec, part)}, env {i} {getattr(other, part)}")
+    return found, {"env_options": [dict(other.options) for _, other in found]}
 
 
 def _drawn_seeds(seed: Seed, num_envs: int, spec: EnvSpec) -> list[int]:

@@ -79,7 +79,7 @@ def make(id: str, env_type: str = "gymnasium", *,
          num_envs: int | None = None, batch_size: int | None = None, num_threads: int | None = None,
          seed: Seed = None, max_episode_steps: int | None = None, autoreset_mode: AutoresetMode = "NextStep",
          episode_statistics: bool = False, normalize_obs: bool = False, normalize_reward: bool = False,
-         render_mode: Literal["rgb_array"] | None = None, thread_pool: ThreadPool | None = None,
+         render_mode: Literal["rgb_array", "ansi"] | None = None, thread_pool: ThreadPool | None = None,
          thread_affinity: Literal["numa"] | Sequence[int] | None = None,
          env_options: Sequence[Mapping[str, Any]] | None = None, reward_hook: Any = None, observation_hook: Any = None,
          debug: bool = False, **options: Any) -> VectorAPI:
@@ -108,8 +108,9 @@ def make(id: str, env_type: str = "gymnasium", *,
             Gymnasium's RecordEpisodeStatistics has it. Not with env_type "dm".
         normalize_obs, normalize_reward: Whether observations and rewards are normalized, by statistics kept as it goes:
             see `cypool.api.normalize.NormalizedPool`. Only with env_type "gymnasium".
-        render_mode: "rgb_array" or None, which are the same: `render()` always works where the environment has it.
-            Gymnasium's environments need "rgb_array" to be drawn.
+        render_mode: "rgb_array" or None, which are the same: `render()` always works where the environment has it. Or
+            "ansi": `render()` returns texts, where `make_spec(id).render_modes` has it. Gymnasium's environments need
+            one of the two for `render()`.
         thread_pool: A `cypool.ThreadPool`, whose threads the pool shares with others, instead of `num_threads`.
         thread_affinity: Which CPUs the threads run on: a sequence of CPU numbers, assigned in turn, one to a thread;
             or "numa", which spreads them over the memory nodes. A synchronous caller, which is one of the threads,
@@ -285,10 +286,6 @@ def _make(source: str | list[Callable[[], Any]], env_type: str, *, autoreset_mod
     for name, wanted in normal.items():
         if wanted and env_type != "gymnasium":
             raise ValueError(f"{name}: expected False for env_type {env_type!r}")
-    if render_mode is not None and not (isinstance(render_mode, str) and render_mode == "rgb_array"):
-        got = shown(render_mode)
-        instead = "; cypool play shows a window, cypool.record writes a video" if got == "'human'" else ""
-        raise ValueError(f"render_mode: expected None or 'rgb_array', got {got}{instead}")
     if thread_affinity is not None and not isinstance(thread_affinity, str):
         # the recipe reads it again
         thread_affinity = check_list("thread_affinity", thread_affinity, "'numa' or a sequence of CPU numbers")
@@ -313,7 +310,7 @@ def _make(source: str | list[Callable[[], Any]], env_type: str, *, autoreset_mod
         env._recipe.update(factories=source)
     else:
         env._recipe.update(id=source, num_envs=env.num_envs, num_threads=env.num_threads,
-                           thread_affinity=thread_affinity, **normal)
+                           thread_affinity=thread_affinity, render_mode=render_mode, **normal)
     return env
 
 

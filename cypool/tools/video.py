@@ -56,8 +56,9 @@ def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = N
         raise TypeError(f"env: expected a pool of env_type 'gymnasium', got {shown(env)}{hint}")
     if env.is_async:
         raise ValueError("env: expected a synchronous pool, as rows of others are in no fixed order")
-    if env.render_mode is None:
-        raise NotImplementedError(f"env: expected environments that can be drawn, got {env.env_spec.id}")
+    if env.render_mode != "rgb_array":
+        raise NotImplementedError(f"env: expected environments that can be drawn, got {env.env_spec.id} with "
+                                  f"render_mode {env.render_mode!r}")
     path = check_film("path", path)
     num_steps = check_int("num_steps", num_steps, 1, 2**31 - 1)
     if actions is not None and not callable(actions):

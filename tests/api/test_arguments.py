@@ -542,6 +542,13 @@ def test_windows_are_shown_by_a_command():
              lambda: cypool.make("CartPole-v1", render_mode="x"))
 
 
+@pytest.mark.parametrize("id, mode, modes", [
+    ("CartPole-v1", "ansi", "None or 'rgb_array'"), ("Blackjack-v1", "ansi", "None or 'rgb_array'"),
+    ("Taxi-v4", "full", "None, 'rgb_array' or 'ansi'"), ("gymnasium:Taxi-v4", "full", "None, 'rgb_array' or 'ansi'")])
+def test_a_render_mode_that_is_not_there_names_those_that_are(id, mode, modes):
+    rejected(ValueError, f"render_mode: expected {modes}, got '{mode}'$", lambda: cypool.make(id, render_mode=mode))
+
+
 def test_state_of_more_environments():
     many, few = (cypool.make("CartPole-v1", num_envs=n) for n in (4, 2))
     many.reset()

@@ -1,5 +1,7 @@
 """Pictures of environments: those that ale_py shows in the same state."""
+import pickle
 import sys
+import warnings
 from pathlib import Path
 from types import ModuleType
 
@@ -132,6 +134,29 @@ def test_each_api(env_type):
     assert np.stack(everything).tobytes() == env.render([0, 1]).tobytes()
     if env_type == "gym":
         assert env.metadata["render_modes"] == ["rgb_array"]
+
+
+@pytest.mark.parametrize("env_type", ["gymnasium", "gym", "dm"])
+def test_texts_in_each_api(env_type):
+    env = started(cypool.make("CliffWalking-v1", env_type, num_envs=2, render_mode="ansi"))
+    text = "o  o  o  o  o  o  o  o  o  o  o  o\n" * 3 + "x  C  C  C  C  C  C  C  C  C  C  T\n\n"
+    assert env.render() == (text, text) and env.render([1]) == (text,)
+    copy = started(pickle.loads(pickle.dumps(env)))
+    assert copy.render([1]) == (text,)
+
+
+def test_texts_through_gymnasium(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = gymnasium.make("cypool/FrozenLake-v1", render_mode="ansi")
+    env.reset(seed=0)
+    assert env.render() == "\n\x1b[41mS\x1b[0mFFF\nFHFH\nFFFH\nHFFG\n"
+    pool = gymnasium.make_vec("cypool/FrozenLake-v1", num_envs=2, render_mode="ansi")
+    pool.reset()
+    assert pool.render() == (env.render(),) * 2 and pool.spec.kwargs["render_mode"] == "ansi"
+    with pytest.raises(NotImplementedError, match="env: expected environments that can be drawn, got FrozenLake-v1 "
+                                                  "with render_mode 'ansi'"):
+        cypool.record(pool, tmp_path / "film.gif")
 
 
 @pytest.mark.parametrize(("env_type", "legacy"), [("gym", False), ("gym", True), ("dm", False)])

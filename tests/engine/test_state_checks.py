@@ -46,9 +46,9 @@ def refused(env, state, own):
 # id, options, and for each number of its own state some invalid values
 TOY = [
     ("Catch-v0", {}, [(10**8, -1, 10), (5, -1), (5, -1)]),
-    ("FrozenLake-v1", {}, [(16, -1, 10**8), (1.5, -0.5, NAN)]),
-    ("CliffWalking-v1", {}, [(48, -1, 2**31), (2.0, NAN)]),
-    ("Taxi-v3", {"fickle_passenger": True}, [(500, -1, 2**40), (NAN,), (2, None), (4, -1)]),
+    ("FrozenLake-v1", {}, [(16, -1, 10**8), (1.5, -0.5, NAN), (4, -2)]),
+    ("CliffWalking-v1", {}, [(48, -1, 2**31), (2.0, NAN), (4, -2)]),
+    ("Taxi-v3", {"fickle_passenger": True}, [(500, -1, 2**40), (NAN,), (6, -2), (2, None), (4, -1)]),
     ("NChain-v0", {}, [(5, -1, 10**8)]),
     ("Blackjack-v1", {}, [(10**9, 0), (-1,), (1,), (10**9,), (-1,), ("x",), (0, 11), (4, -1), (3, -1)]),
     ("CartPole-v1", {}, [(NAN, INF)] * 4),

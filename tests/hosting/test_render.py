@@ -29,6 +29,17 @@ def test_render_equals_gymnasium(host):
             env.render([0])
 
 
+@pytest.mark.parametrize("host", [HERE, PROCESSES, THREADS])
+def test_texts_equal_gymnasium(host):
+    env = cypool.make("gymnasium:FrozenLake-v1", num_envs=2, **host, render_mode="ansi")
+    reference = gymnasium.make("FrozenLake-v1", render_mode="ansi")
+    assert env.render_mode == "ansi" and env.metadata["render_modes"] == ["ansi"]
+    env.reset(seed=3)
+    reference.reset(seed=3)
+    assert env.render() == (reference.render(),) * 2 == env.render([1, 0])
+    env.close()
+
+
 class Drawn(Bare):
     render_mode = "rgb_array"
 

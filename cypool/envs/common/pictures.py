@@ -1,4 +1,4 @@
-"""Pictures of environments that follow Gymnasium's: drawn by Gymnasium itself, which needs pygame for it."""
+"""Pictures and texts of environments that follow Gymnasium's, by Gymnasium itself: pictures need pygame."""
 from __future__ import annotations
 
 import functools
@@ -8,7 +8,6 @@ import threading
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cypool.util.lock_guard import LockGuard
 
@@ -21,22 +20,24 @@ _lock = threading.Lock()
 os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.Lock()))
 
 
-def draw(entry_point: str, options: dict[str, Any], state: dict[str, Any]) -> NDArray[np.uint8]:
+def draw(entry_point: str, options: dict[str, Any], state: dict[str, Any],
+         render_mode: str = "rgb_array") -> Any:
     """Draws a state of a Gymnasium environment.
 
     Args:
         entry_point: "module:Class" of the environment.
         options: Its arguments, all hashable.
         state: Names and values of the attributes that `render()` looks at.
+        render_mode: "rgb_array" or "ansi".
 
     Returns:
-        uint8, (height, width, 3).
+        uint8, (height, width, 3), or a text.
 
     Raises:
         ImportError: pygame is not installed, or the installed environment keeps its state elsewhere.
     """
     with LockGuard(_lock):
-        env = _env(entry_point, tuple(sorted(options.items())))
+        env = _env(entry_point, tuple(sorted(options.items())), render_mode)
         for name, value in state.items():
             if not hasattr(env, name):
                 from importlib.metadata import version  # takes 10 ms, and is for this only
@@ -45,18 +46,19 @@ def draw(entry_point: str, options: dict[str, Any], state: dict[str, Any]) -> ND
                 raise ImportError(f"render: expected {entry_point} with an attribute {name!r}, which {package} "
                                   f"{version(package)} does not have: pip install {WRITTEN_FOR[package]!r}")
             setattr(env, name, value)
-        return np.ascontiguousarray(env.render())
+        return env.render() if render_mode == "ansi" else np.ascontiguousarray(env.render())
 
 
 @functools.lru_cache(maxsize=32)
-def _env(entry_point: str, options: tuple[tuple[str, Any], ...]) -> Any:
+def _env(entry_point: str, options: tuple[tuple[str, Any], ...], render_mode: str) -> Any:
     # never closed: that would end all of pygame
     try:
-        import pygame  # noqa: F401
+        if render_mode == "rgb_array":
+            import pygame  # noqa: F401
     except ImportError as error:
         raise ImportError("render: this environment is drawn with pygame: pip install pygame-ce") from error
     module, name = entry_point.split(":")
-    env = getattr(importlib.import_module(module), name)(render_mode="rgb_array", **dict(options))
+    env = getattr(importlib.import_module(module), name)(render_mode=render_mode, **dict(options))
     # only then has it all its attributes
     env.reset(seed=0)
     return env

@@ -95,7 +95,8 @@ def draw_level(codes: NDArray[np.uint8], agent: tuple[int, int], direction: int,
 
     width, height = codes.shape[:2]
     # any level draws all of them
-    return draw("minigrid.envs:EmptyEnv", {}, {
+    picture: NDArray[np.uint8] = draw("minigrid.envs:EmptyEnv", {}, {
         "grid": Grid.decode(codes)[0], "width": width, "height": height, "agent_pos": agent, "agent_dir": direction,
         "carrying": WorldObj.decode(*carried), "see_through_walls": see_through_walls,
         "agent_view_size": agent_view_size, "highlight": highlight, "tile_size": tile_size, "agent_pov": agent_pov})
+    return picture

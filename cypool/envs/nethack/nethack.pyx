@@ -24,8 +24,6 @@ cnp.import_array()
 
 
 cdef extern from "cypool/envs/nethack/game.h" namespace "cypool::nethack" nogil:
-    enum:
-        GLYPHS
     void open_library(const string& file, const string& texts) except +
     cbool is_open()
     int64_t wall_clock()
@@ -254,11 +252,14 @@ cdef class NetHack(Env):
         return 0
 
     cdef object render(self):
-        cdef int key = GLYPHS
-        glyphs = np.empty(KEYS["glyphs"].shape, np.int16)
-        cdef void* row = cnp.PyArray_DATA(glyphs)
+        name = "chars" if self.spec.render_mode == "ansi" else "glyphs"
+        cdef int key = list(KEYS).index(name)
+        cells = np.empty(KEYS[name].shape, KEYS[name].dtype)
+        cdef void* row = cnp.PyArray_DATA(cells)
         self.game.observe(&key, &row, 1)
-        return drawn(glyphs, find(self.spec.options["nle_path"]))
+        if name == "chars":
+            return "\n".join(line.tobytes().decode("latin-1") for line in cells)
+        return drawn(cells, find(self.spec.options["nle_path"]))
 
     def overwrite(self, name, word):
         """Overwrites a variable of the game, as a mistake in it might.

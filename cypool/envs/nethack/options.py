@@ -44,8 +44,8 @@ INFOS = {
     "turns": Array((), np.int64),
     "depth": Array((), np.int64),
 }
-# observations that a task uses itself
-NEEDED = ("glyphs", "blstats", "message", "program_state", "internal")
+# observations that a task, or `render`, uses itself
+NEEDED = ("glyphs", "chars", "blstats", "message", "program_state", "internal")
 _OBSERVED = tuple(key for key in KEYS if key not in ("program_state", "internal", "misc"))
 _OF_CHALLENGE = (*(key for key in _OBSERVED if key != "screen_descriptions"), "misc")
 
@@ -195,7 +195,8 @@ def nethack(options: dict[str, Any]) -> EnvSpec:
     options |= {name: value for name, value in _defaults_of(options["task"]).items() if options[name] is None}
     return EnvSpec(observation={key: KEYS[key] for key in options["observation_keys"]},
                    action=Discrete(len(options["actions"])), info={name: INFOS[name] for name in options["infos"]},
-                   options=options, render_fps=42, has_own_chance=True)
+                   options=options, render_fps=42, render_modes=("rgb_array", "ansi"),
+                   has_own_chance=True)
 
 
 def text_of(options: tuple[str, ...], character: str, wizard: bool) -> str:

@@ -1,7 +1,6 @@
 # CliffWalking.
 import functools
 
-from cypool.envs.common.pictures import draw
 from cypool.envs.toy_text import specs, tables
 
 
@@ -26,5 +25,4 @@ cdef class CliffWalking(Tabular):
         self.table = _cliff_table(spec.options["is_slippery"])
 
     cdef object render(self):
-        # before 1.4 Gymnasium's hiker faced where he went; ours looks as in the first picture
-        return draw("gymnasium.envs.toy_text.cliffwalking:CliffWalkingEnv", {}, {"s": self.state, "lastaction": None})
+        return self.draw("gymnasium.envs.toy_text.cliffwalking:CliffWalkingEnv", {}, {})

@@ -1,7 +1,6 @@
 # FrozenLake.
 import functools
 
-from cypool.envs.common.pictures import draw
 from cypool.envs.toy_text import specs, tables
 
 
@@ -29,6 +28,5 @@ cdef class FrozenLake(Tabular):
 
     cdef object render(self):
         options = self.spec.options
-        # before 1.4 Gymnasium's elf faced where it went; ours looks as in the first picture
-        return draw("gymnasium.envs.toy_text.frozen_lake:FrozenLakeEnv",
-                    {"desc": options["desc"], "map_name": options["map_name"]}, {"s": self.state, "lastaction": None})
+        return self.draw("gymnasium.envs.toy_text.frozen_lake:FrozenLakeEnv",
+                         {"desc": options["desc"], "map_name": options["map_name"]}, {})

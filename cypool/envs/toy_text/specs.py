@@ -13,6 +13,7 @@ from cypool.util.arguments import check_float, check_list, shown
 
 _INFO = {"prob": Array((), np.float64, 0, 1)}
 _FPS = 4
+_MODES = ("rgb_array", "ansi")
 
 
 @describes(
@@ -35,7 +36,7 @@ def catch(options: dict[str, Any]) -> EnvSpec:
 @describes(is_slippery=boolean(False, "Whether a move goes off to its left or right, each with probability 1/3."))
 def cliff_walking(options: dict[str, Any]) -> EnvSpec:
     return EnvSpec(observation=Discrete(HEIGHT * WIDTH), action=Discrete(4), info=_INFO, render_fps=_FPS,
-                   options=options, brief_steps=True)
+                   render_modes=_MODES, options=options, brief_steps=True)
 
 
 def _check_desc(name: str, desc: Any) -> Rows | None:
@@ -88,7 +89,7 @@ def frozen_lake(options: dict[str, Any]) -> EnvSpec:
         options["desc"] = _check_desc("desc", generate_random_map())
     rows = options["desc"] or MAPS[options["map_name"]]
     return EnvSpec(observation=Discrete(len(rows) * len(rows[0])), action=Discrete(4), info=_INFO, render_fps=_FPS,
-                   options=options, brief_steps=True)
+                   render_modes=_MODES, options=options, brief_steps=True)
 
 
 @describes(
@@ -110,4 +111,4 @@ def nchain(options: dict[str, Any]) -> EnvSpec:
 def taxi(options: dict[str, Any]) -> EnvSpec:
     return EnvSpec(observation=Discrete(TAXI_STATES), action=Discrete(TAXI_ACTIONS),
                    info={**_INFO, "action_mask": Array((TAXI_ACTIONS,), np.int8, 0, 1)}, render_fps=_FPS,
-                   options=options, brief_steps=True)
+                   render_modes=_MODES, options=options, brief_steps=True)

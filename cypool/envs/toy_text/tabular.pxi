@@ -1,6 +1,7 @@
 # Environments that are a table of the successors of each state and action.
 import numpy as np
 
+from cypool.envs.common.pictures import draw
 from cypool.state import check_state
 
 from libc.stdint cimport int64_t
@@ -48,11 +49,13 @@ cdef class Tabular(Env):
         cdef int k = categorical(self.rng, self.table.start_sums.data(), <int>self.table.start_sums.size())
         self.state = self.table.starts[k]
         self.prob = 1.0
+        self.last_action = -1
         return 0
 
     cdef int step(self, const void* action) except -1 nogil:
         cdef int width = self.table.width
-        cdef int64_t row = (self.state * self.table.num_actions + (<const int64_t*>action)[0]) * width
+        self.last_action = <int>(<const int64_t*>action)[0]
+        cdef int64_t row = (<int64_t>self.state * self.table.num_actions + self.last_action) * width
         cdef const Outcome* outcome = self.table.outcomes.data() + row
         outcome += categorical(self.rng, self.table.sums.data() + row, width)
         self.state = outcome.state
@@ -67,12 +70,19 @@ cdef class Tabular(Env):
         return 0
 
     cdef object save(self):
-        return self.state, self.prob
+        return self.state, self.prob, self.last_action
 
     cdef int load(self, object state) except -1:
-        self.state, self.prob = check_state(state, (0, self.table.num_states - 1), (0.0, 1.0))
+        self.state, self.prob, self.last_action = check_state(
+            state, (0, self.table.num_states - 1), (0.0, 1.0), (-1, self.table.num_actions - 1))
         return 0
 
     cdef int copy_from(self, Env other) except -1 nogil:
-        self.state, self.prob = (<Tabular>other).state, (<Tabular>other).prob
+        self.state, self.prob, self.last_action = (
+            (<Tabular>other).state, (<Tabular>other).prob, (<Tabular>other).last_action)
         return 0
+
+    cdef object draw(self, object entry_point, dict options, dict more):
+        """Returns the picture or text that Gymnasium makes of the state."""
+        action = None if self.last_action < 0 else self.last_action
+        return draw(entry_point, options, {"s": self.state, "lastaction": action, **more}, self.spec.render_mode)

@@ -1,7 +1,6 @@
 # Taxi.
 import functools
 
-from cypool.envs.common.pictures import draw
 from cypool.envs.toy_text import specs, tables
 from cypool.state import check_state
 
@@ -62,8 +61,8 @@ cdef class Taxi(Tabular):
     cdef int step(self, const void* action) except -1 nogil:
         cdef int before = self.state, destination, other
         Tabular.step(self, action)
-        if (<const int64_t*>action)[0] < 4:
-            self.heading = <int>(<const int64_t*>action)[0]
+        if self.last_action < 4:
+            self.heading = self.last_action
         if self.fickle and before // 4 % 5 == TAXI and self.state // 20 != before // 20:
             self.fickle = False
             destination = before % 4
@@ -78,19 +77,18 @@ cdef class Taxi(Tabular):
         return 0
 
     cdef object save(self):
-        return self.state, self.prob, self.fickle, self.heading
+        return self.state, self.prob, self.last_action, self.fickle, self.heading
 
     cdef int load(self, object state) except -1:
-        self.state, self.prob, self.fickle, self.heading = check_state(
-            state, (0, NUM_STATES - 1), (0.0, 1.0), bool, (0, 3))
+        self.state, self.prob, self.last_action, self.fickle, self.heading = check_state(
+            state, (0, NUM_STATES - 1), (0.0, 1.0), (-1, NUM_ACTIONS - 1), bool, (0, 3))
         return 0
 
     cdef int copy_from(self, Env other) except -1 nogil:
-        (self.state, self.prob, self.fickle, self.heading) = (
-            (<Taxi>other).state, (<Taxi>other).prob, (<Taxi>other).fickle, (<Taxi>other).heading)
+        Tabular.copy_from(self, other)
+        self.fickle, self.heading = (<Taxi>other).fickle, (<Taxi>other).heading
         return 0
 
     cdef object render(self):
         # as if each step had been drawn: Gymnasium's taxi turns when it is drawn
-        return draw("gymnasium.envs.toy_text.taxi:TaxiEnv", {},
-                    {"s": self.state, "lastaction": None, "taxi_orientation": self.heading})
+        return self.draw("gymnasium.envs.toy_text.taxi:TaxiEnv", {}, {"taxi_orientation": self.heading})

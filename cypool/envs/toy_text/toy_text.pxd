@@ -27,4 +27,7 @@ cdef class Table:
 cdef class Tabular(Env):
     cdef Table table                     # shared by all environments with the same options
     cdef int state
+    cdef int last_action                 # -1 before the first
     cdef double prob                     # of the last outcome, in the table
+
+    cdef object draw(self, object entry_point, dict options, dict more)

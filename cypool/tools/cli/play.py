@@ -65,8 +65,8 @@ def run(id: str, record: Path | None, random: bool, policy: str | None, steps: i
         if in_terminal:
             _play_in_terminal(env, in_terminal, steps, watched, fps or env.metadata.get("render_fps", TURNS))
             return
-        if env.render_mode is None:
-            raise Refusal(f"{id} cannot be drawn")
+        if env.render_mode != "rgb_array":
+            raise Refusal(f"{id} cannot be drawn with render_mode {env.render_mode!r}")
         if record is not None:
             with Progress(f"recording {record}"):
                 rewards = cypool.record(env, record, actions=chosen, num_steps=steps or 300, fps=fps)

@@ -497,6 +497,23 @@ def test_tiles():
     theirs.close()
 
 
+def test_texts_equal_those_of_nle():
+    pytest.importorskip("nle")
+    from cypool.envs.nethack.reference import Reference
+
+    # also where the task does not observe the letters
+    env = made("NetHackScore-v0", seed=3, abort_steps=12, render_mode="ansi", observation_keys=("blstats",))
+    env.reset()
+    theirs = Reference(cypool.make_spec("NetHackScore-v0", abort_steps=12).options, None)
+    theirs.reset(seed=3)
+    theirs.nle.render_mode = "ansi"
+    for action in range(12):
+        env.step([action])
+        theirs.step(action)
+        assert env.render() == (theirs.nle.render(),)
+    theirs.close()
+
+
 def test_terminal():
     """Typed keys are actions; NetHack's screen is shown."""
     ours, theirs = pty.openpty()

@@ -298,10 +298,6 @@ def test_pictures_equal_gymnasium(monkeypatch, id, options):
     reference.reset(seed=3)
     random = np.random.default_rng(0)
     for _ in range(60 if id == "Taxi-v4" else 15):
-        if id != "Taxi-v4":
-            # before 1.4 Gymnasium's picture showed the last action too
-            for each in reference.envs:
-                each.unwrapped.lastaction = None
         for mine, other in zip(env.render(), reference.render(), strict=True):
             assert mine.dtype == np.uint8 and mine.shape == other.shape and (mine == other).all()
         actions = random.integers(0, env.single_action_space.n, 2)
@@ -310,6 +306,44 @@ def test_pictures_equal_gymnasium(monkeypatch, id, options):
         env.step(actions)
         reference.step(actions)
     assert env.render([1]).shape == (1, *mine.shape)
+
+
+@pytest.mark.parametrize("id, options", [
+    ("FrozenLake-v1", {"desc": MAP}), ("FrozenLake8x8-v1", {}), ("CliffWalking-v1", {}), ("Taxi-v4", {}),
+    ("Taxi-v4", {"is_rainy": True, "fickle_passenger": True})])
+def test_texts_equal_gymnasium(id, options):
+    need(id)
+    limit = 40
+    env = cypool.make(id, num_envs=3, seed=3, render_mode="ansi", max_episode_steps=limit, **options)
+    reference = gymnasium.make_vec(id, num_envs=3, vectorization_mode="sync", render_mode="ansi",
+                                   max_episode_steps=limit, **options)
+    assert env.render_mode == "ansi" and env.metadata["render_modes"] == ["rgb_array", "ansi"]
+    env.reset()
+    reference.reset(seed=3)
+    random = np.random.default_rng(0)
+    for _ in range(2 * limit + 10):
+        texts = env.render()
+        assert texts == reference.render() and texts[::-1] == env.render([2, 1, 0])
+        actions = random.integers(0, env.single_action_space.n, 3)
+        if id == "Taxi-v4":
+            actions = guided(reference, actions)
+        env.step(actions)
+        reference.step(actions)
+
+
+def test_a_text_after_load_names_the_last_action():
+    env, other = (cypool.make("Taxi-v4", num_envs=2, seed=3, render_mode="ansi") for _ in range(2))
+    env.reset()
+    env.step([4, 5])
+    other.load(env.save())
+    assert other.render() == env.render()
+    assert [text.splitlines()[-1] for text in env.render()] == ["  (Pickup)", "  (Dropoff)"]
+
+
+def test_texts_need_no_pygame(run_forked, tmp_path):
+    (tmp_path / "pygame.py").write_text("raise ImportError('not here')")
+    code = "import cypool\nenv = cypool.make('Taxi-v4', seed=0, render_mode='ansi')\nenv.reset()\nprint(*env.render())"
+    assert "+---------+" in run_forked(code, cwd=tmp_path).stdout
 
 
 def test_a_picture_of_catch():
