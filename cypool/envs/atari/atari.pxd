@@ -14,7 +14,7 @@ cdef extern from "cypool/envs/atari/palette.h" namespace "cypool" nogil:
     cdef cppclass PaletteMax:
         # table: 256 bytes, copied
         PaletteMax(const uint8_t* table) noexcept
-        PaletteMax(const uint8_t* table, bint simd) noexcept
+        PaletteMax(const uint8_t* table, int simd) noexcept
         # out[i] = max(table[a[i]], table[b[i]]); out may be a or b
         void pool "operator()"(const uint8_t* a, const uint8_t* b, size_t count, uint8_t* out) noexcept
 

@@ -13,14 +13,15 @@ from cypool.envs.common.resize cimport check_bytes
 cnp.import_array()
 
 
-def pool_frames(a, b, table, *, simd=True):
+def pool_frames(a, b, table, *, simd=2):
     """Looks up two frames of palette bytes and takes the larger value of each pixel.
 
     Args:
         a: The palette bytes of one frame: a C-contiguous uint8 array of any shape.
         b: The other frame, of the same shape.
         table: The value of each palette byte: a uint8 array of shape (256,).
-        simd: Whether vector instructions are used where the CPU has them. The pixels are the same.
+        simd: Which vector instructions are used where the CPU has them: 0, none; 1, AVX2; 2, all. The pixels are the
+            same.
 
     Returns:
         A new uint8 array of the shape of `a`: `maximum(table[a], table[b])`.
@@ -44,7 +45,7 @@ def pool_frames(a, b, table, *, simd=True):
     cdef uint8_t* target = <uint8_t*>cnp.PyArray_DATA(out)
     cdef size_t size = a.size
     cdef unique_ptr[PaletteMax] kernel = make_unique[PaletteMax](
-        <const uint8_t*>cnp.PyArray_DATA(table), <bint>bool(simd))
+        <const uint8_t*>cnp.PyArray_DATA(table), <int>simd)
     with nogil:
         kernel.get().pool(first, second, size, target)
     return out

@@ -16,11 +16,12 @@ namespace cypool {
 // Const once built: any number of threads may share one object.
 class PaletteMax {
 public:
-    // table: 256 entries, copied. simd = false keeps to the portable code, which gives the same bytes.
-    explicit PaletteMax(const std::uint8_t* table, bool simd = true) noexcept {
+    // table: 256 entries, copied. simd: 0 keeps to the portable code, 1 to AVX2; all give the same bytes.
+    explicit PaletteMax(const std::uint8_t* table, int simd = 2) noexcept {
         std::memcpy(table_, table, sizeof table_);
 #ifdef CYPOOL_PALETTE_AVX2
-        simd_ = simd && __builtin_cpu_supports("avx2");
+        avx512_ = simd > 1 && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bw");
+        avx2_ = simd > 0 && __builtin_cpu_supports("avx2");
         for (int i = 0; i < 128; ++i) {
             const int before = i < 16 ? 0 : table[2 * (i - 16)];
             step_[i / 16][i % 16] = static_cast<std::uint8_t>(table[2 * i] ^ before);
@@ -34,7 +35,8 @@ public:
     // overlap them otherwise
     void operator()(const std::uint8_t* a, const std::uint8_t* b, std::size_t count, std::uint8_t* out) const noexcept {
 #ifdef CYPOOL_PALETTE_AVX2
-        if (simd_) return pool_avx2(a, b, count, out);
+        if (avx512_) return pool_avx512(a, b, count, out);
+        if (avx2_) return pool_avx2(a, b, count, out);
 #endif
         pool(a, b, count, out);
     }
@@ -114,7 +116,29 @@ private:
         pool(a + done, b + done, count - done, out + done);
     }
 
-    bool simd_ = false;
+    // the table is in four registers, and an instruction looks 64 bytes up in two of them
+    __attribute__((target("avx512bw,avx512vbmi"), always_inline)) static inline __m512i look_up(
+        __m512i bytes, const __m512i* quarters) noexcept {
+        const __m512i low = _mm512_permutex2var_epi8(quarters[0], bytes, quarters[1]);
+        const __m512i high = _mm512_permutex2var_epi8(quarters[2], bytes, quarters[3]);
+        return _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), low, high);
+    }
+
+    __attribute__((target("avx512bw,avx512vbmi"))) void pool_avx512(const std::uint8_t* a, const std::uint8_t* b,
+                                                                    std::size_t count,
+                                                                    std::uint8_t* out) const noexcept {
+        __m512i quarters[4];
+        for (int i = 0; i < 4; ++i) quarters[i] = _mm512_loadu_si512(table_ + 64 * i);
+        for (std::size_t done = 0; done < count; done += 64) {
+            const std::size_t left = count - done;
+            const __mmask64 some = left < 64 ? (std::uint64_t{1} << left) - 1 : ~std::uint64_t{0};
+            const __m512i a_gray = look_up(_mm512_maskz_loadu_epi8(some, a + done), quarters);
+            const __m512i b_gray = look_up(_mm512_maskz_loadu_epi8(some, b + done), quarters);
+            _mm512_mask_storeu_epi8(out + done, some, _mm512_max_epu8(a_gray, b_gray));
+        }
+    }
+
+    bool avx512_ = false, avx2_ = false;
     std::uint8_t step_[8][16];  // xor of each 16 even entries with the 16 before
 #endif
     std::uint8_t table_[256];
