@@ -136,7 +136,8 @@ def _view(options: dict[str, Any], short_name: str, num_players: int, together: 
     given = {name: options[name] for name in _OF_VIEWS if options[name] is not None}
     if together:
         given.setdefault("view", "players")
-        if given["view"] != "players":
+        # an array compared with a string is an array
+        if not isinstance(given["view"], str) or given["view"] != "players":
             raise ValueError(f"view: expected 'players', as all move at once in {short_name}, got "
                              f"{shown(given['view'])}")
     declared = turn_options(max(num_players, 2))

@@ -337,6 +337,7 @@ test_refused_options = refuses([
     ("openspiel/chess-v0", {"tensor": "information_state"}, ValueError, "tensor: expected observation, as chess"),
     ("openspiel/chess-v0", {"chance_stream": "time"}, ValueError, "chance_stream: expected one of 'np_random'"),
     ("openspiel/goofspiel-v0", {"view": "mover"}, ValueError, "view: expected 'players', as all move at once"),
+    ("openspiel/goofspiel-v0", {"view": np.zeros(2)}, ValueError, "view: expected 'players', as all move at once"),
     ("openspiel/2048-v0", {"view": "players"}, ValueError, "view: expected 'mover', as 2048 has one player"),
     ("openspiel/chess-v0", {"view": "all"}, ValueError, "view: expected one of 'mover'"),
     ("openspiel/chess-v0", {"seat": 2}, ValueError, "seat: expected 0 to 1, got 2"),
