@@ -24,9 +24,11 @@ constexpr int CHANCE = -3;
 class Match final : public TurnGame {
 public:
     Match() = default;
-    Match(GamePointer game, bool sees_information_state)
+    // With parameters other than its defaults, a game may write outside of its tensor: that is an error.
+    Match(GamePointer game, bool sees_information_state, bool has_parameters)
         : game_(std::move(game)),
-          sees_information_state_(sees_information_state) {
+          sees_information_state_(sees_information_state),
+          has_parameters_(has_parameters) {
         num_players = library.num_players(game_.get());
         num_actions = static_cast<size_t>(library.num_actions(game_.get()));
         const auto shape = sees_information_state_ ? library.information_state_shape(game_.get())
@@ -45,6 +47,7 @@ public:
         static_cast<TurnGame&>(*this) = other;
         game_ = other.game_;
         sees_information_state_ = other.sees_information_state_;
+        has_parameters_ = other.has_parameters_;
         rewards_early_ = other.rewards_early_;
         history_ = other.history_;
         state_ = std::move(copy);
@@ -109,7 +112,22 @@ public:
         std::fill_n(tensor, tensor_size, 0.f);
         if (!state_) return;
         const auto& write = sees_information_state_ ? library.information_state_tensor : library.observation_tensor;
-        write(state_.get(), player, Span{tensor, tensor_size});
+        if (!has_parameters_) {
+            write(state_.get(), player, Span{tensor, tensor_size});
+            return;
+        }
+        thread_local std::vector<float> room;
+        const size_t margin = tensor_size + 64;
+        room.assign(tensor_size + 2 * margin, 0.f);
+        const auto begin = room.begin() + static_cast<ptrdiff_t>(margin);
+        const auto end = begin + static_cast<ptrdiff_t>(tensor_size);
+        write(state_.get(), player, Span{&*begin, tensor_size});
+        const auto is_written = [](float number) { return number != 0; };
+        if (std::any_of(room.begin(), begin, is_written) || std::any_of(end, room.end(), is_written)) {
+            throw std::runtime_error("OpenSpiel: it writes outside of its tensor of " + text_of(tensor_size)
+                                     + " numbers");
+        }
+        std::copy(begin, end, tensor);
     }
 
     std::unique_ptr<TurnGame> clone() const override { return std::make_unique<Match>(*this); }
@@ -139,7 +157,7 @@ public:
     // ---- states: what was played. OpenSpiel's own way to load one plays whatever a text says
     bool ready() const { return state_ != nullptr; }
     std::unique_ptr<Match> fresh() const {
-        auto match = std::make_unique<Match>(game_, sees_information_state_);
+        auto match = std::make_unique<Match>(game_, sees_information_state_, has_parameters_);
         match->chance = chance;
         return match;
     }
@@ -174,7 +192,7 @@ private:
     GamePointer game_;
     StatePointer state_;
     std::vector<Action> history_;  // chance's, too
-    bool sees_information_state_ = false;
+    bool sees_information_state_ = false, has_parameters_ = false;
     bool rewards_early_ = false;  // whether a move may be rewarded before the end
     // by player, where their bit is set
     mutable std::array<std::vector<Action>, MOST_PLAYERS> legal_;

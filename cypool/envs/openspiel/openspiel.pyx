@@ -80,7 +80,7 @@ cdef extern from "cypool/envs/openspiel/game.h" namespace "cypool::openspiel" no
 
     cdef cppclass Match(TurnGame):
         Match() except +
-        Match(GamePointer game, cbool sees_information_state) except +
+        Match(GamePointer game, cbool sees_information_state, cbool has_parameters) except +
         const Rng* chance
         void play_together(const int64_t* actions, const Rng* rng) except +
         cbool acts(int player) except +
@@ -200,8 +200,9 @@ cdef class OpenSpiel(TurnEnv):
         TurnEnv.__init__(self, spec, env_id)
         options = spec.options
         # one for each environment: threads that shared it would count references to it
-        self.state.reset(new Match(loaded(options["short_name"], specs.given_parameters(games(), options)),
-                                   options["tensor"] == "information_state"))
+        parameters = specs.given_parameters(games(), options)
+        self.state.reset(new Match(loaded(options["short_name"], parameters),
+                                   options["tensor"] == "information_state", bool(parameters)))
         self.game, self.archived = <TurnGame*>self.state.get(), &self.state
         if options["chance_stream"] == "random_state":
             self.draw_with(MT19937(0))
