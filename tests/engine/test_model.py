@@ -134,15 +134,18 @@ class Pools(RuleBasedStateMachine):
             assert self.env._pool.num_pending == len(self.expected)
 
     def why_not(self, ids, purpose="step"):
-        """The error that the pool should raise for a send, "reset", "load" or "save" of these ids; or None."""
+        """The error that the pool should raise for a "send", "step", "reset", "load" or "save" of these; or None."""
         n = len(self.models)
         if len(ids) == 0 or any(not 0 <= i < n for i in ids) or len(set(ids)) < len(ids):
             return ValueError
         if self.expected and (not self.is_async or any(i in self.expected for i in ids)):
             return RuntimeError
-        if purpose in ("step", "save") and any(self.models[i].count is None for i in ids):
+        fresh = [self.models[i].count is None for i in ids]
+        # dm_env begins episodes then
+        if purpose in ("send", "step", "save") and any(fresh) and not (
+                purpose == "send" and self.face == "dm" and all(fresh)):
             return RuntimeError
-        if purpose == "step" and self.mode == "Disabled" and any(self.models[i].needs_reset for i in ids):
+        if purpose in ("send", "step") and self.mode == "Disabled" and any(self.models[i].needs_reset for i in ids):
             return RuntimeError
         return None
 
@@ -151,7 +154,7 @@ class Pools(RuleBasedStateMachine):
         ids = data.draw(st.lists(st.integers(-1, len(self.models)), max_size=10))
         actions = data.draw(st.lists(st.sampled_from([GO, RAISE, TERMINATE, TRUNCATE]),
                                      min_size=len(ids), max_size=len(ids)))
-        error = self.why_not(ids)
+        error = self.why_not(ids, "send")
         if error:
             with pytest.raises(error):
                 self.env.send(np.array(actions, np.int64), ids)
@@ -164,7 +167,7 @@ class Pools(RuleBasedStateMachine):
     @rule()
     def send_without_ids(self):
         ids = self.last if self.is_async else range(len(self.models))
-        error = RuntimeError if self.is_async and not self.last else self.why_not(ids)
+        error = RuntimeError if self.is_async and not self.last else self.why_not(ids, "send")
         if error:
             with pytest.raises((error, ValueError)):
                 self.env.send(np.zeros(max(1, len(ids)), np.int64))
