@@ -92,7 +92,10 @@ class GameCalls:
         well, pool = self.attempt(f"make({id!r}, **{given | options})",
                                   lambda: cypool.make(id, **given, **options), names)
         if well:
-            self.play(pool, given["autoreset_mode"])
+            # an opponent that searches among thousands of actions is right, and takes minutes
+            if pool.env_spec.one_action.n <= 1000 or not any(
+                    each.get("opponent") == "tree_search" for each in (options, *own)):
+                self.play(pool, given["autoreset_mode"])
             pool.close()
         if r.random() < 0.15:
             self.attempt(f"aec_env({id!r}, **{options})", lambda: self.play_in_turn(cypool.aec_env(id, **options)),

@@ -63,11 +63,14 @@ cdef dict check_state(Env env, object state):
 
 cdef tuple differing(object options, object others):
     """Returns of each of two dicts of options those that the other has not, for a message."""
+    if not isinstance(options, dict) or not isinstance(others, dict):
+        # to look for a name in a range takes for ever
+        return options, others
     try:
         return tuple([{name: value for name, value in one.items() if name not in other or not _same(value, other[name])}
                       for one, other in ((options, others), (others, options))])
     except Exception:
-        # what came is no dict, or keys that cannot be compared
+        # keys that cannot be compared
         return options, others
 
 

@@ -107,7 +107,7 @@ def test_tampered_rows_are_refused(id, num_threads, batch_size):
     for bad in (None, 3, [], {**row, "more": 1}):
         with pytest.raises(ValueError, match="^state: expected rows as save"):
             env.load(State([0], [bad]))
-    for changes in ({"id": "Other"}, {"options": {}}, {"options": None}):
+    for changes in ({"id": "Other"}, {"options": {}}, {"options": None}, {"options": range(10**12)}):
         with pytest.raises(ValueError, match="^state: expected one of"):
             env.load(tampered(row, **changes))
     bad_engine = [{"elapsed_step": "x"}, {"elapsed_step": 10**20}, {"elapsed_step": -1}, {"elapsed_step": 2**31 - 1},
