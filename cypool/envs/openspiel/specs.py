@@ -15,6 +15,8 @@ from cypool.util.arguments import check_bool, check_float, check_int, shown, sug
 
 # as in turn_game.h
 _MOST_PLAYERS = 10
+# two of them on threads, or of different sizes, end the process
+_SHARE_MEMORY = ("twixt",)
 _LARGEST = 2**28  # numbers of a tensor
 # the parameters of all games: by name, type, default and whether it has to be given
 Games = dict[str, dict[str, tuple[int, Any, bool]]]
@@ -97,6 +99,11 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
         options = {**options, **_parameters(known, short_name, given)}
         what = ", ".join(name for name in given if given[name] is not None) or f"id: openspiel/{short_name}-v0"
         parameters = given_parameters(known, options)
+        inner = [value[0] for value in parameters.values() if isinstance(value, tuple)]
+        for name in _SHARE_MEMORY:
+            if short_name == name or any(f"{name}(" in text for text in inner):
+                raise ValueError(f"{what}: expected a game of which several are played at once, got {name}, whose "
+                                 "boards share memory in OpenSpiel")
         try:
             if parameters:
                 trial.check(short_name, tuple((name, options[name]) for name in parameters))

@@ -336,6 +336,8 @@ test_refused_options = refuses([
     ("openspiel/mfg_garnet-v0", {}, ValueError, "id: .* a mean field"),
     ("openspiel/chess-v0", {"tensor": "information_state"}, ValueError, "tensor: expected observation, as chess"),
     ("openspiel/chess-v0", {"chance_stream": "time"}, ValueError, "chance_stream: expected one of 'np_random'"),
+    ("openspiel/twixt-v0", {}, ValueError, "id: .*: expected a game of which several are played at once, got twixt"),
+    ("openspiel/misere-v0", {"game": "twixt(board_size=5)"}, ValueError, "game: expected a game of which several"),
     ("openspiel/goofspiel-v0", {"view": "mover"}, ValueError, "view: expected 'players', as all move at once"),
     ("openspiel/goofspiel-v0", {"view": np.zeros(2)}, ValueError, "view: expected 'players', as all move at once"),
     ("openspiel/2048-v0", {"view": "players"}, ValueError, "view: expected 'mover', as 2048 has one player"),
