@@ -387,7 +387,11 @@ def _formatted(env: RolloutEnv, batch: Any, rows: NDArray[Any], num_steps: int, 
         buffers.set_choices(None, {})
     if policy is not None:
         buffers.set_choices(_chosen(env, rows, num_steps), policy._outputs)
-    buffers.valid = env._pool.stepped().reshape(shape)
+    valid = env._pool.stepped()
+    if valid.size != shape[0] * shape[1]:
+        # of a batch that came after this one
+        raise RuntimeError("the pool was in a call of another thread: use it from one thread at a time")
+    buffers.valid = valid.reshape(shape)
     masks = _shaped(info["action_mask"], observed) if "action_mask" in spec.info else None
     buffers.set_info(functools.partial(_formatted_info, spec, info, shape, every), masks)
     return buffers
