@@ -384,6 +384,10 @@ cdef class TreeEnv(Env):
             # its last search has failed
             self.tree.clear()
             return 0
+        if self.num_begun == self.search.num_begun:
+            # this search has failed, and others continue
+            self.root.needs_reset = True
+            return 0
         self.num_begun = self.search.num_begun
         copy_position(<PyObject*>self.root, <PyObject*>self.source)
         memset(&turn, 0, sizeof(turn))
@@ -817,6 +821,9 @@ cdef class TreeEnv(Env):
         cdef Turn turn
         cdef PyObject* env = self.walkers[0]
         self.stop()
+        if self.root.needs_reset:
+            # the environment has begun another episode, or the search has failed
+            self.tree.clear()
         if self.tree.nodes.size() == 0:
             return 0
         copy_position(env, <PyObject*>self.root)

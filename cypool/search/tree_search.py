@@ -495,15 +495,27 @@ class TreeSearch:
             obs, _, _, _, info = call(*args)
         except EnvError as error:
             self._batch = None
-            cause = error.causes[error.env_id]
+            failed = self._finish_others(error)
+            cause = failed.causes[failed.env_id]
             if isinstance(cause, NotImplementedError):
                 raise NotImplementedError(f"search: {cause}") from cause
-            raise
+            raise failed from cause
         except BaseException:
             # the trees are where they are: a new search begins with new ones
             self._batch = None
             raise
         self._batch = obs, info
+
+    def _finish_others(self, error: EnvError) -> EnvError:
+        """Finishes the trees that did not fail, as the clock decides how far they are; returns the error of all."""
+        causes = dict(error.causes)
+        while not self._search.is_finished:
+            self._search.begin_step()
+            try:
+                self._pool.step(self._answers)
+            except EnvError as later:
+                causes.update(later.causes)
+        return EnvError(causes, error.batch)
 
 
 def _searchable(env: VectorAPI, allow_hidden: bool) -> EnvSpec:
