@@ -364,14 +364,14 @@ def _in_engine(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: int, 
         arrays = tuple(array.reshape(len(array) * array.shape[1], *array.shape[2:]) for array in out.arrays())
     normal = None if policy is None else env._normal_for_policy()
     try:
-        batch = env._pool.rollout(rows, num_steps, every, arrays, timeout, policy, normal)
+        batch, valid = env._pool.rollout(rows, num_steps, every, arrays, timeout, policy, normal)
     except EnvError as error:
-        error.batch = _formatted(env, error.batch, rows, num_steps, every, out, policy)
+        error.batch = _formatted(env, *error.batch, rows, num_steps, every, out, policy)
         raise
-    return _formatted(env, batch, rows, num_steps, every, out, policy)
+    return _formatted(env, batch, valid, rows, num_steps, every, out, policy)
 
 
-def _formatted(env: RolloutEnv, batch: Any, rows: NDArray[Any], num_steps: int, every: int,
+def _formatted(env: RolloutEnv, batch: Any, valid: NDArray[np.bool_], rows: NDArray[Any], num_steps: int, every: int,
                buffers: RolloutBuffers | None, policy: Policy | None) -> RolloutBuffers:
     """Returns the engine's batch as buffers, which are those it was written to if there are such."""
     obs, reward, terminated, truncated, info = batch
@@ -387,10 +387,6 @@ def _formatted(env: RolloutEnv, batch: Any, rows: NDArray[Any], num_steps: int, 
         buffers.set_choices(None, {})
     if policy is not None:
         buffers.set_choices(_chosen(env, rows, num_steps), policy._outputs)
-    valid = env._pool.stepped()
-    if valid.size != shape[0] * shape[1]:
-        # of a batch that came after this one
-        raise RuntimeError("the pool was in a call of another thread: use it from one thread at a time")
     buffers.valid = valid.reshape(shape)
     masks = _shaped(info["action_mask"], observed) if "action_mask" in spec.info else None
     buffers.set_info(functools.partial(_formatted_info, spec, info, shape, every), masks)

@@ -198,12 +198,13 @@ cdef class Pool(BetweenSteps):
                 and float32, (num_envs, ...), what it sees before the first step.
 
         Returns:
-            The result of `recv`, with rows in the order of the actions. Observations, and the environment's infos, have
-            in front those before the first step, and if `observe_every` is more than 1, behind them rows with nothing.
+            A pair: the result of `recv`, with rows in the order of the actions, and `stepped()`. Observations, and the
+            environment's infos, have in front those before the first step, and if `observe_every` is more than 1,
+            behind them rows with nothing.
 
         Raises:
             TimeoutError, KeyboardInterrupt: The rollout has ended early: each environment has made some of the steps.
-            EnvError: An environment failed, in a step that `steps` names.
+            EnvError: An environment failed, in a step that `steps` names; `batch` is the pair.
             ValueError, RuntimeError: As `step`, or the arrays or the policy do not fit the pool.
         """
         cdef Call call
@@ -230,6 +231,8 @@ cdef class Pool(BetweenSteps):
         if observed:
             # a policy that has failed is not there if the actions are repeated
             self.observers.report_rollout(actions, num_steps, observe_every, result, not causes or policy is None)
+        # after this call another thread may have the next batch
+        result = result, self.results.rows_of(ROW_STEP)
         if causes:
             error = EnvError(causes, result, steps)
             raise error from causes[error.env_id]

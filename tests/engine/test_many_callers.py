@@ -1,5 +1,7 @@
 """Pools in many threads of Python at once; `fuzz/soak_threads.py` does this for as long as you like."""
 
+import functools
+
 import numpy as np
 import pytest
 import soak_threads
@@ -47,6 +49,22 @@ def test_callers_while_the_pool_is_closed():
         at_once(step, step, close, close)
         with pytest.raises(cypool.ClosedError):
             env.step(np.zeros(4, np.int64))
+
+
+def test_rollouts_of_several_threads_keep_their_own_rows():
+    env = started(cypool.make("CartPole-v1", num_envs=3, num_threads=0, max_episode_steps=2))
+
+    def roll(num_steps):
+        for _ in range(300):
+            try:
+                made = env.rollout(np.zeros((num_steps, 3), np.int64))
+            except RuntimeError as error:
+                assert "one thread at a time" in str(error)
+                continue
+            # each episode has two steps, and one that begins the next
+            assert np.array_equal(made.valid, made.info["elapsed_step"] > 0)
+
+    at_once(*[functools.partial(roll, num_steps) for num_steps in (1, 1, 2, 5)])
 
 
 def test_thread_pools_that_are_closed_while_pools_are_made():
