@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cypool.util.arguments import check_array, check_bool, check_float, check_int, check_path, shown
+from cypool.util.replacing import replacing
 from cypool.util.version import version
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class State:
             OSError: The file cannot be written.
         """
         path, data = check_path("path", path), self.to_bytes()
-        with open(path, "wb") as file:
+        with replacing(path) as file:
             file.write(data)
 
     def to_bytes(self) -> bytes:

@@ -19,6 +19,7 @@ from cypool.errors import ClosedError, EnvError
 from cypool.state import State, decoded, encoded, sealed, unsealed
 from cypool.state import unpack as unpack_zlib
 from cypool.util.arguments import check_int, check_path, shown
+from cypool.util.replacing import replacing
 from cypool.util.version import version
 
 if TYPE_CHECKING:
@@ -247,7 +248,7 @@ class History(Observer):
         blobs: list[bytes] = []
         contents = {"cypool": version(), **self._contents()}
         data = sealed(MAGIC, json.dumps(encoded(contents, blobs), separators=(",", ":")), blobs)
-        with open(path, "wb") as file:
+        with replacing(path) as file:
             file.write(data)
 
     def _contents(self) -> dict[str, Any]:
@@ -475,9 +476,9 @@ class History(Observer):
         num_envs = self.env.num_envs
         actions = self._actions(data, num_steps * num_envs)
         try:
-            batch = self.env._pool.rollout(actions, num_steps, 1)
+            batch, _ = self.env._pool.rollout(actions, num_steps, 1)
         except EnvError as error:
-            batch = error.batch
+            batch, _ = error.batch
         sums = {seen: _sums(batch, seen).reshape(num_steps, num_envs) for seen in (True, False)}
         for k in range(num_steps):
             self._check(at + k, sums[self._seen[at + k]][k], np.arange(num_envs))

@@ -565,18 +565,27 @@ def test_parts_that_cannot_be_saved_leave_the_old_file(run):
     assert sorted(path.name for path in run.path.parent.iterdir()) == ["good", "now"]
 
 
-def test_disk_that_is_full_leaves_the_old_file(run_forked, tmp_path):
+@pytest.mark.parametrize("save", ["cypool.save_checkpoint(path, env=env)", "history.save(path)",
+                                  "env.save().save(path)"])
+def test_disk_that_is_full_leaves_the_old_file(run_forked, tmp_path, save):
     done = run_forked(f"""
 import os, resource, signal
+import numpy as np
 import cypool
 folder = {str(tmp_path)!r}
 path = os.path.join(folder, "run")
-cypool.save_checkpoint(path, a=1)
+env = cypool.make("CartPole-v1", num_envs=256)
+env.reset(seed=0)
+history = cypool.history(env, every=1)
+{save}
+before = open(path, "rb").read()
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (2**16, 2**16))
+resource.setrlimit(resource.RLIMIT_FSIZE, (2**12, 2**12))
+for _ in range(100):
+    env.step(np.zeros(256, np.int64))
 try:
-    cypool.save_checkpoint(path, a=bytes(2**20))
+    {save}
 except OSError as error:
-    print(error.errno != 0, cypool.load_checkpoint(path), os.listdir(folder))
+    print(error.errno != 0, open(path, "rb").read() == before, os.listdir(folder))
 """)
-    assert done.stdout.split("\n")[0] == "True {'a': 1} ['run']", done.stderr
+    assert done.stdout.split("\n")[0] == "True True ['run']", done.stderr
