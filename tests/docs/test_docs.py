@@ -16,8 +16,18 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # the pages that one reads first; the others' examples are slow tests
 FIRST = "README.md", "first_steps.md", "own_environment.md"
+LARGE_PACKAGES = "jax", "numba", "torch"
+
+
+def marks_of(page, block):
+    """Which tests an example belongs to."""
+    if any(f"import {package}\n" in block for package in LARGE_PACKAGES):
+        return [pytest.mark.large_packages]
+    return [] if page.name in FIRST else [pytest.mark.slow]
+
+
 BLOCKS = [
-    pytest.param(block, id=f"{page.stem}-{k}", marks=[] if page.name in FIRST else [pytest.mark.slow])
+    pytest.param(block, id=f"{page.stem}-{k}", marks=marks_of(page, block))
     for page in PAGES
     for k, block in enumerate(re.findall(r"```python\n(import cypool\n.*?)```", page.read_text(), re.DOTALL))
 ]
@@ -41,7 +51,7 @@ def test_example(run_forked, block):
     for family, prefix in (("procgen", '"procgen-'), ("nethack", '"NetHack')):
         if prefix in block and not next(each for each in FAMILIES if each.name == family).is_installed:
             pytest.skip(f"{family} is not there: cypool get {family}")
-    for package in ("jax", "numba", "torch"):
+    for package in LARGE_PACKAGES:
         if f"import {package}\n" in block and importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed")
     done = run_forked(block)
