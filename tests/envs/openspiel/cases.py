@@ -25,8 +25,9 @@ CASES = Cases(
     quick_ids=("openspiel/tic_tac_toe-v0", "openspiel/kuhn_poker-v0", "openspiel/2048-v0"),
     contract_options={"*": LOSES},
     is_small=True,
-    # bridge starts programs, which hang with a sanitizer's runtime
-    sanitizer=Sanitizer(target="openspiel", tests=("test_openspiel.py",), without="bridge"),
+    # bridge starts programs, which hang with a sanitizer's runtime; how bad parameters end a process depends on where
+    # its memory lies
+    sanitizer=Sanitizer(target="openspiel", tests=("test_openspiel.py",), without="bridge or does_not_survive"),
     unlisted_ids=playable,
     fuzz_variants=(("openspiel/go-v0", {"board_size": 5}), ("openspiel/leduc_poker-v0", {**LOSES, "view": "players"}),
                    ("openspiel/backgammon-v0", {**LOSES, "view": "single", "chance_stream": "random_state"})))
