@@ -366,7 +366,8 @@ def _in_engine(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: int, 
     try:
         batch, valid = env._pool.rollout(rows, num_steps, every, arrays, timeout, policy, normal)
     except EnvError as error:
-        error.batch = _formatted(env, *error.batch, rows, num_steps, every, out, policy)
+        batch, valid = error.batch
+        error.batch = _formatted(env, batch, valid, rows, num_steps, every, out, policy)
         raise
     return _formatted(env, batch, valid, rows, num_steps, every, out, policy)
 
