@@ -277,7 +277,8 @@ class Objects:
         make = {"copy": copy.copy, "deepcopy": copy.deepcopy,
                 "pickle": lambda value: pickle.loads(pickle.dumps(value))}[how]
         well, made = self.case.attempt(f"{how} of {name}", lambda: make(self.objects[name]),
-                                       also=(pickle.PicklingError,))
+                                       # of a view of 10**12 numbers that was put into it
+                                       also=(pickle.PicklingError, MemoryError))
         if not well:
             return
         self.use(name, made)
