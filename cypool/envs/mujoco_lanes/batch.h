@@ -97,19 +97,13 @@ public:
     Batch(const Description& m, const Collider& collider)
         : m_(m),
           collider_(collider),
-          problem_(new Problem()),
+          problem_(new Problem(m)),
           dual_(m.is_gauss_seidel ? new Dual() : nullptr) {}
 
     // Takes the environments of these records together, in groups of four.
     void load(Record* const* records, int count) {
         num_groups_ = (count + WIDTH - 1) / WIDTH;
-        while (static_cast<int>(groups_.size()) < num_groups_) {
-            groups_.emplace_back(new Group());
-            Group& d = *groups_.back();
-            // of the world
-            d.xquat[0][0] = all(1);
-            for (int k = 0; k < 9; k += 4) d.xmat[0][k] = d.ximat[0][k] = all(1);
-        }
+        while (static_cast<int>(groups_.size()) < num_groups_) groups_.emplace_back(new Group(m_));
         count_ = count;
         for (int e = 0; e < num_groups_ * WIDTH; ++e) {
             // lanes that are left over do what the last one does
@@ -317,7 +311,7 @@ private:
     }
 
     // what the lanes of the solver have of an array: numbers of environments in any groups
-    template <int N> void gather(Real* to, Real (Group::*array)[N], const Waiting* who, int count, int n) {
+    void gather(Real* to, Real* Group::* array, const Waiting* who, int count, int n) {
         const double* from[WIDTH];
         for (int l = 0; l < WIDTH; ++l) {
             const int e = who[l < count ? l : 0].second;
@@ -335,7 +329,7 @@ private:
         gather(p.warmstart, &Group::warmstart, who, count, n);
         p.num_rows = who[count - 1].first;
         p.bad = none();
-        std::fill(p.dofs, p.dofs + p.num_rows, 0u);
+        std::fill(p.dofs, p.dofs + p.num_rows, Dofs{0});
         for (Real* const each : {p.D, p.aref, p.R}) std::fill(each, each + p.num_rows, all(0));
         std::fill(p.J, p.J + p.num_rows * n, all(0));
         for (int l = 0; l < count; ++l) {
@@ -350,12 +344,12 @@ private:
                 lane(p.R[next], l) = lane(row.R, from);
                 p.dofs[next] |= row.dofs;
                 Real* const J = p.J + next++ * n;
-                if (row.joint_dof >= 0) {
-                    lane(J[row.joint_dof], l) = row.is_upper ? -1 : 1;
+                if (row.dof >= 0) {
+                    lane(J[row.dof], l) = row.is_negative ? -1 : 1;
                     continue;
                 }
-                for (uint32_t left = row.dofs; left; left &= left - 1) {
-                    const int i = __builtin_ctz(left);
+                for (Dofs left = row.dofs; left; left &= left - 1) {
+                    const int i = __builtin_ctzll(left);
                     lane(J[i], l) = lane(d.J[r * n + i], from);
                 }
             }

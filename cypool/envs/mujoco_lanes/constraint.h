@@ -46,8 +46,17 @@ CYPOOL_LANES_INLINE Row& add_row(Group& d, const Mask& active, const Real& R, co
     row.R = R;
     row.D = where(active, 1 / R);
     row.aref = where(active, aref);
-    row.joint_dof = -1;
+    row.dof = -1;
     return row;
+}
+
+// of a single degree of freedom
+CYPOOL_LANES_INLINE void add_row(Group& d, const Mask& active, const Real& R, const Real& aref, int dof,
+                                 bool is_negative) {
+    Row& row = add_row(d, active, R, aref);
+    row.dof = dof;
+    row.is_negative = is_negative;
+    row.dofs = Dofs{1} << dof;
 }
 
 // mj_instantiateLimit
@@ -63,11 +72,8 @@ CYPOOL_LANES_INLINE void joint_limits(const Description& m, Group& d) {
             const Real impedance = impedance_at(j.limit, dist, j.margin);
             const Real R = max((1 - impedance) * j.limit.inverse_weight / impedance, all(TINY));
             const Real velocity = is_upper ? -d.qvel[j.dof] : d.qvel[j.dof];
-            Row& row =
-                add_row(d, active, R, -j.limit.damping * velocity - j.limit.stiffness * impedance * (dist - j.margin));
-            row.joint_dof = j.dof;
-            row.is_upper = is_upper;
-            row.dofs = uint32_t{1} << j.dof;
+            add_row(d, active, R, -j.limit.damping * velocity - j.limit.stiffness * impedance * (dist - j.margin),
+                    j.dof, is_upper);
         }
     }
 }
@@ -103,12 +109,12 @@ inline __attribute__((noinline)) void add_contact(const Description& m, Group& d
     const Real position_term = s.stiffness * impedance * (dist - p.margin);
     Real* const J = d.J + d.num_rows * m.nv;
     for (int k = 0; k < num_rows * m.nv; ++k) J[k] = all(0);
-    for (int k = 0; k < p.num_dofs; ++k) {
-        const int dof = p.dofs[k];
+    for (Dofs left = p.dofs; left; left &= left - 1) {
+        const int dof = __builtin_ctzll(left);
         Real turn[3], jacobian[3];
         cross(turn, d.cdof[dof], arm);
         for (int i = 0; i < 3; ++i) jacobian[i] = d.cdof[dof][3 + i] + turn[i];
-        if (p.is_negative[k])
+        if (p.negative_dofs >> dof & 1)
             for (int i = 0; i < 3; ++i) jacobian[i] = -jacobian[i];
         const Real along = p.type1 == PLANE ? jacobian[2] : dot3(normal, jacobian);
         if (num_rows == 1) {
@@ -122,7 +128,7 @@ inline __attribute__((noinline)) void add_contact(const Description& m, Group& d
         J[3 * m.nv + dof] = where(active, along + second * -p.friction);
     }
     for (int r = 0; r < num_rows; ++r)
-        add_row(d, active, R, -s.damping * dot(J + r * m.nv, d.qvel, m.nv) - position_term).dofs = p.dof_mask;
+        add_row(d, active, R, -s.damping * dot(J + r * m.nv, d.qvel, m.nv) - position_term).dofs = p.dofs;
 }
 
 // the default of the first tangent

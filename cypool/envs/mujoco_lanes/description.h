@@ -17,21 +17,22 @@ namespace cypool::lanes {
 
 // sizes up to which lanes have room
 enum Most {
-    MAX_BODIES = 20,
-    MAX_DOFS = 28,
-    MAX_JOINTS = 28,
-    MAX_POSITIONS = 29,
-    MAX_GEOMS = 28,  // that may touch and are no planes and boxes
+    MAX_BODIES = 64,
+    MAX_DOFS = 60,  // with more, MuJoCo's matrices are sparse
+    MAX_JOINTS = 60,
+    MAX_POSITIONS = 80,
+    MAX_GEOMS = 64,  // that may touch and are no planes and boxes
     MAX_BOXES = 256,
-    MAX_INERTIA = 300,  // of the sparse inertia matrix
-    MAX_CONTROLS = 28,
-    MAX_SITES = 32,
-    MAX_TENDONS = 8,
+    MAX_INERTIA = 1000,  // of the sparse inertia matrix
+    MAX_CONTROLS = 60,
+    MAX_SITES = 64,
+    MAX_TENDONS = 16,
     MAX_TOUCHES = 4,
     MAX_TENDON_JOINTS = 8,
-    MAX_PAIRS = 256,
-    MAX_ROWS = 96  // of constraints
+    MAX_PAIRS = 1024,
+    MAX_ROWS = 160  // of constraints
 };
+using Dofs = uint64_t;  // some degrees of freedom, bit by bit
 // numbers of MuJoCo 3.17's enumerations; only versions in `PROVEN` are stepped in lanes
 enum Frame { SAME_NONE, SAME_BODY, SAME_INERTIA, SAME_BODY_ROTATION, SAME_INERTIA_ROTATION };
 enum Shape { PLANE = 0, SPHERE = 2, CAPSULE = 3, BOX = 6, NUM_SHAPES = 9 };
@@ -93,12 +94,10 @@ struct Box {
 };
 // two geoms that may touch, or one and several boxes that are alike, in the order in which MuJoCo lists contacts
 struct Pair {
-    int geom1, geom2, body1, body2, type1, type2, condim, num_dofs;
+    int geom1, geom2, body1, body2, type1, type2, condim;
     int place1, place2;  // of `geoms`; -1: a plane, or boxes
     int first_box, num_boxes;
-    int dofs[MAX_DOFS];
-    bool is_negative[MAX_DOFS];
-    uint32_t dof_mask;
+    Dofs dofs, negative_dofs;  // that move one of the bodies, and of these those that move the first
     double radius1, length1, radius2, length2, margin, bound, friction;
     double floor;  // the height of a plane
     Impedance impedance;
@@ -499,7 +498,9 @@ private:
         p.place2 = p.type2 == BOX ? -1 : place(o, geom2);
         if (p.type2 == BOX) p.first_box = box(o, geom2), p.num_boxes = 1;
         mix_parameters(p);
-        collect_dofs(o, p);
+        const Dofs first = moving(o, p.body1);
+        p.dofs = first ^ moving(o, p.body2);
+        p.negative_dofs = p.dofs & first;
         o.pairs.push_back(p);
     }
 
@@ -533,22 +534,13 @@ private:
         p.impedance.inverse_weight = p.condim == 1 ? translation : translation + p.friction * p.friction * translation;
     }
 
-    // the degrees of freedom that move one body and not the other
-    void collect_dofs(const Description& o, Pair& p) const {
-        bool moves[2][MAX_DOFS] = {};
-        const int bodies[2] = {p.body1, p.body2};
-        for (int side = 0; side < 2; ++side) {
-            const int body = array<int>("body_weldid")[bodies[side]];
-            const Body& b = o.bodies[body];
-            if (!b.num_dofs) continue;
-            for (int k = b.first_dof + b.num_dofs - 1; k >= 0; k = o.dofs[k].parent) moves[side][k] = true;
-        }
-        for (int k = 0; k < o.nv; ++k) {
-            if (moves[0][k] == moves[1][k]) continue;
-            p.is_negative[p.num_dofs] = moves[0][k];
-            p.dofs[p.num_dofs++] = k;
-            p.dof_mask |= uint32_t{1} << k;
-        }
+    // the degrees of freedom that move a body
+    Dofs moving(const Description& o, int body) const {
+        Dofs dofs = 0;
+        const Body& b = o.bodies[array<int>("body_weldid")[body]];
+        if (!b.num_dofs) return dofs;
+        for (int k = b.first_dof + b.num_dofs - 1; k >= 0; k = o.dofs[k].parent) dofs |= Dofs{1} << k;
+        return dofs;
     }
 
     Impedance impedance(const double* solref, const double* solimp) const {

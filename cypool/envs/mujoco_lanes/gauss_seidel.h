@@ -141,8 +141,8 @@ inline __attribute__((noinline)) void solve_gauss_seidel(const Description& m, P
     }
     for (int i = 0; i < n; ++i) p.constraint[i] = all(0);
     for (int r = 0; r < num_rows; ++r)
-        for (uint32_t left = p.dofs[r]; left; left &= left - 1) {
-            const int i = __builtin_ctz(left);
+        for (Dofs left = p.dofs[r]; left; left &= left - 1) {
+            const int i = __builtin_ctzll(left);
             p.constraint[i] = p.constraint[i] + p.J[r * n + i] * p.force[r];
         }
     for (int i = 0; i < n; ++i) p.qacc[i] = p.constraint[i];

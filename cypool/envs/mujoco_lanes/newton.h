@@ -122,17 +122,28 @@ private:
 
 // four problems
 struct Problem {
-    Real M[MAX_INERTIA], LD[MAX_INERTIA], LD_inverse[MAX_DOFS], smooth[MAX_DOFS], smooth_acc[MAX_DOFS];
-    Real warmstart[MAX_DOFS], qacc[MAX_DOFS], constraint[MAX_DOFS], Ma[MAX_DOFS], Mv[MAX_DOFS], gradient[MAX_DOFS];
-    Real newton_step[MAX_DOFS], direction[MAX_DOFS];
+    Real *M, *LD, *LD_inverse, *smooth, *smooth_acc;
+    Real *warmstart, *qacc, *constraint, *Ma, *Mv, *gradient, *newton_step, *direction;
     int num_rows;
     Mask bad;  // lanes that mj_step has to step
-    uint32_t dofs[MAX_ROWS];
-    Real J[MAX_ROWS * MAX_DOFS], R[MAX_ROWS], D[MAX_ROWS], aref[MAX_ROWS], force[MAX_ROWS], residual[MAX_ROWS],
-        Jv[MAX_ROWS];
+    Dofs dofs[MAX_ROWS];
+    Real *J, R[MAX_ROWS], D[MAX_ROWS], aref[MAX_ROWS], force[MAX_ROWS], residual[MAX_ROWS], Jv[MAX_ROWS];
     Real quad0[MAX_ROWS], quad1[MAX_ROWS], quad2[MAX_ROWS];
     Mask active[MAX_ROWS], before[MAX_ROWS];
-    Real H[MAX_DOFS * MAX_DOFS], other_H[MAX_DOFS * MAX_DOFS];
+    Real *H, *other_H;
+
+    explicit Problem(const Description& m)
+        : arrays_([&](const auto& add) {
+              for (Real** each : {&M, &LD}) add(*each, m.num_inertia);
+              for (Real** each : {&LD_inverse, &smooth, &smooth_acc, &warmstart, &qacc, &constraint, &Ma, &Mv,
+                                  &gradient, &newton_step, &direction})
+                  add(*each, m.nv);
+              for (Real** each : {&H, &other_H}) add(*each, m.nv * m.nv);
+              add(J, MAX_ROWS * m.nv);
+          }) {}
+
+private:
+    Arrays arrays_;
 };
 
 // mj_mulM
@@ -261,8 +272,8 @@ private:
             p.force[r] = where(p.active[r], -p.D[r] * p.residual[r]);
             if (!any(p.active[r])) continue;
             const Real* const J = p.J + r * n;
-            for (uint32_t left = p.dofs[r]; left; left &= left - 1) {
-                const int i = __builtin_ctz(left);
+            for (Dofs left = p.dofs[r]; left; left &= left - 1) {
+                const int i = __builtin_ctzll(left);
                 sum[i] = sum[i] + J[i] * p.force[r];
             }
         }
@@ -278,7 +289,7 @@ private:
             const Real D = where(p.active[r], p.D[r]);
             const Real* const J = p.J + r * n;
             int dofs[MAX_DOFS], count = 0;
-            for (uint32_t left = p.dofs[r]; left; left &= left - 1) dofs[count++] = __builtin_ctz(left);
+            for (Dofs left = p.dofs[r]; left; left &= left - 1) dofs[count++] = __builtin_ctzll(left);
             for (int a = 0; a < count; ++a) {
                 const Real scaled = J[dofs[a]] * D;
                 Real* const row = H + dofs[a] * n;
