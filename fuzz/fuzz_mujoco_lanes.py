@@ -25,7 +25,7 @@ class Writer:
     def __init__(self, seed):
         self.r = random.Random(seed)
         self.num_bodies = self.num_joints = self.num_sites = 0
-        self.hinges = []
+        self.hinges, self.geoms = [], []
         # of the lengths, of a robot that is small or large
         self.scale = self.r.choice([1] * 8 + [0.01, 10])
         # round ones let geoms just touch, and bodies be parallel
@@ -54,7 +54,7 @@ class Writer:
         self.sometimes(option, 0.015, noslip_iterations=2)
         self.sometimes(option, 0.015, integrator="implicitfast")
         self.sometimes(option, 0.015, solver="CG")
-        flag = f"<flag {r.choice(['contact', 'limit', 'gravity', 'warmstart'])}=\"disable\"/>" if self.rare() else ""
+        flag = self.element("flag", **self.flags())
         bodies = "".join(self.body(1, r.random() < 0.4) for _ in range(2 if self.rare() else 1))
         if not self.hinges:
             bodies += self.element("body", self.joint("hinge") + self.geom(), pos="3 0 1")
@@ -66,6 +66,19 @@ class Writer:
                 f"<default><geom {self.attributes(self.contact())}/></default>"
                 f"<worldbody>{self.floor()}{self.walls()}{site}{bodies}</worldbody><actuator>{controls}</actuator>"
                 f"{self.tendon()}{self.sensor()}{self.exclusion()}</mujoco>")
+
+    def flags(self):
+        r, given = self.r, {}
+        parts = """constraint contact equality frictionloss limit spring damper gravity clampctrl warmstart filterparent
+                   actuation refsafe midphase eulerdamp autoreset nativeccd multiccd""".split()
+        for name in r.sample(parts, r.choice([0, 0, 0, 1, 2])):
+            given[name] = "disable"
+        self.sometimes(given, 0.05, **{r.choice(["energy", "invdiscrete"]): "enable"})
+        # outside of the class
+        self.sometimes(given, 0.01, **r.choice([
+            {"island": "disable"}, {"sensor": "disable"}, {"fwdinv": "enable"}, {"sleep": "enable"},
+            {"override": "enable"}, {"diagexact": "enable"}]))
+        return given
 
     def compiler(self):
         return {"inertiafromgeom": self.r.choice(["true", "auto"])}
@@ -91,11 +104,10 @@ class Writer:
 
     def contact(self):
         r = self.r
-        given = {"condim": r.choice([1, 3, 3]), "friction": self.numbers(3, 0.1, 1.5)}
+        given = {"condim": r.choice([1, 3, 3, 3, 4, 6]), "friction": self.numbers(3, 0.1, 1.5)}
         self.sometimes(given, 0.3, margin=self.lengths(1, 0, 0.02))
         self.sometimes(given, 0.3, solref=self.solref())
         self.sometimes(given, 0.3, solimp=self.solimp())
-        self.sometimes(given, 0.015, condim=4)
         self.sometimes(given, 0.015, gap=self.lengths(1, -0.01, 0.01))
         return given
 
@@ -107,11 +119,11 @@ class Writer:
         self.sometimes(given, 0.2, solmix=10 ** r.uniform(-5, 5))
         self.sometimes(given, 0.1, solref=self.solref())
         self.sometimes(given, 0.1, solimp=self.solimp())
-        self.sometimes(given, 0.1, condim=r.choice([1, 3]))
+        self.sometimes(given, 0.1, condim=r.choice([1, 3, 4, 6]))
+        self.sometimes(given, 0.1, priority=r.choice([-1, 1]))
         self.sometimes(given, 0.1, margin=self.lengths(1, -0.01, 0.05))
         self.sometimes(given, 0.001, gap=self.lengths(1, -0.01, 0.01))
         self.sometimes(given, 0.001, solmix=r.choice([-1, 0, 1e-16]))
-        self.sometimes(given, 0.001, priority=r.choice([-1, 1]))
 
     def solref(self):
         r = self.r
@@ -167,14 +179,14 @@ class Writer:
             self.sometimes(given, 0.02, springdamper="0.1 1")
             self.sometimes(given, 0.2, solreflimit=self.solref())
             self.sometimes(given, 0.2, solimplimit=self.solimp())
-            self.sometimes(given, 0.001, actuatorfrclimited="true", actuatorfrcrange="-0.1 0.1")
+            self.sometimes(given, 0.1, actuatorfrclimited="true", actuatorfrcrange=self.range(2))
             self.sometimes(given, 0.001, stiffness="1 2 3")
         self.sometimes(given, 0.4, damping=r.uniform(-0.1, 3))
         self.sometimes(given, 0.4, armature=r.uniform(0, 0.5))
         self.sometimes(given, 0.3, pos=self.lengths(3, -0.1, 0.1))
         self.sometimes(given, 0.1, margin=r.uniform(-0.05, 0.1))
-        self.sometimes(given, 0.1, solreffriction="-9 -9", solimpfriction="0.1 0.2 0.3 0.4 5")
-        self.sometimes(given, 0.001, frictionloss=0.1)
+        self.sometimes(given, 0.1, solreffriction=self.solref(), solimpfriction=self.solimp())
+        self.sometimes(given, 0.2, frictionloss=10 ** r.uniform(-3, 1))
         self.sometimes(given, 0.001, damping="1 2 3")
         return self.element("joint", **given)
 
@@ -186,6 +198,8 @@ class Writer:
         self.sometimes(given, 0.3, euler=self.numbers(3, -2, 2))
         if given["type"] == "capsule" and r.random() < 0.4:
             given = {"type": "capsule", "fromto": self.lengths(6, -0.3, 0.3), "size": self.lengths(1, 0.03, 0.1)}
+        given["name"] = f"g{len(self.geoms)}"
+        self.geoms.append(given["name"])
         self.own_contact(given)
         self.sometimes(given, 0.2, density=10 ** r.uniform(0, 4))
         return self.element("geom", **given)
@@ -196,13 +210,17 @@ class Writer:
         self.sometimes(given, 0.1, gear=self.numbers(6, -5, 5))
         self.sometimes(given, 0.7, ctrllimited="true", ctrlrange="-1 0.7")
         self.sometimes(given, 0.1, ctrllimited="true", ctrlrange=f"0.1 {r.uniform(0.1, 0.2)}")
-        self.sometimes(given, 0.01, forcelimited="true", forcerange="-1 1")
+        self.sometimes(given, 0.2, forcelimited="true", forcerange=self.range(3))
         self.sometimes(given, 0.004, damping=1)
         self.sometimes(given, 0.004, armature=1)
         self.sometimes(given, 0.004, nsample=2, delay=0.01)
         if self.rare():
-            return self.element(r.choice(["position", "velocity", "damper"]), joint=given["joint"],
-                                ctrlrange="0 1")
+            return self.element("damper", joint=given["joint"], ctrlrange="0 1")
+        if r.random() < 0.3:
+            gains = {"kp": r.uniform(0, 50), "kv": r.uniform(0, 3)} if r.random() < 0.7 else {"kv": r.uniform(0, 3)}
+            return self.element("position" if "kp" in gains else "velocity", **gains, **given)
+        if r.random() < 0.1:
+            return self.element("general", biastype="affine", biasprm=self.numbers(3, -3, 3), **given)
         if r.random() < 0.1:
             return self.element("general", gainprm=f"{r.uniform(-3, 3)} 4 5", biasprm="1 2 3", dynprm="4 5 6", **given)
         return self.element("motor", **given)
@@ -238,7 +256,22 @@ class Writer:
         if self.num_bodies > 1 and r.random() < 0.3:
             first, second = r.sample(range(self.num_bodies), 2)
             parts += self.element("exclude", body1=f"b{first}", body2=r.choice([f"b{second}", "world"]))
+        for _ in range(r.choice([0, 0, 0, 0, 1, 3])):
+            if len(self.geoms) < 2:
+                break
+            first, second = r.sample(self.geoms, 2)
+            given = {"geom1": first, "geom2": second}
+            self.sometimes(given, 0.5, condim=r.choice([1, 3, 4, 6]))
+            self.sometimes(given, 0.5, friction=self.numbers(5, r.choice([-1, 0.1]), 1.5))
+            self.sometimes(given, 0.3, margin=self.lengths(1, -0.01, 0.05))
+            self.sometimes(given, 0.3, solref=self.solref(), solimp=self.solimp())
+            self.sometimes(given, 0.05, solreffriction=self.solref())
+            self.sometimes(given, 0.01, gap=self.lengths(1, -0.01, 0.01))
+            parts += self.element("pair", **given)
         return self.element("contact", parts)
+
+    def range(self, most):
+        return f"{self.r.uniform(-most, 0):.5g} {self.r.uniform(0, most):.5g}"
 
     def rare(self):
         return self.r.random() < 0.02

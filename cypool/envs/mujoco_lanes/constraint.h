@@ -59,6 +59,14 @@ CYPOOL_LANES_INLINE void add_row(Group& d, const Mask& active, const Real& R, co
     row.dofs = Dofs{1} << dof;
 }
 
+// mj_instantiateFriction
+CYPOOL_LANES_INLINE void joint_friction(const Description& m, Group& d) {
+    for (int k = 0; k < m.num_frictions; ++k) {
+        const Friction& f = m.frictions[k];
+        add_row(d, ~none(), all(f.R), -f.damping * d.qvel[f.dof], f.dof, false);
+    }
+}
+
 // mj_instantiateLimit
 CYPOOL_LANES_INLINE void joint_limits(const Description& m, Group& d) {
     for (int k = 0; k < m.num_joints; ++k) {
@@ -83,13 +91,13 @@ inline __attribute__((noinline)) void add_contact(const Description& m, Group& d
                                                   const Real& dist, const Real* pos, const Real* normal,
                                                   Real* tangent) {
     const Pair& p = m.pairs[static_cast<size_t>(number)];
-    const int num_rows = p.condim == 3 ? 4 : 1;
+    const int num_rows = p.condim == 1 ? 1 : 2 * (p.condim - 1);
     if (d.num_rows + num_rows > MAX_ROWS) {
         d.bad = d.bad | active;
         return;
     }
     Real other[3];
-    if (p.condim == 3) {
+    if (p.condim != 1) {
         const Real along = dot3(normal, tangent);
         for (int k = 0; k < 3; ++k) tangent[k] = tangent[k] - normal[k] * along;
         normalize(tangent);
@@ -99,13 +107,13 @@ inline __attribute__((noinline)) void add_contact(const Description& m, Group& d
     c.pair = number, c.first_row = d.num_rows, c.active = active;
     copy3(c.pos, pos);
     copy3(c.frame, normal);
-    if (p.condim == 3) copy3(c.frame + 3, tangent), copy3(c.frame + 6, other);
+    if (p.condim != 1) copy3(c.frame + 3, tangent), copy3(c.frame + 6, other);
     Real arm[3];
     for (int k = 0; k < 3; ++k) arm[k] = pos[k] - d.com[k];
     const Impedance& s = p.impedance;
     const Real impedance = impedance_at(s, dist, p.margin);
     Real R = max((1 - impedance) * s.inverse_weight / impedance, all(TINY));
-    if (p.condim == 3) R = 2 * p.friction * p.friction * R;
+    if (p.condim != 1) R = 2 * p.friction[0] * p.friction[0] * R;
     const Real position_term = s.stiffness * impedance * (dist - p.margin);
     Real* const J = d.J + d.num_rows * m.nv;
     for (int k = 0; k < num_rows * m.nv; ++k) J[k] = all(0);
@@ -122,10 +130,17 @@ inline __attribute__((noinline)) void add_contact(const Description& m, Group& d
             continue;
         }
         const Real first = dot3(tangent, jacobian), second = dot3(other, jacobian);
-        J[dof] = where(active, along + first * p.friction);
-        J[m.nv + dof] = where(active, along + first * -p.friction);
-        J[2 * m.nv + dof] = where(active, along + second * p.friction);
-        J[3 * m.nv + dof] = where(active, along + second * -p.friction);
+        J[dof] = where(active, along + first * p.friction[0]);
+        J[m.nv + dof] = where(active, along + first * -p.friction[0]);
+        J[2 * m.nv + dof] = where(active, along + second * p.friction[1]);
+        J[3 * m.nv + dof] = where(active, along + second * -p.friction[1]);
+        for (int i = 3; i < p.condim; ++i) {
+            Real turning = dot3(i == 3 ? normal : i == 4 ? tangent : other, d.cdof[dof]);
+            if (p.negative_dofs >> dof & 1) turning = -turning;
+            const double friction = p.friction[static_cast<size_t>(i - 1)];
+            J[(2 * i - 2) * m.nv + dof] = where(active, along + turning * friction);
+            J[(2 * i - 1) * m.nv + dof] = where(active, along + turning * -friction);
+        }
     }
     for (int r = 0; r < num_rows; ++r)
         add_row(d, active, R, -s.damping * dot(J + r * m.nv, d.qvel, m.nv) - position_term).dofs = p.dofs;
@@ -350,6 +365,7 @@ CYPOOL_LANES_INLINE void place_geoms(const Description& m, Group& d) {
 // mj_collision and mj_makeConstraint: rows in MuJoCo's order, each in the lanes where it is active
 inline __attribute__((noinline)) void make_constraints(const Description& m, Group& d, const Collider& collider) {
     d.num_rows = d.num_contacts = 0;
+    joint_friction(m, d);
     joint_limits(m, d);
     place_geoms(m, d);
     if (!m.boxes.empty()) find_near_boxes(m, d);
@@ -367,7 +383,9 @@ inline __attribute__((noinline)) void make_constraints(const Description& m, Gro
 // the normal force of a contact
 CYPOOL_LANES_INLINE Real normal_force(const Pair& p, const Row* rows) {
     if (p.condim == 1) return rows[0].force;
-    return ((rows[0].force + rows[1].force) + rows[2].force) + rows[3].force;
+    Real sum = rows[0].force;
+    for (int r = 1; r < 2 * (p.condim - 1); ++r) sum = sum + rows[r].force;
+    return sum;
 }
 
 // The sensors `touch`: forces of contacts of a body that push through a sphere.
@@ -415,12 +433,19 @@ inline __attribute__((noinline)) void contact_forces(const Description& m, const
             for (int k = 0; k < 3; ++k) push[k] = frame[k] * rows[0].force;
         } else {
             const Real along = normal_force(p, rows);
-            const Real first = (rows[0].force - rows[1].force) * p.friction;
-            const Real second = (rows[2].force - rows[3].force) * p.friction;
+            const Real first = (rows[0].force - rows[1].force) * p.friction[0];
+            const Real second = (rows[2].force - rows[3].force) * p.friction[1];
             for (int k = 0; k < 3; ++k) push[k] = frame[k] * along + frame[3 + k] * first + frame[6 + k] * second;
         }
         for (int k = 0; k < 3; ++k) arm[k] = d.com[k] - contact.pos[k];
         cross(torque, arm, push);
+        if (p.condim > 3) {
+            Real turn[3] = {all(0), all(0), all(0)};
+            for (int i = 0; i < p.condim - 3; ++i)
+                turn[i] = (rows[4 + 2 * i].force - rows[5 + 2 * i].force) * p.friction[static_cast<size_t>(2 + i)];
+            for (int k = 0; k < 3; ++k)
+                torque[k] = torque[k] - (frame[k] * turn[0] + frame[3 + k] * turn[1] + frame[6 + k] * turn[2]);
+        }
         for (int k = 0; k < 3; ++k) {
             const Real x = where(contact.active, torque[k]), y = where(contact.active, push[k]);
             if (p.body1) {

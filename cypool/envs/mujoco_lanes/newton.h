@@ -162,6 +162,14 @@ CYPOOL_LANES_INLINE void multiply_inertia_matrix(const Description& m, Real* res
     }
 }
 
+// The force of a row of friction. Up to the friction's own it sticks, and is as other rows are.
+CYPOOL_LANES_INLINE Real friction_force(const Friction& f, const Real& residual, const Real& D, Mask& sticks) {
+    const double bound = f.R * f.force;
+    const Mask is_low = residual <= -bound, is_high = residual >= bound;
+    sticks = ~(is_low | is_high);
+    return choose(is_low, all(f.force), choose(is_high, all(-f.force), -D * residual));
+}
+
 class Newton {
 public:
     // Solves the problems of these lanes. `load_factor` fills LD, which few need.
@@ -233,9 +241,17 @@ private:
         }
     }
 
-    CYPOOL_LANES_INLINE Real cost(const Problem& p, const Real* residual) {
+    CYPOOL_LANES_INLINE Real cost(const Description& m, const Problem& p, const Real* residual) {
         Real sum = all(0);
-        for (int r = 0; r < p.num_rows; ++r)
+        for (int r = 0; r < m.num_frictions; ++r) {
+            const Friction& f = m.frictions[r];
+            const double bound = f.R * f.force, constant = -0.5 * f.R * f.force * f.force;
+            const Real x = residual[r];
+            sum = sum
+                  + choose(x <= -bound, constant - f.force * x,
+                           choose(x >= bound, constant + f.force * x, 0.5 * p.D[r] * x * x));
+        }
+        for (int r = m.num_frictions; r < p.num_rows; ++r)
             sum = sum + where(residual[r] < 0.0, 0.5 * p.D[r] * residual[r] * residual[r]);
         return sum;
     }
@@ -248,17 +264,13 @@ private:
             smooth[r] = dot(p.J + r * n, p.smooth_acc, n) - p.aref[r];
             warm[r] = dot(p.J + r * n, p.warmstart, n) - p.aref[r];
         }
-        Real warm_cost = cost(p, warm);
-        multiply_inertia_matrix(m, p.Ma, p.M, p.warmstart);
-        Real force[MAX_DOFS], step[MAX_DOFS];
-        for (int i = 0; i < n; ++i) {
-            force[i] = p.Ma[i] - p.smooth[i];
-            step[i] = p.warmstart[i] - p.smooth_acc[i];
-        }
-        warm_cost = warm_cost + 0.5 * dot(force, step, n);
-        const Mask is_cold = warm_cost > cost(p, smooth);
+        Real step[MAX_DOFS], force[MAX_DOFS];
+        for (int i = 0; i < n; ++i) step[i] = p.warmstart[i] - p.smooth_acc[i];
+        multiply_inertia_matrix(m, force, p.M, step);
+        const Real warm_cost = cost(m, p, warm) + 0.5 * dot(force, step, n);
+        const Mask is_cold = m.has_warmstart ? warm_cost > cost(m, p, smooth) : ~none();
         for (int i = 0; i < n; ++i) p.qacc[i] = choose(is_cold, p.smooth_acc[i], p.warmstart[i]);
-        if (any(is_cold)) multiply_inertia_matrix(m, p.Ma, p.M, p.qacc);
+        multiply_inertia_matrix(m, p.Ma, p.M, p.qacc);
         for (int r = 0; r < p.num_rows; ++r) p.residual[r] = choose(is_cold, smooth[r], warm[r]);
     }
 
@@ -268,9 +280,13 @@ private:
         Real sum[MAX_DOFS];
         for (int i = 0; i < n; ++i) sum[i] = all(0);
         for (int r = 0; r < p.num_rows; ++r) {
-            p.active[r] = p.residual[r] < 0.0;
-            p.force[r] = where(p.active[r], -p.D[r] * p.residual[r]);
-            if (!any(p.active[r])) continue;
+            if (r < m.num_frictions)
+                p.force[r] = friction_force(m.frictions[r], p.residual[r], p.D[r], p.active[r]);
+            else {
+                p.active[r] = p.residual[r] < 0.0;
+                p.force[r] = where(p.active[r], -p.D[r] * p.residual[r]);
+                if (!any(p.active[r])) continue;
+            }
             const Real* const J = p.J + r * n;
             for (Dofs left = p.dofs[r]; left; left &= left - 1) {
                 const int i = __builtin_ctzll(left);
@@ -411,7 +427,7 @@ private:
             for (int l = 0; l < WIDTH; ++l)
                 if (points[l]) lane(alpha, l) = points[l]->alpha;
             Real cost, slope, curvature;
-            evaluate(p, alpha, smooth1, smooth2, cost, slope, curvature);
+            evaluate(m, p, alpha, smooth1, smooth2, cost, slope, curvature);
             for (int l = 0; l < WIDTH; ++l) {
                 if (!points[l]) continue;
                 points[l]->cost = lane(cost, l);
@@ -428,10 +444,28 @@ private:
         return alpha;
     }
 
-    CYPOOL_LANES_INLINE void evaluate(const Problem& p, const Real& alpha, const Real& smooth1, const Real& smooth2,
-                                      Real& cost, Real& slope, Real& curvature) {
-        Real total = all(0), q0 = all(0), q1 = smooth1, q2 = smooth2;
-        for (int r = 0; r < p.num_rows; ++r) {
+    CYPOOL_LANES_INLINE Real friction_cost(const Real& x, double force, double bound, const Real& D) {
+        return choose((-bound < x) & (x < bound), 0.5 * D * x * x,
+                      choose(x <= -bound, force * (-0.5 * bound - x), force * (-0.5 * bound + x)));
+    }
+    CYPOOL_LANES_INLINE void evaluate(const Description& m, const Problem& p, const Real& alpha, const Real& smooth1,
+                                      const Real& smooth2, Real& cost, Real& slope, Real& curvature) {
+        Real total = all(0), q0 = all(0), q1 = smooth1, q2 = smooth2, friction1 = all(0), friction2 = all(0);
+        for (int r = 0; r < m.num_frictions; ++r) {
+            const double force = m.frictions[r].force, bound = m.frictions[r].R * force;
+            const Real start = p.residual[r], along = p.Jv[r], D = p.D[r], x = start + alpha * along;
+            const Mask stuck = (-bound < start) & (start < bound), sticks = (-bound < x) & (x < bound);
+            const Mask was_low = start <= -bound, is_low = x <= -bound;
+            Real change = friction_cost(x, force, bound, D) - friction_cost(start, force, bound, D);
+            // in one of its three parts, the difference itself
+            change = choose(stuck & sticks, 0.5 * D * (x - start) * (x + start), change);
+            change = choose(was_low & is_low, force * (start - x), change);
+            change = choose(~(stuck | was_low | sticks | is_low), force * (x - start), change);
+            total = total + change;
+            friction1 = friction1 + choose(sticks, D * x * along, choose(is_low, -force * along, force * along));
+            friction2 = friction2 + where(sticks, D * along * along);
+        }
+        for (int r = m.num_frictions; r < p.num_rows; ++r) {
             const Real residual = p.residual[r] + alpha * p.Jv[r];
             const Real start = where(p.residual[r] < 0.0, p.quad0[r]);
             const Mask active = residual < 0.0;
@@ -441,8 +475,8 @@ private:
             total = total - where(~active, start);
         }
         cost = total + ((alpha * alpha * q2 + alpha * q1) + q0);
-        slope = 2 * alpha * q2 + q1;
-        curvature = 2 * q2;
+        slope = friction1 + (2 * alpha * q2 + q1);
+        curvature = friction2 + 2 * q2;
         curvature = choose(curvature <= 0.0, all(TINY), curvature);
     }
 };

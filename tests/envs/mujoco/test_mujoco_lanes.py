@@ -210,14 +210,14 @@ def test_lanes_refuse_a_model_with_too_many_contacts_to_compare(tmp_path):
 
 def test_random_models_are_equal_or_refused():
     program = Path(__file__).parents[3] / "fuzz" / "fuzz_mujoco_lanes.py"
-    done = subprocess.run([sys.executable, program, "--cases", "40", "--steps", "30"], capture_output=True, text=True,
+    done = subprocess.run([sys.executable, program, "--cases", "60", "--steps", "30"], capture_output=True, text=True,
                           timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     assert int(re.search(r"(\d+) equal$", done.stdout, re.MULTILINE)[1]) >= 10, done.stdout
 
 
 @pytest.mark.parametrize(("parts", "reason"), [
-    ({"condim": 4}, "dimensions"), ({"plane": 'euler="9 0 0"'}, "level"),
+    ({"plane": 'euler="9 0 0"'}, "level"),
     ({"walls": '<geom type="box" size="1 1 1" euler="0 0 9"/>'}, "a box is turned"),
     ({"walls": '<geom type="box" size="1 1 1" pos="99 0 0" solref="-10 -1" solmix="0.0001"/>'}, "solref"),
     ({"walls": '<geom type="box" size="1 1 1"/>' * 257}, "too many boxes"),

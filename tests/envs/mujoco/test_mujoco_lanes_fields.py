@@ -40,12 +40,12 @@ MODEL = """
         <body name="hand" pos="0.3 0 0">
           <inertial mass="0.3" pos="0.1 0 0" diaginertia="0.002 0.003 0.004"/>
           <joint name="second" axis="0 0 1" pos="-0.02 0 0" range="-0.5 0.7" armature="0.02"/>
-          <geom size="0.07" pos="0.1 0 0" solref="0.01 0.8" solimp="0.8 0.9 0.02 0.4 2"/>
+          <geom name="tip" size="0.07" pos="0.1 0 0" solref="0.01 0.8" solimp="0.8 0.9 0.02 0.4 2"/>
         </body>
       </body>
     </body>
   </worldbody>
-  <equality/><contact><exclude body1="root" body2="hand"/></contact>
+  <equality/><contact><exclude body1="root" body2="hand"/><pair geom1="ball" geom2="bar" margin="0.1"/></contact>
   <tendon><fixed name="string"><joint joint="first" coef="1"/><joint joint="second" coef="-0.5"/></fixed></tendon>
   <actuator>
     <general name="push" joint="first" gear="3" ctrllimited="true" ctrlrange="-0.5 0.7"/>
@@ -127,6 +127,10 @@ CHANGES = {
     "tendon/fixed/joint": {"coef": "0|-3|1e5", "joint": "second"},
     "sensor/touch": {"cutoff": "0.5", "interval": "0.01", "noise": "9", **DELAY},
     "sensor/subtreelinvel": {"body": "world|root|hand", "cutoff": "0.5", "interval": "0.01", "noise": "9", **DELAY},
+    "contact/pair": {
+        "adhesion": "0|1|-1", "condim": "1|3|4|6", "friction": "0 0 0 0 0|2 1 0.1 0.2 0.3|-1 -1 -1 -1 -1",
+        "gap": "0.01|-0.01", "geom1": "bar|tip", "geom2": "ball|tip", "margin": "0.05|-0.05|1|-1|nan", "solimp": SOLIMP,
+        "solref": SOLREF, "solreffriction": "0.1 0.5|-9 -9"},
     "contact/exclude": {"body1": "arm|world", "body2": "arm|world"},
 }
 # of names, files and pictures, or of other features
@@ -144,7 +148,8 @@ ELEMENTS = {
     "body": ['<geom type="box" size="0.1 0.1 0.1"/>', '<geom type="ellipsoid" size="0.1 0.2 0.1"/>',
              '<body><geom size="0.1"/></body>', '<geom type="cylinder" size="1 1" contype="0" conaffinity="0"/>',
              '<body><joint type="ball"/><geom size="0.1"/></body>', '<site/>'],
-    "contact": ['<pair geom1="ball" geom2="bar"/>', '<pair geom1="ball" geom2="bar" margin="0.1" solref="-9 -9"/>'],
+    "contact": ['<pair geom1="bar" geom2="ball"/>', '<pair geom1="ball" geom2="tip" margin="0.1"/>',
+                '<pair geom1="ball" geom2="tip" margin="0.1" solref="-9 -9"/>'],
     "tendon": ['<spatial><site site="touched"/><site site="other"/></spatial>'],
     "equality": ['<joint joint1="first" joint2="second"/>', '<connect body1="root" body2="hand" anchor="0 0 0"/>',
                  '<weld body1="root" body2="hand"/>', '<tendon tendon1="string"/>',
@@ -230,7 +235,7 @@ def test_changes_are_of_all_attributes():
 def arrays(text):
     """Returns the numbers of a model by their names, but for those of pictures."""
     model = mujoco.MjModel.from_xml_string(text)
-    of_elements = re.compile("(qpos|body|jnt|dof|geom|site|tendon|wrap|exclude|actuator|sensor)"
+    of_elements = re.compile("(qpos|body|jnt|dof|geom|site|tendon|wrap|exclude|pair|actuator|sensor)"
                              "_?(?!.*(user|matid|dataid|rgba|plugin))")
     return {name: np.array(getattr(of, name)).tobytes() for of, names in (
         (model, filter(of_elements.match, dir(model))), (model.opt, dir(model.opt)))

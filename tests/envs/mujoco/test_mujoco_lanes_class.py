@@ -1,0 +1,92 @@
+"""Lanes against mj_step for what models of legged robots have: every number is compared bit by bit."""
+import pytest
+
+from cypool.envs.mujoco_common.mujoco_common import load_model
+from cypool.envs.mujoco_lanes.mujoco_lanes import make_lanes
+
+try:
+    make_lanes(load_model("half_cheetah.xml"))
+except ValueError as refusal:
+    pytest.skip(f"lanes: {refusal}", allow_module_level=True)
+
+# a trunk on four legs of two joints each
+LEG = """
+<body name="hip{k}" pos="{x} {y} 0">
+  <joint name="hip{k}" axis="1 0 0" range="-0.9 0.9"/>
+  <geom name="thigh{k}" type="capsule" fromto="0 0 0 0 0 -0.2" size="0.03"/>
+  <body name="knee{k}" pos="0 0 -0.2">
+    <joint name="knee{k}" axis="0 1 0" range="-1.2 1" {joint}/>
+    <geom name="shin{k}" type="capsule" fromto="0 0 0 0 0 -0.18" size="0.02"/>
+    <geom name="foot{k}" size="0.03" pos="0 0 -0.2" {foot}/>
+  </body>
+</body>"""
+ROBOT = """
+<mujoco>
+  <compiler angle="radian"/><option timestep="0.004" {option}><flag {flag}/></option>
+  <default>
+    <geom friction="0.8 0.02 0.01" {geom}/><joint armature="0.01" damping="0.3" {joints}/>
+    <position kp="30" {servo}/>
+  </default>
+  <worldbody>
+    <geom name="floor" type="plane" size="9 9 9" {floor}/>
+    <body name="trunk" pos="0 0 0.42"><freejoint/>
+      <geom type="capsule" fromto="-0.2 0 0 0.2 0 0" size="0.08"/>{legs}
+    </body>
+  </worldbody>
+  <contact>{contact}</contact>
+  <actuator>{actuators}</actuator>
+</mujoco>"""
+SERVOS = "".join(f'<{kind} joint="{kind_of}{k}" {{servo}}/>' for k in range(4)
+                 for kind, kind_of in (("position", "hip"), ("position", "knee"), ("velocity", "hip")))
+
+
+def robot(tmp_path, option="", flag="", geom="", joints="", joint="", servo="", foot="", floor="", contact="",
+          actuators=SERVOS):
+    """Returns the path of a robot with more attributes of its elements, and other actuators."""
+    legs = "".join(LEG.format(k=k, x=(k // 2 - 0.5) * 0.4, y=(k % 2 - 0.5) * 0.3, joint=joint, foot=foot)
+                   for k in range(4))
+    path = tmp_path / "robot.xml"
+    path.write_text(ROBOT.format(option=option, flag=flag, geom=geom, joints=joints, servo="", floor=floor, legs=legs,
+                                 contact=contact, actuators=actuators.format(servo=servo)))
+    return str(path)
+
+
+def check_equal(path, least=1000):
+    """Checks that lanes step a model, with the bits of mj_step."""
+    lanes = make_lanes(load_model(path))
+    before = lanes.num_compared()
+    for noise, ends_with_step1 in ((0, False), (0.1, True), (0.6, False)):
+        assert lanes.compare(90, 30, 5, noise, 1.5, ends_with_step1) == ""
+    assert lanes.num_compared() - before > least
+
+
+PAIRS = ('<pair geom1="floor" geom2="foot0" condim="4" friction="1.2 0.3 0.1 0.02 0.03" margin="0.01"/>'
+         '<pair geom1="shin1" geom2="thigh0" solref="0.03 0.8" solimp="0.7 0.9 0.02"/>'
+         '<pair geom1="foot3" geom2="floor" condim="6" friction="0.5 0.5 0.2 0.1 0.1"/>')
+FEATURES = {
+    "servos": {},
+    "force limits of actuators": {"servo": 'forcerange="-2 1.5"'},
+    "force limits of joints": {"joint": 'actuatorfrcrange="-1 2"'},
+    "bias of any kind": {"actuators": '<general joint="knee0" biastype="affine" gainprm="3" biasprm="0.4 -7 -0.2" '
+                                      'gear="-2"/>' + SERVOS},
+    "friction of joints": {"joints": 'frictionloss="0.3" solreffriction="0.05 0.7" solimpfriction="0.4 0.8"'},
+    "friction of some joints": {"joint": 'frictionloss="0.7" solimpfriction="0.8 0.8"'},
+    "little friction of joints": {"joints": 'frictionloss="1e-4"'},
+    "priority": {"foot": 'priority="1" condim="3" friction="0.5" solref="0.015 0.9"', "geom": 'condim="1"'},
+    "priority of the floor": {"floor": 'priority="2" condim="1"'},
+    **{f"condim {n}": {"geom": f'condim="{n}"'} for n in (1, 4, 6)},
+    "condims of feet": {"foot": 'priority="1" condim="6"', "geom": 'condim="1"'},
+    "pairs": {"contact": PAIRS},
+    "pairs only": {"contact": PAIRS, "geom": 'contype="0" conaffinity="0"'},
+    **{f"without {name}": {"flag": f'{name}="disable"', "joints": 'frictionloss="0.1" stiffness="2"'} for name in (
+        "constraint", "equality", "frictionloss", "limit", "contact", "spring", "damper", "gravity", "clampctrl",
+        "warmstart", "filterparent", "actuation", "refsafe", "sensor", "midphase", "eulerdamp", "autoreset",
+        "nativeccd", "multiccd")},
+    **{f"with {name}": {"flag": f'{name}="enable"'} for name in ("energy", "invdiscrete")},
+}
+
+
+@pytest.mark.parametrize("option", ["", 'integrator="RK4"', 'solver="PGS"'])
+@pytest.mark.parametrize("name", FEATURES)
+def test_lanes_of_a_legged_robot_have_the_bits_of_mj_step(tmp_path, name, option):
+    check_equal(robot(tmp_path, **{"option": option, **FEATURES[name]}))
