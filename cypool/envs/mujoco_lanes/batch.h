@@ -65,6 +65,37 @@ inline __attribute__((noinline)) void begin_runge_kutta(const Description& m, Gr
     copy_many(d.stage_vel[0], d.qvel, m.nv);
     copy_many(d.stage_acc[0], d.qacc, m.nv);
 }
+// Since MuJoCo 4, mj_RungeKutta takes the angular velocity of a later stage to where its rotations are added up:
+// w + c / 2 + (1 - t / tan(t)) / (4 t^2) u x c, where u is the turn so far, 2 t its angle, and c = u x w.
+inline __attribute__((noinline)) void correct_rotation(Real* w, const Real* turn, double h) {
+    constexpr double TWO_PI = 6.283185307179586, SQUARED_PI = 9.869604401089358, MOST_OF_SERIES = 3.0625;
+    constexpr double SERIES[] = {1.230313397310169e-14, 3.161551550077822e-13,  1.3455485951057888e-11,
+                                 5.282849430384459e-10, 2.0876900642039142e-08, 8.267194907152073e-07,
+                                 3.30687830944332e-05,  0.0013888888888859755,  0.08333333333333338};
+    Real u[3];
+    for (int k = 0; k < 3; ++k) u[k] = h * turn[k];
+    Real squared = dot3(u, u);
+    for (int left = bits(squared > SQUARED_PI); left; left &= left - 1) {
+        // the same rotation, by less than half a turn
+        const int l = __builtin_ctz(static_cast<unsigned>(left));
+        const double angle = std::sqrt(lane(squared, l));
+        const double scale = (std::floor(angle / TWO_PI + 0.5) * -TWO_PI + angle) / angle;
+        for (int k = 0; k < 3; ++k) lane(u[k], l) *= scale;
+        lane(squared, l) =
+            lane(u[0], l) * lane(u[0], l) + lane(u[1], l) * lane(u[1], l) + lane(u[2], l) * lane(u[2], l);
+    }
+    Real factor = all(SERIES[0]);
+    for (int k = 1; k < 9; ++k) factor = factor * squared + SERIES[k];
+    for (int left = bits(~(squared < MOST_OF_SERIES)); left; left &= left - 1) {
+        const int l = __builtin_ctz(static_cast<unsigned>(left));
+        const double half = 0.5 * std::sqrt(lane(squared, l));
+        lane(factor, l) = (1 - half / std::tan(half)) / lane(squared, l);
+    }
+    Real c[3], d[3];
+    cross(c, u, w);
+    cross(d, u, c);
+    for (int k = 0; k < 3; ++k) w[k] = (c[k] * 0.5 + w[k]) + factor * d[k];
+}
 inline __attribute__((noinline)) void begin_stage(const Description& m, Group& d, int stage) {
     static constexpr double A[] = {0.5, 0.5, 1.0};
     Real velocity[MAX_DOFS];
@@ -73,6 +104,10 @@ inline __attribute__((noinline)) void begin_stage(const Description& m, Group& d
     integrate_position(m, d.qpos, velocity, m.timestep);
     for (int k = 0; k < m.nv; ++k)
         d.qvel[k] = d.stage_vel[stage][k] = d.stage_vel[0][k] + (d.stage_acc[stage - 1][k] * A[stage - 1]) * m.timestep;
+    for (int j = 0; is_mujoco_4 && j < m.num_joints; ++j) {
+        const int dof = m.joints[j].dof + 3;
+        if (m.joints[j].type == mjJNT_FREE) correct_rotation(d.stage_vel[stage] + dof, velocity + dof, m.timestep);
+    }
 }
 inline __attribute__((noinline)) void end_runge_kutta(const Description& m, Group& d) {
     static constexpr double B[] = {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0};

@@ -353,7 +353,8 @@ CYPOOL_LANES_INLINE void place_geoms(const Description& m, Group& d) {
             multiply_quaternions(q, d.xquat[b], geom.quat);
             axis[0] = 2 * (q[1] * q[3] + q[0] * q[2]);
             axis[1] = 2 * (q[2] * q[3] - q[0] * q[1]);
-            axis[2] = q[0] * q[0] - q[1] * q[1] - q[2] * q[2] + q[3] * q[3];
+            axis[2] = is_mujoco_4 ? (q[0] * q[0] - q[2] * q[2]) - (q[1] * q[1] - q[3] * q[3])
+                                  : q[0] * q[0] - q[1] * q[1] - q[2] * q[2] + q[3] * q[3];
         } else {
             const bool is_body = geom.frame == SAME_BODY || geom.frame == SAME_BODY_ROTATION;
             const Real* const matrix = is_body ? d.xmat[b] : d.ximat[b];

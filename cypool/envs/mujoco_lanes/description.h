@@ -34,7 +34,7 @@ enum Most {
     MAX_ROWS = 160  // of constraints
 };
 using Dofs = uint64_t;  // some degrees of freedom, bit by bit
-// numbers of MuJoCo 3.17's enumerations; only versions in `PROVEN` are stepped in lanes
+// numbers of MuJoCo's enumerations in the versions of `PROVEN`; no others are stepped in lanes
 enum Frame { SAME_NONE, SAME_BODY, SAME_INERTIA, SAME_BODY_ROTATION, SAME_INERTIA_ROTATION };
 enum Shape { PLANE = 0, SPHERE = 2, CAPSULE = 3, BOX = 6, NUM_SHAPES = 9 };
 enum Solver { GAUSS_SEIDEL = 0, NEWTON = 2 };
@@ -65,7 +65,7 @@ enum Disabled {
 enum Enabled { ENERGY = 1 << 1, INVDISCRETE = 1 << 3 };
 enum { AFFINE = 1 };      // the kind of an actuator's bias
 enum { JOINT_WRAP = 1 };  // the kind of a tendon's part
-inline constexpr int PROVEN[] = {3017000};
+inline constexpr int PROVEN[] = {3017000, 4000001};
 
 inline constexpr double MIN_IMPEDANCE = 0.0001, MAX_IMPEDANCE = 0.9999, MIN_FRICTION = 1e-5;
 
@@ -225,6 +225,11 @@ private:
         refuse_if(!place, name);
         return integer_at(m_->raw, *place);
     }
+    // what only some versions have
+    void refuse_new(const char* name, int64_t count) const {
+        const auto* const numbers = array_of<double>(m_->raw, library().model, name);
+        for (int64_t k = 0; numbers && k < count; ++k) refuse_if(numbers[k] != 0, name);
+    }
     static void refuse_if(bool refused, const char* why) {
         if (refused) throw std::invalid_argument(why);
     }
@@ -277,6 +282,8 @@ private:
         for (const char* name : {"tendon_stiffnesspoly", "tendon_dampingpoly"})
             refuse_any<double>(name, NUM_COEFFICIENTS * m_->ntendon);
         refuse_any<unsigned char>("tendon_limited", m_->ntendon);
+        refuse_new("jnt_springyield", m_->njnt);
+        refuse_new("tendon_springyield", m_->ntendon);
         refuse_if(size("nactuator") != m_->nu, "of its actuators");
     }
 

@@ -42,6 +42,7 @@ inline void check_lanes() {
     if (std::find(std::begin(PROVEN), std::end(PROVEN), library().version) == std::end(PROVEN))
         throw std::invalid_argument("this version of MuJoCo was not compared for long");
     if (!__builtin_cpu_supports("avx2")) throw std::invalid_argument("the CPU has no AVX2");
+    is_mujoco_4 = library().version >= 4000000;
 }
 
 class Engine {

@@ -341,6 +341,11 @@ private:
             x[i] = sum / H[i * (n + 1)];
         }
         for (int i = n - 1; i >= 0; --i) {
+            if (is_mujoco_4) {
+                x[i] = x[i] / H[i * (n + 1)];
+                for (int j = 0; j < i; ++j) x[j] = x[j] - H[i * n + j] * x[i];
+                continue;
+            }
             Real sum = x[i];
             for (int j = i + 1; j < n; ++j) sum = sum - H[j * n + i] * x[j];
             x[i] = sum / H[i * (n + 1)];

@@ -90,3 +90,17 @@ FEATURES = {
 @pytest.mark.parametrize("name", FEATURES)
 def test_lanes_of_a_legged_robot_have_the_bits_of_mj_step(tmp_path, name, option):
     check_equal(robot(tmp_path, **{"option": option, **FEATURES[name]}))
+
+
+@pytest.mark.parametrize("timestep", [0.05, 0.5])
+@pytest.mark.parametrize("noise", [3, 10, 40])
+def test_lanes_of_a_body_that_turns_far_within_a_step_have_the_bits_of_mj_step(tmp_path, timestep, noise):
+    # since MuJoCo 4, Runge-Kutta's stages have branches at 1.75 rad and at half a turn
+    path = tmp_path / "top.xml"
+    path.write_text(f"""<mujoco><option integrator="RK4" timestep="{timestep}"/><worldbody><body><freejoint/>
+        <geom type="capsule" size="0.1 0.3"/><body pos="0.3 0 0"><joint name="arm" axis="0 1 0"/><geom size="0.1"/></body>
+        </body></worldbody><actuator><motor joint="arm"/></actuator></mujoco>""")
+    lanes = make_lanes(load_model(str(path)))
+    before = lanes.num_compared()
+    assert lanes.compare(60, 4, 1, noise, 1) == ""
+    assert lanes.num_compared() - before > 200
