@@ -30,6 +30,8 @@ class Writer:
         self.scale = self.r.choice([1] * 8 + [0.01, 10])
         # round ones let geoms just touch, and bodies be parallel
         self.is_round = self.r.random() < 0.2
+        # how many of the robot's geoms are neither spheres nor capsules
+        self.others = self.r.choice([0, 0, 0.2, 0.8])
 
     def model(self):
         r = self.r
@@ -64,7 +66,7 @@ class Writer:
         return (f"<mujoco><compiler angle=\"radian\" {self.attributes(self.compiler())}/>"
                 f"<option {self.attributes(option)}>{flag}</option>"
                 f"<default><geom {self.attributes(self.contact())}/></default>"
-                f"<worldbody>{self.floor()}{self.walls()}{site}{bodies}</worldbody><actuator>{controls}</actuator>"
+                f"{self.assets()}<worldbody>{self.floor()}{self.walls()}{site}{bodies}</worldbody><actuator>{controls}</actuator>"
                 f"{self.tendon()}{self.sensor()}{self.exclusion()}</mujoco>")
 
     def flags(self):
@@ -85,17 +87,33 @@ class Writer:
 
     def floor(self):
         r, given = self.r, {"size": "9 9 9", "pos": self.lengths(3, -0.3, 0.3)}
-        self.sometimes(given, 0.05, euler="0.1 0 0")
+        self.sometimes(given, 0.2, euler=self.numbers(3, -0.3, 0.3))
         self.own_contact(given)
+        if r.random() < 0.1:
+            return self.element("geom", type="hfield", hfield="hills", **{**given, "size": "1 1 1"})
         return "" if r.random() < 0.1 else self.element("geom", type="plane", **given)
+
+    def assets(self):
+        """Returns a mesh and a height field."""
+        corners = "".join(self.lengths(3, -0.1, 0.1) + " " for _ in range(self.r.randint(4, 9)))
+        size = f"{self.lengths(2, 1, 2)} {self.lengths(2, 0.1, 0.3)}"
+        hills = self.element("hfield", name="hills", nrow=6, ncol=7, size=size, elevation=self.numbers(42, 0, 1))
+        return self.element("asset", self.element("mesh", name="stone", vertex=corners) + hills)
+
+    def shape(self, others):
+        """Returns the type of a geom, and its size, or its mesh."""
+        r = self.r
+        if r.random() > others:
+            return {"type": r.choices(["sphere", "capsule"], [2, 3])[0]}
+        kind = r.choice(["box", "box", "ellipsoid", "cylinder", "mesh"])
+        return {"type": kind, "mesh": "stone"} if kind == "mesh" else {"type": kind}
 
     def walls(self):
         """Returns geoms of the world, near the robot: boxes, and rods and balls in any direction."""
         r, walls = self.r, []
         for _ in range(r.choice([0, 0, 0, 1, 3, 8])):
-            given = {"type": r.choice(["box", "box", "capsule", "sphere"]), "pos": self.lengths(3, -1, 1),
-                     "size": self.lengths(3, 0.05, 0.5)}
-            self.sometimes(given, 0.02 if given["type"] == "box" else 0.7, euler=self.numbers(3, -2, 2))
+            given = {**self.shape(0.6), "pos": self.lengths(3, -1, 1), "size": self.lengths(3, 0.05, 0.5)}
+            self.sometimes(given, 0.3 if given["type"] == "box" else 0.7, euler=self.numbers(3, -2, 2))
             if given["type"] == "capsule" and r.random() < 0.4:
                 given = {"type": "capsule", "fromto": self.lengths(6, -1, 1), "size": self.lengths(1, 0.03, 0.3)}
             self.own_contact(given)
@@ -192,7 +210,7 @@ class Writer:
 
     def geom(self):
         r = self.r
-        given = {"type": r.choices(["sphere", "capsule", "box", "ellipsoid"], [40, 59, 0.5, 0.5])[0]}
+        given = self.shape(self.others)
         given["size"] = self.lengths(3, 0.03, 0.15)
         self.sometimes(given, 0.5, pos=self.lengths(3, -0.2, 0.2))
         self.sometimes(given, 0.3, euler=self.numbers(3, -2, 2))

@@ -1,5 +1,8 @@
-// Collision of planes, spheres and capsules, and the rows that contacts and limits of joints give the solver.
+// Collisions, and the rows that contacts and limits of joints give the solver.
 #pragma once
+
+#include <algorithm>
+#include <cstring>
 
 #include "cypool/envs/mujoco_lanes/smooth.h"
 
@@ -12,12 +15,12 @@ namespace cypool::lanes {
 struct PreContact {
     double dist, pos[3], normal[3], tangent[3];
 };
-// MuJoCo's own colliders, for the few geoms that are close
+// MuJoCo's own colliders, for geoms that are close
 struct Collider {
     using Function = int (*)(const RawModel*, RawData*, PreContact*, int, int, double);
     const Function* functions;  // by two shapes
     const mjModel* m;
-    mjData* d;  // for these calls only, with all boxes in their places
+    mjData* d;  // for these calls only, with the geoms of the world in their places
     // mju_rayGeom
     using Ray = double (*)(const double*, const double*, const double*, const double*, const double*, int, double*);
     Ray ray;
@@ -124,7 +127,7 @@ inline __attribute__((noinline)) void add_contact(const Description& m, Group& d
         for (int i = 0; i < 3; ++i) jacobian[i] = d.cdof[dof][3 + i] + turn[i];
         if (p.negative_dofs >> dof & 1)
             for (int i = 0; i < 3; ++i) jacobian[i] = -jacobian[i];
-        const Real along = p.type1 == PLANE ? jacobian[2] : dot3(normal, jacobian);
+        const Real along = p.type1 == PLANE && !p.is_general ? jacobian[2] : dot3(normal, jacobian);
         if (num_rows == 1) {
             J[dof] = where(active, along);
             continue;
@@ -182,44 +185,74 @@ CYPOOL_LANES_INLINE void collide_with_plane(const Description& m, Group& d, int 
     }
 }
 
-// MuJoCo's own function, for lanes where two capsules, or a geom and a box, may be closer than they must be
+// MuJoCo's own function, for lanes where two geoms may be closer than they must be
 inline __attribute__((noinline)) void collide_exactly(const Description& m, Group& d, int number, int geom2,
                                                       int candidates, const Collider& collider) {
+    constexpr int most = 50;  // mjMAXCONPAIR
     const Pair& p = m.pairs[static_cast<size_t>(number)];
     const Collider::Function function = collider.functions[p.type1 * NUM_SHAPES + p.type2];
-    Real dist[2], pos[2][3], normal[2][3], found[2];
-    for (int c = 0; c < 2; ++c) {
-        dist[c] = all(1e9);
-        found[c] = all(0);
-        for (int k = 0; k < 3; ++k) pos[c][k] = all(0), normal[c][k] = all(k == 2);
-    }
+    if (!function) return;
+    PreContact contacts[WIDTH][most];
+    int counts[WIDTH] = {}, num_contacts = 0;
     for (int l = 0; l < WIDTH; ++l) {
         if (!(candidates >> l & 1)) continue;
-        for (const int place : {p.place1, p.place2})
-            for (int k = 0; place >= 0 && k < 3; ++k) {
-                const int geom = m.geoms[place].number;
-                collider.d->geom_xpos[3 * geom + k] = lane(d.geom_pos[place][k], l);
-                collider.d->geom_xmat[9 * geom + 2 + 3 * k] = lane(d.geom_axis[place][k], l);
-            }
-        PreContact contacts[8];
-        const int count = function(collider.m->raw, collider.d->raw, contacts, p.geom1, geom2, p.margin);
-        for (int c = 0; c < count && c < 2; ++c) {
-            lane(found[c], l) = 1;
-            lane(dist[c], l) = contacts[c].dist;
+        for (const int place : {p.place1, p.place2}) {
+            if (place < 0 || m.geoms[place].body == 0) continue;
+            double* const pos = collider.d->geom_xpos + 3 * m.geoms[place].number;
+            double* const matrix = collider.d->geom_xmat + 9 * m.geoms[place].number;
+            for (int k = 0; k < 3; ++k) pos[k] = lane(d.geom_pos[place][k], l);
+            if (p.is_general)
+                for (int k = 0; k < 9; ++k) matrix[k] = lane(d.geom_mat[place][k], l);
+            else
+                for (int k = 0; k < 3; ++k) matrix[2 + 3 * k] = lane(d.geom_axis[place][k], l);
+        }
+        // not all functions write a tangent
+        if (p.is_general) std::memset(contacts[l], 0, sizeof contacts[l]);
+        counts[l] = function(collider.m->raw, collider.d->raw, contacts[l], p.geom1, geom2, p.margin);
+        num_contacts = std::max(num_contacts, counts[l]);
+    }
+    for (int c = 0; c < num_contacts; ++c) {
+        Real dist = all(0), found = all(0), pos[3], normal[3], given[3], tangent[3];
+        for (int k = 0; k < 3; ++k) pos[k] = given[k] = all(0), normal[k] = all(k == 2);
+        for (int l = 0; l < WIDTH; ++l) {
+            if (c >= counts[l]) continue;
+            const PreContact& contact = contacts[l][c];
+            lane(found, l) = 1;
+            lane(dist, l) = contact.dist;
             for (int k = 0; k < 3; ++k) {
-                lane(pos[c][k], l) = contacts[c].pos[k];
-                lane(normal[c][k], l) = contacts[c].normal[k];
+                lane(pos[k], l) = contact.pos[k];
+                lane(normal[k], l) = contact.normal[k];
+                if (p.is_general) lane(given[k], l) = contact.tangent[k];
             }
         }
-    }
-    for (int c = 0; c < 2; ++c) {
-        const Mask active = (found[c] > 0.0) & (dist[c] < p.margin);
+        const Mask active = (found > 0.0) & (dist < p.margin);
         if (!any(active)) continue;
-        Real tangent[3];
-        normalize(normal[c]);
-        begin_tangent(normal[c], tangent);
-        add_contact(m, d, number, active, dist[c], pos[c], normal[c], tangent);
+        normalize(normal);
+        begin_tangent(normal, tangent);
+        if (p.is_general) {
+            // MuJoCo's search for what is near may leave out geoms that but touch
+            d.bad = d.bad | (active & (dist > p.margin - 1e-9));
+            const Mask is_given = sqrt(dot3(given, given)) >= 0.5;
+            for (int k = 0; k < 3; ++k) tangent[k] = choose(is_given, given[k], tangent[k]);
+        }
+        add_contact(m, d, number, active, dist, pos, normal, tangent);
     }
+}
+
+// any two shapes
+CYPOOL_LANES_INLINE void collide_generally(const Description& m, Group& d, int number, const Collider& collider) {
+    const Pair& p = m.pairs[static_cast<size_t>(number)];
+    const Real* const center1 = d.geom_pos[p.place1];
+    const Real* const center2 = d.geom_pos[p.place2];
+    const Real diff[3] = {center2[0] - center1[0], center2[1] - center1[1], center2[2] - center1[2]};
+    Mask near;
+    if (p.type1 == PLANE) {
+        const Real* const matrix = d.geom_mat[p.place1];
+        const Real normal[3] = {matrix[2], matrix[5], matrix[8]};
+        near = dot3(diff, normal) <= p.bound;
+    } else
+        near = dot3(diff, diff) <= p.bound * p.bound;
+    if (any(near)) collide_exactly(m, d, number, p.geom2, bits(near), collider);
 }
 
 // the nearest points of two segments, but for rounding; parallel ones are always candidates
@@ -300,7 +333,7 @@ inline __attribute__((noinline)) void find_near_boxes(const Description& m, Grou
     Real low[3], high[3], reach[3];
     for (int k = 0; k < 3; ++k) low[k] = all(1e300), high[k] = all(-1e300);
     for (const Pair& p : m.pairs) {
-        if (p.type2 != BOX) continue;
+        if (!p.num_boxes) continue;
         reach_of(p, d, reach);
         for (int k = 0; k < 3; ++k) {
             const Real center = d.geom_pos[p.place1][k], below = center - reach[k];
@@ -337,6 +370,7 @@ CYPOOL_LANES_INLINE void place_geoms(const Description& m, Group& d) {
     for (int g = 0; g < m.num_geoms; ++g) {
         const Geom& geom = m.geoms[g];
         const int b = geom.body;
+        if (b == 0 && d.has_fixed) continue;
         Real* const pos = d.geom_pos[g];
         Real* const axis = d.geom_axis[g];
         if (geom.frame == SAME_BODY)
@@ -346,6 +380,10 @@ CYPOOL_LANES_INLINE void place_geoms(const Description& m, Group& d) {
         else {
             multiply_matrix(pos, d.xmat[b], geom.pos);
             for (int k = 0; k < 3; ++k) pos[k] = pos[k] + d.xpos[b][k];
+        }
+        if (geom.has_matrix) {
+            Real same[3];
+            place_frame(d, b, geom.pos, geom.quat, geom.frame, same, d.geom_mat[g]);
         }
         if (!geom.has_axis) continue;
         if (geom.frame == SAME_NONE) {
@@ -361,6 +399,7 @@ CYPOOL_LANES_INLINE void place_geoms(const Description& m, Group& d) {
             for (int k = 0; k < 3; ++k) axis[k] = matrix[2 + 3 * k];
         }
     }
+    d.has_fixed = true;
 }
 
 // mj_collision and mj_makeConstraint: rows in MuJoCo's order, each in the lanes where it is active
@@ -372,7 +411,9 @@ inline __attribute__((noinline)) void make_constraints(const Description& m, Gro
     if (!m.boxes.empty()) find_near_boxes(m, d);
     for (int p = 0; p < m.num_pairs; ++p) {
         const Pair& pair = m.pairs[static_cast<size_t>(p)];
-        if (pair.type1 == PLANE)
+        if (pair.is_general)
+            collide_generally(m, d, p, collider);
+        else if (pair.type1 == PLANE)
             collide_with_plane(m, d, p);
         else if (pair.type2 == BOX)
             collide_with_boxes(m, d, p, collider);

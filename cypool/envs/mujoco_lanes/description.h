@@ -22,7 +22,7 @@ enum Most {
     MAX_DOFS = 60,  // with more, MuJoCo's matrices are sparse
     MAX_JOINTS = 60,
     MAX_POSITIONS = 80,
-    MAX_GEOMS = 64,  // that may touch and are no planes and boxes
+    MAX_GEOMS = 128,  // that may touch and are no planes and walls
     MAX_BOXES = 256,
     MAX_INERTIA = 1000,  // of the sparse inertia matrix
     MAX_CONTROLS = 60,
@@ -36,7 +36,7 @@ enum Most {
 using Dofs = uint64_t;  // some degrees of freedom, bit by bit
 // numbers of MuJoCo's enumerations in the versions of `PROVEN`; no others are stepped in lanes
 enum Frame { SAME_NONE, SAME_BODY, SAME_INERTIA, SAME_BODY_ROTATION, SAME_INERTIA_ROTATION };
-enum Shape { PLANE = 0, SPHERE = 2, CAPSULE = 3, BOX = 6, NUM_SHAPES = 9 };
+enum Shape { PLANE = 0, SPHERE = 2, CAPSULE = 3, BOX = 6, MESH = 7, NUM_SHAPES = 9 };
 enum Solver { GAUSS_SEIDEL = 0, NEWTON = 2 };
 enum Integrator { EULER, RUNGE_KUTTA };
 // what a model may leave out, or have as well
@@ -119,7 +119,7 @@ struct Touch {
 struct Geom {
     int number, body, frame;
     double pos[3], quat[4];
-    bool has_axis;
+    bool has_axis, has_matrix;
 };
 // a wall: it belongs to the world, and its sides are along the axes
 struct Box {
@@ -131,6 +131,7 @@ struct Pair {
     int geom1, geom2, body1, body2, type1, type2, condim;
     int place1, place2;  // of `geoms`; -1: a plane, or boxes
     int first_box, num_boxes;
+    bool is_general;           // only MuJoCo's own function knows these shapes, or their places
     Dofs dofs, negative_dofs;  // that move one of the bodies, and of these those that move the first
     double radius1, length1, radius2, length2, margin, bound;
     std::array<double, 5> friction;  // along both tangents, turning around the normal, and around both tangents
@@ -256,7 +257,7 @@ private:
                   "it is too large");
         // mj_step leaves out constraints for which there is no memory, and warns
         refuse_if(m_->narena < 1 << 20, "it has little memory");
-        for (const char* name : {"neq", "nplugin", "nflex", "nmocap", "na", "nhistory", "nhfield"})
+        for (const char* name : {"neq", "nplugin", "nflex", "nmocap", "na", "nhistory"})
             refuse_if(size(name) != 0, name);
         refuse_any<double>("body_gravcomp", m_->nbody);
         refuse_any<double>("geom_adhesion", m_->ngeom);
@@ -425,7 +426,7 @@ private:
     int place(Description& o, int number) const {
         for (int k = 0; k < o.num_geoms; ++k)
             if (o.geoms[k].number == number) return k;
-        refuse_if(o.num_geoms == MAX_GEOMS, "it is too large");
+        refuse_if(o.num_geoms == MAX_GEOMS, "it has too many geoms that may touch");
         Geom& g = o.geoms[o.num_geoms];
         g = {};
         g.number = number;
@@ -437,12 +438,23 @@ private:
         return o.num_geoms++;
     }
 
+    bool is_wall(int geom) const {
+        const double* const matrix = d_->geom_xmat + 9 * geom;
+        return array<int>("geom_type")[geom] == BOX && m_->geom_bodyid[geom] == 0 && matrix[0] == 1 && matrix[4] == 1
+               && matrix[8] == 1;
+    }
+    bool is_floor(int geom) const {
+        const double* const matrix = d_->geom_xmat + 9 * geom;
+        return array<int>("geom_type")[geom] == PLANE && m_->geom_bodyid[geom] == 0 && matrix[2] == 0 && matrix[5] == 0
+               && matrix[8] == 1;
+    }
+    bool is_round(int geom) const {
+        return array<int>("geom_type")[geom] == SPHERE || array<int>("geom_type")[geom] == CAPSULE;
+    }
+
     int box(Description& o, int geom) const {
         for (size_t k = 0; k < o.boxes.size(); ++k)
             if (o.boxes[k].geom == geom) return static_cast<int>(k);
-        refuse_if(m_->geom_bodyid[geom] != 0, "a box may touch that does not belong to the world");
-        const double* const matrix = d_->geom_xmat + 9 * geom;
-        refuse_if(matrix[0] != 1 || matrix[4] != 1 || matrix[8] != 1, "a box is turned");
         refuse_if(o.boxes.size() == MAX_BOXES, "it has too many boxes");
         Box& added = o.boxes.emplace_back();
         added.geom = geom;
@@ -559,9 +571,9 @@ private:
 
     // whether a box is the next of those that a pair has, and like them
     static bool continues(const Pair& p, const Pair& next) {
-        return p.type2 == BOX && next.type2 == BOX && p.geom1 == next.geom1
-               && next.first_box == p.first_box + p.num_boxes && p.condim == next.condim && p.margin == next.margin
-               && p.friction == next.friction && p.impedance == next.impedance;
+        return p.num_boxes && next.num_boxes && p.geom1 == next.geom1 && next.first_box == p.first_box + p.num_boxes
+               && p.condim == next.condim && p.margin == next.margin && p.friction == next.friction
+               && p.impedance == next.impedance;
     }
 
     // `given`: which of those that the model lists, -1: none
@@ -573,33 +585,35 @@ private:
         Pair p = {};
         p.geom1 = geom1, p.geom2 = geom2, p.type1 = type[geom1], p.type2 = type[geom2];
         p.body1 = m_->geom_bodyid[geom1], p.body2 = m_->geom_bodyid[geom2];
-        refuse_if((p.type1 != PLANE && p.type1 != SPHERE && p.type1 != CAPSULE)
-                      || (p.type2 != SPHERE && p.type2 != CAPSULE && p.type2 != BOX)
-                      || (p.type1 == PLANE && (p.body1 != 0 || p.type2 == BOX)),
-                  "it has other shapes than planes, spheres, capsules and walls that may touch");
+        refuse_if(p.type2 > MESH, "it has shapes of plugins that may touch");
+        p.is_general =
+            !(is_round(geom2) && (is_round(geom1) || is_floor(geom1))) && !(is_round(geom1) && is_wall(geom2));
         p.radius1 = m_->geom_size[3 * geom1], p.length1 = m_->geom_size[3 * geom1 + 1];
         p.radius2 = m_->geom_size[3 * geom2], p.length2 = m_->geom_size[3 * geom2 + 1];
         const auto* const gap = array<double>("geom_gap");
         p.margin = given >= 0 ? array<double>("pair_margin")[given] : m_->geom_margin[a] + m_->geom_margin[b];
+        // MuJoCo's search for what is near may then leave out more
+        refuse_if(p.margin < 0 || m_->geom_margin[a] < 0 || m_->geom_margin[b] < 0, "a margin is negative");
         refuse_if((given >= 0 ? array<double>("pair_gap")[given] : gap[a] + gap[b]) != 0, "it has gaps");
-        p.bound =
-            p.type1 == PLANE ? p.margin + m_->geom_rbound[geom2] : m_->geom_rbound[a] + m_->geom_rbound[b] + p.margin;
-        if (p.type1 == PLANE) {
-            const double* const matrix = d_->geom_xmat + 9 * geom1;
-            refuse_if(matrix[2] != 0 || matrix[5] != 0 || matrix[8] != 1, "a plane is not level");
-            p.floor = d_->geom_xpos[3 * geom1 + 2];
-        }
-        p.place1 = p.type1 == PLANE ? -1 : place(o, geom1);
-        p.place2 = p.type2 == BOX ? -1 : place(o, geom2);
-        if (p.type2 == BOX) p.first_box = box(o, geom2), p.num_boxes = 1;
+        const double bound1 = m_->geom_rbound[geom1], bound2 = m_->geom_rbound[geom2];
+        p.bound = bound1 + bound2 + p.margin;
+        if (p.type1 == PLANE) p.floor = d_->geom_xpos[3 * geom1 + 2];
+        p.place1 = p.type1 == PLANE && !p.is_general ? -1 : place(o, geom1);
+        p.place2 = p.type2 == BOX && !p.is_general ? -1 : place(o, geom2);
+        if (p.is_general)
+            o.geoms[p.place1].has_matrix = o.geoms[p.place2].has_matrix = true;
+        else if (p.type2 == BOX)
+            p.first_box = box(o, geom2), p.num_boxes = 1;
+        const Dofs first = moving(o, p.body1);
+        p.dofs = first ^ moving(o, p.body2);
+        p.negative_dofs = p.dofs & first;
+        // MuJoCo leaves out rows without numbers
+        if (!p.dofs) return;
         if (given >= 0)
             take_parameters(p, given);
         else
             mix_parameters(p);
         weigh(p);
-        const Dofs first = moving(o, p.body1);
-        p.dofs = first ^ moving(o, p.body2);
-        p.negative_dofs = p.dofs & first;
         o.pairs.push_back(p);
     }
 

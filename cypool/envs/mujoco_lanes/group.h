@@ -64,12 +64,13 @@ struct Group {
     Real *last_qpos, *last_qvel, *last_warmstart;
     Mask bad;                // lanes that mj_step has to step
     bool has_step1 = false;  // what `step1` computes is that of qpos and qvel
+    bool has_fixed = false;  // the geoms of the world are in their places
     // of positions
     Real (*xpos)[3], (*xquat)[4], (*xmat)[9], (*xipos)[3], (*ximat)[9];
     Real (*xanchor)[3], (*xaxis)[3], com[3], (*cinert)[10], (*crb)[10];
     Real (*cdof)[6], *M, *LD, *LD_inverse;
     std::vector<int> near_boxes;  // of collisions, in the order of their numbers
-    Real (*geom_pos)[3], (*geom_axis)[3], (*site_pos)[3], *tendon_length;
+    Real (*geom_pos)[3], (*geom_axis)[3], (*geom_mat)[9], (*site_pos)[3], *tendon_length;
     // of velocities
     Real (*cvel)[6], (*cdof_dot)[6], *bias, *passive, *actuator;
     Real *tendon_velocity, speed[3], touch[MAX_TOUCHES];
@@ -95,7 +96,7 @@ struct Group {
               add(xanchor, m.num_joints), add(xaxis, m.num_joints);
               add(cdof, m.nv), add(M, m.num_inertia), add(LD, m.num_inertia);
               add(cvel, m.num_bodies), add(cdof_dot, m.nv);
-              add(geom_pos, m.num_geoms), add(geom_axis, m.num_geoms);
+              add(geom_pos, m.num_geoms), add(geom_axis, m.num_geoms), add(geom_mat, m.num_geoms);
               add(tendon_length, m.num_tendons), add(tendon_velocity, m.num_tendons);
               add(rows, MAX_ROWS), add(contacts, MAX_ROWS), add(J, MAX_ROWS * m.nv);
               add(site_pos, m.num_sites), add(contact_force, m.num_bodies);

@@ -100,8 +100,8 @@ CHANGES = {
         "frictionloss": "0.1", "limited": "true|false", "margin": "0.5|-0.5|9", "pos": "0.1 0.2 0.3|0 0 0",
         "range": "-0.1 0.1|0.5 0.6|-1e9 1e9|0.1 0.1001", "ref": "0.5|-9", "solimpfriction": "0 1",
         "solimplimit": SOLIMP,
-        "solreffriction": "-9 -9", "solreflimit": SOLREF, "springdamper": "0.1 1", "springref": "0.5|-9|1e6", "springyield": "0.1",
-        "stiffness": "0|5|-5|1 2|0 0 3", "type": "hinge|slide|ball", "group": "3"},
+        "solreffriction": "-9 -9", "solreflimit": SOLREF, "springdamper": "0.1 1", "springref": "0.5|-9|1e6",
+        "springyield": "0.1", "stiffness": "0|5|-5|1 2|0 0 3", "type": "hinge|slide|ball", "group": "3"},
     "body": {"gravcomp": "0|0.5|-1", "mocap": "true", "pos": "0.1 0.2 0.3", "simple": "true|false", "sleep": "never",
              "fuse": "true", **DIRECTIONS},
     "body/freejoint": {"align": "true|false", "group": "3"},
@@ -122,8 +122,8 @@ CHANGES = {
     "tendon/fixed": {
         "actuatorfrclimited": "true", "actuatorfrcrange": "-0.1 0.1", "armature": "0.1", "damping": "1|0 2|0 0 3",
         "frictionloss": "0.1", "limited": "true", "margin": "0.5", "range": "-0.1 0.1|-99 99", "solimpfriction": "0 1",
-        "solimplimit": "0 1", "solreffriction": "-9 -9", "solreflimit": "-9 -9", "springlength": "0.1|-99 99", "springyield": "0.1",
-        "stiffness": "1|0 2|0 0 3", "group": "3"},
+        "solimplimit": "0 1", "solreffriction": "-9 -9", "solreflimit": "-9 -9", "springlength": "0.1|-99 99",
+        "springyield": "0.1", "stiffness": "1|0 2|0 0 3", "group": "3"},
     "tendon/fixed/joint": {"coef": "0|-3|1e5", "joint": "second"},
     "sensor/touch": {"cutoff": "0.5", "interval": "0.01", "noise": "9", **DELAY},
     "sensor/subtreelinvel": {"body": "world|root|hand", "cutoff": "0.5", "interval": "0.01", "noise": "9", **DELAY},
@@ -134,9 +134,9 @@ CHANGES = {
     "contact/exclude": {"body1": "arm|world", "body2": "arm|world"},
 }
 # of names, files and pictures, or of other features
-WITHOUT_MEANING = set("""name joint site class childclass user material rgba castshadow mesh hfield fitscale width assetdir meshdir
+WITHOUT_MEANING = set("""name joint site class childclass user material rgba mesh hfield fitscale width assetdir meshdir
     texturedir strippath discardvisual usethread conflict fitaabb passthrough savecanonical savecompiled nuser_actuator
-    nuser_body nuser_cam nuser_geom nuser_jnt nuser_sensor nuser_site nuser_tendon""".split())
+    nuser_body nuser_cam nuser_geom nuser_jnt nuser_sensor nuser_site nuser_tendon castshadow""".split())
 # more elements, by where they are
 FREE_BODY = '<body pos="3 0 2"><freejoint/><geom size="0.1"/></body>'
 ELEMENTS = {
