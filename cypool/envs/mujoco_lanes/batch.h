@@ -291,11 +291,10 @@ private:
             smooth_acceleration(m_, d);
             copy_many(d.qacc, d.smooth_acc, m_.nv);
             for (int k = 0; k < m_.nv; ++k) d.constraint[k] = all(0);
-            for (int l = 0; l < WIDTH && g * WIDTH + l < count_; ++l) {
-                int count = 0;
-                for (int r = 0; r < d.num_rows; ++r) count += bits(d.rows[r].active) >> l & 1;
-                if (count) waiting_.emplace_back(count, g * WIDTH + l);
-            }
+            Mask counts = none();
+            for (int r = 0; r < d.num_rows; ++r) counts = counts - d.rows[r].active;
+            for (int l = 0; l < WIDTH && g * WIDTH + l < count_; ++l)
+                if (counts[l]) waiting_.emplace_back(static_cast<int>(counts[l]), g * WIDTH + l);
         }
         // those with as many rows together
         std::sort(waiting_.begin(), waiting_.end());

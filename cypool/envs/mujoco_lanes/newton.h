@@ -128,7 +128,8 @@ struct Problem {
     Mask bad;  // lanes that mj_step has to step
     Dofs dofs[MAX_ROWS];
     Real *J, R[MAX_ROWS], D[MAX_ROWS], aref[MAX_ROWS], force[MAX_ROWS], residual[MAX_ROWS], Jv[MAX_ROWS];
-    Real quad0[MAX_ROWS], quad1[MAX_ROWS], quad2[MAX_ROWS];
+    // of the line search: the cost at its start, and the polynomial that a row adds to it where it is active
+    Real start[MAX_ROWS], quad0[MAX_ROWS], quad1[MAX_ROWS], quad2[MAX_ROWS];
     Mask active[MAX_ROWS], before[MAX_ROWS];
     Real *H, *other_H;
 
@@ -299,7 +300,8 @@ private:
     // J'DJ + M of active rows, and its Cholesky factor
     static __attribute__((noinline)) void factorize_hessian(const Description& m, Problem& p, Real* H) {
         const int n = m.nv;
-        for (int i = 0; i < n * n; ++i) H[i] = all(0);
+        for (int i = 0; i < n; ++i)
+            for (int j = 0; j <= i; ++j) H[i * n + j] = all(0);
         for (int r = 0; r < p.num_rows; ++r) {
             if (!any(p.active[r])) continue;
             const Real D = where(p.active[r], p.D[r]);
@@ -386,13 +388,15 @@ private:
                     lost = lost | bad;
                     squared = choose(bad, all(TINY), squared);
                 }
-                const Real fresh = sqrt(squared), c = fresh / old, inverse = 1 / c, s = x[k] / old;
+                const Real fresh = sqrt(squared);
                 p.H[k * n + k] = choose(there, fresh, old);
+                // elsewhere they change nothing
+                const Real c = choose(there, fresh / old, all(1)), inverse = 1 / c, s = where(there, x[k] / old);
                 const Real signed_s = sign * s;
                 for (int i = k + 1; i < n; ++i) {
-                    const Real h = p.H[i * n + k], updated = (h + signed_s * x[i]) * inverse;
-                    p.H[i * n + k] = choose(there, updated, h);
-                    x[i] = choose(there, c * x[i] - s * updated, x[i]);
+                    const Real updated = (p.H[i * n + k] + signed_s * x[i]) * inverse;
+                    p.H[i * n + k] = updated;
+                    x[i] = c * x[i] - s * updated;
                 }
             }
         }
@@ -412,7 +416,9 @@ private:
         for (int r = 0; r < p.num_rows; ++r) {
             p.Jv[r] = dot(p.J + r * n, p.direction, n);
             const Real force = p.D[r] * p.residual[r];
-            p.quad0[r] = p.residual[r] * force * 0.5;
+            const Real quad0 = p.residual[r] * force * 0.5;
+            p.start[r] = where(p.residual[r] < 0.0, quad0);
+            p.quad0[r] = quad0 - p.start[r];
             p.quad1[r] = p.Jv[r] * force;
             p.quad2[r] = p.Jv[r] * p.D[r] * p.Jv[r] * 0.5;
         }
@@ -472,12 +478,11 @@ private:
         }
         for (int r = m.num_frictions; r < p.num_rows; ++r) {
             const Real residual = p.residual[r] + alpha * p.Jv[r];
-            const Real start = where(p.residual[r] < 0.0, p.quad0[r]);
             const Mask active = residual < 0.0;
-            q0 = q0 + where(active, p.quad0[r] - start);
+            q0 = q0 + where(active, p.quad0[r]);
             q1 = q1 + where(active, p.quad1[r]);
             q2 = q2 + where(active, p.quad2[r]);
-            total = total - where(~active, start);
+            total = total - where(~active, p.start[r]);
         }
         cost = total + ((alpha * alpha * q2 + alpha * q1) + q0);
         slope = friction1 + (2 * alpha * q2 + q1);
