@@ -36,7 +36,7 @@ class Writer:
     def model(self):
         r = self.r
         option = {"timestep": r.choice([0.002, 0.005, 0.01]), "solver": r.choice(["Newton", "Newton", "PGS"]),
-                  "integrator": r.choice(["Euler", "RK4"])}
+                  "integrator": r.choice(["Euler", "RK4", "implicitfast"])}
         self.sometimes(option, 0.3, gravity=self.numbers(3, -9.81, 3))
         self.sometimes(option, 0.2, iterations=r.choice([0, 1, 3, 50]))
         self.sometimes(option, 0.2, tolerance=r.choice([-1, 0, 1e-4, 1e-10]))
@@ -54,7 +54,7 @@ class Writer:
         self.sometimes(option, 0.015, impratio=2)
         self.sometimes(option, 0.015, jacobian="sparse")
         self.sometimes(option, 0.015, noslip_iterations=2)
-        self.sometimes(option, 0.015, integrator="implicitfast")
+        self.sometimes(option, 0.015, integrator="implicit")
         self.sometimes(option, 0.015, solver="CG")
         flag = self.element("flag", **self.flags())
         bodies = "".join(self.body(1, r.random() < 0.4) for _ in range(2 if self.rare() else 1))

@@ -38,18 +38,22 @@ CYPOOL_LANES_INLINE void copy_many(Real* to, const Real* from, int n) {
     for (int k = 0; k < n; ++k) to[k] = from[k];
 }
 
-// mj_Euler: implicit in the damping of joints
+// mj_Euler, implicit in the damping of joints, and mj_implicit without Coriolis forces, in that of actuators, too
 inline __attribute__((noinline)) void integrate_euler(const Description& m, Group& d) {
     Real acc[MAX_DOFS];
     const double h = m.timestep;
-    if (m.has_damping) {
+    if (m.has_damping || m.is_implicit_fast) {
         Real A[MAX_INERTIA], inverse[MAX_DOFS];
         copy_many(A, d.M, m.num_inertia);
         for (int k = 0; k < m.nv; ++k) {
             const int diagonal = m.dofs[k].row_begin + m.dofs[k].row_size - 1;
-            A[diagonal] = A[diagonal] + h * m.dofs[k].damping;
+            const double damping = m.dofs[k].damping;
+            A[diagonal] =
+                A[diagonal] + (m.is_implicit_fast ? (d.actuator_damping[k] - damping) * -h : all(h * damping));
         }
         factorize(m, A, inverse);
+        // actuators may push what moves
+        if (m.is_implicit_fast) find_singular(m, d, A);
         for (int k = 0; k < m.nv; ++k) acc[k] = d.smooth[k] + d.constraint[k];
         solve_factorized(m, acc, A, inverse);
     } else

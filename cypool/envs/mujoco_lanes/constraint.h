@@ -230,8 +230,9 @@ inline __attribute__((noinline)) void collide_exactly(const Description& m, Grou
         normalize(normal);
         begin_tangent(normal, tangent);
         if (p.is_general) {
-            // MuJoCo's search for what is near may leave out geoms that but touch
-            d.bad = d.bad | (active & (dist > p.margin - 1e-9));
+            // MuJoCo's search for what is near may leave out geoms that just touch, or are apart by less than a margin
+            const double certain = (p.type1 == PLANE ? p.margin : 0) - 1e-9;
+            d.bad = d.bad | (active & (dist > certain));
             const Mask is_given = sqrt(dot3(given, given)) >= 0.5;
             for (int k = 0; k < 3; ++k) tangent[k] = choose(is_given, given[k], tangent[k]);
         }

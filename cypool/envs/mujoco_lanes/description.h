@@ -38,7 +38,7 @@ using Dofs = uint64_t;  // some degrees of freedom, bit by bit
 enum Frame { SAME_NONE, SAME_BODY, SAME_INERTIA, SAME_BODY_ROTATION, SAME_INERTIA_ROTATION };
 enum Shape { PLANE = 0, SPHERE = 2, CAPSULE = 3, BOX = 6, MESH = 7, NUM_SHAPES = 9 };
 enum Solver { GAUSS_SEIDEL = 0, NEWTON = 2 };
-enum Integrator { EULER, RUNGE_KUTTA };
+enum Integrator { EULER, RUNGE_KUTTA, IMPLICIT_FAST = 3 };
 // what a model may leave out, or have as well
 enum Disabled {
     NO_CONSTRAINT = 1 << 0,
@@ -145,7 +145,7 @@ struct Description {
     int num_actuators, num_frictions = 0;
     double timestep, tolerance, search_tolerance, at_rest[3];  // the acceleration that gravity seems to be
     int iterations, search_iterations;
-    bool is_runge_kutta, is_gauss_seidel, has_damping, has_warmstart;
+    bool is_runge_kutta, is_implicit_fast, is_gauss_seidel, has_damping, has_warmstart;
     Body bodies[MAX_BODIES];
     Joint joints[MAX_JOINTS];
     Dof dofs[MAX_DOFS];
@@ -274,7 +274,11 @@ private:
         refuse_if(m_->opt.timestep < 0, "its time step is negative");
         refuse_if(option<int>("opt.disableactuator") != 0, "groups of actuators are disabled");
         refuse_if(option<int>("opt.solver") != GAUSS_SEIDEL && option<int>("opt.solver") != NEWTON, "of its solver");
-        refuse_if(m_->opt.integrator != EULER && m_->opt.integrator != RUNGE_KUTTA, "of its integrator");
+        refuse_if(
+            m_->opt.integrator != EULER && m_->opt.integrator != RUNGE_KUTTA && m_->opt.integrator != IMPLICIT_FAST,
+            "of its integrator");
+        refuse_if(m_->opt.integrator == IMPLICIT_FAST && m_->nv == 6 && m_->jnt_type[0] == mjJNT_FREE,
+                  "a free body alone turns by an implicit step");
         refuse_if(option<int>("opt.jacobian") == 1 || (option<int>("opt.jacobian") == 2 && m_->nv >= 60),
                   "its Jacobian is sparse");
         refuse_if(m_->ntree != 1, "it has several trees, or none");
@@ -303,6 +307,7 @@ private:
         o.search_iterations = option<int>("opt.ls_iterations");
         o.is_gauss_seidel = option<int>("opt.solver") == GAUSS_SEIDEL;
         o.is_runge_kutta = m_->opt.integrator == RUNGE_KUTTA;
+        o.is_implicit_fast = m_->opt.integrator == IMPLICIT_FAST;
         o.has_warmstart = !(disabled_ & NO_WARMSTART);
         for (int k = 0; k < 3; ++k) o.at_rest[k] = disabled_ & NO_GRAVITY ? 0 : m_->opt.gravity[k] * -1.0;
         o.speed_body = speed_sensor(m_).body;

@@ -72,7 +72,7 @@ struct Group {
     std::vector<int> near_boxes;  // of collisions, in the order of their numbers
     Real (*geom_pos)[3], (*geom_axis)[3], (*geom_mat)[9], (*site_pos)[3], *tendon_length;
     // of velocities
-    Real (*cvel)[6], (*cdof_dot)[6], *bias, *passive, *actuator;
+    Real (*cvel)[6], (*cdof_dot)[6], *bias, *passive, *actuator, *actuator_damping;
     Real *tendon_velocity, speed[3], touch[MAX_TOUCHES];
     Real *smooth, *smooth_acc, *qacc, *constraint;
     // constraints: those that are active in a lane
@@ -87,7 +87,7 @@ struct Group {
         : arrays_([&](const auto& add) {
               for (Real** each : {&qpos, &last_qpos, &first_qpos}) add(*each, m.nq);
               for (Real** each : {&qvel, &warmstart, &last_qvel, &last_warmstart, &LD_inverse, &bias, &passive,
-                                  &actuator, &smooth, &smooth_acc, &qacc, &constraint})
+                                  &actuator, &actuator_damping, &smooth, &smooth_acc, &qacc, &constraint})
                   add(*each, m.nv);
               for (int stage = 0; stage < 4; ++stage) add(stage_vel[stage], m.nv), add(stage_acc[stage], m.nv);
               add(ctrl, m.nu);

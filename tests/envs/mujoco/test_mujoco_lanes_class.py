@@ -105,7 +105,8 @@ FEATURES = {
 }
 
 
-@pytest.mark.parametrize("option", ["", 'integrator="RK4"', 'solver="PGS"'])
+@pytest.mark.parametrize("option", ["", 'integrator="RK4"', 'integrator="implicitfast"',
+                                    'solver="PGS"'])
 @pytest.mark.parametrize("name", FEATURES)
 def test_lanes_of_a_legged_robot_have_the_bits_of_mj_step(tmp_path, name, option):
     check_equal(robot(tmp_path, **{"option": option, **FEATURES[name]}))
