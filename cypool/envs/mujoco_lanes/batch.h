@@ -38,18 +38,22 @@ CYPOOL_LANES_INLINE void copy_many(Real* to, const Real* from, int n) {
     for (int k = 0; k < n; ++k) to[k] = from[k];
 }
 
-// mj_Euler: implicit in the damping of joints
+// mj_Euler, implicit in the damping of joints, and mj_implicit without Coriolis forces, in that of actuators, too
 inline __attribute__((noinline)) void integrate_euler(const Description& m, Group& d) {
     Real acc[MAX_DOFS];
     const double h = m.timestep;
-    if (m.has_damping) {
+    if (m.has_damping || m.is_implicit_fast) {
         Real A[MAX_INERTIA], inverse[MAX_DOFS];
         copy_many(A, d.M, m.num_inertia);
         for (int k = 0; k < m.nv; ++k) {
             const int diagonal = m.dofs[k].row_begin + m.dofs[k].row_size - 1;
-            A[diagonal] = A[diagonal] + h * m.dofs[k].damping;
+            const double damping = m.dofs[k].damping;
+            A[diagonal] =
+                A[diagonal] + (m.is_implicit_fast ? (d.actuator_damping[k] - damping) * -h : all(h * damping));
         }
         factorize(m, A, inverse);
+        // actuators may push what moves
+        if (m.is_implicit_fast) find_singular(m, d, A);
         for (int k = 0; k < m.nv; ++k) acc[k] = d.smooth[k] + d.constraint[k];
         solve_factorized(m, acc, A, inverse);
     } else
@@ -65,6 +69,37 @@ inline __attribute__((noinline)) void begin_runge_kutta(const Description& m, Gr
     copy_many(d.stage_vel[0], d.qvel, m.nv);
     copy_many(d.stage_acc[0], d.qacc, m.nv);
 }
+// Since MuJoCo 4, mj_RungeKutta takes the angular velocity of a later stage to where its rotations are added up:
+// w + c / 2 + (1 - t / tan(t)) / (4 t^2) u x c, where u is the turn so far, 2 t its angle, and c = u x w.
+inline __attribute__((noinline)) void correct_rotation(Real* w, const Real* turn, double h) {
+    constexpr double TWO_PI = 6.283185307179586, SQUARED_PI = 9.869604401089358, MOST_OF_SERIES = 3.0625;
+    constexpr double SERIES[] = {1.230313397310169e-14, 3.161551550077822e-13,  1.3455485951057888e-11,
+                                 5.282849430384459e-10, 2.0876900642039142e-08, 8.267194907152073e-07,
+                                 3.30687830944332e-05,  0.0013888888888859755,  0.08333333333333338};
+    Real u[3];
+    for (int k = 0; k < 3; ++k) u[k] = h * turn[k];
+    Real squared = dot3(u, u);
+    for (int left = bits(squared > SQUARED_PI); left; left &= left - 1) {
+        // the same rotation, by less than half a turn
+        const int l = __builtin_ctz(static_cast<unsigned>(left));
+        const double angle = std::sqrt(lane(squared, l));
+        const double scale = (std::floor(angle / TWO_PI + 0.5) * -TWO_PI + angle) / angle;
+        for (int k = 0; k < 3; ++k) lane(u[k], l) *= scale;
+        lane(squared, l) =
+            lane(u[0], l) * lane(u[0], l) + lane(u[1], l) * lane(u[1], l) + lane(u[2], l) * lane(u[2], l);
+    }
+    Real factor = all(SERIES[0]);
+    for (int k = 1; k < 9; ++k) factor = factor * squared + SERIES[k];
+    for (int left = bits(~(squared < MOST_OF_SERIES)); left; left &= left - 1) {
+        const int l = __builtin_ctz(static_cast<unsigned>(left));
+        const double half = 0.5 * std::sqrt(lane(squared, l));
+        lane(factor, l) = (1 - half / std::tan(half)) / lane(squared, l);
+    }
+    Real c[3], d[3];
+    cross(c, u, w);
+    cross(d, u, c);
+    for (int k = 0; k < 3; ++k) w[k] = (c[k] * 0.5 + w[k]) + factor * d[k];
+}
 inline __attribute__((noinline)) void begin_stage(const Description& m, Group& d, int stage) {
     static constexpr double A[] = {0.5, 0.5, 1.0};
     Real velocity[MAX_DOFS];
@@ -73,6 +108,10 @@ inline __attribute__((noinline)) void begin_stage(const Description& m, Group& d
     integrate_position(m, d.qpos, velocity, m.timestep);
     for (int k = 0; k < m.nv; ++k)
         d.qvel[k] = d.stage_vel[stage][k] = d.stage_vel[0][k] + (d.stage_acc[stage - 1][k] * A[stage - 1]) * m.timestep;
+    for (int j = 0; is_mujoco_4 && j < m.num_joints; ++j) {
+        const int dof = m.joints[j].dof + 3;
+        if (m.joints[j].type == mjJNT_FREE) correct_rotation(d.stage_vel[stage] + dof, velocity + dof, m.timestep);
+    }
 }
 inline __attribute__((noinline)) void end_runge_kutta(const Description& m, Group& d) {
     static constexpr double B[] = {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0};
@@ -97,19 +136,13 @@ public:
     Batch(const Description& m, const Collider& collider)
         : m_(m),
           collider_(collider),
-          problem_(new Problem()),
+          problem_(new Problem(m)),
           dual_(m.is_gauss_seidel ? new Dual() : nullptr) {}
 
     // Takes the environments of these records together, in groups of four.
     void load(Record* const* records, int count) {
         num_groups_ = (count + WIDTH - 1) / WIDTH;
-        while (static_cast<int>(groups_.size()) < num_groups_) {
-            groups_.emplace_back(new Group());
-            Group& d = *groups_.back();
-            // of the world
-            d.xquat[0][0] = all(1);
-            for (int k = 0; k < 9; k += 4) d.xmat[0][k] = d.ximat[0][k] = all(1);
-        }
+        while (static_cast<int>(groups_.size()) < num_groups_) groups_.emplace_back(new Group(m_));
         count_ = count;
         for (int e = 0; e < num_groups_ * WIDTH; ++e) {
             // lanes that are left over do what the last one does
@@ -262,11 +295,10 @@ private:
             smooth_acceleration(m_, d);
             copy_many(d.qacc, d.smooth_acc, m_.nv);
             for (int k = 0; k < m_.nv; ++k) d.constraint[k] = all(0);
-            for (int l = 0; l < WIDTH && g * WIDTH + l < count_; ++l) {
-                int count = 0;
-                for (int r = 0; r < d.num_rows; ++r) count += bits(d.rows[r].active) >> l & 1;
-                if (count) waiting_.emplace_back(count, g * WIDTH + l);
-            }
+            Mask counts = none();
+            for (int r = 0; r < d.num_rows; ++r) counts = counts - d.rows[r].active;
+            for (int l = 0; l < WIDTH && g * WIDTH + l < count_; ++l)
+                if (counts[l]) waiting_.emplace_back(static_cast<int>(counts[l]), g * WIDTH + l);
         }
         // those with as many rows together
         std::sort(waiting_.begin(), waiting_.end());
@@ -317,7 +349,7 @@ private:
     }
 
     // what the lanes of the solver have of an array: numbers of environments in any groups
-    template <int N> void gather(Real* to, Real (Group::*array)[N], const Waiting* who, int count, int n) {
+    void gather(Real* to, Real* Group::* array, const Waiting* who, int count, int n) {
         const double* from[WIDTH];
         for (int l = 0; l < WIDTH; ++l) {
             const int e = who[l < count ? l : 0].second;
@@ -335,7 +367,7 @@ private:
         gather(p.warmstart, &Group::warmstart, who, count, n);
         p.num_rows = who[count - 1].first;
         p.bad = none();
-        std::fill(p.dofs, p.dofs + p.num_rows, 0u);
+        std::fill(p.dofs, p.dofs + p.num_rows, Dofs{0});
         for (Real* const each : {p.D, p.aref, p.R}) std::fill(each, each + p.num_rows, all(0));
         std::fill(p.J, p.J + p.num_rows * n, all(0));
         for (int l = 0; l < count; ++l) {
@@ -350,12 +382,12 @@ private:
                 lane(p.R[next], l) = lane(row.R, from);
                 p.dofs[next] |= row.dofs;
                 Real* const J = p.J + next++ * n;
-                if (row.joint_dof >= 0) {
-                    lane(J[row.joint_dof], l) = row.is_upper ? -1 : 1;
+                if (row.dof >= 0) {
+                    lane(J[row.dof], l) = row.is_negative ? -1 : 1;
                     continue;
                 }
-                for (uint32_t left = row.dofs; left; left &= left - 1) {
-                    const int i = __builtin_ctz(left);
+                for (Dofs left = row.dofs; left; left &= left - 1) {
+                    const int i = __builtin_ctzll(left);
                     lane(J[i], l) = lane(d.J[r * n + i], from);
                 }
             }

@@ -42,6 +42,7 @@ inline void check_lanes() {
     if (std::find(std::begin(PROVEN), std::end(PROVEN), library().version) == std::end(PROVEN))
         throw std::invalid_argument("this version of MuJoCo was not compared for long");
     if (!__builtin_cpu_supports("avx2")) throw std::invalid_argument("the CPU has no AVX2");
+    is_mujoco_4 = library().version >= 4000000;
 }
 
 class Engine {
@@ -70,7 +71,15 @@ public:
     void step(Record* const* records, int count, int frames) {
         std::unique_ptr<Lent> lent = borrow();
         lent->batch.load(records, count);
-        lent->batch.step(frames, records[0]->reads(), records[0]->ends_with_step1);
+        const Borrowed arena(m_, lent->data.get());
+        try {
+            const std::string warning =
+                guarded([&] { lent->batch.step(frames, records[0]->reads(), records[0]->ends_with_step1); });
+            // MuJoCo's own colliders warn or fail, and that of an environment alone does, too
+            if (!warning.empty()) return;
+        } catch (const std::runtime_error&) {
+            return;
+        }
         lent->batch.store(records);
         const std::lock_guard<std::mutex> lock(mutex_);
         free_.push_back(std::move(lent));
@@ -140,7 +149,7 @@ private:
         Lent(const mjModel* m, const Description& description, const Collider::Function* colliders, Collider::Ray ray)
             : data(make_data(m, false)),
               batch(description, {colliders, m, data.get(), ray}) {
-            // places boxes
+            // places the geoms of the world
             forward(m, data.get());
         }
     };

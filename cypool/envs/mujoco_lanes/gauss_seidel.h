@@ -80,16 +80,26 @@ inline __attribute__((noinline)) void warmstart_forces(const Description& m, Pro
         const Real* const J = p.J + r * n;
         dual.b[r] = dot(J, p.smooth_acc, n) - p.aref[r];
         const Real residual = dot(J, p.warmstart, n) - p.aref[r];
-        p.force[r] = where(residual < 0.0, -p.D[r] * residual);
+        Mask sticks;
+        p.force[r] = r < m.num_frictions ? friction_force(m.frictions[r], residual, p.D[r], sticks)
+                                         : where(residual < 0.0, -p.D[r] * residual);
     }
     Real Af[MAX_ROWS];
     for (int r = 0; r < num_rows; ++r) Af[r] = dot(dual.A + r * num_rows, p.force, num_rows);
-    const Mask is_cold = dot(p.force, dual.b, num_rows) + 0.5 * dot(p.force, Af, num_rows) > 0.0;
+    const Mask is_cold =
+        m.has_warmstart ? dot(p.force, dual.b, num_rows) + 0.5 * dot(p.force, Af, num_rows) > 0.0 : ~none();
     for (int r = 0; r < num_rows; ++r) p.force[r] = choose(is_cold, all(0), p.force[r]);
 }
 
+// the nearest force that a row can have
+CYPOOL_LANES_INLINE Real possible_force(const Description& m, int row, const Real& force) {
+    return row < m.num_frictions ? clip(force, -m.frictions[row].force, m.frictions[row].force)
+                                 : choose(force < 0.0, all(0), force);
+}
+
 // One visit of each row. Returns how much lower the cost is.
-inline __attribute__((noinline)) Real visit_rows(Problem& p, const Dual& dual, const int* order, const Mask& running) {
+inline __attribute__((noinline)) Real visit_rows(const Description& m, Problem& p, const Dual& dual, const int* order,
+                                                 const Mask& running) {
     constexpr double most_worse = 1e-10;
     const int num_rows = p.num_rows;
     Real improvement = all(0);
@@ -97,8 +107,7 @@ inline __attribute__((noinline)) Real visit_rows(Problem& p, const Dual& dual, c
         const int r = order[k];
         const Real residual = dual.b[r] + dot(dual.A + r * num_rows, p.force, num_rows);
         const Real old = p.force[r];
-        Real force = old - residual * dual.inverse_diagonal[r];
-        force = choose(force < 0.0, all(0), force);
+        Real force = possible_force(m, r, old - residual * dual.inverse_diagonal[r]);
         const Real diagonal = 1 / dual.inverse_diagonal[r], step = force - old;
         Real change = 0.5 * step * step * diagonal + step * residual;
         const Mask is_worse = change > most_worse;
@@ -126,12 +135,11 @@ inline __attribute__((noinline)) void solve_gauss_seidel(const Description& m, P
         const Mask is_moved = (momentum > 0.0) & running;
         for (int r = 0; r < num_rows; ++r) {
             const Real force = p.force[r];
-            Real moved = force + momentum * (force - dual.before[r]);
-            moved = choose(moved < 0.0, all(0), moved);
+            const Real moved = possible_force(m, r, force + momentum * (force - dual.before[r]));
             p.force[r] = dual.start[r] = choose(is_moved, moved, force);
             dual.before[r] = choose(running, force, dual.before[r]);
         }
-        const Real improvement = visit_rows(p, dual, shuffle.next(), running) * scale;
+        const Real improvement = visit_rows(m, p, dual, shuffle.next(), running) * scale;
         Real along = all(0);
         if (iteration)
             for (int r = 0; r < num_rows; ++r)
@@ -141,8 +149,8 @@ inline __attribute__((noinline)) void solve_gauss_seidel(const Description& m, P
     }
     for (int i = 0; i < n; ++i) p.constraint[i] = all(0);
     for (int r = 0; r < num_rows; ++r)
-        for (uint32_t left = p.dofs[r]; left; left &= left - 1) {
-            const int i = __builtin_ctz(left);
+        for (Dofs left = p.dofs[r]; left; left &= left - 1) {
+            const int i = __builtin_ctzll(left);
             p.constraint[i] = p.constraint[i] + p.J[r * n + i] * p.force[r];
         }
     for (int i = 0; i < n; ++i) p.qacc[i] = p.constraint[i];

@@ -122,17 +122,29 @@ private:
 
 // four problems
 struct Problem {
-    Real M[MAX_INERTIA], LD[MAX_INERTIA], LD_inverse[MAX_DOFS], smooth[MAX_DOFS], smooth_acc[MAX_DOFS];
-    Real warmstart[MAX_DOFS], qacc[MAX_DOFS], constraint[MAX_DOFS], Ma[MAX_DOFS], Mv[MAX_DOFS], gradient[MAX_DOFS];
-    Real newton_step[MAX_DOFS], direction[MAX_DOFS];
+    Real *M, *LD, *LD_inverse, *smooth, *smooth_acc;
+    Real *warmstart, *qacc, *constraint, *Ma, *Mv, *gradient, *newton_step, *direction;
     int num_rows;
     Mask bad;  // lanes that mj_step has to step
-    uint32_t dofs[MAX_ROWS];
-    Real J[MAX_ROWS * MAX_DOFS], R[MAX_ROWS], D[MAX_ROWS], aref[MAX_ROWS], force[MAX_ROWS], residual[MAX_ROWS],
-        Jv[MAX_ROWS];
-    Real quad0[MAX_ROWS], quad1[MAX_ROWS], quad2[MAX_ROWS];
+    Dofs dofs[MAX_ROWS];
+    Real *J, R[MAX_ROWS], D[MAX_ROWS], aref[MAX_ROWS], force[MAX_ROWS], residual[MAX_ROWS], Jv[MAX_ROWS];
+    // of the line search: the cost at its start, and the polynomial that a row adds to it where it is active
+    Real start[MAX_ROWS], quad0[MAX_ROWS], quad1[MAX_ROWS], quad2[MAX_ROWS];
     Mask active[MAX_ROWS], before[MAX_ROWS];
-    Real H[MAX_DOFS * MAX_DOFS], other_H[MAX_DOFS * MAX_DOFS];
+    Real *H, *other_H;
+
+    explicit Problem(const Description& m)
+        : arrays_([&](const auto& add) {
+              for (Real** each : {&M, &LD}) add(*each, m.num_inertia);
+              for (Real** each : {&LD_inverse, &smooth, &smooth_acc, &warmstart, &qacc, &constraint, &Ma, &Mv,
+                                  &gradient, &newton_step, &direction})
+                  add(*each, m.nv);
+              for (Real** each : {&H, &other_H}) add(*each, m.nv * m.nv);
+              add(J, MAX_ROWS * m.nv);
+          }) {}
+
+private:
+    Arrays arrays_;
 };
 
 // mj_mulM
@@ -149,6 +161,14 @@ CYPOOL_LANES_INLINE void multiply_inertia_matrix(const Description& m, Real* res
         }
         result[i] = sum;
     }
+}
+
+// The force of a row of friction. Up to the friction's own it sticks, and is as other rows are.
+CYPOOL_LANES_INLINE Real friction_force(const Friction& f, const Real& residual, const Real& D, Mask& sticks) {
+    const double bound = f.R * f.force;
+    const Mask is_low = residual <= -bound, is_high = residual >= bound;
+    sticks = ~(is_low | is_high);
+    return choose(is_low, all(f.force), choose(is_high, all(-f.force), -D * residual));
 }
 
 class Newton {
@@ -222,9 +242,17 @@ private:
         }
     }
 
-    CYPOOL_LANES_INLINE Real cost(const Problem& p, const Real* residual) {
+    CYPOOL_LANES_INLINE Real cost(const Description& m, const Problem& p, const Real* residual) {
         Real sum = all(0);
-        for (int r = 0; r < p.num_rows; ++r)
+        for (int r = 0; r < m.num_frictions; ++r) {
+            const Friction& f = m.frictions[r];
+            const double bound = f.R * f.force, constant = -0.5 * f.R * f.force * f.force;
+            const Real x = residual[r];
+            sum = sum
+                  + choose(x <= -bound, constant - f.force * x,
+                           choose(x >= bound, constant + f.force * x, 0.5 * p.D[r] * x * x));
+        }
+        for (int r = m.num_frictions; r < p.num_rows; ++r)
             sum = sum + where(residual[r] < 0.0, 0.5 * p.D[r] * residual[r] * residual[r]);
         return sum;
     }
@@ -237,17 +265,13 @@ private:
             smooth[r] = dot(p.J + r * n, p.smooth_acc, n) - p.aref[r];
             warm[r] = dot(p.J + r * n, p.warmstart, n) - p.aref[r];
         }
-        Real warm_cost = cost(p, warm);
-        multiply_inertia_matrix(m, p.Ma, p.M, p.warmstart);
-        Real force[MAX_DOFS], step[MAX_DOFS];
-        for (int i = 0; i < n; ++i) {
-            force[i] = p.Ma[i] - p.smooth[i];
-            step[i] = p.warmstart[i] - p.smooth_acc[i];
-        }
-        warm_cost = warm_cost + 0.5 * dot(force, step, n);
-        const Mask is_cold = warm_cost > cost(p, smooth);
+        Real step[MAX_DOFS], force[MAX_DOFS];
+        for (int i = 0; i < n; ++i) step[i] = p.warmstart[i] - p.smooth_acc[i];
+        multiply_inertia_matrix(m, force, p.M, step);
+        const Real warm_cost = cost(m, p, warm) + 0.5 * dot(force, step, n);
+        const Mask is_cold = m.has_warmstart ? warm_cost > cost(m, p, smooth) : ~none();
         for (int i = 0; i < n; ++i) p.qacc[i] = choose(is_cold, p.smooth_acc[i], p.warmstart[i]);
-        if (any(is_cold)) multiply_inertia_matrix(m, p.Ma, p.M, p.qacc);
+        multiply_inertia_matrix(m, p.Ma, p.M, p.qacc);
         for (int r = 0; r < p.num_rows; ++r) p.residual[r] = choose(is_cold, smooth[r], warm[r]);
     }
 
@@ -257,12 +281,16 @@ private:
         Real sum[MAX_DOFS];
         for (int i = 0; i < n; ++i) sum[i] = all(0);
         for (int r = 0; r < p.num_rows; ++r) {
-            p.active[r] = p.residual[r] < 0.0;
-            p.force[r] = where(p.active[r], -p.D[r] * p.residual[r]);
-            if (!any(p.active[r])) continue;
+            if (r < m.num_frictions)
+                p.force[r] = friction_force(m.frictions[r], p.residual[r], p.D[r], p.active[r]);
+            else {
+                p.active[r] = p.residual[r] < 0.0;
+                p.force[r] = where(p.active[r], -p.D[r] * p.residual[r]);
+                if (!any(p.active[r])) continue;
+            }
             const Real* const J = p.J + r * n;
-            for (uint32_t left = p.dofs[r]; left; left &= left - 1) {
-                const int i = __builtin_ctz(left);
+            for (Dofs left = p.dofs[r]; left; left &= left - 1) {
+                const int i = __builtin_ctzll(left);
                 sum[i] = sum[i] + J[i] * p.force[r];
             }
         }
@@ -272,13 +300,14 @@ private:
     // J'DJ + M of active rows, and its Cholesky factor
     static __attribute__((noinline)) void factorize_hessian(const Description& m, Problem& p, Real* H) {
         const int n = m.nv;
-        for (int i = 0; i < n * n; ++i) H[i] = all(0);
+        for (int i = 0; i < n; ++i)
+            for (int j = 0; j <= i; ++j) H[i * n + j] = all(0);
         for (int r = 0; r < p.num_rows; ++r) {
             if (!any(p.active[r])) continue;
             const Real D = where(p.active[r], p.D[r]);
             const Real* const J = p.J + r * n;
             int dofs[MAX_DOFS], count = 0;
-            for (uint32_t left = p.dofs[r]; left; left &= left - 1) dofs[count++] = __builtin_ctz(left);
+            for (Dofs left = p.dofs[r]; left; left &= left - 1) dofs[count++] = __builtin_ctzll(left);
             for (int a = 0; a < count; ++a) {
                 const Real scaled = J[dofs[a]] * D;
                 Real* const row = H + dofs[a] * n;
@@ -314,6 +343,11 @@ private:
             x[i] = sum / H[i * (n + 1)];
         }
         for (int i = n - 1; i >= 0; --i) {
+            if (is_mujoco_4) {
+                x[i] = x[i] / H[i * (n + 1)];
+                for (int j = 0; j < i; ++j) x[j] = x[j] - H[i * n + j] * x[i];
+                continue;
+            }
             Real sum = x[i];
             for (int j = i + 1; j < n; ++j) sum = sum - H[j * n + i] * x[j];
             x[i] = sum / H[i * (n + 1)];
@@ -354,13 +388,15 @@ private:
                     lost = lost | bad;
                     squared = choose(bad, all(TINY), squared);
                 }
-                const Real fresh = sqrt(squared), c = fresh / old, inverse = 1 / c, s = x[k] / old;
+                const Real fresh = sqrt(squared);
                 p.H[k * n + k] = choose(there, fresh, old);
+                // elsewhere they change nothing
+                const Real c = choose(there, fresh / old, all(1)), inverse = 1 / c, s = where(there, x[k] / old);
                 const Real signed_s = sign * s;
                 for (int i = k + 1; i < n; ++i) {
-                    const Real h = p.H[i * n + k], updated = (h + signed_s * x[i]) * inverse;
-                    p.H[i * n + k] = choose(there, updated, h);
-                    x[i] = choose(there, c * x[i] - s * updated, x[i]);
+                    const Real updated = (p.H[i * n + k] + signed_s * x[i]) * inverse;
+                    p.H[i * n + k] = updated;
+                    x[i] = c * x[i] - s * updated;
                 }
             }
         }
@@ -380,7 +416,9 @@ private:
         for (int r = 0; r < p.num_rows; ++r) {
             p.Jv[r] = dot(p.J + r * n, p.direction, n);
             const Real force = p.D[r] * p.residual[r];
-            p.quad0[r] = p.residual[r] * force * 0.5;
+            const Real quad0 = p.residual[r] * force * 0.5;
+            p.start[r] = where(p.residual[r] < 0.0, quad0);
+            p.quad0[r] = quad0 - p.start[r];
             p.quad1[r] = p.Jv[r] * force;
             p.quad2[r] = p.Jv[r] * p.D[r] * p.Jv[r] * 0.5;
         }
@@ -400,7 +438,7 @@ private:
             for (int l = 0; l < WIDTH; ++l)
                 if (points[l]) lane(alpha, l) = points[l]->alpha;
             Real cost, slope, curvature;
-            evaluate(p, alpha, smooth1, smooth2, cost, slope, curvature);
+            evaluate(m, p, alpha, smooth1, smooth2, cost, slope, curvature);
             for (int l = 0; l < WIDTH; ++l) {
                 if (!points[l]) continue;
                 points[l]->cost = lane(cost, l);
@@ -417,21 +455,38 @@ private:
         return alpha;
     }
 
-    CYPOOL_LANES_INLINE void evaluate(const Problem& p, const Real& alpha, const Real& smooth1, const Real& smooth2,
-                                      Real& cost, Real& slope, Real& curvature) {
-        Real total = all(0), q0 = all(0), q1 = smooth1, q2 = smooth2;
-        for (int r = 0; r < p.num_rows; ++r) {
+    CYPOOL_LANES_INLINE Real friction_cost(const Real& x, double force, double bound, const Real& D) {
+        return choose((-bound < x) & (x < bound), 0.5 * D * x * x,
+                      choose(x <= -bound, force * (-0.5 * bound - x), force * (-0.5 * bound + x)));
+    }
+    CYPOOL_LANES_INLINE void evaluate(const Description& m, const Problem& p, const Real& alpha, const Real& smooth1,
+                                      const Real& smooth2, Real& cost, Real& slope, Real& curvature) {
+        Real total = all(0), q0 = all(0), q1 = smooth1, q2 = smooth2, friction1 = all(0), friction2 = all(0);
+        for (int r = 0; r < m.num_frictions; ++r) {
+            const double force = m.frictions[r].force, bound = m.frictions[r].R * force;
+            const Real start = p.residual[r], along = p.Jv[r], D = p.D[r], x = start + alpha * along;
+            const Mask stuck = (-bound < start) & (start < bound), sticks = (-bound < x) & (x < bound);
+            const Mask was_low = start <= -bound, is_low = x <= -bound;
+            Real change = friction_cost(x, force, bound, D) - friction_cost(start, force, bound, D);
+            // in one of its three parts, the difference itself
+            change = choose(stuck & sticks, 0.5 * D * (x - start) * (x + start), change);
+            change = choose(was_low & is_low, force * (start - x), change);
+            change = choose(~(stuck | was_low | sticks | is_low), force * (x - start), change);
+            total = total + change;
+            friction1 = friction1 + choose(sticks, D * x * along, choose(is_low, -force * along, force * along));
+            friction2 = friction2 + where(sticks, D * along * along);
+        }
+        for (int r = m.num_frictions; r < p.num_rows; ++r) {
             const Real residual = p.residual[r] + alpha * p.Jv[r];
-            const Real start = where(p.residual[r] < 0.0, p.quad0[r]);
             const Mask active = residual < 0.0;
-            q0 = q0 + where(active, p.quad0[r] - start);
+            q0 = q0 + where(active, p.quad0[r]);
             q1 = q1 + where(active, p.quad1[r]);
             q2 = q2 + where(active, p.quad2[r]);
-            total = total - where(~active, start);
+            total = total - where(~active, p.start[r]);
         }
         cost = total + ((alpha * alpha * q2 + alpha * q1) + q0);
-        slope = 2 * alpha * q2 + q1;
-        curvature = 2 * q2;
+        slope = friction1 + (2 * alpha * q2 + q1);
+        curvature = friction2 + 2 * q2;
         curvature = choose(curvature <= 0.0, all(TINY), curvature);
     }
 };

@@ -226,6 +226,11 @@ CYPOOL_LANES_INLINE void solve_factorized(const Description& m, Real* x, const R
     }
 }
 
+// Finds the lanes in which MuJoCo warns of this factor.
+CYPOOL_LANES_INLINE void find_singular(const Description& m, Group& d, const Real* A) {
+    for (int k = 0; k < m.nv; ++k) d.bad = d.bad | ~(A[m.dofs[k].row_begin + m.dofs[k].row_size - 1] >= TINY);
+}
+
 // mj_crb and mj_factorM: composite inertia, the inertia matrix, its factorization
 inline __attribute__((noinline)) void composite_inertia(const Description& m, Group& d) {
     for (int b = 1; b < m.num_bodies; ++b)
@@ -245,8 +250,7 @@ inline __attribute__((noinline)) void composite_inertia(const Description& m, Gr
     }
     for (int k = 0; k < m.num_inertia; ++k) d.LD[k] = d.M[k];
     factorize(m, d.LD, d.LD_inverse);
-    // of which MuJoCo warns
-    for (int k = 0; k < m.nv; ++k) d.bad = d.bad | ~(d.LD[m.dofs[k].row_begin + m.dofs[k].row_size - 1] >= TINY);
+    find_singular(m, d, d.LD);
 }
 
 // mj_comVel
@@ -323,7 +327,7 @@ CYPOOL_LANES_INLINE void passive_forces(const Description& m, Group& d) {
 // mj_rne: the recursive Newton-Euler algorithm, without accelerations
 inline __attribute__((noinline)) void bias_forces(const Description& m, Group& d) {
     Real acc[MAX_BODIES][6], force[MAX_BODIES][6];
-    for (int k = 0; k < 6; ++k) acc[0][k] = all(k < 3 ? 0.0 : m.gravity[k - 3] * -1.0);
+    for (int k = 0; k < 6; ++k) acc[0][k] = all(k < 3 ? 0.0 : m.at_rest[k - 3]);
     for (int b = 1; b < m.num_bodies; ++b) {
         const int first = m.bodies[b].first_dof, count = m.bodies[b].num_dofs;
         const Real* const parent = acc[m.bodies[b].parent];
@@ -352,16 +356,30 @@ inline __attribute__((noinline)) void bias_forces(const Description& m, Group& d
 
 // mj_fwdActuation and mj_fwdAcceleration
 inline __attribute__((noinline)) void smooth_acceleration(const Description& m, Group& d) {
-    for (int k = 0; k < m.nv; ++k) d.actuator[k] = all(0);
-    for (int k = 0; k < m.nu; ++k) {
+    for (int k = 0; k < m.nv; ++k) d.actuator[k] = d.actuator_damping[k] = all(0);
+    for (int k = 0; k < m.num_actuators; ++k) {
         const Actuator& a = m.actuators[k];
         Real ctrl = d.ctrl[k];
-        if (a.is_limited) {
-            ctrl = choose(ctrl < a.low, all(a.low), ctrl);
-            ctrl = choose(ctrl > a.high, all(a.high), ctrl);
-        }
-        const Real force = a.gain * ctrl;
+        if (a.is_limited) ctrl = clip(ctrl, a.low, a.high);
+        Real force = a.gain * ctrl;
+        if (a.is_affine)
+            force = force + (a.bias[0] + a.bias[1] * (d.qpos[a.qpos] * a.gear) + a.bias[2] * (a.gear * d.qvel[a.dof]));
+        if (a.is_force_limited) force = clip(force, a.lowest_force, a.highest_force);
         d.actuator[a.dof] = d.actuator[a.dof] + a.gear * force;
+        if (!m.is_implicit_fast || !a.is_affine || a.bias[2] == 0) continue;
+        // mjd_actuator_vel
+        Real& damping = d.actuator_damping[a.dof];
+        const Mask is_held = a.is_force_limited ? (force <= a.lowest_force) | (force >= a.highest_force) : none();
+        damping = choose(is_held, damping, damping + a.gear * (a.gear * a.bias[2]));
+    }
+    for (int k = 0; k < m.num_joints && m.num_actuators; ++k) {
+        const Joint& j = m.joints[k];
+        if (!j.is_force_limited) continue;
+        const Real force = d.actuator[j.dof] = clip(d.actuator[j.dof], j.lowest_force, j.highest_force);
+        // since MuJoCo 4
+        if (is_mujoco_4)
+            d.actuator_damping[j.dof] =
+                where((force > j.lowest_force) & (force < j.highest_force), d.actuator_damping[j.dof]);
     }
     for (int k = 0; k < m.nv; ++k) d.smooth_acc[k] = d.smooth[k] = (d.passive[k] - d.bias[k]) + d.actuator[k];
     solve_factorized(m, d.smooth_acc, d.LD, d.LD_inverse);

@@ -201,7 +201,7 @@ def test_lanes_of_light_bodies_have_the_bits_of_mj_step(tmp_path, name):
 
 def test_lanes_refuse_a_model_with_too_many_contacts_to_compare(tmp_path):
     path = tmp_path / "buried.xml"
-    spheres = "".join(f'<geom size="0.1" pos="0 {k / 5} 0"/>' for k in range(26))
+    spheres = "".join(f'<geom size="0.1" pos="0 {k / 5} 0"/>' for k in range(42))
     path.write_text(f"""<mujoco><worldbody><geom type="plane" size="9 9 9"/><body pos="0 0 -5">{spheres}
         <joint name="spin" axis="0 0 1"/></body></worldbody><actuator><motor joint="spin"/></actuator></mujoco>""")
     with pytest.raises(ValueError, match="only 0 of its first steps could be compared"):
@@ -210,19 +210,16 @@ def test_lanes_refuse_a_model_with_too_many_contacts_to_compare(tmp_path):
 
 def test_random_models_are_equal_or_refused():
     program = Path(__file__).parents[3] / "fuzz" / "fuzz_mujoco_lanes.py"
-    done = subprocess.run([sys.executable, program, "--cases", "40", "--steps", "30"], capture_output=True, text=True,
+    done = subprocess.run([sys.executable, program, "--cases", "60", "--steps", "30"], capture_output=True, text=True,
                           timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     assert int(re.search(r"(\d+) equal$", done.stdout, re.MULTILINE)[1]) >= 10, done.stdout
 
 
 @pytest.mark.parametrize(("parts", "reason"), [
-    ({"condim": 4}, "dimensions"), ({"plane": 'euler="9 0 0"'}, "level"),
-    ({"walls": '<geom type="box" size="1 1 1" euler="0 0 9"/>'}, "a box is turned"),
     ({"walls": '<geom type="box" size="1 1 1" pos="99 0 0" solref="-10 -1" solmix="0.0001"/>'}, "solref"),
     ({"walls": '<geom type="box" size="1 1 1"/>' * 257}, "too many boxes"),
     ({"walls": '<body pos="3 0 0"><geom type="box" size="1 1 1"/></body>'}, "a body is apart"),
-    ({"walls": '<geom type="cylinder" size="1 1 1"/>'}, "other shapes"),
 ])
 def test_lanes_refuse_contacts_outside_of_their_class(tmp_path, parts, reason):
     with pytest.raises(ValueError, match=reason):
