@@ -101,6 +101,7 @@ cdef class MaMujoco(Env):
     cdef shared_ptr[vector[double]] pool_actions
 
     _scenario = None
+    prepares_steps = True
 
     def __init__(self, spec, env_id):
         self.table = table_of(self._scenario, spec)

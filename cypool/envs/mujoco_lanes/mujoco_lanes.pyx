@@ -9,6 +9,7 @@ from cypool.util.warn import warn_caller
 
 from libc.stdint cimport int64_t, uint64_t
 from libcpp cimport bool as cbool
+from libcpp.atomic cimport atomic
 from libcpp.string cimport string
 
 from cypool.envs.mujoco_common.libmujoco cimport mjModel
@@ -42,6 +43,7 @@ cdef class Lanes:
     """The lanes of one model. Shared by environments; any number of threads may step. Only `make_lanes` makes one."""
     cdef Model loaded                    # kept alive
     cdef Engine* engine                  # owned
+    cdef atomic[int64_t] steps           # of environments of pools
     cdef object __weakref__
 
     def __dealloc__(self):
@@ -54,6 +56,7 @@ cdef class Lanes:
     cdef int step(self, Record** records, int count, int frames) except -1 nogil:
         # results are in the records, but for those that mj_step has to step
         self.engine.step(records, count, frames)
+        self.steps.fetch_add(count)
         return 0
 
     cdef int report(self, const string& differing) except -1 nogil:
@@ -86,6 +89,10 @@ cdef class Lanes:
             ends_with_step1: Whether mj_step1 follows each step.
         """
         return self.engine.compare(steps, every, seed, noise, ctrl, ends_with_step1).decode()
+
+    def num_steps(self):
+        """Returns how many steps of pools' environments were taken to the lanes."""
+        return self.steps.load()
 
     def num_compared(self):
         """Returns how many of mj_step's steps were compared."""

@@ -4,7 +4,7 @@ from libc.stdint cimport uint32_t
 from libcpp.memory cimport make_shared, shared_ptr
 from libcpp.string cimport string
 
-from cypool.env cimport STEP_ALONE, Rows
+from cypool.env cimport Rows
 from cypool.envs.mujoco_common.mujoco_common cimport Simulation
 from cypool.envs.mujoco_lanes.record cimport Record
 
@@ -19,6 +19,8 @@ cdef class SimulationInLanes(Simulation):
 
     Lanes step all environments of a call before each takes its result, in its own `step`, where it would simulate.
     """
+
+    prepares_steps = True
 
     def __dealloc__(self):
         cdef Record* record = record_of(self)
@@ -75,7 +77,6 @@ cdef class SimulationInLanes(Simulation):
         cdef bint usable = (<Lanes>self.lanes).is_usable()
         cdef size_t action_bytes = self.model.nu * (sizeof(float) if self.action_is_single else sizeof(double))
         for k in range(rows.count):
-            rows.terminated[k] = STEP_ALONE
             env = self.pool.get()[0][rows.ids[k]]
             if usable and not (<SimulationInLanes>env).needs_reset and not (<SimulationInLanes>env).observe_only:
                 (<SimulationInLanes>env).set_controls(rows.actions + <size_t>rows.ids[k] * action_bytes)

@@ -1,0 +1,183 @@
+"""Lanes in each mode of a pool: every number is compared bit by bit with `physics="mj_step"`."""
+import ctypes
+
+import numpy as np
+import pytest
+from pool_arguments import THREADS
+from weights import exhaustive, slow
+
+import cypool
+from cypool.envs.mujoco_common.mujoco_common import load_model
+from cypool.envs.mujoco_lanes.mujoco_lanes import make_lanes
+from cypool.hooks import Transition
+from cypool.policies import Decision
+from cypool.spec import Array
+
+pytest.importorskip("mujoco")
+try:
+    make_lanes(load_model("half_cheetah.xml"))
+except ValueError as refusal:
+    pytest.skip(f"lanes: {refusal}", allow_module_level=True)
+
+MODELS = {"HalfCheetah-v5": "half_cheetah.xml", "Hopper-v5": "hopper.xml", "Ant-v5": "ant.xml",
+          "MaMuJoCo/HalfCheetah-2x3-v1": "half_cheetah.xml"}
+NUM = 11
+
+
+def numbers(pointer):
+    return ctypes.cast(pointer, ctypes.POINTER(ctypes.c_double))
+
+
+@ctypes.CFUNCTYPE(None, ctypes.POINTER(Transition))
+def reward_hook(pointer):
+    t = pointer.contents
+    t.reward = 2 * t.reward + numbers(t.obs[0])[1] - numbers(t.before[0])[1]
+    t.terminated |= numbers(t.obs[0])[2] > 0.6
+
+
+@ctypes.CFUNCTYPE(None, ctypes.POINTER(Transition))
+def observation_hook(pointer):
+    t = pointer.contents
+    for k in range(4):
+        numbers(t.out[0])[k] = numbers(t.obs[0])[k] * (k + 1)
+
+
+@ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Decision))
+def policy(pointer):
+    d = pointer.contents
+    action = ctypes.cast(d.action, ctypes.POINTER(ctypes.c_float))
+    for k in range(3):
+        action[k] = np.tanh(3 * numbers(d.obs[0])[k] + d.env_id + d.step)
+    return 0
+
+
+def flat(value):
+    """Returns the bytes of arrays, and of those in dicts and tuples, but for times."""
+    if isinstance(value, dict):
+        return {name: flat(each) for name, each in value.items() if name != "t"}
+    if isinstance(value, (list, tuple)):
+        return [flat(each) for each in value]
+    value = np.asarray(value)
+    if value.dtype != object:
+        return value.tobytes()
+    return [flat(each) for each in value] if value.ndim else None
+
+
+def assert_equal(env_id, play, num_threads=(0, 2), **options):
+    """Asserts that `play(env)` is the same in lanes and by mj_step, and that lanes step.
+
+    Args:
+        play: A function of a pool that has been reset.
+        num_threads: Of the pools with lanes.
+    """
+    options = {"num_envs": NUM, "seed": 3, "max_episode_steps": 17, **options}
+    results = []
+    for threads, physics in [(1, "mj_step"), *((threads, "lanes") for threads in num_threads)]:
+        with cypool.make(env_id, num_threads=threads, physics=physics, **options) as env:
+            lanes = make_lanes(load_model(MODELS[env_id]))
+            before = lanes.num_steps()
+            results.append(flat(play(env)))
+            # a thread that finds one environment at a time calls mj_step
+            assert (lanes.num_steps() > before) == (physics == "lanes") or threads > 2 or env.batch_size == 1
+    for threads, result in zip(num_threads, results[1:], strict=True):
+        assert result == results[0], f"{threads} threads"
+
+
+def steps(env):
+    """Returns what a pool does in some episodes."""
+    space, rng, results = env.single_action_space, np.random.default_rng(0), []
+    for seed in range(3):
+        results.append(env.reset(seed=seed) if seed < 2 else env.reset(options={"reset_mask": np.arange(NUM) % 3 == 0}))
+        results += [env.step(rng.uniform(space.low, space.high, (NUM, *space.shape)).astype(space.dtype))
+                    for _ in range(30)]
+    return results
+
+
+@pytest.mark.parametrize("env_id", ["Hopper-v5", *slow("HalfCheetah-v5", "Ant-v5")])
+@pytest.mark.parametrize("hooks", [
+    {"reward_hook": reward_hook}, {"observation_hook": (observation_hook, Array((4,), np.float64))},
+    {"reward_hook": reward_hook, "observation_hook": (observation_hook, Array((4,), np.float64)), "debug": True},
+    {"debug": True}, {"reward_hook": lambda batch: batch.reward + batch.observation[:, 0]}], ids=lambda hooks: [*hooks])
+@pytest.mark.parametrize("autoreset_mode", ["NextStep", *slow("SameStep")])
+def test_pool_with_hooks_steps_in_lanes_as_by_mj_step(env_id, hooks, autoreset_mode):
+    assert_equal(env_id, steps, THREADS, autoreset_mode=autoreset_mode, episode_statistics=True, **hooks)
+
+
+@pytest.mark.parametrize("kind", ["C", "MLP", "Python", "actions"])
+@pytest.mark.parametrize("autoreset_mode", ["NextStep", "SameStep", "Disabled"])
+@pytest.mark.parametrize("env_id", ["Hopper-v5", *exhaustive("HalfCheetah-v5", "Ant-v5")])
+def test_rollout_steps_in_lanes_as_by_mj_step(kind, autoreset_mode, env_id):
+    def rollouts(env):
+        rng, space = np.random.default_rng(0), env.single_action_space
+        shape = *space.shape, *env.single_observation_space.shape
+        chosen = {"C": lambda: cypool.policies.Policy(policy),
+                  "MLP": lambda: cypool.MLP(env.env_spec, [rng.normal(0, 1, shape)], [np.zeros(space.shape)],
+                                            output="gaussian", log_std=np.zeros(space.shape), seed=1),
+                  "Python": lambda: lambda obs: np.tanh(obs[:, :space.shape[0]]).astype(space.dtype),
+                  "actions": lambda: None}[kind]()
+        results = []
+        for seed in range(3):
+            for count in (23, 1, 6):
+                if count == 23 or autoreset_mode == "Disabled":
+                    env.reset(seed=seed + count)
+                actions = rng.uniform(space.low, space.high, (count, NUM, *space.shape)).astype(space.dtype)
+                done = (env.rollout(actions, observe=2 if count > 1 else 1) if chosen is None
+                        else env.rollout(count, policy=chosen))
+                results.append([done.obs, done.action, done.reward, done.terminated, done.truncated, done.info,
+                                done.last_obs])
+        return results
+
+    assert_equal(env_id, rollouts, THREADS, autoreset_mode=autoreset_mode)
+
+
+@pytest.mark.parametrize("failing", [{0}, {4}, {3, 4, 10}, set(range(NUM))])
+def test_rollout_in_lanes_whose_policy_fails_fails_as_by_mj_step(failing):
+    calls = []
+
+    @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Decision))
+    def fails_once(pointer):
+        d = pointer.contents
+        calls.append((d.env_id, d.step))
+        return 7 if d.step == 4 and d.env_id in failing else policy(pointer)
+
+    def rollouts(env):
+        env.reset()
+        calls.clear()
+        with pytest.raises(cypool.EnvError) as caught:
+            env.rollout(9, policy=cypool.policies.Policy(fails_once))
+        # it is called once for each step, whether it fails or not
+        assert len(calls) == len(set(calls)) == 9 * NUM
+        batch = caught.value.batch
+        return [sorted(caught.value.steps.items()), batch.reward, batch.obs, batch.truncated]
+
+    assert_equal("Hopper-v5", rollouts)
+
+
+def episodes(env, num_batches=60):
+    """Returns what each environment of an asynchronous pool did, with actions of its own."""
+    space, done = env.single_action_space, [[] for _ in range(env.num_envs)]
+    rngs = [np.random.default_rng(k) for k in range(env.num_envs)]
+    env.async_reset()
+    while min(map(len, done)) < num_batches:
+        *batch, info = env.recv()
+        for row, k in enumerate(info["env_id"]):
+            done[k].append([each[row] for each in (*batch, info["elapsed_step"], info["x_position"])])
+        env.send(np.stack([rngs[k].uniform(space.low, space.high).astype(space.dtype) for k in info["env_id"]]),
+                 info["env_id"])
+    return [each[:num_batches] for each in done]
+
+
+@pytest.mark.parametrize("batch_size", [1, 4, 10])
+@pytest.mark.parametrize("options", [{}, {"reward_hook": reward_hook}], ids=["plain", "hook"])
+def test_asynchronous_pool_steps_in_lanes_as_by_mj_step(batch_size, options):
+    assert_equal("Hopper-v5", episodes, THREADS, batch_size=batch_size, **options)
+
+
+@pytest.mark.families("mamujoco")
+def test_pool_of_robots_with_agents_and_hooks_steps_in_lanes_as_by_mj_step():
+    @ctypes.CFUNCTYPE(None, ctypes.POINTER(Transition))
+    def hook(pointer):
+        t = pointer.contents
+        t.agents.contents.reward[0] = numbers(t.obs[0])[0] + t.elapsed_step
+
+    assert_equal("MaMuJoCo/HalfCheetah-2x3-v1", steps, reward_hook=hook)
