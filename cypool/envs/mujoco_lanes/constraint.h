@@ -61,7 +61,8 @@ CYPOOL_LANES_INLINE void joint_limits(const Description& m, Group& d) {
             const Mask active = dist < j.margin;
             if (!any(active)) continue;
             const Real impedance = impedance_at(j.limit, dist, j.margin);
-            const Real R = max((1 - impedance) * j.limit.inverse_weight / impedance, all(TINY));
+            const Real weight = own_or(d, m.own_of_joint(k) + 1, j.limit.inverse_weight);
+            const Real R = max((1 - impedance) * weight / impedance, all(TINY));
             const Real velocity = is_upper ? -d.qvel[j.dof] : d.qvel[j.dof];
             Row& row =
                 add_row(d, active, R, -j.limit.damping * velocity - j.limit.stiffness * impedance * (dist - j.margin));
@@ -98,8 +99,10 @@ inline __attribute__((noinline)) void add_contact(const Description& m, Group& d
     for (int k = 0; k < 3; ++k) arm[k] = pos[k] - d.com[k];
     const Impedance& s = p.impedance;
     const Real impedance = impedance_at(s, dist, p.margin);
-    Real R = max((1 - impedance) * s.inverse_weight / impedance, all(TINY));
-    if (p.condim == 3) R = 2 * p.friction * p.friction * R;
+    const Real friction = own_or(d, m.own_of_pair(number), p.friction);
+    const Real weight = own_or(d, m.own_of_pair(number) + 1, s.inverse_weight);
+    Real R = max((1 - impedance) * weight / impedance, all(TINY));
+    if (p.condim == 3) R = 2 * friction * friction * R;
     const Real position_term = s.stiffness * impedance * (dist - p.margin);
     Real* const J = d.J + d.num_rows * m.nv;
     for (int k = 0; k < num_rows * m.nv; ++k) J[k] = all(0);
@@ -116,10 +119,10 @@ inline __attribute__((noinline)) void add_contact(const Description& m, Group& d
             continue;
         }
         const Real first = dot3(tangent, jacobian), second = dot3(other, jacobian);
-        J[dof] = where(active, along + first * p.friction);
-        J[m.nv + dof] = where(active, along + first * -p.friction);
-        J[2 * m.nv + dof] = where(active, along + second * p.friction);
-        J[3 * m.nv + dof] = where(active, along + second * -p.friction);
+        J[dof] = where(active, along + first * friction);
+        J[m.nv + dof] = where(active, along + first * -friction);
+        J[2 * m.nv + dof] = where(active, along + second * friction);
+        J[3 * m.nv + dof] = where(active, along + second * -friction);
     }
     for (int r = 0; r < num_rows; ++r)
         add_row(d, active, R, -s.damping * dot(J + r * m.nv, d.qvel, m.nv) - position_term).dofs = p.dof_mask;
@@ -409,8 +412,9 @@ inline __attribute__((noinline)) void contact_forces(const Description& m, const
             for (int k = 0; k < 3; ++k) push[k] = frame[k] * rows[0].force;
         } else {
             const Real along = normal_force(p, rows);
-            const Real first = (rows[0].force - rows[1].force) * p.friction;
-            const Real second = (rows[2].force - rows[3].force) * p.friction;
+            const Real friction = own_or(d, m.own_of_pair(contact.pair), p.friction);
+            const Real first = (rows[0].force - rows[1].force) * friction;
+            const Real second = (rows[2].force - rows[3].force) * friction;
             for (int k = 0; k < 3; ++k) push[k] = frame[k] * along + frame[3 + k] * first + frame[6 + k] * second;
         }
         for (int k = 0; k < 3; ++k) arm[k] = d.com[k] - contact.pos[k];

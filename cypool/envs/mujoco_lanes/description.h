@@ -121,7 +121,32 @@ struct Description {
     Tendon tendons[MAX_TENDONS];
     std::vector<Touch> touches;
     std::vector<Pair> pairs;
+
+    // Where the numbers are in which environments may differ: one of gravity for each axis; mass, inverse mass of the
+    // subtree and inertia; armature and damping; stiffness and inverse weight of the limit; gain and gear; friction and
+    // inverse weight.
+    int own_of_body(int body) const { return 3 + 5 * body; }
+    int own_of_dof(int dof) const { return own_of_body(num_bodies) + 2 * dof; }
+    int own_of_joint(int joint) const { return own_of_dof(nv) + 2 * joint; }
+    int own_of_actuator(int actuator) const { return own_of_joint(num_joints) + 2 * actuator; }
+    int own_of_pair(int pair) const { return own_of_actuator(nu) + 2 * pair; }
+    int num_own() const { return own_of_pair(num_pairs); }
 };
+
+// fields of a model from which these numbers come, and others that lanes do not read
+inline constexpr const char* VARIED[] = {"opt.gravity",     "body_mass",     "body_inertia",     "body_subtreemass",
+                                         "body_invweight0", "dof_armature",  "dof_damping",      "jnt_stiffness",
+                                         "dof_invweight0",  "geom_friction", "actuator_gainprm", "actuator_gear"};
+inline constexpr const char* UNREAD[] = {
+    "dof_M0",         "dof_length",   "tendon_invweight0", "actuator_acc0", "actuator_length0", "cam_poscom0",
+    "cam_pos0",       "cam_mat0",     "light_poscom0",     "light_pos0",    "light_dir0",       "cam_pos",
+    "cam_quat",       "cam_fovy",     "light_pos",         "light_dir",     "light_ambient",    "light_diffuse",
+    "light_specular", "light_cutoff", "mat_rgba",          "geom_rgba",     "site_rgba",        "tendon_rgba"};
+inline bool may_vary(std::string_view name) {
+    const auto is_name = [name](const char* each) { return name == each; };
+    return std::any_of(std::begin(VARIED), std::end(VARIED), is_name)
+           || std::any_of(std::begin(UNREAD), std::end(UNREAD), is_name);
+}
 
 // the first sensor of a body's and its children's velocity
 struct SpeedSensor {
@@ -171,6 +196,59 @@ public:
         tendons(o);
         touches(o);
         pairs(o);
+    }
+
+    // Writes the numbers in which the model of one environment differs from the one that is described. Throws
+    // std::invalid_argument: why mj_step has to step this environment.
+    void describe_own(const Description& o, const mjModel* described, std::vector<double>& own) const {
+        for (const ArrayField& each : library().model) {
+            const Place place{each.offset, 0};
+            const void *mine = at<const void*>(m_->raw, place), *others = at<const void*>(described->raw, place);
+            if (each.is_option) mine = &at<char>(m_->raw, place), others = &at<char>(described->raw, place);
+            if (mine == others || may_vary(each.name)) continue;
+            const size_t bytes = rows_of(m_, each) * columns_of(m_, each) * static_cast<size_t>(each.item_bytes);
+            if (std::memcmp(mine, others, bytes)) throw std::invalid_argument(each.name + " varies");
+        }
+        own.resize(static_cast<size_t>(o.num_own()));
+        double* next = std::copy_n(m_->opt.gravity, 3, own.data());
+        const auto* const inertia = array<double>("body_inertia");
+        for (int k = 0; k < o.num_bodies; ++k) {
+            *next++ = m_->body_mass[k];
+            *next++ = inverse_subtree_mass(k);
+            next = std::copy_n(inertia + 3 * k, 3, next);
+        }
+        const auto* const armature = array<double>("dof_armature");
+        const auto* const dof_weight = array<double>("dof_invweight0");
+        bool has_damping = false;
+        for (int k = 0; k < o.nv; ++k) {
+            refuse_if(m_->dof_damping[k] < 0, "a damping is negative");
+            has_damping |= m_->dof_damping[k] > 0;
+            *next++ = armature[k];
+            *next++ = m_->dof_damping[k];
+        }
+        refuse_if(has_damping != o.has_damping, "of damping");
+        for (int k = 0; k < o.num_joints; ++k) {
+            refuse_if(o.joints[k].type == mjJNT_FREE && m_->jnt_stiffness[k] != 0, "of its free joint");
+            *next++ = m_->jnt_stiffness[k];
+            *next++ = dof_weight[o.joints[k].dof];
+        }
+        const auto* const gear = array<double>("actuator_gear");
+        for (int k = 0; k < o.nu; ++k) {
+            *next++ = m_->actuator_gainprm[library().mjNGAIN * k];
+            *next++ = gear[6 * k];
+        }
+        const auto* const friction = array<double>("geom_friction");
+        const auto* const weight = array<double>("body_invweight0");
+        for (Pair p : o.pairs) {
+            set_friction(p, friction, weight);
+            *next++ = p.friction;
+            *next++ = p.impedance.inverse_weight;
+            for (int k = 1; k < p.num_boxes; ++k)
+                refuse_if(friction[3 * p.geom2] != friction[3 * o.boxes[static_cast<size_t>(p.first_box + k)].geom],
+                          "walls that are alike have different friction");
+        }
+        refuse_if(!std::all_of(own.begin(), own.end(), [](double x) { return std::isfinite(x); }),
+                  "a number is not finite");
     }
 
 private:
@@ -273,7 +351,7 @@ private:
             b.num_dofs = array<int>("body_dofnum")[k];
             b.inertial_frame = frame[k];
             b.mass = m_->body_mass[k];
-            b.inverse_subtree_mass = 1.0 / std::max(mjMINVAL, m_->body_subtreemass[k]);
+            b.inverse_subtree_mass = inverse_subtree_mass(k);
             copy(b.pos, m_->body_pos, k);
             copy(b.quat, m_->body_quat, k);
             copy(b.inertial_pos, array<double>("body_ipos"), k);
@@ -282,6 +360,8 @@ private:
             if (k) refuse_if(array<int>("body_rootid")[k] != 1 || simple[k], "a body is apart from the others");
         }
     }
+
+    double inverse_subtree_mass(int body) const { return 1.0 / std::max(mjMINVAL, m_->body_subtreemass[body]); }
 
     void joints(Description& o) const {
         refuse_any<double>("jnt_stiffnesspoly", NUM_COEFFICIENTS * m_->njnt);
@@ -508,7 +588,6 @@ private:
         const auto* const priority = array<int>("geom_priority");
         const auto* const condim = array<int>("geom_condim");
         const auto* const solmix = array<double>("geom_solmix");
-        const auto* const friction = array<double>("geom_friction");
         refuse_if(priority[p.geom1] != priority[p.geom2], "of priorities of geoms");
         p.condim = std::max(condim[p.geom1], condim[p.geom2]);
         refuse_if(p.condim != 3 && p.condim != 1, "contacts have 4 or 6 dimensions");
@@ -523,8 +602,10 @@ private:
         for (int k = 0; k < 2; ++k) ref[k] = mix * solref[2 * p.geom1 + k] + (1 - mix) * solref[2 * p.geom2 + k];
         for (int k = 0; k < 5; ++k) imp[k] = mix * solimp[5 * p.geom1 + k] + (1 - mix) * solimp[5 * p.geom2 + k];
         p.impedance = impedance(ref, imp);
+        set_friction(p, array<double>("geom_friction"), array<double>("body_invweight0"));
+    }
+    static void set_friction(Pair& p, const double* friction, const double* weight) {
         p.friction = std::max(MIN_FRICTION, std::max(friction[3 * p.geom1], friction[3 * p.geom2]));
-        const auto* const weight = array<double>("body_invweight0");
         double translation = 0;
         translation += weight[2 * p.body1];
         translation += weight[2 * p.body2];

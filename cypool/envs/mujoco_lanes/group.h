@@ -1,6 +1,7 @@
 // Four environments in lanes: their state, and all that a step computes of it.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "cypool/envs/mujoco_lanes/description.h"
@@ -21,9 +22,16 @@ struct Contact {
     Real pos[3], frame[9];
 };
 
+// what std::vector aligns as lanes need it
+struct alignas(sizeof(Real)) OwnNumber {
+    Real number;
+};
+
 struct Group {
     // state
     Real qpos[MAX_POSITIONS], qvel[MAX_DOFS], warmstart[MAX_DOFS], ctrl[MAX_CONTROLS];
+    std::vector<OwnNumber> own;             // those in which the environments differ; empty: they are the model's
+    std::array<uint64_t, WIDTH> whose_own;  // of each lane, as `Record` has it
     // before the last step, to repeat it with MuJoCo
     Real last_qpos[MAX_POSITIONS], last_qvel[MAX_DOFS], last_warmstart[MAX_DOFS];
     Mask bad;        // lanes that mj_step has to step
