@@ -27,6 +27,7 @@ cdef class SimulationInLanes(Simulation):
 
     # to be called
     cdef bint take_result(self) except -1 nogil          # all of them, if lanes have stepped; mjData is that of after
+    cdef bint knows_model(self) except -1 nogil          # its own
     cdef int materialize(self) except -1 nogil           # all of mjData is as if MuJoCo had stepped
     cdef void leave_lanes(self) noexcept nogil           # mjData is, or will be, what it says itself
     cdef int copy_lanes(self, SimulationInLanes other) except -1 nogil   # as copy_own

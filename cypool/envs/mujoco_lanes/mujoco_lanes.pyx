@@ -18,9 +18,11 @@ from cypool.envs.mujoco_lanes.record cimport Record
 
 cdef extern from "cypool/envs/mujoco_lanes/engine.h" nogil:
     void check_lanes "cypool::lanes::check_lanes"() except +
+    cbool may_vary "cypool::lanes::may_vary"(const string& name) except +
     cdef cppclass Engine "cypool::lanes::Engine":
         Engine(const mjModel* m) except +
         cbool is_usable() noexcept
+        cbool read_own(const mjModel* m, Record& record) except +
         void step(Record** records, int count, int frames) except +
         string compare(int steps, int every, uint64_t seed, double noise, double ctrl, cbool ends_with_step1) except +
         int64_t get_compared "num_compared.load"() noexcept

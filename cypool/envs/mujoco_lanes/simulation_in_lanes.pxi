@@ -52,7 +52,13 @@ cdef class SimulationInLanes(Simulation):
         if self.reads == READS_UNKNOWN:
             return "lanes do not have all that the environment reads"
         if self.model != self.loaded.mj:
-            return "the model varies"
+            randomize = self.spec.options["randomize"]
+            if not randomize:
+                return "the environment changes its model"
+            for name in randomize:
+                name = name.partition(":")[0]
+                if not may_vary(name.encode()):
+                    return f"randomize varies {name}, which lanes take from the common model"
         if self.from_pixels or self.camera.sees_contacts:
             return "pictures are observed, or show contacts"
         try:
@@ -78,7 +84,8 @@ cdef class SimulationInLanes(Simulation):
         cdef size_t action_bytes = self.model.nu * (sizeof(float) if self.action_is_single else sizeof(double))
         for k in range(rows.count):
             env = self.pool.get()[0][rows.ids[k]]
-            if usable and not (<SimulationInLanes>env).needs_reset and not (<SimulationInLanes>env).observe_only:
+            if (usable and not (<SimulationInLanes>env).needs_reset and not (<SimulationInLanes>env).observe_only
+                    and (<SimulationInLanes>env).knows_model()):
                 (<SimulationInLanes>env).set_controls(rows.actions + <size_t>rows.ids[k] * action_bytes)
                 if record_of(<SimulationInLanes>env).prepare():
                     records[count] = record_of(<SimulationInLanes>env)
@@ -87,6 +94,16 @@ cdef class SimulationInLanes(Simulation):
                 (<Lanes>self.lanes).step(records, count, self.num_mj_steps)
                 count = 0
         return 0
+
+    cdef bint knows_model(self) except -1 nogil:
+        """Returns whether lanes have the numbers of this environment's model."""
+        cdef Record* record = record_of(self)
+        if self.variation is None or self.variation.parts.empty():
+            return True
+        if not record.drawn == self.variation.drawn:
+            record.drawn = self.variation.drawn
+            (<Lanes>self.lanes).engine.read_own(self.model, record[0])
+        return record.whose_own > 0
 
     cdef bint take_result(self) except -1 nogil:
         if self.record == NULL or not record_of(self).take(self.num_mj_steps):

@@ -87,8 +87,8 @@ def steps(env):
     """Returns what a pool does in some episodes."""
     space, rng, results = env.single_action_space, np.random.default_rng(0), []
     for seed in range(3):
-        results.append(env.reset(seed=seed) if seed < 2 else env.reset(options={"reset_mask": np.arange(NUM) % 3 == 0}))
-        results += [env.step(rng.uniform(space.low, space.high, (NUM, *space.shape)).astype(space.dtype))
+        results.append(env.reset(seed=seed) if seed < 2 else env.reset(options={"reset_mask": np.arange(env.num_envs) % 3 == 0}))
+        results += [env.step(rng.uniform(space.low, space.high, (env.num_envs, *space.shape)).astype(space.dtype))
                     for _ in range(30)]
     return results
 
@@ -181,3 +181,35 @@ def test_pool_of_robots_with_agents_and_hooks_steps_in_lanes_as_by_mj_step():
         t.agents.contents.reward[0] = numbers(t.obs[0])[0] + t.elapsed_step
 
     assert_equal("MaMuJoCo/HalfCheetah-2x3-v1", steps, reward_hook=hook)
+
+
+ALL_THAT_VARIES = {
+    "body_mass": (0.7, 1.4), "body_inertia": (0.8, 1.2), "geom_friction": ("add", -0.3, 0.5), "dof_damping": (0.5, 2.0),
+    "dof_armature": (0.5, 1.5), "jnt_stiffness": (0.5, 1.5), "actuator_gainprm": (0.8, 1.2), "actuator_gear": (0.7, 1.3),
+    "opt.gravity": ("add", -0.5, 0.5), "geom_rgba": ("set", 0.0, 1.0)}
+
+
+@pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Hopper-v5", "Ant-v5"])
+@pytest.mark.parametrize("randomize", [ALL_THAT_VARIES, *slow(*({name: how} for name, how in ALL_THAT_VARIES.items()))],
+                         ids=lambda randomize: next(iter(randomize)) if len(randomize) == 1 else "all")
+def test_pool_whose_models_vary_steps_in_lanes_as_by_mj_step(env_id, randomize):
+    assert_equal(env_id, steps, randomize=randomize)
+
+
+def test_states_and_copies_of_varying_models_in_lanes_are_those_of_mj_step():
+    def play(env):
+        results = steps(env)
+        env.copy([0, 0, 1], [3, 4, 5])
+        states = env.save()
+        results += [row["own"] for row in states.rows]
+        results += steps(env)
+        env.load(states)
+        env.action_space.seed(0)
+        return [*results, *(env.step(env.action_space.sample()) for _ in range(20))]
+
+    assert_equal("Hopper-v5", play, randomize=ALL_THAT_VARIES, autoreset_mode="SameStep")
+
+
+def test_environment_whose_model_lanes_cannot_step_goes_by_mj_step():
+    # dampings that are drawn below zero are none of lanes'
+    assert_equal("HalfCheetah-v5", steps, randomize={"dof_damping": ("add", -3.0, 3.0)}, num_envs=30)
