@@ -113,6 +113,10 @@ cdef class Wrapper(Env):
         # nothing is lent: others may read the other one at the same time
         return copy_from_env(<PyObject*>self.inner, <PyObject*>(<Wrapper>other).inner)
 
+    def physics(self):
+        """Returns what steps it, in words for people; None: itself."""
+        return self.inner.physics() if hasattr(self.inner, "physics") else None
+
     cdef object render(self):
         self.lend()
         return self.inner.render()

@@ -6,12 +6,19 @@ from libcpp.string cimport string
 
 from cypool.env cimport Rows
 from cypool.envs.mujoco_common.mujoco_common cimport Simulation
-from cypool.envs.mujoco_lanes.record cimport Record
+from cypool.envs.mujoco_lanes.record cimport (CFRC_EXT, CINERT, CVEL, QFRC_ACTUATOR, QFRC_CONSTRAINT, SITE_XPOS,
+                                              TEN_LENGTH, TEN_VELOCITY, XIPOS, XMAT, XPOS, Record)
 
 cdef enum:
     MANY = 64                            # environments that lanes step at once
     FEW = 2                              # fewer are quicker with mj_step
     CHECK_EVERY = 997                    # of MuJoCo's steps in lanes, mj_step repeats one
+
+
+# fields of mjData that lanes write, next to positions and velocities of joints
+FIELDS = {"xpos": XPOS, "xmat": XMAT, "xipos": XIPOS, "cinert": CINERT, "cvel": CVEL, "cfrc_ext": CFRC_EXT,
+          "qfrc_actuator": QFRC_ACTUATOR, "qfrc_constraint": QFRC_CONSTRAINT, "site_xpos": SITE_XPOS,
+          "ten_length": TEN_LENGTH, "ten_velocity": TEN_VELOCITY}
 
 
 cdef class SimulationInLanes(Simulation):
@@ -29,15 +36,20 @@ cdef class SimulationInLanes(Simulation):
     cdef bint prepare_pool(self, list envs) except -1:
         cdef SimulationInLanes env
         # with one spec, all environments have one model and as many of its steps
-        if (len(envs) < FEW or any(each.spec is not self.spec for each in envs)
-                or self.why_mj_step() is not None):
+        if len(envs) < FEW:
+            self.why_not = "of one environment, as a lane costs about what four do"
+        elif any(each.spec is not self.spec for each in envs):
+            self.why_not = "environments have different options"
+        else:
+            self.why_not = self.why_mj_step()
+        if self.why_not is not None:
             return False
         lanes = make_lanes(self.loaded)
         cdef shared_ptr[EnvList] pool = make_shared[EnvList]()
         for k, env in enumerate(envs):
             pool.get().push_back(<PyObject*>env)
             env.pool = pool
-            env.lanes = lanes
+            env.lanes, env.reads = lanes, self.reads
             if env.record == NULL:
                 env.record = new Record(env.model, env.data, env.reads, env.ends_with_step1)
             # not all at once
@@ -48,7 +60,15 @@ cdef class SimulationInLanes(Simulation):
         if self.spec.options.get("physics") == "mj_step":
             return 'physics="mj_step"'
         if not type(self).__module__.startswith("cypool.envs."):
-            return "a class outside of cypool may read anything"
+            # those of a base class are not all that this one reads
+            fields = vars(type(self)).get("read_fields")
+            if fields is None:
+                return f"{type(self).__name__} does not say which read_fields of MuJoCo's data it reads"
+            if not isinstance(fields, tuple) or not set(fields) <= FIELDS.keys():
+                return f"lanes have {', '.join(FIELDS)}, and {type(self).__name__}.read_fields is {fields!r}"
+            self.reads = 0
+            for name in fields:
+                self.reads |= 1 << <int>FIELDS[name]
         if self.reads == READS_UNKNOWN:
             return "lanes do not have all that the environment reads"
         if self.model != self.loaded.mj:
@@ -68,11 +88,15 @@ cdef class SimulationInLanes(Simulation):
         return None
 
     def physics(self):
-        """Returns what steps environments of this spec, in words for people."""
-        why = self.why_mj_step()
+        """Returns what steps environments of this pool, or else of this spec, in words for people."""
+        why = self.why_not
+        if self.lanes is None and why is None:
+            why = self.why_mj_step()
+        elif self.lanes is not None and not (<Lanes>self.lanes).is_usable():
+            why = "lanes and mj_step have differed, or a callback of MuJoCo is set"
         if why is not None:
             return f"mj_step: {why}"
-        return "lanes, where a synchronous pool steps two or more on a thread; else mj_step"
+        return "lanes, where a thread takes two or more at a time; else mj_step"
 
     cdef int step_many(self, const Rows* rows) except -1 nogil:
         # lanes simulate; then the engine calls `step` for each, which takes the result

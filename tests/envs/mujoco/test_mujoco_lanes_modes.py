@@ -1,5 +1,6 @@
 """Lanes in each mode of a pool: every number is compared bit by bit with `physics="mj_step"`."""
 import ctypes
+import importlib
 
 import numpy as np
 import pytest
@@ -214,3 +215,39 @@ def test_states_and_copies_of_varying_models_in_lanes_are_those_of_mj_step():
 def test_environment_whose_model_lanes_cannot_step_goes_by_mj_step():
     # dampings that are drawn below zero are none of lanes'
     assert_equal("HalfCheetah-v5", steps, randomize={"dof_damping": ("add", -3.0, 3.0)}, num_envs=30)
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ({}, "lanes"), ({"batch_size": 3}, "lanes"), ({"debug": True}, "lanes"), ({"reward_hook": reward_hook}, "lanes"),
+    ({"randomize": {"body_mass": (0.9, 1.1)}}, "lanes"), ({"physics": "mj_step"}, "mj_step: physics="),
+    ({"num_envs": 1}, "mj_step: of one environment"),
+    ({"randomize": {"body_pos": (0.9, 1.1)}}, "mj_step: randomize varies body_pos"),
+    ({"env_options": [{"frame_skip": 1 + k % 2} for k in range(NUM)]}, "mj_step: environments have different options"),
+])
+def test_pool_says_what_steps_it(options, said):
+    with cypool.make("HalfCheetah-v5", **{"num_envs": NUM, **options}) as env:
+        assert env.stepped_by.startswith(said)
+
+
+def test_pool_of_others_says_nothing_of_what_steps_it():
+    assert cypool.make("CartPole-v1").stepped_by is None
+
+
+def test_own_robot_that_says_what_it_reads_steps_in_lanes_as_by_mj_step(walker):
+    def play(env):
+        assert env.stepped_by.startswith("lanes") or options["physics"] == "mj_step"
+        return steps(env)
+
+    results = []
+    for options in ({"physics": "mj_step"}, {"physics": "lanes"}):
+        with cypool.make("walker/Robot-v0", num_envs=NUM, seed=3, max_episode_steps=17, **options) as env:
+            results.append(flat(play(env)))
+    assert results[0] == results[1]
+
+
+def test_own_robot_that_does_not_say_what_it_reads_is_stepped_by_mj_step(walker):
+    cls = type("Silent", (importlib.import_module("walker.robot").Robot,), {})
+    spec = cypool.make_spec("walker/Robot-v0")
+    assert "Silent does not say which read_fields" in cls(spec, 0).physics()
+    cls.read_fields = ("xpos", "qfrc_bias")
+    assert "lanes have xpos" in cls(spec, 0).physics()
