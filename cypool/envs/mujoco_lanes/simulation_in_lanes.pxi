@@ -79,8 +79,8 @@ cdef class SimulationInLanes(Simulation):
                 name = name.partition(":")[0]
                 if not may_vary(name.encode()):
                     return f"randomize varies {name}, which lanes take from the common model"
-        if self.from_pixels or self.camera.sees_contacts:
-            return "pictures are observed, or show contacts"
+        if self.camera.sees_contacts:
+            return "pictures show contacts"
         try:
             make_lanes(self.loaded)
         except ValueError as error:
@@ -158,6 +158,11 @@ cdef class SimulationInLanes(Simulation):
         if self.record != NULL and record != NULL:
             record_of(self).copy_from(record[0])
         return 0
+
+    cdef int draw(self, unsigned char* out) except -1 nogil:
+        # MuJoCo draws from all of its data
+        self.materialize()
+        return Simulation.draw(self, out)
 
     cdef object render(self):
         self.materialize()
