@@ -268,3 +268,25 @@ def test_pool_that_observes_pictures_steps_in_lanes_as_by_mj_step(env_id, option
     except ImportError as error:
         pytest.skip(str(error))
     assert_equal(env_id, lambda env: steps(env, 9), (2,), num_envs=4, max_episode_steps=6, **options)
+
+
+@pytest.mark.parametrize("physics", ["lanes", "mj_step"])
+def test_pool_of_many_robots_takes_little_memory_for_each(run_forked, physics):
+    done = run_forked(f"""if True:
+        import cypool, os
+        def resident():
+            with open("/proc/self/statm") as file:
+                return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+        def stepped(num_envs):
+            env = cypool.make("Ant-v5", num_envs=num_envs, num_threads=0, seed=0, physics="{physics}")
+            for _ in range(2):
+                env.reset()
+                env.step(env.action_space.sample())
+            return env
+        small = stepped(32)
+        before = resident()
+        large = stepped(1000)
+        print((resident() - before) // 1000)
+    """)
+    # MuJoCo's own data take 180 KB
+    assert int(done.stdout) < 60_000, (done.stdout, done.stderr)
