@@ -255,8 +255,8 @@ private:
 };
 
 // Statistics of the solver, which nobody reads, take 160 of the 162 KB of MuJoCo's struct. Their pages hold no memory:
-// they are given back after MuJoCo has made the struct, and what clears them works on a struct of the thread's, with all
-// else copied.
+// cypool gives them back after MuJoCo has made the struct, and what clears them works on a struct of the thread's, to
+// which all else is copied.
 inline void copy_without_statistics(RawData* to, const RawData* from) {
     const Library& l = library();
     const int64_t end = l.solver.offset + l.solver.bytes;
