@@ -26,6 +26,7 @@ cdef class SimulationInLanes(Simulation):
     # can be implemented
     cdef object why_mj_step(self)        # why lanes do not step environments of this spec; None: they do
 
+    cdef object why_pool_cannot(self, list envs)
     # to be called
     cdef bint take_result(self) except -1 nogil          # all of them, if lanes have stepped; mjData is that of after
     cdef bint knows_model(self) except -1 nogil          # its own

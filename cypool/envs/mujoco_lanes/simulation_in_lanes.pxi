@@ -33,15 +33,28 @@ cdef class SimulationInLanes(Simulation):
         cdef Record* record = record_of(self)
         del record
 
+    cdef object why_pool_cannot(self, list envs):
+        """Returns why lanes do not step these environments; None: they do."""
+        cdef SimulationInLanes env
+        if len(envs) < FEW:
+            return "of one environment, as a lane costs about what four do"
+        why = self.why_mj_step()
+        for each in envs:
+            if why is None and each.spec is not self.spec:
+                if type(each) is not type(self):
+                    return "environments are of different classes"
+                env = each
+                why = env.why_mj_step()
+                if why is None and (env.loaded is not self.loaded or env.reads != self.reads
+                                    or (env.model == env.loaded.mj) != (self.model == self.loaded.mj)
+                                    or env.num_mj_steps != self.num_mj_steps
+                                    or env.ends_with_step1 != self.ends_with_step1):
+                    why = "environments differ in their model, or in MuJoCo's steps in one of theirs"
+        return why
+
     cdef bint prepare_pool(self, list envs) except -1:
         cdef SimulationInLanes env
-        # with one spec, all environments have one model and as many of its steps
-        if len(envs) < FEW:
-            self.why_not = "of one environment, as a lane costs about what four do"
-        elif any(each.spec is not self.spec for each in envs):
-            self.why_not = "environments have different options"
-        else:
-            self.why_not = self.why_mj_step()
+        self.why_not = self.why_pool_cannot(envs)
         if self.why_not is not None:
             return False
         lanes = make_lanes(self.loaded)

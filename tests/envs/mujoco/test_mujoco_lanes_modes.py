@@ -221,12 +221,43 @@ def test_environment_whose_model_lanes_cannot_step_goes_by_mj_step():
     assert_equal("HalfCheetah-v5", steps, randomize={"dof_damping": ("add", -3.0, 3.0)}, num_envs=30)
 
 
+def test_pool_of_different_options_steps_in_lanes_as_by_mj_step():
+    randomize = {"body_mass": (0.5, 2)}, {"opt.gravity": (1, 2)}
+    each = [{"ctrl_cost_weight": k / 9, "randomize": randomize[k % 2]} for k in range(NUM)]
+    assert_equal("HalfCheetah-v5", steps, env_options=each)
+
+
+def test_search_steps_in_lanes_as_by_mj_step():
+    def search(env):
+        env.reset()
+        state = env.save([0])
+        candidates = np.random.default_rng(0).uniform(-1, 1, (40, 25, 3)).astype(np.float32)
+        found = env.search(state, candidates)
+        return [found.reward, found.length, found.obs, found.terminated, found.truncated]
+
+    assert_equal("Hopper-v5", search, autoreset_mode="Disabled")
+
+
+@pytest.mark.families("robotics")
+def test_pool_reset_with_options_steps_in_lanes_as_by_mj_step():
+    def play(env):
+        rng, results = np.random.default_rng(0), []
+        for cell in ([1, 1], [3, 1]):
+            results.append(env.reset(options=[{"reset_cell": np.array(cell)}] * NUM))
+            results += [env.step(rng.uniform(-1, 1, (NUM, 8)).astype(np.float32)) for _ in range(9)]
+        return results
+
+    assert_equal("AntMaze_UMaze-v5", play)
+
+
 @pytest.mark.parametrize(("options", "said"), [
     ({}, "lanes"), ({"batch_size": 3}, "lanes"), ({"debug": True}, "lanes"), ({"reward_hook": reward_hook}, "lanes"),
     ({"randomize": {"body_mass": (0.9, 1.1)}}, "lanes"), ({"physics": "mj_step"}, "mj_step: physics="),
     ({"num_envs": 1}, "mj_step: of one environment"),
     ({"randomize": {"body_pos": (0.9, 1.1)}}, "mj_step: randomize varies body_pos"),
-    ({"env_options": [{"frame_skip": 1 + k % 2} for k in range(NUM)]}, "mj_step: environments have different options"),
+    ({"env_options": [{"frame_skip": 1 + k % 2} for k in range(NUM)]}, "mj_step: environments differ in"),
+    ({"env_options": [{"randomize": {"body_mass": (1, 2)}}, *[{}] * (NUM - 1)]}, "mj_step: environments differ in"),
+    ({"env_options": [{"ctrl_cost_weight": k / 9} for k in range(NUM)]}, "lanes"),
 ])
 def test_pool_says_what_steps_it(options, said):
     with cypool.make("HalfCheetah-v5", **{"num_envs": NUM, **options}) as env:
