@@ -15,6 +15,8 @@
 #include <vector>
 
 #include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "cypool/mujoco.h"
 
@@ -91,7 +93,11 @@ template <class Call> __attribute__((noinline)) bool jumped_into(const Call& cal
 struct Arena {
     void* memory = nullptr;
     size_t size = 0;
-    ~Arena() { std::free(memory); }
+    RawData* data = nullptr;  // for `reset_raw`
+    ~Arena() {
+        std::free(memory);
+        std::free(data);
+    }
 
     // not mju_malloc: outside a guarded call it ends the process when there is no memory
     void grow(size_t least) {
@@ -102,6 +108,11 @@ struct Arena {
         memory = std::aligned_alloc(64, (least + 63) / 64 * 64);
         if (!memory) throw std::bad_alloc();
         size = least;
+    }
+    RawData* spare_data() {
+        if (!data) data = static_cast<RawData*>(std::calloc(1, static_cast<size_t>(library().data_bytes)));
+        if (!data) throw std::bad_alloc();
+        return data;
     }
 };
 
@@ -243,6 +254,31 @@ private:
     std::unique_ptr<char[]> bytes_;
 };
 
+// Statistics of the solver, which nobody reads, take 160 of the 162 KB of MuJoCo's struct. Their pages hold no memory:
+// cypool gives them back after MuJoCo has made the struct, and what clears them works on a struct of the thread's, to
+// which all else is copied.
+inline void copy_without_statistics(RawData* to, const RawData* from) {
+    const Library& l = library();
+    const int64_t end = l.solver.offset + l.solver.bytes;
+    std::memcpy(&at<char>(to, {0, 1}), &at<char>(from, {0, 1}), static_cast<size_t>(l.solver.offset));
+    std::memcpy(&at<char>(to, {end, 1}), &at<char>(from, {end, 1}), static_cast<size_t>(l.data_bytes - end));
+}
+inline void free_statistics(RawData* d) {
+    const Library& l = library();
+    const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto begin = reinterpret_cast<uintptr_t>(&at<char>(d, {l.solver.offset, 1}));
+    const uintptr_t first = (begin + page - 1) / page * page;
+    const uintptr_t end = (begin + static_cast<uintptr_t>(l.solver.bytes)) / page * page;
+    // they are zero, and are so again
+    if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+}
+// mj_resetData
+inline void reset_raw(const mjModel* m, mjData* d, RawData* spare) {
+    copy_without_statistics(spare, d->raw);
+    library().mj_resetData(m->raw, spare);
+    copy_without_statistics(d->raw, spare);
+}
+
 // Makes the data of an environment, with or without an arena.
 inline mjData* make_data(const mjModel* m, bool with_arena) {
     // plug-ins and sleeping bodies may look back at the last step
@@ -264,6 +300,7 @@ inline mjData* make_data(const mjModel* m, bool with_arena) {
         at<int64_t>(d, l.data_narena) = least;
     });
     if (!d) throw std::bad_alloc();
+    free_statistics(d);
     return new mjData(d);
 }
 
@@ -285,7 +322,8 @@ template <class Call> int warned(const mjModel* m, mjData* d, const Call& call) 
 }
 
 inline void reset_data(const mjModel* m, mjData* d) {
-    warned(m, d, [=] { mj_resetData(m, d); });
+    RawData* const spare = arena_of_thread().spare_data();
+    warned(m, d, [=] { reset_raw(m, d, spare); });
 }
 
 inline int forward(const mjModel* m, mjData* d) {
@@ -361,7 +399,8 @@ inline void forward_passive(mjModel* m, mjData* d) {
 
 // mj_resetData and a forward, without their warnings.
 inline void restart(mjModel* m, mjData* d) {
-    guarded([=] { mj_resetData(m, d); });
+    RawData* const spare = arena_of_thread().spare_data();
+    guarded([=] { reset_raw(m, d, spare); });
     try {
         forward_passive(m, d);
     } catch (const std::runtime_error&) {

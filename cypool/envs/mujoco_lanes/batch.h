@@ -47,9 +47,8 @@ inline __attribute__((noinline)) void integrate_euler(const Description& m, Grou
         copy_many(A, d.M, m.num_inertia);
         for (int k = 0; k < m.nv; ++k) {
             const int diagonal = m.dofs[k].row_begin + m.dofs[k].row_size - 1;
-            const double damping = m.dofs[k].damping;
-            A[diagonal] =
-                A[diagonal] + (m.is_implicit_fast ? (d.actuator_damping[k] - damping) * -h : all(h * damping));
+            const Real damping = own_or(d, m.own_of_dof(k) + 1, m.dofs[k].damping);
+            A[diagonal] = A[diagonal] + (m.is_implicit_fast ? (d.actuator_damping[k] - damping) * -h : h * damping);
         }
         factorize(m, A, inverse);
         // actuators may push what moves
@@ -153,6 +152,7 @@ public:
             d.has_step1 &= put_again(d.qpos, r.state.qpos, m_.nq, l) & put_again(d.qvel, r.state.qvel, m_.nv, l);
             put(d.warmstart, r.state.warmstart, m_.nv, l);
             put(d.ctrl, r.ctrl, m_.nu, l);
+            d.has_step1 &= load_own_again(d, r, l);
         }
         for (int g = 0; g < num_groups_; ++g) groups_[static_cast<size_t>(g)]->bad = none();
     }
@@ -219,6 +219,17 @@ public:
 private:
     static constexpr double LARGEST = 1e10;  // mjMAXVAL
 
+    // Returns whether the same numbers were there.
+    static bool load_own_again(Group& d, const Record& r, int l) {
+        if (d.own.size() != r.own.size()) {
+            d.own.resize(r.own.size());
+            d.whose_own = {};
+        }
+        if (d.whose_own[static_cast<size_t>(l)] == r.whose_own) return true;
+        d.whose_own[static_cast<size_t>(l)] = r.whose_own;
+        for (size_t k = 0; k < r.own.size(); ++k) lane(d.own[k].number, l) = r.own[k];
+        return false;
+    }
     static void put(Real* to, const double* from, int n, int l) {
         for (int k = 0; k < n; ++k) lane(to[k], l) = from[k];
     }

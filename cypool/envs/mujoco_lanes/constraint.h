@@ -66,7 +66,7 @@ CYPOOL_LANES_INLINE void add_row(Group& d, const Mask& active, const Real& R, co
 CYPOOL_LANES_INLINE void joint_friction(const Description& m, Group& d) {
     for (int k = 0; k < m.num_frictions; ++k) {
         const Friction& f = m.frictions[k];
-        add_row(d, ~none(), all(f.R), -f.damping * d.qvel[f.dof], f.dof, false);
+        add_row(d, ~none(), own_or(d, m.own_of_friction(k), f.R), -f.damping * d.qvel[f.dof], f.dof, false);
     }
 }
 
@@ -81,7 +81,8 @@ CYPOOL_LANES_INLINE void joint_limits(const Description& m, Group& d) {
             const Mask active = dist < j.margin;
             if (!any(active)) continue;
             const Real impedance = impedance_at(j.limit, dist, j.margin);
-            const Real R = max((1 - impedance) * j.limit.inverse_weight / impedance, all(TINY));
+            const Real weight = own_or(d, m.own_of_joint(k) + 1, j.limit.inverse_weight);
+            const Real R = max((1 - impedance) * weight / impedance, all(TINY));
             const Real velocity = is_upper ? -d.qvel[j.dof] : d.qvel[j.dof];
             add_row(d, active, R, -j.limit.damping * velocity - j.limit.stiffness * impedance * (dist - j.margin),
                     j.dof, is_upper);
@@ -115,8 +116,11 @@ inline __attribute__((noinline)) void add_contact(const Description& m, Group& d
     for (int k = 0; k < 3; ++k) arm[k] = pos[k] - d.com[k];
     const Impedance& s = p.impedance;
     const Real impedance = impedance_at(s, dist, p.margin);
-    Real R = max((1 - impedance) * s.inverse_weight / impedance, all(TINY));
-    if (p.condim != 1) R = 2 * p.friction[0] * p.friction[0] * R;
+    const Real weight = own_or(d, p.own, s.inverse_weight);
+    std::array<Real, 5> friction;
+    for (int k = 0; k < p.condim - 1; ++k) friction[k] = own_or(d, p.own + 1 + k, p.friction[k]);
+    Real R = max((1 - impedance) * weight / impedance, all(TINY));
+    if (p.condim != 1) R = 2 * friction[0] * friction[0] * R;
     const Real position_term = s.stiffness * impedance * (dist - p.margin);
     Real* const J = d.J + d.num_rows * m.nv;
     for (int k = 0; k < num_rows * m.nv; ++k) J[k] = all(0);
@@ -133,16 +137,15 @@ inline __attribute__((noinline)) void add_contact(const Description& m, Group& d
             continue;
         }
         const Real first = dot3(tangent, jacobian), second = dot3(other, jacobian);
-        J[dof] = where(active, along + first * p.friction[0]);
-        J[m.nv + dof] = where(active, along + first * -p.friction[0]);
-        J[2 * m.nv + dof] = where(active, along + second * p.friction[1]);
-        J[3 * m.nv + dof] = where(active, along + second * -p.friction[1]);
+        J[dof] = where(active, along + first * friction[0]);
+        J[m.nv + dof] = where(active, along + first * -friction[0]);
+        J[2 * m.nv + dof] = where(active, along + second * friction[1]);
+        J[3 * m.nv + dof] = where(active, along + second * -friction[1]);
         for (int i = 3; i < p.condim; ++i) {
             Real turning = dot3(i == 3 ? normal : i == 4 ? tangent : other, d.cdof[dof]);
             if (p.negative_dofs >> dof & 1) turning = -turning;
-            const double friction = p.friction[static_cast<size_t>(i - 1)];
-            J[(2 * i - 2) * m.nv + dof] = where(active, along + turning * friction);
-            J[(2 * i - 1) * m.nv + dof] = where(active, along + turning * -friction);
+            J[(2 * i - 2) * m.nv + dof] = where(active, along + turning * friction[i - 1]);
+            J[(2 * i - 1) * m.nv + dof] = where(active, along + turning * -friction[i - 1]);
         }
     }
     for (int r = 0; r < num_rows; ++r)
@@ -476,8 +479,8 @@ inline __attribute__((noinline)) void contact_forces(const Description& m, const
             for (int k = 0; k < 3; ++k) push[k] = frame[k] * rows[0].force;
         } else {
             const Real along = normal_force(p, rows);
-            const Real first = (rows[0].force - rows[1].force) * p.friction[0];
-            const Real second = (rows[2].force - rows[3].force) * p.friction[1];
+            const Real first = (rows[0].force - rows[1].force) * own_or(d, p.own + 1, p.friction[0]);
+            const Real second = (rows[2].force - rows[3].force) * own_or(d, p.own + 2, p.friction[1]);
             for (int k = 0; k < 3; ++k) push[k] = frame[k] * along + frame[3 + k] * first + frame[6 + k] * second;
         }
         for (int k = 0; k < 3; ++k) arm[k] = d.com[k] - contact.pos[k];
@@ -485,7 +488,7 @@ inline __attribute__((noinline)) void contact_forces(const Description& m, const
         if (p.condim > 3) {
             Real turn[3] = {all(0), all(0), all(0)};
             for (int i = 0; i < p.condim - 3; ++i)
-                turn[i] = (rows[4 + 2 * i].force - rows[5 + 2 * i].force) * p.friction[static_cast<size_t>(2 + i)];
+                turn[i] = (rows[4 + 2 * i].force - rows[5 + 2 * i].force) * own_or(d, p.own + 3 + i, p.friction[2 + i]);
             for (int k = 0; k < 3; ++k)
                 torque[k] = torque[k] - (frame[k] * turn[0] + frame[3 + k] * turn[1] + frame[6 + k] * turn[2]);
         }

@@ -95,7 +95,7 @@ struct Dof {
 // a row of friction of a degree of freedom
 struct Friction {
     int dof;
-    double force, R, damping;
+    double force, impedance, R, damping;
 };
 struct Actuator {
     int dof, qpos;
@@ -129,6 +129,8 @@ struct Box {
 // two geoms that may touch, or one and several boxes that are alike, in the order in which MuJoCo lists contacts
 struct Pair {
     int geom1, geom2, body1, body2, type1, type2, condim;
+    int given;           // which of those that the model lists; -1: none
+    int own;             // where the numbers are in which environments may differ: inverse weight and friction
     int place1, place2;  // of `geoms`; -1: a plane, or boxes
     int first_box, num_boxes;
     bool is_general;           // only MuJoCo's own function knows these shapes, or their places
@@ -142,7 +144,7 @@ struct Pair {
 struct Description {
     int nq, nv, nu, num_bodies, num_joints, num_geoms, num_inertia, num_sites, num_tendons, num_pairs = 0;
     int speed_body;  // of a sensor; -1: there is none
-    int num_actuators, num_frictions = 0;
+    int num_actuators, num_frictions = 0, num_own;
     double timestep, tolerance, search_tolerance, at_rest[3];  // the acceleration that gravity seems to be
     int iterations, search_iterations;
     bool is_runge_kutta, is_implicit_fast, is_gauss_seidel, has_damping, has_warmstart;
@@ -158,7 +160,32 @@ struct Description {
     Tendon tendons[MAX_TENDONS];
     std::vector<Touch> touches;
     std::vector<Pair> pairs;
+
+    // Where the numbers are in which environments may differ: one of gravity for each axis; mass, inverse mass of the
+    // subtree and inertia; armature and damping; stiffness and inverse weight of the limit; gain, gear and bias; R of
+    // friction. Then come those of pairs.
+    int own_of_body(int body) const { return 3 + 5 * body; }
+    int own_of_dof(int dof) const { return own_of_body(num_bodies) + 2 * dof; }
+    int own_of_joint(int joint) const { return own_of_dof(nv) + 2 * joint; }
+    int own_of_actuator(int actuator) const { return own_of_joint(num_joints) + 5 * actuator; }
+    int own_of_friction(int row) const { return own_of_actuator(nu) + row; }
 };
+
+// fields of a model from which these numbers come, and others that lanes do not read
+inline constexpr const char* VARIED[] = {"opt.gravity",      "body_mass",     "body_inertia",  "body_subtreemass",
+                                         "body_invweight0",  "dof_armature",  "dof_damping",   "jnt_stiffness",
+                                         "dof_invweight0",   "geom_friction", "pair_friction", "actuator_gainprm",
+                                         "actuator_biasprm", "actuator_gear"};
+inline constexpr const char* UNREAD[] = {
+    "dof_M0",         "dof_length",   "tendon_invweight0", "actuator_acc0", "actuator_length0", "cam_poscom0",
+    "cam_pos0",       "cam_mat0",     "light_poscom0",     "light_pos0",    "light_dir0",       "cam_pos",
+    "cam_quat",       "cam_fovy",     "light_pos",         "light_dir",     "light_ambient",    "light_diffuse",
+    "light_specular", "light_cutoff", "mat_rgba",          "geom_rgba",     "site_rgba",        "tendon_rgba"};
+inline bool may_vary(std::string_view name) {
+    const auto is_name = [name](const char* each) { return name == each; };
+    return std::any_of(std::begin(VARIED), std::end(VARIED), is_name)
+           || std::any_of(std::begin(UNREAD), std::end(UNREAD), is_name);
+}
 
 // the first sensor of a body's and its children's velocity
 struct SpeedSensor {
@@ -208,6 +235,67 @@ public:
         tendons(o);
         touches(o);
         pairs(o);
+    }
+
+    // Writes the numbers in which the model of one environment differs from the one that is described. Throws
+    // std::invalid_argument: why mj_step has to step this environment.
+    void describe_own(const Description& o, const mjModel* described, std::vector<double>& own) const {
+        for (const ArrayField& each : library().model) {
+            const Place place{each.offset, 0};
+            const void *mine = at<const void*>(m_->raw, place), *others = at<const void*>(described->raw, place);
+            if (each.is_option) mine = &at<char>(m_->raw, place), others = &at<char>(described->raw, place);
+            if (mine == others || may_vary(each.name)) continue;
+            const size_t bytes = rows_of(m_, each) * columns_of(m_, each) * static_cast<size_t>(each.item_bytes);
+            if (std::memcmp(mine, others, bytes)) throw std::invalid_argument(each.name + " varies");
+        }
+        own.resize(static_cast<size_t>(o.num_own));
+        double* next = own.data();
+        for (int k = 0; k < 3; ++k) *next++ = at_rest(k);
+        const auto* const inertia = array<double>("body_inertia");
+        for (int k = 0; k < o.num_bodies; ++k) {
+            *next++ = m_->body_mass[k];
+            *next++ = inverse_subtree_mass(k);
+            next = std::copy_n(inertia + 3 * k, 3, next);
+        }
+        const auto* const armature = array<double>("dof_armature");
+        const auto* const dof_weight = array<double>("dof_invweight0");
+        bool has_damping = false;
+        for (int k = 0; k < o.nv; ++k) {
+            refuse_if(m_->dof_damping[k] < 0, "a damping is negative");
+            has_damping |= damping(k) > 0 && !(disabled_ & NO_EULERDAMP);
+            *next++ = armature[k];
+            *next++ = damping(k);
+        }
+        refuse_if(has_damping != o.has_damping, "of damping");
+        for (int k = 0; k < o.num_joints; ++k) {
+            refuse_if(o.joints[k].type == mjJNT_FREE && m_->jnt_stiffness[k] != 0, "of its free joint");
+            *next++ = stiffness(k);
+            *next++ = dof_weight[o.joints[k].dof];
+        }
+        const auto* const gear = array<double>("actuator_gear");
+        const auto* const bias = array<double>("actuator_biasprm");
+        for (int k = 0; k < o.nu; ++k) {
+            *next++ = m_->actuator_gainprm[library().mjNGAIN * k];
+            *next++ = gear[6 * k];
+            next = std::copy_n(bias + library().mjNGAIN * k, 3, next);
+        }
+        for (int k = 0; k < o.num_frictions; ++k) {
+            const Friction& f = o.frictions[k];
+            *next++ = friction_R(f.impedance, dof_weight[f.dof]);
+        }
+        for (Pair p : o.pairs) {
+            set_friction(p);
+            *next++ = p.impedance.inverse_weight;
+            next = std::copy_n(p.friction.data(), p.condim - 1, next);
+            Pair wall = p;
+            for (int k = 1; k < p.num_boxes; ++k) {
+                wall.geom2 = o.boxes[static_cast<size_t>(p.first_box + k)].geom;
+                set_friction(wall);
+                refuse_if(wall.friction != p.friction, "walls that are alike have different friction");
+            }
+        }
+        refuse_if(!std::all_of(own.begin(), own.end(), [](double x) { return std::isfinite(x); }),
+                  "a number is not finite");
     }
 
 private:
@@ -309,7 +397,7 @@ private:
         o.is_runge_kutta = m_->opt.integrator == RUNGE_KUTTA;
         o.is_implicit_fast = m_->opt.integrator == IMPLICIT_FAST;
         o.has_warmstart = !(disabled_ & NO_WARMSTART);
-        for (int k = 0; k < 3; ++k) o.at_rest[k] = disabled_ & NO_GRAVITY ? 0 : m_->opt.gravity[k] * -1.0;
+        for (int k = 0; k < 3; ++k) o.at_rest[k] = at_rest(k);
         o.speed_body = speed_sensor(m_).body;
         std::memcpy(o.columns, array<int>("M_colind"), static_cast<size_t>(o.num_inertia) * sizeof(int));
     }
@@ -327,7 +415,7 @@ private:
             b.num_dofs = array<int>("body_dofnum")[k];
             b.inertial_frame = frame[k];
             b.mass = m_->body_mass[k];
-            b.inverse_subtree_mass = 1.0 / std::max(mjMINVAL, m_->body_subtreemass[k]);
+            b.inverse_subtree_mass = inverse_subtree_mass(k);
             copy(b.pos, m_->body_pos, k);
             copy(b.quat, m_->body_quat, k);
             copy(b.inertial_pos, array<double>("body_ipos"), k);
@@ -336,6 +424,14 @@ private:
             if (k) refuse_if(array<int>("body_rootid")[k] != 1 || simple[k], "a body is apart from the others");
         }
     }
+
+    double at_rest(int axis) const { return disabled_ & NO_GRAVITY ? 0 : m_->opt.gravity[axis] * -1.0; }
+    double stiffness(int joint) const { return disabled_ & NO_SPRING ? 0 : m_->jnt_stiffness[joint]; }
+    double damping(int dof) const { return disabled_ & NO_DAMPER ? 0 : m_->dof_damping[dof]; }
+    static double friction_R(double impedance, double weight) {
+        return std::max(mjMINVAL, (1 - impedance) * weight / impedance);
+    }
+    double inverse_subtree_mass(int body) const { return 1.0 / std::max(mjMINVAL, m_->body_subtreemass[body]); }
 
     void joints(Description& o) const {
         refuse_any<double>("jnt_stiffnesspoly", NUM_COEFFICIENTS * m_->njnt);
@@ -359,7 +455,7 @@ private:
             j.low = m_->jnt_range[2 * k];
             j.high = m_->jnt_range[2 * k + 1];
             j.margin = array<double>("jnt_margin")[k];
-            j.stiffness = disabled_ & NO_SPRING ? 0 : m_->jnt_stiffness[k];
+            j.stiffness = stiffness(k);
             j.qpos0 = m_->qpos0[j.qpos];
             j.qpos_spring = array<double>("qpos_spring")[j.qpos];
             j.is_centered = j.pos[0] == 0 && j.pos[1] == 0 && j.pos[2] == 0;
@@ -385,7 +481,7 @@ private:
                          array<int>("M_rownnz")[k],
                          array<int>("M_rowadr")[k],
                          array<double>("dof_armature")[k],
-                         disabled_ & NO_DAMPER ? 0 : m_->dof_damping[k]};
+                         damping(k)};
             // implicit Euler's matrix could be singular
             refuse_if(m_->dof_damping[k] < 0, "a damping is negative");
             o.has_damping |= o.dofs[k].damping > 0 && !(disabled_ & NO_EULERDAMP);
@@ -399,8 +495,8 @@ private:
         if (force == 0) return;
         const Impedance s = impedance(array<double>("dof_solref") + 2 * dof, array<double>("dof_solimp") + 5 * dof);
         const double r = s.is_flat ? s.flat : s.low;
-        o.frictions[o.num_frictions++] = {
-            dof, force, std::max(mjMINVAL, (1 - r) * array<double>("dof_invweight0")[dof] / r), s.damping};
+        o.frictions[o.num_frictions++] = {dof, force, r, friction_R(r, array<double>("dof_invweight0")[dof]),
+                                          s.damping};
     }
 
     void actuators(Description& o) const {
@@ -560,6 +656,8 @@ private:
         refuse_if(joined.size() > MAX_PAIRS, "it has too many geoms that may touch");
         o.pairs.swap(joined);
         o.num_pairs = static_cast<int>(o.pairs.size());
+        o.num_own = o.own_of_friction(o.num_frictions);
+        for (Pair& p : o.pairs) p.own = o.num_own, o.num_own += p.condim;
     }
 
     // Adds the pairs that the model itself lists. Returns their geoms, which may touch only so.
@@ -576,9 +674,9 @@ private:
 
     // whether a box is the next of those that a pair has, and like them
     static bool continues(const Pair& p, const Pair& next) {
-        return p.num_boxes && next.num_boxes && p.geom1 == next.geom1 && next.first_box == p.first_box + p.num_boxes
-               && p.condim == next.condim && p.margin == next.margin && p.friction == next.friction
-               && p.impedance == next.impedance;
+        return p.num_boxes && next.num_boxes && p.given < 0 && next.given < 0 && p.geom1 == next.geom1
+               && next.first_box == p.first_box + p.num_boxes && p.condim == next.condim && p.margin == next.margin
+               && p.friction == next.friction && p.impedance == next.impedance;
     }
 
     // `given`: which of those that the model lists, -1: none
@@ -589,7 +687,7 @@ private:
         refuse_if(o.pairs.size() >= MAX_PAIRS + MAX_GEOMS * MAX_BOXES, "it has too many geoms that may touch");
         Pair p = {};
         p.geom1 = geom1, p.geom2 = geom2, p.type1 = type[geom1], p.type2 = type[geom2];
-        p.body1 = m_->geom_bodyid[geom1], p.body2 = m_->geom_bodyid[geom2];
+        p.body1 = m_->geom_bodyid[geom1], p.body2 = m_->geom_bodyid[geom2], p.given = given;
         refuse_if(p.type2 > MESH, "it has shapes of plugins that may touch");
         p.is_general =
             !(is_round(geom2) && (is_round(geom1) || is_floor(geom1))) && !(is_round(geom1) && is_wall(geom2));
@@ -615,33 +713,24 @@ private:
         // MuJoCo leaves out rows without numbers
         if (!p.dofs) return;
         if (given >= 0)
-            take_parameters(p, given);
+            take_parameters(p);
         else
             mix_parameters(p);
-        weigh(p);
+        set_friction(p);
         o.pairs.push_back(p);
     }
 
     // mj_contactParam
     void mix_parameters(Pair& p) const {
-        const auto* const priority = array<int>("geom_priority");
         const auto* const condim = array<int>("geom_condim");
         const auto* const solmix = array<double>("geom_solmix");
-        const auto* const friction = array<double>("geom_friction");
         const auto* const solref = array<double>("geom_solref");
         const auto* const solimp = array<double>("geom_solimp");
-        // the geom that decides alone is as both
-        int g1 = p.geom1, g2 = p.geom2;
-        const bool is_mixed = priority[g1] == priority[g2];
-        if (!is_mixed) g1 = g2 = priority[g1] > priority[g2] ? g1 : g2;
+        const auto [g1, g2] = deciding(p);
         p.condim = std::max(condim[g1], condim[g2]);
-        for (size_t k = 0; k < 5; ++k) {
-            const int kind = k < 2 ? 0 : k < 3 ? 1 : 2;
-            p.friction[k] = std::max(friction[3 * g1 + kind], friction[3 * g2 + kind]);
-        }
         // MuJoCo mixes no others
         refuse_if(!(solref[2 * g1] > 0 && solref[2 * g2] > 0), "of solref");
-        if (!is_mixed) {
+        if (priority_[p.geom1] != priority_[p.geom2]) {
             p.impedance = impedance(solref + 2 * g1, solimp + 5 * g1);
             return;
         }
@@ -654,18 +743,27 @@ private:
         p.impedance = impedance(ref, imp);
     }
 
-    void take_parameters(Pair& p, int given) const {
-        p.condim = array<int>("pair_dim")[given];
-        std::copy_n(array<double>("pair_friction") + 5 * given, 5, p.friction.begin());
-        p.impedance = impedance(array<double>("pair_solref") + 2 * given, array<double>("pair_solimp") + 5 * given);
+    void take_parameters(Pair& p) const {
+        p.condim = array<int>("pair_dim")[p.given];
+        p.impedance = impedance(array<double>("pair_solref") + 2 * p.given, array<double>("pair_solimp") + 5 * p.given);
     }
 
-    void weigh(Pair& p) const {
-        for (double& each : p.friction) each = std::max(MIN_FRICTION, each);
-        const auto* const weight = array<double>("body_invweight0");
+    // the geoms whose parameters a pair has; where one of them decides alone, it is both
+    std::pair<int, int> deciding(const Pair& p) const {
+        const int more = priority_[p.geom1] - priority_[p.geom2];
+        return {more < 0 ? p.geom2 : p.geom1, more > 0 ? p.geom1 : p.geom2};
+    }
+
+    void set_friction(Pair& p) const {
+        const auto [g1, g2] = deciding(p);
+        for (int k = 0; k < 5; ++k) {
+            const int kind = k < 2 ? 0 : k < 3 ? 1 : 2;
+            const double mixed = std::max(friction_[3 * g1 + kind], friction_[3 * g2 + kind]);
+            p.friction[k] = std::max(MIN_FRICTION, p.given < 0 ? mixed : pair_friction_[5 * p.given + k]);
+        }
         double translation = 0;
-        translation += weight[2 * p.body1];
-        translation += weight[2 * p.body2];
+        translation += weight_[2 * p.body1];
+        translation += weight_[2 * p.body2];
         // the rows are no more than errors of rounding
         refuse_if(translation < mjMINVAL, "a contact moves nothing");
         const double first = p.friction[0];
@@ -706,6 +804,11 @@ private:
     const mjModel* m_;
     const mjData* d_;
     const int disabled_;
+    // of contacts
+    const int* const priority_ = array<int>("geom_priority");
+    const double* const friction_ = array<double>("geom_friction");
+    const double* const pair_friction_ = array<double>("pair_friction");
+    const double* const weight_ = array<double>("body_invweight0");
 };
 
 }  // namespace cypool::lanes

@@ -81,7 +81,7 @@ inline __attribute__((noinline)) void warmstart_forces(const Description& m, Pro
         dual.b[r] = dot(J, p.smooth_acc, n) - p.aref[r];
         const Real residual = dot(J, p.warmstart, n) - p.aref[r];
         Mask sticks;
-        p.force[r] = r < m.num_frictions ? friction_force(m.frictions[r], residual, p.D[r], sticks)
+        p.force[r] = r < m.num_frictions ? friction_force(m.frictions[r].force, residual, p.R[r], p.D[r], sticks)
                                          : where(residual < 0.0, -p.D[r] * residual);
     }
     Real Af[MAX_ROWS];

@@ -1,6 +1,7 @@
 // Four environments in lanes: their state, and all that a step computes of it.
 #pragma once
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -57,9 +58,16 @@ private:
     std::unique_ptr<char, Free> memory_;
 };
 
+// what std::vector aligns as lanes need it
+struct alignas(sizeof(Real)) OwnNumber {
+    Real number;
+};
+
 struct Group {
     // state
     Real *qpos, *qvel, *warmstart, *ctrl;
+    std::vector<OwnNumber> own;                  // those in which the environments differ; empty: they are the model's
+    std::array<uint64_t, WIDTH> whose_own = {};  // of each lane, as `Record` has it
     // before the last step, to repeat it with MuJoCo
     Real *last_qpos, *last_qvel, *last_warmstart;
     Mask bad;                // lanes that mj_step has to step

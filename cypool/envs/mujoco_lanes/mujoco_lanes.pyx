@@ -9,6 +9,7 @@ from cypool.util.warn import warn_caller
 
 from libc.stdint cimport int64_t, uint64_t
 from libcpp cimport bool as cbool
+from libcpp.atomic cimport atomic
 from libcpp.string cimport string
 
 from cypool.envs.mujoco_common.libmujoco cimport mjModel
@@ -17,9 +18,11 @@ from cypool.envs.mujoco_lanes.record cimport Record
 
 cdef extern from "cypool/envs/mujoco_lanes/engine.h" nogil:
     void check_lanes "cypool::lanes::check_lanes"() except +
+    cbool may_vary "cypool::lanes::may_vary"(const string& name) except +
     cdef cppclass Engine "cypool::lanes::Engine":
         Engine(const mjModel* m) except +
         cbool is_usable() noexcept
+        cbool read_own(const mjModel* m, Record& record) except +
         void step(Record** records, int count, int frames) except +
         string compare(int steps, int every, uint64_t seed, double noise, double ctrl, cbool ends_with_step1) except +
         int64_t get_compared "num_compared.load"() noexcept
@@ -42,6 +45,7 @@ cdef class Lanes:
     """The lanes of one model. Shared by environments; any number of threads may step. Only `make_lanes` makes one."""
     cdef Model loaded                    # kept alive
     cdef Engine* engine                  # owned
+    cdef atomic[int64_t] steps           # of environments of pools
     cdef object __weakref__
 
     def __dealloc__(self):
@@ -54,6 +58,7 @@ cdef class Lanes:
     cdef int step(self, Record** records, int count, int frames) except -1 nogil:
         # results are in the records, but for those that mj_step has to step
         self.engine.step(records, count, frames)
+        self.steps.fetch_add(count)
         return 0
 
     cdef int report(self, const string& differing) except -1 nogil:
@@ -86,6 +91,10 @@ cdef class Lanes:
             ends_with_step1: Whether mj_step1 follows each step.
         """
         return self.engine.compare(steps, every, seed, noise, ctrl, ends_with_step1).decode()
+
+    def num_steps(self):
+        """Returns how many steps of pools' environments were taken to the lanes."""
+        return self.steps.load()
 
     def num_compared(self):
         """Returns how many of mj_step's steps were compared."""

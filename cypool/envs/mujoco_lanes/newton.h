@@ -164,11 +164,11 @@ CYPOOL_LANES_INLINE void multiply_inertia_matrix(const Description& m, Real* res
 }
 
 // The force of a row of friction. Up to the friction's own it sticks, and is as other rows are.
-CYPOOL_LANES_INLINE Real friction_force(const Friction& f, const Real& residual, const Real& D, Mask& sticks) {
-    const double bound = f.R * f.force;
+CYPOOL_LANES_INLINE Real friction_force(double most, const Real& residual, const Real& R, const Real& D, Mask& sticks) {
+    const Real bound = R * most;
     const Mask is_low = residual <= -bound, is_high = residual >= bound;
     sticks = ~(is_low | is_high);
-    return choose(is_low, all(f.force), choose(is_high, all(-f.force), -D * residual));
+    return choose(is_low, all(most), choose(is_high, all(-most), -D * residual));
 }
 
 class Newton {
@@ -245,12 +245,11 @@ private:
     CYPOOL_LANES_INLINE Real cost(const Description& m, const Problem& p, const Real* residual) {
         Real sum = all(0);
         for (int r = 0; r < m.num_frictions; ++r) {
-            const Friction& f = m.frictions[r];
-            const double bound = f.R * f.force, constant = -0.5 * f.R * f.force * f.force;
-            const Real x = residual[r];
+            const double force = m.frictions[r].force;
+            const Real x = residual[r], bound = p.R[r] * force, constant = -0.5 * p.R[r] * force * force;
             sum = sum
-                  + choose(x <= -bound, constant - f.force * x,
-                           choose(x >= bound, constant + f.force * x, 0.5 * p.D[r] * x * x));
+                  + choose(x <= -bound, constant - force * x,
+                           choose(x >= bound, constant + force * x, 0.5 * p.D[r] * x * x));
         }
         for (int r = m.num_frictions; r < p.num_rows; ++r)
             sum = sum + where(residual[r] < 0.0, 0.5 * p.D[r] * residual[r] * residual[r]);
@@ -282,7 +281,7 @@ private:
         for (int i = 0; i < n; ++i) sum[i] = all(0);
         for (int r = 0; r < p.num_rows; ++r) {
             if (r < m.num_frictions)
-                p.force[r] = friction_force(m.frictions[r], p.residual[r], p.D[r], p.active[r]);
+                p.force[r] = friction_force(m.frictions[r].force, p.residual[r], p.R[r], p.D[r], p.active[r]);
             else {
                 p.active[r] = p.residual[r] < 0.0;
                 p.force[r] = where(p.active[r], -p.D[r] * p.residual[r]);
@@ -455,7 +454,7 @@ private:
         return alpha;
     }
 
-    CYPOOL_LANES_INLINE Real friction_cost(const Real& x, double force, double bound, const Real& D) {
+    CYPOOL_LANES_INLINE Real friction_cost(const Real& x, double force, const Real& bound, const Real& D) {
         return choose((-bound < x) & (x < bound), 0.5 * D * x * x,
                       choose(x <= -bound, force * (-0.5 * bound - x), force * (-0.5 * bound + x)));
     }
@@ -463,8 +462,9 @@ private:
                                       const Real& smooth2, Real& cost, Real& slope, Real& curvature) {
         Real total = all(0), q0 = all(0), q1 = smooth1, q2 = smooth2, friction1 = all(0), friction2 = all(0);
         for (int r = 0; r < m.num_frictions; ++r) {
-            const double force = m.frictions[r].force, bound = m.frictions[r].R * force;
-            const Real start = p.residual[r], along = p.Jv[r], D = p.D[r], x = start + alpha * along;
+            const double force = m.frictions[r].force;
+            const Real bound = p.R[r] * force, start = p.residual[r], along = p.Jv[r], D = p.D[r],
+                       x = start + alpha * along;
             const Mask stuck = (-bound < start) & (start < bound), sticks = (-bound < x) & (x < bound);
             const Mask was_low = start <= -bound, is_low = x <= -bound;
             Real change = friction_cost(x, force, bound, D) - friction_cost(start, force, bound, D);

@@ -51,7 +51,10 @@ class Record {
 public:
     State state, last, result;  // before the step, before the last mj_step of it, and after it
     double ctrl[MAX_CONTROLS];
-    bool is_ready = false;  // there is a result that nobody has taken
+    std::vector<double> own;    // the numbers in which its model differs; empty: there are none
+    uint64_t whose_own = 0;     // another one for other numbers; 0: there are none
+    std::vector<double> drawn;  // those from which they follow
+    bool is_ready = false;      // there is a result that nobody has taken
     const bool ends_with_step1;
     bool is_stale = false;  // mjData has the result, but not what MuJoCo computes on the way there
 

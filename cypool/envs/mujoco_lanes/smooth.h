@@ -8,6 +8,11 @@
 
 namespace cypool::lanes {
 
+// a number of a model, or those of the environments if they differ in it
+CYPOOL_LANES_INLINE Real own_or(const Group& d, int place, double shared) {
+    return d.own.empty() ? all(shared) : d.own[static_cast<size_t>(place)].number;
+}
+
 CYPOOL_LANES_INLINE void copy3(Real* to, const Real* from) {
     for (int k = 0; k < 3; ++k) to[k] = from[k];
 }
@@ -116,9 +121,7 @@ inline __attribute__((noinline)) void kinematics(const Description& m, Group& d)
 }
 
 // the inertia of a body around the centre of mass of all
-CYPOOL_LANES_INLINE void spatial_inertia(const Body& body, const Real* a, const Real* f, Real* r) {
-    const double* const I = body.inertia;
-    const double mass = body.mass;
+CYPOOL_LANES_INLINE void spatial_inertia(const Real& mass, const Real* I, const Real* a, const Real* f, Real* r) {
     const Real t[9] = {a[0] * I[0], a[3] * I[0], a[6] * I[0], a[1] * I[1], a[4] * I[1],
                        a[7] * I[1], a[2] * I[2], a[5] * I[2], a[8] * I[2]};
     r[0] = a[0] * t[0] + a[1] * t[3] + a[2] * t[6];
@@ -138,24 +141,30 @@ CYPOOL_LANES_INLINE void spatial_inertia(const Body& body, const Real* a, const 
     r[6] = m0;
     r[7] = m1;
     r[8] = m2;
-    r[9] = all(mass);
+    r[9] = mass;
 }
 
 // mj_comPos: the centre of mass, inertias and axes of motion around it
 inline __attribute__((noinline)) void center_of_mass(const Description& m, Group& d) {
     Real moment[MAX_BODIES][3];
-    for (int b = 1; b < m.num_bodies; ++b)
-        for (int k = 0; k < 3; ++k) moment[b][k] = d.xipos[b][k] * m.bodies[b].mass;
+    for (int b = 1; b < m.num_bodies; ++b) {
+        const Real mass = own_or(d, m.own_of_body(b), m.bodies[b].mass);
+        for (int k = 0; k < 3; ++k) moment[b][k] = d.xipos[b][k] * mass;
+    }
     for (int b = m.num_bodies - 1; b > 1; --b) {
         const int p = m.bodies[b].parent;
         if (p)
             for (int k = 0; k < 3; ++k) moment[p][k] = moment[p][k] + moment[b][k];
     }
-    for (int k = 0; k < 3; ++k) d.com[k] = moment[1][k] * m.bodies[1].inverse_subtree_mass;
+    const Real inverse_mass = own_or(d, m.own_of_body(1) + 1, m.bodies[1].inverse_subtree_mass);
+    for (int k = 0; k < 3; ++k) d.com[k] = moment[1][k] * inverse_mass;
     for (int b = 1; b < m.num_bodies; ++b) {
-        Real arm[3];
-        for (int k = 0; k < 3; ++k) arm[k] = d.xipos[b][k] - d.com[k];
-        spatial_inertia(m.bodies[b], d.ximat[b], arm, d.cinert[b]);
+        Real arm[3], inertia[3];
+        for (int k = 0; k < 3; ++k) {
+            arm[k] = d.xipos[b][k] - d.com[k];
+            inertia[k] = own_or(d, m.own_of_body(b) + 2 + k, m.bodies[b].inertia[k]);
+        }
+        spatial_inertia(own_or(d, m.own_of_body(b), m.bodies[b].mass), inertia, d.ximat[b], arm, d.cinert[b]);
     }
     for (int b = 1; b < m.num_bodies; ++b)
         for (int j = m.bodies[b].first_joint; j < m.bodies[b].first_joint + m.bodies[b].num_joints; ++j) {
@@ -245,7 +254,7 @@ inline __attribute__((noinline)) void composite_inertia(const Description& m, Gr
         Real force[6];
         multiply_inertia(force, d.crb[dof.body], d.cdof[k]);
         int at = dof.row_begin + dof.row_size - 1;
-        d.M[at] = dof.armature + dot6(d.cdof[k], force);
+        d.M[at] = own_or(d, m.own_of_dof(k), dof.armature) + dot6(d.cdof[k], force);
         for (int j = dof.parent; j >= 0; j = m.dofs[j].parent) d.M[--at] = dot6(d.cdof[j], force);
     }
     for (int k = 0; k < m.num_inertia; ++k) d.LD[k] = d.M[k];
@@ -290,14 +299,16 @@ inline __attribute__((noinline)) void subtree_velocity(const Description& m, con
         Real arm[3], turn[3];
         for (int k = 0; k < 3; ++k) arm[k] = d.xipos[b][k] - d.com[k];
         cross(turn, arm, d.cvel[b]);
-        for (int k = 0; k < 3; ++k) momentum[b][k] = (d.cvel[b][3 + k] - turn[k]) * m.bodies[b].mass;
+        const Real mass = own_or(d, m.own_of_body(b), m.bodies[b].mass);
+        for (int k = 0; k < 3; ++k) momentum[b][k] = (d.cvel[b][3 + k] - turn[k]) * mass;
     }
     for (int b = m.num_bodies - 1; b > body; --b) {
         const int p = m.bodies[b].parent;
         if (p < body) continue;
         for (int k = 0; k < 3; ++k) momentum[p][k] = momentum[p][k] + momentum[b][k];
     }
-    for (int k = 0; k < 3; ++k) result[k] = momentum[body][k] * m.bodies[body].inverse_subtree_mass;
+    const Real inverse_mass = own_or(d, m.own_of_body(body) + 1, m.bodies[body].inverse_subtree_mass);
+    for (int k = 0; k < 3; ++k) result[k] = momentum[body][k] * inverse_mass;
 }
 
 // lengths of fixed tendons, and their velocities
@@ -318,16 +329,22 @@ CYPOOL_LANES_INLINE void passive_forces(const Description& m, Group& d) {
     for (int k = 0; k < m.nv; ++k) spring[k] = all(0);
     for (int j = 0; j < m.num_joints; ++j) {
         const Joint& joint = m.joints[j];
-        if (joint.stiffness != 0) spring[joint.dof] = -(d.qpos[joint.qpos] - joint.qpos_spring) * joint.stiffness;
+        if (joint.type == mjJNT_FREE) continue;
+        const Real stiffness = own_or(d, m.own_of_joint(j), joint.stiffness);
+        const Mask has_spring = stiffness != 0.0;
+        if (any(has_spring))
+            spring[joint.dof] = choose(has_spring, -(d.qpos[joint.qpos] - joint.qpos_spring) * stiffness, all(0));
     }
-    for (int k = 0; k < m.nv; ++k)
-        d.passive[k] = m.dofs[k].damping != 0 ? spring[k] + (-d.qvel[k] * m.dofs[k].damping) : spring[k];
+    for (int k = 0; k < m.nv; ++k) {
+        const Real damping = own_or(d, m.own_of_dof(k) + 1, m.dofs[k].damping);
+        d.passive[k] = choose(damping != 0.0, spring[k] + (-d.qvel[k] * damping), spring[k]);
+    }
 }
 
 // mj_rne: the recursive Newton-Euler algorithm, without accelerations
 inline __attribute__((noinline)) void bias_forces(const Description& m, Group& d) {
     Real acc[MAX_BODIES][6], force[MAX_BODIES][6];
-    for (int k = 0; k < 6; ++k) acc[0][k] = all(k < 3 ? 0.0 : m.at_rest[k - 3]);
+    for (int k = 0; k < 6; ++k) acc[0][k] = k < 3 ? all(0) : own_or(d, k - 3, m.at_rest[k - 3]);
     for (int b = 1; b < m.num_bodies; ++b) {
         const int first = m.bodies[b].first_dof, count = m.bodies[b].num_dofs;
         const Real* const parent = acc[m.bodies[b].parent];
@@ -361,16 +378,20 @@ inline __attribute__((noinline)) void smooth_acceleration(const Description& m, 
         const Actuator& a = m.actuators[k];
         Real ctrl = d.ctrl[k];
         if (a.is_limited) ctrl = clip(ctrl, a.low, a.high);
-        Real force = a.gain * ctrl;
+        const int own = m.own_of_actuator(k);
+        const Real gear = own_or(d, own + 1, a.gear);
+        Real force = own_or(d, own, a.gain) * ctrl;
         if (a.is_affine)
-            force = force + (a.bias[0] + a.bias[1] * (d.qpos[a.qpos] * a.gear) + a.bias[2] * (a.gear * d.qvel[a.dof]));
+            force = force
+                    + (own_or(d, own + 2, a.bias[0]) + own_or(d, own + 3, a.bias[1]) * (d.qpos[a.qpos] * gear)
+                       + own_or(d, own + 4, a.bias[2]) * (gear * d.qvel[a.dof]));
         if (a.is_force_limited) force = clip(force, a.lowest_force, a.highest_force);
-        d.actuator[a.dof] = d.actuator[a.dof] + a.gear * force;
-        if (!m.is_implicit_fast || !a.is_affine || a.bias[2] == 0) continue;
+        d.actuator[a.dof] = d.actuator[a.dof] + gear * force;
+        if (!m.is_implicit_fast || !a.is_affine) continue;
         // mjd_actuator_vel
         Real& damping = d.actuator_damping[a.dof];
         const Mask is_held = a.is_force_limited ? (force <= a.lowest_force) | (force >= a.highest_force) : none();
-        damping = choose(is_held, damping, damping + a.gear * (a.gear * a.bias[2]));
+        damping = choose(is_held, damping, damping + gear * (gear * own_or(d, own + 4, a.bias[2])));
     }
     for (int k = 0; k < m.num_joints && m.num_actuators; ++k) {
         const Joint& j = m.joints[k];
