@@ -94,9 +94,10 @@ inline __attribute__((noinline)) void end_runge_kutta(const Description& m, Grou
 // Lanes for some environments of one model: as many as a thread steps at once.
 class Batch {
 public:
-    Batch(const Description& m, const Collider& collider)
+    Batch(const Description& m, const Collider& collider, const Coverage& coverage)
         : m_(m),
           collider_(collider),
+          coverage_(coverage),
           problem_(new Problem()),
           dual_(m.is_gauss_seidel ? new Dual() : nullptr) {}
 
@@ -106,6 +107,7 @@ public:
         while (static_cast<int>(groups_.size()) < num_groups_) {
             groups_.emplace_back(new Group());
             Group& d = *groups_.back();
+            d.coverage = &coverage_;
             // of the world
             d.xquat[0][0] = all(1);
             for (int k = 0; k < 9; k += 4) d.xmat[0][k] = d.ximat[0][k] = all(1);
@@ -121,7 +123,13 @@ public:
             put(d.warmstart, r.state.warmstart, m_.nv, l);
             put(d.ctrl, r.ctrl, m_.nu, l);
         }
-        for (int g = 0; g < num_groups_; ++g) groups_[static_cast<size_t>(g)]->bad = none();
+        for (int g = 0; g < num_groups_; ++g) {
+            Group& d = *groups_[static_cast<size_t>(g)];
+            d.bad = none();
+            d.unseen.clear();
+            // mj_step takes any, and those of later steps are accelerations, which are checked
+            find_bad(d, d.warmstart, m_.nv);
+        }
     }
 
     // mj_step, some times, and perhaps mj_step1.
@@ -172,6 +180,9 @@ public:
             const int l = e % WIDTH;
             r.is_ready = !(bits(d.bad) >> l & 1);
             if (!r.is_ready) continue;
+            r.unseen.clear();
+            for (const auto& [its_lane, active] : d.unseen)
+                if (its_lane == l) r.unseen.push_back(active);
             get(r.last.qpos, d.last_qpos, m_.nq, l);
             get(r.last.qvel, d.last_qvel, m_.nv, l);
             get(r.last.warmstart, d.last_warmstart, m_.nv, l);
@@ -265,7 +276,9 @@ private:
             for (int l = 0; l < WIDTH && g * WIDTH + l < count_; ++l) {
                 int count = 0;
                 for (int r = 0; r < d.num_rows; ++r) count += bits(d.rows[r].active) >> l & 1;
-                if (count) waiting_.emplace_back(count, g * WIDTH + l);
+                if (!count) continue;
+                waiting_.emplace_back(count, g * WIDTH + l);
+                if (coverage_.unseen(coverage_.rows(count))) d.unseen.push_back({l, {coverage_.rows(count), 1}});
             }
         }
         // those with as many rows together
@@ -302,6 +315,8 @@ private:
             const int e = who[l].second, from = e % WIDTH;
             Group& d = group(e);
             if (bits(problem_->bad) >> l & 1) d.bad[from] = -1;
+            const int path = coverage_.path(problem_->branches_of(l));
+            if (coverage_.unseen(path)) d.unseen.push_back({from, {path, 1}});
             move_lane(d.qacc, from, problem_->qacc, l, m_.nv);
             move_lane(d.constraint, from, problem_->constraint, l, m_.nv);
             int next = 0;
@@ -335,6 +350,7 @@ private:
         gather(p.warmstart, &Group::warmstart, who, count, n);
         p.num_rows = who[count - 1].first;
         p.bad = none();
+        std::fill(p.branches, p.branches + WIDTH, uint64_t{0});
         std::fill(p.dofs, p.dofs + p.num_rows, 0u);
         for (Real* const each : {p.D, p.aref, p.R}) std::fill(each, each + p.num_rows, all(0));
         std::fill(p.J, p.J + p.num_rows * n, all(0));
@@ -364,6 +380,7 @@ private:
 
     const Description& m_;
     Collider collider_;
+    const Coverage& coverage_;
     std::unique_ptr<Problem> problem_;
     std::unique_ptr<Dual> dual_;
     std::vector<std::unique_ptr<Group>> groups_;

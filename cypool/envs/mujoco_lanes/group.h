@@ -1,12 +1,15 @@
 // Four environments in lanes: their state, and all that a step computes of it.
 #pragma once
 
+#include <utility>
 #include <vector>
 
-#include "cypool/envs/mujoco_lanes/description.h"
+#include "cypool/envs/mujoco_lanes/record.h"
 #include "cypool/envs/mujoco_lanes/spatial.h"
 
 namespace cypool::lanes {
+
+class Coverage;
 
 struct Row {
     Mask active;
@@ -18,7 +21,7 @@ struct Row {
 struct Contact {
     int pair, first_row;
     Mask active;
-    Real pos[3], frame[9];
+    Real dist, pos[3], frame[9];
 };
 
 struct Group {
@@ -26,8 +29,11 @@ struct Group {
     Real qpos[MAX_POSITIONS], qvel[MAX_DOFS], warmstart[MAX_DOFS], ctrl[MAX_CONTROLS];
     // before the last step, to repeat it with MuJoCo
     Real last_qpos[MAX_POSITIONS], last_qvel[MAX_DOFS], last_warmstart[MAX_DOFS];
-    Mask bad;        // lanes that mj_step has to step
-    bool has_step1;  // what `step1` computes is that of qpos and qvel
+    Mask bad;  // lanes that mj_step has to step
+    const Coverage* coverage;
+    int has_unseen;                              // the constraints may have something that no compared step had
+    std::vector<std::pair<int, Active>> unseen;  // lanes, and what was active in them that no compared step had
+    bool has_step1;                              // what `step1` computes is that of qpos and qvel
     // of positions
     Real xpos[MAX_BODIES][3], xquat[MAX_BODIES][4], xmat[MAX_BODIES][9], xipos[MAX_BODIES][3], ximat[MAX_BODIES][9];
     Real xanchor[MAX_JOINTS][3], xaxis[MAX_JOINTS][3], com[3], cinert[MAX_BODIES][10], crb[MAX_BODIES][10];

@@ -27,5 +27,5 @@ cdef extern from "cypool/envs/mujoco_lanes/record.h" nogil:
         cbool is_ready, is_stale
         cbool prepare() noexcept
         cbool take(int frames) noexcept
-        string repeat() except +
+        string repeat(cbool has_callback) except +
         void copy_from(const Record& other) noexcept
