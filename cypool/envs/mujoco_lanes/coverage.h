@@ -79,14 +79,13 @@ inline void note_curve(Group& d, int number, const Impedance& s, const Real& pos
 }
 // Notes what no compared step had, where a limit or a contact is that has not had all of its branches.
 inline __attribute__((noinline, cold)) void note_constraints(const Description& m, Group& d) {
-    for (int r = 0; r < d.num_rows; ++r) {
-        const Row& row = d.rows[r];
-        if (row.joint_dof < 0) continue;
-        const int joint = m.dofs[row.joint_dof].joint, number = d.coverage->limit(joint, row.is_upper);
-        if (!d.coverage->unseen(number)) continue;
-        const Joint& j = m.joints[joint];
-        const Real q = d.qpos[j.qpos], dist = row.is_upper ? j.high - q : -(j.low - q);
-        note_curve(d, number, j.limit, dist, j.margin, row.active);
+    for (int k = 0; k < m.num_joints; ++k) {
+        const Joint& j = m.joints[k];
+        if (!j.is_limited) continue;
+        for (const bool is_upper : {false, true}) {
+            const Real q = d.qpos[j.qpos], dist = is_upper ? j.high - q : -(j.low - q);
+            note_curve(d, d.coverage->limit(k, is_upper), j.limit, dist, j.margin, dist < j.margin);
+        }
     }
     for (int k = 0; k < d.num_contacts; ++k) {
         const Contact& c = d.contacts[k];
