@@ -77,7 +77,7 @@ public:
         return compare_from(begin, steps, every, random, ctrl, ends_with_step1);
     }
 
-    // The same, from where geoms touch and joints are at their limits.
+    // The same, from where geoms touch and joints are at their limits, with controls beyond theirs.
     std::string compare_contacts() {
         Random random(1);
         const std::vector<std::vector<double>> poses = Poses(m_, description_, random).find();
@@ -87,7 +87,7 @@ public:
             std::copy(pose.begin(), pose.end(), d->qpos);
             for (int k = 0; k < m_->nv; ++k) d->qvel[k] += random.draw(0.5);
         };
-        return compare_from(begin, static_cast<int>(2 * poses.size() / NUM_COMPARED + 2), 2, random, 1.5, false);
+        return compare_from(begin, static_cast<int>(2 * poses.size() / NUM_COMPARED + 2), 2, random, 10, false);
     }
 
     std::atomic<bool> is_wrong{false};
