@@ -1,6 +1,7 @@
 // MuJoCo's calls that may fail: where MuJoCo would end the process, an exception comes out (guard.pxd).
 #pragma once
 
+#include <cfenv>
 #include <csetjmp>
 #include <cstdint>
 #include <cstdlib>
@@ -17,6 +18,9 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#ifdef __x86_64__
+#include <xmmintrin.h>
+#endif
 
 #include "cypool/mujoco.h"
 
@@ -166,6 +170,33 @@ inline Arena& arena_of_thread() {
     return arena ? *static_cast<Arena*>(arena) : *begin_thread();
 }
 
+// For a while, the thread rounds to nearest and keeps subnormal numbers, whatever its owner has set: a step has the
+// same bits in all threads.
+class DefaultArithmetic {
+public:
+    DefaultArithmetic(const DefaultArithmetic&) = delete;
+    void operator=(const DefaultArithmetic&) = delete;
+#ifdef __x86_64__
+    DefaultArithmetic() {
+        if (is_other()) _mm_setcsr(DEFAULT);
+    }
+    ~DefaultArithmetic() {
+        if (is_other()) _mm_setcsr(before_);
+    }
+
+private:
+    static constexpr unsigned DEFAULT = 0x1f80, FLAGS = 0x3f;
+    bool is_other() const { return (before_ & ~FLAGS) != DEFAULT; }
+    const unsigned before_ = _mm_getcsr();
+#else
+    DefaultArithmetic() { std::feholdexcept(&before_), std::fesetenv(FE_DFL_ENV); }
+    ~DefaultArithmetic() { std::fesetenv(&before_); }
+
+private:
+    std::fenv_t before_;
+#endif
+};
+
 // Calls MuJoCo. Returns the first warning, "" if there was none.
 template <class Call> std::string guarded(const Call& call) {
     arena_of_thread();
@@ -174,7 +205,11 @@ template <class Call> std::string guarded(const Call& call) {
     LogCapture* const outer = log_capture;
     log_capture = &here;
     const Handlers before = set_handlers(OURS);
-    const bool well = jumped_into(call);
+    bool well;
+    {
+        const DefaultArithmetic arithmetic;
+        well = jumped_into(call);
+    }
     set_handlers(before);
     log_capture = outer;
     if (!well) throw std::runtime_error(std::string("MuJoCo: ") + here.error);

@@ -70,7 +70,7 @@ inline __attribute__((noinline)) void begin_runge_kutta(const Description& m, Gr
 }
 // Since MuJoCo 4, mj_RungeKutta takes the angular velocity of a later stage to where its rotations are added up:
 // w + c / 2 + (1 - t / tan(t)) / (4 t^2) u x c, where u is the turn so far, 2 t its angle, and c = u x w.
-inline __attribute__((noinline)) void correct_rotation(Real* w, const Real* turn, double h) {
+inline __attribute__((noinline)) void correct_rotation(Group& g, Real* w, const Real* turn, double h) {
     constexpr double TWO_PI = 6.283185307179586, SQUARED_PI = 9.869604401089358, MOST_OF_SERIES = 3.0625;
     constexpr double SERIES[] = {1.230313397310169e-14, 3.161551550077822e-13,  1.3455485951057888e-11,
                                  5.282849430384459e-10, 2.0876900642039142e-08, 8.267194907152073e-07,
@@ -78,6 +78,7 @@ inline __attribute__((noinline)) void correct_rotation(Real* w, const Real* turn
     Real u[3];
     for (int k = 0; k < 3; ++k) u[k] = h * turn[k];
     Real squared = dot3(u, u);
+    note_unseen(g, g.coverage->turns(), OVER, squared > SQUARED_PI);
     for (int left = bits(squared > SQUARED_PI); left; left &= left - 1) {
         // the same rotation, by less than half a turn
         const int l = __builtin_ctz(static_cast<unsigned>(left));
@@ -87,6 +88,7 @@ inline __attribute__((noinline)) void correct_rotation(Real* w, const Real* turn
         lane(squared, l) =
             lane(u[0], l) * lane(u[0], l) + lane(u[1], l) * lane(u[1], l) + lane(u[2], l) * lane(u[2], l);
     }
+    note_unseen(g, g.coverage->turns(), FAR, ~(squared < MOST_OF_SERIES));
     Real factor = all(SERIES[0]);
     for (int k = 1; k < 9; ++k) factor = factor * squared + SERIES[k];
     for (int left = bits(~(squared < MOST_OF_SERIES)); left; left &= left - 1) {
@@ -109,7 +111,7 @@ inline __attribute__((noinline)) void begin_stage(const Description& m, Group& d
         d.qvel[k] = d.stage_vel[stage][k] = d.stage_vel[0][k] + (d.stage_acc[stage - 1][k] * A[stage - 1]) * m.timestep;
     for (int j = 0; is_mujoco_4 && j < m.num_joints; ++j) {
         const int dof = m.joints[j].dof + 3;
-        if (m.joints[j].type == mjJNT_FREE) correct_rotation(d.stage_vel[stage] + dof, velocity + dof, m.timestep);
+        if (m.joints[j].type == mjJNT_FREE) correct_rotation(d, d.stage_vel[stage] + dof, velocity + dof, m.timestep);
     }
 }
 inline __attribute__((noinline)) void end_runge_kutta(const Description& m, Group& d) {
@@ -139,7 +141,8 @@ public:
           dual_(m.is_gauss_seidel ? new Dual() : nullptr) {}
 
     // Takes the environments of these records together, in groups of four.
-    void load(Record* const* records, int count) {
+    void load(Record* const* records, int count, const Coverage& coverage) {
+        coverage_ = &coverage;
         num_groups_ = (count + WIDTH - 1) / WIDTH;
         while (static_cast<int>(groups_.size()) < num_groups_) groups_.emplace_back(new Group(m_));
         count_ = count;
@@ -154,7 +157,14 @@ public:
             put(d.ctrl, r.ctrl, m_.nu, l);
             d.has_step1 &= load_own_again(d, r, l);
         }
-        for (int g = 0; g < num_groups_; ++g) groups_[static_cast<size_t>(g)]->bad = none();
+        for (int g = 0; g < num_groups_; ++g) {
+            Group& d = *groups_[static_cast<size_t>(g)];
+            d.bad = none();
+            d.coverage = coverage_;
+            d.unseen.clear();
+            // mj_step takes any, and those of later steps are accelerations, which are checked
+            find_bad(d, d.warmstart, m_.nv);
+        }
     }
 
     // mj_step, some times, and perhaps mj_step1.
@@ -205,6 +215,9 @@ public:
             const int l = e % WIDTH;
             r.is_ready = !(bits(d.bad) >> l & 1);
             if (!r.is_ready) continue;
+            r.unseen.clear();
+            for (const auto& [its_lane, active] : d.unseen)
+                if (its_lane == l) r.unseen.push_back(active);
             get(r.last.qpos, d.last_qpos, m_.nq, l);
             get(r.last.qvel, d.last_qvel, m_.nv, l);
             get(r.last.warmstart, d.last_warmstart, m_.nv, l);
@@ -308,8 +321,11 @@ private:
             for (int k = 0; k < m_.nv; ++k) d.constraint[k] = all(0);
             Mask counts = none();
             for (int r = 0; r < d.num_rows; ++r) counts = counts - d.rows[r].active;
-            for (int l = 0; l < WIDTH && g * WIDTH + l < count_; ++l)
-                if (counts[l]) waiting_.emplace_back(static_cast<int>(counts[l]), g * WIDTH + l);
+            for (int l = 0; l < WIDTH && g * WIDTH + l < count_; ++l) {
+                const int count = static_cast<int>(counts[l]);
+                if (coverage_->unseen(coverage_->rows(count))) d.unseen.push_back({l, {coverage_->rows(count), 1}});
+                if (count) waiting_.emplace_back(count, g * WIDTH + l);
+            }
         }
         // those with as many rows together
         std::sort(waiting_.begin(), waiting_.end());
@@ -345,8 +361,16 @@ private:
             const int e = who[l].second, from = e % WIDTH;
             Group& d = group(e);
             if (bits(problem_->bad) >> l & 1) d.bad[from] = -1;
+            const int path = coverage_->path(problem_->branches_of(l));
+            if (coverage_->unseen(path)) d.unseen.push_back({from, {path, 1}});
             move_lane(d.qacc, from, problem_->qacc, l, m_.nv);
             move_lane(d.constraint, from, problem_->constraint, l, m_.nv);
+            for (int r = 0; r < m_.num_frictions; ++r) {
+                const double force = lane(problem_->force[r], l), most = m_.frictions[r].force;
+                const int state = force == most ? PULLS : force == -most ? PUSHES : STICKS;
+                if (coverage_->unseen(coverage_->friction(r)) & state)
+                    d.unseen.push_back({from, {coverage_->friction(r), static_cast<uint8_t>(state)}});
+            }
             int next = 0;
             for (int r = 0; r < d.num_rows; ++r)
                 if (bits(d.rows[r].active) >> from & 1) lane(d.rows[r].force, from) = lane(problem_->force[next++], l);
@@ -378,6 +402,7 @@ private:
         gather(p.warmstart, &Group::warmstart, who, count, n);
         p.num_rows = who[count - 1].first;
         p.bad = none();
+        std::fill(p.branches, p.branches + WIDTH, uint64_t{0});
         std::fill(p.dofs, p.dofs + p.num_rows, Dofs{0});
         for (Real* const each : {p.D, p.aref, p.R}) std::fill(each, each + p.num_rows, all(0));
         std::fill(p.J, p.J + p.num_rows * n, all(0));
@@ -407,6 +432,7 @@ private:
 
     const Description& m_;
     Collider collider_;
+    const Coverage* coverage_ = nullptr;
     std::unique_ptr<Problem> problem_;
     std::unique_ptr<Dual> dual_;
     std::vector<std::unique_ptr<Group>> groups_;

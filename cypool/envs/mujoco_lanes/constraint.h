@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cypool/envs/mujoco_lanes/coverage.h"
 #include "cypool/envs/mujoco_lanes/smooth.h"
 
 #pragma GCC push_options
@@ -80,6 +81,7 @@ CYPOOL_LANES_INLINE void joint_limits(const Description& m, Group& d) {
             const Real dist = is_upper ? j.high - q : -(j.low - q);
             const Mask active = dist < j.margin;
             if (!any(active)) continue;
+            d.has_unseen |= d.coverage->unseen(d.coverage->limit(k, is_upper));
             const Real impedance = impedance_at(j.limit, dist, j.margin);
             const Real weight = own_or(d, m.own_of_joint(k) + 1, j.limit.inverse_weight);
             const Real R = max((1 - impedance) * weight / impedance, all(TINY));
@@ -108,7 +110,7 @@ inline __attribute__((noinline)) void add_contact(const Description& m, Group& d
         cross(other, normal, tangent);
     }
     Contact& c = d.contacts[d.num_contacts++];
-    c.pair = number, c.first_row = d.num_rows, c.active = active;
+    c.pair = number, c.first_row = d.num_rows, c.active = active, c.dist = dist;
     copy3(c.pos, pos);
     copy3(c.frame, normal);
     if (p.condim != 1) copy3(c.frame + 3, tangent), copy3(c.frame + 6, other);
@@ -150,6 +152,9 @@ inline __attribute__((noinline)) void add_contact(const Description& m, Group& d
     }
     for (int r = 0; r < num_rows; ++r)
         add_row(d, active, R, -s.damping * dot(J + r * m.nv, d.qvel, m.nv) - position_term).dofs = p.dofs;
+    d.has_unseen |= d.coverage->unseen(number);
+    if (d.num_contacts > 1 && (&c)[-1].pair == number)
+        d.has_unseen |= d.coverage->unseen(d.coverage->more_contacts(number));
 }
 
 // the default of the first tangent
@@ -366,7 +371,10 @@ CYPOOL_LANES_INLINE void collide_with_boxes(const Description& m, Group& d, int 
         const Box& box = m.boxes[static_cast<size_t>(b)];
         Mask near = abs(center[0] - box.center[0]) <= reach[0] + box.half[0];
         for (int k = 1; k < 3; ++k) near = near & (abs(center[k] - box.center[k]) <= reach[k] + box.half[k]);
-        if (any(near)) collide_exactly(m, d, number, box.geom, bits(near), collider);
+        if (!any(near)) continue;
+        const int before = d.num_contacts;
+        collide_exactly(m, d, number, box.geom, bits(near), collider);
+        if (d.num_contacts > before) note_unseen(d, d.coverage->box(b), 1, d.contacts[before].active);
     }
 }
 
@@ -408,7 +416,7 @@ CYPOOL_LANES_INLINE void place_geoms(const Description& m, Group& d) {
 
 // mj_collision and mj_makeConstraint: rows in MuJoCo's order, each in the lanes where it is active
 inline __attribute__((noinline)) void make_constraints(const Description& m, Group& d, const Collider& collider) {
-    d.num_rows = d.num_contacts = 0;
+    d.num_rows = d.num_contacts = d.has_unseen = 0;
     joint_friction(m, d);
     joint_limits(m, d);
     place_geoms(m, d);
@@ -424,6 +432,7 @@ inline __attribute__((noinline)) void make_constraints(const Description& m, Gro
         else
             collide_round(m, d, p, collider);
     }
+    if (__builtin_expect(d.has_unseen, 0)) note_constraints(m, d);
 }
 
 // the normal force of a contact

@@ -133,6 +133,7 @@ struct Pair {
     int own;             // where the numbers are in which environments may differ: inverse weight and friction
     int place1, place2;  // of `geoms`; -1: a plane, or boxes
     int first_box, num_boxes;
+    bool is_on_floor;          // a level plane
     bool is_general;           // only MuJoCo's own function knows these shapes, or their places
     Dofs dofs, negative_dofs;  // that move one of the bodies, and of these those that move the first
     double radius1, length1, radius2, length2, margin, bound;
@@ -689,6 +690,7 @@ private:
         p.geom1 = geom1, p.geom2 = geom2, p.type1 = type[geom1], p.type2 = type[geom2];
         p.body1 = m_->geom_bodyid[geom1], p.body2 = m_->geom_bodyid[geom2], p.given = given;
         refuse_if(p.type2 > MESH, "it has shapes of plugins that may touch");
+        p.is_on_floor = is_floor(geom1);
         p.is_general =
             !(is_round(geom2) && (is_round(geom1) || is_floor(geom1))) && !(is_round(geom1) && is_wall(geom2));
         p.radius1 = m_->geom_size[3 * geom1], p.length1 = m_->geom_size[3 * geom1 + 1];

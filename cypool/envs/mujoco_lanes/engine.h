@@ -8,34 +8,17 @@
 #include <string>
 #include <vector>
 
-#include <dlfcn.h>
-
 #include "cypool/envs/mujoco_lanes/record.h"
 
 // gcc, as clang has no such pragmas; on other machines multiplications and additions may be fused
 #if defined(__x86_64__) && !defined(__clang__)
 #include "cypool/envs/mujoco_lanes/batch.h"
+#include "cypool/envs/mujoco_lanes/poses.h"
 #endif
 
 namespace cypool::lanes {
 
 #if defined(__x86_64__) && !defined(__clang__)
-
-struct DeleteData {
-    void operator()(mjData* d) const { mj_deleteData(d); }
-};
-using OwnData = std::unique_ptr<mjData, DeleteData>;
-
-// a name that MuJoCo's library exports, and that `Library` does not have
-inline void* exported(const char* name) {
-    Dl_info info;
-    if (!dladdr(reinterpret_cast<void*>(library().mj_step), &info)) throw std::invalid_argument("no library");
-    void* const handle = dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
-    void* const found = handle ? dlsym(handle, name) : nullptr;
-    if (handle) dlclose(handle);
-    if (!found) throw std::invalid_argument(std::string("MuJoCo has no ") + name);
-    return found;
-}
 
 // Throws std::invalid_argument: why there are no lanes for any model.
 inline void check_lanes() {
@@ -58,13 +41,13 @@ public:
             callbacks_.push_back(static_cast<void* const*>(exported(name)));
         colliders_ = static_cast<const Collider::Function*>(exported("mjCOLLISIONFUNC"));
         ray_ = reinterpret_cast<Collider::Ray>(exported("mju_rayGeom"));
+        for (std::unique_ptr<Coverage>& each : coverages_) each = std::make_unique<Coverage>(description_);
     }
 
     // Whether nothing of others takes part in mj_step, and lanes never were wrong.
-    bool is_usable() const {
-        for (void* const* callback : callbacks_)
-            if (*callback) return false;
-        return !is_wrong.load(std::memory_order_relaxed);
+    bool is_usable() const { return !has_callback() && !is_wrong.load(std::memory_order_relaxed); }
+    bool has_callback() const {
+        return std::any_of(callbacks_.begin(), callbacks_.end(), [](void* const* callback) { return *callback; });
     }
 
     // Reads the model of an environment, in which some numbers are its own; false: mj_step has to step it.
@@ -80,10 +63,57 @@ public:
         return true;
     }
 
-    // Steps these environments; not those of records that are not ready afterwards.
-    void step(Record* const* records, int count, int frames) {
+    // Steps these environments; not those of records that are not ready afterwards. Returns what mj_step has otherwise
+    // where it repeats a step for what was active in it, "" if nothing: then no record is ready.
+    std::string step(Record* const* records, int count, int frames) {
+        step_in_lanes(records, count, frames);
+        for (int e = 0; e < count; ++e) {
+            const Record& record = *records[e];
+            const Coverage& coverage = coverage_of(record);
+            const auto is_covered = [&coverage](const Active& active) { return coverage.has(active); };
+            if (!record.is_ready || std::all_of(record.unseen.begin(), record.unseen.end(), is_covered)) continue;
+            const std::string differing = record.check(frames);
+            if (!differing.empty()) {
+                for (int k = 0; k < count; ++k) records[k]->is_ready = false;
+                return differing;
+            }
+            cover(record);
+        }
+        return "";
+    }
+
+    // Compares with mj_step, from random states. Returns what differs first, "" if nothing does.
+    std::string compare(int steps, int every, uint64_t seed, double noise, double ctrl, bool ends_with_step1) {
+        Random random(seed);
+        const auto begin = [&](mjData* d) {
+            for (int k = 0; k < m_->nq; ++k) d->qpos[k] += random.draw(noise);
+            for (int k = 0; k < m_->nv; ++k) d->qvel[k] += random.draw(noise);
+        };
+        return compare_from(begin, steps, every, random, ctrl, ends_with_step1);
+    }
+
+    // The same, from where geoms touch and joints are at their limits, with controls beyond theirs.
+    std::string compare_contacts() {
+        Random random(1);
+        const std::vector<std::vector<double>> poses = Poses(m_, description_, random).find();
+        size_t next = 0;
+        const auto begin = [&](mjData* d) {
+            const std::vector<double>& pose = poses[next++ % poses.size()];
+            std::copy(pose.begin(), pose.end(), d->qpos);
+            for (int k = 0; k < m_->nv; ++k) d->qvel[k] += random.draw(0.5);
+        };
+        return compare_from(begin, static_cast<int>(2 * poses.size() / NUM_COMPARED + 2), 2, random, 10, false);
+    }
+
+    std::atomic<bool> is_wrong{false};
+    std::atomic<int64_t> num_compared{0};
+
+private:
+    static constexpr int NUM_COMPARED = 2 * WIDTH - 1;  // environments
+
+    void step_in_lanes(Record* const* records, int count, int frames) {
         std::unique_ptr<Lent> lent = borrow();
-        lent->batch.load(records, count);
+        lent->batch.load(records, count, coverage_of(*records[0]));
         const Borrowed arena(m_, lent->data.get());
         try {
             const std::string warning =
@@ -98,9 +128,17 @@ public:
         free_.push_back(std::move(lent));
     }
 
-    // Compares with mj_step, from random states. Returns what differs first, "" if nothing does.
-    std::string compare(int steps, int every, uint64_t seed, double noise, double ctrl, bool ends_with_step1) {
-        constexpr int count = 2 * WIDTH - 1;
+    Coverage& coverage_of(const Record& record) { return *coverages_[record.own.empty() ? 0 : 1]; }
+    void cover(const Record& record) {
+        for (const Active& active : record.unseen) coverage_of(record).add(active);
+        ++num_compared;
+    }
+
+    // Compares a number of steps; `begin` moves an environment that was reset.
+    template <class Begin>
+    std::string compare_from(const Begin& begin, int steps, int every, Random& random, double ctrl,
+                             bool ends_with_step1) {
+        constexpr int count = NUM_COMPARED;
         std::vector<OwnData> datas;
         std::vector<std::unique_ptr<Record>> owned;
         std::vector<Record*> records;
@@ -109,26 +147,18 @@ public:
             owned.emplace_back(new Record(m_, datas.back().get(), ALL_PARTS, ends_with_step1));
             records.push_back(owned.back().get());
         }
-        const auto draw = [&seed](double scale) {
-            // splitmix64
-            uint64_t z = seed += 0x9e3779b97f4a7c15;
-            z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-            z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-            return scale * (static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1);
-        };
         for (int step_number = 0; step_number < steps; ++step_number) {
             for (int e = 0; e < count; ++e) {
                 mjData* const d = datas[static_cast<size_t>(e)].get();
                 if ((step_number + e * every / count) % every == 0) {
                     reset_data(m_, d);
-                    for (int k = 0; k < m_->nq; ++k) d->qpos[k] += draw(noise);
-                    for (int k = 0; k < m_->nv; ++k) d->qvel[k] += draw(noise);
+                    begin(d);
                     forward(m_, d);
                 }
-                for (int k = 0; k < m_->nu; ++k) d->ctrl[k] = draw(ctrl);
+                for (int k = 0; k < m_->nu; ++k) d->ctrl[k] = random.draw(ctrl);
                 records[static_cast<size_t>(e)]->prepare();
             }
-            step(records.data(), count, 1);
+            step_in_lanes(records.data(), count, 1);
             for (int e = 0; e < count; ++e) {
                 Record& record = *records[static_cast<size_t>(e)];
                 if (!record.take(1)) {
@@ -137,7 +167,7 @@ public:
                 }
                 std::string differing;
                 try {
-                    differing = record.repeat();
+                    differing = record.repeat(false);
                 } catch (const std::runtime_error& warning) {
                     // mj_step has no result that lanes could have
                     differing = warning.what();
@@ -145,16 +175,12 @@ public:
                 if (!differing.empty())
                     return "step " + std::to_string(step_number) + " of environment " + std::to_string(e) + ": "
                            + differing;
-                ++num_compared;
+                cover(record);
             }
         }
         return "";
     }
 
-    std::atomic<bool> is_wrong{false};
-    std::atomic<int64_t> num_compared{0};
-
-private:
     // working memory of a call
     struct Lent {
         OwnData data;
@@ -182,6 +208,8 @@ private:
     Description description_;
     const Collider::Function* colliders_;
     Collider::Ray ray_;
+    // of steps with the model's numbers, and with those of environments
+    std::unique_ptr<Coverage> coverages_[2];
     std::vector<void* const*> callbacks_;
     std::mutex mutex_;
     std::vector<std::unique_ptr<Lent>> free_;
@@ -195,9 +223,11 @@ class Engine {
 public:
     explicit Engine(const mjModel*) { check_lanes(); }
     bool is_usable() const { return false; }
+    bool has_callback() const { return false; }
     bool read_own(const mjModel*, Record&) { return false; }
-    void step(Record* const*, int, int) {}
+    std::string step(Record* const*, int, int) { return ""; }
     std::string compare(int, int, uint64_t, double, double, bool) { return ""; }
+    std::string compare_contacts() { return ""; }
     std::atomic<bool> is_wrong{false};
     std::atomic<int64_t> num_compared{0};
 };

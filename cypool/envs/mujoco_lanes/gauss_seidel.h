@@ -88,6 +88,7 @@ inline __attribute__((noinline)) void warmstart_forces(const Description& m, Pro
     for (int r = 0; r < num_rows; ++r) Af[r] = dot(dual.A + r * num_rows, p.force, num_rows);
     const Mask is_cold =
         m.has_warmstart ? dot(p.force, dual.b, num_rows) + 0.5 * dot(p.force, Af, num_rows) > 0.0 : ~none();
+    p.did = is_cold & IS_COLD;
     for (int r = 0; r < num_rows; ++r) p.force[r] = choose(is_cold, all(0), p.force[r]);
 }
 
@@ -111,6 +112,7 @@ inline __attribute__((noinline)) Real visit_rows(const Description& m, Problem& 
         const Real diagonal = 1 / dual.inverse_diagonal[r], step = force - old;
         Real change = 0.5 * step * step * diagonal + step * residual;
         const Mask is_worse = change > most_worse;
+        p.did = p.did | (is_worse & running & IS_WORSE);
         force = choose(is_worse, old, force);
         change = choose(is_worse, all(0), change);
         p.force[r] = choose(running, force, old);
@@ -133,6 +135,7 @@ inline __attribute__((noinline)) void solve_gauss_seidel(const Description& m, P
     for (int iteration = 0; iteration < m.iterations && any(running); ++iteration) {
         const Real momentum = iteration ? (count - 1) / (count + 2) : all(0);
         const Mask is_moved = (momentum > 0.0) & running;
+        p.did = (p.did + (running & ITERATION)) | (is_moved & HAS_MOMENTUM);
         for (int r = 0; r < num_rows; ++r) {
             const Real force = p.force[r];
             const Real moved = possible_force(m, r, force + momentum * (force - dual.before[r]));
@@ -144,6 +147,7 @@ inline __attribute__((noinline)) void solve_gauss_seidel(const Description& m, P
         if (iteration)
             for (int r = 0; r < num_rows; ++r)
                 along = along + (p.force[r] - dual.start[r]) * (dual.start[r] - dual.before[r]);
+        p.did = p.did | ((along < 0.0) & running & RESTARTS);
         count = choose(along < 0.0, all(0), count + 1);
         running = running & ~(improvement < m.tolerance);
     }

@@ -7,15 +7,18 @@
 #include <memory>
 #include <new>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "cypool/envs/mujoco_lanes/description.h"
+#include "cypool/envs/mujoco_lanes/record.h"
 #include "cypool/envs/mujoco_lanes/spatial.h"
 
 #pragma GCC push_options
 #pragma GCC target("avx2,no-fma")
 
 namespace cypool::lanes {
+
+class Coverage;
 
 struct Row {
     Mask active;
@@ -27,7 +30,7 @@ struct Row {
 struct Contact {
     int pair, first_row;
     Mask active;
-    Real pos[3], frame[9];
+    Real dist, pos[3], frame[9];
 };
 
 // The memory of arrays whose sizes are those of a model, one after another, zero at first.
@@ -73,6 +76,9 @@ struct Group {
     Mask bad;                // lanes that mj_step has to step
     bool has_step1 = false;  // what `step1` computes is that of qpos and qvel
     bool has_fixed = false;  // the geoms of the world are in their places
+    const Coverage* coverage;
+    int has_unseen;                              // the constraints may have something that no compared step had
+    std::vector<std::pair<int, Active>> unseen;  // lanes, and what was active in them that no compared step had
     // of positions
     Real (*xpos)[3], (*xquat)[4], (*xmat)[9], (*xipos)[3], (*ximat)[9];
     Real (*xanchor)[3], (*xaxis)[3], com[3], (*cinert)[10], (*crb)[10];

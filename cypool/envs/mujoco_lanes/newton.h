@@ -25,6 +25,9 @@ public:
     }
     double alpha() const { return alpha_; }
     double improvement() const { return improvement_; }
+    // which branches it took, bit by bit: first the phase in which it ended
+    uint64_t branches() const { return branches_ | uint64_t{1} << phase_; }
+    static constexpr int NUM_BRANCHES = 44;
 
     // The last point has been evaluated. Returns the next one, or nullptr at the end.
     Point* next(int most) {
@@ -45,6 +48,7 @@ public:
                         high_ = low_;
                         low_.alpha -= low_.slope / low_.curvature;
                         phase_ = MOVED;
+                        take(8);
                         return &low_;
                     }
                     if (evaluations_ >= most) return finish(low_);
@@ -67,18 +71,25 @@ public:
                     return nullptr;
                 case MIDDLE: {
                     const Point* best = nullptr;
-                    for (const Point* each : {&low_next_, &high_next_, &middle_})
-                        if (std::fabs(each->slope) < tolerance_ && (!best || each->cost < best->cost)) best = each;
-                    if (best) return finish(*best);
                     candidates_[0] = low_next_, candidates_[1] = high_next_, candidates_[2] = middle_;
-                    low_moved_ = narrow(low_);
+                    int flat = 0;
+                    for (const Point& each : candidates_) {
+                        if (!(std::fabs(each.slope) < tolerance_)) continue;
+                        flat |= 1 << (&each - candidates_);
+                        if (!best || each.cost < best->cost) best = &each;
+                    }
+                    if (best) {
+                        take(9 + 3 * (flat - 1) + static_cast<int>(best - candidates_));
+                        return finish(*best);
+                    }
+                    low_moved_ = narrow(low_, 30);
                     phase_ = LOW_DONE;
                     if (!low_moved_) break;
                     newton_from(low_, low_next_);
                     return &low_next_;
                 }
                 case LOW_DONE:
-                    high_moved_ = narrow(high_);
+                    high_moved_ = narrow(high_, 37);
                     phase_ = HIGH_DONE;
                     if (!high_moved_) break;
                     newton_from(high_, high_next_);
@@ -100,19 +111,23 @@ private:
         return nullptr;
     }
     // moves an end of the bracket to a candidate on its side that is flatter
-    bool narrow(Point& end) const {
-        bool moved = false;
+    bool narrow(Point& end, int first_branch) {
+        int moved = 0;
         for (const Point& each : candidates_) {
             const bool is_better = (end.slope < 0 && each.slope < 0 && end.slope < each.slope)
                                    || (end.slope > 0 && each.slope > 0 && end.slope > each.slope);
             if (!is_better) continue;
             end = each;
-            moved = true;
+            moved |= 1 << (&each - candidates_);
         }
+        if (moved) take(first_branch + moved - 1);
         return moved;
     }
 
     Phase phase_ = START;
+    void take(int branch) { branches_ |= uint64_t{1} << branch; }
+
+    uint64_t branches_ = 0;
     int evaluations_ = 0, direction_ = 0;
     bool low_moved_ = false, high_moved_ = false;
     double tolerance_ = 0, alpha_ = 0, improvement_ = 0;
@@ -120,12 +135,23 @@ private:
     Point start_, low_, high_, middle_, low_next_, high_next_, candidates_[3];
 };
 
+// bits of `Problem::branches`
+inline constexpr uint64_t REMOVES_ROW = uint64_t{1} << LineSearch::NUM_BRANCHES, ADDS_ROW = 2 * REMOVES_ROW;
+inline constexpr int NUM_BRANCHES = LineSearch::NUM_BRANCHES + 2;
+// of `Problem::did`; the last ones are the number of iterations
+inline constexpr long IS_COLD = 1, IS_FLAT = 2, LOSES_FACTOR = 4, IMPROVES_LITTLE = 8, IS_LEVEL = 16, IS_NEAR = 32,
+                      HAS_MOMENTUM = 64, IS_WORSE = 128, RESTARTS = 256, ITERATION = 512;
+
 // four problems
 struct Problem {
     Real *M, *LD, *LD_inverse, *smooth, *smooth_acc;
     Real *warmstart, *qacc, *constraint, *Ma, *Mv, *gradient, *newton_step, *direction;
     int num_rows;
     Mask bad;  // lanes that mj_step has to step
+    // what the solver did, for `Coverage`
+    Mask did;
+    uint64_t branches[WIDTH];
+    uint64_t branches_of(int l) const { return branches[l] | static_cast<uint64_t>(did[l]) << NUM_BRANCHES; }
     Dofs dofs[MAX_ROWS];
     Real *J, R[MAX_ROWS], D[MAX_ROWS], aref[MAX_ROWS], force[MAX_ROWS], residual[MAX_ROWS], Jv[MAX_ROWS];
     // of the line search: the cost at its start, and the polynomial that a row adds to it where it is active
@@ -189,7 +215,9 @@ public:
             load_factor();
             for (int i = 0; i < n; ++i) p.newton_step[i] = p.gradient[i];
             solve_factorized(m, p.newton_step, p.LD, p.LD_inverse);
-            running = running & ~((decrement(m, p, scale) < m.tolerance) & flat);
+            const Mask near = (decrement(m, p, scale) < m.tolerance) & flat;
+            p.did = p.did | (flat & IS_FLAT) | (near & IS_NEAR);
+            running = running & ~near;
             if (!any(running)) return;
         }
         factorize_hessian(m, p, p.H);
@@ -198,6 +226,7 @@ public:
         descend(m, p);
         for (int iteration = 0; iteration < m.iterations && any(running); ++iteration) {
             Real improvement;
+            p.did = p.did + (running & ITERATION);
             Real alpha = search(m, p, scale, running, improvement);
             running = running & (alpha != 0.0);
             alpha = where(running, alpha);
@@ -207,12 +236,16 @@ public:
             gradient(m, p);
             improvement = scale * improvement;
             const Real slope = scale * sqrt(dot(p.gradient, p.gradient, n));
-            running = running & ~(((improvement > 0.0) & (improvement < m.tolerance)) | (slope < m.tolerance));
+            const Mask little = (improvement > 0.0) & (improvement < m.tolerance), level = slope < m.tolerance;
+            p.did = p.did | (running & ((little & IMPROVES_LITTLE) | (level & IS_LEVEL)));
+            running = running & ~(little | level);
             // the factor is for lanes that continue
             if (!any(running)) break;
             update_hessian(m, p, running);
             solve_cholesky(m, p);
-            running = running & ~(decrement(m, p, scale) < m.tolerance);
+            const Mask near = decrement(m, p, scale) < m.tolerance;
+            p.did = p.did | (running & near & IS_NEAR);
+            running = running & ~near;
             descend(m, p);
         }
     }
@@ -269,6 +302,7 @@ private:
         multiply_inertia_matrix(m, force, p.M, step);
         const Real warm_cost = cost(m, p, warm) + 0.5 * dot(force, step, n);
         const Mask is_cold = m.has_warmstart ? warm_cost > cost(m, p, smooth) : ~none();
+        p.did = is_cold & IS_COLD;
         for (int i = 0; i < n; ++i) p.qacc[i] = choose(is_cold, p.smooth_acc[i], p.warmstart[i]);
         multiply_inertia_matrix(m, p.Ma, p.M, p.qacc);
         for (int r = 0; r < p.num_rows; ++r) p.residual[r] = choose(is_cold, smooth[r], warm[r]);
@@ -372,7 +406,9 @@ private:
                 if (next >= counts[l]) continue;
                 const int r = rows[l][next];
                 lane(D, l) = lane(p.D[r], l);
-                if (!(bits(p.active[r]) >> l & 1)) lane(sign, l) = -1;
+                const bool is_removed = !(bits(p.active[r]) >> l & 1);
+                if (is_removed) lane(sign, l) = -1;
+                p.branches[l] |= is_removed ? REMOVES_ROW : ADDS_ROW;
                 for (int i = 0; i < n; ++i) lane(x[i], l) = lane(p.J[r * n + i], l);
             }
             const Real root = sqrt(D);
@@ -400,6 +436,7 @@ private:
             }
         }
         if (__builtin_expect(any(lost), 0)) {
+            p.did = p.did | (lost & LOSES_FACTOR);
             factorize_hessian(m, p, p.other_H);
             for (int i = 0; i < n; ++i)
                 for (int k = 0; k <= i; ++k) p.H[i * n + k] = choose(lost, p.other_H[i * n + k], p.H[i * n + k]);
@@ -438,6 +475,13 @@ private:
                 if (points[l]) lane(alpha, l) = points[l]->alpha;
             Real cost, slope, curvature;
             evaluate(m, p, alpha, smooth1, smooth2, cost, slope, curvature);
+            const Mask concave = curvature <= 0.0;
+            if (__builtin_expect(any(concave), 0)) {
+                // of which MuJoCo warns, where it looks
+                for (int l = 0; l < WIDTH; ++l)
+                    if (points[l]) p.bad[l] |= concave[l];
+                curvature = choose(concave, all(TINY), curvature);
+            }
             for (int l = 0; l < WIDTH; ++l) {
                 if (!points[l]) continue;
                 points[l]->cost = lane(cost, l);
@@ -448,6 +492,7 @@ private:
             }
         }
         for (int l = 0; l < WIDTH; ++l) {
+            if (bits(running) >> l & 1) p.branches[l] |= searches[l].branches();
             lane(alpha, l) = searches[l].alpha();
             lane(improvement, l) = searches[l].improvement();
         }
@@ -487,7 +532,6 @@ private:
         cost = total + ((alpha * alpha * q2 + alpha * q1) + q0);
         slope = friction1 + (2 * alpha * q2 + q1);
         curvature = friction2 + 2 * q2;
-        curvature = choose(curvature <= 0.0, all(TINY), curvature);
     }
 };
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -43,6 +45,17 @@ inline constexpr PartArray PARTS[NUM_PARTS] = {
 inline constexpr int NO_PARTS = 0, ALL_PARTS = (1 << NUM_PARTS) - 1;
 constexpr bool reads_part(int reads, int part) { return reads >> part & 1; }
 
+struct DeleteData {
+    void operator()(mjData* d) const { mj_deleteData(d); }
+};
+using OwnData = std::unique_ptr<mjData, DeleteData>;
+
+// something that was active in a step: a number of `Coverage`, and its branches, bit by bit
+struct Active {
+    int number;
+    uint8_t branches;
+};
+
 struct State {
     double qpos[MAX_POSITIONS], qvel[MAX_DOFS], warmstart[MAX_DOFS];
 };
@@ -56,7 +69,8 @@ public:
     std::vector<double> drawn;  // those from which they follow
     bool is_ready = false;      // there is a result that nobody has taken
     const bool ends_with_step1;
-    bool is_stale = false;  // mjData has the result, but not what MuJoCo computes on the way there
+    bool is_stale = false;       // mjData has the result, but not what MuJoCo computes on the way there
+    std::vector<Active> unseen;  // what was active that no compared step had
 
     // `reads`: which parts the environment reads, bit by bit. `ends_with_step1`: they are of the state after a step.
     Record(const mjModel* m, mjData* d, int reads, bool ends_with_step1)
@@ -123,31 +137,47 @@ public:
     }
 
     // Repeats the last mj_step with MuJoCo: all of mjData is as if it had stepped. Returns what lanes had otherwise.
-    std::string repeat() {
+    // Changes nothing if it throws: MuJoCo fails, or a callback was set after the step and takes part in it.
+    std::string repeat(bool has_callback) {
         if (!is_stale) return "";
-        is_stale = false;
+        const std::string before(static_cast<const char*>(d_->buffer), static_cast<size_t>(d_->nbuffer));
+        const double time = d_->time;
         // taken over from another environment, the result is only in mjData
         get(result);
-        put(last);
+        for (const View& view : views_) copy(values_.data() + view.first, view.array, view.size);
         // the next ones may be there already
         double ctrl[MAX_CONTROLS];
         copy(ctrl, d_->ctrl, m_->nu);
+        put(last);
         copy(d_->ctrl, last_ctrl_, m_->nu);
         d_->time = last_time_;
-        for (const View& view : views_) copy(values_.data() + view.first, view.array, view.size);
-        if (simulate(m_, d_, 1, reads_part(reads_, CFRC_EXT))) return "an unstable simulation";
-        if (ends_with_step1) warned(m_, d_, [this] { mj_step1(m_, d_); });
-        copy(d_->ctrl, ctrl, m_->nu);
         std::string differing;
-        const auto compare = [&differing](const char* name, bool is_same) {
-            if (!is_same) differing += differing.empty() ? name : std::string(", ") + name;
-        };
-        compare("qpos", same(result.qpos, d_->qpos, m_->nq));
-        compare("qvel", same(result.qvel, d_->qvel, m_->nv));
-        compare("qacc_warmstart", same(result.warmstart, warmstart_, m_->nv));
-        for (int part = 0; part < NUM_PARTS; ++part)
-            compare(PARTS[part].name, same(values(part), views_[part].array, views_[part].size));
+        try {
+            differing = step_and_compare(1, *this);
+            if (has_callback && !differing.empty())
+                throw std::runtime_error("a callback of MuJoCo changes a step that was taken without it: reset first");
+        } catch (...) {
+            std::memcpy(d_->buffer, before.data(), before.size());
+            d_->time = time;
+            throw;
+        }
+        copy(d_->ctrl, ctrl, m_->nu);
+        is_stale = false;
         return differing;
+    }
+
+    // Repeats the whole step with MuJoCo, elsewhere than in mjData. Returns what lanes had otherwise.
+    std::string check(int frames) const {
+        const OwnData d(make_data(m_, false));
+        Record mujocos(m_, d.get(), reads_, ends_with_step1);
+        mujocos.put(state);
+        copy(d->ctrl, ctrl, m_->nu);
+        try {
+            return mujocos.step_and_compare(frames, *this);
+        } catch (const std::runtime_error& warning) {
+            // mj_step has no result that lanes could have
+            return warning.what();
+        }
     }
 
     // Takes over from an environment of which mjData was copied.
@@ -164,6 +194,24 @@ private:
         double* array;
         int64_t size, first;
     };
+
+    // Has MuJoCo step mjData. Returns in what the result of a record differs.
+    std::string step_and_compare(int frames, const Record& other) {
+        if (simulate(m_, d_, frames, reads_part(reads_, CFRC_EXT))) return "an unstable simulation";
+        if (ends_with_step1) warned(m_, d_, [this] { mj_step1(m_, d_); });
+        std::string differing;
+        const auto compare = [&differing](const char* name, bool is_same) {
+            if (!is_same) differing += differing.empty() ? name : std::string(", ") + name;
+        };
+        compare("qpos", same(other.result.qpos, d_->qpos, m_->nq));
+        compare("qvel", same(other.result.qvel, d_->qvel, m_->nv));
+        compare("qacc_warmstart", same(other.result.warmstart, warmstart_, m_->nv));
+        for (int part = 0; part < NUM_PARTS; ++part) {
+            const View& view = views_[part];
+            compare(PARTS[part].name, same(other.values_.data() + view.first, view.array, view.size));
+        }
+        return differing;
+    }
 
     static void copy(double* to, const double* from, int64_t n) { std::copy_n(from, n, to); }
     static bool same(const double* a, const double* b, int64_t n) {

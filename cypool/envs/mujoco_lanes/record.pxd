@@ -31,5 +31,5 @@ cdef extern from "cypool/envs/mujoco_lanes/record.h" nogil:
         vector[double] drawn
         cbool prepare() noexcept
         cbool take(int frames) noexcept
-        string repeat() except +
+        string repeat(cbool has_callback) except +
         void copy_from(const Record& other) noexcept

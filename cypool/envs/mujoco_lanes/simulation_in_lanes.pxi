@@ -154,7 +154,8 @@ cdef class SimulationInLanes(Simulation):
     cdef int materialize(self) except -1 nogil:
         cdef string differing
         if self.record != NULL:
-            differing = record_of(self).repeat()
+            differing = record_of(self).repeat(
+                self.lanes is not None and (<Lanes>self.lanes).engine.has_callback())
             if not differing.empty() and self.lanes is not None:
                 (<Lanes>self.lanes).report(differing)
         return 0
