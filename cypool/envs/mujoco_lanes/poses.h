@@ -64,7 +64,7 @@ public:
                 }
         }
         for (const Pair& p : description_.pairs)
-            for (const double noise : {0.05, 0.5, 2.0}) {
+            for (const double noise : {0.05, 0.5, 2.0, 2.0, 2.0}) {
                 begin(noise);
                 // away from the ground
                 if (p.body1 && description_.joints[0].type == mjJNT_FREE) d_->qpos[2] += 2 * m_->stat.extent;
