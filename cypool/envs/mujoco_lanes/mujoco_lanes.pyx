@@ -22,6 +22,7 @@ cdef extern from "cypool/envs/mujoco_lanes/engine.h" nogil:
     cdef cppclass Engine "cypool::lanes::Engine":
         Engine(const mjModel* m) except +
         cbool is_usable() noexcept
+        int fewest() noexcept
         cbool read_own(const mjModel* m, Record& record) except +
         void step(Record** records, int count, int frames) except +
         string compare(int steps, int every, uint64_t seed, double noise, double ctrl, cbool ends_with_step1) except +
