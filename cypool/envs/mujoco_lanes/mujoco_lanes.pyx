@@ -23,6 +23,7 @@ cdef extern from "cypool/envs/mujoco_lanes/engine.h" nogil:
         Engine(const mjModel* m) except +
         cbool is_usable() noexcept
         cbool has_callback() noexcept
+        int fewest() noexcept
         cbool read_own(const mjModel* m, Record& record) except +
         string step(Record** records, int count, int frames) except +
         string compare_contacts() except +

@@ -11,7 +11,6 @@ from cypool.envs.mujoco_lanes.record cimport (CFRC_EXT, CINERT, CVEL, QFRC_ACTUA
 
 cdef enum:
     MANY = 64                            # environments that lanes step at once
-    FEW = 2                              # fewer are quicker with mj_step
     CHECK_EVERY = 997                    # of MuJoCo's steps in lanes, mj_step repeats one
 
 
@@ -36,9 +35,9 @@ cdef class SimulationInLanes(Simulation):
     cdef object why_pool_cannot(self, list envs):
         """Returns why lanes do not step these environments; None: they do."""
         cdef SimulationInLanes env
-        if len(envs) < FEW:
-            return "of one environment, as a lane costs about what four do"
         why = self.why_mj_step()
+        if why is None and len(envs) < (<Lanes>make_lanes(self.loaded)).engine.fewest():
+            return "one environment with the solver PGS takes longer in lanes"
         for each in envs:
             if why is None and each.spec is not self.spec:
                 if type(each) is not type(self):
@@ -109,7 +108,9 @@ cdef class SimulationInLanes(Simulation):
             why = "lanes and mj_step have differed, or a callback of MuJoCo is set"
         if why is not None:
             return f"mj_step: {why}"
-        return "lanes, where a thread takes two or more at a time; else mj_step"
+        if (<Lanes>make_lanes(self.loaded)).engine.fewest() > 1:
+            return "lanes, where a thread takes two or more at a time; else mj_step"
+        return "lanes"
 
     cdef int step_many(self, const Rows* rows) except -1 nogil:
         # lanes simulate; then the engine calls `step` for each, which takes the result
@@ -118,6 +119,7 @@ cdef class SimulationInLanes(Simulation):
         cdef int count = 0
         cdef uint32_t k
         cdef bint usable = (<Lanes>self.lanes).is_usable()
+        cdef int fewest = (<Lanes>self.lanes).engine.fewest()
         cdef size_t action_bytes = self.model.nu * (sizeof(float) if self.action_is_single else sizeof(double))
         for k in range(rows.count):
             env = self.pool.get()[0][rows.ids[k]]
@@ -127,7 +129,7 @@ cdef class SimulationInLanes(Simulation):
                 if record_of(<SimulationInLanes>env).prepare():
                     records[count] = record_of(<SimulationInLanes>env)
                     count += 1
-            if count >= FEW and (count == MANY or k + 1 == rows.count):
+            if count >= fewest and (count == MANY or k + 1 == rows.count):
                 (<Lanes>self.lanes).step(records, count, self.num_mj_steps)
                 count = 0
         return 0

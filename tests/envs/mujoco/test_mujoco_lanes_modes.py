@@ -22,6 +22,7 @@ except ValueError as refusal:
 
 MODELS = {"HalfCheetah-v5": "half_cheetah.xml", "Hopper-v5": "hopper.xml", "Ant-v5": "ant.xml",
           "MaMuJoCo/HalfCheetah-2x3-v1": "half_cheetah.xml"}
+NEWTON = ["HalfCheetah-v5", "Hopper-v5", "Ant-v5"]
 NUM = 11
 
 
@@ -82,8 +83,7 @@ def assert_equal(env_id, play, num_threads=(0, 2), **options):
             results.append(flat(play(env)))
             if lanes is None:
                 continue
-            # a thread that finds one environment at a time calls mj_step
-            assert (lanes.num_steps() > before) == (physics == "lanes") or threads > 2 or env.batch_size == 1
+            assert (lanes.num_steps() > before) == (physics == "lanes")
     for threads, result in zip(num_threads, results[1:], strict=True):
         assert result == results[0], f"{threads} threads"
 
@@ -253,7 +253,7 @@ def test_pool_reset_with_options_steps_in_lanes_as_by_mj_step():
 @pytest.mark.parametrize(("options", "said"), [
     ({}, "lanes"), ({"batch_size": 3}, "lanes"), ({"debug": True}, "lanes"), ({"reward_hook": reward_hook}, "lanes"),
     ({"randomize": {"body_mass": (0.9, 1.1)}}, "lanes"), ({"physics": "mj_step"}, "mj_step: physics="),
-    ({"num_envs": 1}, "mj_step: of one environment"),
+    ({"num_envs": 1}, "lanes"),
     ({"randomize": {"body_pos": (0.9, 1.1)}}, "mj_step: randomize varies body_pos"),
     ({"env_options": [{"frame_skip": 1 + k % 2} for k in range(NUM)]}, "mj_step: environments differ in"),
     ({"env_options": [{"randomize": {"body_mass": (1, 2)}}, *[{}] * (NUM - 1)]}, "mj_step: environments differ in"),
@@ -262,6 +262,16 @@ def test_pool_reset_with_options_steps_in_lanes_as_by_mj_step():
 def test_pool_says_what_steps_it(options, said):
     with cypool.make("HalfCheetah-v5", **{"num_envs": NUM, **options}) as env:
         assert env.stepped_by.startswith(said)
+
+
+@pytest.mark.parametrize(("num_envs", "said"), [(1, "mj_step: one environment with"), (2, "lanes, where")])
+def test_pool_of_a_robot_with_pgs_says_when_lanes_step_it(num_envs, said):
+    assert cypool.make("Humanoid-v5", num_envs=num_envs).stepped_by.startswith(said)
+
+
+@pytest.mark.parametrize("env_id", NEWTON)
+def test_single_environment_steps_in_lanes_as_by_mj_step(env_id):
+    assert_equal(env_id, steps, (0, 1), num_envs=1)
 
 
 def test_pool_of_others_says_nothing_of_what_steps_it():
