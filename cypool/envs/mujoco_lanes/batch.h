@@ -258,8 +258,12 @@ private:
     }
     void sense_velocity(Group& d, int reads) const {
         if (reads_part(reads, SPEED) && m_.speed_body >= 0) subtree_velocity(m_, d, m_.speed_body, d.speed);
+        if (reads_part(reads, SENSED)) sense_motion(m_, d);
     }
     void sense_acceleration(Group& d, int reads) const {
+        if (reads_part(reads, SENSED))
+            for (const Sensor& s : m_.sensors)
+                if (s.type == JOINTACTFRC) d.sensed[s.address] = d.actuator[m_.joints[s.object].dof];
         if (!reads_part(reads, TOUCH) || m_.touches.empty()) return;
         place_sites(m_, d);
         touch_forces(m_, d, collider_);
@@ -270,6 +274,7 @@ private:
             case XMAT: return d.xmat[0];
             case SPEED: return d.speed;
             case TOUCH: return d.touch;
+            case SENSED: return d.sensed;
             case XIPOS: return d.xipos[0];
             case CINERT: return d.cinert[0];
             case CVEL: return d.cvel[0];

@@ -300,6 +300,75 @@ inline __attribute__((noinline)) void subtree_velocity(const Description& m, con
     for (int k = 0; k < 3; ++k) result[k] = momentum[body][k] * m.bodies[body].inverse_subtree_mass;
 }
 
+// where the object of a sensor is
+CYPOOL_LANES_INLINE void place_object(const Description& m, Group& d, int type, int object, Real* pos, Real* matrix) {
+    if (type == SITE)
+        place_frame(d, m.sites[object].body, m.sites[object].pos, m.sites[object].quat, m.sites[object].frame, pos,
+                    matrix);
+    else {
+        copy3(pos, type == BODY ? d.xpos[object] : d.xipos[object]);
+        const Real* const from = type == BODY ? d.xmat[object] : d.ximat[object];
+        for (int k = 0; k < 9; ++k) matrix[k] = from[k];
+    }
+}
+
+// a vector in the axes of a matrix
+CYPOOL_LANES_INLINE void multiply_transposed(Real* r, const Real* m, const Real* v) {
+    for (int k = 0; k < 3; ++k) r[k] = m[k] * v[0] + m[3 + k] * v[1] + m[6 + k] * v[2];
+}
+
+// mj_sensorPos and mj_sensorVel
+inline __attribute__((noinline)) void sense_motion(const Description& m, Group& d) {
+    for (const Sensor& s : m.sensors) {
+        Real* const out = d.sensed + s.address;
+        switch (s.type) {
+            case JOINTPOS: out[0] = d.qpos[m.joints[s.object].qpos]; continue;
+            case JOINTVEL: out[0] = d.qvel[m.joints[s.object].dof]; continue;
+            case TENDONPOS: out[0] = d.tendon_length[s.object]; continue;
+            case TENDONVEL: out[0] = d.tendon_velocity[s.object]; continue;
+            case ACTUATORPOS: out[0] = d.qpos[m.actuators[s.object].qpos] * m.actuators[s.object].gear; continue;
+            case ACTUATORVEL: out[0] = m.actuators[s.object].gear * d.qvel[m.actuators[s.object].dof]; continue;
+            case JOINTACTFRC: continue;
+            default: break;
+        }
+        const int body = s.object_type == SITE ? m.sites[s.object].body : s.object;
+        if (s.type == FRAMEQUAT) {
+            if (s.object_type == BODY)
+                for (int k = 0; k < 4; ++k) out[k] = d.xquat[body][k];
+            else
+                multiply_quaternions(out, d.xquat[body],
+                                     s.object_type == SITE ? m.sites[s.object].quat : m.bodies[body].inertial_quat);
+            continue;
+        }
+        Real pos[3], matrix[9];
+        place_object(m, d, s.object_type, s.object, pos, matrix);
+        if (s.type >= FRAMEPOS && s.type <= FRAMEZAXIS) {
+            Real base[3], axes[9], vector[3];
+            if (s.reference >= 0) place_object(m, d, s.reference_type, s.reference, base, axes);
+            for (int k = 0; k < 3; ++k)
+                vector[k] = s.type != FRAMEPOS ? matrix[3 * k + s.type - FRAMEXAXIS]
+                            : s.reference >= 0 ? pos[k] - base[k]
+                                               : pos[k];
+            if (s.reference >= 0)
+                multiply_transposed(out, axes, vector);
+            else
+                copy3(out, vector);
+            continue;
+        }
+        // mj_objectVelocity
+        const Real* const velocity = d.cvel[body];
+        Real arm[3], turn[3], vector[3];
+        for (int k = 0; k < 3; ++k) arm[k] = pos[k] - d.com[k];
+        cross(turn, arm, velocity);
+        const bool is_angular = s.type == GYRO || s.type == FRAMEANGVEL;
+        for (int k = 0; k < 3; ++k) vector[k] = is_angular ? velocity[k] : velocity[3 + k] - turn[k];
+        if (s.type == GYRO || s.type == VELOCIMETER)
+            multiply_transposed(out, matrix, vector);
+        else
+            copy3(out, vector);
+    }
+}
+
 // lengths of fixed tendons, and their velocities
 CYPOOL_LANES_INLINE void tendons(const Description& m, Group& d) {
     for (int k = 0; k < m.num_tendons; ++k) {

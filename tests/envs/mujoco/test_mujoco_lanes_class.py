@@ -37,11 +37,17 @@ ROBOT = """
   <worldbody>
     <geom name="floor" {floor}/>{world}
     <body name="trunk" pos="0 0 0.42"><freejoint/>
-      <geom name="trunk" {trunk}/>{legs}
+      <geom name="trunk" {trunk}/><site name="imu" pos="0.1 0 0.05" euler="0.1 0.2 0.3"/>{legs}
     </body>
   </worldbody>
   <contact>{contact}</contact>
   <actuator>{actuators}</actuator>
+  <sensor>
+    <gyro site="imu"/><accelerometer site="imu"/><velocimeter site="imu"/><jointpos joint="knee0"/>
+    <jointvel joint="hip1"/><jointactuatorfrc joint="hip0"/><framequat objtype="site" objname="imu"/>
+    <framezaxis objtype="xbody" objname="trunk"/><framelinvel objtype="body" objname="knee2"/>
+    <framepos objtype="xbody" objname="knee3" reftype="site" refname="imu"/>
+  </sensor>
 </mujoco>"""
 SERVOS = "".join(f'<{kind} joint="{kind_of}{k}" {{servo}}/>' for k in range(4)
                  for kind, kind_of in (("position", "hip"), ("position", "knee"), ("velocity", "hip")))
@@ -99,7 +105,7 @@ FEATURES = {
     "pairs only": {"contact": PAIRS, "geom": 'contype="0" conaffinity="0"'},
     **{f"without {name}": {"flag": f'{name}="disable"', "joints": 'frictionloss="0.1" stiffness="2"'} for name in (
         "constraint", "equality", "frictionloss", "limit", "contact", "spring", "damper", "gravity", "clampctrl",
-        "warmstart", "filterparent", "actuation", "refsafe", "sensor", "midphase", "eulerdamp", "autoreset",
+        "warmstart", "filterparent", "actuation", "refsafe", "midphase", "eulerdamp", "autoreset",
         "nativeccd", "multiccd")},
     **{f"with {name}": {"flag": f'{name}="enable"'} for name in ("energy", "invdiscrete")},
 }
