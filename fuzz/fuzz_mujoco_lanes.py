@@ -160,8 +160,12 @@ class Writer:
     def body(self, depth, is_free):
         r, name = self.r, f"b{self.num_bodies}"
         self.num_bodies += 1
-        joints = self.element("freejoint") if is_free else "".join(
-            self.joint() for _ in range(r.choice([0, 1, 1, 1, 2, 3])))
+        if is_free:
+            joints = self.element("freejoint")
+        elif r.random() < 0.08:
+            joints = self.joint("ball")
+        else:
+            joints = "".join(self.joint() for _ in range(r.choice([0, 1, 1, 1, 2, 3])))
         parts = joints + "".join(self.geom() for _ in range(r.choice([1, 1, 1, 2, 3])))
         if r.random() < 0.2:
             parts += self.site()
@@ -181,7 +185,7 @@ class Writer:
 
     def joint(self, kind=None):
         r = self.r
-        kind = kind or r.choices(["hinge", "slide", "ball"], [80, 19.5, 0.5])[0]
+        kind = kind or r.choices(["hinge", "slide"], [4, 1])[0]
         given = {"type": kind, "name": f"j{self.num_joints}"}
         self.num_joints += 1
         if kind != "ball":

@@ -404,7 +404,6 @@ private:
             Joint& j = o.joints[k];
             j = {};
             j.type = m_->jnt_type[k];
-            refuse_if(j.type == mjJNT_BALL, "it has ball joints");
             refuse_if(array<int>("jnt_actuatorid")[k] != -1, "of its actuators");
             j.qpos = m_->jnt_qposadr[k];
             j.dof = m_->jnt_dofadr[k];
@@ -424,6 +423,8 @@ private:
             j.qpos0 = m_->qpos0[j.qpos];
             j.qpos_spring = array<double>("qpos_spring")[j.qpos];
             j.is_centered = j.pos[0] == 0 && j.pos[1] == 0 && j.pos[2] == 0;
+            refuse_if(j.type == mjJNT_BALL && (j.is_limited || j.is_force_limited || j.stiffness != 0),
+                      "of its ball joints");
             refuse_if(j.type == mjJNT_FREE && (j.is_limited || j.is_force_limited || j.stiffness != 0),
                       "of its free joint");
             refuse_if(j.type == mjJNT_FREE && o.bodies[array<int>("jnt_bodyid")[k]].num_joints != 1,

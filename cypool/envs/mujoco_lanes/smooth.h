@@ -61,13 +61,19 @@ CYPOOL_LANES_INLINE void place_joint(const Joint& j, Group& d, int number, Real*
     if (j.type == mjJNT_SLIDE) {
         for (int k = 0; k < 3; ++k) pos[k] = pos[k] + axis[k] * x;
     } else {
-        Real s, c, turn[4];
-        sincos(x * 0.5, s, c);
-        turn[0] = c;
-        for (int k = 0; k < 3; ++k) turn[1 + k] = j.axis[k] * s;
-        // positive zeros, also for a negative axis
-        if (__builtin_expect(any(x == 0.0), 0))
-            for (int k = 1; k < 4; ++k) turn[k] = where(x != 0.0, turn[k]);
+        Real turn[4];
+        if (j.type == mjJNT_BALL) {
+            for (int k = 0; k < 4; ++k) turn[k] = d.qpos[j.qpos + k];
+            normalize_quaternion(turn);
+        } else {
+            Real s, c;
+            sincos(x * 0.5, s, c);
+            turn[0] = c;
+            for (int k = 0; k < 3; ++k) turn[1 + k] = j.axis[k] * s;
+            // positive zeros, also for a negative axis
+            if (__builtin_expect(any(x == 0.0), 0))
+                for (int k = 1; k < 4; ++k) turn[k] = where(x != 0.0, turn[k]);
+        }
         multiply_quaternions(q, q, turn);
         if (!j.is_centered) {
             Real arm[3];
@@ -161,14 +167,15 @@ inline __attribute__((noinline)) void center_of_mass(const Description& m, Group
         for (int j = m.bodies[b].first_joint; j < m.bodies[b].first_joint + m.bodies[b].num_joints; ++j) {
             Real arm[3];
             for (int k = 0; k < 3; ++k) arm[k] = d.com[k] - d.xanchor[j][k];
-            const int dof = m.joints[j].dof;
-            if (m.joints[j].type == mjJNT_FREE) {
-                for (int r = 0; r < 3; ++r)
-                    for (int k = 0; k < 6; ++k) d.cdof[dof + r][k] = all(k == 3 + r);
-                for (int r = 0; r < 3; ++r) {
+            int dof = m.joints[j].dof;
+            if (m.joints[j].type == mjJNT_FREE)
+                for (int r = 0; r < 3; ++r, ++dof)
+                    for (int k = 0; k < 6; ++k) d.cdof[dof][k] = all(k == 3 + r);
+            if (m.joints[j].type == mjJNT_FREE || m.joints[j].type == mjJNT_BALL) {
+                for (int r = 0; r < 3; ++r, ++dof) {
                     const Real axis[3] = {d.xmat[b][r], d.xmat[b][r + 3], d.xmat[b][r + 6]};
-                    copy3(d.cdof[dof + 3 + r], axis);
-                    cross(d.cdof[dof + 3 + r] + 3, axis, arm);
+                    copy3(d.cdof[dof], axis);
+                    cross(d.cdof[dof] + 3, axis, arm);
                 }
             } else if (m.joints[j].type == mjJNT_SLIDE) {
                 for (int k = 0; k < 3; ++k) d.cdof[dof][k] = all(0);
@@ -261,19 +268,23 @@ inline __attribute__((noinline)) void velocities(const Description& m, Group& d)
         for (int k = 0; k < 6; ++k) velocity[k] = d.cvel[m.bodies[b].parent][k];
         const int first = m.bodies[b].first_dof;
         for (int j = first; j < first + m.bodies[b].num_dofs; ++j) {
-            if (m.joints[m.dofs[j].joint].type == mjJNT_FREE) {
+            const int type = m.joints[m.dofs[j].joint].type;
+            if (type == mjJNT_FREE || type == mjJNT_BALL) {
                 const auto add_three = [&](int from) {
                     for (int k = 0; k < 6; ++k)
                         velocity[k] = velocity[k]
                                       + (d.cdof[from][k] * d.qvel[from] + d.cdof[from + 1][k] * d.qvel[from + 1]
                                          + d.cdof[from + 2][k] * d.qvel[from + 2]);
                 };
-                for (int r = 0; r < 3; ++r)
-                    for (int k = 0; k < 6; ++k) d.cdof_dot[first + r][k] = all(0);
-                add_three(first);
-                for (int r = 3; r < 6; ++r) cross_motion(d.cdof_dot[first + r], velocity, d.cdof[first + r]);
-                add_three(first + 3);
-                j += 5;
+                if (type == mjJNT_FREE) {
+                    for (int r = 0; r < 3; ++r)
+                        for (int k = 0; k < 6; ++k) d.cdof_dot[j + r][k] = all(0);
+                    add_three(j);
+                    j += 3;
+                }
+                for (int r = 0; r < 3; ++r) cross_motion(d.cdof_dot[j + r], velocity, d.cdof[j + r]);
+                add_three(j);
+                j += 2;
             } else {
                 cross_motion(d.cdof_dot[j], velocity, d.cdof[j]);
                 for (int k = 0; k < 6; ++k) velocity[k] = velocity[k] + d.cdof[j][k] * d.qvel[j];
