@@ -160,8 +160,12 @@ class Writer:
     def body(self, depth, is_free):
         r, name = self.r, f"b{self.num_bodies}"
         self.num_bodies += 1
-        joints = self.element("freejoint") if is_free else "".join(
-            self.joint() for _ in range(r.choice([0, 1, 1, 1, 2, 3])))
+        if is_free:
+            joints = self.element("freejoint")
+        elif r.random() < 0.08:
+            joints = self.joint("ball")
+        else:
+            joints = "".join(self.joint() for _ in range(r.choice([0, 1, 1, 1, 2, 3])))
         parts = joints + "".join(self.geom() for _ in range(r.choice([1, 1, 1, 2, 3])))
         if r.random() < 0.2:
             parts += self.site()
@@ -181,7 +185,7 @@ class Writer:
 
     def joint(self, kind=None):
         r = self.r
-        kind = kind or r.choices(["hinge", "slide", "ball"], [80, 19.5, 0.5])[0]
+        kind = kind or r.choices(["hinge", "slide"], [4, 1])[0]
         given = {"type": kind, "name": f"j{self.num_joints}"}
         self.num_joints += 1
         if kind != "ball":
@@ -266,7 +270,23 @@ class Writer:
         more = {}
         self.sometimes(more, 0.05, cutoff=0.5)
         parts += "".join(self.element("touch", site=f"s{k}", **more) for k in range(min(self.num_sites, 5)))
+        for _ in range(r.choice([0, 0, 1, 3, 8])):
+            parts += self.any_sensor()
         return self.element("sensor", parts)
+
+    def any_sensor(self):
+        r = self.r
+        frames = [(of, f"b{r.randrange(self.num_bodies)}") for of in ("body", "xbody")]
+        frames += [("site", f"s{r.randrange(self.num_sites)}")] * 2 if self.num_sites else [("xbody", "world")]
+        kind = r.choice(["jointpos", "jointvel", "jointactuatorfrc", "gyro", "velocimeter", *["frame"] * 5])
+        if kind.startswith("joint"):
+            return self.element(kind, joint=r.choice(self.hinges))
+        if kind != "frame":
+            return self.element(kind, site=frames[-1][1]) if self.num_sites else ""
+        (of, name), given = r.choice(frames), {}
+        self.sometimes(given, 0.3, reftype=frames[-1][0], refname=frames[-1][1])
+        what = r.choice(["pos", "quat", "xaxis", "yaxis", "zaxis", "linvel", "angvel"])
+        return self.element(f"frame{what}", objtype=of, objname=name, **given)
 
     def exclusion(self):
         """Returns bodies that do not touch, or a pair of geoms that may."""

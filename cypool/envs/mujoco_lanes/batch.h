@@ -18,19 +18,20 @@ namespace cypool::lanes {
 // mj_integratePos
 CYPOOL_LANES_INLINE void integrate_position(const Description& m, Real* q, const Real* v, double h) {
     for (int k = 0; k < m.num_joints; ++k) {
-        const int a = m.joints[k].qpos, b = m.joints[k].dof;
-        if (m.joints[k].type != mjJNT_FREE) {
+        int a = m.joints[k].qpos, b = m.joints[k].dof;
+        if (m.joints[k].type != mjJNT_FREE && m.joints[k].type != mjJNT_BALL) {
             q[a] = q[a] + h * v[b];
             continue;
         }
-        for (int i = 0; i < 3; ++i) q[a + i] = q[a + i] + h * v[b + i];
-        Real axis[3] = {v[b + 3], v[b + 4], v[b + 5]}, s, c, turn[4];
+        if (m.joints[k].type == mjJNT_FREE)
+            for (int i = 0; i < 3; ++i, ++a, ++b) q[a] = q[a] + h * v[b];
+        Real axis[3] = {v[b], v[b + 1], v[b + 2]}, s, c, turn[4];
         const Real angle = h * normalize(axis);
         sincos(angle * 0.5, s, c);
         turn[0] = c;
         for (int i = 0; i < 3; ++i) turn[1 + i] = axis[i] * s;
-        normalize_quaternion(q + a + 3);
-        multiply_quaternions(q + a + 3, q + a + 3, turn);
+        normalize_quaternion(q + a);
+        multiply_quaternions(q + a, q + a, turn);
     }
 }
 
@@ -110,8 +111,9 @@ inline __attribute__((noinline)) void begin_stage(const Description& m, Group& d
     for (int k = 0; k < m.nv; ++k)
         d.qvel[k] = d.stage_vel[stage][k] = d.stage_vel[0][k] + (d.stage_acc[stage - 1][k] * A[stage - 1]) * m.timestep;
     for (int j = 0; is_mujoco_4 && j < m.num_joints; ++j) {
-        const int dof = m.joints[j].dof + 3;
-        if (m.joints[j].type == mjJNT_FREE) correct_rotation(d, d.stage_vel[stage] + dof, velocity + dof, m.timestep);
+        const int type = m.joints[j].type, dof = m.joints[j].dof + (type == mjJNT_FREE ? 3 : 0);
+        if (type == mjJNT_FREE || type == mjJNT_BALL)
+            correct_rotation(d, d.stage_vel[stage] + dof, velocity + dof, m.timestep);
     }
 }
 inline __attribute__((noinline)) void end_runge_kutta(const Description& m, Group& d) {
@@ -282,8 +284,12 @@ private:
     }
     void sense_velocity(Group& d, int reads) const {
         if (reads_part(reads, SPEED) && m_.speed_body >= 0) subtree_velocity(m_, d, m_.speed_body, d.speed);
+        if (reads_part(reads, SENSED)) sense_motion(m_, d);
     }
     void sense_acceleration(Group& d, int reads) const {
+        if (reads_part(reads, SENSED))
+            for (const Sensor& s : m_.sensors)
+                if (s.type == JOINTACTFRC) d.sensed[s.address] = d.actuator[m_.joints[s.object].dof];
         if (!reads_part(reads, TOUCH) || m_.touches.empty()) return;
         place_sites(m_, d);
         touch_forces(m_, d, collider_);
@@ -294,6 +300,7 @@ private:
             case XMAT: return d.xmat[0];
             case SPEED: return d.speed;
             case TOUCH: return d.touch;
+            case SENSED: return d.sensed;
             case XIPOS: return d.xipos[0];
             case CINERT: return d.cinert[0];
             case CVEL: return d.cvel[0];

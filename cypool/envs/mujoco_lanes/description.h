@@ -63,7 +63,27 @@ enum Disabled {
     NO_MULTICCD = 1 << 19
 };
 enum Enabled { ENERGY = 1 << 1, INVDISCRETE = 1 << 3 };
-enum { AFFINE = 1 };      // the kind of an actuator's bias
+enum { AFFINE = 1 };  // the kind of an actuator's bias
+enum Sensing {
+    TOUCH_SENSOR = 0,
+    VELOCIMETER = 2,
+    GYRO = 3,
+    JOINTPOS = 9,
+    JOINTVEL = 10,
+    TENDONPOS = 11,
+    TENDONVEL = 12,
+    ACTUATORPOS = 13,
+    ACTUATORVEL = 14,
+    JOINTACTFRC = 16,
+    FRAMEPOS = 26,
+    FRAMEQUAT = 27,
+    FRAMEXAXIS = 28,
+    FRAMEZAXIS = 30,
+    FRAMELINVEL = 31,
+    FRAMEANGVEL = 32,
+    SUBTREELINVEL = 36
+};
+enum Object { INERTIAL_BODY = 1, BODY = 2, SITE = 6 };
 enum { JOINT_WRAP = 1 };  // the kind of a tendon's part
 inline constexpr int PROVEN[] = {3017000, 4000001};
 
@@ -110,7 +130,11 @@ struct Tendon {
 };
 struct Site {
     int body, frame;
-    double pos[3];
+    double pos[3], quat[4];
+};
+// a sensor that lanes have, of a frame, or of something else by its number
+struct Sensor {
+    int type, address, size, object_type, object, reference_type, reference;
 };
 struct Touch {
     int site, body;
@@ -143,7 +167,7 @@ struct Pair {
 };
 
 struct Description {
-    int nq, nv, nu, num_bodies, num_joints, num_geoms, num_inertia, num_sites, num_tendons, num_pairs = 0;
+    int nq, nv, nu, num_sensed, num_bodies, num_joints, num_geoms, num_inertia, num_sites, num_tendons, num_pairs = 0;
     int speed_body;  // of a sensor; -1: there is none
     int num_actuators, num_frictions = 0, num_own;
     double timestep, tolerance, search_tolerance, at_rest[3];  // the acceleration that gravity seems to be
@@ -160,6 +184,7 @@ struct Description {
     Site sites[MAX_SITES];
     Tendon tendons[MAX_TENDONS];
     std::vector<Touch> touches;
+    std::vector<Sensor> sensors;
     std::vector<Pair> pairs;
 
     // Where the numbers are in which environments may differ: one of gravity for each axis; mass, inverse mass of the
@@ -193,10 +218,9 @@ struct SpeedSensor {
     int body = -1, address = 0;
 };
 inline SpeedSensor speed_sensor(const mjModel* m) {
-    constexpr int SUBTREE_VELOCITY = 36;  // mjSENS_SUBTREELINVEL
     const auto get = [m](const char* name) { return array_of<int>(m->raw, library().model, name); };
     for (int64_t k = 0; k < m->nsensor; ++k)
-        if (get("sensor_type")[k] == SUBTREE_VELOCITY
+        if (get("sensor_type")[k] == SUBTREELINVEL
             && array_of<double>(m->raw, library().model, "sensor_cutoff")[k] == 0)
             return {get("sensor_objid")[k], get("sensor_adr")[k]};
     return {};
@@ -204,11 +228,10 @@ inline SpeedSensor speed_sensor(const mjModel* m) {
 
 // The touch sensors, if they are few, in spheres, and next to each other; else none.
 inline std::vector<int> touch_sensors(const mjModel* m) {
-    constexpr int TOUCH = 0;  // mjSENS_TOUCH
     const auto get = [m](const char* name) { return array_of<int>(m->raw, library().model, name); };
     std::vector<int> found;
     for (int k = 0; k < static_cast<int>(m->nsensor); ++k) {
-        if (get("sensor_type")[k] != TOUCH) continue;
+        if (get("sensor_type")[k] != TOUCH_SENSOR) continue;
         if (found.size() == MAX_TOUCHES || get("site_type")[get("sensor_objid")[k]] != SPHERE
             || array_of<double>(m->raw, library().model, "sensor_cutoff")[k] != 0
             || (!found.empty() && get("sensor_adr")[k] != get("sensor_adr")[found.back()] + 1))
@@ -216,6 +239,49 @@ inline std::vector<int> touch_sensors(const mjModel* m) {
         found.push_back(k);
     }
     return found;
+}
+
+// All sensors that lanes have.
+inline std::vector<Sensor> known_sensors(const mjModel* m) {
+    const auto get = [m](const char* name) { return array_of<int>(m->raw, library().model, name); };
+    std::vector<Sensor> found;
+    for (int k = 0; k < static_cast<int>(m->nsensor); ++k) {
+        const Sensor s = {get("sensor_type")[k],    get("sensor_adr")[k],   get("sensor_dim")[k],
+                          get("sensor_objtype")[k], get("sensor_objid")[k], get("sensor_reftype")[k],
+                          get("sensor_refid")[k]};
+        const auto is_frame = [](int type) { return type == INERTIAL_BODY || type == BODY || type == SITE; };
+        const bool has_reference = s.reference >= 0;
+        bool is_known = array_of<double>(m->raw, library().model, "sensor_cutoff")[k] == 0;
+        switch (s.type) {
+            case VELOCIMETER:
+            case GYRO:
+            case TENDONPOS:
+            case TENDONVEL:
+            case ACTUATORPOS:
+            case ACTUATORVEL: break;
+            case JOINTPOS:
+            case JOINTVEL:
+            case JOINTACTFRC: is_known &= s.size == 1; break;
+            case FRAMEPOS:
+            case FRAMEXAXIS:
+            case FRAMEXAXIS + 1:
+            case FRAMEZAXIS:
+                is_known &= is_frame(s.object_type) && (!has_reference || is_frame(s.reference_type));
+                break;
+            case FRAMEQUAT:
+            case FRAMELINVEL:
+            case FRAMEANGVEL: is_known &= is_frame(s.object_type) && !has_reference; break;
+            default: is_known = false;
+        }
+        if (is_known) found.push_back(s);
+    }
+    return found;
+}
+
+// Whether an environment that reads all sensors has no others than lanes have.
+inline bool knows_all_sensors(const mjModel* m) {
+    return static_cast<int64_t>(known_sensors(m).size() + touch_sensors(m).size()) + (speed_sensor(m).body >= 0)
+           == m->nsensor;
 }
 
 // Reads a model's arrays by their names, and refuses what lanes cannot do.
@@ -269,7 +335,8 @@ public:
         }
         refuse_if(has_damping != o.has_damping, "of damping");
         for (int k = 0; k < o.num_joints; ++k) {
-            refuse_if(o.joints[k].type == mjJNT_FREE && m_->jnt_stiffness[k] != 0, "of its free joint");
+            const int type = o.joints[k].type;
+            refuse_if((type == mjJNT_FREE || type == mjJNT_BALL) && stiffness(k) != 0, "of springs of its joints");
             *next++ = stiffness(k);
             *next++ = dof_weight[o.joints[k].dof];
         }
@@ -385,6 +452,7 @@ private:
         o.nq = static_cast<int>(m_->nq);
         o.nv = static_cast<int>(m_->nv);
         o.nu = static_cast<int>(m_->nu);
+        o.num_sensed = static_cast<int>(m_->nsensordata);
         o.num_bodies = static_cast<int>(m_->nbody);
         o.num_joints = static_cast<int>(m_->njnt);
         o.num_geoms = 0;
@@ -440,7 +508,6 @@ private:
             Joint& j = o.joints[k];
             j = {};
             j.type = m_->jnt_type[k];
-            refuse_if(j.type == mjJNT_BALL, "it has ball joints");
             refuse_if(array<int>("jnt_actuatorid")[k] != -1, "of its actuators");
             j.qpos = m_->jnt_qposadr[k];
             j.dof = m_->jnt_dofadr[k];
@@ -460,6 +527,8 @@ private:
             j.qpos0 = m_->qpos0[j.qpos];
             j.qpos_spring = array<double>("qpos_spring")[j.qpos];
             j.is_centered = j.pos[0] == 0 && j.pos[1] == 0 && j.pos[2] == 0;
+            refuse_if(j.type == mjJNT_BALL && (j.is_limited || j.is_force_limited || j.stiffness != 0),
+                      "of its ball joints");
             refuse_if(j.type == mjJNT_FREE && (j.is_limited || j.is_force_limited || j.stiffness != 0),
                       "of its free joint");
             refuse_if(j.type == mjJNT_FREE && o.bodies[array<int>("jnt_bodyid")[k]].num_joints != 1,
@@ -571,10 +640,12 @@ private:
             o.sites[k].body = array<int>("site_bodyid")[k];
             o.sites[k].frame = array<unsigned char>("site_sameframe")[k];
             copy(o.sites[k].pos, array<double>("site_pos"), k);
+            copy(o.sites[k].quat, array<double>("site_quat"), k);
         }
     }
 
     void touches(Description& o) const {
+        o.sensors = known_sensors(m_);
         for (const int sensor : touch_sensors(m_)) {
             const int site = array<int>("sensor_objid")[sensor];
             o.touches.push_back({site, o.sites[site].body, array<double>("site_size")[3 * site]});

@@ -87,7 +87,7 @@ struct Group {
     Real (*geom_pos)[3], (*geom_axis)[3], (*geom_mat)[9], (*site_pos)[3], *tendon_length;
     // of velocities
     Real (*cvel)[6], (*cdof_dot)[6], *bias, *passive, *actuator, *actuator_damping;
-    Real *tendon_velocity, speed[3], touch[MAX_TOUCHES];
+    Real *tendon_velocity, speed[3], touch[MAX_TOUCHES], *sensed;
     Real *smooth, *smooth_acc, *qacc, *constraint;
     // constraints: those that are active in a lane
     int num_rows, num_contacts;
@@ -104,7 +104,7 @@ struct Group {
                                   &actuator, &actuator_damping, &smooth, &smooth_acc, &qacc, &constraint})
                   add(*each, m.nv);
               for (int stage = 0; stage < 4; ++stage) add(stage_vel[stage], m.nv), add(stage_acc[stage], m.nv);
-              add(ctrl, m.nu);
+              add(ctrl, m.nu), add(sensed, m.num_sensed);
               add(xpos, m.num_bodies), add(xquat, m.num_bodies), add(xmat, m.num_bodies);
               add(xipos, m.num_bodies), add(ximat, m.num_bodies), add(cinert, m.num_bodies), add(crb, m.num_bodies);
               add(xanchor, m.num_joints), add(xaxis, m.num_joints);

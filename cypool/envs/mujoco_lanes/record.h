@@ -26,8 +26,9 @@ enum Part {
     SITE_XPOS,
     TEN_LENGTH,
     TEN_VELOCITY,
-    SPEED,  // of a sensor `subtreelinvel`
-    TOUCH,  // all sensors `touch`
+    SPEED,   // of a sensor `subtreelinvel`
+    TOUCH,   // all sensors `touch`
+    SENSED,  // all sensors of `known_sensors`
     NUM_PARTS
 };
 struct PartArray {
@@ -36,11 +37,20 @@ struct PartArray {
     int columns;
 };
 inline constexpr PartArray PARTS[NUM_PARTS] = {
-    {"xpos", &mjModel::nbody, 3},         {"xmat", &mjModel::nbody, 9},           {"xipos", &mjModel::nbody, 3},
-    {"cinert", &mjModel::nbody, 10},      {"cvel", &mjModel::nbody, 6},           {"cfrc_ext", &mjModel::nbody, 6},
-    {"qfrc_actuator", &mjModel::nv, 1},   {"qfrc_constraint", &mjModel::nv, 1},   {"site_xpos", &mjModel::nsite, 3},
-    {"ten_length", &mjModel::ntendon, 1}, {"ten_velocity", &mjModel::ntendon, 1}, {"sensordata", nullptr, 3},
+    {"xpos", &mjModel::nbody, 3},
+    {"xmat", &mjModel::nbody, 9},
+    {"xipos", &mjModel::nbody, 3},
+    {"cinert", &mjModel::nbody, 10},
+    {"cvel", &mjModel::nbody, 6},
+    {"cfrc_ext", &mjModel::nbody, 6},
+    {"qfrc_actuator", &mjModel::nv, 1},
+    {"qfrc_constraint", &mjModel::nv, 1},
+    {"site_xpos", &mjModel::nsite, 3},
+    {"ten_length", &mjModel::ntendon, 1},
+    {"ten_velocity", &mjModel::ntendon, 1},
+    {"sensordata", nullptr, 3},
     {"sensordata", nullptr, 1},
+    {"sensordata", &mjModel::nsensordata, 1},
 };
 inline constexpr int NO_PARTS = 0, ALL_PARTS = (1 << NUM_PARTS) - 1;
 constexpr bool reads_part(int reads, int part) { return reads >> part & 1; }
@@ -99,6 +109,7 @@ public:
             num_values_ += size;
         }
         values_.resize(static_cast<size_t>(num_values_));
+        if (reads_part(reads, SENSED)) sensors_ = known_sensors(m);
     }
 
     int reads() const { return reads_; }
@@ -131,7 +142,8 @@ public:
             d_->time += m_->opt.timestep;
         }
         copy(last_ctrl_, ctrl, m_->nu);
-        for (const View& view : views_) copy(view.array, values_.data() + view.first, view.size);
+        for (int part = 0; part < SENSED; ++part) copy(views_[part].array, values(part), size(part));
+        for (const Sensor& s : sensors_) copy(views_[SENSED].array + s.address, values(SENSED) + s.address, s.size);
         is_stale = true;
         return true;
     }
@@ -206,10 +218,16 @@ private:
         compare("qpos", same(other.result.qpos, d_->qpos, m_->nq));
         compare("qvel", same(other.result.qvel, d_->qvel, m_->nv));
         compare("qacc_warmstart", same(other.result.warmstart, warmstart_, m_->nv));
-        for (int part = 0; part < NUM_PARTS; ++part) {
+        const double* const values = other.values_.data();
+        for (int part = 0; part < SENSED; ++part) {
             const View& view = views_[part];
-            compare(PARTS[part].name, same(other.values_.data() + view.first, view.array, view.size));
+            compare(PARTS[part].name, same(values + view.first, view.array, view.size));
         }
+        const View& sensed = views_[SENSED];
+        bool senses_the_same = true;
+        for (const Sensor& s : sensors_)
+            senses_the_same &= same(values + sensed.first + s.address, sensed.array + s.address, s.size);
+        compare("sensors", senses_the_same);
         return differing;
     }
 
@@ -240,6 +258,7 @@ private:
     const double *body_forces_, *joint_forces_;
     double last_time_ = 0, last_ctrl_[MAX_CONTROLS] = {};
     View views_[NUM_PARTS] = {};
+    std::vector<Sensor> sensors_;  // those that it reads
     int64_t num_values_ = 0;
     std::vector<double> values_;
 };

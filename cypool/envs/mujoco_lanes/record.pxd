@@ -23,6 +23,7 @@ cdef extern from "cypool/envs/mujoco_lanes/record.h" nogil:
         TEN_VELOCITY "cypool::lanes::TEN_VELOCITY"
         SPEED "cypool::lanes::SPEED"
         TOUCH "cypool::lanes::TOUCH"
+        SENSED "cypool::lanes::SENSED"
 
     cdef cppclass Record "cypool::lanes::Record":
         Record(const mjModel* m, mjData* d, int reads, cbool ends_with_step1) except + nogil

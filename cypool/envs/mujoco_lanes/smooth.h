@@ -66,13 +66,19 @@ CYPOOL_LANES_INLINE void place_joint(const Joint& j, Group& d, int number, Real*
     if (j.type == mjJNT_SLIDE) {
         for (int k = 0; k < 3; ++k) pos[k] = pos[k] + axis[k] * x;
     } else {
-        Real s, c, turn[4];
-        sincos(x * 0.5, s, c);
-        turn[0] = c;
-        for (int k = 0; k < 3; ++k) turn[1 + k] = j.axis[k] * s;
-        // positive zeros, also for a negative axis
-        if (__builtin_expect(any(x == 0.0), 0))
-            for (int k = 1; k < 4; ++k) turn[k] = where(x != 0.0, turn[k]);
+        Real turn[4];
+        if (j.type == mjJNT_BALL) {
+            for (int k = 0; k < 4; ++k) turn[k] = d.qpos[j.qpos + k];
+            normalize_quaternion(turn);
+        } else {
+            Real s, c;
+            sincos(x * 0.5, s, c);
+            turn[0] = c;
+            for (int k = 0; k < 3; ++k) turn[1 + k] = j.axis[k] * s;
+            // positive zeros, also for a negative axis
+            if (__builtin_expect(any(x == 0.0), 0))
+                for (int k = 1; k < 4; ++k) turn[k] = where(x != 0.0, turn[k]);
+        }
         multiply_quaternions(q, q, turn);
         if (!j.is_centered) {
             Real arm[3];
@@ -170,14 +176,15 @@ inline __attribute__((noinline)) void center_of_mass(const Description& m, Group
         for (int j = m.bodies[b].first_joint; j < m.bodies[b].first_joint + m.bodies[b].num_joints; ++j) {
             Real arm[3];
             for (int k = 0; k < 3; ++k) arm[k] = d.com[k] - d.xanchor[j][k];
-            const int dof = m.joints[j].dof;
-            if (m.joints[j].type == mjJNT_FREE) {
-                for (int r = 0; r < 3; ++r)
-                    for (int k = 0; k < 6; ++k) d.cdof[dof + r][k] = all(k == 3 + r);
-                for (int r = 0; r < 3; ++r) {
+            int dof = m.joints[j].dof;
+            if (m.joints[j].type == mjJNT_FREE)
+                for (int r = 0; r < 3; ++r, ++dof)
+                    for (int k = 0; k < 6; ++k) d.cdof[dof][k] = all(k == 3 + r);
+            if (m.joints[j].type == mjJNT_FREE || m.joints[j].type == mjJNT_BALL) {
+                for (int r = 0; r < 3; ++r, ++dof) {
                     const Real axis[3] = {d.xmat[b][r], d.xmat[b][r + 3], d.xmat[b][r + 6]};
-                    copy3(d.cdof[dof + 3 + r], axis);
-                    cross(d.cdof[dof + 3 + r] + 3, axis, arm);
+                    copy3(d.cdof[dof], axis);
+                    cross(d.cdof[dof] + 3, axis, arm);
                 }
             } else if (m.joints[j].type == mjJNT_SLIDE) {
                 for (int k = 0; k < 3; ++k) d.cdof[dof][k] = all(0);
@@ -270,19 +277,23 @@ inline __attribute__((noinline)) void velocities(const Description& m, Group& d)
         for (int k = 0; k < 6; ++k) velocity[k] = d.cvel[m.bodies[b].parent][k];
         const int first = m.bodies[b].first_dof;
         for (int j = first; j < first + m.bodies[b].num_dofs; ++j) {
-            if (m.joints[m.dofs[j].joint].type == mjJNT_FREE) {
+            const int type = m.joints[m.dofs[j].joint].type;
+            if (type == mjJNT_FREE || type == mjJNT_BALL) {
                 const auto add_three = [&](int from) {
                     for (int k = 0; k < 6; ++k)
                         velocity[k] = velocity[k]
                                       + (d.cdof[from][k] * d.qvel[from] + d.cdof[from + 1][k] * d.qvel[from + 1]
                                          + d.cdof[from + 2][k] * d.qvel[from + 2]);
                 };
-                for (int r = 0; r < 3; ++r)
-                    for (int k = 0; k < 6; ++k) d.cdof_dot[first + r][k] = all(0);
-                add_three(first);
-                for (int r = 3; r < 6; ++r) cross_motion(d.cdof_dot[first + r], velocity, d.cdof[first + r]);
-                add_three(first + 3);
-                j += 5;
+                if (type == mjJNT_FREE) {
+                    for (int r = 0; r < 3; ++r)
+                        for (int k = 0; k < 6; ++k) d.cdof_dot[j + r][k] = all(0);
+                    add_three(j);
+                    j += 3;
+                }
+                for (int r = 0; r < 3; ++r) cross_motion(d.cdof_dot[j + r], velocity, d.cdof[j + r]);
+                add_three(j);
+                j += 2;
             } else {
                 cross_motion(d.cdof_dot[j], velocity, d.cdof[j]);
                 for (int k = 0; k < 6; ++k) velocity[k] = velocity[k] + d.cdof[j][k] * d.qvel[j];
@@ -311,6 +322,80 @@ inline __attribute__((noinline)) void subtree_velocity(const Description& m, con
     for (int k = 0; k < 3; ++k) result[k] = momentum[body][k] * inverse_mass;
 }
 
+// where the object of a sensor is
+CYPOOL_LANES_INLINE void place_object(const Description& m, Group& d, int type, int object, Real* pos, Real* matrix) {
+    if (type == SITE)
+        place_frame(d, m.sites[object].body, m.sites[object].pos, m.sites[object].quat, m.sites[object].frame, pos,
+                    matrix);
+    else {
+        copy3(pos, type == BODY ? d.xpos[object] : d.xipos[object]);
+        const Real* const from = type == BODY ? d.xmat[object] : d.ximat[object];
+        for (int k = 0; k < 9; ++k) matrix[k] = from[k];
+    }
+}
+
+// a vector in the axes of a matrix
+CYPOOL_LANES_INLINE void multiply_transposed(Real* r, const Real* m, const Real* v) {
+    for (int k = 0; k < 3; ++k) r[k] = m[k] * v[0] + m[3 + k] * v[1] + m[6 + k] * v[2];
+}
+
+// mj_sensorPos and mj_sensorVel
+inline __attribute__((noinline)) void sense_motion(const Description& m, Group& d) {
+    for (const Sensor& s : m.sensors) {
+        Real* const out = d.sensed + s.address;
+        switch (s.type) {
+            case JOINTPOS: out[0] = d.qpos[m.joints[s.object].qpos]; continue;
+            case JOINTVEL: out[0] = d.qvel[m.joints[s.object].dof]; continue;
+            case TENDONPOS: out[0] = d.tendon_length[s.object]; continue;
+            case TENDONVEL: out[0] = d.tendon_velocity[s.object]; continue;
+            case ACTUATORPOS:
+            case ACTUATORVEL: {
+                const Actuator& a = m.actuators[s.object];
+                const Real gear = own_or(d, m.own_of_actuator(s.object) + 1, a.gear);
+                out[0] = s.type == ACTUATORPOS ? d.qpos[a.qpos] * gear : gear * d.qvel[a.dof];
+                continue;
+            }
+            case JOINTACTFRC: continue;
+            default: break;
+        }
+        const int body = s.object_type == SITE ? m.sites[s.object].body : s.object;
+        if (s.type == FRAMEQUAT) {
+            if (s.object_type == BODY)
+                for (int k = 0; k < 4; ++k) out[k] = d.xquat[body][k];
+            else
+                multiply_quaternions(out, d.xquat[body],
+                                     s.object_type == SITE ? m.sites[s.object].quat : m.bodies[body].inertial_quat);
+            continue;
+        }
+        Real pos[3], matrix[9];
+        place_object(m, d, s.object_type, s.object, pos, matrix);
+        if (s.type >= FRAMEPOS && s.type <= FRAMEZAXIS) {
+            Real base[3], axes[9], vector[3];
+            if (s.reference >= 0) place_object(m, d, s.reference_type, s.reference, base, axes);
+            for (int k = 0; k < 3; ++k)
+                vector[k] = s.type != FRAMEPOS ? matrix[3 * k + s.type - FRAMEXAXIS]
+                            : s.reference >= 0 ? pos[k] - base[k]
+                                               : pos[k];
+            if (s.reference >= 0)
+                multiply_transposed(out, axes, vector);
+            else
+                copy3(out, vector);
+            continue;
+        }
+        // mj_objectVelocity
+        const Real* const velocity = d.cvel[body];
+        Real arm[3], turn[3], vector[3];
+        for (int k = 0; k < 3; ++k) arm[k] = pos[k] - d.com[k];
+        cross(turn, arm, velocity);
+        const bool is_angular = s.type == GYRO || s.type == FRAMEANGVEL;
+        for (int k = 0; k < 3; ++k) vector[k] = is_angular ? velocity[k] : velocity[3 + k] - turn[k];
+        if (s.type == GYRO || s.type == VELOCIMETER)
+            multiply_transposed(out, matrix, vector);
+        else
+            copy3(out, vector);
+    }
+}
+
 // lengths of fixed tendons, and their velocities
 CYPOOL_LANES_INLINE void tendons(const Description& m, Group& d) {
     for (int k = 0; k < m.num_tendons; ++k) {
@@ -329,7 +414,7 @@ CYPOOL_LANES_INLINE void passive_forces(const Description& m, Group& d) {
     for (int k = 0; k < m.nv; ++k) spring[k] = all(0);
     for (int j = 0; j < m.num_joints; ++j) {
         const Joint& joint = m.joints[j];
-        if (joint.type == mjJNT_FREE) continue;
+        if (joint.type == mjJNT_FREE || joint.type == mjJNT_BALL) continue;
         const Real stiffness = own_or(d, m.own_of_joint(j), joint.stiffness);
         const Mask has_spring = stiffness != 0.0;
         if (any(has_spring))

@@ -19,7 +19,7 @@ LEG = """
   <body name="knee{k}" pos="0 0 -0.2">
     <joint name="knee{k}" axis="0 1 0" range="-1.2 1" {joint}/>
     <geom name="shin{k}" type="capsule" fromto="0 0 0 0 0 -0.18" size="0.02"/>
-    <geom name="foot{k}" pos="0 0 -0.2" {foot}/>
+    <geom name="foot{k}" pos="0 0 -0.2" {foot}/>{toe}
   </body>
 </body>"""
 ROBOT = """
@@ -37,21 +37,28 @@ ROBOT = """
   <worldbody>
     <geom name="floor" {floor}/>{world}
     <body name="trunk" pos="0 0 0.42"><freejoint/>
-      <geom name="trunk" {trunk}/>{legs}
+      <geom name="trunk" {trunk}/><site name="imu" pos="0.1 0 0.05" euler="0.1 0.2 0.3"/>{legs}
     </body>
   </worldbody>
   <contact>{contact}</contact>
   <actuator>{actuators}</actuator>
+  <sensor>
+    <gyro site="imu"/><accelerometer site="imu"/><velocimeter site="imu"/><jointpos joint="knee0"/>
+    <jointvel joint="hip1"/><jointactuatorfrc joint="hip0"/><framequat objtype="site" objname="imu"/>
+    <framezaxis objtype="xbody" objname="trunk"/><framelinvel objtype="body" objname="knee2"/>
+    <framepos objtype="xbody" objname="knee3" reftype="site" refname="imu"/>
+  </sensor>
 </mujoco>"""
 SERVOS = "".join(f'<{kind} joint="{kind_of}{k}" {{servo}}/>' for k in range(4)
                  for kind, kind_of in (("position", "hip"), ("position", "knee"), ("velocity", "hip")))
 
 
-def robot(tmp_path, option="", flag="", geom="", joints="", joint="", servo="", foot='size="0.03"',
+def robot(tmp_path, option="", flag="", geom="", joints="", joint="", servo="", foot='size="0.03"', toe="",
           floor='type="plane" size="9 9 9"', world="", trunk='type="capsule" size="0.08 0.2" euler="0 1.57 0"',
           contact="", actuators=SERVOS):
     """Returns the path of a robot with more attributes of its elements, and other actuators."""
-    legs = "".join(LEG.format(k=k, x=(k // 2 - 0.5) * 0.4, y=(k % 2 - 0.5) * 0.3, joint=joint, foot=foot)
+    legs = "".join(LEG.format(k=k, x=(k // 2 - 0.5) * 0.4, y=(k % 2 - 0.5) * 0.3, joint=joint, foot=foot,
+                              toe=toe)
                    for k in range(4))
     path = tmp_path / "robot.xml"
     path.write_text(ROBOT.format(option=option, flag=flag, geom=geom, joints=joints, servo="", floor=floor, world=world,
@@ -94,12 +101,14 @@ FEATURES = {
     "stairs": {"world": '<geom type="box" size="0.3 0.5 0.1" pos="0.4 0 0" euler="0 0 0.1"/><geom type="box" '
                         'size="0.3 0.5 0.1" pos="-0.3 0 0.05"/><geom type="cylinder" size="0.2 0.1" pos="0 0.4 0"/>',
                "foot": 'type="cylinder" size="0.03 0.02"'},
+    "toes on ball joints": {"toe": '<body pos="0.02 0.01 -0.2"><joint type="ball" pos="0 0 0.01" frictionloss="0.001"/>'
+                                   '<geom size="0.02" pos="0.03 0 0"/></body>'},
     "a rock": {"world": '<geom type="mesh" mesh="rock" pos="0.2 0.1 0.1"/>'},
     "pairs": {"contact": PAIRS},
     "pairs only": {"contact": PAIRS, "geom": 'contype="0" conaffinity="0"'},
     **{f"without {name}": {"flag": f'{name}="disable"', "joints": 'frictionloss="0.1" stiffness="2"'} for name in (
         "constraint", "equality", "frictionloss", "limit", "contact", "spring", "damper", "gravity", "clampctrl",
-        "warmstart", "filterparent", "actuation", "refsafe", "sensor", "midphase", "eulerdamp", "autoreset",
+        "warmstart", "filterparent", "actuation", "refsafe", "midphase", "eulerdamp", "autoreset",
         "nativeccd", "multiccd")},
     **{f"with {name}": {"flag": f'{name}="enable"'} for name in ("energy", "invdiscrete")},
 }
@@ -140,7 +149,8 @@ def test_lanes_of_a_body_that_turns_far_within_a_step_have_the_bits_of_mj_step(t
     path = tmp_path / "top.xml"
     path.write_text(f"""<mujoco><option integrator="RK4" timestep="{timestep}"/><worldbody><body><freejoint/>
         <geom type="capsule" size="0.1 0.3"/>
-        <body pos="0.3 0 0"><joint name="arm" axis="0 1 0"/><geom size="0.1"/></body></body>
+        <body pos="0.3 0 0"><joint name="arm" axis="0 1 0"/><geom size="0.1"/></body>
+        <body pos="-0.3 0.1 0"><joint type="ball" pos="0 0 0.1"/><geom size="0.1"/></body></body>
         </worldbody><actuator><motor joint="arm"/></actuator></mujoco>""")
     lanes = make_lanes(load_model(str(path)))
     before = lanes.num_compared()

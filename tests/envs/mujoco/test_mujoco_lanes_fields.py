@@ -34,7 +34,7 @@ MODEL = """
       <geom name="ball" size="0.15" pos="0 0 -0.1" margin="0.01" friction="0.5"/>
       <site name="touched" size="0.3" pos="0 0 -0.1"/>
       <body name="arm" pos="0.25 0 0" euler="0 0.3 0">
-        <site name="other"/>
+        <site name="other" pos="0.1 0 0.05" euler="0.2 0.3 0"/>
         <joint name="first" axis="0 1 0.2" range="-0.8 0.8" damping="0.2" stiffness="2"/>
         <geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.05" condim="1"/>
         <body name="hand" pos="0.3 0 0">
@@ -70,7 +70,8 @@ DELAY = {"delay": "0.01", "interp": "linear", "nsample": "2"}
 CHANGES = {
     "option": {
         "actuatorgroupdisable": "0|3", "ccd_iterations": "1", "ccd_tolerance": "1|-1", "cone": "elliptic",
-        "density": "1|-1", "gravity": "0 0 0|3 2 9|0 0 -1e6", "impratio": "0|2|-1", "integrator": "RK4|implicit|implicitfast|discrete|Euler",
+        "density": "1|-1", "gravity": "0 0 0|3 2 9|0 0 -1e6", "impratio": "0|2|-1",
+        "integrator": "RK4|implicit|implicitfast|discrete|Euler",
         "iterations": "0|1|2|-1", "jacobian": "dense|sparse", "ls_iterations": "0|1|2|-1", "ls_tolerance": "0|1|-1",
         "magnetic": "1 2 3", "noslip_iterations": "1", "noslip_tolerance": "1", "o_friction": "9 9 9 9 9",
         "o_margin": "1", "o_solimp": "0 1 1", "o_solref": "-9 -9", "sdf_initpoints": "1", "sdf_iterations": "1",
@@ -160,7 +161,16 @@ ELEMENTS = {
         ("dcmotor", 'motorconst="1" resistance="1"'))] + ['<adhesion body="root" ctrlrange="0 1"/>'],
     "sensor": ['<touch site="other"/>', '<subtreelinvel body="hand"/>', '<gyro site="other"/>', '<clock/>',
                '<framepos objtype="body" objname="hand" reftype="site" refname="other"/>',
-               '<rangefinder site="other"/>'],
+               '<rangefinder site="other"/>', '<accelerometer site="other"/>', '<gyro site="other" cutoff="0.1"/>',
+               '<velocimeter site="touched"/>', '<jointpos joint="first"/>', '<jointvel joint="second"/>',
+               '<jointactuatorfrc joint="first"/>', '<tendonpos tendon="string"/>', '<tendonvel tendon="string"/>',
+               '<actuatorpos actuator="push"/>', '<actuatorvel actuator="push"/>', '<actuatorfrc actuator="push"/>',
+               '<subtreecom body="arm"/>', '<subtreeangmom body="root"/>'] + [
+        f'<frame{kind} objtype="{of}" objname="{name}" {reference}/>'
+        for kind in ("pos", "quat", "xaxis", "yaxis", "zaxis", "linvel", "angvel")
+        for of, name in (("site", "other"), ("xbody", "hand"), ("body", "hand"), ("geom", "tip"), ("body", "world"))
+        for reference in ("", 'reftype="site" refname="touched"', 'reftype="body" refname="arm"')] + [
+        '<framelinacc objtype="site" objname="other"/>', '<frameangacc objtype="xbody" objname="hand"/>'],
 }
 
 
