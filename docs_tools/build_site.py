@@ -219,7 +219,7 @@ def main() -> None:
     text = text.replace("docs_tools/", f"{ROOT}/docs_tools/").replace("paths: [.]", f"paths: [{ROOT}]")
     config.write_text(f"{text}{addresses()}docs_dir: {SOURCE.name}\nsite_dir: site\n{site.navigation()}")
     command = ["serve"] if args.serve else ["build", "--clean", "--strict"]
-    done = subprocess.run(["zensical", *command, "-f", str(config)])
+    done = subprocess.run([sys.executable, "-m", "zensical", *command, "-f", str(config)])
     if done.returncode or args.serve:
         sys.exit(done.returncode)
     folder = config.with_name("site")

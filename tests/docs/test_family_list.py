@@ -16,6 +16,12 @@ def test_list_of_families_has_a_line_for_each():
     assert re.findall(r"^- \*\*\[.*?\]\((\w+)\.md\)", tool["text"](), re.MULTILINE) == [each.name for each in FAMILIES]
 
 
+def test_the_readme_has_all_families():
+    text = (ROOT / "README.md").read_text()
+    assert f"has {len(FAMILIES)} families" in text
+    assert {each.name for each in FAMILIES} <= set(re.findall(r"\(docs/reference/(\w+)\.md\)", text))
+
+
 def test_records_name_what_there_is():
     project = (ROOT / "pyproject.toml").read_text()
     for family in FAMILIES:
