@@ -121,17 +121,22 @@ def test_words_lead_to_pages(tool, tmp_path):
         module, site = tool("site_search"), tool("build_site").Site()
     except subprocess.CalledProcessError:
         pytest.skip("needs a git checkout")
-    places = {place.removesuffix(".md") for place in site.pages.values()}
-    assert {page for page, _ in module.entries().values()} <= places
-    index = {"config": {}, "items": [{"location": f"{page}/", "level": "1", "title": "x", "text": ""}
-                                     for page, _ in list(module.entries().values())[:-1]]}
+    entries = module.entries(site.pages)
+    assert len(entries) >= 30 and entries["install"] == "how_to/installation"
+    assert set(entries.values()) <= {place.removesuffix(".md") for place in site.pages.values()}
+    *others, (last, page) = entries.items()
+    index = {"config": {}, "items": [{"location": f"{place}/", "level": "1", "title": "x", "text": ""}
+                                     for _, place in others if place != page]}
     (tmp_path / "search.json").write_text(json.dumps(index))
-    last, (page, _) = list(module.entries().items())[-1]
-    faults = module.write(tmp_path)
-    assert faults in ([], [f"search: {last!r} leads to {page}, which is no page"])
+    assert f"search: {last!r} leads to {page}, which is no page" in module.write(tmp_path, site.pages)
     items = json.loads((tmp_path / "search.json").read_text())["items"]
-    assert [item["title"] for item in items[:len(items) - len(index["items"])]] == \
-        [word for word in module.entries() if word != last or not faults]
+    assert [item["title"] for item in items[:-len(index["items"])]] == [
+        word for word in entries if entries[word] != page]
+
+
+def test_the_navigation_has_all_guides_in_groups(tool):
+    guides = {name for names in tool("build_site").GROUPS["how_to"].values() for name in names}
+    assert guides == {page.stem for page in (ROOT / "docs" / "how_to").glob("*.md")}
 
 
 def test_parameters_in_one_line_are_separate(tool):
