@@ -26,7 +26,7 @@ PEERS = {
 
 TEXT = """# Measurements
 
-<!-- search: benchmark, speed -->
+<!-- search: speed -->
 
 Each row compares cypool, on {threads} threads, with every library that has the environment. Runs were interleaved.
 [All results](../../docs_tools/measurements.json) include those with one thread.

@@ -1,8 +1,8 @@
 """Makes the pictures of the README: python docs_tools/make_pictures.py
 
 `throughput-ID-THEME.svg` draws a row of docs_tools/measurements.json. `showcase.webp` shows six environments that act
-at random, as `cypool.record` films them, and `gallery.webp` a grid, a row for each family. Both need the packages of
-".[docs]", those of the families in them and OpenGL (EGL). `info.svg` is a terminal with `cypool info`.
+at random, as `cypool.record` films them; it needs the packages of ".[docs]", theirs and OpenGL (EGL). `info.svg` is a
+terminal with `cypool info`.
 """
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ from xml.sax.saxutils import escape
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "pictures"
 GAP, SECONDS_PER_FRAME = 4, 0.1
-CELL, FRAMES = (144, 108), 32  # of the gallery
-SHOWN = ("Pong-v5", "Ant-v5", "MiniGrid-DoorKey-8x8-v0", "VizdoomDefendCenter-v1", "board/go-v0",
-         "Overcooked-cramped_room-v0")
-SHOWN_CELL, SHOWN_FRAMES = (240, 180), 60
+CELL, FRAMES = (240, 180), 60
+SHOWN = (("Pong-v5", "Ant-v5", "MiniGrid-DoorKey-8x8-v0"),
+         ("VizdoomDefendCenter-v1", "board/go-v0", "Overcooked-cramped_room-v0"))
 TIMES = "\N{MULTIPLICATION SIGN}"
 MEASURED = ("Pong-v5", "Ant-v5")
 # candidates of a measurement, and their names in the picture; the others do something else
@@ -66,7 +65,7 @@ def median_of(row: dict[str, Any]) -> float:
     return float(figures[len(figures) // 2])
 
 
-def film(id: str, seed: int, size: tuple[int, int], frames: int) -> list[Any]:
+def film(id: str) -> list[Any]:
     """Returns pictures of an environment that acts at random, each of the size of a cell."""
     from PIL import Image, ImageOps
 
@@ -74,46 +73,36 @@ def film(id: str, seed: int, size: tuple[int, int], frames: int) -> list[Any]:
 
     # a camera's picture has the shape of the cell
     known = cypool.make_spec(id).options
-    camera = {name: 2 * pixels for name, pixels in zip(("width", "height"), size, strict=True) if name in known}
-    with cypool.make(id, num_envs=1, num_threads=0, seed=seed, render_mode="rgb_array", **camera) as env, \
+    camera = {name: 2 * pixels for name, pixels in zip(("width", "height"), CELL, strict=True) if name in known}
+    with cypool.make(id, num_envs=1, num_threads=0, seed=3, render_mode="rgb_array", **camera) as env, \
             tempfile.TemporaryDirectory() as folder:
-        env.action_space.seed(seed)
+        env.action_space.seed(3)
         # about as fast as they are watched, whatever the frame rate
         skip = max(1, round(env.metadata["render_fps"] * SECONDS_PER_FRAME / 2))
-        cypool.record(env, f"{folder}/film.png", num_steps=skip * frames, fps=10)
+        cypool.record(env, f"{folder}/film.png", num_steps=skip * FRAMES, fps=10)
         pictures: list[Any] = []
         with Image.open(f"{folder}/film.png") as recorded:
             for k in range(recorded.n_frames):
                 recorded.seek(k)
                 picture = recorded.convert("RGB")
-                picture = ImageOps.pad(picture, size, color=picture.getpixel((0, 0)))
+                picture = ImageOps.pad(picture, CELL, color=picture.getpixel((0, 0)))
                 # equal pictures are one, which is shown for longer
                 pictures += [picture] * round(recorded.info["duration"] / 100)
     return pictures[skip::skip]
 
 
-def make_grid(path: Path, ids: list[tuple[str, ...]], size: tuple[int, int], frames: int, quality: int) -> None:
+def make_showcase(path: Path) -> None:
     """Writes an animated grid of environments."""
     from PIL import Image
 
-    width, height = size[0] + GAP, size[1] + GAP
-    grids = [Image.new("RGBA", (len(ids[0]) * width - GAP, len(ids) * height - GAP)) for _ in range(frames)]
-    for row, columns in enumerate(ids):
-        for column, id in enumerate(columns):
-            # one that is there before has another world
-            pictures = film(id, 3 + columns[:column].count(id), size, frames)
-            for picture, grid in zip(pictures, grids, strict=True):
+    width, height = CELL[0] + GAP, CELL[1] + GAP
+    grids = [Image.new("RGBA", (len(SHOWN[0]) * width - GAP, len(SHOWN) * height - GAP)) for _ in range(FRAMES)]
+    for row, ids in enumerate(SHOWN):
+        for column, id in enumerate(ids):
+            for picture, grid in zip(film(id), grids, strict=True):
                 grid.paste(picture, (column * width, row * height))
     grids[0].save(path, save_all=True, append_images=grids[1:], duration=round(SECONDS_PER_FRAME * 1000), loop=0,
-                  quality=quality, method=4)
-
-
-def gallery() -> list[tuple[str, ...]]:
-    """Returns the ids of the gallery, a row for each family."""
-    sys.path.insert(0, str(ROOT / "tests"))
-    from cases import CASES
-
-    return [cases.pictures for cases in CASES.values() if cases.pictures]
+                  quality=60, method=4)
 
 
 def draw_terminal(*words: str) -> str:
@@ -133,7 +122,7 @@ def draw_terminal(*words: str) -> str:
 def main() -> None:
     """Makes the pictures that the arguments name."""
     parser = argparse.ArgumentParser(description="Makes the pictures of the README.")
-    parser.add_argument("--only", choices=("throughput", "showcase", "gallery", "terminal"))
+    parser.add_argument("--only", choices=("throughput", "showcase", "terminal"))
     args = parser.parse_args()
     FOLDER.mkdir(exist_ok=True)
     if args.only in (None, "throughput"):
@@ -142,9 +131,7 @@ def main() -> None:
             for name, theme in THEMES.items():
                 (FOLDER / f"throughput-{id}-{name}.svg").write_text(draw_throughput(report, id, theme))
     if args.only in (None, "showcase"):
-        make_grid(FOLDER / "showcase.webp", [SHOWN[:3], SHOWN[3:]], SHOWN_CELL, SHOWN_FRAMES, 60)
-    if args.only in (None, "gallery"):
-        make_grid(FOLDER / "gallery.webp", gallery(), CELL, FRAMES, 40)
+        make_showcase(FOLDER / "showcase.webp")
     if args.only in (None, "terminal"):
         (FOLDER / "info.svg").write_text(draw_terminal("cypool", "info", "CartPole-v1"))
 

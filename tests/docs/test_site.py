@@ -164,7 +164,7 @@ def test_pictures_are_used_again(tool, tmp_path, monkeypatch):
     module = tool("catalogue")
     monkeypatch.setattr(module, "PICTURES", tmp_path / "kept")
     assert module.take_picture("CartPole-v1", tmp_path) == "CartPole-v1.webp"
-    monkeypatch.setattr(module, "draw", lambda id, file: file.write_bytes(b""))
+    monkeypatch.setattr(module, "draw", lambda id, file, frames: file.write_bytes(b""))
     assert module.take_picture("CartPole-v1", tmp_path) == "CartPole-v1.webp"
     assert (tmp_path / "CartPole-v1.webp").stat().st_size
     # nothing could be drawn
@@ -182,6 +182,19 @@ def test_a_picture_that_cannot_be_drawn_is_tried_again(tool, tmp_path, monkeypat
         assert module.take_picture("CartPole-v1", tmp_path) is None
     assert "catalogue: no picture of CartPole-v1: " in capsys.readouterr().err
     assert module.take_picture("CartPole-v1", tmp_path) == "CartPole-v1.webp"
+
+
+@pytest.mark.families("classic_control")
+def test_a_family_begins_with_films(tool, tmp_path, monkeypatch):
+    pytest.importorskip("pygame")
+    image = pytest.importorskip("PIL.Image")
+    module = tool("catalogue")
+    monkeypatch.setattr(module, "PICTURES", tmp_path / "kept")
+    films = module.films_of(module.families()["classic_control"][0], tmp_path)
+    assert len(films) == 3 and all((tmp_path / Path(film).name).is_file() for film in films.values())
+    with image.open(tmp_path / Path(films["CartPole-v1"]).name) as film:
+        assert film.n_frames > 1
+    assert module.shown(films).count("<figcaption>") == 3 and not module.shown({})
 
 
 @pytest.mark.families("classic_control")
