@@ -42,9 +42,9 @@ def write(folder: Path, pictures: bool, partial: bool = False) -> None:
     for family, entries in families().values():
         file = folder / f"{family.name}.md"
         films = films_of(family, folder / "pictures") if pictures else {}
-        begin, heading, rest = file.read_text().partition("\n## ")
-        file.write_text(begin + shown(films) + heading + rest
-                        + page(family, entries, folder / "pictures" if pictures else None, partial))
+        # above the table of observation, action, reward and end
+        text = re.sub(r"\n(?=\| \| \|\n)", lambda _, films=films: shown(films) + "\n", file.read_text(), count=1)
+        file.write_text(text + page(family, entries, folder / "pictures" if pictures else None, partial))
         picture = "".join(f"[![]({film})]({file.name}) " for film in list(films.values())[:1])
         number = f"{len(entries):,} {'ids' if len(entries) > 1 else 'id'}"
         tiles.append(f"- {picture}**[{family.title}]({file.name})** {family.description[0].upper()}"

@@ -22,6 +22,13 @@ def test_the_readme_has_all_families():
     assert {each.name for each in FAMILIES} <= set(re.findall(r"\(docs/reference/(\w+)\.md\)", text))
 
 
+def test_pages_of_families_begin_with_what_an_agent_sees_and_does():
+    for family in FAMILIES:
+        text = (ROOT / "docs" / "reference" / f"{family.name}.md").read_text().partition("\n## ")[0]
+        rows = re.findall(r"^\| \*\*(.*?)\*\* \| .+ \|$", text, re.MULTILINE)
+        assert rows == ["Observation", "Action", "Reward", "Episode ends"], family.name
+
+
 def test_records_name_what_there_is():
     project = (ROOT / "pyproject.toml").read_text()
     for family in FAMILIES:
