@@ -75,7 +75,7 @@ def films_of(family: Family, folder: Path) -> dict[str, str]:
     from cases import CASES
 
     ids = list(dict.fromkeys(CASES[family.name].pictures or family.smoke_ids))[:3]
-    films = {id: take_picture(id, folder, FRAMES) for id in ids}
+    films = {id: take_picture(id, folder, FRAMES) for id in ids if cypool.make_spec(id).render_fps}
     return {id: f"pictures/{film}" for id, film in films.items() if film}
 
 
