@@ -28,6 +28,16 @@ NAMES = {
     "Texts and videos": ["text", "record"],
     "Errors": ["EnvError", "WorkerError", "ClosedError", "CompileError"],
 }
+# their pages: title, description and purposes
+TOPICS = {
+    "cypool": ("cypool", "Functions of cypool: make pools, find and register environments, record videos",
+               ("Make pools", "Find and register environments", "Texts and videos", "Errors")),
+    "states": ("States and histories", "Functions that save states, record histories and resume runs",
+               ("States and histories", "Checkpoints")),
+    "replay": ("cypool.ReplayBuffer", "Classes that store and sample experience", ("Replay buffers",)),
+    "search": ("Tree search and policies", "Classes that search trees and choose actions inside a rollout",
+               ("Tree search", "Policies inside a rollout")),
+}
 # the methods and properties of a pool, by purpose
 POOL = {
     "Step": ["reset", "step", "close"],
@@ -68,11 +78,15 @@ def classes_of(module: str) -> list[str]:
             if isinstance(each, type) and each.__module__ == module and not name.startswith("_")]
 
 
-def _names() -> list[str | tuple[str, dict[str, Any]]]:
+def _topic(name: str) -> Page:
+    """Returns the page of a topic, which names the pages of the others."""
+    title, description, headings = TOPICS[name]
     shown: list[str | tuple[str, dict[str, Any]]] = []
-    for heading, names in NAMES.items():
-        shown += [f"## {heading}", *((f"cypool.{name}", {"heading_level": 3}) for name in names)]
-    return shown
+    for heading in headings:
+        shown += [f"## {heading}"] if len(headings) > 1 else []
+        shown += [(f"cypool.{each}", {"heading_level": 3 if len(headings) > 1 else 2}) for each in NAMES[heading]]
+    others = ", ".join(f"[{other[0]}]({each}.md)" for each, other in TOPICS.items() if each != name)
+    return Page(title, description, f"`cypool.make` returns a [pool](pools.md). Other names: {others}.", shown)
 
 
 def _methods() -> str:
@@ -108,9 +122,7 @@ def _contract() -> str:
 def _pages() -> dict[str, Page]:
     members = [name for names in POOL.values() for name in names]
     return {
-        "cypool": Page(
-            "cypool", "Names of cypool: make pools, find environments, save states, store experience",
-            "[`make`](#cypool.make) returns a [pool](pools.md). All other names are for special tasks.", _names()),
+        "cypool": _topic("cypool"),
         "pools": Page(
             "Pools", "Methods and attributes of the pool that cypool.make returns",
             "`cypool.make` returns a `GymnasiumPool`, except with `env_type=\"gym\"` or `\"dm\"` "
@@ -119,6 +131,7 @@ def _pages() -> dict[str, Page]:
              # their methods are for the engine
              *((name, {"members": False}) for name in classes_of("cypool.api.rollouts")),
              "cypool.api.frames.FrameBuffers"]),
+        **{name: _topic(name) for name in list(TOPICS)[1:]},
         "other_pools": Page(
             "Other pools, and the common base",
             "Pools for gym and dm_env, normalized pools, and the methods that all pools have",

@@ -21,19 +21,35 @@ import site_search
 from diagrams import CHROMIUM
 
 SITE = build_site.ROOT / "build" / "site"
-WIDTHS, THEMES = (1400, 390), ("light", "dark")
-# what is wider than its room; on a narrow screen, what cannot be moved or does not show that it can
+WIDTHS, THEMES = (1280, 390), ("light", "dark")
+# what is wider than its room, cannot be moved, is covered or broken into letters; headings away from their columns
 CUT = """narrow => {
   const found = [], root = document.documentElement;
+  const rects = (node, of = document.createRange()) => (of.selectNodeContents(node), [...of.getClientRects()]);
   if (root.scrollWidth > root.clientWidth) found.push(`the page is ${root.scrollWidth} wide`);
   for (const inner of document.querySelectorAll("article table, article pre > code")) {
     const box = inner.closest(".md-typeset__scrollwrap") || inner, name = inner.innerText.trim().slice(0, 40);
     if (box.scrollWidth <= box.clientWidth + 1) continue;
     const style = getComputedStyle(box);
-    if (!["auto", "scroll"].includes(style.overflowX)) found.push(`cannot be moved: ${name}`);
+    if (inner.tagName === "CODE") found.push(`code of ${box.scrollWidth} in ${box.clientWidth}: ${name}`);
+    else if (!["auto", "scroll"].includes(style.overflowX)) found.push(`cannot be moved: ${name}`);
     else if (style.backgroundImage === "none") found.push(`does not show that it can be moved: ${name}`);
-    else if (!narrow && inner.tagName === "TABLE")
-      found.push(`a table of ${box.scrollWidth} in ${box.clientWidth}: ${name}`);
+    else if (!narrow) found.push(`a table of ${box.scrollWidth} in ${box.clientWidth}: ${name}`);
+  }
+  for (const table of document.querySelectorAll("article table")) {
+    const [head, cell] = ["th", "td"].map(name => table.querySelector(name));
+    if (head && cell && getComputedStyle(head).paddingLeft !== getComputedStyle(cell).paddingLeft)
+      found.push(`headings away from their columns: ${table.innerText.trim().slice(0, 40)}`);
+  }
+  for (const code of document.querySelectorAll("article td code")) {
+    const lines = new Set(rects(code).map(each => Math.round(each.top))).size;
+    if (lines > 3 && code.innerText.length < 5 * lines) found.push(`broken into letters: ${code.innerText}`);
+  }
+  for (const button of document.querySelectorAll("article pre button, article .md-code__button")) {
+    const own = button.getBoundingClientRect(), code = button.closest("pre, .highlight")?.querySelector("code");
+    if (code && own.width && rects(code).some(each => each.width && each.right > own.left && each.left < own.right
+                                              && each.bottom > own.top && each.top < own.bottom))
+      found.push(`a button covers code: ${code.innerText.slice(0, 40)}`);
   }
   return found;
 }"""
@@ -81,19 +97,19 @@ def faults_of(page: Any, place: str, address: str, narrow: bool, source: str) ->
     yield from site_faults.damaged_code(site_faults.Page(page.content()), source)
 
 
-def search_faults(page: Any, address: str) -> Iterator[str]:
-    """Yields each word whose page is not among the first three results."""
+def search_faults(page: Any, address: str, entries: dict[str, str]) -> Iterator[str]:
+    """Yields each word whose page is not the first result."""
     page.goto(address)
     page.wait_for_timeout(500)
     page.keyboard.press("Control+k")
     page.wait_for_timeout(500)
-    for word, (place, _) in site_search.entries().items():
+    for word, place in entries.items():
         page.keyboard.press("Control+a")
         page.keyboard.type(word)
         page.wait_for_timeout(1000)
-        found = [href.removeprefix(address).partition("/?")[0] for href in page.evaluate(RESULTS)][:3]
-        if place not in found:
-            yield f"search: {word!r} leads to {', '.join(found)}; expected {place}"
+        found = [href.removeprefix(address).partition("/?")[0] for href in page.evaluate(RESULTS)]
+        if found[:1] != [place]:
+            yield f"search: {word!r} leads to {found[:1]}; expected {place}"
 
 
 def main() -> None:
@@ -125,7 +141,8 @@ def main() -> None:
                     page.close()
                     seen += 1
                 context.close()
-        faults += search_faults(browser.new_page(viewport={"width": 1400, "height": 900}), address)
+        faults += search_faults(browser.new_page(viewport={"width": WIDTHS[0], "height": 900}), address,
+                                site_search.entries(site.pages))
         browser.close()
     print("\n".join([*faults, f"{seen} views, {len(faults)} faults"]))
     sys.exit(bool(faults))

@@ -40,8 +40,27 @@ PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "project/contributing.md", 
 # folders of pages that are sections of the navigation, in this order
 SECTIONS = {"tutorials": "Tutorials", "how_to": "How-to guides", "environments": "Environments",
             "reference": "Reference", "api": "API", "explanation": "Explanation", "project": "Project"}
-# the pages that come first in their sections; the others follow by title
-FIRST = ("index", "first_steps", "environments", "concepts", *api.PAGES, "contributing")
+# the pages of sections by groups, in this order; others follow by title
+GROUPS = {
+    "how_to": {
+        "Begin": ("installation", "command_line", "troubleshooting", "migrating", "envpool"),
+        "Train": ("training_libraries", "training_loop", "evaluation", "checkpoints", "replay", "policies"),
+        "Your own environment": ("hooks", "python_environments", "debug_an_environment", "add_a_family"),
+        "Several agents": ("several_agents", "games_with_turns"),
+        "Plan": ("planning", "tree_search"),
+        "Scale": ("many_cores", "cluster")},
+    "reference": {
+        "Use": ("environments", "make", "infos", "semantics", "faults"),
+        "Extend": ("environment_contract", "compatibility"),
+        "Evidence": ("fidelity", "measurements", "systems")},
+    "explanation": {
+        "Overview": ("concepts", "comparison", "performance", "learning_curves"),
+        "Inside": ("design",)},
+    "tutorials": {"": ("first_steps", "train_an_agent")},
+    "environments": {"": ("index",)},
+    "project": {"": ("contributing",)},
+    "api": {"": tuple(api.PAGES)},
+}
 LANGUAGES = {".c": "c", ".cpp": "cpp", ".csv": "text", ".h": "cpp", ".json": "json", ".pxd": "cython", ".py": "python",
              ".pyi": "python", ".pyx": "cython", ".toml": "toml", ".yml": "yaml"}
 MANY = 60  # files of a folder, which are named but have no pages
@@ -124,13 +143,19 @@ class Site:
         (SOURCE / place).write_text(text)
 
     def navigation(self) -> str:
-        """Returns the navigation, in YAML: a section for each folder, its pages sorted by title."""
+        """Returns the navigation, in YAML: a section for each folder."""
         lines = ["nav:", "  - Home: index.md"]
         for folder, title in SECTIONS.items():
-            pages = sorted((SOURCE / folder).glob("*.md"), key=lambda page: (
-                FIRST.index(page.stem) if page.stem in FIRST else len(FIRST), title_of(page).lower()))
             lines += [f"  - {title}:"]
-            lines += [f'      - "{title_of(page)}": {folder}/{page.name}' for page in pages]
+            titles = {page.stem: title_of(page) for page in (SOURCE / folder).glob("*.md")}
+            named = {name for names in GROUPS[folder].values() for name in names}
+            others = sorted(titles.keys() - named, key=lambda name, titles=titles: titles[name].lower())
+            last = list(GROUPS[folder])[-1]
+            for group, names in GROUPS[folder].items():
+                indent = " " * (10 if group else 6)
+                lines += [f"      - {group}:"] if group else []
+                lines += [f'{indent}- "{titles[name]}": {folder}/{name}.md'
+                          for name in (*names, *(others if group == last else ()))]
         return "\n".join(lines) + "\n"
 
 
@@ -219,11 +244,11 @@ def main() -> None:
     text = text.replace("docs_tools/", f"{ROOT}/docs_tools/").replace("paths: [.]", f"paths: [{ROOT}]")
     config.write_text(f"{text}{addresses()}docs_dir: {SOURCE.name}\nsite_dir: site\n{site.navigation()}")
     command = ["serve"] if args.serve else ["build", "--clean", "--strict"]
-    done = subprocess.run(["zensical", *command, "-f", str(config)])
+    done = subprocess.run([sys.executable, "-m", "zensical", *command, "-f", str(config)])
     if done.returncode or args.serve:
         sys.exit(done.returncode)
     folder = config.with_name("site")
-    faults = site_search.write(folder) + site_faults.all_of(folder, {ROOT / name: place
+    faults = site_search.write(folder, site.pages) + site_faults.all_of(folder, {ROOT / name: place
                                                                      for name, place in site.pages.items()})
     if faults:
         sys.exit("faults of the site:\n" + "\n".join(faults))

@@ -1,4 +1,4 @@
-"""The catalogue of environments, made from the registry: the ids and options at the end of each family's page."""
+"""The catalogue of environments, made from the registry: films, ids and options on each family's page, and an index."""
 from __future__ import annotations
 
 import functools
@@ -18,6 +18,7 @@ from cypool.envs.family import Family
 from cypool.registration.registry import Entry, expand
 
 WIDTH = 192  # pixels of a picture, twice the width on the page
+FILM, FRAMES, SECONDS_PER_FRAME = 288, 30, 0.1  # pixels and length of one that moves
 CONTRAST = 16  # of a line of a picture: with less in all lines it shows nothing
 STEPS = 40  # random ones before a picture is taken
 PICTURES = Path(__file__).parents[1] / "build" / "pictures"  # those of earlier builds, used again
@@ -37,32 +38,52 @@ def write(folder: Path, pictures: bool, partial: bool = False) -> None:
         ImportError: An environment needs a package that is not installed, and `partial` is False.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    rows = []
+    tiles = []
     for family, entries in families().values():
-        text = page(family, entries, folder / "pictures" if pictures else None, partial)
-        with open(folder / f"{family.name}.md", "a") as file:
-            file.write(text)
-        picture = re.search(r"<img [^>]*>", text)
-        rows.append(f"| {picture[0] if picture else ''} | [{family.title}]({family.name}.md) | {family.description} | "
-                    f"{len(entries):,} | `{family.smoke_ids[0]}` |")
+        file = folder / f"{family.name}.md"
+        films = films_of(family, folder / "pictures") if pictures else {}
+        # above the table of observation, action, reward and end
+        text = re.sub(r"\n(?=\| \| \|\n)", lambda _, films=films: shown(films) + "\n", file.read_text(), count=1)
+        file.write_text(text + page(family, entries, folder / "pictures" if pictures else None, partial))
+        picture = "".join(f"[![]({film})]({file.name}) " for film in list(films.values())[:1])
+        number = f"{len(entries):,} {'ids' if len(entries) > 1 else 'id'}"
+        tiles.append(f"- {picture}**[{family.title}]({file.name})** {family.description[0].upper()}"
+                     f"{family.description[1:]}. {number}, such as `{family.smoke_ids[0]}`")
     total = sum(len(entries) for _, entries in families().values())
     (folder / "index.md").write_text(f"""# Catalogue
 
-cypool {cypool.__version__} registers {total:,} ids. These pages are generated from the registry.
+cypool {cypool.__version__} has {total:,} ids in {len(tiles)} families. A page lists all ids and options of its family.
 
-<div class="environments" markdown>
+<div class="tiles" markdown>
 
-| | family | environments | ids | for example |
-| --- | --- | --- | --: | --- |
-{chr(10).join(rows)}
+{chr(10).join(tiles)}
 
 </div>
 
-- [Environments and their options](../reference/environments.md) explains the families.
-- [Fidelity](../reference/fidelity.md) says what each one equals, and which test shows it.
-- `cypool.make_spec(id)` describes an environment in Python, `cypool.testing.check_parity(id)` compares it with its
+- [Environments and their options](../reference/environments.md) explains what the families have in common.
+- [Fidelity](../reference/fidelity.md) says what is equal to each reference, and which test shows it.
+- `cypool.make_spec(id)` describes an environment in Python, and `cypool.testing.check_parity(id)` compares it with its
   reference on your machine.
 """)
+
+
+def films_of(family: Family, folder: Path) -> dict[str, str]:
+    """Returns ids that show a family well, and their films."""
+    tests = str(Path(__file__).parents[1] / "tests")
+    if tests not in sys.path:
+        sys.path.insert(0, tests)
+    from cases import CASES
+
+    ids = list(dict.fromkeys(CASES[family.name].pictures or family.smoke_ids))[:3]
+    films = {id: take_picture(id, folder, FRAMES) for id in ids if cypool.make_spec(id).render_fps}
+    return {id: f"pictures/{film}" for id, film in films.items() if film}
+
+
+def shown(films: dict[str, str]) -> str:
+    """Returns a row of films with their ids."""
+    figures = "".join(f'<figure><img src="{film}" alt="{id}"><figcaption><code>{id}</code></figcaption></figure>'
+                      for id, film in films.items())
+    return f'\n<div class="films">{figures}</div>\n' if films else ""
 
 
 def page(family: Family, entries: list[Entry], pictures: Path | None, partial: bool) -> str:
@@ -251,16 +272,16 @@ def shorten(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def take_picture(id: str, folder: Path) -> str | None:
+def take_picture(id: str, folder: Path, frames: int = 1) -> str | None:
     """Writes a picture of an environment after some random steps; returns its name, or None if there is no way.
 
     A picture of an earlier build of the same version is used again.
     """
-    name = re.sub(r"[^\w-]", "_", id) + ".webp"
+    name = re.sub(r"[^\w-]", "_", id) + ("_film" if frames > 1 else "") + ".webp"
     kept = PICTURES / cypool.__version__ / name
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
-        draw(id, kept)
+        draw(id, kept, frames)
     if not kept.exists() or not kept.stat().st_size:
         return None
     folder.mkdir(parents=True, exist_ok=True)
@@ -268,8 +289,11 @@ def take_picture(id: str, folder: Path) -> str | None:
     return name
 
 
-def draw(id: str, file: Path) -> None:
-    """Writes the picture of an environment; an empty file if it shows nothing, none if it cannot be drawn now."""
+def draw(id: str, file: Path, frames: int = 1) -> None:
+    """Writes a picture of an environment; an empty file if it shows nothing, none if it cannot be drawn now.
+
+    With several frames, the picture moves, about as fast as one watches.
+    """
     import numpy as np
     from PIL import Image
 
@@ -277,17 +301,22 @@ def draw(id: str, file: Path) -> None:
         with cypool.make(id, num_envs=1, num_threads=0, seed=1, render_mode="rgb_array") as env:
             env.action_space.seed(1)
             env.reset()
-            for _ in range(STEPS):
-                env.step(env.sample_legal())
-            frame = env.render()[0]
+            steps = STEPS if frames == 1 else max(1, round(env.metadata["render_fps"] * SECONDS_PER_FRAME / 2))
+            images = []
+            for _ in range(frames):
+                for _ in range(steps):
+                    env.step(env.sample_legal())
+                images.append(Image.fromarray(env.render()[0]))
     # no display, no drawing package, no game data: the catalogue is complete without
     except Exception as error:
         print(f"catalogue: no picture of {id}: {type(error).__name__}: {error}", file=sys.stderr)
         return
-    image = Image.fromarray(frame)
-    image = image.resize((WIDTH, round(image.height * WIDTH / image.width)), Image.Resampling.LANCZOS)
+    width = WIDTH if frames == 1 else FILM
+    images = [image.resize((width, round(image.height * width / image.width)), Image.Resampling.LANCZOS)
+              for image in images]
     # the same in each column: a camera in front of a wall, or a dark screen
-    if np.ptp(np.asarray(image).astype(int), axis=1).max() < CONTRAST:
+    if np.ptp(np.asarray(images[-1]).astype(int), axis=1).max() < CONTRAST:
         file.touch()
     else:
-        image.save(file, quality=80)
+        images[0].save(file, quality=80 if frames == 1 else 60, save_all=frames > 1, append_images=images[1:],
+                       duration=round(SECONDS_PER_FRAME * 1000), loop=0)

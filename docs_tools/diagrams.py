@@ -68,8 +68,7 @@ def main() -> None:
         page.add_script_tag(path=args.mermaid)
         for file, (source, theme) in wanted.items():
             if not (ROOT / file).is_file():
-                # from top to bottom, as a wide picture has small letters
-                svg = page.evaluate(DRAW, ["diagram", source.replace("flowchart LR", "flowchart TB"), theme])
+                svg = page.evaluate(DRAW, ["diagram", source, theme])
                 (ROOT / file).write_text(svg + "\n")
                 print(file)
         browser.close()

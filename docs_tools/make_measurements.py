@@ -26,7 +26,9 @@ PEERS = {
 
 TEXT = """# Measurements
 
-Each row compares cypool, on {threads} threads, with every library that has the environment. They ran alternately.
+<!-- search: speed -->
+
+Each row compares cypool, on {threads} threads, with every library that has the environment. Runs were interleaved.
 [All results](../../docs_tools/measurements.json) include those with one thread.
 [Performance](../explanation/performance.md) explains the figures.
 

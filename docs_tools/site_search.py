@@ -2,43 +2,40 @@
 
 The site's search ranks by words in titles, then in names of sections, then in texts, each in proportion to its length.
 So a method called `async_reset` comes before the page that explains asynchronous pools. As in the index of a book, an
-entry has a word as its title, and leads to the page. The game or robot that a family names as its example leads to the
-family. `browse_site.py` searches for each word.
+entry has words as its title, and leads to the page that names them in a comment: `<!-- search: install, wheel -->`. The
+game or robot that a family names as its example leads to the family. `browse_site.py` searches for each entry.
 """
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import catalogue
 
-# word -> the page's place in the site, and what it says about the word
-ENTRIES = {
-    "async": ("explanation/concepts", "Synchronous and asynchronous pools"),
-    "autoreset": ("reference/semantics", "Autoreset modes: the step after the end of an episode"),
-    "install": ("how_to/installation", "Install cypool"),
-    "n-step": ("how_to/replay", "Returns of several steps in replay buffers"),
-    "replay": ("how_to/replay", "Replay buffers: store and sample experience"),
-    "seed": ("reference/semantics", "Seeds and random streams of environments"),
-}
+ROOT = Path(__file__).resolve().parents[1]
+COMMENT = re.compile(r"^<!-- search: (.*?) -->$", re.MULTILINE | re.DOTALL)
 
 
-def entries() -> dict[str, tuple[str, str]]:
-    """Returns the page of each word, and its text."""
-    families = [family for family, _ in catalogue.families().values() if "/" not in family.smoke_ids[0]]
-    return ENTRIES | {catalogue.stem(family.smoke_ids[0]): (f"environments/{family.name}", family.title)
-                      for family in families}
+def entries(pages: dict[str, str]) -> dict[str, str]:
+    """Returns the page to which words lead; `pages` maps files of Markdown to their places in the site."""
+    found = {catalogue.stem(family.smoke_ids[0]): f"environments/{family.name}"
+             for family, _ in catalogue.families().values() if "/" not in family.smoke_ids[0]}
+    for name, place in pages.items():
+        for words in COMMENT.findall((ROOT / name).read_text()):
+            found |= dict.fromkeys(" ".join(words.split()).split(", "), place.removesuffix(".md"))
+    return found
 
 
-def write(site: Path) -> list[str]:
+def write(site: Path, pages: dict[str, str]) -> list[str]:
     """Adds the entries to the index of the built site; returns a fault for each that leads nowhere."""
     file = site / "search.json"
     index = json.loads(file.read_text())
-    pages = {item["location"]: item for item in index["items"] if item["level"] in ("1", 1)}
+    known = {item["location"]: item for item in index["items"] if item["level"] in ("1", 1)}
     added, faults = [], []
-    for word, (page, text) in entries().items():
-        if target := pages.get(f"{page}/"):
-            added.append(target | {"title": word, "text": f"<p>{word}: {text}</p>"})
+    for word, page in entries(pages).items():
+        if target := known.get(f"{page}/"):
+            added.append(target | {"title": word, "text": f"<p>{word}: {target['title']}</p>"})
         else:
             faults.append(f"search: {word!r} leads to {page}, which is no page")
     # the first of equal ones comes first

@@ -22,6 +22,8 @@ def tool(monkeypatch):
 def test_the_names_of_cypool_are_shown(tool):
     names = [name for group in tool("api").NAMES.values() for name in group]
     assert names[0] == "make" and sorted(names) == sorted(cypool.__all__)
+    on_pages = [heading for _, _, headings in tool("api").TOPICS.values() for heading in headings]
+    assert sorted(on_pages) == sorted(tool("api").NAMES)
 
 
 def test_the_methods_of_a_pool_are_shown(tool):
@@ -36,8 +38,9 @@ def test_the_methods_of_a_pool_are_shown(tool):
 def test_public_modules_are_shown(tool):
     page = (ROOT / "docs" / "reference" / "compatibility.md").read_text()
     public = set(re.findall(r"`cypool\.(\w+)", page.partition("## Public names")[2].partition("All other")[0]))
+    others = {*tool("api").TOPICS, "pools", "other_pools"}
     shown = {(each if isinstance(each, str) else each[0]).split(".")[1]
-             for name, each_page in tool("api").PAGES.items() if name not in ("cypool", "pools", "other_pools")
+             for name, each_page in tool("api").PAGES.items() if name not in others
              for each in each_page.shown if not each[0].startswith("#")}
     # the contract's page shows the declarations of backend and random
     assert public - {"__all__", "make", "list_all_envs", "backend", "random"} == shown

@@ -16,6 +16,19 @@ def test_list_of_families_has_a_line_for_each():
     assert re.findall(r"^- \*\*\[.*?\]\((\w+)\.md\)", tool["text"](), re.MULTILINE) == [each.name for each in FAMILIES]
 
 
+def test_the_readme_has_all_families():
+    text = (ROOT / "README.md").read_text()
+    assert f"has {len(FAMILIES)} families" in text
+    assert {each.name for each in FAMILIES} <= set(re.findall(r"\(docs/reference/(\w+)\.md\)", text))
+
+
+def test_pages_of_families_begin_with_what_an_agent_sees_and_does():
+    for family in FAMILIES:
+        text = (ROOT / "docs" / "reference" / f"{family.name}.md").read_text().partition("\n## ")[0]
+        rows = re.findall(r"^\| \*\*(.*?)\*\* \| .+ \|$", text, re.MULTILINE)
+        assert rows == ["Observation", "Action", "Reward", "Episode ends"], family.name
+
+
 def test_records_name_what_there_is():
     project = (ROOT / "pyproject.toml").read_text()
     for family in FAMILIES:

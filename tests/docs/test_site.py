@@ -121,17 +121,22 @@ def test_words_lead_to_pages(tool, tmp_path):
         module, site = tool("site_search"), tool("build_site").Site()
     except subprocess.CalledProcessError:
         pytest.skip("needs a git checkout")
-    places = {place.removesuffix(".md") for place in site.pages.values()}
-    assert {page for page, _ in module.entries().values()} <= places
-    index = {"config": {}, "items": [{"location": f"{page}/", "level": "1", "title": "x", "text": ""}
-                                     for page, _ in list(module.entries().values())[:-1]]}
+    entries = module.entries(site.pages)
+    assert len(entries) >= 30 and entries["install"] == "how_to/installation"
+    assert set(entries.values()) <= {place.removesuffix(".md") for place in site.pages.values()}
+    *others, (last, page) = entries.items()
+    index = {"config": {}, "items": [{"location": f"{place}/", "level": "1", "title": "x", "text": ""}
+                                     for _, place in others if place != page]}
     (tmp_path / "search.json").write_text(json.dumps(index))
-    last, (page, _) = list(module.entries().items())[-1]
-    faults = module.write(tmp_path)
-    assert faults in ([], [f"search: {last!r} leads to {page}, which is no page"])
+    assert f"search: {last!r} leads to {page}, which is no page" in module.write(tmp_path, site.pages)
     items = json.loads((tmp_path / "search.json").read_text())["items"]
-    assert [item["title"] for item in items[:len(items) - len(index["items"])]] == \
-        [word for word in module.entries() if word != last or not faults]
+    assert [item["title"] for item in items[:-len(index["items"])]] == [
+        word for word in entries if entries[word] != page]
+
+
+def test_the_navigation_has_all_guides_in_groups(tool):
+    guides = {name for names in tool("build_site").GROUPS["how_to"].values() for name in names}
+    assert guides == {page.stem for page in (ROOT / "docs" / "how_to").glob("*.md")}
 
 
 def test_parameters_in_one_line_are_separate(tool):
@@ -159,7 +164,7 @@ def test_pictures_are_used_again(tool, tmp_path, monkeypatch):
     module = tool("catalogue")
     monkeypatch.setattr(module, "PICTURES", tmp_path / "kept")
     assert module.take_picture("CartPole-v1", tmp_path) == "CartPole-v1.webp"
-    monkeypatch.setattr(module, "draw", lambda id, file: file.write_bytes(b""))
+    monkeypatch.setattr(module, "draw", lambda id, file, frames: file.write_bytes(b""))
     assert module.take_picture("CartPole-v1", tmp_path) == "CartPole-v1.webp"
     assert (tmp_path / "CartPole-v1.webp").stat().st_size
     # nothing could be drawn
@@ -177,6 +182,19 @@ def test_a_picture_that_cannot_be_drawn_is_tried_again(tool, tmp_path, monkeypat
         assert module.take_picture("CartPole-v1", tmp_path) is None
     assert "catalogue: no picture of CartPole-v1: " in capsys.readouterr().err
     assert module.take_picture("CartPole-v1", tmp_path) == "CartPole-v1.webp"
+
+
+@pytest.mark.families("classic_control")
+def test_a_family_begins_with_films(tool, tmp_path, monkeypatch):
+    pytest.importorskip("pygame")
+    image = pytest.importorskip("PIL.Image")
+    module = tool("catalogue")
+    monkeypatch.setattr(module, "PICTURES", tmp_path / "kept")
+    films = module.films_of(module.families()["classic_control"][0], tmp_path)
+    assert len(films) == 3 and all((tmp_path / Path(film).name).is_file() for film in films.values())
+    with image.open(tmp_path / Path(films["CartPole-v1"]).name) as film:
+        assert film.n_frames > 1
+    assert module.shown(films).count("<figcaption>") == 3 and not module.shown({})
 
 
 @pytest.mark.families("classic_control")
