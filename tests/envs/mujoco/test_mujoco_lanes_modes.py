@@ -5,6 +5,7 @@ import importlib
 import numpy as np
 import pytest
 from pool_arguments import THREADS
+from test_mujoco_lanes_class import FEATURES, robot
 from weights import exhaustive, slow
 
 import cypool
@@ -78,7 +79,8 @@ def assert_equal(env_id, play, num_threads=(0, 2), **options):
         with cypool.make(env_id, num_threads=threads, physics=physics, **options) as env:
             assert env.stepped_by.startswith(physics)
             # those of mazes are models of texts
-            lanes = make_lanes(load_model(MODELS[env_id])) if env_id in MODELS else None
+            path = options.get("xml_file", MODELS.get(env_id))
+            lanes = make_lanes(load_model(path)) if path else None
             before = lanes and lanes.num_steps()
             results.append(flat(play(env)))
             if lanes is None:
@@ -202,6 +204,55 @@ def test_pool_whose_models_vary_steps_in_lanes_as_by_mj_step(env_id, randomize):
     assert_equal(env_id, steps, randomize=randomize)
 
 
+LEGGED = ["friction of joints", "priority", "condim 4", "condims of feet", "feet that are a box", "hills", "pairs",
+          "toes on ball joints", "stairs", "force limits of joints",
+          *(f"without {name}" for name in ("gravity", "damper", "spring", "eulerdamp", "actuation", "constraint"))]
+
+
+def legged(tmp_path, name, option):
+    """Returns the options of a robot with one of the features of legged robots."""
+    path = robot(tmp_path, **{"option": option, "servo": 'ctrlrange="-1 1"', **FEATURES[name]})
+    return {"xml_file": path, "frame_skip": 2, "reset_noise_scale": 0.3}
+
+
+@pytest.mark.parametrize("option", ['integrator="implicitfast"', *slow("", 'integrator="RK4"', 'solver="PGS"')])
+@pytest.mark.parametrize("name", LEGGED)
+def test_legged_robot_whose_model_varies_steps_in_lanes_as_by_mj_step(tmp_path, name, option):
+    randomize = {**ALL_THAT_VARIES, "actuator_biasprm": (0.5, 1.5), "pair_friction": (0.5, 1.5)}
+    del randomize["body_inertia"]  # spheres would not be round
+    assert_equal("HalfCheetah-v5", steps, randomize=randomize, **legged(tmp_path, name, option))
+
+
+@pytest.mark.parametrize("name", ["friction of joints", "hills", "toes on ball joints", *slow("pairs", "stairs")])
+@pytest.mark.parametrize("mode", ["hook", "rollout", "asynchronous", "copies"])
+def test_legged_robot_in_each_mode_steps_in_lanes_as_by_mj_step(tmp_path, mode, name):
+    def rollout(env):
+        env.reset()
+        done = env.rollout(29, policy=lambda obs: np.tanh(obs[:, :12]).astype(np.float32))
+        return [done.obs, done.reward, done.last_obs]
+
+    def copies(env):
+        results = steps(env, 5)
+        env.copy([0, 1], [5, 9])
+        env.load(env.save())
+        return [*results, *steps(env, 5)]
+
+    play, options = {"hook": (steps, {"reward_hook": reward_hook}), "rollout": (rollout, {}), "copies": (copies, {}),
+                     "asynchronous": (episodes, {"batch_size": 4})}[mode]
+    assert_equal("HalfCheetah-v5", play, **options, **legged(tmp_path, name, 'integrator="implicitfast"'))
+
+
+def test_first_steps_of_varying_models_are_compared(tmp_path):
+    options = legged(tmp_path, "servos", "")
+    lanes = make_lanes(load_model(options["xml_file"]))
+    for randomize in ({}, {"body_mass": (0.9, 1.1)}):
+        with cypool.make("HalfCheetah-v5", num_envs=NUM, seed=0, randomize=randomize, **options) as env:
+            env.reset()
+            before = lanes.num_compared()
+            env.step(np.zeros((NUM, 12), np.float32))
+            assert lanes.num_compared() > before or not randomize
+
+
 def test_states_and_copies_of_varying_models_in_lanes_are_those_of_mj_step():
     def play(env):
         results = steps(env)
@@ -296,6 +347,17 @@ def test_own_robot_that_does_not_say_what_it_reads_is_stepped_by_mj_step(walker)
     assert "Silent does not say which read_fields" in cls(spec, 0).physics()
     cls.read_fields = ("xpos", "qfrc_bias")
     assert "lanes have xpos" in cls(spec, 0).physics()
+
+
+def test_own_robot_that_reads_sensors_is_stepped_in_lanes_if_they_have_all(walker, tmp_path):
+    cls = type("Sensing", (importlib.import_module("walker.robot").Robot,), {"read_fields": ("sensordata",)})
+    with open(importlib.import_module("walker.robot").XML) as file:
+        text = file.read().replace("<geom size", '<site name="tip"/><geom size')
+    for sensors, said in (('<gyro site="tip"/><framepos objtype="site" objname="tip"/>', "lanes"),
+                          ('<gyro site="tip"/><accelerometer site="tip"/>', "mj_step: lanes do not have all sensors")):
+        path = tmp_path / "robot.xml"
+        path.write_text(text.replace("</mujoco>", f"<sensor>{sensors}</sensor></mujoco>"))
+        assert cls(cypool.make_spec("walker/Robot-v0", xml_file=str(path)), 0).physics().startswith(said)
 
 
 @pytest.mark.parametrize("options", [{}, {"frame_stack": 3}, {"visual_options": {1: True, 4: True}}], ids=str)
