@@ -112,9 +112,18 @@ cdef class SimulationInLanes(Simulation):
             why = "lanes and mj_step have differed, or a callback of MuJoCo is set"
         if why is not None:
             return f"mj_step: {why}"
+        text = "lanes"
         if (<Lanes>make_lanes(self.loaded)).engine.fewest() > 1:
-            return "lanes, where a thread takes two or more at a time; else mj_step"
-        return "lanes"
+            text = "lanes, where a thread takes two or more at a time; else mj_step"
+        cdef PyObject* env
+        cdef size_t count = 0
+        if self.lanes is not None:
+            for env in self.pool.get()[0]:
+                count += not record_of(<SimulationInLanes>env).drawn.empty() and not (
+                    record_of(<SimulationInLanes>env).whose_own)
+        if count:
+            text += f"; {count} of {self.pool.get().size()} by mj_step, as lanes lack what varies in their models"
+        return text
 
     cdef int step_many(self, const Rows* rows) except -1 nogil:
         # lanes simulate; then the engine calls `step` for each, which takes the result

@@ -267,9 +267,14 @@ def test_states_and_copies_of_varying_models_in_lanes_are_those_of_mj_step():
     assert_equal("Hopper-v5", play, randomize=ALL_THAT_VARIES, autoreset_mode="SameStep")
 
 
-def test_environment_whose_model_lanes_cannot_step_goes_by_mj_step():
+def test_environment_whose_model_lanes_cannot_step_goes_by_mj_step_and_is_counted():
+    def play(env):
+        results = steps(env)
+        assert ("of 30 by mj_step, as" in env.stepped_by) == env.stepped_by.startswith("lanes")
+        return results
+
     # dampings that are drawn below zero are none of lanes'
-    assert_equal("HalfCheetah-v5", steps, randomize={"dof_damping": ("add", -3.0, 3.0)}, num_envs=30)
+    assert_equal("HalfCheetah-v5", play, randomize={"dof_damping": ("add", -3.0, 3.0)}, num_envs=30)
 
 
 def test_pool_of_different_options_steps_in_lanes_as_by_mj_step():
