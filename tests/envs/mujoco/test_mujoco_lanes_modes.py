@@ -219,7 +219,6 @@ def legged(tmp_path, name, option):
 @pytest.mark.parametrize("name", LEGGED)
 def test_legged_robot_whose_model_varies_steps_in_lanes_as_by_mj_step(tmp_path, name, option):
     randomize = {**ALL_THAT_VARIES, "actuator_biasprm": (0.5, 1.5), "pair_friction": (0.5, 1.5)}
-    del randomize["body_inertia"]  # spheres would not be round
     assert_equal("HalfCheetah-v5", steps, randomize=randomize, **legged(tmp_path, name, option))
 
 
