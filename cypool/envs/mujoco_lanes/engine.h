@@ -18,6 +18,12 @@
 
 namespace cypool::lanes {
 
+// `Record::take` as MuJoCo would, which adds to the time as it steps.
+inline bool take(Record& record, int frames) {
+    const DefaultArithmetic arithmetic;
+    return record.take(frames);
+}
+
 #if defined(__x86_64__) && !defined(__clang__)
 
 // Throws std::invalid_argument: why there are no lanes for any model.
@@ -35,6 +41,7 @@ public:
         check_lanes();
         const OwnData d(make_data(m, false));
         if (forward(m, d.get())) throw std::invalid_argument("it is unstable");
+        const DefaultArithmetic arithmetic;
         Describer(m, d.get()).describe(description_);
         for (const char* name : {"mjcb_passive", "mjcb_control", "mjcb_contactfilter", "mjcb_sensor", "mjcb_act_dyn",
                                  "mjcb_act_gain", "mjcb_act_bias"})
@@ -53,6 +60,7 @@ public:
     // Reads the model of an environment, in which some numbers are its own; false: mj_step has to step it.
     bool read_own(const mjModel* m, Record& record) {
         static std::atomic<uint64_t> number{0};
+        const DefaultArithmetic arithmetic;
         record.whose_own = 0;
         try {
             Describer(m, nullptr).describe_own(description_, m_, record.own);

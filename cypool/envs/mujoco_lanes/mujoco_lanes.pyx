@@ -20,6 +20,7 @@ cdef extern from "cypool/envs/mujoco_lanes/engine.h" nogil:
     void check_lanes "cypool::lanes::check_lanes"() except +
     cbool may_vary "cypool::lanes::may_vary"(const string& name) except +
     cbool knows_all_sensors "cypool::lanes::knows_all_sensors"(const mjModel* m) noexcept
+    cbool take "cypool::lanes::take"(Record& record, int frames) noexcept
     cdef cppclass Engine "cypool::lanes::Engine":
         Engine(const mjModel* m) except +
         cbool is_usable() noexcept

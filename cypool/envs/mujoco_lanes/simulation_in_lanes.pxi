@@ -158,7 +158,7 @@ cdef class SimulationInLanes(Simulation):
         return record.whose_own > 0
 
     cdef bint take_result(self) except -1 nogil:
-        if self.record == NULL or not record_of(self).take(self.num_mj_steps):
+        if self.record == NULL or not take(record_of(self)[0], self.num_mj_steps):
             return False
         self.until_check -= self.num_mj_steps
         if self.until_check <= 0:
