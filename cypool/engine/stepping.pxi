@@ -222,6 +222,7 @@ cdef int advance_together(Scheduler scheduler, Claim* claim) except -1 nogil:
     cdef RowKind kind
     cdef bint begins, has_agents = scheduler.has_agents
     batch = claim_row(scheduler, claim, &row)
+    # none are left where `step_many` has raised as often as there were environments
     if not claim.stepped and claim.at < claim.count:
         set_row_pointers(&target, batch, batch.columns, row + claim.rollout.obs_shift)
         rows.count, rows.ids, rows.actions = claim.count - claim.at, claim.ids + claim.at, claim.actions

@@ -537,6 +537,19 @@ def test_network_for_a_group_chooses_for_each_agent(walker):
 
 
 @pytest.mark.parametrize("num_threads", THREADS)
+def test_environments_that_all_fail_to_step_together_have_a_cause_each(walker, num_threads):
+    env = cypool.make("walker/Herd-v0", together=True, fails=True, num_envs=40, num_threads=num_threads)
+    for _ in range(3):
+        env.reset(seed=0)
+        actions = env.action_space.sample()
+        with pytest.raises(cypool.EnvError) as caught:
+            env.step(actions)
+        assert {i: str(cause) for i, cause in caught.value.causes.items()} == dict.fromkeys(range(40), "herd")
+        # each begins an episode
+        env.step(actions)
+
+
+@pytest.mark.parametrize("num_threads", THREADS)
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
 def test_environments_stepped_together_equal_single_ones(walker, mode, num_threads):
     options = {"num_envs": 70, "seed": 0, "num_threads": num_threads, "autoreset_mode": mode,

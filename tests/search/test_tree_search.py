@@ -237,6 +237,19 @@ def test_trees_that_fail_next_to_others_raise_their_own_errors(num_threads, leav
             assert seen[healthy].tobytes() == part[healthy].tobytes()
 
 
+def test_error_of_a_long_search_has_the_causes_of_all_trees():
+    register_faulty()
+    env = started(cypool.make("test/Faulty-v0", num_envs=70, num_threads=0, fails=True))
+    # it looks for signals many times before it comes to the last tree
+    search = cypool.TreeSearch(env, simulations=10_000)
+    with pytest.raises(cypool.EnvError) as caught:
+        search.run("constant")
+    assert sorted(caught.value.causes) == [i for i in range(70) if i % 8 == 3]
+    assert {(type(cause), str(cause)) for cause in caught.value.causes.values()} == {(LookupError, "step")}
+    others = [i for i in range(70) if i % 8 != 3]
+    assert (search.result().visits[others].sum(axis=1) == 10_000).all()
+
+
 @functools.cache
 def functions():
     """Returns C functions: one that evaluates, one that fails, and one with a value that is no number."""

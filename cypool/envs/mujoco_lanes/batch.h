@@ -236,13 +236,13 @@ private:
 
     // Returns whether the same numbers were there.
     static bool load_own_again(Group& d, const Record& r, int l) {
-        if (d.own.size() != r.own.size()) {
-            d.own.resize(r.own.size());
+        if (d.has_own == r.own.empty()) {
+            d.has_own = !d.has_own;
             d.whose_own = {};
         }
         if (d.whose_own[static_cast<size_t>(l)] == r.whose_own) return true;
         d.whose_own[static_cast<size_t>(l)] = r.whose_own;
-        for (size_t k = 0; k < r.own.size(); ++k) lane(d.own[k].number, l) = r.own[k];
+        put(d.own, r.own.data(), static_cast<int>(r.own.size()), l);
         return false;
     }
     static void put(Real* to, const double* from, int n, int l) {

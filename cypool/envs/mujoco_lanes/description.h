@@ -693,6 +693,7 @@ private:
     }
 
     void pairs(Description& o) const {
+        o.num_own = o.own_of_friction(o.num_frictions);
         if (disabled_ & (NO_CONTACT | NO_CONSTRAINT)) return;
         const auto* const first = array<int>("body_geomadr");
         const auto* const count = array<int>("body_geomnum");
@@ -728,7 +729,6 @@ private:
         refuse_if(joined.size() > MAX_PAIRS, "it has too many geoms that may touch");
         o.pairs.swap(joined);
         o.num_pairs = static_cast<int>(o.pairs.size());
-        o.num_own = o.own_of_friction(o.num_frictions);
         for (Pair& p : o.pairs) p.own = o.num_own, o.num_own += p.condim;
     }
 

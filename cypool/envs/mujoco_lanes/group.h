@@ -61,15 +61,11 @@ private:
     std::unique_ptr<char, Free> memory_;
 };
 
-// what std::vector aligns as lanes need it
-struct alignas(sizeof(Real)) OwnNumber {
-    Real number;
-};
-
 struct Group {
     // state
     Real *qpos, *qvel, *warmstart, *ctrl;
-    std::vector<OwnNumber> own;                  // those in which the environments differ; empty: they are the model's
+    Real* own;  // the numbers in which the environments differ, if they do
+    bool has_own = false;
     std::array<uint64_t, WIDTH> whose_own = {};  // of each lane, as `Record` has it
     // before the last step, to repeat it with MuJoCo
     Real *last_qpos, *last_qvel, *last_warmstart;
@@ -104,7 +100,7 @@ struct Group {
                                   &actuator, &actuator_damping, &smooth, &smooth_acc, &qacc, &constraint})
                   add(*each, m.nv);
               for (int stage = 0; stage < 4; ++stage) add(stage_vel[stage], m.nv), add(stage_acc[stage], m.nv);
-              add(ctrl, m.nu), add(sensed, m.num_sensed);
+              add(ctrl, m.nu), add(own, m.num_own), add(sensed, m.num_sensed);
               add(xpos, m.num_bodies), add(xquat, m.num_bodies), add(xmat, m.num_bodies);
               add(xipos, m.num_bodies), add(ximat, m.num_bodies), add(cinert, m.num_bodies), add(crb, m.num_bodies);
               add(xanchor, m.num_joints), add(xaxis, m.num_joints);

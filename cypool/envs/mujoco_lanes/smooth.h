@@ -10,7 +10,7 @@ namespace cypool::lanes {
 
 // a number of a model, or those of the environments if they differ in it
 CYPOOL_LANES_INLINE Real own_or(const Group& d, int place, double shared) {
-    return d.own.empty() ? all(shared) : d.own[static_cast<size_t>(place)].number;
+    return d.has_own ? d.own[place] : all(shared);
 }
 
 CYPOOL_LANES_INLINE void copy3(Real* to, const Real* from) {

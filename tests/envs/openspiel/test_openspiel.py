@@ -133,7 +133,7 @@ def test_rules_of_chess_are_those_of_pettingzoo_but_for_claimed_draws():
 
 def test_games_of_the_page_can_be_made():
     text = (Path(__file__).parents[3] / "docs" / "reference" / "openspiel.md").read_text()
-    text = text.partition("need no parameters:")[2].partition("Games that are made of another")[0]
+    text = text.partition("need no parameters:")[2].partition("Games built from another")[0]
     names = re.findall(r"\w+", re.sub(r"^- .*?:", "", text, flags=re.MULTILINE))
     assert len(names) > 90
     for name in names:

@@ -119,18 +119,18 @@ cdef class Crowd(Env):
 
 
 cdef class Herd(Env):
-    """One group of five agents that choose; with `together` steps of many environments are one call."""
+    """One group of five agents that choose; with `together` steps of many environments are one call, or fail."""
     cdef double[3 * ALL] place
-    cdef bint together
+    cdef bint together, fails
     cdef list herd
 
     @staticmethod
-    def describe(together=False, leave=True):
+    def describe(together=False, leave=True, fails=False):
         return EnvSpec(agents={"cow": Group(ALL, Array((3,), np.float64), Discrete(4))}, agents_leave=leave,
-                       options={"together": together, "leave": leave})
+                       options={"together": together, "leave": leave, "fails": fails})
 
     def __init__(self, spec, env_id):
-        self.together = spec.options["together"]
+        self.together, self.fails = spec.options["together"], spec.options["fails"]
 
     cdef bint prepare_pool(self, list envs) except -1:
         cdef Herd env
@@ -163,6 +163,9 @@ cdef class Herd(Env):
     cdef int step_many(self, const Rows* rows) except -1 nogil:
         cdef uint32_t k
         cdef PyObject* env
+        if self.fails and not self.needs_reset:
+            with gil:
+                raise MemoryError("herd")
         for k in range(rows.count):
             env = PyList_GET_ITEM(<PyObject*>self.herd, rows.ids[k])
             rows.reward[k] = NAN
