@@ -16,7 +16,7 @@ namespace cypool::lanes {
 
 // bits: where on its curve the impedance of a contact or a limit is; whether a contact has the other first tangent
 enum Branch : uint8_t { RISING = 1, FALLING = 2, FULL = 4, STEEP = 8 };
-// where a row of friction is: at its force in either direction, or between
+// where a row of friction, or the spring of a tendon is: at its force in either direction, or between
 enum Stick : uint8_t { PULLS = 1, PUSHES = 2, STICKS = 4 };
 // how far a body turns in a stage of Runge-Kutta: farther than a series holds, more than half a turn
 enum Turn : uint8_t { FAR = 1, OVER = 2 };
@@ -28,7 +28,8 @@ public:
         : first_more_(m.num_pairs),
           first_limit_(first_more_ + m.num_pairs),
           first_friction_(first_limit_ + 2 * m.num_joints),
-          turns_(first_friction_ + m.num_frictions),
+          first_tendon_(first_friction_ + m.num_frictions),
+          turns_(first_tendon_ + 3 * m.num_tendons),
           first_box_(turns_ + 1),
           first_count_(first_box_ + static_cast<int>(m.boxes.size())),
           first_path_(first_count_ + MAX_ROWS + 1),
@@ -40,6 +41,10 @@ public:
         }
         for (int k = 0; k < m.num_joints; ++k)
             for (const bool is_upper : {false, true}) set(limit(k, is_upper), curve(m.joints[k].limit));
+        for (int k = 0; k < m.num_tendons; ++k) {
+            for (const bool is_upper : {false, true}) set(tendon_limit(k, is_upper), curve(m.tendons[k].limit));
+            set(tendon_spring(k), PULLS | PUSHES);
+        }
         for (int k = 0; k < m.num_frictions; ++k) set(friction(k), PULLS | PUSHES | STICKS);
         set(turns_, FAR | OVER);
     }
@@ -48,6 +53,8 @@ public:
     int more_contacts(int pair) const { return first_more_ + pair; }
     int limit(int joint, bool is_upper) const { return first_limit_ + 2 * joint + is_upper; }
     int friction(int row) const { return first_friction_ + row; }
+    int tendon_limit(int tendon, bool is_upper) const { return first_tendon_ + 3 * tendon + is_upper; }
+    int tendon_spring(int tendon) const { return first_tendon_ + 3 * tendon + 2; }
     int turns() const { return turns_; }
     int box(int box) const { return first_box_ + box; }
     int rows(int count) const { return first_count_ + count; }
@@ -71,7 +78,7 @@ private:
         unseen_[static_cast<size_t>(number)].store(static_cast<uint8_t>(branches), std::memory_order_relaxed);
     }
 
-    const int first_more_, first_limit_, first_friction_, turns_, first_box_, first_count_, first_path_;
+    const int first_more_, first_limit_, first_friction_, first_tendon_, turns_, first_box_, first_count_, first_path_;
     std::vector<std::atomic<uint8_t>> unseen_;
 };
 
@@ -95,6 +102,14 @@ inline __attribute__((noinline, cold)) void note_constraints(const Description& 
         for (const bool is_upper : {false, true}) {
             const Real q = d.qpos[j.qpos], dist = is_upper ? j.high - q : -(j.low - q);
             note_curve(d, d.coverage->limit(k, is_upper), j.limit, dist, j.margin, dist < j.margin);
+        }
+    }
+    for (int k = 0; k < m.num_tendons; ++k) {
+        const Tendon& t = m.tendons[k];
+        if (!t.is_limited) continue;
+        for (const bool is_upper : {false, true}) {
+            const Real dist = is_upper ? t.high - d.tendon_length[k] : -(t.low - d.tendon_length[k]);
+            note_curve(d, d.coverage->tendon_limit(k, is_upper), t.limit, dist, t.margin, dist < t.margin);
         }
     }
     for (int k = 0; k < d.num_contacts; ++k) {

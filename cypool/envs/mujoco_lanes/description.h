@@ -127,6 +127,11 @@ struct Tendon {
     int num_joints, joints[MAX_TENDON_JOINTS], dofs[MAX_TENDON_JOINTS];
     double coefficients[MAX_TENDON_JOINTS];
     double jacobian[MAX_TENDON_JOINTS];  // in the order of `dofs`
+    Dofs dof_set;
+    double stiffness, spring_low, spring_high;  // between which it is slack
+    bool is_limited;
+    double low, high, margin;
+    Impedance limit;
 };
 struct Site {
     int body, frame;
@@ -189,24 +194,25 @@ struct Description {
 
     // Where the numbers are in which environments may differ: one of gravity for each axis; mass, inverse mass of the
     // subtree and inertia; armature and damping; stiffness and inverse weight of the limit; gain, gear and bias; R of
-    // friction. Then come those of pairs.
+    // friction; inverse weight of the limit of a tendon. Then come those of pairs.
     int own_of_body(int body) const { return 3 + 5 * body; }
     int own_of_dof(int dof) const { return own_of_body(num_bodies) + 2 * dof; }
     int own_of_joint(int joint) const { return own_of_dof(nv) + 2 * joint; }
     int own_of_actuator(int actuator) const { return own_of_joint(num_joints) + 5 * actuator; }
     int own_of_friction(int row) const { return own_of_actuator(nu) + row; }
+    int own_of_tendon(int tendon) const { return own_of_friction(num_frictions) + tendon; }
 };
 
 // fields of a model from which these numbers come, and others that lanes do not read
-inline constexpr const char* VARIED[] = {"opt.gravity",      "body_mass",     "body_inertia",  "body_subtreemass",
-                                         "body_invweight0",  "dof_armature",  "dof_damping",   "jnt_stiffness",
-                                         "dof_invweight0",   "geom_friction", "pair_friction", "actuator_gainprm",
-                                         "actuator_biasprm", "actuator_gear"};
+inline constexpr const char* VARIED[] = {"opt.gravity",      "body_mass",     "body_inertia",     "body_subtreemass",
+                                         "body_invweight0",  "dof_armature",  "dof_damping",      "jnt_stiffness",
+                                         "dof_invweight0",   "geom_friction", "pair_friction",    "actuator_gainprm",
+                                         "actuator_biasprm", "actuator_gear", "tendon_invweight0"};
 inline constexpr const char* UNREAD[] = {
-    "dof_M0",         "dof_length",   "tendon_invweight0", "actuator_acc0", "actuator_length0", "cam_poscom0",
-    "cam_pos0",       "cam_mat0",     "light_poscom0",     "light_pos0",    "light_dir0",       "cam_pos",
-    "cam_quat",       "cam_fovy",     "light_pos",         "light_dir",     "light_ambient",    "light_diffuse",
-    "light_specular", "light_cutoff", "mat_rgba",          "geom_rgba",     "site_rgba",        "tendon_rgba"};
+    "dof_M0",       "dof_length",    "actuator_acc0", "actuator_length0", "cam_poscom0",   "cam_pos0",
+    "cam_mat0",     "light_poscom0", "light_pos0",    "light_dir0",       "cam_pos",       "cam_quat",
+    "cam_fovy",     "light_pos",     "light_dir",     "light_ambient",    "light_diffuse", "light_specular",
+    "light_cutoff", "mat_rgba",      "geom_rgba",     "site_rgba",        "tendon_rgba"};
 inline bool may_vary(std::string_view name) {
     const auto is_name = [name](const char* each) { return name == each; };
     return std::any_of(std::begin(VARIED), std::end(VARIED), is_name)
@@ -301,6 +307,7 @@ public:
         sites(o);
         tendons(o);
         touches(o);
+        check_rows(o);
         pairs(o);
     }
 
@@ -351,6 +358,7 @@ public:
             const Friction& f = o.frictions[k];
             *next++ = friction_R(f.impedance, dof_weight[f.dof]);
         }
+        next = std::copy_n(array<double>("tendon_invweight0"), o.num_tendons, next);
         for (Pair p : o.pairs) {
             set_friction(p);
             *next++ = p.impedance.inverse_weight;
@@ -438,11 +446,10 @@ private:
         refuse_if(option<int>("opt.jacobian") == 1 || (option<int>("opt.jacobian") == 2 && m_->nv >= 60),
                   "its Jacobian is sparse");
         refuse_if(m_->ntree != 1, "it has several trees, or none");
-        for (const char* name : {"tendon_stiffness", "tendon_damping", "tendon_frictionloss", "tendon_armature"})
+        for (const char* name : {"tendon_damping", "tendon_frictionloss", "tendon_armature"})
             refuse_any<double>(name, m_->ntendon);
         for (const char* name : {"tendon_stiffnesspoly", "tendon_dampingpoly"})
             refuse_any<double>(name, NUM_COEFFICIENTS * m_->ntendon);
-        refuse_any<unsigned char>("tendon_limited", m_->ntendon);
         refuse_new("jnt_springyield", m_->njnt);
         refuse_new("tendon_springyield", m_->ntendon);
         refuse_if(size("nactuator") != m_->nu, "of its actuators");
@@ -634,6 +641,14 @@ private:
         return static_cast<int>(o.boxes.size()) - 1;
     }
 
+    // of contacts, lanes count the rows
+    void check_rows(const Description& o) const {
+        int most = o.num_frictions;
+        for (int k = 0; k < o.num_joints; ++k) most += 2 * o.joints[k].is_limited;
+        for (int k = 0; k < o.num_tendons; ++k) most += 2 * o.tendons[k].is_limited;
+        refuse_if(most > MAX_ROWS, "it has too many limits and frictions of joints");
+    }
+
     void sites(Description& o) const {
         o.num_sites = static_cast<int>(m_->nsite);
         for (int k = 0; k < o.num_sites; ++k) {
@@ -671,7 +686,17 @@ private:
             for (int j = 0; j < t.num_joints; ++j) {
                 std::tie(t.dofs[j], t.jacobian[j]) = jacobian[static_cast<size_t>(j)];
                 refuse_if(j && t.dofs[j] == t.dofs[j - 1], "of its tendons");
+                t.dof_set |= Dofs{1} << t.dofs[j];
             }
+            t.stiffness = disabled_ & NO_SPRING ? 0 : array<double>("tendon_stiffness")[k];
+            t.spring_low = array<double>("tendon_lengthspring")[2 * k];
+            t.spring_high = array<double>("tendon_lengthspring")[2 * k + 1];
+            t.is_limited = array<unsigned char>("tendon_limited")[k] && !(disabled_ & (NO_LIMIT | NO_CONSTRAINT));
+            if (!t.is_limited) continue;
+            t.low = array<double>("tendon_range")[2 * k], t.high = array<double>("tendon_range")[2 * k + 1];
+            t.margin = array<double>("tendon_margin")[k];
+            t.limit = impedance(array<double>("tendon_solref_lim") + 2 * k, array<double>("tendon_solimp_lim") + 5 * k);
+            t.limit.inverse_weight = array<double>("tendon_invweight0")[k];
         }
     }
 
@@ -693,7 +718,7 @@ private:
     }
 
     void pairs(Description& o) const {
-        o.num_own = o.own_of_friction(o.num_frictions);
+        o.num_own = o.own_of_tendon(o.num_tendons);
         if (disabled_ & (NO_CONTACT | NO_CONSTRAINT)) return;
         const auto* const first = array<int>("body_geomadr");
         const auto* const count = array<int>("body_geomnum");

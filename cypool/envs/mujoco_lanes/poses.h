@@ -63,6 +63,24 @@ public:
                     keep();
                 }
         }
+        for (int k = 0; k < description_.num_tendons; ++k) {
+            const Tendon& t = description_.tendons[k];
+            if (!t.is_limited) continue;
+            for (const bool is_upper : {false, true})
+                for (const double depth : depths(t.limit)) {
+                    begin(0.05);
+                    double move = is_upper ? t.high - t.margin + depth : t.low + t.margin - depth, squared = 0;
+                    const auto position = [&](int j) -> double& {
+                        return d_->qpos[description_.joints[t.joints[j]].qpos];
+                    };
+                    for (int j = 0; j < t.num_joints; ++j) {
+                        move -= t.coefficients[j] * position(j);
+                        squared += t.coefficients[j] * t.coefficients[j];
+                    }
+                    for (int j = 0; j < t.num_joints; ++j) position(j) += t.coefficients[j] * move / squared;
+                    keep();
+                }
+        }
         for (const Pair& p : description_.pairs)
             for (const double noise : {0.05, 0.5, 2.0, 2.0, 2.0}) {
                 begin(noise);

@@ -1,7 +1,7 @@
 // What follows from positions, velocities and controls without constraints, stage by stage as in MuJoCo.
 #pragma once
 
-#include "cypool/envs/mujoco_lanes/group.h"
+#include "cypool/envs/mujoco_lanes/coverage.h"
 
 #pragma GCC push_options
 #pragma GCC target("avx2,no-fma")
@@ -419,6 +419,17 @@ CYPOOL_LANES_INLINE void passive_forces(const Description& m, Group& d) {
         const Mask has_spring = stiffness != 0.0;
         if (any(has_spring))
             spring[joint.dof] = choose(has_spring, -(d.qpos[joint.qpos] - joint.qpos_spring) * stiffness, all(0));
+    }
+    for (int k = 0; k < m.num_tendons; ++k) {
+        const Tendon& t = m.tendons[k];
+        if (t.stiffness == 0) continue;
+        const Real length = d.tendon_length[k];
+        const Mask is_long = length > t.spring_high, is_short = length < t.spring_low;
+        note_unseen(d, d.coverage->tendon_spring(k), PULLS, is_long);
+        note_unseen(d, d.coverage->tendon_spring(k), PUSHES, is_short);
+        const Real force = choose(is_long, t.stiffness * (t.spring_high - length),
+                                  where(is_short, t.stiffness * (t.spring_low - length)));
+        for (int j = 0; j < t.num_joints; ++j) spring[t.dofs[j]] = spring[t.dofs[j]] + t.jacobian[j] * force;
     }
     for (int k = 0; k < m.nv; ++k) {
         const Real damping = own_or(d, m.own_of_dof(k) + 1, m.dofs[k].damping);
