@@ -254,7 +254,9 @@ class Writer:
         joints = r.sample(self.hinges, min(len(self.hinges), r.randint(1, 3)))
         parts = "".join(self.element("joint", joint=name, coef=r.uniform(-2, 2)) for name in joints)
         given = {}
-        self.sometimes(given, 0.2, solreflimit="-9 -9", solimplimit="0.1 0.2", margin=0.3, springlength=0.1)
+        self.sometimes(given, 0.3, limited="true", range=self.range(2))
+        self.sometimes(given, 0.3, stiffness=r.uniform(0, 20), springlength=r.choice(["-1", self.range(1)]))
+        self.sometimes(given, 0.2, solreflimit=self.solref(), solimplimit=self.solimp(), margin=r.uniform(0, 0.3))
         # outside of the class; of the springs some are felt only far away
         self.sometimes(given, 0.1, **r.choice([
             {"stiffness": 1}, {"stiffness": "0 2"}, {"stiffness": "0 0 3", "springlength": "-2 2"}, {"damping": 1},

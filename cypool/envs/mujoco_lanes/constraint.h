@@ -89,6 +89,28 @@ CYPOOL_LANES_INLINE void joint_limits(const Description& m, Group& d) {
     }
 }
 
+CYPOOL_LANES_INLINE void tendon_limits(const Description& m, Group& d) {
+    for (int k = 0; k < m.num_tendons; ++k) {
+        const Tendon& t = m.tendons[k];
+        if (!t.is_limited) continue;
+        const Real length = d.tendon_length[k];
+        for (const bool is_upper : {false, true}) {
+            const Real dist = is_upper ? t.high - length : -(t.low - length);
+            const Mask active = dist < t.margin;
+            if (!any(active)) continue;
+            Real* const J = d.J + d.num_rows * m.nv;
+            for (int i = 0; i < m.nv; ++i) J[i] = all(0);
+            for (int j = 0; j < t.num_joints; ++j)
+                J[t.dofs[j]] = where(active, all(is_upper ? -t.jacobian[j] : t.jacobian[j]));
+            const Real impedance = impedance_at(t.limit, dist, t.margin);
+            const Real R = max((1 - impedance) * t.limit.inverse_weight / impedance, all(TINY));
+            const Real velocity = dot(J, d.qvel, m.nv);
+            add_row(d, active, R, -t.limit.damping * velocity - t.limit.stiffness * impedance * (dist - t.margin))
+                .dofs = t.dof_set;
+        }
+    }
+}
+
 // mju_makeFrame, mj_instantiateContact; `tangent` is where the first tangent begins
 inline __attribute__((noinline)) void add_contact(const Description& m, Group& d, int number, const Mask& active,
                                                   const Real& dist, const Real* pos, const Real* normal,
@@ -408,6 +430,7 @@ inline __attribute__((noinline)) void make_constraints(const Description& m, Gro
     d.num_rows = d.num_contacts = 0;
     joint_friction(m, d);
     joint_limits(m, d);
+    tendon_limits(m, d);
     place_geoms(m, d);
     if (!m.boxes.empty()) find_near_boxes(m, d);
     for (int p = 0; p < m.num_pairs; ++p) {

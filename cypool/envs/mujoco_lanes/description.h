@@ -127,6 +127,11 @@ struct Tendon {
     int num_joints, joints[MAX_TENDON_JOINTS], dofs[MAX_TENDON_JOINTS];
     double coefficients[MAX_TENDON_JOINTS];
     double jacobian[MAX_TENDON_JOINTS];  // in the order of `dofs`
+    Dofs dof_set;
+    double stiffness, spring_low, spring_high;  // between which it is slack
+    bool is_limited;
+    double low, high, margin;
+    Impedance limit;
 };
 struct Site {
     int body, frame;
@@ -267,6 +272,7 @@ public:
         sites(o);
         tendons(o);
         touches(o);
+        check_rows(o);
         pairs(o);
     }
 
@@ -342,11 +348,10 @@ private:
         refuse_if(option<int>("opt.jacobian") == 1 || (option<int>("opt.jacobian") == 2 && m_->nv >= 60),
                   "its Jacobian is sparse");
         refuse_if(m_->ntree != 1, "it has several trees, or none");
-        for (const char* name : {"tendon_stiffness", "tendon_damping", "tendon_frictionloss", "tendon_armature"})
+        for (const char* name : {"tendon_damping", "tendon_frictionloss", "tendon_armature"})
             refuse_any<double>(name, m_->ntendon);
         for (const char* name : {"tendon_stiffnesspoly", "tendon_dampingpoly"})
             refuse_any<double>(name, NUM_COEFFICIENTS * m_->ntendon);
-        refuse_any<unsigned char>("tendon_limited", m_->ntendon);
         refuse_new("jnt_springyield", m_->njnt);
         refuse_new("tendon_springyield", m_->ntendon);
         refuse_if(size("nactuator") != m_->nu, "of its actuators");
@@ -530,6 +535,14 @@ private:
         return static_cast<int>(o.boxes.size()) - 1;
     }
 
+    // of contacts, lanes count the rows
+    void check_rows(const Description& o) const {
+        int most = o.num_frictions;
+        for (int k = 0; k < o.num_joints; ++k) most += 2 * o.joints[k].is_limited;
+        for (int k = 0; k < o.num_tendons; ++k) most += 2 * o.tendons[k].is_limited;
+        refuse_if(most > MAX_ROWS, "it has too many limits and frictions of joints");
+    }
+
     void sites(Description& o) const {
         o.num_sites = static_cast<int>(m_->nsite);
         for (int k = 0; k < o.num_sites; ++k) {
@@ -567,7 +580,17 @@ private:
             for (int j = 0; j < t.num_joints; ++j) {
                 std::tie(t.dofs[j], t.jacobian[j]) = jacobian[static_cast<size_t>(j)];
                 refuse_if(j && t.dofs[j] == t.dofs[j - 1], "of its tendons");
+                t.dof_set |= Dofs{1} << t.dofs[j];
             }
+            t.stiffness = disabled_ & NO_SPRING ? 0 : array<double>("tendon_stiffness")[k];
+            t.spring_low = array<double>("tendon_lengthspring")[2 * k];
+            t.spring_high = array<double>("tendon_lengthspring")[2 * k + 1];
+            t.is_limited = array<unsigned char>("tendon_limited")[k] && !(disabled_ & (NO_LIMIT | NO_CONSTRAINT));
+            if (!t.is_limited) continue;
+            t.low = array<double>("tendon_range")[2 * k], t.high = array<double>("tendon_range")[2 * k + 1];
+            t.margin = array<double>("tendon_margin")[k];
+            t.limit = impedance(array<double>("tendon_solref_lim") + 2 * k, array<double>("tendon_solimp_lim") + 5 * k);
+            t.limit.inverse_weight = array<double>("tendon_invweight0")[k];
         }
     }
 

@@ -400,6 +400,14 @@ CYPOOL_LANES_INLINE void passive_forces(const Description& m, Group& d) {
         const Joint& joint = m.joints[j];
         if (joint.stiffness != 0) spring[joint.dof] = -(d.qpos[joint.qpos] - joint.qpos_spring) * joint.stiffness;
     }
+    for (int k = 0; k < m.num_tendons; ++k) {
+        const Tendon& t = m.tendons[k];
+        if (t.stiffness == 0) continue;
+        const Real length = d.tendon_length[k];
+        const Real force = choose(length > t.spring_high, t.stiffness * (t.spring_high - length),
+                                  where(length < t.spring_low, t.stiffness * (t.spring_low - length)));
+        for (int j = 0; j < t.num_joints; ++j) spring[t.dofs[j]] = spring[t.dofs[j]] + t.jacobian[j] * force;
+    }
     for (int k = 0; k < m.nv; ++k)
         d.passive[k] = m.dofs[k].damping != 0 ? spring[k] + (-d.qvel[k] * m.dofs[k].damping) : spring[k];
 }

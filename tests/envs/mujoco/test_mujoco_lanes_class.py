@@ -41,6 +41,10 @@ ROBOT = """
     </body>
   </worldbody>
   <contact>{contact}</contact>
+  <tendon>
+    <fixed {tendon}><joint joint="knee0" coef="1.2"/><joint joint="hip1" coef="-0.7"/></fixed>
+    <fixed {tendon}><joint joint="knee3" coef="-2"/></fixed>
+  </tendon>
   <actuator>{actuators}</actuator>
   <sensor>
     <gyro site="imu"/><accelerometer site="imu"/><velocimeter site="imu"/><jointpos joint="knee0"/>
@@ -53,7 +57,7 @@ SERVOS = "".join(f'<{kind} joint="{kind_of}{k}" {{servo}}/>' for k in range(4)
                  for kind, kind_of in (("position", "hip"), ("position", "knee"), ("velocity", "hip")))
 
 
-def robot(tmp_path, option="", flag="", geom="", joints="", joint="", servo="", foot='size="0.03"', toe="",
+def robot(tmp_path, option="", flag="", geom="", joints="", joint="", servo="", foot='size="0.03"', toe="", tendon="",
           floor='type="plane" size="9 9 9"', world="", trunk='type="capsule" size="0.08 0.2" euler="0 1.57 0"',
           contact="", actuators=SERVOS):
     """Returns the path of a robot with more attributes of its elements, and other actuators."""
@@ -62,7 +66,8 @@ def robot(tmp_path, option="", flag="", geom="", joints="", joint="", servo="", 
                    for k in range(4))
     path = tmp_path / "robot.xml"
     path.write_text(ROBOT.format(option=option, flag=flag, geom=geom, joints=joints, servo="", floor=floor, world=world,
-                                 trunk=trunk, legs=legs, contact=contact, actuators=actuators.format(servo=servo)))
+                                 trunk=trunk, tendon=tendon, legs=legs, contact=contact,
+                                 actuators=actuators.format(servo=servo)))
     return str(path)
 
 
@@ -103,6 +108,8 @@ FEATURES = {
                "foot": 'type="cylinder" size="0.03 0.02"'},
     "toes on ball joints": {"toe": '<body pos="0.02 0.01 -0.2"><joint type="ball" pos="0 0 0.01" frictionloss="0.001"/>'
                                    '<geom size="0.02" pos="0.03 0 0"/></body>'},
+    "springs of tendons": {"tendon": 'stiffness="20" springlength="-0.1 0.05"'},
+    "limits of tendons": {"tendon": 'range="-0.2 0.3" limited="true" solreflimit="0.03 0.8" margin="0.05"'},
     "a rock": {"world": '<geom type="mesh" mesh="rock" pos="0.2 0.1 0.1"/>'},
     "pairs": {"contact": PAIRS},
     "pairs only": {"contact": PAIRS, "geom": 'contype="0" conaffinity="0"'},
@@ -156,3 +163,14 @@ def test_lanes_of_a_body_that_turns_far_within_a_step_have_the_bits_of_mj_step(t
     before = lanes.num_compared()
     assert lanes.compare(60, 4, 1, noise, 1) == ""
     assert lanes.num_compared() - before > 200
+
+
+def test_lanes_refuse_more_limits_than_they_have_rows(tmp_path):
+    path, bodies = tmp_path / "snake.xml", ""
+    for k in range(55):
+        bodies = (f'<body pos="0.05 0 0.01"><joint name="j{k}" axis="0 1 {k % 2}" range="-1 1" frictionloss="0.1" '
+                  f'damping="1"/><geom size="0.02" pos="0.01 0 0"/>{bodies}</body>')
+    path.write_text(f"""<mujoco><compiler angle="radian"/><worldbody>{bodies}</worldbody>
+        <actuator><motor joint="j0"/></actuator></mujoco>""")
+    with pytest.raises(ValueError, match="too many limits and frictions of joints|too large"):
+        make_lanes(load_model(str(path)))
