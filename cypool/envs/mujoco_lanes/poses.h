@@ -122,13 +122,18 @@ private:
         const double precision = 0.05 * std::fabs(p.margin - distance);
         for (int step = 0; step < most_steps; ++step) {
             double dist = 0, ends[6];
-            warned(m_, d_.get(), [&] {
-                mj_kinematics(m_, d_.get());
-                mj_comPos(m_, d_.get());
-                dist = distance_(m_->raw, d_->raw, p.geom1, p.geom2, 1e6, ends);
-                jacobian_(m_->raw, d_->raw, jacobians[0].data(), nullptr, ends, p.body1);
-                jacobian_(m_->raw, d_->raw, jacobians[1].data(), nullptr, ends + 3, p.body2);
-            });
+            try {
+                warned(m_, d_.get(), [&] {
+                    mj_kinematics(m_, d_.get());
+                    mj_comPos(m_, d_.get());
+                    dist = distance_(m_->raw, d_->raw, p.geom1, p.geom2, 1e6, ends);
+                    jacobian_(m_->raw, d_->raw, jacobians[0].data(), nullptr, ends, p.body1);
+                    jacobian_(m_->raw, d_->raw, jacobians[1].data(), nullptr, ends + 3, p.body2);
+                });
+            } catch (const std::runtime_error&) {
+                // for which MuJoCo has no memory
+                return false;
+            }
             if (std::fabs(dist - distance) < precision) return true;
             double squared = 0;
             for (size_t k = 0; k < size; ++k) {

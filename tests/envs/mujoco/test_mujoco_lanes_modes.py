@@ -4,8 +4,8 @@ import importlib
 
 import numpy as np
 import pytest
+from envs.mujoco.test_mujoco_lanes_class import FEATURES, robot
 from pool_arguments import THREADS
-from test_mujoco_lanes_class import FEATURES, robot
 from weights import exhaustive, slow
 
 import cypool
