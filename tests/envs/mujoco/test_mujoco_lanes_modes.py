@@ -205,7 +205,7 @@ def test_pool_whose_models_vary_steps_in_lanes_as_by_mj_step(env_id, randomize):
 
 
 LEGGED = ["friction of joints", "priority", "condim 4", "condims of feet", "feet that are a box", "hills", "pairs",
-          "toes on ball joints", "stairs", "force limits of joints",
+          "toes on ball joints", "stairs", "force limits of joints", "springs of tendons", "limits of tendons",
           *(f"without {name}" for name in ("gravity", "damper", "spring", "eulerdamp", "actuation", "constraint"))]
 
 
