@@ -79,7 +79,7 @@ cdef class TicTacToe(BoardGame):
 
     def __init__(self, spec, env_id):
         TurnEnv.__init__(self, spec, env_id)
-        self.state.reset(new Match[CTicTacToe]())
+        self.state.hold(new Match[CTicTacToe]())
         self.game, self.archived = <TurnGame*>self.state.get(), &self.state
 
 
@@ -97,7 +97,7 @@ cdef class ConnectFour(BoardGame):
 
     def __init__(self, spec, env_id):
         TurnEnv.__init__(self, spec, env_id)
-        self.state.reset(new Match[CConnectFour]())
+        self.state.hold(new Match[CConnectFour]())
         self.game, self.archived = <TurnGame*>self.state.get(), &self.state
 
 
@@ -115,7 +115,7 @@ cdef class Othello(BoardGame):
 
     def __init__(self, spec, env_id):
         TurnEnv.__init__(self, spec, env_id)
-        self.state.reset(new Match[COthello]())
+        self.state.hold(new Match[COthello]())
         self.game, self.archived = <TurnGame*>self.state.get(), &self.state
 
 
@@ -135,7 +135,7 @@ cdef class Breakthrough(BoardGame):
     def __init__(self, spec, env_id):
         TurnEnv.__init__(self, spec, env_id)
         cdef int rows = spec.options["rows"], columns = spec.options["columns"]
-        self.state.reset(new Match[CBreakthrough](CBreakthrough(rows, columns)))
+        self.state.hold(new Match[CBreakthrough](CBreakthrough(rows, columns)))
         self.game, self.archived = <TurnGame*>self.state.get(), &self.state
 
 
@@ -156,7 +156,7 @@ cdef class Hex(BoardGame):
     def __init__(self, spec, env_id):
         TurnEnv.__init__(self, spec, env_id)
         cdef int size = spec.options["board_size"]
-        self.state.reset(new Match[CHex](CHex(size)))
+        self.state.hold(new Match[CHex](CHex(size)))
         self.game, self.archived = <TurnGame*>self.state.get(), &self.state
 
 
@@ -178,7 +178,7 @@ cdef class Go(BoardGame):
         TurnEnv.__init__(self, spec, env_id)
         cdef int size = spec.options["board_size"]
         cdef float komi = spec.options["komi"]
-        self.state.reset(new Match[CGo](CGo(size, komi)))
+        self.state.hold(new Match[CGo](CGo(size, komi)))
         self.game, self.archived = <TurnGame*>self.state.get(), &self.state
 
 
@@ -197,7 +197,7 @@ cdef class Game2048(BoardGame):
     def __init__(self, spec, env_id):
         TurnEnv.__init__(self, spec, env_id)
         cdef int largest = spec.options["max_tile"].bit_length() - 1
-        self.state.reset(new Match[MergingTiles](MergingTiles(largest)))
+        self.state.hold(new Match[MergingTiles](MergingTiles(largest)))
         self.game, self.archived = <TurnGame*>self.state.get(), &self.state
 
 
@@ -220,5 +220,5 @@ cdef class Backgammon(BoardGame):
         TurnEnv.__init__(self, spec, env_id)
         cdef int scoring = specs.SCORING.index(spec.options["scoring_type"])
         cdef int max_turns = spec.options["max_player_turns"]
-        self.state.reset(new Match[CBackgammon](CBackgammon(<Scoring>scoring, max_turns)))
+        self.state.hold(new Match[CBackgammon](CBackgammon(<Scoring>scoring, max_turns)))
         self.game, self.archived = <TurnGame*>self.state.get(), &self.state

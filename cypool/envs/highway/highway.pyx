@@ -207,7 +207,7 @@ cdef class HighwayEnv(ArchivedEnv):
         cdef Shared shared = shared_of(self.task, dict(spec.options))
         cdef size_t k
         self.own_config = shared.setup.get().config
-        self.state.reset(new Driving(shared.setup))
+        self.state.hold(new Driving(shared.setup))
         self.driving, self.archived = self.state.get(), &self.state
         for _, part in spec.observations:
             self.row_bytes.push_back(np.prod(part.shape, dtype=int) * part.dtype.itemsize)

@@ -98,7 +98,7 @@ cdef class MiniGrid(ArchivedEnv):
 
     def __init__(self, spec, env_id):
         cdef Options options
-        self.state.reset(new Game())
+        self.state.hold(new Game())
         self.game, self.archived = self.state.get(), &self.state
         level, shared = levels.settings(type(self).describe.__wrapped__, spec.options)
         numbers = dict(level.numbers)

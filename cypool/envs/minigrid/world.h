@@ -64,6 +64,7 @@ constexpr int NOTHING = 0, A_WALL = 1, A_GOAL = 2, A_LAVA = 3, FIRST = 4, MAX_OB
 class Stream {
 public:
     Stream() = default;
+    Stream(const Stream&) {}
     Stream& operator=(const Stream&) { return *this; }
     Stream& operator=(const Rng* rng) {
         rng_ = rng;

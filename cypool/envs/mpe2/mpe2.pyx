@@ -134,7 +134,7 @@ cdef class MPE2(PooledEnv):
     def __init__(self, spec, env_id):
         self.shared = _shared(self.number, tuple(spec.options.items()))
         self.scenario = &self.shared.scenario
-        self.state.reset(new World(self.scenario))
+        self.state.hold(new World(self.scenario))
         self.world, self.archived = self.state.get(), &self.state
         for _, part in spec.observations:
             self.row_bytes.push_back(np.prod(part.shape) * sizeof(float))

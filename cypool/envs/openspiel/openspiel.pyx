@@ -201,8 +201,8 @@ cdef class OpenSpiel(TurnEnv):
         options = spec.options
         # one for each environment: threads that shared it would count references to it
         parameters = specs.given_parameters(games(), options)
-        self.state.reset(new Match(loaded(options["short_name"], parameters),
-                                   options["tensor"] == "information_state", bool(parameters)))
+        self.state.hold(new Match(loaded(options["short_name"], parameters),
+                                  options["tensor"] == "information_state", bool(parameters)))
         self.game, self.archived = <TurnGame*>self.state.get(), &self.state
         if options["chance_stream"] == "random_state":
             self.draw_with(MT19937(0))

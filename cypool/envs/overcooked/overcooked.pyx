@@ -127,7 +127,7 @@ cdef class Overcooked(PooledEnv):
 
     def __init__(self, spec, env_id):
         self.shared = _shared(tuple(spec.options.items()))
-        self.state.reset(new World(<shared_ptr[const Kitchen]>self.shared.kitchen))
+        self.state.hold(new World(<shared_ptr[const Kitchen]>self.shared.kitchen))
         self.world, self.archived = self.state.get(), &self.state
         self.is_narrow = spec.options["obs_dtype"] == "uint8"
         self.factor = spec.options["shaped_reward"]

@@ -101,7 +101,7 @@ cdef class Warehouse(PooledEnv):
         options.layers = [specs.LAYERS.index(name) for name in given["image_observation_layers"]]
         options.goals = [number for goal in layout.goals for number in goal]
         options.highways = layout.highways.ravel().tolist()
-        self.state.reset(new World(<shared_ptr[const Spec]>make_shared[Spec](options)))
+        self.state.hold(new World(<shared_ptr[const Spec]>make_shared[Spec](options)))
         self.world, self.archived = self.state.get(), &self.state
         self.truncates = given["truncate"]
         self.num_numbers = spec.action_bytes // sizeof(int64_t)

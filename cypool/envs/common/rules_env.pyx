@@ -1,0 +1,138 @@
+# distutils: extra_compile_args = -O2
+"""`RulesEnv`: implements `Env` for environments whose rules are C++, as rules.h has them."""
+import math
+import re
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from libcpp.memory cimport make_shared
+
+_prototypes = WeakValueDictionary()
+
+
+cdef class Prototype:
+    """What environments of one spec have in common: rules that theirs are made of."""
+
+
+cdef Prototype prototype_of(RulesEnv env):
+    cdef Prototype prototype = _prototypes.get((type(env), id(env.spec)))
+    if prototype is not None:
+        return prototype
+    prototype = Prototype()
+    prototype.spec = env.spec
+    prototype.rules.reset(env.make(options_of(env.settings(env.spec.options))))
+    _prototypes[type(env), id(env.spec)] = prototype
+    return prototype
+
+
+def bytes_of(part):
+    return math.prod(part.shape) * part.dtype.itemsize
+
+
+cdef Options options_of(dict values) except *:
+    cdef Options options
+    cdef OptionValue option
+    cdef vector[double] numbers
+    for name, value in values.items():
+        if value is None:
+            option = OptionValue()
+        elif isinstance(value, str):
+            option = OptionValue(<string>value.encode())
+        else:
+            numbers = np.ravel(value).tolist()
+            option = OptionValue(numbers)
+        options.set(name.encode(), option)
+    return options
+
+
+cdef class RulesEnv(ArchivedEnv):
+    """Base of environments whose rules are C++. A subclass has `describe` and `make`."""
+    # what `make` receives, of the options of the spec
+    settings = dict
+
+    def __init__(self, spec, env_id):
+        self.prototype = prototype_of(self)
+        self.rules = self.prototype.rules.get().another()
+        self.archived = self.rules.get()
+
+    cdef Rules* make(self, const Options& options) except NULL:
+        """Returns new rules."""
+        raise NotImplementedError("make")
+
+    cdef object draw(self, dict state):
+        """Returns a picture of a state: its numbers, by the names that they have in `exchange`."""
+        raise NotImplementedError(f"render: {type(self).__name__} has none")
+
+    cdef int reset(self) except -1 nogil:
+        cdef Step step
+        step.rng, step.agents, step.reward = self.rng, self.agents, self.reward
+        self.rules.get().reset(step)
+        return 0
+
+    cdef int step(self, const void* action) except -1 nogil:
+        cdef Step step
+        step.rng, step.agents, step.reward = self.rng, self.agents, self.reward
+        self.rules.get().step(action, step)
+        self.reward, self.terminated, self.truncated = step.reward, step.terminated, step.truncated
+        return 0
+
+    cdef int observe(self, const Slot* out) except -1 nogil:
+        self.rules.get().observe(out[0])
+        return 0
+
+    cdef bint prepare_pool(self, list envs) except -1:
+        cdef RulesEnv env
+        if not self.rules.get().can_step_many() or any(
+                type(each) is not type(self) or each.spec.options != self.spec.options for each in envs):
+            return False
+        cdef shared_ptr[RulesPool] pool = make_shared[RulesPool]()
+        pool.get().obs_bytes = [bytes_of(part) for _, part in self.spec.observations]
+        pool.get().info_bytes = [bytes_of(part) for part in self.spec.info.values()]
+        pool.get().action_bytes = self.spec.action_bytes
+        if max(pool.get().obs_bytes.size(), pool.get().info_bytes.size()) > MAX_PARTS:
+            return False
+        for env in envs:
+            pool.get().members.push_back(Member(env.rules.get(), &env.needs_reset, &env.rng, env.agents))
+            env.pool = pool
+        return True
+
+    cdef int step_many(self, const Rows* rows) except -1 nogil:
+        self.rules.get().step_many(rows[0], self.pool.get()[0])
+        return 0
+
+    cdef int legal(self, uint8_t* mask) except -1 nogil:
+        self.rules.get().legal(mask)
+        return 0
+
+    cdef void turn(self, Turn* out) noexcept nogil:
+        if not self.rules.get().turn(out[0]):
+            ArchivedEnv.turn(self, out)
+
+    cdef object render(self):
+        cdef bytes saved = self.rules.get().save()
+        state = nested((field.path.decode(), np.frombuffer(saved, f"<{chr(field.format)}", 1, field.offset)[0].item())
+                       for field in self.rules.get().list())
+        if not state["ready"]:
+            raise RuntimeError("render: expected a reset before, got none")
+        return self.draw(state)
+
+
+def nested(numbers):
+    """Returns pairs of paths and numbers, such as ("players[0].x", 1), as dicts and lists."""
+    tree = {}
+    for path, number in numbers:
+        *folders, name = re.findall(r"\w+", path)
+        place = tree
+        for folder in folders:
+            place = place.setdefault(folder, {})
+        place[name] = number
+    return with_lists(tree)
+
+
+def with_lists(tree):
+    if not isinstance(tree, dict):
+        return tree
+    values = {key: with_lists(value) for key, value in tree.items()}
+    is_list = values.pop("size", None) is not None or "0" in values
+    return list(values.values()) if is_list else values
