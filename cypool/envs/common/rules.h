@@ -30,9 +30,10 @@ namespace cypool {
 
 // What a step or a reset draws from, and what it says of itself; see `Env`.
 struct Step {
-    const Rng* rng;
-    Agents* agents;  // null in an environment with one agent
-    double reward;
+    const Rng* rng = nullptr;
+    const Rng* second_rng = nullptr;  // of a stream that few environments have; see `RulesEnv.draw_from`
+    Agents* agents = nullptr;         // in an environment with several
+    double reward = 0;                // NaN: the sum of those of the agents
     bool terminated = false, truncated = false;
 };
 
@@ -43,8 +44,6 @@ struct RulesPool {
     struct Member {
         Rules* rules;
         const int* needs_reset;
-        const Rng* const* rng;
-        Agents* agents;
     };
     std::vector<Member> members;
     // sizes of the parts of a row, at most `MAX_PARTS` of both kinds, and of an action
@@ -56,16 +55,25 @@ struct RulesPool {
 // The rules of any family, and the state of one environment.
 class Rules : public ArchivedState {
 public:
+    Step last;
+
     // with the same options; what never changes is shared
     virtual std::unique_ptr<Rules> another() const = 0;
     virtual bool can_step_many() const = 0;
     virtual void step_many(const Rows& rows, const RulesPool& pool) const = 0;
-    virtual void reset(Step& step) = 0;
-    virtual void step(const void* action, Step& step) = 0;
+    virtual void reset() = 0;
+    virtual void step(const void* action) = 0;
     virtual void observe(const Slot& out) const = 0;
     virtual void legal(uint8_t* mask) const = 0;
     // false: of no game
     virtual bool turn(Turn& out) const = 0;
+
+protected:
+    Step& next() {
+        last.reward = last.agents ? std::nan("") : 0;
+        last.terminated = last.truncated = false;
+        return last;
+    }
 };
 
 template <class T> class RulesOf final : public Archived<T, Rules> {
@@ -87,20 +95,18 @@ public:
             const RulesPool::Member& member = pool.members[id];
             // the engine resets it
             if (*member.needs_reset) continue;
-            T& rules = *static_cast<RulesOf*>(member.rules)->get();
-            // with agents the sum of theirs
-            Step step{*member.rng, member.agents, member.agents ? std::nan("") : 0};
-            rules.step(rows.actions + id * pool.action_bytes, step);
+            auto& env = *static_cast<RulesOf*>(member.rules);
+            env.get()->step(rows.actions + id * pool.action_bytes, env.next());
             for (size_t i = 0; i < num_obs; ++i) obs[i] = static_cast<char*>(rows.obs[i]) + k * pool.obs_bytes[i];
             for (size_t i = 0; i < num_info; ++i) info[i] = static_cast<char*>(rows.info[i]) + k * pool.info_bytes[i];
-            rules.observe({obs, info});
-            rows.reward[k] = step.reward;
-            rows.terminated[k] = step.terminated;
-            rows.truncated[k] = step.truncated;
+            env.held().observe({obs, info});
+            rows.reward[k] = env.last.reward;
+            rows.terminated[k] = env.last.terminated;
+            rows.truncated[k] = env.last.truncated;
         }
     }
-    void reset(Step& step) override { this->get()->reset(step); }
-    void step(const void* action, Step& step) override { this->get()->step(action, step); }
+    void reset() override { this->get()->reset(this->next()); }
+    void step(const void* action) override { this->get()->step(action, this->next()); }
     void observe(const Slot& out) const override { this->held().observe(out); }
     void legal(uint8_t* mask) const override {
         if constexpr (requires { this->held().legal(mask); }) this->held().legal(mask);

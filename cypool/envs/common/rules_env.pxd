@@ -20,12 +20,13 @@ cdef extern from "cypool/envs/common/rules.h" namespace "cypool" nogil:
 
     cdef cppclass Step:
         const Rng* rng
+        const Rng* second_rng
         Agents* agents
         double reward
         cbool terminated, truncated
 
     cdef cppclass Member "cypool::RulesPool::Member":
-        Member(Rules* rules, const bint* needs_reset, const Rng** rng, Agents* agents)
+        Member(Rules* rules, const bint* needs_reset)
 
     const size_t MAX_PARTS "cypool::RulesPool::MAX_PARTS"
 
@@ -35,11 +36,12 @@ cdef extern from "cypool/envs/common/rules.h" namespace "cypool" nogil:
         size_t action_bytes
 
     cdef cppclass Rules(ArchivedState):
+        Step last
         unique_ptr[Rules] another() except +
         cbool can_step_many()
         void step_many(const Rows& rows, const RulesPool& pool) noexcept
-        void reset(Step& step) except +
-        void step(const void* action, Step& step) except +
+        void reset() except +
+        void step(const void* action) except +
         void observe(const Slot& out) except +
         void legal(uint8_t* mask) except +
         cbool turn(Turn& out)
@@ -47,6 +49,9 @@ cdef extern from "cypool/envs/common/rules.h" namespace "cypool" nogil:
     cdef cppclass RulesOf[T](Rules):
         RulesOf(const Options& options) except +
         T* get()
+
+
+cdef Options options_of(dict values) except *
 
 
 cdef class Prototype:
@@ -61,6 +66,9 @@ cdef class RulesEnv(ArchivedEnv):
     cdef Prototype prototype
     cdef shared_ptr[RulesPool] pool     # of environments that live as long
 
+    cdef object second_stream           # a bit generator that is saved and copied with the state, or None
+
+    cdef int draw_from(self, object second_stream) except -1
     # what a subclass has to have
     cdef Rules* make(self, const Options& options) except NULL
     # optional

@@ -6,13 +6,20 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from cypool.state import check_stream
+from cypool.util.arguments import shown
+
+from cpython.pycapsule cimport PyCapsule_GetPointer
 from libcpp.memory cimport make_shared
+
+from cypool.env cimport Env
+from cypool.random cimport copy_stream
 
 _prototypes = WeakValueDictionary()
 
 
 cdef class Prototype:
-    """What environments of one spec have in common: rules that theirs are made of."""
+    """The rules that those of all environments with a spec are made of: they share data that never changes."""
 
 
 cdef Prototype prototype_of(RulesEnv env):
@@ -48,33 +55,66 @@ cdef Options options_of(dict values) except *:
 
 cdef class RulesEnv(ArchivedEnv):
     """Base of environments whose rules are C++. A subclass has `describe` and `make`."""
-    # what `make` receives, of the options of the spec
-    settings = dict
-
     def __init__(self, spec, env_id):
         self.prototype = prototype_of(self)
         self.rules = self.prototype.rules.get().another()
+        self.rules.get().last.agents = self.agents
         self.archived = self.rules.get()
+
+    def settings(self, options):
+        """Returns what the rules read of the options of the spec."""
+        return dict(options)
 
     cdef Rules* make(self, const Options& options) except NULL:
         """Returns new rules."""
         raise NotImplementedError("make")
 
+    cdef int draw_from(self, object second_stream) except -1:
+        """Gives the rules a second stream."""
+        self.second_stream = second_stream
+        self.rules.get().last.second_rng = <const Rng*>PyCapsule_GetPointer(second_stream.capsule, "BitGenerator")
+        return 0
+
+    cdef object save(self):
+        saved = ArchivedEnv.save(self)
+        return saved if self.second_stream is None else (*saved, self.second_stream.state)
+
+    cdef int load(self, object state) except -1:
+        if self.second_stream is None:
+            return ArchivedEnv.load(self, state)
+        if not isinstance(state, (tuple, list)) or len(state) != 2:
+            raise ValueError(f"state: expected a tuple of 2 values, got {shown(state)}")
+        own, second = state
+        second = check_stream("state[1]", second, type(self.second_stream))
+        ArchivedEnv.load(self, (own,))
+        self.second_stream.state = second
+        return 0
+
+    cdef int copy_from(self, Env other) except -1 nogil:
+        ArchivedEnv.copy_from(self, other)
+        cdef const Rng* second = self.rules.get().last.second_rng
+        if second != NULL and not copy_stream(second, (<RulesEnv>other).rules.get().last.second_rng):
+            with gil:
+                self.second_stream.state = (<RulesEnv>other).second_stream.state
+        return 0
+
     cdef object draw(self, dict state):
         """Returns a picture of a state: its numbers, by the names that they have in `exchange`."""
         raise NotImplementedError(f"render: {type(self).__name__} has none")
 
+    cdef int seed(self, object seed) except -1:
+        ArchivedEnv.seed(self, seed)
+        self.rules.get().last.rng = self.rng
+        return 0
+
     cdef int reset(self) except -1 nogil:
-        cdef Step step
-        step.rng, step.agents, step.reward = self.rng, self.agents, self.reward
-        self.rules.get().reset(step)
+        self.rules.get().reset()
         return 0
 
     cdef int step(self, const void* action) except -1 nogil:
-        cdef Step step
-        step.rng, step.agents, step.reward = self.rng, self.agents, self.reward
-        self.rules.get().step(action, step)
-        self.reward, self.terminated, self.truncated = step.reward, step.terminated, step.truncated
+        cdef Rules* rules = self.rules.get()
+        rules.step(action)
+        self.reward, self.terminated, self.truncated = rules.last.reward, rules.last.terminated, rules.last.truncated
         return 0
 
     cdef int observe(self, const Slot* out) except -1 nogil:
@@ -93,7 +133,7 @@ cdef class RulesEnv(ArchivedEnv):
         if max(pool.get().obs_bytes.size(), pool.get().info_bytes.size()) > MAX_PARTS:
             return False
         for env in envs:
-            pool.get().members.push_back(Member(env.rules.get(), &env.needs_reset, &env.rng, env.agents))
+            pool.get().members.push_back(Member(env.rules.get(), &env.needs_reset))
             env.pool = pool
         return True
 
