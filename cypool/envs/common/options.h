@@ -3,7 +3,7 @@
 //
 //     struct Setup : Options {
 //         explicit Setup(const Options& given) : Options(given) {}
-//         int rows = at("rows"), limit = at("time_limit").value_or(0);
+//         int rows = at("rows"), limit = at("time_limit", 0);
 //         std::vector<int> levels = at("levels");
 //     };
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace cypool {
 
-// None, a text, or one or more numbers; becomes what it is assigned to.
+// None, a text or bytes, or one or more numbers; becomes what it is assigned to.
 class OptionValue {
 public:
     OptionValue() = default;
@@ -41,8 +41,7 @@ public:
         for (size_t k = 0; k < N; ++k) values[k] = static_cast<T>(numbers_.at(k));
         return values;
     }
-    // of a number that may be None
-    template <class T> T value_or(T other) const { return numbers_.empty() ? other : static_cast<T>(*this); }
+    bool has_number() const { return !numbers_.empty(); }
 
 private:
     std::vector<double> numbers_;
@@ -56,6 +55,12 @@ public:
         const auto found = values_.find(name);
         if (found == values_.end()) throw std::logic_error("options: expected " + name + ", got none");
         return found->second;
+    }
+
+    // of a number that may be None, or that some environments of the family do not have
+    template <class T> T at(const std::string& name, T other) const {
+        const auto found = values_.find(name);
+        return found != values_.end() && found->second.has_number() ? static_cast<T>(found->second) : other;
     }
 
 private:

@@ -5,7 +5,7 @@
 //         explicit World(const Options& options);     // options.h
 //         void reset(Step& step);
 //         void step(const void* action, Step& step);
-//         void observe(const Slot& out) const;
+//         void observe(const Slot& out);
 //         // optional: as in `Env`
 //         void legal(uint8_t* mask) const;
 //         void turn(Turn& out) const;
@@ -63,7 +63,7 @@ public:
     virtual void step_many(const Rows& rows, const RulesPool& pool) const = 0;
     virtual void reset() = 0;
     virtual void step(const void* action) = 0;
-    virtual void observe(const Slot& out) const = 0;
+    virtual void observe(const Slot& out) = 0;
     virtual void legal(uint8_t* mask) const = 0;
     // false: of no game
     virtual bool turn(Turn& out) const = 0;
@@ -84,7 +84,7 @@ public:
     std::unique_ptr<Rules> another() const override { return std::make_unique<RulesOf>(this->held().fresh()); }
     bool can_step_many() const override {
         return noexcept(std::declval<T&>().step(nullptr, std::declval<Step&>()))
-               && noexcept(std::declval<const T&>().observe(std::declval<const Slot&>()));
+               && noexcept(std::declval<T&>().observe(std::declval<const Slot&>()));
     }
     void step_many(const Rows& rows, const RulesPool& pool) const override {
         const size_t num_obs = pool.obs_bytes.size(), num_info = pool.info_bytes.size();
@@ -99,7 +99,7 @@ public:
             env.get()->step(rows.actions + id * pool.action_bytes, env.next());
             for (size_t i = 0; i < num_obs; ++i) obs[i] = static_cast<char*>(rows.obs[i]) + k * pool.obs_bytes[i];
             for (size_t i = 0; i < num_info; ++i) info[i] = static_cast<char*>(rows.info[i]) + k * pool.info_bytes[i];
-            env.held().observe({obs, info});
+            env.get()->observe({obs, info});
             rows.reward[k] = env.last.reward;
             rows.terminated[k] = env.last.terminated;
             rows.truncated[k] = env.last.truncated;
@@ -107,7 +107,7 @@ public:
     }
     void reset() override { this->get()->reset(this->next()); }
     void step(const void* action) override { this->get()->step(action, this->next()); }
-    void observe(const Slot& out) const override { this->held().observe(out); }
+    void observe(const Slot& out) override { this->get()->observe(out); }
     void legal(uint8_t* mask) const override {
         if constexpr (requires { this->held().legal(mask); }) this->held().legal(mask);
     }

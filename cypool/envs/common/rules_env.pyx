@@ -46,6 +46,8 @@ cdef Options options_of(dict values) except *:
             option = OptionValue()
         elif isinstance(value, str):
             option = OptionValue(<string>value.encode())
+        elif isinstance(value, bytes):
+            option = OptionValue(<string>value)
         else:
             numbers = np.ravel(value).tolist()
             option = OptionValue(numbers)

@@ -88,8 +88,7 @@ def describer(name: str, shape_of: Callable[..., Any]) -> Callable[..., EnvSpec]
 
 def settings_of(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Returns what scenarios.h reads."""
-    every = {option: None for _, own in SCENARIOS.values() for option in own}
-    return {**every, **options, "scenario": list(SCENARIOS).index(name)}
+    return {**options, "scenario": list(SCENARIOS).index(name)}
 
 
 def _spec(name: str, groups: tuple[str, ...], options: dict[str, Any], shape_of: Callable[..., Any]) -> EnvSpec:

@@ -79,19 +79,19 @@ struct Setup : Options {
 
     int scenario = at("scenario");
     // how many; 0 where a scenario has none
-    int agents = at("N").value_or(0), good = at("num_good").value_or(0);
-    int adversaries = at("num_adversaries").value_or(0), obstacles = at("num_obstacles").value_or(0);
-    int food = at("num_food").value_or(0), forests = at("num_forests").value_or(0);
-    int collectors = at("num_collectors").value_or(0), deposits = at("num_deposits").value_or(0);
-    int treasures = at("num_treasures").value_or(0);
+    int agents = at("N", 0), good = at("num_good", 0);
+    int adversaries = at("num_adversaries", 0), obstacles = at("num_obstacles", 0);
+    int food = at("num_food", 0), forests = at("num_forests", 0);
+    int collectors = at("num_collectors", 0), deposits = at("num_deposits", 0);
+    int treasures = at("num_treasures", 0);
     // how many are observed; -1: all
-    int agent_neighbors = at("num_agent_neighbors").value_or(-1);
-    int landmark_neighbors = at("num_landmark_neighbors").value_or(-1);
-    int curriculum_stage = at("curriculum_stage").value_or(-1);  // -1: none
+    int agent_neighbors = at("num_agent_neighbors", -1);
+    int landmark_neighbors = at("num_landmark_neighbors", -1);
+    int curriculum_stage = at("curriculum_stage", -1);  // -1: none
     int max_cycles = at("max_cycles");
-    double local_ratio = at("local_ratio").value_or(0.0);
+    double local_ratio = at("local_ratio", 0.0);
     bool continuous_actions = at("continuous_actions");
-    bool terminate_on_success = at("terminate_on_success").value_or(false);
+    bool terminate_on_success = at("terminate_on_success", false);
 };
 
 struct Agent {

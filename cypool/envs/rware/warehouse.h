@@ -26,7 +26,7 @@ struct Setup : Options {
     int rows = at("rows"), cols = at("cols"), agents = at("n_agents"), message_bits = at("msg_bits");
     int sensor_range = at("sensor_range"), requests = at("request_queue_size");
     // 0: any number
-    int max_inactivity_steps = at("max_inactivity_steps").value_or(0), max_steps = at("max_steps").value_or(0);
+    int max_inactivity_steps = at("max_inactivity_steps", 0), max_steps = at("max_steps", 0);
     Reward reward = at("reward_type");
     Kind kind = at("observation_type");
     bool directional = at("image_observation_directional"), normalised = at("normalised_coordinates");
