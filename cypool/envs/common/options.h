@@ -10,6 +10,7 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -48,23 +49,42 @@ private:
     std::string text_;
 };
 
+// Copies share the values.
 class Options {
 public:
-    void set(const std::string& name, OptionValue value) { values_[name] = std::move(value); }
+    void set(const std::string& name, OptionValue value) { (*values_)[name] = {std::move(value)}; }
     const OptionValue& at(const std::string& name) const {
-        const auto found = values_.find(name);
-        if (found == values_.end()) throw std::logic_error("options: expected " + name + ", got none");
-        return found->second;
+        const OptionValue* found = find(name);
+        if (!found) throw std::invalid_argument("options: expected " + name + ", got none");
+        return *found;
     }
-
     // of a number that may be None, or that some environments of the family do not have
     template <class T> T at(const std::string& name, T other) const {
-        const auto found = values_.find(name);
-        return found != values_.end() && found->second.has_number() ? static_cast<T>(found->second) : other;
+        const OptionValue* found = find(name);
+        return found && found->has_number() ? static_cast<T>(*found) : other;
+    }
+    // the names that nothing has asked for
+    std::vector<std::string> unread() const {
+        std::vector<std::string> names;
+        for (const auto& [name, entry] : *values_) {
+            if (!entry.is_read) names.push_back(name);
+        }
+        return names;
     }
 
 private:
-    std::map<std::string, OptionValue> values_;
+    struct Entry {
+        OptionValue value;
+        bool is_read = false;
+    };
+    std::shared_ptr<std::map<std::string, Entry>> values_ = std::make_shared<std::map<std::string, Entry>>();
+
+    const OptionValue* find(const std::string& name) const {
+        const auto found = values_->find(name);
+        if (found == values_->end()) return nullptr;
+        found->second.is_read = true;
+        return &found->second.value;
+    }
 };
 
 }  // namespace cypool

@@ -9,6 +9,8 @@
 //         // optional: as in `Env`
 //         void legal(uint8_t* mask) const;
 //         void turn(Turn& out) const;
+//         void seed(int env_id);                      // called when the stream begins again
+//         void picture(void* out) const;              // writes what a picture is made of
 //         // ready, exchange, validate and fresh: as in state_archive.h
 //     };
 //
@@ -67,6 +69,8 @@ public:
     virtual void legal(uint8_t* mask) const = 0;
     // false: of no game
     virtual bool turn(Turn& out) const = 0;
+    virtual void seed(int env_id) = 0;
+    virtual void picture(void* out) const = 0;
 
 protected:
     Step& next() {
@@ -79,9 +83,11 @@ protected:
 template <class T> class RulesOf final : public Archived<T, Rules> {
 public:
     explicit RulesOf(const Options& options) { this->hold(std::make_unique<T>(options)); }
-    explicit RulesOf(std::unique_ptr<T> rules) { this->hold(std::move(rules)); }
+    explicit RulesOf(T rules) { this->hold(std::make_unique<T>(std::move(rules))); }
 
-    std::unique_ptr<Rules> another() const override { return std::make_unique<RulesOf>(this->held().fresh()); }
+    std::unique_ptr<Rules> another() const override {
+        return std::make_unique<RulesOf>(std::move(*this->held().fresh()));
+    }
     bool can_step_many() const override {
         return noexcept(std::declval<T&>().step(nullptr, std::declval<Step&>()))
                && noexcept(std::declval<T&>().observe(std::declval<const Slot&>()));
@@ -117,6 +123,12 @@ public:
             return true;
         }
         return false;
+    }
+    void seed(int env_id) override {
+        if constexpr (requires { this->get()->seed(env_id); }) this->get()->seed(env_id);
+    }
+    void picture(void* out) const override {
+        if constexpr (requires { this->held().picture(out); }) this->held().picture(out);
     }
 };
 

@@ -17,6 +17,7 @@ cdef extern from "cypool/envs/common/rules.h" namespace "cypool" nogil:
 
     cdef cppclass Options:
         void set(const string& name, OptionValue value) except +
+        vector[string] unread() except +
 
     cdef cppclass Step:
         const Rng* rng
@@ -45,9 +46,12 @@ cdef extern from "cypool/envs/common/rules.h" namespace "cypool" nogil:
         void observe(const Slot& out) except +
         void legal(uint8_t* mask) except +
         cbool turn(Turn& out)
+        void seed(int env_id) except +
+        void picture(void* out) except +
 
     cdef cppclass RulesOf[T](Rules):
         RulesOf(const Options& options) except +
+        RulesOf(T rules) except +
         T* get()
 
 
@@ -68,6 +72,7 @@ cdef class RulesEnv(ArchivedEnv):
 
     cdef object second_stream           # a bit generator that is saved and copied with the state, or None
 
+    cdef int take_rules(self, Rules* rules) except -1
     cdef int draw_from(self, object second_stream) except -1
     # what a subclass has to have
     cdef Rules* make(self, const Options& options) except NULL

@@ -23,12 +23,17 @@ cdef class Prototype:
 
 
 cdef Prototype prototype_of(RulesEnv env):
+    cdef Options options
     cdef Prototype prototype = _prototypes.get((type(env), id(env.spec)))
     if prototype is not None:
         return prototype
+    options = options_of(env.settings(env.spec.options))
     prototype = Prototype()
     prototype.spec = env.spec
-    prototype.rules.reset(env.make(options_of(env.settings(env.spec.options))))
+    prototype.rules.reset(env.make(options))
+    unread = [name.decode() for name in options.unread() if name.decode() not in env.spec.options]
+    if unread:
+        raise ValueError(f"settings: expected names that the rules ask for, got {', '.join(unread)}")
     _prototypes[type(env), id(env.spec)] = prototype
     return prototype
 
@@ -59,9 +64,14 @@ cdef class RulesEnv(ArchivedEnv):
     """Base of environments whose rules are C++. A subclass has `describe` and `make`."""
     def __init__(self, spec, env_id):
         self.prototype = prototype_of(self)
-        self.rules = self.prototype.rules.get().another()
-        self.rules.get().last.agents = self.agents
-        self.archived = self.rules.get()
+        self.take_rules(self.prototype.rules.get().another().release())
+
+    cdef int take_rules(self, Rules* rules) except -1:
+        """Owns these rules from now on."""
+        self.rules.reset(rules)
+        rules.last.agents = self.agents
+        self.archived = rules
+        return 0
 
     def settings(self, options):
         """Returns what the rules read of the options of the spec."""
@@ -107,6 +117,7 @@ cdef class RulesEnv(ArchivedEnv):
     cdef int seed(self, object seed) except -1:
         ArchivedEnv.seed(self, seed)
         self.rules.get().last.rng = self.rng
+        self.rules.get().seed(self.env_id)
         return 0
 
     cdef int reset(self) except -1 nogil:

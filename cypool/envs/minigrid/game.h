@@ -23,7 +23,10 @@ public:
         mission = options->mission;
         level_ = find(LEVELS, options->generator);
         babyai_ = find(BABYAI_LEVELS, options->generator);
-        if (!level_ && !babyai_) throw std::logic_error("generator: expected one of LEVELS, got " + options->generator);
+        if (!level_ && !babyai_) {
+            throw std::invalid_argument("generator: expected one of LEVELS in levels.h or babyai.h, got '"
+                                        + options->generator + "'");
+        }
     }
 
     // Raises std::runtime_error where there is no room for an object.
