@@ -103,9 +103,10 @@ cdef class RulesEnv(ArchivedEnv):
         return 0
 
     cdef int copy_from(self, Env other) except -1 nogil:
-        ArchivedEnv.copy_from(self, other)
-        cdef const Rng* second = self.rules.get().last.second_rng
-        if second != NULL and not copy_stream(second, (<RulesEnv>other).rules.get().last.second_rng):
+        cdef Rules* rules = self.rules.get()
+        cdef Rules* theirs = (<RulesEnv>other).rules.get()
+        rules.copy_from(theirs[0])
+        if rules.last.second_rng != NULL and not copy_stream(rules.last.second_rng, theirs.last.second_rng):
             with gil:
                 self.second_stream.state = (<RulesEnv>other).second_stream.state
         return 0

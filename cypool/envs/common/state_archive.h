@@ -268,7 +268,7 @@ public:
     }
     void copy_from(const ArchivedState& other) override {
         if constexpr (IN_PLACE) {
-            held_ = static_cast<const Archived&>(other).held_;
+            *held_ = *static_cast<const Archived&>(other).held_;
         } else {
             load(other.save());
         }

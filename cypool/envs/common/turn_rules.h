@@ -124,7 +124,10 @@ public:
         out.num_players = game.num_players;
         out.player = game.current;
         out.outcome = game.outcome;
-        std::copy_n(game.reward, game.num_players, out.reward);
+        // most games have two: no loop, and no call
+        out.reward[0] = game.reward[0];
+        out.reward[1] = game.reward[1];
+        if (game.num_players > 2) std::copy_n(game.reward, MOST_PLAYERS, out.reward);
     }
 
     void picture(void* tensor) const { game.observe(0, static_cast<float*>(tensor)); }
