@@ -237,17 +237,13 @@ private:
             smooth[r] = dot(p.J + r * n, p.smooth_acc, n) - p.aref[r];
             warm[r] = dot(p.J + r * n, p.warmstart, n) - p.aref[r];
         }
-        Real warm_cost = cost(p, warm);
-        multiply_inertia_matrix(m, p.Ma, p.M, p.warmstart);
         Real force[MAX_DOFS], step[MAX_DOFS];
-        for (int i = 0; i < n; ++i) {
-            force[i] = p.Ma[i] - p.smooth[i];
-            step[i] = p.warmstart[i] - p.smooth_acc[i];
-        }
-        warm_cost = warm_cost + 0.5 * dot(force, step, n);
+        for (int i = 0; i < n; ++i) step[i] = p.warmstart[i] - p.smooth_acc[i];
+        multiply_inertia_matrix(m, force, p.M, step);
+        const Real warm_cost = cost(p, warm) + 0.5 * dot(force, step, n);
         const Mask is_cold = warm_cost > cost(p, smooth);
         for (int i = 0; i < n; ++i) p.qacc[i] = choose(is_cold, p.smooth_acc[i], p.warmstart[i]);
-        if (any(is_cold)) multiply_inertia_matrix(m, p.Ma, p.M, p.qacc);
+        multiply_inertia_matrix(m, p.Ma, p.M, p.qacc);
         for (int r = 0; r < p.num_rows; ++r) p.residual[r] = choose(is_cold, smooth[r], warm[r]);
     }
 
