@@ -32,19 +32,16 @@ class RolloutBuffers:
     Attributes:
         reward: float64, (T, N).
         terminated, truncated: bool, (T, N).
-        valid: After a rollout: bool, (T, N): False where row t is no transition: a step that starts an episode and
-            ignores its action (NextStep), an environment that stays where its episode ended (Disabled), or has failed.
         action: After a rollout with a policy: the actions, (T, N, ...) in the dtype of the action; a dict of such where
             actions are dicts. Else None.
         raw_action, log_prob, entropy, value: After a rollout with a `cypool.MLP` that has them, float32, (T, N, ...):
             its other outputs for `obs[t]`, as in a `cypool.Choice`. Else None.
-        info: After a rollout: a dict of arrays (T, N, ...): the infos of the steps that are numbers. Those of the
-            environment are of `next_obs`. Else empty.
     """
 
     _make_info: Callable[[], dict[str, Any]] | None = None
+    _info: dict[str, Any] | None = None
     _masks: NDArray[Any] | None = None
-    valid: Bools | None = None
+    _stepped: Bools | None = None
     action: Any = None
     raw_action: NDArray[Any] | None = None
     log_prob: NDArray[Any] | None = None
@@ -91,18 +88,30 @@ class RolloutBuffers:
         return self._rows(-1)
 
     @property
+    def valid(self) -> Bools | None:
+        """After a rollout: bool, (T, N): False where row t is no transition: a step that starts an episode and ignores
+        its action (NextStep), an environment that stays where its episode ended (Disabled), or has failed. Else None.
+        """
+        return None if self._stepped is None else self._stepped.reshape(self.reward.shape)
+
+    @property
     def action_mask(self) -> NDArray[Any] | None:
         """After a rollout of environments with the info `action_mask`: that which belongs to `obs`. Else None."""
         return None if self._masks is None else self._masks[:-1]
 
-    @functools.cached_property
+    @property
     def info(self) -> dict[str, Any]:
+        """After a rollout: a dict of arrays (T, N, ...): the infos of the steps that are numbers. Those of the
+        environment are of `next_obs`. Else empty.
+        """
         # half the time of a short rollout, and few look at it
-        return {} if self._make_info is None else self._make_info()
+        if self._info is None:
+            self._info = {} if self._make_info is None else self._make_info()
+        return self._info
 
     def __getstate__(self) -> dict[str, Any]:
         # infos are made once
-        return {**self.__dict__, "info": self.info, "_make_info": None}
+        return {**self.__dict__, "_info": self.info, "_make_info": None}
 
     def set_choices(self, action: Any, outputs: Mapping[str, NDArray[Any]]) -> None:
         """Takes the actions that a policy chose, and its other outputs."""
@@ -112,13 +121,12 @@ class RolloutBuffers:
 
     def set_info(self, make: Callable[[], dict[str, Any]], masks: NDArray[Any] | None) -> None:
         """Takes the function that makes the infos when they are first read, and the masks with one more row."""
-        self._make_info, self._masks = make, masks
-        self.__dict__.pop("info", None)
+        self._make_info, self._masks, self._info = make, masks, None
 
     def take_over(self, other: RolloutBuffers, make_info: Callable[[], dict[str, Any]]) -> None:
         """Takes all that a rollout has, but for `arrays()` and infos, which are made when they are first read."""
-        self.valid, self.action, self.raw_action, self.log_prob = (
-            other.valid, other.action, other.raw_action, other.log_prob)
+        self._stepped, self.action, self.raw_action, self.log_prob = (
+            other._stepped, other.action, other.raw_action, other.log_prob)
         self.entropy, self.value = other.entropy, other.value
         self.set_info(make_info, other._masks)
 
@@ -364,16 +372,16 @@ def _in_engine(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: int, 
         arrays = tuple(array.reshape(len(array) * array.shape[1], *array.shape[2:]) for array in out.arrays())
     normal = None if policy is None else env._normal_for_policy()
     try:
-        batch, valid = env._pool.rollout(rows, num_steps, every, arrays, timeout, policy, normal)
+        batch, stepped = env._pool.rollout(rows, num_steps, every, arrays, timeout, policy, normal)
     except EnvError as error:
-        batch, valid = error.batch
-        error.batch = _formatted(env, batch, valid, rows, num_steps, every, out, policy)
+        batch, stepped = error.batch
+        error.batch = _formatted(env, batch, stepped, rows, num_steps, every, out, policy)
         raise
-    return _formatted(env, batch, valid, rows, num_steps, every, out, policy)
+    return _formatted(env, batch, stepped, rows, num_steps, every, out, policy)
 
 
-def _formatted(env: RolloutEnv, batch: Any, valid: NDArray[np.bool_], rows: NDArray[Any], num_steps: int, every: int,
-               buffers: RolloutBuffers | None, policy: Policy | None) -> RolloutBuffers:
+def _formatted(env: RolloutEnv, batch: Any, stepped: NDArray[np.bool_], rows: NDArray[Any], num_steps: int,
+               every: int, buffers: RolloutBuffers | None, policy: Policy | None) -> RolloutBuffers:
     """Returns the engine's batch as buffers, which are those it was written to if there are such."""
     obs, reward, terminated, truncated, info = batch
     spec, shape = env._batch_spec, (num_steps, env._pool.num_envs)
@@ -388,7 +396,7 @@ def _formatted(env: RolloutEnv, batch: Any, valid: NDArray[np.bool_], rows: NDAr
         buffers.set_choices(None, {})
     if policy is not None:
         buffers.set_choices(_chosen(env, rows, num_steps), policy._outputs)
-    buffers.valid = valid.reshape(shape)
+    buffers._stepped = stepped
     masks = _shaped(info["action_mask"], observed) if "action_mask" in spec.info else None
     buffers.set_info(functools.partial(_formatted_info, spec, info, shape, every), masks)
     return buffers
@@ -397,7 +405,7 @@ def _formatted(env: RolloutEnv, batch: Any, valid: NDArray[np.bool_], rows: NDAr
 def _shaped(array: NDArray[Any], shape: tuple[int, int]) -> NDArray[Any]:
     """Returns rows as those of steps and environments; more rows than these have nothing in them."""
     count = shape[0] * shape[1]
-    return (array if len(array) == count else array[:count]).reshape(*shape, *array.shape[1:])
+    return (array if len(array) == count else array[:count]).reshape(shape + array.shape[1:])
 
 
 def _formatted_info(spec: EnvSpec, info: dict[str, Any], shape: tuple[int, int], every: int) -> dict[str, Any]:
@@ -508,7 +516,7 @@ def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: in
         info.pop("final_obs", None), info.pop("final_info", None)
         buffers._all_obs = buffers._rows(np.append(0, observed + 1))
     buffers.set_choices(None if policy is None else _chosen(env, rows, num_steps), outputs)
-    buffers.valid = valid
+    buffers._stepped = valid
     buffers.set_info(lambda: info, masks)
     if causes:
         failed = EnvError(causes, buffers, steps)
