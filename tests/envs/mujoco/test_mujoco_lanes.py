@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import warnings
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -314,6 +315,65 @@ def test_states_of_a_pool_in_lanes_are_those_of_mj_step(env_id):
         step_both(pools, rng, 3)
         move_states(*pools)
     step_both(pools, rng, 3)
+
+
+def states_of(pool, model, positions, velocities, warm_starts):
+    """Returns states of the pool's environments, with these numbers for MuJoCo's."""
+    states, data = pool.save(), mujoco.MjData(model)
+    for k, row in enumerate(states.rows):
+        numbers = bytearray(zlib.decompress(row["own"][0]))
+        for name, values in (("qpos", positions[k]), ("qvel", velocities[k]), ("qacc_warmstart", warm_starts[k])):
+            # the first array of all is qpos
+            at = getattr(data, name).ctypes.data - data.qpos.ctypes.data
+            numbers[at:at + values.nbytes] = values.tobytes()
+        row["own"] = (zlib.compress(bytes(numbers)), *row["own"][1:])
+    return states
+
+
+def cost_of(model, data, acceleration):
+    """Returns what Newton's method minimizes: a warm start that costs more than the smooth acceleration is not used."""
+    residual, change, cost = np.zeros(data.nefc), np.zeros(model.nv), np.zeros(1)
+    mujoco.mj_mulJacVec(model, data, residual, acceleration)
+    mujoco.mj_constraintUpdate(model, data, residual - data.efc_aref, cost, 0)
+    mujoco.mj_mulM(model, data, change, acceleration - data.qacc_smooth)
+    return cost[0] + 0.5 * np.dot(change, acceleration - data.qacc_smooth)
+
+
+def test_warm_starts_that_cost_as_much_as_cold_ones_are_used_as_by_mj_step(tmp_path):
+    # without iterations, the start is the result
+    path, rng = own_robot(tmp_path, 'iterations="0"'), np.random.default_rng(6)
+    model = mujoco.MjModel.from_xml_path(path)
+    data = mujoco.MjData(model)
+    pools = make_both("HalfCheetah-v5", 64, xml_file=path, frame_skip=1)
+    for pool in pools:
+        pool.reset()
+    num_ties = 0
+    for _ in range(60):
+        mujoco.mj_resetData(model, data)
+        data.qpos[:] += rng.normal(0, 0.1, model.nq)
+        data.qpos[2] -= 0.4
+        data.qvel[:] = rng.normal(size=model.nv)
+        mujoco.mj_forward(model, data)
+        smooth, direction = data.qacc_smooth.copy(), rng.normal(size=model.nv)
+        cold = cost_of(model, data, smooth)
+        near, far = 1e-4, 1e4
+        if data.nefc == 0 or cost_of(model, data, smooth + near * direction) > cold:
+            continue
+        for _ in range(80):
+            middle = (near + far) / 2
+            if cost_of(model, data, smooth + middle * direction) > cold:
+                far = middle
+            else:
+                near = middle
+        num_ties += 1
+        starts = [smooth + near * (1 + 5e-16 * (k - 32)) * direction for k in range(64)]
+        positions, velocities = [data.qpos] * 64, [data.qvel] * 64
+        batches = []
+        for pool in pools:
+            pool.load(states_of(pool, model, positions, velocities, starts))
+            batches.append(pool.step(np.zeros((64, 1), np.float32)))
+        assert np.array_equal(batches[0][0], batches[1][0])
+    assert num_ties > 20
 
 
 def test_copies_in_a_pool_in_lanes_have_the_state_of_mj_step():
