@@ -17,7 +17,7 @@ from cypool.util.arguments import check_bool, check_float, check_int, shown, sug
 _MOST_PLAYERS = 10
 # two of them on threads, or of different sizes, end the process
 _SHARE_MEMORY = ("twixt",)
-_LARGEST = 2**28  # numbers of a tensor
+_LARGEST = 2**28  # numbers of a tensor, and actions
 # the parameters of all games: by name, type, default and whether it has to be given
 Games = dict[str, dict[str, tuple[int, Any, bool]]]
 # in the order of Parameter::Type
@@ -116,7 +116,7 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
             raise ValueError(f"{what}: expected a game of players whose chance is drawn outside of it, got one of "
                              f"{'a mean field' if facts['dynamics'] == 'mean field' else 'its own chance'}")
         shapes = facts["shapes"]
-        if not facts["num_actions"] or not any(shapes.values()) or not all(
+        if not 1 <= facts["num_actions"] <= _LARGEST or not any(shapes.values()) or not all(
                 min(shape, default=1) > 0 and math.prod(shape) <= _LARGEST for shape in shapes.values()):
             raise ValueError(f"{what}: expected a game with numbered actions and tensors, got {facts['num_actions']} "
                              f"actions and {shapes}")

@@ -438,6 +438,7 @@ def test_opponent_that_searches_is_refused(id, message):
     *slow(("blotto", {"fields": 100}, "fields: .* makes, got one that (ends the process|needs more than 2 GiB)")),
     ("universal_poker", {"stack": "x"}, "stack: .* makes, got stoi"),
     ("oshi_zumo", {"size": -3}, "size: .* makes, got one that cannot be played: .* it writes outside of its tensor of"),
+    ("sheriff", {"max_bribe": 2**31 - 1}, "max_bribe: expected a game with numbered actions and tensors, got -2147483"),
     ("hex", {"board_size": -1}, "board_size: expected a game with numbered actions and tensors, got .*-1"),
     ("go", {"board_size": 10**9}, "board_size: expected a game with numbered actions and tensors, got .*1000000000")])
 def test_parameters_that_openspiel_does_not_survive_are_refused(monkeypatch, id, options, message):
