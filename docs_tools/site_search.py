@@ -41,7 +41,7 @@ QUERIES = {
     "monte carlo tree search": "how_to/tree_search",
     "multi agent": "how_to/several_agents",
     "several machines": "how_to/cluster",
-    "record a video": "how_to/training_libraries",
+    "record a video": "how_to/command_line",
     "tensorboard": "how_to/logging",
     "wandb": "how_to/logging",
     "hyperparameters": "how_to/settings",
@@ -56,9 +56,9 @@ QUERIES = {
     "chess": "environments/openspiel",
     "play over ssh": "how_to/command_line",
     "command line": "how_to/command_line",
-    "save and load state": "how_to/planning",
+    "save and load state": "reference/semantics",
     "bit for bit": "reference/fidelity",
-    "benchmark": "reference/measurements",
+    "benchmark": "project/benchmarks",
 }
 
 
