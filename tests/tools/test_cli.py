@@ -573,7 +573,8 @@ def test_play_keeps_sdl_from_opengl(monkeypatch):
 
 
 def test_play_without_the_display_that_was_asked_for_is_refused(capsys, monkeypatch):
-    pytest.importorskip("pygame")
+    # drawing another environment may have opened one
+    pytest.importorskip("pygame").display.quit()
     monkeypatch.setenv("SDL_VIDEODRIVER", "none")
     assert main(["play", "CartPole-v1", "--random", "--steps", "2"]) == 2
     said = capsys.readouterr().err

@@ -21,9 +21,9 @@ def declare(parser: Parser) -> None:
     parser.add("--record", type=Path, metavar="FILE",
                help="write a video instead, .mp4, .gif or .png; that needs no display")
     parser.add("--png", type=Path, metavar="FILE",
-               help=f"write one picture, taken after {STILL} steps or --steps; that needs no display, either")
+               help=f"write one picture, after {STILL} steps or the number of --steps; that needs no display")
     parser.add("--num-envs", type=number(int, 1), metavar="N",
-               help="show this number of environments, in a grid; of --record and --png")
+               help="environments in the grid of --record or --png (default: 1)")
     parser.add("--random", action="store_true", help="watch random actions")
     parser.add("--policy", metavar="MODULE:FUNCTION",
                help="watch a policy: a function from the observations of a batch to its actions")
