@@ -9,6 +9,17 @@
 `make` returns a pool, which has Gymnasium's vector API and more: `help(type(env))` lists its methods. `list_all_envs`
 names the environments, and `make_spec` describes one, as does `cypool info ID` in a shell. `cypool doctor` examines the
 installation.
+
+    Pools         make, from_factories, make_gymnasium, make_gym, make_dm, parallel_env, aec_env, ThreadPool
+    Environments  list_all_envs, make_spec, register, register_pattern, compile, get_include
+    States        State, load_state, history, History, load_history, first_difference, Difference
+    Checkpoints   save_checkpoint, load_checkpoint
+    Replay        ReplayBuffer, Sample, Episode
+    Tree search   TreeSearch, TreeResult, Leaves
+    Policies      MLP, Choice, RandomPolicy, Policy
+    Output        text, record
+    Errors        EnvError, WorkerError, ClosedError, CompileError
+    Modules       cypool.adapters, cypool.cluster, cypool.compat, cypool.testing, cypool.tools.compile
 """
 # The way of the data, and where to read about each station:
 #

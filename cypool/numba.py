@@ -7,8 +7,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import carray, from_dtype, types
-from numba.extending import intrinsic, overload
+
+try:
+    from numba import carray, from_dtype, types
+    from numba.extending import intrinsic, overload
+except ImportError as error:
+    raise ImportError(f"cypool.numba: expected Numba, which cannot be imported ({error}): pip install numba") from error
 
 from cypool.hooks import TRANSITION_DTYPE
 from cypool.policies import DECISION_DTYPE

@@ -1,8 +1,8 @@
 """Looks at the built site in Chromium: python docs_tools/browse_site.py [--shots FOLDER]
 
 Opens pages in two widths and two themes, and prints a fault for each message on the console, request to another server,
-table that does not fit, block of code that differs from its source, and word of `site_search.py` that does not lead to
-its page. Ends with 1 if there are faults. It needs `pip install playwright` and Debian's package `chromium`.
+table that does not fit, block of code that differs from its source, and word or query of `site_search.py` that does not
+lead to its page. Ends with 1 if there are faults. It needs `pip install playwright` and Debian's package `chromium`.
 """
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def main() -> None:
                     seen += 1
                 context.close()
         faults += search_faults(browser.new_page(viewport={"width": WIDTHS[0], "height": 900}), address,
-                                site_search.entries(site.pages))
+                                site_search.entries(site.pages) | site_search.QUERIES)
         browser.close()
     print("\n".join([*faults, f"{seen} views, {len(faults)} faults"]))
     sys.exit(bool(faults))

@@ -20,11 +20,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import api
 import catalogue
 import diagrams
 import family_list
+import notebook
+import settings
 import site_faults
 import site_search
 import tomllib
@@ -44,7 +47,8 @@ SECTIONS = {"tutorials": "Tutorials", "how_to": "How-to guides", "environments":
 GROUPS = {
     "how_to": {
         "Begin": ("installation", "command_line", "troubleshooting", "migrating", "envpool"),
-        "Train": ("training_libraries", "training_loop", "evaluation", "checkpoints", "replay", "policies"),
+        "Train": ("training_libraries", "training_loop", "evaluation", "checkpoints", "replay", "policies",
+                  "settings", "logging"),
         "Your own environment": ("hooks", "python_environments", "debug_an_environment", "add_a_family"),
         "Several agents": ("several_agents", "games_with_turns"),
         "Plan": ("planning", "tree_search"),
@@ -56,7 +60,7 @@ GROUPS = {
     "explanation": {
         "Overview": ("concepts", "comparison", "performance", "learning_curves"),
         "Inside": ("design",)},
-    "tutorials": {"": ("first_steps", "train_an_agent")},
+    "tutorials": {"": ("first_steps", "train_an_agent", "notebook")},
     "environments": {"": ("index",)},
     "project": {"": ("contributing",)},
     "api": {"": tuple(api.PAGES)},
@@ -65,6 +69,7 @@ LANGUAGES = {".c": "c", ".cpp": "cpp", ".csv": "text", ".h": "cpp", ".json": "js
              ".pyi": "python", ".pyx": "cython", ".toml": "toml", ".yml": "yaml"}
 MANY = 60  # files of a folder, which are named but have no pages
 WIDE = 9  # columns of a table that needs the room of the table of contents
+TABS = re.compile(r"^<!-- tabs -->\n(.*?)^<!-- /tabs -->\n", re.DOTALL | re.MULTILINE)
 CODE = r"^ *(?P<fence>`{3,}|~{3,}).*?^ *(?P=fence) *$|`[^`\n]+`"
 
 
@@ -80,19 +85,21 @@ class Site:
                                check=True, capture_output=True, text=True).stdout.split("\0")
         self.files = sorted(name for name in files if name and (ROOT / name).is_file())
         self.pages = PAGES | {name: self._place(name) for name in self.files
-                              if name.startswith("docs/") and name.endswith(".md")}
+                              if name.startswith("docs/") and name.endswith((".md", ".ipynb"))}
 
     def write(self) -> None:
         """Writes all pages; those of sources and folders as links lead to them."""
         for name, place in self.pages.items():
-            text = (ROOT / name).read_text().replace(family_list.MARKER, family_list.text())
+            text = notebook.as_markdown(ROOT / name) if name.endswith(".ipynb") \
+                else (ROOT / name).read_text()
+            text = text.replace(family_list.MARKER, family_list.text()).replace(settings.MARKER, settings.text())
             # GitHub's picture for a light or a dark page, as the theme has it
             text = re.sub(r'<picture>.*?srcset="([^"]*)".*?src="([^"]*)"\s+alt="([^"]*)".*?</picture>',
                           r"![\3](\2#only-light)![\3](\1#only-dark)", text, flags=re.DOTALL)
             text = diagrams.as_pictures(text, name)
             links = functools.partial(self._links, name=name, place=place)
             text = outside_code(links, outside_code(deepen_lists, text, deepen_code))
-            self._write(place, front_matter(text, place) + text)
+            self._write(place, front_matter(text, place) + edit_link(name) + TABS.sub(as_tabs, text))
 
     def _place(self, name: str) -> str:
         inside = name.removeprefix("docs/")
@@ -100,6 +107,7 @@ class Site:
         if "/" not in inside:
             inside = f"reference/{inside}"
         # the catalogue adds the ids to the page of a family
+        inside = inside.replace(".ipynb", ".md")
         return re.sub(r"^reference/", "environments/", inside) if Path(name).stem in catalogue.families() else inside
 
     def _links(self, text: str, name: str, place: str) -> str:
@@ -197,6 +205,18 @@ def deeper(indent: str) -> str:
     return indent + " " if len(indent) == 3 else indent * 2 if len(indent) % 2 == 0 else indent
 
 
+def as_tabs(match: re.Match[str]) -> str:
+    """Returns sections of a page as tabs, as the generator writes them."""
+    tabs = re.sub(r"^(?=.)", "    ", match[1], flags=re.MULTILINE)
+    return re.sub(r"^    ## (.*)$", r'=== "\1"', tabs, flags=re.MULTILINE)
+
+
+def edit_link(name: str) -> str:
+    """Returns a link to the page where one edits a file."""
+    source = project()["urls"]["Source"]
+    return f'<a class="edit" href="{source}/edit/main/{name}" title="Edit {name}">Edit</a>\n\n'
+
+
 def front_matter(text: str, place: str) -> str:
     """Returns the title of the home page, and the description of each: its first sentence, or else its title."""
     matter: dict[str, str | list[str]] = {}
@@ -213,11 +233,18 @@ def front_matter(text: str, place: str) -> str:
     return "---\n" + "".join(f"{key}: {json.dumps(value)}\n" for key, value in matter.items()) + "---\n\n"
 
 
+@functools.cache
+def project() -> dict[str, Any]:
+    """Returns the metadata of the project."""
+    metadata: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return metadata
+
+
 def addresses() -> str:
     """Returns the addresses and the version of the project, in YAML."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    return (f"site_url: {project['urls']['Documentation']}\nrepo_url: {project['urls']['Source']}\n"
-            f"repo_name: Repository\ncopyright: cypool {cypool.__version__}, {project['license']}\n")
+    urls, version = project()["urls"], f"cypool {cypool.__version__}"
+    return (f"site_url: {urls['Documentation']}\nrepo_url: {urls['Source']}\nrepo_name: {version}\n"
+            f"copyright: {version}, {project()['license']}\n")
 
 
 def main() -> None:

@@ -12,6 +12,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+import observations
+
 import cypool
 from cypool.envs import FAMILIES, family_of
 from cypool.envs.family import Family
@@ -67,14 +69,19 @@ cypool {cypool.__version__} has {total:,} ids in {len(tiles)} families. A page l
 """)
 
 
-def films_of(family: Family, folder: Path) -> dict[str, str]:
-    """Returns ids that show a family well, and their films."""
+def cases_of(family: Family) -> Any:
+    """Returns what tests and pages need of a family."""
     tests = str(Path(__file__).parents[1] / "tests")
     if tests not in sys.path:
         sys.path.insert(0, tests)
     from cases import CASES
 
-    ids = list(dict.fromkeys(CASES[family.name].pictures or family.smoke_ids))[:3]
+    return CASES[family.name]
+
+
+def films_of(family: Family, folder: Path) -> dict[str, str]:
+    """Returns ids that show a family well, and their films."""
+    ids = list(dict.fromkeys(cases_of(family).pictures or family.smoke_ids))[:3]
     films = {id: take_picture(id, folder, FRAMES) for id in ids if cypool.make_spec(id).render_fps}
     return {id: f"pictures/{film}" for id, film in films.items() if film}
 
@@ -94,6 +101,7 @@ def page(family: Family, entries: list[Entry], pictures: Path | None, partial: b
     parts = [f"\n## All {len(entries):,} ids" if len(entries) > 1 else "\n## The id"]
     options: dict[str, dict[str, tuple[str, str]]] = {}
     sections: dict[str, list[str]] = defaultdict(list)
+    described = cases_of(family).observations
     # a family's newest versions come first
     for entry_point, members in sorted(classes.items(), key=lambda item: -max(version(each.id) for each in item[1])):
         try:
@@ -111,6 +119,8 @@ def page(family: Family, entries: list[Entry], pictures: Path | None, partial: b
         if known:
             members = [member for each in known for member in classes[each]]
             parts += [f"### {listed(names)}", summary, table_of(members, pictures), details]
+            parts += [observations.text(max(classes[each], key=lambda entry: version(entry.id)).id, described[name])
+                      for each, name in zip(entry_points, names, strict=True) if each in known and name in described]
     return "\n\n".join([*filter(None, parts), table_of_options(options)]) + "\n"
 
 

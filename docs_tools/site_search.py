@@ -3,7 +3,8 @@
 The site's search ranks by words in titles, then in names of sections, then in texts, each in proportion to its length.
 So a method called `async_reset` comes before the page that explains asynchronous pools. As in the index of a book, an
 entry has words as its title, and leads to the page that names them in a comment: `<!-- search: install, wheel -->`. The
-game or robot that a family names as its example leads to the family. `browse_site.py` searches for each entry.
+game or robot that a family names as its example leads to the family. `browse_site.py` searches for each entry, and for
+each of `QUERIES`.
 """
 from __future__ import annotations
 
@@ -15,6 +16,50 @@ import catalogue
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMENT = re.compile(r"^<!-- search: (.*?) -->$", re.MULTILINE | re.DOTALL)
+
+# what visitors type, and the page that has the answer
+QUERIES = {
+    "autoreset": "reference/semantics",
+    "wheel": "how_to/installation",
+    "replay": "how_to/replay",
+    "AlphaZero": "how_to/tree_search",
+    "install": "how_to/installation",
+    "frame stack": "environments/atari",
+    "own reward": "how_to/hooks",
+    "humanoid": "environments/mujoco",
+    "num_threads": "reference/make",
+    "Ctrl-C": "reference/faults",
+    "pip install": "how_to/installation",
+    "stable baselines3": "how_to/training_libraries",
+    "train an agent": "tutorials/train_an_agent",
+    "first steps": "tutorials/first_steps",
+    "notebook": "tutorials/notebook",
+    "write my own environment": "tutorials/own_environment",
+    "custom env": "tutorials/own_environment",
+    "domain randomization": "environments/mujoco",
+    "resume training": "how_to/checkpoints",
+    "monte carlo tree search": "how_to/tree_search",
+    "multi agent": "how_to/several_agents",
+    "several machines": "how_to/cluster",
+    "record a video": "how_to/command_line",
+    "tensorboard": "how_to/logging",
+    "wandb": "how_to/logging",
+    "hyperparameters": "how_to/settings",
+    "evaluate": "how_to/evaluation",
+    "normalize observations": "how_to/training_libraries",
+    "learning curves": "explanation/learning_curves",
+    "FAQ": "how_to/troubleshooting",
+    "envpool migration": "how_to/envpool",
+    "NetHack": "environments/nethack",
+    "Doom": "environments/vizdoom",
+    "control suite": "environments/dm_control",
+    "chess": "environments/openspiel",
+    "play over ssh": "how_to/command_line",
+    "command line": "how_to/command_line",
+    "save and load state": "reference/semantics",
+    "bit for bit": "reference/fidelity",
+    "benchmark": "project/benchmarks",
+}
 
 
 def entries(pages: dict[str, str]) -> dict[str, str]:

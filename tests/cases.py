@@ -1,7 +1,7 @@
 """`Cases`: all that tests, CI, benchmarks, fuzzers and the gallery need of a family, declared in its `cases.py`."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -53,6 +53,8 @@ class Cases(NamedTuple):
         measured: Ids on the page of measurements, each with a number of environments.
         first_make: Ids whose first `make` is measured, and the package that it imports, or "".
         pictures: Five ids for the gallery; none: it has no row there.
+        observations: By class: the parts of an observation, for its table on the site. A part is the name of a number,
+            a name and a count of numbers, or a slice of a field of MuJoCo's data.
     """
 
     quick_ids: tuple[str, ...] = ("*",)
@@ -74,6 +76,7 @@ class Cases(NamedTuple):
     measured: tuple[tuple[str, int], ...] = ()
     first_make: Mapping[str, str] = _NOTHING
     pictures: tuple[str, ...] = ()
+    observations: Mapping[str, Sequence[str | tuple[str, int]]] = _NOTHING
 
 
 CASES: dict[str, Cases] = {family.name: import_module(f"envs.{family.name}.cases").CASES for family in FAMILIES}

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from cypool.tools import compile as compile
     from cypool.tools import video as video
 else:
+    def __dir__() -> list[str]:
+        # what is public
+        return ["compile"]
+
     def __getattr__(name: str) -> ModuleType:
         # each costs imports that most programs do not need
         if name in ("cli", "compile", "video"):

@@ -113,12 +113,16 @@ def test_the_first_lines_of_the_readme_run_where_it_leaves_the_reader(run_python
 def test_dir_has_what_is_public_before_it_is_used(run_python):
     done = run_python("import cypool; print(set(dir(cypool)) ^ set(cypool.__all__))")
     assert eval(done.stdout) == {"__version__", "testing", "tools"}
+    assert run_python("import cypool; print(dir(cypool.tools))").stdout == "['compile']\n"
 
 
 def test_help_is_for_users(run_python):
     done = run_python("import pydoc, cypool; print(pydoc.plain(pydoc.render_doc(cypool)))")
     assert "class TreeSearch" in done.stdout and "make(id: " in done.stdout
-    assert "scheduler" not in done.stdout.partition("PACKAGE CONTENTS")[0] and not done.stderr
+    description = done.stdout.partition("PACKAGE CONTENTS")[0]
+    assert "scheduler" not in description and not done.stderr
+    listed = re.findall(r"\w+", description.partition("\n        Pools ")[2].partition("\n        Modules ")[0])
+    assert set(cypool.__all__) <= set(listed)
 
 
 def test_lower_bounds_are_those_that_ci_installs():

@@ -2,6 +2,7 @@
 import ast
 import builtins
 import importlib.util
+import json
 import re
 from pathlib import Path
 
@@ -16,12 +17,19 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # the pages that one reads first; the others' examples are slow tests
 FIRST = "README.md", "first_steps.md", "own_environment.md"
-LARGE_PACKAGES = "jax", "numba", "torch"
+LARGE_PACKAGES = "jax", "numba", "torch", "wandb"
+
+
+def large_packages_of(block):
+    """The large packages that an example imports."""
+    found = [package for package in LARGE_PACKAGES if re.search(rf"^(import|from) {package}\b", block, re.MULTILINE)]
+    # PyTorch imports it
+    return [*found, "tensorboard"] if "tensorboard" in block else found
 
 
 def marks_of(page, block):
     """Which tests an example belongs to."""
-    if any(f"import {package}\n" in block for package in LARGE_PACKAGES):
+    if large_packages_of(block):
         return [pytest.mark.large_packages]
     return [] if page.name in FIRST else [pytest.mark.slow]
 
@@ -51,11 +59,30 @@ def test_example(run_forked, block):
     for family, prefix in (("procgen", '"procgen-'), ("nethack", '"NetHack')):
         if prefix in block and not next(each for each in FAMILIES if each.name == family).is_installed:
             pytest.skip(f"{family} is not there: cypool get {family}")
-    for package in LARGE_PACKAGES:
-        if f"import {package}\n" in block and importlib.util.find_spec(package) is None:
+    for package in large_packages_of(block):
+        if importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed")
     done = run_forked(block)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_notebook_prints_what_is_stored_in_it(run_forked, monkeypatch):
+    """Its cells run one after the other, with plots that nobody sees."""
+    for package in ("matplotlib", "pygame"):
+        pytest.importorskip(package)
+    page = ROOT / "docs" / "tutorials" / "notebook.ipynb"
+    cells = json.loads(page.read_text())["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    stored = [output for cell in code for output in cell["outputs"]]
+    program = ["import matplotlib", "matplotlib.use('agg')", *("".join(cell["source"]) for cell in code)]
+    monkeypatch.setenv("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    done = run_forked("\n".join(program))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "".join(line for output in stored for line in output.get("text", []))
+    assert sum("image/png" in output.get("data", {}) for output in stored) == 3
+    for cell in cells:
+        for target in re.findall(r"\]\(([^)#:]*)\)", "".join(cell["source"]) if cell not in code else ""):
+            assert (page.parent / target).exists(), target
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -124,6 +124,9 @@ def test_words_lead_to_pages(tool, tmp_path):
     entries = module.entries(site.pages)
     assert len(entries) >= 30 and entries["install"] == "how_to/installation"
     assert set(entries.values()) <= {place.removesuffix(".md") for place in site.pages.values()}
+    # what people type, which may be no entry
+    assert len(module.QUERIES) >= 30 and set(module.QUERIES.values()) <= {
+        place.removesuffix(".md") for place in site.pages.values()}
     *others, (last, page) = entries.items()
     index = {"config": {}, "items": [{"location": f"{place}/", "level": "1", "title": "x", "text": ""}
                                      for _, place in others if place != page]}
@@ -137,6 +140,50 @@ def test_words_lead_to_pages(tool, tmp_path):
 def test_the_navigation_has_all_guides_in_groups(tool):
     guides = {name for names in tool("build_site").GROUPS["how_to"].values() for name in names}
     assert guides == {page.stem for page in (ROOT / "docs" / "how_to").glob("*.md")}
+
+
+def test_sections_become_tabs(tool):
+    module = tool("build_site")
+    page = "a\n\n<!-- tabs -->\n## One\n\n```\nx\n  y\n```\n\n## Two\n\nb\n\n<!-- /tabs -->\n\nc\n"
+    assert module.TABS.sub(module.as_tabs, page) == \
+        'a\n\n=== "One"\n\n    ```\n    x\n      y\n    ```\n\n=== "Two"\n\n    b\n\n\nc\n'
+
+
+def test_a_page_has_a_link_to_its_source(tool):
+    link = tool("build_site").edit_link("docs/how_to/cluster.md")
+    assert '/edit/main/docs/how_to/cluster.md" title="Edit docs/how_to/cluster.md">' in link
+    assert link.startswith('<a class="edit" href="https://')
+
+
+def test_a_notebook_becomes_a_page(tool, tmp_path):
+    file = tmp_path / "a.ipynb"
+    file.write_text(json.dumps({"cells": [
+        {"cell_type": "markdown", "source": ["# A\n", "\n", "b"]},
+        {"cell_type": "code", "source": ["print(1)"], "outputs": [{"text": ["1\n", "2\n"]}]},
+        {"cell_type": "code", "source": ["plot()"], "outputs": [{"data": {"image/png": "ab\nc=\n"}}]}]}))
+    assert tool("notebook").as_markdown(file) == (
+        "# A\n\nb\n\n```python\nprint(1)\n```\n\n```text\n1\n2\n```\n\n```python\nplot()\n```\n\n"
+        "![Output of the code above](data:image/png;base64,abc=)\n")
+
+
+def test_settings_are_those_of_the_commands_and_of_the_programs(tool):
+    module = tool("settings")
+    runs = {(run.id, run.program): run for run in module.runs()}
+    pong = runs["Pong-v5", "learning_curves"]
+    # given, the program's default, and not what is only written
+    assert pong.settings["learning_rate"] == "7e-4" and pong.settings["gamma"] == 0.99 and "out" not in pong.settings
+    assert pong.steps == [599040] and pong.results == {"return": [17.75]} and not pong.cpu_seconds
+    fast = runs["CartPole-v1", "ppo_fast"]
+    # of the environment, and of all
+    assert fast.settings["minibatch_size"] == 512 and fast.settings["gae_lambda"] == 0.95 and len(fast.steps) == 3
+    text = module.text()
+    assert module.MARKER in (ROOT / "docs" / "how_to" / "settings.md").read_text()
+    for anchor in re.findall(r"\]\(#(.*?)\)", text):
+        assert anchor in {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-")
+                          for each in re.findall(r"^## (.*)$", text, re.MULTILINE)}
+    files = {run.file for run in module.runs()}
+    others = {file.name for file in (ROOT / "docs" / "data").glob("learning_*.csv")} - files
+    assert others == {"learning_replay.csv"}
 
 
 def test_parameters_in_one_line_are_separate(tool):

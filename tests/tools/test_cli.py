@@ -2,6 +2,7 @@
 import importlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from cypool.tools.cli.info import arguments_of, options_with_meanings, unwrapped
 from cypool.tools.terminal import area_mean
 
 pytestmark = pytest.mark.families("atari", "mujoco")
+CARTPOLE = "cypool.envs.classic_control.classic_control:CartPole"
 VERBS = ("list", "info", "check", "new", "get", "doctor", "bench", "tune", "play")
 
 
@@ -99,6 +101,14 @@ def test_info_without_the_package_of_a_family_says_the_rest(run_forked, id, pack
     said = " ".join(done.stdout.split())
     assert said.startswith(id) and "spaces not known: " in said and "pip install" in said
     assert f"`cypool check {id}`" in said and "class cypool.envs." in said
+    # MuJoCo's module cannot be imported, so the family describes the robot
+    assert not said.removeprefix(id).startswith(" spaces")
+
+
+@pytest.mark.families("minigrid")
+def test_info_of_a_class_without_a_text_has_its_familys(capsys):
+    assert main(["info", "MiniGrid-DoorKey-8x8-v0", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["about"].startswith("MiniGrid: ")
 
 
 @pytest.mark.families("lbf")
@@ -301,6 +311,9 @@ def test_versions_within_bounds():
     (["play", "CartPole-v1", "--record", "film.xyz"],
      "--record: expected a film's, which ends in .mp4, .gif, .png, .mkv, .mov, .avi, got 'film.xyz'"),
     (["play", "CartPole-v1", "--fps", "nan"], "--fps: expected"),
+    (["play", "CartPole-v1", "--png", "a.jpg"], "--png: expected a name that ends in .png, got 'a.jpg'"),
+    (["play", "CartPole-v1", "--png", "a.png", "--record", "a.gif"], "--png: expected it without --record"),
+    (["play", "CartPole-v1", "--num-envs", "2"], "--num-envs: expected it with --record or --png"),
     (["tune", "CartPole"], "did you mean CartPole-v"),
     (["tune", "CartPole-v1", "--for", "learner-ms"], "expected a number behind learner-ms"),
     (["tune", "CartPole-v1", "--for", "asinc"], "--for: expected one of 'sync', 'async', 'learner-ms', got 'asinc'"),
@@ -369,9 +382,29 @@ def test_ctrl_c_from_outside(tmp_path):
     assert run.returncode == 130 and errors == ""
 
 
-def test_list_in_a_terminal_is_a_table(tmp_path):
-    said = said_at_terminal(["-m", "cypool", "list", "cartpole-v?"], cwd=tmp_path, COLUMNS="100")
-    assert b"Gymnasium's CartPole-v1" in said and b"environments" in said
+def test_list_in_a_terminal_is_a_table_for_each_family(tmp_path):
+    said = said_at_terminal(["-m", "cypool", "list", "pole-v1"], cwd=tmp_path, COLUMNS="100", NO_COLOR="1").decode()
+    assert "Gymnasium's CartPole-v1" in said and "environments" in said
+    headings = [line.rstrip() for line in said.splitlines() if re.fullmatch(r"\S.* \(\d+\)\s*", line)]
+    assert headings == ["Classic control (1)"]
+
+
+def test_list_without_a_pattern_in_a_terminal_shows_the_families(tmp_path):
+    from cypool.envs import FAMILIES
+
+    said = said_at_terminal(["-m", "cypool", "list"], cwd=tmp_path, COLUMNS="100", NO_COLOR="1").decode()
+    listed = {line.split()[0]: int(line.split()[1]) for line in said.splitlines() if re.match(r"[a-z]\w+ +\d", line)}
+    assert listed == {family.name: len(family.entries(("*",))) for family in FAMILIES if family.is_built}
+    assert "CartPole, MountainCar" in said and "CartPole-v1" not in said
+
+
+def test_environments_of_a_package_are_a_group():
+    from cypool.registration.registry import Entry
+    from cypool.tools.cli.list_envs import by_family
+
+    entries = [Entry("my_env/A-v0", "my_env.own:A", None, {}, None), Entry("CartPole-v1", CARTPOLE, None, {}, None)]
+    assert [(name, title, [each.id for each in members]) for name, title, _, members in by_family(entries)] == [
+        ("classic_control", "Classic control", ["CartPole-v1"]), ("", "my_env", ["my_env/A-v0"])]
 
 
 def test_completion_knows_ids(tmp_path):
@@ -384,6 +417,7 @@ def test_completion_knows_ids(tmp_path):
     ([], sorted([*VERBS, "--completion", "--help", "--version"])), (["ch"], ["check"]), (["nope", ""], []),
     (["check", "--on"], ["--only"]), (["check", "--only", ""], ["contract", "parity"]),
     (["check", "Catch-v0", "--only", "p"], ["parity"]), (["check", "--num-envs", ""], []),
+    (["list", "classic"], ["classic_control"]),
     pytest.param(["get", "pro"], ["procgen"], marks=pytest.mark.families("procgen")),
 ])
 def test_completions(words, expected):
@@ -474,6 +508,29 @@ def test_play_without_a_display_watches_in_the_terminal(tmp_path):
         assert {line.count("▀") for line in lines if "▀" in line} == {33}
 
 
+@pytest.mark.families("toy_text")
+def test_play_without_a_display_prints_the_text_of_a_game(tmp_path):
+    words = ["-m", "cypool", "play", "FrozenLake-v1", "--random", "--steps", "2", "--fps", "1000"]
+    environ = dict.fromkeys(("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER", "NO_COLOR"), "")
+    said = said_at_terminal(words, cwd=tmp_path, **environ).decode()
+    assert said.count("\x1b[H") == 2 and said.count("HFFG") == 2 and "▀" not in said and "2 steps, rewards 0" in said
+    # a pipe gets the same without control sequences of the cursor
+    done = subprocess.run([sys.executable, *words], cwd=tmp_path, env={**os.environ, **environ}, capture_output=True,
+                          text=True, timeout=LIMIT)
+    assert done.stdout.count("HFFG") == 2 and "\x1b[H" not in done.stdout
+
+
+@pytest.mark.parametrize("words, size", [
+    (["--num-envs", "3", "--steps", "2"], (1200, 800)), (["--random"], (600, 400))])
+def test_play_writes_a_picture_of_a_grid(words, size, tmp_path, capsys):
+    pytest.importorskip("pygame")
+    image = pytest.importorskip("PIL.Image")
+    assert main(["play", "CartPole-v1", "--png", str(tmp_path / "grid.png"), *words]) == 0
+    with image.open(tmp_path / "grid.png") as picture:
+        assert picture.size == size and picture.n_frames == 1 and picture.convert("L").getextrema() != (0, 0)
+    assert f"{size[0]} x {size[1]} pixels after {2 if len(words) > 1 else 40} steps" in capsys.readouterr().out
+
+
 @pytest.fixture
 def display():
     """The name of a display of X: the one that is there, or of a server without a screen."""
@@ -516,7 +573,8 @@ def test_play_keeps_sdl_from_opengl(monkeypatch):
 
 
 def test_play_without_the_display_that_was_asked_for_is_refused(capsys, monkeypatch):
-    pytest.importorskip("pygame")
+    # drawing another environment may have opened one
+    pytest.importorskip("pygame").display.quit()
     monkeypatch.setenv("SDL_VIDEODRIVER", "none")
     assert main(["play", "CartPole-v1", "--random", "--steps", "2"]) == 2
     said = capsys.readouterr().err

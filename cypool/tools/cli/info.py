@@ -51,6 +51,9 @@ def run(id: str, option: list[str], picture: bool | None, as_json: bool) -> None
     with suppress(ImportError) if needs else nullcontext():
         cls = getattr(importlib.import_module(module), name)
     about = unwrapped(inspect.cleandoc(without_signature(cls.__doc__ or ""))) if cls else ""
+    # of a class that has no text, or cannot be imported, its family's
+    if not about and family is not None:
+        about = f"{family.title}: {family.description}."
     meanings = options_with_meanings(cls) if cls else {}
     options = spec.options if spec else {**(options_of_class(cls)[0] if cls else {}), **entry.options, **given}
     facts: dict[str, Any] = {"id": id, "about": about, "needs": needs}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def declare(parser: Parser) -> None:
     """Adds the arguments of the verb."""
-    parser.add("pattern", nargs="?", default="", metavar="PATTERN",
+    parser.add("pattern", nargs="?", default="", metavar="PATTERN", words=_families,
                help="a family, a part of the id, or a pattern with * and ?; case does not matter")
     parser.add_json()
 
@@ -21,7 +21,7 @@ def declare(parser: Parser) -> None:
 def run(pattern: str, as_json: bool) -> None:
     """List the environments, those of installed plug-ins included.
 
-    A terminal shows a table. A pipe gets one id a line.
+    A terminal shows the families, or with a pattern the matching ids by family. A pipe gets one id a line.
     """
     from cypool.envs import FAMILIES
     from cypool.registration.registry import known_entries, list_all_envs, suggest_id
@@ -39,10 +39,40 @@ def run(pattern: str, as_json: bool) -> None:
                      "reference": entry.reference, "options": entry.options} for entry in entries])
     elif not is_terminal():
         print(*(entry.id for entry in entries), sep="\n")
+    elif not pattern:
+        print_table([(name, str(len(members)), (title, "bold"), described) for name, title, described, members
+                     in by_family(entries)], heading=("family", "ids", "", ""), right=(1,), styles=("cyan",))
+        print(styled(f"\n{len(entries)} environments; `cypool list FAMILY` lists those of a family, and "
+                     "`cypool list '*'` all", "dim"))
     else:
-        print_table([(entry.id, reference_name(entry), str(entry.max_episode_steps or "")) for entry in entries],
-                    heading=("id", "reference", "step limit"), right=(2,))
-        print(styled(f"\n{len(entries)} environments; `cypool info ID` shows more about one", "dim"))
+        for _, title, _, members in by_family(entries):
+            print(styled(f"{title} ({len(members)})", "bold"))
+            print_table([(f"  {entry.id}", reference_name(entry), str(entry.max_episode_steps or ""))
+                         for entry in members], heading=("  id", "reference", "step limit"), right=(2,))
+            print()
+        print(styled(f"{len(entries)} environments; `cypool info ID` shows more about one", "dim"))
+
+
+def _families() -> list[str]:
+    from cypool.envs import FAMILIES
+
+    return [family.name for family in FAMILIES]
+
+
+def by_family(entries: list[Entry]) -> list[tuple[str, str, str, list[Entry]]]:
+    """Returns the name, the title and the description of each family, and those of the entries that belong to it.
+
+    The entries of a plug-in belong to its package.
+    """
+    from cypool.envs import family_of
+
+    groups: dict[tuple[str, str, str], list[Entry]] = {}
+    for entry in entries:
+        family = family_of(entry.entry_point)
+        package = entry.entry_point.partition(":")[0].partition(".")[0]
+        about = (family.name, family.title, family.description) if family else ("", package, "an installed package")
+        groups.setdefault(about, []).append(entry)
+    return [(*about, members) for about, members in sorted(groups.items(), key=lambda group: group[0][1].lower())]
 
 
 def reference_name(entry: Entry) -> str:

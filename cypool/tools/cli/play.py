@@ -1,4 +1,4 @@
-"""`cypool play`: an environment in a window, played by you, at random or by a policy; or a video of it."""
+"""`cypool play`: an environment in a window, played by you, at random or by a policy; or a video or picture of it."""
 from __future__ import annotations
 
 import importlib
@@ -11,6 +11,7 @@ from cypool.tools.cli.console import Parser, Refusal, number, options_of
 from cypool.tools.terminal import Progress, has_colours, in_half_blocks, is_terminal
 
 WINDOW = 640  # pixels that the longer side of a small picture gets
+STILL = 40  # steps before a picture is taken
 TURNS = 2  # steps per second of a text, where the environment names none
 
 
@@ -19,6 +20,10 @@ def declare(parser: Parser) -> None:
     parser.add_id()
     parser.add("--record", type=Path, metavar="FILE",
                help="write a video instead, .mp4, .gif or .png; that needs no display")
+    parser.add("--png", type=Path, metavar="FILE",
+               help=f"write one picture, after {STILL} steps or the number of --steps; that needs no display")
+    parser.add("--num-envs", type=number(int, 1), metavar="N",
+               help="environments in the grid of --record or --png (default: 1)")
     parser.add("--random", action="store_true", help="watch random actions")
     parser.add("--policy", metavar="MODULE:FUNCTION",
                help="watch a policy: a function from the observations of a batch to its actions")
@@ -29,18 +34,23 @@ def declare(parser: Parser) -> None:
     parser.add_options()
 
 
-def run(id: str, record: Path | None, random: bool, policy: str | None, steps: int | None, fps: float | None,
-        seed: int | None, option: list[str]) -> None:
-    """Play an environment with the keyboard, watch a policy, or record a video.
+def run(id: str, record: Path | None, png: Path | None, num_envs: int | None, random: bool, policy: str | None,
+        steps: int | None, fps: float | None, seed: int | None, option: list[str]) -> None:
+    """Play an environment with the keyboard, watch a policy, or record a video or a picture.
 
     Escape ends it, R starts a new episode. In games of turns, each key is a step. NetHack and games with turns of
     players are played in the terminal, the latter against -o opponent=..., or with -o view=mover for both players.
-    Without a display, --random and --policy show the environment in the terminal.
+    Without a display, --random and --policy show the environment in the terminal: its text, where it has one, or
+    coloured blocks.
     """
     if random and policy:
         raise Refusal("--policy: expected it without --random")
     if fps is not None and not 0.01 <= fps <= 1000:
         raise Refusal(f"--fps: expected 0.01 to 1000, got {fps:g}")
+    if record and png:
+        raise Refusal("--png: expected it without --record")
+    if num_envs is not None and not (record or png):
+        raise Refusal("--num-envs: expected it with --record or --png")
     import cypool
     from cypool.envs import family_of
     from cypool.registration.registry import entry_of, make_spec
@@ -48,22 +58,29 @@ def run(id: str, record: Path | None, random: bool, policy: str | None, steps: i
 
     if record is not None:
         check_film("--record", record)
+    if png is not None and png.suffix != ".png":
+        raise Refusal(f"--png: expected a name that ends in .png, got {str(png)!r}")
     options, family = options_of(option), family_of(entry_of(id).entry_point)
     is_watched, has_display = random or policy, any(
         os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"))
-    in_terminal = family.terminal if family and not record and not (is_watched and has_display) else ""
+    in_terminal = family.terminal if family and not (record or png) and not (is_watched and has_display) else ""
     if in_terminal and not is_watched and "view" not in options:
         spec = make_spec(id, **options)
         # not where there is one player
         if spec.options.get("view") == "mover" and "current_player" in spec.info:
             options["view"] = "single"
-    with cypool.make(id, num_threads=0, seed=seed, **options) as env:
+    wants_text = is_watched and not (has_display or record or png or in_terminal or "render_mode" in options)
+    with _make(id, bool(wants_text), num_envs=num_envs, num_threads=0, seed=seed, **options) as env:
         if seed is not None:
             env.action_space.seed(seed)
         chosen = _load(policy) if policy else None
         watched = chosen or ((lambda _: env.sample_legal()) if random else None)
         if in_terminal:
             _play_in_terminal(env, in_terminal, steps, watched, fps or env.metadata.get("render_fps", TURNS))
+            return
+        fps = fps or env.metadata.get("render_fps", 30)
+        if env.render_mode == "ansi" and watched and not (record or png):
+            _watch_in_terminal(env, watched, fps, steps)
             return
         if env.render_mode != "rgb_array":
             raise Refusal(f"{id} cannot be drawn with render_mode {env.render_mode!r}")
@@ -72,7 +89,9 @@ def run(id: str, record: Path | None, random: bool, policy: str | None, steps: i
                 rewards = cypool.record(env, record, actions=chosen, num_steps=steps or 300, fps=fps)
             print(f"{record}: {len(rewards)} steps, rewards {rewards.sum():g}")
             return
-        fps = fps or env.metadata.get("render_fps", 30)
+        if png is not None:
+            _write_picture(env, png, watched or (lambda _: env.sample_legal()), STILL if steps is None else steps)
+            return
         if has_display:
             _play_in_window(env, id, watched, fps, steps)
         elif watched and is_terminal() and has_colours():
@@ -80,6 +99,17 @@ def run(id: str, record: Path | None, random: bool, policy: str | None, steps: i
         else:
             raise Refusal(f"there is no display for a window; without one: cypool play {id} --record video.mp4, or "
                           "--random or --policy in a terminal with colours")
+
+
+def _make(id: str, wants_text: bool, **arguments: Any) -> Any:
+    """Makes a pool, of environments that are drawn as text if that is wanted and they can be."""
+    import cypool
+
+    env = cypool.make(id, **arguments)
+    if wants_text and "ansi" in env.env_spec.render_modes:
+        env.close()
+        env = cypool.make(id, render_mode="ansi", **arguments)
+    return env
 
 
 def _load(policy: str) -> Callable[[Any], Any]:
@@ -121,22 +151,41 @@ def _play_in_terminal(env: Any, function: str, steps: int | None, watched: Calla
     print(f"{done} steps, rewards {total:g}")
 
 
+def _write_picture(env: Any, file: Path, act: Callable[[Any], Any], steps: int) -> None:
+    """Writes a picture of all environments after a number of steps."""
+    from cypool.tools.video import tiled
+
+    try:
+        from PIL import Image
+    except ImportError:
+        raise Refusal('a picture takes Pillow: pip install "cypool[video]"') from None
+    obs, _ = env.reset()
+    for _ in range(steps):
+        obs, *_ = env.step(act(obs))
+    picture = tiled(env.render())
+    Image.fromarray(picture).save(file)
+    print(f"{file}: {picture.shape[1]} x {picture.shape[0]} pixels after {steps} steps")
+
+
 def _watch_in_terminal(env: Any, watched: Callable[[Any], Any], fps: float, steps: int | None) -> None:
-    """Shows pictures in coloured blocks until control and C, or a number of steps."""
-    import shutil
+    """Shows texts, or pictures in coloured blocks, until control and C, or a number of steps."""
     import time
 
-    done, total = 0, 0.0
+    done, total, is_redrawn = 0, 0.0, has_colours() and is_terminal()
     obs, _ = env.reset()
     try:
-        print("\x1b[2J", end="")
+        print("\x1b[2J" * is_redrawn, end="")
         while steps is None or done < steps:
-            picture = env.render()[0]
-            size = shutil.get_terminal_size()
-            # two rows of pixels a line, and the line below
-            columns = min(size.columns, 2 * max(1, size.lines - 2) * picture.shape[1] // picture.shape[0])
-            print(f"\x1b[H{in_half_blocks(picture, max(1, columns))}\n{done} steps, rewards {total:g}; control-C ends"
-                  "\x1b[K", end="", flush=True)
+            shown = env.render()[0]
+            if not isinstance(shown, str):
+                shown = _in_blocks(shown)
+            line = f"{done} steps, rewards {total:g}; control-C ends"
+            if is_redrawn:
+                # a line may end where the terminal does, so what was there is cleared before it
+                lines = [f"\x1b[K{each}" for each in (*shown.rstrip("\n").split("\n"), line)]
+                print("\x1b[H" + "\n".join(lines) + "\x1b[J", end="", flush=True)
+            else:
+                print(f"{shown}\n{line}", flush=True)
             time.sleep(1 / fps)
             obs, reward, _, _, _ = env.step(watched(obs))
             done += 1
@@ -144,6 +193,16 @@ def _watch_in_terminal(env: Any, watched: Callable[[Any], Any], fps: float, step
     except KeyboardInterrupt:
         pass
     print(f"\n{done} steps, rewards {total:g}")
+
+
+def _in_blocks(picture: Any) -> str:
+    """Returns a picture in coloured blocks that leaves a line of the terminal free."""
+    import shutil
+
+    size = shutil.get_terminal_size()
+    # two rows of pixels a line
+    columns = min(size.columns, 2 * max(1, size.lines - 2) * picture.shape[1] // picture.shape[0])
+    return in_half_blocks(picture, max(1, columns))
 
 
 def _play_in_window(env: Any, id: str, watched: Callable[[Any], Any] | None, fps: float, steps: int | None) -> None:

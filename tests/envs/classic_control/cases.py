@@ -9,4 +9,14 @@ CASES = Cases(
     engine_tests=("test_precision.py",),
     measured=(("CartPole-v1", 1), ("CartPole-v1", 64), ("CartPole-v1", 1024)),
     first_make={"CartPole-v1": ""},
-    pictures=("CartPole-v1", "Acrobot-v1", "MountainCar-v0", "Pendulum-v1", "MountainCarContinuous-v0"))
+    pictures=("CartPole-v1", "Acrobot-v1", "MountainCar-v0", "Pendulum-v1", "MountainCarContinuous-v0"),
+    observations={
+        "CartPole": ("position of the cart (m)", "velocity of the cart (m/s)", "angle of the pole (rad)",
+                     "angular velocity of the pole (rad/s)"),
+        "MountainCar": ("position", "velocity"),
+        "MountainCarContinuous": ("position", "velocity"),
+        "Pendulum": ("cosine of the angle, which is 0 upright", "sine of the angle", "angular velocity (rad/s)"),
+        "Acrobot": ("cosine of the first angle, which is 0 hanging down", "sine of the first angle",
+                    "cosine of the second angle, relative to the first", "sine of the second angle",
+                    "angular velocity of the first link (rad/s)", "angular velocity of the second link (rad/s)"),
+    })
