@@ -18,6 +18,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,7 +28,6 @@ import diagrams
 import family_list
 import site_faults
 import site_search
-import tomllib
 
 import cypool
 

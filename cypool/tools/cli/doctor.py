@@ -84,7 +84,7 @@ def _python() -> Lines:
     """Python."""
     found = f"{platform.python_implementation()} {platform.python_version()}"
     if platform.python_implementation() != "CPython" or sys.version_info[:2] > NEWEST_PYTHON:
-        yield "warning", found, f"use CPython 3.10 to {'.'.join(map(str, NEWEST_PYTHON))}; others were not tried"
+        yield "warning", found, f"use CPython 3.11 to {'.'.join(map(str, NEWEST_PYTHON))}; others were not tried"
     else:
         yield "ok", found
 
