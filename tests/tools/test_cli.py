@@ -15,7 +15,7 @@ from waiting import LIMIT, wait_until
 
 from cypool.tools.cli import main
 from cypool.tools.cli.app import completions
-from cypool.tools.cli.doctor import EXAMINATIONS, meets, requirements
+from cypool.tools.cli.doctor import EXAMINATIONS, requirements
 from cypool.tools.cli.info import arguments_of, options_with_meanings, unwrapped
 from cypool.tools.terminal import area_mean
 
@@ -269,10 +269,7 @@ print(*sys.modules)"""
     assert not {"torch", "stable_baselines3", "pufferlib", "ray"} & set(modules.split())
 
 
-def test_versions_within_bounds():
-    assert meets("2.4.6", ">=2.0.0,<3") and meets("1.3.2", "==1.3.2") and meets("3.17", "==3.17.0")
-    assert not meets("3.0.0rc1", ">=2,<3") and not meets("1.9", ">=1.10") and not meets("1.3.1", "==1.3.2")
-    assert meets("1.0", "")
+def test_requirements_are_those_of_users():
     named = {name for name, _, _ in requirements()}
     assert {"numpy", "gymnasium", "ray"} <= named and "cypool" not in named
 
