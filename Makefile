@@ -45,7 +45,7 @@ docs:
 site:
 	python docs_tools/build_site.py
 
-# wheels for every Python from 3.10 on that is here with its headers, each of them tried; in dist/
+# wheels for every Python from 3.11 on that is here with its headers, each of them tried; in dist/
 wheels:
 	.ci/wheel dist $$(.ci/pythons)
 

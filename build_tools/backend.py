@@ -3,11 +3,10 @@
 A build that the cache has needs no packages: the hooks import the standard library alone until then.
 """
 
-import ast
-import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -74,9 +73,8 @@ def _setuptools():
 
 
 def _requires():
-    wanted = _extra("build")
-    numpy = re.search(r'^    "(numpy[^"]*)"', _pyproject(), re.MULTILINE)
-    wanted.append(numpy[1])
+    numpy = next(line for line in _project()["dependencies"] if line.startswith("numpy"))
+    wanted = [*_extra("build"), numpy]
     # `sdist` asks pip where packages come from: the one of the environment that this installs to, as -I hides those
     # of the build, or else one more
     if subprocess.run([sys.executable, "-I", "-c", "import pip"], capture_output=True).returncode:
@@ -85,9 +83,8 @@ def _requires():
 
 
 def _extra(name):
-    """Returns the requirements of an extra of pyproject.toml; Python 3.10 cannot read it."""
-    return ast.literal_eval(re.search(rf"^{name} = (\[.*?\])", _pyproject(), re.MULTILINE | re.DOTALL)[1])
+    return _project()["optional-dependencies"][name]
 
 
-def _pyproject():
-    return (wheel_cache.ROOT / "pyproject.toml").read_text(encoding="utf-8")
+def _project():
+    return tomllib.loads((wheel_cache.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

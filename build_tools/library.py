@@ -253,7 +253,7 @@ def _unpack(archive, target, wanted):
     if not target.is_dir():
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent) as work, tarfile.open(archive) as tar:
-            tar.extraction_filter = getattr(tarfile, "data_filter", None)  # Python before 3.10.12 has none
+            tar.extraction_filter = getattr(tarfile, "data_filter", None)  # Python before 3.11.4 has none
             tar.extractall(work, filter(is_wanted, tar))
             (top,) = Path(work).iterdir()
             top.rename(target)

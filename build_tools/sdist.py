@@ -1,7 +1,8 @@
 """Finds the pinned source distribution of a native library, with the standard library alone.
 
 Looked for in this order: the library's environment variable, the cache, then wherever pip is configured to
-look (find-links, index-url, extra-index-url). A file counts only if its sha256 is the pinned one.
+look (find-links, index-url, extra-index-url). A file counts only if its sha256 is the pinned one. `pip download` would
+also install the build tools of the library and run its build backend, for metadata that nobody needs.
 """
 
 import ast

@@ -94,7 +94,7 @@ def words(variable):
 @functools.cache
 def compiler():
     """The C++ compiler's command: `$CXX`, else the one that built Python, else g++ or clang++."""
-    wanted = "CXX: expected the command of a C++20 compiler, such as g++ 11 or clang++ 16,"
+    wanted = "CXX: expected the command of a C++20 compiler, such as g++ 12 or clang++ 16,"
     if given := words("CXX"):
         if shutil.which(given[0]):
             return tuple(given)

@@ -18,6 +18,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,6 @@ import notebook
 import settings
 import site_faults
 import site_search
-import tomllib
 
 import cypool
 

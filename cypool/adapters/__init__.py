@@ -2,9 +2,10 @@
 from __future__ import annotations
 
 import importlib
-import re
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
+
+from packaging.specifiers import SpecifierSet
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -36,13 +37,9 @@ def require(module: str, package: str, minimum: str, below: str, extra: str = ""
     except ImportError as error:
         raise ImportError(f"{module}: expected {wanted}, which cannot be imported ({error}): {install}") from error
     have = version(package)
-    if not _numbers(minimum) <= _numbers(have) < _numbers(below):
+    if not SpecifierSet(f">={minimum},<{below}").contains(have, prereleases=True):
         raise ImportError(f"{module}: expected {wanted}, got {have}: {install}")
     return found
-
-
-def _numbers(text: str) -> list[int]:
-    return [int(part) for part in re.findall(r"\d+", text.partition("+")[0])[:3]]
 
 
 def make_same_step(id: str, library: str, **kwargs: Any) -> GymnasiumPool:

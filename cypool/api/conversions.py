@@ -5,12 +5,10 @@ Adapters know the APIs, so the APIs do not know the adapters.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from typing_extensions import Self
 
     from cypool.util.typing import ResetOptions, Seed
 

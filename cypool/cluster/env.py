@@ -10,7 +10,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -36,7 +36,6 @@ from cypool.spec import Discrete, EnvSpec
 from cypool.util.arguments import check_bool, check_choice, check_float, check_int, seeds_of
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
 
     from cypool.util.typing import Batch, Seed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from cypool.util.lock_guard import LockGuard
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-    from typing_extensions import Self
 
     from cypool.util.typing import Batch, Bools, EnvIds, Pathlike
 

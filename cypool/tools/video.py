@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from gymnasium.vector import VectorEnv
@@ -15,7 +15,6 @@ from cypool.util.arguments import check_float, check_int, check_path, shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-    from typing_extensions import Self
 
     from cypool.util.typing import Floats, Pathlike
 

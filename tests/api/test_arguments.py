@@ -295,7 +295,7 @@ ODD = [10**5000, -10**5000, np.zeros(3), np.zeros((2, 2), int), np.array(["a"]),
 @pytest.mark.parametrize("argument", [
     "id", "env_type", "num_envs", "batch_size", "num_threads", "seed", "max_episode_steps", "autoreset_mode",
     "episode_statistics", "normalize_obs", "normalize_reward", "render_mode", "thread_pool", "thread_affinity",
-    "env_options", "reward_hook", "observation_hook", "debug", "sutton_barto_reward", "precision"])
+    "env_options", "reward_hook", "observation_hook", "debug", "sutton_barto_reward"])
 def test_whatever_make_gets(argument):
     for value in ODD:
         # any number that is not negative is a seed

@@ -465,19 +465,23 @@ def test_what_is_drawn_does_not_depend_on_threads(name, autoreset_mode):
                 assert obs.tobytes() == rollout.next_obs[t].tobytes()
 
 
-@pytest.mark.parametrize("options", [{"reward_hook": lambda batch: batch.reward}, {"precision": "fast"}],
-                         ids=["hook", "fast"])
+@pytest.mark.parametrize("id, sizes, options", [
+    ("CartPole-v1", (4, 64, 64, 2), {"reward_hook": lambda batch: batch.reward}), ("LunarLander-v3", (8, 64, 4), {})],
+                         ids=["hook", "kernel"])
 @pytest.mark.parametrize("autoreset_mode", ["NextStep", "SameStep", "Disabled"])
-def test_drawing_where_python_or_a_kernel_steps(autoreset_mode, options):
+def test_drawing_where_python_or_a_kernel_steps(autoreset_mode, id, sizes, options):
+    def policy(env):
+        return cypool.MLP(env.env_spec, *layers(*sizes), value=layers(sizes[0], 16, 1, seed=1), output="categorical")
+
     options = {"num_envs": 21, "seed": 3, "autoreset_mode": autoreset_mode, "max_episode_steps": 12, **options}
     rollouts = []
     for each in (options, {key: value for key, value in options.items() if key != "reward_hook"}):
-        env = started(cypool.make("CartPole-v1", num_threads=1, **each))
-        rollouts.append(env.rollout(25, policy=drawing("categorical", env.env_spec)))
+        env = started(cypool.make(id, num_threads=1, **each))
+        rollouts.append(env.rollout(25, policy=policy(env)))
         env.close()
-    with cypool.make("CartPole-v1", num_threads=2, **options) as twin:
+    with cypool.make(id, num_threads=2, **options) as twin:
         obs, _ = twin.reset()
-        mlp = drawing("categorical", twin.env_spec)
+        mlp = policy(twin)
         for one, part in parts_of(rollouts[0]).items():
             assert part.tobytes() == parts_of(rollouts[1])[one].tobytes()
         if autoreset_mode != "Disabled":
@@ -488,15 +492,16 @@ def test_drawing_where_python_or_a_kernel_steps(autoreset_mode, options):
                 assert obs.tobytes() == rollouts[0].next_obs[t].tobytes()
 
 
-@pytest.mark.parametrize("options", [{}, {"precision": "fast"}], ids=str)
-def test_a_bad_action_fails_its_environment_alone(options):
-    # pendulums that lean to the right are pushed beyond the bound, the others are not pushed
-    weights, biases = [np.array([[0, 1.0, 0]]), np.array([[9.0]])], [np.zeros(1), np.zeros(1)]
-    pools = [cypool.make("Pendulum-v1", num_envs=19, num_threads=2, seed=5, **options) for _ in range(2)]
+@pytest.mark.parametrize("id, seen, options", [("Pendulum-v1", 1, {}), ("LunarLander-v3", 2, {"continuous": True})])
+def test_a_bad_action_fails_its_environment_alone(id, seen, options):
+    # pendulums that lean to the right, and landers that drift there, are pushed beyond the bound, the others not
+    pools = [cypool.make(id, num_envs=19, num_threads=2, seed=5, **options) for _ in range(2)]
     twin = pools[1]
     (obs, _), _ = pools[0].reset(), twin.reset()
+    high = twin.single_action_space.high
+    weights, biases = [np.eye(1, obs.shape[1], seen), np.array([[9.0], [0.0]])[:len(high)]], [np.zeros(1), 0 * high]
     mlp = cypool.MLP(twin.env_spec, weights, biases, activation="relu", output="identity")
-    bad = np.flatnonzero(mlp(obs)[:, 0] > 2)
+    bad = np.flatnonzero(mlp(obs)[:, 0] > high[0])
     assert 0 < len(bad) < 19
     with pytest.raises(cypool.EnvError, match=r"got \d") as failed:
         pools[0].rollout(4, policy=mlp)
@@ -504,8 +509,8 @@ def test_a_bad_action_fails_its_environment_alone(options):
     rollout, going = failed.value.batch, np.ones(19, bool)
     for t in range(4):
         actions = mlp(obs)
-        going &= actions[:, 0] <= 2
-        obs = twin.step(np.minimum(actions, 2))[0]
+        going &= actions[:, 0] <= high[0]
+        obs = twin.step(np.minimum(actions, high))[0]
         assert rollout.next_obs[t][going].tobytes() == obs[going].tobytes()
         assert {i for i, step in failed.value.steps.items() if step <= t} == set(np.flatnonzero(~going))
     for env in pools:

@@ -348,7 +348,7 @@ def test_a_compiler_that_is_not_there_is_named(checkout, monkeypatch):
     monkeypatch.setenv("CXX", "no-such-compiler -m64")
     said, _ = (process := start("build")).communicate(timeout=300)
     assert process.returncode == 1 and said == (
-        "error: CXX: expected the command of a C++20 compiler, such as g++ 11 or clang++ 16, got 'no-such-compiler', "
+        "error: CXX: expected the command of a C++20 compiler, such as g++ 12 or clang++ 16, got 'no-such-compiler', "
         "which is no command here\n")
     monkeypatch.delenv("CXX")
     monkeypatch.setenv("CC", "no-such-compiler")

@@ -11,7 +11,7 @@ SO = ".cpython-311-x86_64-linux-gnu.so"
 FILES = {
     "cypool/env" + SO: b"ELF", "cypool/envs/small/ids.py": b"", "cypool/envs/small/roms.py": b"",
     "cypool/envs/small/specs.py": b"", "cypool/envs/small/small" + SO: b"ELF N3ale9Something",
-    "cypool-1.2.dist-info/METADATA": b"Metadata-Version: 2.4\nName: cypool\nVersion: 1.2\nRequires-Python: >=3.10\n"
+    "cypool-1.2.dist-info/METADATA": b"Metadata-Version: 2.4\nName: cypool\nVersion: 1.2\nRequires-Python: >=3.11\n"
                                      b"License-Expression: Apache-2.0 AND GPL-2.0-only\nLicense-File: LICENSE\n"
                                      b"Provides-Extra: small\nRequires-Dist: roms; extra == \"small\"\n\nAbout.\n",
     "cypool-1.2.dist-info/WHEEL": b"Tag: any\n", "cypool-1.2.dist-info/licenses/LICENSE": b"Ours.",

@@ -1,6 +1,7 @@
 """The package as it is installed: light to import, complete for plug-ins."""
 import re
 import sysconfig
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -127,7 +128,6 @@ def test_help_is_for_users(run_python):
 
 def test_lower_bounds_are_those_that_ci_installs():
     """Every requirement has a lower bound, and .ci/lowest.txt has the same."""
-    tomllib = pytest.importorskip("tomllib")
     from packaging.requirements import Requirement
     from packaging.version import Version
 

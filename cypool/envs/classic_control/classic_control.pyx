@@ -1,6 +1,5 @@
 # distutils: extra_compile_args = -O2
-"""The environments of classic control; `fast.pxi` steps many of them at once."""
-include "fast.pxi"
+"""The environments of classic control."""
 include "acrobot.pxi"
 include "cartpole.pxi"
 include "mountain_car.pxi"

@@ -8,7 +8,7 @@ FAMILY = Family(
     description="CartPole, MountainCar, Pendulum and Acrobot",
     extra="render",
     reference="Gymnasium 1.4",
-    fidelity="everything but `precision=\"fast\"` and the random streams of `Pendulum-v0`",
+    fidelity="everything but the random streams of `Pendulum-v0`",
     smoke_ids=("CartPole-v1", "Pendulum-v1"),
     peers={"*": ("loop", "sync-vector", "async-vector", "numpy-vector", "envpool")},
     keys={"CartPole": {"left": 0, "right": 1}, "MountainCar": {"left": 0, "": 1, "right": 2},

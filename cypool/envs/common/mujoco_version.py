@@ -1,9 +1,10 @@
 """The MuJoCo that is installed; nothing of it is imported."""
 from __future__ import annotations
 
-import re
 import warnings
 from pathlib import Path
+
+from packaging.version import Version
 
 from cypool.util.packages import folder_of
 
@@ -35,7 +36,7 @@ def find() -> tuple[Path, str]:
         raise ImportError(f"MuJoCo's environments: expected one library, found {libraries[0].name} and "
                           f"{libraries[1].name} in {folder}: {_REPLACE}", name="mujoco")
     version = libraries[0].name.removeprefix("libmujoco.so.")
-    if _order(version) < _order(COMPARED[0]):
+    if Version(version) < Version(COMPARED[0]):
         raise ImportError(f"MuJoCo's environments: expected mujoco {COMPARED[0]} or later, found {version}: {_INSTALL}",
                           name="mujoco")
     if version == "4.0.0":
@@ -49,7 +50,3 @@ def warn_of(version: str) -> None:
     if version not in COMPARED:
         warnings.warn(f"mujoco {version} was not compared with the packages whose environments these are; "
                       f"{', '.join(COMPARED)} were", stacklevel=2)
-
-
-def _order(version: str) -> tuple[int, ...]:
-    return tuple(map(int, re.findall(r"\d+", version)[:3]))

@@ -6,7 +6,6 @@ import functools
 import hashlib
 import os
 import struct
-import sys
 from pathlib import Path
 
 from cypool.envs.common.wheels import Wheel
@@ -63,8 +62,7 @@ def check_machine() -> None:
 
 def _sha256_of(path: Path) -> str:
     with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest() if sys.version_info >= (3, 11) else hashlib.sha256(
-            file.read()).hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def digest_of(folder: Path) -> str:

@@ -7,11 +7,15 @@ import platform
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
+
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 from cypool.tools.cli.console import Parser, print_json
 from cypool.tools.terminal import Cell, print_table, styled
@@ -84,7 +88,7 @@ def _python() -> Lines:
     """Python."""
     found = f"{platform.python_implementation()} {platform.python_version()}"
     if platform.python_implementation() != "CPython" or sys.version_info[:2] > NEWEST_PYTHON:
-        yield "warning", found, f"use CPython 3.10 to {'.'.join(map(str, NEWEST_PYTHON))}; others were not tried"
+        yield "warning", found, f"use CPython 3.11 to {'.'.join(map(str, NEWEST_PYTHON))}; others were not tried"
     else:
         yield "ok", found
 
@@ -196,7 +200,7 @@ def _installed(title: str, name: str, bounds: str) -> tuple[str, ...] | None:
     missing = _missing_of_rllib() if name == "ray" else []
     if missing:
         return "warning", f"{title} {installed}, without {', '.join(missing)}", 'pip install "ray[rllib]"'
-    if meets(installed, bounds):
+    if SpecifierSet(bounds).contains(installed, prereleases=True):
         return "ok", f"{title} {installed}"
     return "warning", f"{title} {installed}, supported: {bounds}", f'pip install "{name}{bounds}"'
 
@@ -204,14 +208,12 @@ def _installed(title: str, name: str, bounds: str) -> tuple[str, ...] | None:
 def _missing_of_rllib() -> list[str]:
     """Returns the packages that `ray.rllib` imports, of which Ray alone brings none, and that are not installed."""
     missing = []
-    for each in metadata.requires("ray") or []:
-        name, _, condition = each.partition(";")
-        if re.search(r"""extra == ["']rllib["']""", condition):
-            name = re.split(r"[^\w.-]", name.strip())[0]
+    for wanted in map(Requirement, metadata.requires("ray") or []):
+        if wanted.marker and 'extra == "rllib"' in str(wanted.marker):
             try:
-                metadata.version(name)
+                metadata.version(wanted.name)
             except metadata.PackageNotFoundError:
-                missing.append(name)
+                missing.append(wanted.name)
     return missing
 
 
@@ -223,37 +225,17 @@ def requirements() -> list[tuple[str, str, str]]:
         lines = [(line, marker.partition("==")[2].strip(" '\"")) for line, _, marker in split]
     except metadata.PackageNotFoundError:
         project = Path(__file__).resolve().parents[3] / "pyproject.toml"
-        if project.is_file() and sys.version_info >= (3, 11):
-            import tomllib
-
+        if project.is_file():
             table = tomllib.loads(project.read_text())["project"]
             lines = [(line, "") for line in table["dependencies"]]
             lines += [(line, extra) for extra, group in table["optional-dependencies"].items() for line in group]
     found: dict[str, tuple[str, str, str]] = {}
     for line, extra in lines:
-        parts = re.fullmatch(r"([\w.-]+)(\[[\w,-]+\])?\s*(.*)", line.strip())
-        if parts and parts[1] != "cypool" and (parts[3] or not parts[2]) and extra not in ("test", "build"):
-            found.setdefault(parts[1].lower(), (parts[1], parts[3].replace(" ", ""), extra))
+        wanted = Requirement(line)
+        bounds = str(wanted.specifier)
+        if wanted.name != "cypool" and (bounds or not wanted.extras) and extra not in ("test", "build"):
+            found.setdefault(wanted.name.lower(), (wanted.name, bounds, extra))
     return sorted(found.values(), key=lambda each: (bool(each[2]), each[0].lower()))
-
-
-def meets(version: str, bounds: str) -> bool:
-    """Whether a version is within bounds such as ">=1.2,<2"; only numbers count."""
-    def numbers(text: str) -> tuple[int, ...]:
-        leading = re.match(r"\d+(\.\d+)*", text)
-        parts = [int(part) for part in leading[0].split(".")] if leading else []
-        while parts and not parts[-1]:
-            parts.pop()
-        return tuple(parts)
-
-    own = numbers(version)
-    for bound in filter(None, bounds.split(",")):
-        operator, other = re.match(r"[<>=!~]+", bound), numbers(re.sub(r"^[<>=!~]+", "", bound))
-        holds = {">=": own >= other, "<": own < other, "==": own == other, "!=": own != other, "<=": own <= other,
-                 ">": own > other}
-        if operator and not holds.get(operator[0], True):
-            return False
-    return True
 
 
 def _data() -> Lines:
