@@ -35,7 +35,15 @@ public:
     virtual bool enter(void* context, Before& before) = 0;
     virtual void leave(const Before& before) = 0;
 
+    // Lets one thread at a time draw, where that is done on the CPU: llvmpipe of Mesa 22 looks at what the threads of
+    // other contexts free. It draws with threads of its own.
+    std::unique_lock<std::mutex> alone() {
+        return is_software_ ? std::unique_lock<std::mutex>(mutex_) : std::unique_lock<std::mutex>();
+    }
+
 protected:
+    bool is_software_ = true;
+
     // global symbols: MuJoCo looks for eglGetProcAddress or OSMesaGetProcAddress among them
     bool load(const char* name) { return (library_ = dlopen(name, RTLD_NOW | RTLD_GLOBAL)) != nullptr; }
     template <class F> bool find(F*& function, const char* name) {
@@ -45,6 +53,7 @@ protected:
 
 private:
     void* library_ = nullptr;
+    std::mutex mutex_;
 };
 
 // names and numbers are those of EGL's header
@@ -75,10 +84,15 @@ public:
             first = static_cast<int>(device);
             end = first + 1;
         }
+        const auto device_string =
+            reinterpret_cast<const char* (*)(void*, int)>(address_of_("eglQueryDeviceStringEXT"));
         // the first that works is taken, as MuJoCo's Python package does
         for (int k = first; k < end && !display_; ++k) {
             void* const display = platform_display(0x313F, devices[k], nullptr);  // EGL_PLATFORM_DEVICE_EXT
-            if (display && initialize_(display, nullptr, nullptr)) display_ = display;
+            if (!display || !initialize_(display, nullptr, nullptr)) continue;
+            display_ = display;
+            const char* const extensions = device_string ? device_string(devices[k], 0x3055) : nullptr;
+            is_software_ = !extensions || std::strstr(extensions, "EGL_MESA_device_software");
         }
         if (!display_) return "libEGL.so.1 found no device that draws";
         const int wanted[] = {
@@ -93,6 +107,7 @@ public:
     }
 
     void* make_context() override {
+        const std::unique_lock<std::mutex> lock = alone();
         const unsigned api = query_api_();
         bind_api_(OPENGL);
         const int no_wishes[] = {0x3038};
@@ -101,7 +116,10 @@ public:
         return context;
     }
 
-    void free_context(void* context) override { destroy_context_(display_, context); }
+    void free_context(void* context) override {
+        const std::unique_lock<std::mutex> lock = alone();
+        destroy_context_(display_, context);
+    }
 
     bool enter(void* context, Before& before) override {
         before = {query_api_(),
@@ -153,9 +171,15 @@ public:
         return "";
     }
 
-    void* make_context() override { return create_context_(0x1908, 24, 8, 0, nullptr); }  // GL_RGBA, depth, stencil
+    void* make_context() override {
+        const std::unique_lock<std::mutex> lock = alone();
+        return create_context_(0x1908, 24, 8, 0, nullptr);  // GL_RGBA, depth, stencil
+    }
 
-    void free_context(void* context) override { destroy_context_(context); }
+    void free_context(void* context) override {
+        const std::unique_lock<std::mutex> lock = alone();
+        destroy_context_(context);
+    }
 
     bool enter(void* context, Before& before) override {
         before = {0, nullptr, nullptr, nullptr, current_context_(), 0, 0, 0};
@@ -246,7 +270,7 @@ inline std::string open_gl() {
 // A context is current in this thread for as long as this lives.
 class CurrentContextGuard {
 public:
-    explicit CurrentContextGuard(void* context) : entered_(gl().enter(context, before_)) {}
+    explicit CurrentContextGuard(void* context) : alone_(gl().alone()), entered_(gl().enter(context, before_)) {}
     ~CurrentContextGuard() {
         if (entered_) gl().leave(before_);
     }
@@ -255,6 +279,7 @@ public:
     explicit operator bool() const { return entered_; }
 
 private:
+    const std::unique_lock<std::mutex> alone_;
     Gl::Before before_;
     bool entered_;
 };

@@ -420,6 +420,22 @@ def test_without_the_libraries_the_error_says_what_to_install(run_python, tmp_pa
 
 
 @draws
+def test_threads_that_draw_at_once_leave_the_driver_whole(run_forked):
+    # with Mesa 22, which draws on the CPU, a process would end after some hundreds or thousands of steps
+    done = run_forked("""
+import cypool, numpy as np
+env = cypool.make("InvertedPendulum-v5", num_envs=8, num_threads=4, from_pixels=True, frame_stack=1, width=16,
+                  height=16, shadows=False)
+env.reset()
+for _ in range(700):
+    env.step(np.zeros((8, 1), np.float32))
+env.close()
+print("done")
+""")
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+
+
+@draws
 def test_without_a_driver_the_error_says_so(run_forked, monkeypatch):
     monkeypatch.setenv("__EGL_VENDOR_LIBRARY_FILENAMES", "/nowhere.json")
     done = run_forked("""
