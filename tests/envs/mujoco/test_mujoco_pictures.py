@@ -421,7 +421,7 @@ def test_without_the_libraries_the_error_says_what_to_install(run_python, tmp_pa
 
 @draws
 def test_threads_that_draw_at_once_leave_the_driver_whole(run_forked):
-    # with Mesa 22, which draws on the CPU, a process would end after some hundreds or thousands of steps
+    # with Mesa 22, which draws on the CPU, a process would end after 100 to 3,000 steps
     done = run_forked("""
 import cypool, numpy as np
 env = cypool.make("InvertedPendulum-v5", num_envs=8, num_threads=4, from_pixels=True, frame_stack=1, width=16,
