@@ -30,11 +30,21 @@ def interval(name: str, value: Any) -> list[float]:
 
 def numbers(name: str, value: Any, least: int, most: int, low: float = -MOST) -> list[float]:
     """Checks a list of numbers; ints stay ints."""
-    given = check_list(name, value.tolist() if isinstance(value, np.ndarray) else value, "a list of numbers")
+    given = _items(name, value, most, "a list of numbers")
     if not least <= len(given) <= most:
         raise ValueError(f"{name}: expected {least} to {most} numbers, got {shown(value)}")
     checked = [check_float(name, each, low, MOST) for each in given]
     return [each if type(each) is int else own for each, own in zip(given, checked, strict=True)]
+
+
+def _items(name: str, value: Any, most: int, expected: str) -> list[Any]:
+    """Returns a list, or the numbers of an array as Python's."""
+    if isinstance(value, np.ndarray):
+        # one number's view may have more rows than there is memory
+        if max(value.size, *value.shape, 0) > most:
+            raise ValueError(f"{name}: expected {expected}, got an array of shape {value.shape}")
+        value = value.tolist()
+    return check_list(name, value, expected)
 
 
 def _dict(name: str, value: Any, keys: Iterable[str], expected: str) -> dict[str, Any]:
@@ -73,7 +83,7 @@ def _ranges(name: str, value: Any) -> dict[str, list[float]]:
 
 
 def _grid_size(name: str, value: Any) -> list[list[float]]:
-    given = check_list(name, value.tolist() if isinstance(value, np.ndarray) else value, "two ranges")
+    given = _items(name, value, 4, "two ranges")
     if len(given) != 2:
         raise ValueError(f"{name}: expected two ranges, got {shown(value)}")
     return [interval(name, each) for each in given]

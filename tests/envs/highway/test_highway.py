@@ -247,6 +247,9 @@ def test_copy_outlives_its_source():
 TTC = {"type": "TimeToCollision"}
 test_refused_options = refuses([
     (FAST, {"lanes_count": 0}, "lanes_count: expected 1 to 40, got 0"),
+    (FAST, {"centering_position": np.broadcast_to(np.float32(0), (10**12, 1))},
+     r"centering_position: expected a list of numbers, got an array of shape \(1000000000000, 1\)"),
+    (FAST, {"centering_position": np.zeros((2, 2))}, "centering_position: expected a list of numbers, got an array"),
     (FAST, {"vehicles_count": 10**6}, "vehicles_count: expected 0 to 1000, got 1000000"),
     (FAST, {"duration": float("nan")}, "duration: expected 0 to"),
     (FAST, {"initial_lane_id": 3}, "initial_lane_id: expected one of 3 lanes, got 3"),
