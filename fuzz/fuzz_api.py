@@ -775,6 +775,8 @@ def fork_case(seed, run=run_case, limit=LIMIT):
             open_still = bool(more)
         elif os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
             break
+    late = open_still and time.monotonic() >= end
+    # which ends the case where it writes next
     os.close(reader)
     while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None and time.monotonic() < end + 20:
         time.sleep(0.005)
@@ -789,6 +791,8 @@ def fork_case(seed, run=run_case, limit=LIMIT):
     last = next((line[2:] for line in reversed(lines) if line.startswith("- ")), "nothing")
     if hung:
         findings.append(f"hangs in: {last}")
+    elif late:
+        findings.append(f"takes longer than {limit} s, in: {last}")
     elif status < 0:
         findings.append(f"ended by {signal.Signals(-status).name} in: {last}")
     elif ". done" not in lines and not findings:
