@@ -22,10 +22,15 @@ from diagrams import CHROMIUM
 
 SITE = build_site.ROOT / "build" / "site"
 WIDTHS, THEMES = (1280, 390), ("light", "dark")
-# what is wider than its room, cannot be moved, is covered or broken into letters; headings away from their columns
+# what is wider than its room, cannot be moved, is covered or broken into letters; headings away from their columns;
+# also what is folded up or in another tab
 CUT = """narrow => {
   const found = [], root = document.documentElement;
   const rects = (node, of = document.createRange()) => (of.selectNodeContents(node), [...of.getClientRects()]);
+  const folded = [...document.querySelectorAll("article details:not([open])")];
+  const tabs = [...document.querySelectorAll("article .tabbed-block")];
+  folded.forEach(each => { each.open = true; });
+  tabs.forEach(each => { each.style.display = "block"; });
   if (root.scrollWidth > root.clientWidth) found.push(`the page is ${root.scrollWidth} wide`);
   for (const inner of document.querySelectorAll("article table, article pre > code")) {
     const box = inner.closest(".md-typeset__scrollwrap") || inner, name = inner.innerText.trim().slice(0, 40);
@@ -51,6 +56,8 @@ CUT = """narrow => {
                                               && each.bottom > own.top && each.top < own.bottom))
       found.push(`a button covers code: ${code.innerText.slice(0, 40)}`);
   }
+  folded.forEach(each => { each.open = false; });
+  tabs.forEach(each => { each.style.display = ""; });
   return found;
 }"""
 # plots whose background stays white

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 def declare(parser: Parser) -> None:
     """Adds the arguments of the verb."""
     parser.add("pattern", nargs="?", default="", metavar="PATTERN", words=_families,
-               help="a family, a part of the id, or a pattern with * and ?; case does not matter")
+               help="a family, a part of the id, or a pattern with * and ?; case is ignored")
     parser.add_json()
 
 
 def run(pattern: str, as_json: bool) -> None:
     """List the environments, those of installed plug-ins included.
 
-    A terminal shows the families, or with a pattern the matching ids by family. A pipe gets one id a line.
+    Prints the families, or with a pattern a table of ids for each, in a terminal, and one id per line into a pipe.
     """
     from cypool.envs import FAMILIES
     from cypool.registration.registry import known_entries, list_all_envs, suggest_id
@@ -50,7 +50,7 @@ def run(pattern: str, as_json: bool) -> None:
             print_table([(f"  {entry.id}", reference_name(entry), str(entry.max_episode_steps or ""))
                          for entry in members], heading=("  id", "reference", "step limit"), right=(2,))
             print()
-        print(styled(f"{len(entries)} environments; `cypool info ID` shows more about one", "dim"))
+        print(styled(f"{len(entries)} environments; for details: `cypool info ID`", "dim"))
 
 
 def _families() -> list[str]:

@@ -1,4 +1,4 @@
-"""`cypool play`: an environment in a window, played by you, at random or by a policy; or a video or picture of it."""
+"""`cypool play`: shows an environment, played by you, at random or by a policy, or writes a video or a picture."""
 from __future__ import annotations
 
 import importlib
@@ -19,9 +19,9 @@ def declare(parser: Parser) -> None:
     """Adds the arguments of the verb."""
     parser.add_id()
     parser.add("--record", type=Path, metavar="FILE",
-               help="write a video instead, .mp4, .gif or .png; that needs no display")
+               help="write a video instead (.mp4, .gif or .png); needs no display")
     parser.add("--png", type=Path, metavar="FILE",
-               help=f"write one picture, after {STILL} steps or the number of --steps; that needs no display")
+               help=f"write one picture, after {STILL} steps or the number of --steps; needs no display")
     parser.add("--num-envs", type=number(int, 1), metavar="N",
                help="environments in the grid of --record or --png (default: 1)")
     parser.add("--random", action="store_true", help="watch random actions")
@@ -38,10 +38,9 @@ def run(id: str, record: Path | None, png: Path | None, num_envs: int | None, ra
         steps: int | None, fps: float | None, seed: int | None, option: list[str]) -> None:
     """Play an environment with the keyboard, watch a policy, or record a video or a picture.
 
-    Escape ends it, R starts a new episode. In games of turns, each key is a step. NetHack and games with turns of
-    players are played in the terminal, the latter against -o opponent=..., or with -o view=mover for both players.
-    Without a display, --random and --policy show the environment in the terminal: its text, where it has one, or
-    coloured blocks.
+    Escape quits, R starts a new episode. In turn-based environments, each key is a step. NetHack and board games are
+    played in the terminal; board games against -o opponent=..., or with -o view=mover for both players. Without a
+    display, --random and --policy show the environment in the terminal, as text or in coloured blocks.
     """
     if random and policy:
         raise Refusal("--policy: expected it without --random")
@@ -168,7 +167,7 @@ def _write_picture(env: Any, file: Path, act: Callable[[Any], Any], steps: int) 
 
 
 def _watch_in_terminal(env: Any, watched: Callable[[Any], Any], fps: float, steps: int | None) -> None:
-    """Shows texts, or pictures in coloured blocks, until control and C, or a number of steps."""
+    """Shows texts, or pictures in coloured blocks, until Ctrl-C, or for a number of steps."""
     import time
 
     done, total, is_redrawn = 0, 0.0, has_colours() and is_terminal()
