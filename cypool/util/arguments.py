@@ -175,7 +175,7 @@ def check_dict(name: str, value: Any, keys: Iterable[str] | None, expected: str)
     raise TypeError(f"{name}: expected {expected}, got {shown(value)}" + f": {cause}" * (cause is not None)) from cause
 
 
-def check_array(name: str, value: object, expected: str) -> NDArray[Any]:
+def check_array(name: str, value: Any, expected: str) -> NDArray[Any]:
     """Returns a value as an array, by `numpy.asarray`.
 
     Args:
@@ -189,6 +189,9 @@ def check_array(name: str, value: object, expected: str) -> NDArray[Any]:
     if type(value) is np.ndarray:
         # as in `check_int`
         return value
+    if type(value) in (list, tuple) and set(map(type, value)) in ({int}, {float}):
+        # NumPy takes any of these
+        return np.asarray(value)
     try:
         if isinstance(value, range) and len(value) > MAX_RANGE:
             raise ValueError(f"{MAX_RANGE} numbers at most")

@@ -393,7 +393,8 @@ def test_leaves_of_a_tree_wait_while_the_step_of_another_one_is_continued(num_th
 
 
 @pytest.mark.parametrize("check", [
-    lambda: check_int("n", 40, 1, 400), lambda: check_float("x", 0.5, 0, 1), lambda: check_array("a", ROW, "numbers")])
+    lambda: check_int("n", 40, 1, 400), lambda: check_float("x", 0.5, 0, 1), lambda: check_array("a", ROW, "numbers"),
+    lambda: check_array("a", [0, 1, 2], "integers"), lambda: check_array("a", (0.5, 1.5), "numbers")])
 def test_an_exception_of_a_signal_handler_is_not_taken_for_a_wrong_argument(check):
     class Alarm(Exception):
         pass
