@@ -92,9 +92,9 @@ def draw_world(module: str, options: dict[str, Any], *, goals: Sequence[int], ca
         options: Ours.
         goals: The landmarks that were drawn, in the order of the draws.
         camera_range: The greatest coordinate as the episode began.
-        positions, messages: Of agents.
+        positions, messages: Positions and messages of agents.
         landmarks: Their places.
-        treasures: Of landmarks that are treasures the kind, and whether it is there.
+        treasures: For treasures, the kind and whether it is present.
         held: The kind of treasure that each agent has, or -1.
 
     Returns:

@@ -24,17 +24,16 @@ _FIELDS = {
     "continuous_actions": ("continuous_actions", False), "terminate_on_success": ("terminate_on_success", False)}
 
 _COMMON = {
-    "max_cycles": integer(25, 1, 2**30, "Steps of an episode."),
-    "continuous_actions": boolean(False, "Whether actions are numbers."),
-    "dynamic_rescaling": boolean(True, "Whether pictures show circles in the scale of places.")}
+    "max_cycles": integer(25, 1, 2**30, "Maximum steps of an episode."),
+    "continuous_actions": boolean(False, "Actions are numbers instead of choices."),
+    "dynamic_rescaling": boolean(True, "Draws circles at the same scale as positions.")}
 _NEIGHBORS = {
-    "num_agent_neighbors": integer(None, 0, 100, "How many of the nearest other agents are observed, the nearest "
-                                                 "first, and zeros where there are fewer; None: all, as they are "
-                                                 "numbered."),
+    "num_agent_neighbors": integer(None, 0, 100, "Number of other agents observed, the nearest first, padded with "
+                                                 "zeros; None: all, in the order of their numbers."),
     "num_landmark_neighbors": integer(None, 0, 100, "The same for landmarks.")}
-_LOCAL_RATIO = number(0.5, 0, 1, "How much of a reward is the agent's own.")
-_MOVES = ("None (0), left (1), right (2), down (3) or up (4); with `continuous_actions` float32 (5,), from 0 to 1: how "
-          "much of each.")
+_LOCAL_RATIO = number(0.5, 0, 1, "The weight of the agent's own reward.")
+_MOVES = ("None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the "
+          "strength of each.")
 
 
 def _success(meaning: str) -> Option:
@@ -111,84 +110,86 @@ def fields_of(number: int, options: dict[str, Any]) -> dict[str, Any]:
     return {"scenario": number, **{field: -1 if value is None else value for field, value in values.items()}}
 
 
-_add("Simple", ("agent",), "One agent that is to go to a landmark.",
-     "float32 (4,): velocity; the landmark, seen from the agent.", _MOVES, "The squared distance, negative.")
-_add("SimpleSpread", ("agent",), "Agents that are to be at all landmarks, without touching each other.",
-     "float32 (18,): velocity; place; landmarks and then other agents, seen from the agent; zeros for messages.",
+_add("Simple", ("agent",), "One agent goes to a landmark.",
+     "float32 (4,): velocity; the landmark's relative position.", _MOVES, "The negative squared distance.")
+_add("SimpleSpread", ("agent",), "Agents cover all landmarks without touching each other.",
+     "float32 (18,): velocity; position; relative positions of landmarks, then of other agents; zeros for messages.",
      _MOVES,
-     "`local_ratio` times the agent's own, -1 for each agent that it touches; the rest for all: for each landmark the "
-     "distance of the nearest agent, negative.",
-     N=integer(3, 1, 100, "How many agents and landmarks."),
+     "`local_ratio` times the agent's own reward, -1 for each agent that it touches, plus the rest times a shared "
+     "reward: for each landmark, the negative distance of the nearest agent.",
+     N=integer(3, 1, 100, "Number of agents and landmarks."),
      local_ratio=_LOCAL_RATIO,
-     curriculum_stage=_stage("0: touching costs nothing; None, 1, 2: it does."),
+     curriculum_stage=_stage("0: touching has no cost; None, 1 or 2: it has."),
      terminate_on_success=_success("there is an agent at each landmark"), **_NEIGHBORS)
-_add("SimpleTag", ("adversary", "agent"), "Adversaries that chase faster agents among obstacles.",
-     "float32 (16,) of an adversary, (14,) of an agent: velocity; place; obstacles and then others, seen from it; "
-     "velocities of the others that are agents.",
+_add("SimpleTag", ("adversary", "agent"), "Adversaries chase faster agents among obstacles.",
+     "float32 (16,) for an adversary, (14,) for an agent: velocity; position; relative positions of obstacles, then of "
+     "others; velocities of the other agents.",
      _MOVES,
-     "An adversary gets 10 for each touch of an agent by any of them. An agent gets -10 for each adversary that "
-     "touches it, and less the farther it leaves the picture.",
-     **_counts("How many agents, adversaries and obstacles.", num_good=1, num_adversaries=3),
-     **_counts("How many agents, adversaries and obstacles.", 0, num_obstacles=2),
-     curriculum_stage=_stage("0, 1: agents are slower, by a half and by a quarter; None, 2: they are not."),
+     "An adversary gets 10 whenever any adversary touches an agent. An agent gets -10 for each adversary that touches "
+     "it, and a penalty that grows with its distance outside of the picture.",
+     **_counts("Number of agents, adversaries and obstacles.", num_good=1, num_adversaries=3),
+     **_counts("Number of agents, adversaries and obstacles.", 0, num_obstacles=2),
+     curriculum_stage=_stage("0, 1: agents are slower, by a half or a quarter; None, 2: full speed."),
      terminate_on_success=_success("all agents are caught"), **_NEIGHBORS)
 _add("SimpleAdversary", ("adversary", "agent"),
-     "Agents that go to a landmark, and an adversary that does not know which one it is.",
-     "float32 (8,) of the adversary, (10,) of an agent, where the goal comes first; landmarks and then others, seen "
-     "from it.",
+     "Agents go to a landmark, and an adversary does not know which one.",
+     "float32 (8,) for the adversary, (10,) for an agent, which also sees the goal first: relative positions of "
+     "landmarks, then of others.",
      _MOVES,
-     "Of the adversary its distance to the goal, negative; of agents that of the nearest of them, negative, and the "
-     "adversary's.",
-     N=integer(2, 1, 100, "How many agents, and landmarks."), **_NEIGHBORS)
+     "For the adversary, its negative distance to the goal; for agents, the adversary's distance minus that of the "
+     "nearest agent.",
+     N=integer(2, 1, 100, "Number of agents, and of landmarks."), **_NEIGHBORS)
 _add("SimplePush", ("adversary", "agent"),
-     "An agent that is to go to a landmark, and an adversary that pushes it away.",
-     "float32 (8,) of the adversary: velocity; landmarks and the other, seen from it. float32 (19,) of the agent: "
-     "velocity; the goal, seen from it; the goal's colour; landmarks, their colours, and the other.",
-     _MOVES, "Of the agent its distance to the goal, negative; of the adversary that distance less its own.")
-_add("SimpleReference", ("agent",), "Two agents of which each knows where the other is to go, and talks to it.",
-     "float32 (21,): velocity; landmarks, seen from the agent; the colour of the other's goal; its message.",
+     "An agent goes to a landmark, and an adversary pushes it away.",
+     "float32 (8,) for the adversary: velocity; relative positions of landmarks and of the agent. float32 (19,) for "
+     "the agent: velocity; the goal's relative position and colour; landmarks, their colours, and the adversary.",
+     _MOVES, "For the agent, its negative distance to the goal; for the adversary, the agent's distance minus its own.")
+_add("SimpleReference", ("agent",), "Each of two agents knows the goal of the other, and communicates it.",
+     "float32 (21,): velocity; relative positions of landmarks; the colour of the other's goal; its message.",
      "Ten words times the five moves of `Simple`: move + 5 * word; with `continuous_actions` float32 (15,) in [0, 1], "
      "five forces and ten numbers for the message.",
-     "`local_ratio` times its own, the other's distance to its goal, negative; the rest for both: the mean of these.",
+     "`local_ratio` times its own reward, the negative distance of the other to its goal, plus the rest times the mean "
+     "of both.",
      local_ratio=_LOCAL_RATIO)
 _add("SimpleSpeakerListener", ("speaker", "listener"),
-     "A speaker that knows where a listener is to go, and cannot move.",
-     "float32 (3,) of the speaker: the colour of the goal. float32 (11,) of the listener: velocity; landmarks, seen "
-     "from it; the speaker's message.",
+     "A speaker that cannot move knows the goal of a listener.",
+     "float32 (3,) for the speaker: the colour of the goal. float32 (11,) for the listener: velocity; relative "
+     "positions of landmarks; the speaker's message.",
      "The speaker says one of three words; with `continuous_actions` float32 (3,) in [0, 1]. The listener moves as in "
      "`Simple`.",
-     "The listener's squared distance to the goal, negative, for both.")
+     "The negative squared distance of the listener to the goal, for both.")
 _add("SimpleCrypto", ("eve", "bob", "alice"), "Alice sends Bob a secret, and both know a key that Eve does not.",
-     "float32 (4,) of Eve: Alice's message. float32 (8,) of Bob: key and message; of Alice: secret and key.",
+     "float32 (4,) for Eve: Alice's message. float32 (8,) for Bob: key and message; for Alice: secret and key.",
      "One of four words; with `continuous_actions` float32 (4,) in [0, 1].",
-     "Of Eve how far she is from the secret, squared and negative; of Alice and Bob Eve's distance less Bob's.")
+     "For Eve, her negative squared distance to the secret; for Alice and Bob, Eve's distance minus Bob's.")
 _add("SimpleWorldComm", ("leadadversary", "adversary", "agent"),
-     "Adversaries, one of them a leader that talks, chase agents that eat and hide in forests.",
-     "float32 (34,) of an adversary, (28,) of an agent: velocity; place; obstacles, food, forests and then others, "
-     "seen from it; whether it is in each forest, 1 or -1; velocities of the others that are agents. An adversary's "
-     "has these two in the other order, and then the leader's message. Who is in another forest is zeros, but to the "
-     "leader.",
-     "The moves of `Simple`; of the leader times four words: move + 5 * word, with `continuous_actions` float32 (9,).",
-     "An adversary gets 5 for each touch of an agent by any of them, less a tenth of the distance to the nearest. An "
-     "agent gets -5 for each adversary that touches it, 2 for food, less the farther it leaves the picture, and less a "
-     "twentieth of the distance to the nearest food.",
-     **_counts("How many agents, and adversaries with their leader.", num_good=2, num_adversaries=4),
-     **_counts("How many of each.", 0, num_obstacles=1), **_counts("How many of each.", num_food=2),
-     **_counts("How many of each.", 0, num_forests=2))
-_add("SimpleFormation", ("agent",), "Agents that are to be on a circle around a landmark, evenly.",
-     "float32 (6,): velocity; place; the landmark, seen from the agent.", _MOVES,
-     "The mean of their distances to the places, each at most 2, negative; who goes where makes the least sum.",
-     N=integer(4, 1, 100, "How many agents."), terminate_on_success=_success("all are at their places"))
-_add("SimpleLine", ("agent",), "Agents that are to be on a line between two landmarks, evenly.",
-     "float32 (8,): velocity; place; the landmarks, seen from the agent.", _MOVES, "As of `SimpleFormation`.",
-     N=integer(4, 1, 100, "How many agents."), terminate_on_success=_success("all are at their places"))
-_add("CollectTreasure", ("collector", "deposit"), "Collectors that carry treasures to the deposits of their kinds.",
-     "float32 (86,) of a collector, (84,) of a deposit: place; velocity; of a collector what it has. Others, the "
-     "nearest first: seen from it, velocity, its kind if it is a deposit, what it has. Treasures, the nearest first: "
-     "seen from it, kind. Kinds are one-hot.",
+     "Adversaries, led by one that communicates, chase agents that eat and hide in forests.",
+     "float32 (34,) for an adversary, (28,) for an agent: velocity; position; relative positions of obstacles, food, "
+     "forests, then of others; for each forest, 1 if inside, else -1; velocities of the other agents. For an "
+     "adversary, the last two are swapped, and the leader's message follows. Only the leader sees those in other "
+     "forests; otherwise they are zeros.",
+     "The moves of `Simple`; for the leader, times four words: move + 5 * word, with `continuous_actions` float32 "
+     "(9,).",
+     "An adversary gets 5 whenever any adversary touches an agent, minus a tenth of the distance to the nearest agent. "
+     "An agent gets -5 for each adversary that touches it, 2 for food, a penalty that grows with its distance outside "
+     "of the picture, and minus a twentieth of the distance to the nearest food.",
+     **_counts("Number of agents, and of adversaries including their leader.", num_good=2, num_adversaries=4),
+     **_counts("Number of each.", 0, num_obstacles=1), **_counts("Number of each.", num_food=2),
+     **_counts("Number of each.", 0, num_forests=2))
+_add("SimpleFormation", ("agent",), "Agents spread evenly on a circle around a landmark.",
+     "float32 (6,): velocity; position; the landmark's relative position.", _MOVES,
+     "The negative mean distance to the target places, each at most 2, for the assignment with the lowest sum.",
+     N=integer(4, 1, 100, "Number of agents."), terminate_on_success=_success("all are at their places"))
+_add("SimpleLine", ("agent",), "Agents spread evenly on a line between two landmarks.",
+     "float32 (8,): velocity; position; relative positions of the landmarks.", _MOVES, "As in `SimpleFormation`.",
+     N=integer(4, 1, 100, "Number of agents."), terminate_on_success=_success("all are at their places"))
+_add("CollectTreasure", ("collector", "deposit"), "Collectors carry treasures to the deposits of their kinds.",
+     "float32 (86,) for a collector, (84,) for a deposit: position; velocity; for a collector, what it holds. Others, "
+     "the nearest first: relative position, velocity, kind of a deposit, held treasure. Treasures, the nearest first: "
+     "relative position, kind. Kinds are one-hot.",
      _MOVES,
-     "All get 5 for each treasure that is picked up, and for each that is delivered. Collectors get -5 for each other "
-     "one that they touch. Of all, less a tenth of a distance: to the nearest treasure, or where it is to be brought; "
-     "of deposits to the nearest collector that has something for it, or to the middle of all.",
-     num_collectors=integer(6, 1, 50, "How many of each."), num_deposits=integer(2, 1, 6, "How many of each."),
-     num_treasures=integer(6, 1, 100, "How many of each."))
+     "All get 5 for each treasure picked up or delivered. Collectors get -5 for each other one that they touch. All "
+     "lose a tenth of a distance: collectors to the nearest treasure or its deposit, deposits to the nearest collector "
+     "with a treasure for them, or to the centre of all.",
+     num_collectors=integer(6, 1, 50, "Number of each."), num_deposits=integer(2, 1, 6, "Number of each."),
+     num_treasures=integer(6, 1, 100, "Number of each."))

@@ -1,4 +1,4 @@
-"""`cypool list`: which environments there are."""
+"""`cypool list`: the available environments."""
 from __future__ import annotations
 
 import fnmatch
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 def declare(parser: Parser) -> None:
     """Adds the arguments of the verb."""
     parser.add("pattern", nargs="?", default="", metavar="PATTERN", words=_families,
-               help="a family, a part of the id, or a pattern with * and ?; case does not matter")
+               help="a family, a part of the id, or a pattern with * and ?; case is ignored")
     parser.add_json()
 
 
 def run(pattern: str, as_json: bool) -> None:
-    """List the environments, those of installed plug-ins included.
+    """List the environments, including those of installed plug-ins.
 
-    A terminal shows the families, or with a pattern the matching ids by family. A pipe gets one id a line.
+    A terminal shows the families, or with a pattern the matching ids by family. A pipe gets one id per line.
     """
     from cypool.envs import FAMILIES
     from cypool.registration.registry import known_entries, list_all_envs, suggest_id
@@ -50,7 +50,7 @@ def run(pattern: str, as_json: bool) -> None:
             print_table([(f"  {entry.id}", reference_name(entry), str(entry.max_episode_steps or ""))
                          for entry in members], heading=("  id", "reference", "step limit"), right=(2,))
             print()
-        print(styled(f"{len(entries)} environments; `cypool info ID` shows more about one", "dim"))
+        print(styled(f"{len(entries)} environments; for details: `cypool info ID`", "dim"))
 
 
 def _families() -> list[str]:
@@ -60,7 +60,7 @@ def _families() -> list[str]:
 
 
 def by_family(entries: list[Entry]) -> list[tuple[str, str, str, list[Entry]]]:
-    """Returns the name, the title and the description of each family, and those of the entries that belong to it.
+    """Returns the name, the title and the description of each family, and its entries.
 
     The entries of a plug-in belong to its package.
     """
@@ -76,7 +76,7 @@ def by_family(entries: list[Entry]) -> list[tuple[str, str, str, list[Entry]]]:
 
 
 def reference_name(entry: Entry) -> str:
-    """Returns the name of an environment's reference, for people."""
+    """Returns the name of an environment's reference for display."""
     from cypool.envs import family_of
 
     if entry.reference is None:
