@@ -54,7 +54,7 @@ cdef class TurnEnv(ArchivedEnv):
                 return 0
         with gil:
             raise ValueError(f"seat: expected a player who moves before a match is over, got {game.seat}, who did not "
-                             f"in {MOST_MATCHES} matches")
+                             f"move in {MOST_MATCHES} matches")
 
     cdef int step(self, const void* action) except -1 nogil:
         cdef TurnGame* game = self.game
@@ -62,7 +62,7 @@ cdef class TurnEnv(ArchivedEnv):
         cdef const int64_t* actions = action_data[int64_t](action)
         if mover == OVER:
             with gil:
-                raise ValueError("step: expected a match that is not over, as of a state that was edited, got none")
+                raise ValueError("step: expected a match that is not over; was the state edited?")
         if self.view == PLAYERS:
             self.take(actions[mover])
             for k in range(game.num_players):

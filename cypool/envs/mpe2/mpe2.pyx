@@ -117,7 +117,7 @@ specs.compiled["shape_of"] = shape_of
 
 
 cdef class MPE2(PooledEnv):
-    """Base of the environments, which follow mpe2 1.1.1: the same seed and actions give the same bits."""
+    """Base of the environments, which follow mpe2 1.1.1: the same seed and actions give bit-identical results."""
     cdef Archived[World] state
     cdef World* world                    # of `state`
     cdef Shared shared
@@ -209,7 +209,7 @@ cdef class MPE2(PooledEnv):
         cdef World* world = self.world
         cdef int i, k, n = self.scenario.num_agents(), m = self.scenario.num_landmarks()
         if not world.is_ready:
-            raise RuntimeError("render: expected a reset before, got none")
+            raise RuntimeError("render: expected a reset before")
         return draw_world(
             self.module, self.spec.options, goals=(world.goal, world.key), camera_range=world.camera_range,
             positions=[(world.positions()[i].x(), world.positions()[i].y()) for i in range(n)],
