@@ -101,7 +101,8 @@ def test_failed_environments_that_stay(walker):
 
 @pytest.mark.parametrize("num_threads", THREADS)
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("id, options", [("CartPole-v1", {}), ("LunarLander-v3", {"episode_statistics": True})], ids=str)
+@pytest.mark.parametrize("id, options", [("CartPole-v1", {}), ("LunarLander-v3", {"episode_statistics": True})],
+                         ids=str)
 def test_policy_equals_a_loop(policies, id, options, mode, num_threads):
     (env, obs, _), (twin, *_) = (make(id, autoreset_mode=mode, num_threads=num_threads, **options)
                             for _ in range(2))
