@@ -61,6 +61,9 @@ cdef class Env:
     """
     # whether a step may be longer than its spec says
     calls_user_code = False
+    # whether `step_many` does work of the steps ahead, and leaves each to `step`: it reads ids and actions, writes no
+    # rows, which need not be neighbours, and serves in all kinds of pools
+    prepares_steps = False
 
     def __cinit__(self, spec, int env_id, *_):
         # further arguments go to the __init__ of a subclass

@@ -100,6 +100,12 @@ class VectorAPI:
         """The `cypool.spec.EnvSpec` of the environments, as they are seen here."""
         return self._env_spec
 
+    @property
+    def stepped_by(self) -> str | None:
+        """How MuJoCo's robots are stepped: a text that begins with "lanes" or "mj_step: ", and the reason; or None."""
+        physics = getattr(self._pool.environments()[0], "physics", None)
+        return None if physics is None else physics()
+
     def _format_batch(self, batch: Batch) -> Any:
         """Returns the engine's batch (observation, reward, terminated, truncated, info) as the user gets it."""
         raise NotImplementedError

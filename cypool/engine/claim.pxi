@@ -11,7 +11,7 @@ cdef extern from "cypool/engine/id_ring.h" namespace "cypool" nogil:
         IdRing(uint32_t num_ids) except +
         void push(const int32_t* ids, uint32_t count) noexcept
         cbool empty() noexcept
-        uint32_t claim(int32_t* ids, uint32_t max_rows, uint32_t divisor) noexcept
+        uint32_t claim(int32_t* ids, uint32_t min_rows, uint32_t max_rows, uint32_t divisor) noexcept
 
 cdef extern from "cypool/engine/work_shares.h" namespace "cypool" nogil:
     cdef cppclass WorkShares:
@@ -43,6 +43,7 @@ cdef enum Autoreset:             # when an environment whose episode has ended s
 cdef enum Task:                  # the work on the environments of a batch
     STEP_EACH
     STEP_TOGETHER                # with `step_many`
+    STEP_AHEAD                   # with `step_many`, which prepares the `step` of each
     COPY                         # each becomes a copy of its source
     ROLLOUT                      # many steps of each; a policy may choose the actions
 
@@ -53,6 +54,9 @@ cdef struct RolloutStep:         # where a claim is in a rollout; zero in other 
     bint unobserved              # the observation of this step is not wanted
     uint32_t num_observed        # environments of the claim that were observed before the first step
     bint one_by_one              # one of them failed to: each is observed just before it makes its first step
+    uint32_t num_chosen          # environments whose actions a policy has chosen, one at a time
+    bint choosing                # it does so now
+    bint failed                  # it has, for the next one: those before it make their steps first
     bint chosen                  # a policy has chosen the actions of the claim
     bint accepted                # they are all within their bounds
 
@@ -73,7 +77,7 @@ cdef struct Claim:               # the rows that one thread works on
     uint32_t count               # of ids
     uint32_t at                  # the one in work
     const char* actions          # of environment 0, for the step in work; those of the others follow it
-    bint stepped                 # the rest of the claim was stepped together and is not recorded yet
+    bint stepped                 # the rest of the claim was stepped together, or ahead, and is not recorded yet
     # rows
     uint32_t first_row           # of ids[0], where rows are in order
     int64_t position             # of ids[0] among all rows, else; -1: not claimed yet

@@ -45,7 +45,7 @@ cdef class DeferredDispatch(Dispatch):
         """Adds the oldest ids to the batch until it has the rows wanted. The rows before are done."""
         cdef Scheduler scheduler = self.scheduler
         cdef uint32_t count = wanted - self.num_begun
-        if scheduler.id_ring.get().claim(self.batch_ids.data() + self.num_begun, count, 1) != count:
+        if scheduler.id_ring.get().claim(self.batch_ids.data() + self.num_begun, count, count, 1) != count:
             raise SystemError(f"deferred_dispatch: expected {count} ids in the ring of ids")
         self.num_begun = scheduler.num_batch_ids = wanted
         self.distributor.distribute(&self.claim, count)

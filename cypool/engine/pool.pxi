@@ -125,7 +125,7 @@ cdef class Pool(BetweenSteps):
         if others:
             ids, count = self.ids.all_ids.data(), <uint32_t>self.num_envs
         # in an asynchronous pool it never changes, and threads read it
-        if self.scheduler.task != STEP_EACH:
+        if not self.is_async:
             self.scheduler.task = STEP_EACH
         if self.backend is not None:
             self.backend.options = packed
@@ -287,8 +287,8 @@ cdef class Pool(BetweenSteps):
             self.legal_actions.check(self.scheduler, ids, count, <const int64_t*>source)
         if out is not None:
             self.layout.check_out(out, count)
-        if self.scheduler.supports_step_many:
-            self.scheduler.task = STEP_TOGETHER
+        if self.scheduler.task != self.scheduler.step_task:
+            self.scheduler.task = self.scheduler.step_task
         if ids == self.ids.all_ids.data():
             # in the order of the environments: they read it where it is
             self.scheduler.held_actions, self.scheduler.first_actions = actions, source

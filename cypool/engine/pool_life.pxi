@@ -111,8 +111,13 @@ cdef class PoolLife:
         self.scheduler = Scheduler(envs, batch_size, num_open, self.action_bytes, not self.is_async, mode,
                                    statistics)
         self.scheduler.filling = [None] * num_open
-        # only neighbouring rows can be stepped together
-        self.scheduler.supports_step_many = (<Env>envs[0]).prepare_pool(envs) and not self.is_async
+        if (<Env>envs[0]).prepare_pool(envs):
+            if envs[0].prepares_steps:
+                self.scheduler.step_task = STEP_AHEAD
+            elif not self.is_async:
+                # only neighbouring rows can be stepped together
+                self.scheduler.step_task = STEP_TOGETHER
+        self.scheduler.task = self.scheduler.step_task
         self.thread_pool = thread_pool
         self.backend = backend
         if backend is not None:

@@ -190,15 +190,15 @@ cdef uint32_t find_row_before(Scheduler scheduler, Claim* claim, uint32_t at, Ro
     return row
 
 
-cdef int choose_action(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Has the policy choose the action of the environment in work, from its last observation."""
-    cdef int32_t env_id = claim.ids[claim.at]
+cdef int choose_action(Scheduler scheduler, Claim* claim, uint32_t at) except -1 nogil:
+    """Has the policy choose the action of an environment of a claim, from its last observation."""
+    cdef int32_t env_id = claim.ids[at]
     cdef PyObject* env = scheduler.envs[env_id]
     cdef RowPointers shown
     cdef Decision decision
-    if is_over(scheduler, claim, claim.at):
+    if is_over(scheduler, claim, at):
         return 0
-    find_row_before(scheduler, claim, claim.at, &shown)
+    find_row_before(scheduler, claim, at, &shown)
     if scheduler.policy.normal is not None:
         shown.columns[0] = scheduler.policy.normal.of(shown.columns[0], claim.rollout.step, <uint32_t>env_id, 1)
     decision.obs, decision.info = <const void**>shown.slot.obs, <const void**>shown.slot.info
@@ -281,8 +281,31 @@ cdef int advance_one_by_one(Scheduler scheduler, Claim* claim) except -1 nogil:
             choose_actions(scheduler, claim, claim.at, claim.at + 1)
             scheduler.policy.check(claim.actions + claim.ids[claim.at] * scheduler.action_bytes)
         elif scheduler.policy is not None:
-            choose_action(scheduler, claim)
+            choose_action(scheduler, claim, claim.at)
         advance_alone(scheduler, claim)
+    return 0
+
+
+cdef int advance_by_policy(Scheduler scheduler, Claim* claim) except -1 nogil:
+    """Has the policy choose an action for each environment of a claim, then makes the steps, which are prepared."""
+    cdef uint32_t count = claim.count
+    while claim.at < count:
+        while claim.rollout.num_chosen < count and not claim.rollout.failed:
+            claim.rollout.choosing = True
+            choose_action(scheduler, claim, claim.rollout.num_chosen)
+            claim.rollout.choosing = False
+            claim.rollout.num_chosen += 1
+        claim.count = claim.rollout.num_chosen
+        try:
+            if claim.at < claim.count:
+                advance_ahead(scheduler, claim)
+        finally:
+            claim.count = count
+        if claim.rollout.failed:
+            write_failed_row(scheduler, claim)
+            claim.at += 1
+            claim.rollout.num_chosen += 1
+            claim.rollout.failed = claim.stepped = False
     return 0
 
 
@@ -294,9 +317,11 @@ cdef int advance_rollout(Scheduler scheduler, Claim* claim) except -1 nogil:
         while claim.rollout.num_observed < claim.count:
             observe_before(scheduler, claim)
     if scheduler.policy is not None:
+        if scheduler.policy.many == NULL and scheduler.step_task == STEP_AHEAD:
+            return advance_by_policy(scheduler, claim)
         if scheduler.policy.many == NULL:
             while claim.at < claim.count:
-                choose_action(scheduler, claim)
+                choose_action(scheduler, claim, claim.at)
                 advance_alone(scheduler, claim)
             return 0
         if not claim.rollout.chosen:
@@ -306,7 +331,9 @@ cdef int advance_rollout(Scheduler scheduler, Claim* claim) except -1 nogil:
                 scheduler.policy.check(claim.actions + claim.ids[claim.at] * scheduler.action_bytes)
                 advance_alone(scheduler, claim)
             return 0
+    if scheduler.step_task == STEP_AHEAD:
+        return advance_ahead(scheduler, claim)
     # a kernel for many environments has no regard for those whose episode is over
-    if scheduler.supports_step_many and scheduler.autoreset != DISABLED:
+    if scheduler.step_task == STEP_TOGETHER and scheduler.autoreset != DISABLED:
         return advance_together(scheduler, claim)
     return advance(scheduler, claim)

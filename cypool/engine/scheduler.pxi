@@ -19,6 +19,7 @@ cdef enum:
     MAX_NS = 20_000              # ... and no more, so that threads finish together
     TOGETHER = 16                # environments that `step_many` gets at least, where there are enough ...
     SLOW_TOGETHER = 8            # ... of steps of more than MAX_NS, so that threads finish together
+    LEAST_AHEAD = 4              # those that a thread takes from the ring, where steps are prepared together
     WAIT_NS = 100_000            # a longer step may be one that waits: all of a thread's share are begun at once
     NEIGHBOURS = 256             # light environments that take turns in a rollout: their rows share cache lines
     LOOK_STEPS = 16              # of a rollout, between two looks at the clock, if they take less than ...
@@ -81,7 +82,7 @@ cdef class Scheduler:
     cdef bint has_row_ends               # `end_row` has something to do: statistics, or SAME_STEP
     cdef bint has_agents                 # several agents act in each environment
     cdef bint agents_leave               # not all of them are always there, and act
-    cdef bint supports_step_many         # environments can step many at once
+    cdef Task step_task                  # of batches of steps: whether environments can step many at once
     cdef bint keeps_gil                  # the environments promise steps of less than a microsecond
     cdef const int32_t* sources          # borrowed: whose copies the environments of the batch become
     cdef Task task                       # of this batch
@@ -177,21 +178,25 @@ cdef class Scheduler:
     cdef int fail(self, Claim* claim, object error) except -1:
         if self.task == ROLLOUT and claim.rollout.step == 0 and passes_over(self, claim):
             return 0
+        cdef int32_t env_id = claim.ids[claim.rollout.num_chosen if claim.rollout.choosing else claim.at]
         # store the error before the row counts, so that the receiver of the row finds it
         try:
-            if claim.rollout.step == 0 or claim.ids[claim.at] not in self.errors:
-                self.errors[claim.ids[claim.at]] = error
-                self.error_steps[claim.ids[claim.at]] = claim.rollout.step
+            if claim.rollout.step == 0 or env_id not in self.errors:
+                self.errors[env_id] = error
+                self.error_steps[env_id] = claim.rollout.step
         except MemoryError:
             # the row shows this: it is truncated
             pass
+        claim.measured_from = 0
+        if claim.rollout.choosing:
+            claim.rollout.choosing, claim.rollout.failed = False, True
+            return 0
         if self.task == COPY:
             note_failed_copy(self.envs[claim.ids[claim.at]], error)
             claim.unpublished += 1
         else:
             write_failed_row(self, claim)
         claim.at += 1
-        claim.measured_from = 0
         return 0
 
     cdef void begin_turn(self, Claim* claim, int64_t ns, bint takes_turns) noexcept nogil:
@@ -213,6 +218,8 @@ cdef class Scheduler:
             if claim.count > 0 and self.task != STEP_EACH:
                 if self.task == STEP_TOGETHER:
                     advance_together(self, claim)
+                elif self.task == STEP_AHEAD:
+                    advance_ahead(self, claim)
                 elif self.task == ROLLOUT:
                     advance_rollout(self, claim)
                 else:
@@ -235,7 +242,7 @@ cdef class Scheduler:
             self.measure(claim)
         claim.at = claim.count = 0
         claim.stepped = claim.rollout.chosen = claim.rollout.one_by_one = False
-        claim.rollout.num_observed = 0
+        claim.rollout.num_observed = claim.rollout.num_chosen = 0
         claim.measured_from = 0
         if self.stopping.load() != 0:
             return False
@@ -251,7 +258,7 @@ cdef class Scheduler:
         if last_step > 0:
             # all steps of the rollout; but the rows of neighbours share cache lines
             max_rows = max(max_rows // (last_step + 1), min(max_rows, <uint32_t>NEIGHBOURS))
-        if self.supports_step_many:
+        if self.step_task != STEP_EACH:
             # of all environments: a thread without a claim must not ask which ones the batch has
             rows_together = TOGETHER if cost < MAX_NS else SLOW_TOGETHER if cost < WAIT_NS else max(
                 <uint32_t>(self.envs.size() // <size_t>self.num_steppers), <uint32_t>1)
@@ -274,7 +281,9 @@ cdef class Scheduler:
             if claim.quota > 0:
                 max_rows = min(max_rows, <uint32_t>min(claim.quota, <int64_t>MAX_RING_IDS))
             claim.ids, claim.position = claim.ring_ids, -1
-            claim.count = self.id_ring.get().claim(claim.ring_ids, max_rows, 2 * self.num_steppers)
+            claim.count = self.id_ring.get().claim(
+                claim.ring_ids, min(max_rows, <uint32_t>LEAST_AHEAD) if self.step_task == STEP_AHEAD else 1, max_rows,
+                self.num_steppers if self.step_task == STEP_AHEAD else 2 * self.num_steppers)
             if claim.quota > 0:
                 claim.quota -= claim.count
         claim.num_claims += 1
@@ -300,6 +309,7 @@ cdef class Scheduler:
         claim.actions += num_envs * self.action_bytes
         claim.at = 0
         claim.stepped = claim.rollout.chosen = False
+        claim.rollout.num_chosen = 0
         self.observe_in(claim)
         return True
 

@@ -191,6 +191,17 @@ cdef int advance_alone(Scheduler scheduler, Claim* claim) except -1 nogil:
     return 0
 
 
+cdef int advance_ahead(Scheduler scheduler, Claim* claim) except -1 nogil:
+    """The same as `advance`, after `step_many` has prepared the steps."""
+    cdef Rows rows
+    if not claim.stepped and claim.at < claim.count:
+        memset(&rows, 0, sizeof(Rows))
+        rows.count, rows.ids, rows.actions = claim.count - claim.at, claim.ids + claim.at, claim.actions
+        step_envs(scheduler.envs[rows.ids[0]], &rows)
+        claim.stepped = True
+    return advance(scheduler, claim)
+
+
 cdef void begin_steps(Scheduler scheduler, Claim* claim) noexcept nogil:
     """Prepares the agents of a claim for `step_many`, which writes their rewards."""
     cdef PyObject* env

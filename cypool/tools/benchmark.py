@@ -108,18 +108,19 @@ def mujoco_rollout(args: Args, n: int, rows: int) -> Started:
     return env.action_space, step
 
 
-def mujoco_batch(args: Args, n: int, rows: int) -> Started:
-    """MuJoCo's own threads, as `mujoco_rollout`: Python sets the controls of each step."""
+def mujoco_batch(module: str, args: Args, n: int, rows: int) -> Started:
+    """MuJoCo's own threads, or mjbatch's, as `mujoco_rollout`: Python sets the controls of each step."""
     import mujoco
-    from mujoco.batch import Batch
 
     env, starts, length = episodes_of_mujoco(args, n, mujoco.mjtState.mjSTATE_INTEGRATION)
-    batch, frames, steps = Batch(env.unwrapped.model, n, args.threads), env.unwrapped.frame_skip, itertools.count()
+    batch = importlib.import_module(module).Batch(env.unwrapped.model, n, args.threads)
+    frames, steps = env.unwrapped.frame_skip, itertools.count()
+    state = batch.bind("state") if module == "mjbatch" else batch.state
     controls = batch.bind("ctrl")
 
     def step(actions: Any) -> int:
         if next(steps) % length == 0:
-            batch.state[:] = starts
+            state[:] = starts
         controls[:] = actions
         batch.step(nstep=frames)
         return n
@@ -204,8 +205,10 @@ CANDIDATES = [
     Candidate("ALE AtariVectorEnv async", "ale", ale, is_async=True),
     Candidate("mujoco.rollout", "rollout", mujoco_rollout, lambda args: args.in_gymnasium),
     # since MuJoCo 3.17
-    Candidate("mujoco.batch", "batch", mujoco_batch,
+    Candidate("mujoco.batch", "batch", partial(mujoco_batch, "mujoco.batch"),
               lambda args: args.in_gymnasium and importlib.util.find_spec("mujoco.batch") is not None),
+    Candidate("mjbatch", "mjbatch", partial(mujoco_batch, "mjbatch"),
+              lambda args: args.in_gymnasium and importlib.util.find_spec("mjbatch") is not None),
     Candidate("EnvPool sync", "envpool", partial(pool, "envpool")),
     Candidate("EnvPool async", "envpool", partial(pool, "envpool"), is_async=True),
     Candidate("cypool sync", "", partial(pool, "cypool")),

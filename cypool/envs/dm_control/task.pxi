@@ -213,7 +213,7 @@ cdef class ControlTask(SimulationInLanes):
 
     cdef int draw(self, unsigned char* out) except -1 nogil:
         self.camera.set_default(self.model)
-        return self.camera.render_into(self.model, self.data, out)
+        return SimulationInLanes.draw(self, out)
 
     cdef int observe(self, const Slot* out) except -1 nogil:
         cdef size_t part, first = 0

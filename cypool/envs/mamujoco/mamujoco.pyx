@@ -101,6 +101,7 @@ cdef class MaMujoco(Env):
     cdef shared_ptr[vector[double]] pool_actions
 
     _scenario = None
+    prepares_steps = True
 
     def __init__(self, spec, env_id):
         self.table = table_of(self._scenario, spec)
@@ -165,10 +166,16 @@ cdef class MaMujoco(Env):
             write_entries(self.table.groups[g], self.fields, obs_row[double](out, <int>g))
         return 0
 
+    def physics(self):
+        """Returns what steps environments of this pool, or else of this spec, in words for people."""
+        return self.robot.physics() if self.in_lanes else "mj_step: lanes do not have all that agents observe"
+
     cdef bint prepare_pool(self, list envs) except -1:
         cdef MaMujoco env
-        if not self.in_lanes or any(type(each) is not type(self) or each.spec.options != self.spec.options
-                                    for each in envs):
+        if not self.in_lanes:
+            return False
+        if any(type(each) is not type(self) or each.spec.options != self.spec.options for each in envs):
+            self.robot.why_not = "environments have different options"
             return False
         robots = []
         for env in envs:

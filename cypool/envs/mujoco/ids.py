@@ -12,7 +12,7 @@ FAMILY = Family(
     reference="Gymnasium 1.4 with the installed MuJoCo",
     fidelity="everything but the random streams of `Pusher-v4`",
     smoke_ids=("InvertedPendulum-v5", "Ant-v5"),
-    peers={"*": ("loop", "sync-vector", "async-vector", "rollout", "batch", "envpool")})
+    peers={"*": ("loop", "sync-vector", "async-vector", "rollout", "batch", "mjbatch", "envpool")})
 
 # robot: the steps of an episode
 _ROBOTS = {"Ant": 1000, "HalfCheetah": 1000, "Hopper": 1000, "Humanoid": 1000, "HumanoidStandup": 1000,

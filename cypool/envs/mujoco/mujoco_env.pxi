@@ -9,6 +9,7 @@ from cypool.random cimport normal as draw_normal, uniform as draw_uniform
 from cypool.envs.common.numpy_math cimport sum_of_squares
 
 from cypool.envs.mujoco_lanes.mujoco_lanes cimport READS_UNKNOWN, SimulationInLanes
+from cypool.envs.mujoco_lanes.record cimport CFRC_EXT
 
 from libc.stdint cimport int64_t
 
@@ -79,6 +80,12 @@ cdef class MujocoEnv(SimulationInLanes):
         check_status("step_model", (<Part>self.step_model)(self))
         self.push_frame()
         return 0
+
+    cdef object why_mj_step(self):
+        why = SimulationInLanes.why_mj_step(self)
+        if why is None and self.reads >> <int>CFRC_EXT & 1 and not self.contact_forces:
+            return "cfrc_ext is read, but contact_forces is not set"
+        return why
 
     cdef int simulate(self) except -1 nogil:
         self.set_controls(self.action)

@@ -18,6 +18,7 @@ cdef extern from "cypool/envs/mujoco_common/library_setup.h":
 
     cdef cppclass Library "cypool::Library":
         vector[ArrayField] model, data
+        Place solver
         cbool derived_is_known
         vector[string] warnings
 
@@ -53,6 +54,8 @@ def set_up(object layout, bytes path):
         found.places[name.encode()] = place
     set_up_layout(_library[0], found)
     _library.derived_is_known = layout.derived_is_known
+    solver = layout.fields["mjData.solver"]
+    _library.solver.offset, _library.solver.bytes = solver.offset, solver.size
     for name, field in layout.fields.items():
         struct, _, rest = name.partition(".")
         if name in layout.arrays:

@@ -18,19 +18,20 @@ namespace cypool::lanes {
 // mj_integratePos
 CYPOOL_LANES_INLINE void integrate_position(const Description& m, Real* q, const Real* v, double h) {
     for (int k = 0; k < m.num_joints; ++k) {
-        const int a = m.joints[k].qpos, b = m.joints[k].dof;
-        if (m.joints[k].type != mjJNT_FREE) {
+        int a = m.joints[k].qpos, b = m.joints[k].dof;
+        if (m.joints[k].type != mjJNT_FREE && m.joints[k].type != mjJNT_BALL) {
             q[a] = q[a] + h * v[b];
             continue;
         }
-        for (int i = 0; i < 3; ++i) q[a + i] = q[a + i] + h * v[b + i];
-        Real axis[3] = {v[b + 3], v[b + 4], v[b + 5]}, s, c, turn[4];
+        if (m.joints[k].type == mjJNT_FREE)
+            for (int i = 0; i < 3; ++i, ++a, ++b) q[a] = q[a] + h * v[b];
+        Real axis[3] = {v[b], v[b + 1], v[b + 2]}, s, c, turn[4];
         const Real angle = h * normalize(axis);
         sincos(angle * 0.5, s, c);
         turn[0] = c;
         for (int i = 0; i < 3; ++i) turn[1 + i] = axis[i] * s;
-        normalize_quaternion(q + a + 3);
-        multiply_quaternions(q + a + 3, q + a + 3, turn);
+        normalize_quaternion(q + a);
+        multiply_quaternions(q + a, q + a, turn);
     }
 }
 
@@ -38,18 +39,21 @@ CYPOOL_LANES_INLINE void copy_many(Real* to, const Real* from, int n) {
     for (int k = 0; k < n; ++k) to[k] = from[k];
 }
 
-// mj_Euler: implicit in the damping of joints
+// mj_Euler, implicit in the damping of joints, and mj_implicit without Coriolis forces, in that of actuators, too
 inline __attribute__((noinline)) void integrate_euler(const Description& m, Group& d) {
     Real acc[MAX_DOFS];
     const double h = m.timestep;
-    if (m.has_damping) {
+    if (m.has_damping || m.is_implicit_fast) {
         Real A[MAX_INERTIA], inverse[MAX_DOFS];
         copy_many(A, d.M, m.num_inertia);
         for (int k = 0; k < m.nv; ++k) {
             const int diagonal = m.dofs[k].row_begin + m.dofs[k].row_size - 1;
-            A[diagonal] = A[diagonal] + h * m.dofs[k].damping;
+            const Real damping = own_or(d, m.own_of_dof(k) + 1, m.dofs[k].damping);
+            A[diagonal] = A[diagonal] + (m.is_implicit_fast ? (d.actuator_damping[k] - damping) * -h : h * damping);
         }
         factorize(m, A, inverse);
+        // actuators may push what moves
+        if (m.is_implicit_fast) find_singular(m, d, A);
         for (int k = 0; k < m.nv; ++k) acc[k] = d.smooth[k] + d.constraint[k];
         solve_factorized(m, acc, A, inverse);
     } else
@@ -65,6 +69,39 @@ inline __attribute__((noinline)) void begin_runge_kutta(const Description& m, Gr
     copy_many(d.stage_vel[0], d.qvel, m.nv);
     copy_many(d.stage_acc[0], d.qacc, m.nv);
 }
+// Since MuJoCo 4, mj_RungeKutta takes the angular velocity of a later stage to where its rotations are added up:
+// w + c / 2 + (1 - t / tan(t)) / (4 t^2) u x c, where u is the turn so far, 2 t its angle, and c = u x w.
+inline __attribute__((noinline)) void correct_rotation(Group& g, Real* w, const Real* turn, double h) {
+    constexpr double TWO_PI = 6.283185307179586, SQUARED_PI = 9.869604401089358, MOST_OF_SERIES = 3.0625;
+    constexpr double SERIES[] = {1.230313397310169e-14, 3.161551550077822e-13,  1.3455485951057888e-11,
+                                 5.282849430384459e-10, 2.0876900642039142e-08, 8.267194907152073e-07,
+                                 3.30687830944332e-05,  0.0013888888888859755,  0.08333333333333338};
+    Real u[3];
+    for (int k = 0; k < 3; ++k) u[k] = h * turn[k];
+    Real squared = dot3(u, u);
+    note_unseen(g, g.coverage->turns(), OVER, squared > SQUARED_PI);
+    for (int left = bits(squared > SQUARED_PI); left; left &= left - 1) {
+        // the same rotation, by less than half a turn
+        const int l = __builtin_ctz(static_cast<unsigned>(left));
+        const double angle = std::sqrt(lane(squared, l));
+        const double scale = (std::floor(angle / TWO_PI + 0.5) * -TWO_PI + angle) / angle;
+        for (int k = 0; k < 3; ++k) lane(u[k], l) *= scale;
+        lane(squared, l) =
+            lane(u[0], l) * lane(u[0], l) + lane(u[1], l) * lane(u[1], l) + lane(u[2], l) * lane(u[2], l);
+    }
+    note_unseen(g, g.coverage->turns(), FAR, ~(squared < MOST_OF_SERIES));
+    Real factor = all(SERIES[0]);
+    for (int k = 1; k < 9; ++k) factor = factor * squared + SERIES[k];
+    for (int left = bits(~(squared < MOST_OF_SERIES)); left; left &= left - 1) {
+        const int l = __builtin_ctz(static_cast<unsigned>(left));
+        const double half = 0.5 * std::sqrt(lane(squared, l));
+        lane(factor, l) = (1 - half / std::tan(half)) / lane(squared, l);
+    }
+    Real c[3], d[3];
+    cross(c, u, w);
+    cross(d, u, c);
+    for (int k = 0; k < 3; ++k) w[k] = (c[k] * 0.5 + w[k]) + factor * d[k];
+}
 inline __attribute__((noinline)) void begin_stage(const Description& m, Group& d, int stage) {
     static constexpr double A[] = {0.5, 0.5, 1.0};
     Real velocity[MAX_DOFS];
@@ -73,6 +110,11 @@ inline __attribute__((noinline)) void begin_stage(const Description& m, Group& d
     integrate_position(m, d.qpos, velocity, m.timestep);
     for (int k = 0; k < m.nv; ++k)
         d.qvel[k] = d.stage_vel[stage][k] = d.stage_vel[0][k] + (d.stage_acc[stage - 1][k] * A[stage - 1]) * m.timestep;
+    for (int j = 0; is_mujoco_4 && j < m.num_joints; ++j) {
+        const int type = m.joints[j].type, dof = m.joints[j].dof + (type == mjJNT_FREE ? 3 : 0);
+        if (type == mjJNT_FREE || type == mjJNT_BALL)
+            correct_rotation(d, d.stage_vel[stage] + dof, velocity + dof, m.timestep);
+    }
 }
 inline __attribute__((noinline)) void end_runge_kutta(const Description& m, Group& d) {
     static constexpr double B[] = {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0};
@@ -97,19 +139,14 @@ public:
     Batch(const Description& m, const Collider& collider)
         : m_(m),
           collider_(collider),
-          problem_(new Problem()),
+          problem_(new Problem(m)),
           dual_(m.is_gauss_seidel ? new Dual() : nullptr) {}
 
     // Takes the environments of these records together, in groups of four.
-    void load(Record* const* records, int count) {
+    void load(Record* const* records, int count, const Coverage& coverage) {
+        coverage_ = &coverage;
         num_groups_ = (count + WIDTH - 1) / WIDTH;
-        while (static_cast<int>(groups_.size()) < num_groups_) {
-            groups_.emplace_back(new Group());
-            Group& d = *groups_.back();
-            // of the world
-            d.xquat[0][0] = all(1);
-            for (int k = 0; k < 9; k += 4) d.xmat[0][k] = d.ximat[0][k] = all(1);
-        }
+        while (static_cast<int>(groups_.size()) < num_groups_) groups_.emplace_back(new Group(m_));
         count_ = count;
         for (int e = 0; e < num_groups_ * WIDTH; ++e) {
             // lanes that are left over do what the last one does
@@ -120,8 +157,16 @@ public:
             d.has_step1 &= put_again(d.qpos, r.state.qpos, m_.nq, l) & put_again(d.qvel, r.state.qvel, m_.nv, l);
             put(d.warmstart, r.state.warmstart, m_.nv, l);
             put(d.ctrl, r.ctrl, m_.nu, l);
+            d.has_step1 &= load_own_again(d, r, l);
         }
-        for (int g = 0; g < num_groups_; ++g) groups_[static_cast<size_t>(g)]->bad = none();
+        for (int g = 0; g < num_groups_; ++g) {
+            Group& d = *groups_[static_cast<size_t>(g)];
+            d.bad = none();
+            d.coverage = coverage_;
+            d.unseen.clear();
+            // mj_step takes any, and those of later steps are accelerations, which are checked
+            find_bad(d, d.warmstart, m_.nv);
+        }
     }
 
     // mj_step, some times, and perhaps mj_step1.
@@ -172,6 +217,9 @@ public:
             const int l = e % WIDTH;
             r.is_ready = !(bits(d.bad) >> l & 1);
             if (!r.is_ready) continue;
+            r.unseen.clear();
+            for (const auto& [its_lane, active] : d.unseen)
+                if (its_lane == l) r.unseen.push_back(active);
             get(r.last.qpos, d.last_qpos, m_.nq, l);
             get(r.last.qvel, d.last_qvel, m_.nv, l);
             get(r.last.warmstart, d.last_warmstart, m_.nv, l);
@@ -186,6 +234,17 @@ public:
 private:
     static constexpr double LARGEST = 1e10;  // mjMAXVAL
 
+    // Returns whether the same numbers were there.
+    static bool load_own_again(Group& d, const Record& r, int l) {
+        if (d.has_own == r.own.empty()) {
+            d.has_own = !d.has_own;
+            d.whose_own = {};
+        }
+        if (d.whose_own[static_cast<size_t>(l)] == r.whose_own) return true;
+        d.whose_own[static_cast<size_t>(l)] = r.whose_own;
+        put(d.own, r.own.data(), static_cast<int>(r.own.size()), l);
+        return false;
+    }
     static void put(Real* to, const double* from, int n, int l) {
         for (int k = 0; k < n; ++k) lane(to[k], l) = from[k];
     }
@@ -225,8 +284,12 @@ private:
     }
     void sense_velocity(Group& d, int reads) const {
         if (reads_part(reads, SPEED) && m_.speed_body >= 0) subtree_velocity(m_, d, m_.speed_body, d.speed);
+        if (reads_part(reads, SENSED)) sense_motion(m_, d);
     }
     void sense_acceleration(Group& d, int reads) const {
+        if (reads_part(reads, SENSED))
+            for (const Sensor& s : m_.sensors)
+                if (s.type == JOINTACTFRC) d.sensed[s.address] = d.actuator[m_.joints[s.object].dof];
         if (!reads_part(reads, TOUCH) || m_.touches.empty()) return;
         place_sites(m_, d);
         touch_forces(m_, d, collider_);
@@ -237,6 +300,7 @@ private:
             case XMAT: return d.xmat[0];
             case SPEED: return d.speed;
             case TOUCH: return d.touch;
+            case SENSED: return d.sensed;
             case XIPOS: return d.xipos[0];
             case CINERT: return d.cinert[0];
             case CVEL: return d.cvel[0];
@@ -262,9 +326,11 @@ private:
             smooth_acceleration(m_, d);
             copy_many(d.qacc, d.smooth_acc, m_.nv);
             for (int k = 0; k < m_.nv; ++k) d.constraint[k] = all(0);
+            Mask counts = none();
+            for (int r = 0; r < d.num_rows; ++r) counts = counts - d.rows[r].active;
             for (int l = 0; l < WIDTH && g * WIDTH + l < count_; ++l) {
-                int count = 0;
-                for (int r = 0; r < d.num_rows; ++r) count += bits(d.rows[r].active) >> l & 1;
+                const int count = static_cast<int>(counts[l]);
+                if (coverage_->unseen(coverage_->rows(count))) d.unseen.push_back({l, {coverage_->rows(count), 1}});
                 if (count) waiting_.emplace_back(count, g * WIDTH + l);
             }
         }
@@ -302,8 +368,16 @@ private:
             const int e = who[l].second, from = e % WIDTH;
             Group& d = group(e);
             if (bits(problem_->bad) >> l & 1) d.bad[from] = -1;
+            const int path = coverage_->path(problem_->branches_of(l));
+            if (coverage_->unseen(path)) d.unseen.push_back({from, {path, 1}});
             move_lane(d.qacc, from, problem_->qacc, l, m_.nv);
             move_lane(d.constraint, from, problem_->constraint, l, m_.nv);
+            for (int r = 0; r < m_.num_frictions; ++r) {
+                const double force = lane(problem_->force[r], l), most = m_.frictions[r].force;
+                const int state = force == most ? PULLS : force == -most ? PUSHES : STICKS;
+                if (coverage_->unseen(coverage_->friction(r)) & state)
+                    d.unseen.push_back({from, {coverage_->friction(r), static_cast<uint8_t>(state)}});
+            }
             int next = 0;
             for (int r = 0; r < d.num_rows; ++r)
                 if (bits(d.rows[r].active) >> from & 1) lane(d.rows[r].force, from) = lane(problem_->force[next++], l);
@@ -317,7 +391,7 @@ private:
     }
 
     // what the lanes of the solver have of an array: numbers of environments in any groups
-    template <int N> void gather(Real* to, Real (Group::*array)[N], const Waiting* who, int count, int n) {
+    void gather(Real* to, Real* Group::* array, const Waiting* who, int count, int n) {
         const double* from[WIDTH];
         for (int l = 0; l < WIDTH; ++l) {
             const int e = who[l < count ? l : 0].second;
@@ -335,7 +409,8 @@ private:
         gather(p.warmstart, &Group::warmstart, who, count, n);
         p.num_rows = who[count - 1].first;
         p.bad = none();
-        std::fill(p.dofs, p.dofs + p.num_rows, 0u);
+        std::fill(p.branches, p.branches + WIDTH, uint64_t{0});
+        std::fill(p.dofs, p.dofs + p.num_rows, Dofs{0});
         for (Real* const each : {p.D, p.aref, p.R}) std::fill(each, each + p.num_rows, all(0));
         std::fill(p.J, p.J + p.num_rows * n, all(0));
         for (int l = 0; l < count; ++l) {
@@ -350,12 +425,12 @@ private:
                 lane(p.R[next], l) = lane(row.R, from);
                 p.dofs[next] |= row.dofs;
                 Real* const J = p.J + next++ * n;
-                if (row.joint_dof >= 0) {
-                    lane(J[row.joint_dof], l) = row.is_upper ? -1 : 1;
+                if (row.dof >= 0) {
+                    lane(J[row.dof], l) = row.is_negative ? -1 : 1;
                     continue;
                 }
-                for (uint32_t left = row.dofs; left; left &= left - 1) {
-                    const int i = __builtin_ctz(left);
+                for (Dofs left = row.dofs; left; left &= left - 1) {
+                    const int i = __builtin_ctzll(left);
                     lane(J[i], l) = lane(d.J[r * n + i], from);
                 }
             }
@@ -364,6 +439,7 @@ private:
 
     const Description& m_;
     Collider collider_;
+    const Coverage* coverage_ = nullptr;
     std::unique_ptr<Problem> problem_;
     std::unique_ptr<Dual> dual_;
     std::vector<std::unique_ptr<Group>> groups_;

@@ -80,16 +80,27 @@ inline __attribute__((noinline)) void warmstart_forces(const Description& m, Pro
         const Real* const J = p.J + r * n;
         dual.b[r] = dot(J, p.smooth_acc, n) - p.aref[r];
         const Real residual = dot(J, p.warmstart, n) - p.aref[r];
-        p.force[r] = where(residual < 0.0, -p.D[r] * residual);
+        Mask sticks;
+        p.force[r] = r < m.num_frictions ? friction_force(m.frictions[r].force, residual, p.R[r], p.D[r], sticks)
+                                         : where(residual < 0.0, -p.D[r] * residual);
     }
     Real Af[MAX_ROWS];
     for (int r = 0; r < num_rows; ++r) Af[r] = dot(dual.A + r * num_rows, p.force, num_rows);
-    const Mask is_cold = dot(p.force, dual.b, num_rows) + 0.5 * dot(p.force, Af, num_rows) > 0.0;
+    const Mask is_cold =
+        m.has_warmstart ? dot(p.force, dual.b, num_rows) + 0.5 * dot(p.force, Af, num_rows) > 0.0 : ~none();
+    p.did = is_cold & IS_COLD;
     for (int r = 0; r < num_rows; ++r) p.force[r] = choose(is_cold, all(0), p.force[r]);
 }
 
+// the nearest force that a row can have
+CYPOOL_LANES_INLINE Real possible_force(const Description& m, int row, const Real& force) {
+    return row < m.num_frictions ? clip(force, -m.frictions[row].force, m.frictions[row].force)
+                                 : choose(force < 0.0, all(0), force);
+}
+
 // One visit of each row. Returns how much lower the cost is.
-inline __attribute__((noinline)) Real visit_rows(Problem& p, const Dual& dual, const int* order, const Mask& running) {
+inline __attribute__((noinline)) Real visit_rows(const Description& m, Problem& p, const Dual& dual, const int* order,
+                                                 const Mask& running) {
     constexpr double most_worse = 1e-10;
     const int num_rows = p.num_rows;
     Real improvement = all(0);
@@ -97,11 +108,11 @@ inline __attribute__((noinline)) Real visit_rows(Problem& p, const Dual& dual, c
         const int r = order[k];
         const Real residual = dual.b[r] + dot(dual.A + r * num_rows, p.force, num_rows);
         const Real old = p.force[r];
-        Real force = old - residual * dual.inverse_diagonal[r];
-        force = choose(force < 0.0, all(0), force);
+        Real force = possible_force(m, r, old - residual * dual.inverse_diagonal[r]);
         const Real diagonal = 1 / dual.inverse_diagonal[r], step = force - old;
         Real change = 0.5 * step * step * diagonal + step * residual;
         const Mask is_worse = change > most_worse;
+        p.did = p.did | (is_worse & running & IS_WORSE);
         force = choose(is_worse, old, force);
         change = choose(is_worse, all(0), change);
         p.force[r] = choose(running, force, old);
@@ -124,25 +135,26 @@ inline __attribute__((noinline)) void solve_gauss_seidel(const Description& m, P
     for (int iteration = 0; iteration < m.iterations && any(running); ++iteration) {
         const Real momentum = iteration ? (count - 1) / (count + 2) : all(0);
         const Mask is_moved = (momentum > 0.0) & running;
+        p.did = (p.did + (running & ITERATION)) | (is_moved & HAS_MOMENTUM);
         for (int r = 0; r < num_rows; ++r) {
             const Real force = p.force[r];
-            Real moved = force + momentum * (force - dual.before[r]);
-            moved = choose(moved < 0.0, all(0), moved);
+            const Real moved = possible_force(m, r, force + momentum * (force - dual.before[r]));
             p.force[r] = dual.start[r] = choose(is_moved, moved, force);
             dual.before[r] = choose(running, force, dual.before[r]);
         }
-        const Real improvement = visit_rows(p, dual, shuffle.next(), running) * scale;
+        const Real improvement = visit_rows(m, p, dual, shuffle.next(), running) * scale;
         Real along = all(0);
         if (iteration)
             for (int r = 0; r < num_rows; ++r)
                 along = along + (p.force[r] - dual.start[r]) * (dual.start[r] - dual.before[r]);
+        p.did = p.did | ((along < 0.0) & running & RESTARTS);
         count = choose(along < 0.0, all(0), count + 1);
         running = running & ~(improvement < m.tolerance);
     }
     for (int i = 0; i < n; ++i) p.constraint[i] = all(0);
     for (int r = 0; r < num_rows; ++r)
-        for (uint32_t left = p.dofs[r]; left; left &= left - 1) {
-            const int i = __builtin_ctz(left);
+        for (Dofs left = p.dofs[r]; left; left &= left - 1) {
+            const int i = __builtin_ctzll(left);
             p.constraint[i] = p.constraint[i] + p.J[r * n + i] * p.force[r];
         }
     for (int i = 0; i < n; ++i) p.qacc[i] = p.constraint[i];

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -24,8 +26,9 @@ enum Part {
     SITE_XPOS,
     TEN_LENGTH,
     TEN_VELOCITY,
-    SPEED,  // of a sensor `subtreelinvel`
-    TOUCH,  // all sensors `touch`
+    SPEED,   // of a sensor `subtreelinvel`
+    TOUCH,   // all sensors `touch`
+    SENSED,  // all sensors of `known_sensors`
     NUM_PARTS
 };
 struct PartArray {
@@ -34,14 +37,34 @@ struct PartArray {
     int columns;
 };
 inline constexpr PartArray PARTS[NUM_PARTS] = {
-    {"xpos", &mjModel::nbody, 3},         {"xmat", &mjModel::nbody, 9},           {"xipos", &mjModel::nbody, 3},
-    {"cinert", &mjModel::nbody, 10},      {"cvel", &mjModel::nbody, 6},           {"cfrc_ext", &mjModel::nbody, 6},
-    {"qfrc_actuator", &mjModel::nv, 1},   {"qfrc_constraint", &mjModel::nv, 1},   {"site_xpos", &mjModel::nsite, 3},
-    {"ten_length", &mjModel::ntendon, 1}, {"ten_velocity", &mjModel::ntendon, 1}, {"sensordata", nullptr, 3},
+    {"xpos", &mjModel::nbody, 3},
+    {"xmat", &mjModel::nbody, 9},
+    {"xipos", &mjModel::nbody, 3},
+    {"cinert", &mjModel::nbody, 10},
+    {"cvel", &mjModel::nbody, 6},
+    {"cfrc_ext", &mjModel::nbody, 6},
+    {"qfrc_actuator", &mjModel::nv, 1},
+    {"qfrc_constraint", &mjModel::nv, 1},
+    {"site_xpos", &mjModel::nsite, 3},
+    {"ten_length", &mjModel::ntendon, 1},
+    {"ten_velocity", &mjModel::ntendon, 1},
+    {"sensordata", nullptr, 3},
     {"sensordata", nullptr, 1},
+    {"sensordata", &mjModel::nsensordata, 1},
 };
 inline constexpr int NO_PARTS = 0, ALL_PARTS = (1 << NUM_PARTS) - 1;
 constexpr bool reads_part(int reads, int part) { return reads >> part & 1; }
+
+struct DeleteData {
+    void operator()(mjData* d) const { mj_deleteData(d); }
+};
+using OwnData = std::unique_ptr<mjData, DeleteData>;
+
+// something that was active in a step: a number of `Coverage`, and its branches, bit by bit
+struct Active {
+    int number;
+    uint8_t branches;
+};
 
 struct State {
     double qpos[MAX_POSITIONS], qvel[MAX_DOFS], warmstart[MAX_DOFS];
@@ -51,9 +74,13 @@ class Record {
 public:
     State state, last, result;  // before the step, before the last mj_step of it, and after it
     double ctrl[MAX_CONTROLS];
-    bool is_ready = false;  // there is a result that nobody has taken
+    std::vector<double> own;    // the numbers in which its model differs; empty: there are none
+    uint64_t whose_own = 0;     // another one for other numbers; 0: there are none
+    std::vector<double> drawn;  // those from which they follow
+    bool is_ready = false;      // there is a result that nobody has taken
     const bool ends_with_step1;
-    bool is_stale = false;  // mjData has the result, but not what MuJoCo computes on the way there
+    bool is_stale = false;       // mjData has the result, but not what MuJoCo computes on the way there
+    std::vector<Active> unseen;  // what was active that no compared step had
 
     // `reads`: which parts the environment reads, bit by bit. `ends_with_step1`: they are of the state after a step.
     Record(const mjModel* m, mjData* d, int reads, bool ends_with_step1)
@@ -82,6 +109,7 @@ public:
             num_values_ += size;
         }
         values_.resize(static_cast<size_t>(num_values_));
+        if (reads_part(reads, SENSED)) sensors_ = known_sensors(m);
     }
 
     int reads() const { return reads_; }
@@ -114,37 +142,54 @@ public:
             d_->time += m_->opt.timestep;
         }
         copy(last_ctrl_, ctrl, m_->nu);
-        for (const View& view : views_) copy(view.array, values_.data() + view.first, view.size);
+        for (int part = 0; part < SENSED; ++part) copy(views_[part].array, values(part), size(part));
+        for (const Sensor& s : sensors_) copy(views_[SENSED].array + s.address, values(SENSED) + s.address, s.size);
         is_stale = true;
         return true;
     }
 
     // Repeats the last mj_step with MuJoCo: all of mjData is as if it had stepped. Returns what lanes had otherwise.
-    std::string repeat() {
+    // Changes nothing if it throws: MuJoCo fails, or a callback was set after the step and takes part in it.
+    std::string repeat(bool has_callback) {
         if (!is_stale) return "";
-        is_stale = false;
+        const std::string before(static_cast<const char*>(d_->buffer), static_cast<size_t>(d_->nbuffer));
+        const double time = d_->time;
         // taken over from another environment, the result is only in mjData
         get(result);
-        put(last);
+        for (const View& view : views_) copy(values_.data() + view.first, view.array, view.size);
         // the next ones may be there already
         double ctrl[MAX_CONTROLS];
         copy(ctrl, d_->ctrl, m_->nu);
+        put(last);
         copy(d_->ctrl, last_ctrl_, m_->nu);
         d_->time = last_time_;
-        for (const View& view : views_) copy(values_.data() + view.first, view.array, view.size);
-        if (simulate(m_, d_, 1, reads_part(reads_, CFRC_EXT))) return "an unstable simulation";
-        if (ends_with_step1) warned(m_, d_, [this] { mj_step1(m_, d_); });
-        copy(d_->ctrl, ctrl, m_->nu);
         std::string differing;
-        const auto compare = [&differing](const char* name, bool is_same) {
-            if (!is_same) differing += differing.empty() ? name : std::string(", ") + name;
-        };
-        compare("qpos", same(result.qpos, d_->qpos, m_->nq));
-        compare("qvel", same(result.qvel, d_->qvel, m_->nv));
-        compare("qacc_warmstart", same(result.warmstart, warmstart_, m_->nv));
-        for (int part = 0; part < NUM_PARTS; ++part)
-            compare(PARTS[part].name, same(values(part), views_[part].array, views_[part].size));
+        try {
+            differing = step_and_compare(1, *this);
+            if (has_callback && !differing.empty())
+                throw std::runtime_error("a callback of MuJoCo changes a step that was taken without it: reset first");
+        } catch (...) {
+            std::memcpy(d_->buffer, before.data(), before.size());
+            d_->time = time;
+            throw;
+        }
+        copy(d_->ctrl, ctrl, m_->nu);
+        is_stale = false;
         return differing;
+    }
+
+    // Repeats the whole step with MuJoCo, elsewhere than in mjData. Returns what lanes had otherwise.
+    std::string check(int frames) const {
+        const OwnData d(make_data(m_, false));
+        Record mujocos(m_, d.get(), reads_, ends_with_step1);
+        mujocos.put(state);
+        copy(d->ctrl, ctrl, m_->nu);
+        try {
+            return mujocos.step_and_compare(frames, *this);
+        } catch (const std::runtime_error& warning) {
+            // mj_step has no result that lanes could have
+            return warning.what();
+        }
     }
 
     // Takes over from an environment of which mjData was copied.
@@ -161,6 +206,30 @@ private:
         double* array;
         int64_t size, first;
     };
+
+    // Has MuJoCo step mjData. Returns in what the result of a record differs.
+    std::string step_and_compare(int frames, const Record& other) {
+        if (simulate(m_, d_, frames, reads_part(reads_, CFRC_EXT))) return "an unstable simulation";
+        if (ends_with_step1) warned(m_, d_, [this] { mj_step1(m_, d_); });
+        std::string differing;
+        const auto compare = [&differing](const char* name, bool is_same) {
+            if (!is_same) differing += differing.empty() ? name : std::string(", ") + name;
+        };
+        compare("qpos", same(other.result.qpos, d_->qpos, m_->nq));
+        compare("qvel", same(other.result.qvel, d_->qvel, m_->nv));
+        compare("qacc_warmstart", same(other.result.warmstart, warmstart_, m_->nv));
+        const double* const values = other.values_.data();
+        for (int part = 0; part < SENSED; ++part) {
+            const View& view = views_[part];
+            compare(PARTS[part].name, same(values + view.first, view.array, view.size));
+        }
+        const View& sensed = views_[SENSED];
+        bool senses_the_same = true;
+        for (const Sensor& s : sensors_)
+            senses_the_same &= same(values + sensed.first + s.address, sensed.array + s.address, s.size);
+        compare("sensors", senses_the_same);
+        return differing;
+    }
 
     static void copy(double* to, const double* from, int64_t n) { std::copy_n(from, n, to); }
     static bool same(const double* a, const double* b, int64_t n) {
@@ -189,6 +258,7 @@ private:
     const double *body_forces_, *joint_forces_;
     double last_time_ = 0, last_ctrl_[MAX_CONTROLS] = {};
     View views_[NUM_PARTS] = {};
+    std::vector<Sensor> sensors_;  // those that it reads
     int64_t num_values_ = 0;
     std::vector<double> values_;
 };

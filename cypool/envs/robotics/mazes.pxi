@@ -154,6 +154,7 @@ cdef class Maze(RoboticsEnv):
 
     cdef int draw(self, unsigned char* out) except -1 nogil:
         cdef double* place = self.data.site_xpos + 3 * self.target
+        self.materialize()
         # a site of the world, that nothing else depends on
         memcpy(place, self.desired_goal.data(), 2 * sizeof(double))
         place[2] = self.height

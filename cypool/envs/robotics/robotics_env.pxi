@@ -204,6 +204,7 @@ cdef class RoboticsEnv(SimulationInLanes):
 
     cdef int draw(self, unsigned char* out) except -1 nogil:
         cdef mjData* scene = self.scene
+        self.materialize()
         if scene == NULL:
             return self.camera.render_into(self.model, self.data, out)
         # a copy: the reference changes the episode to show its goal

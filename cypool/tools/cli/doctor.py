@@ -311,7 +311,7 @@ def _lanes() -> Lines:
     except (ImportError, ValueError) as error:
         yield "optional", f"mj_step steps all robots: {error}", "the explanation of MuJoCo's lanes says what they need"
     else:
-        yield "ok", "step several robots at once; `cypool info ID` says which"
+        yield "ok", "step several robots at once; `cypool info ID` and `env.stepped_by` say which, or why not"
 
 
 def _opengl() -> Lines:

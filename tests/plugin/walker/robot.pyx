@@ -34,6 +34,7 @@ cdef class Robot(MujocoEnv):
     Info: `height` float64.
     """
     describe = staticmethod(describe)
+    read_fields = ("xpos",)
 
     cdef double goal
     cdef int tip

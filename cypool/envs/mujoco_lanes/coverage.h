@@ -1,0 +1,127 @@
+// What of a model was active in a step that mj_step has repeated, with the same bits: contacts, limits, branches.
+//
+// A step in lanes in which anything else is active is repeated before anybody sees its result.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "cypool/envs/mujoco_lanes/group.h"
+
+#pragma GCC push_options
+#pragma GCC target("avx2,no-fma")
+
+namespace cypool::lanes {
+
+// bits: where on its curve the impedance of a contact or a limit is; whether a contact has the other first tangent
+enum Branch : uint8_t { RISING = 1, FALLING = 2, FULL = 4, STEEP = 8 };
+// where a row of friction, or the spring of a tendon is: at its force in either direction, or between
+enum Stick : uint8_t { PULLS = 1, PUSHES = 2, STICKS = 4 };
+// how far a body turns in a stage of Runge-Kutta: farther than a series holds, more than half a turn
+enum Turn : uint8_t { FAR = 1, OVER = 2 };
+enum { BITS_OF_PATHS = 12 };
+
+class Coverage {
+public:
+    explicit Coverage(const Description& m)
+        : first_more_(m.num_pairs),
+          first_limit_(first_more_ + m.num_pairs),
+          first_friction_(first_limit_ + 2 * m.num_joints),
+          first_tendon_(first_friction_ + m.num_frictions),
+          turns_(first_tendon_ + 3 * m.num_tendons),
+          first_box_(turns_ + 1),
+          first_count_(first_box_ + static_cast<int>(m.boxes.size())),
+          first_path_(first_count_ + MAX_ROWS + 1),
+          unseen_(static_cast<size_t>(first_path_) + (1 << BITS_OF_PATHS)) {
+        for (std::atomic<uint8_t>& each : unseen_) each.store(1, std::memory_order_relaxed);
+        for (int k = 0; k < m.num_pairs; ++k) {
+            const Pair& p = m.pairs[static_cast<size_t>(k)];
+            set(k, curve(p.impedance) | (p.is_on_floor ? 0 : STEEP));
+        }
+        for (int k = 0; k < m.num_joints; ++k)
+            for (const bool is_upper : {false, true}) set(limit(k, is_upper), curve(m.joints[k].limit));
+        for (int k = 0; k < m.num_tendons; ++k) {
+            for (const bool is_upper : {false, true}) set(tendon_limit(k, is_upper), curve(m.tendons[k].limit));
+            set(tendon_spring(k), PULLS | PUSHES);
+        }
+        for (int k = 0; k < m.num_frictions; ++k) set(friction(k), PULLS | PUSHES | STICKS);
+        set(turns_, FAR | OVER);
+    }
+
+    // what is counted: each has a number; that of the first contact of a pair is the pair's
+    int more_contacts(int pair) const { return first_more_ + pair; }
+    int limit(int joint, bool is_upper) const { return first_limit_ + 2 * joint + is_upper; }
+    int friction(int row) const { return first_friction_ + row; }
+    int tendon_limit(int tendon, bool is_upper) const { return first_tendon_ + 3 * tendon + is_upper; }
+    int tendon_spring(int tendon) const { return first_tendon_ + 3 * tendon + 2; }
+    int turns() const { return turns_; }
+    int box(int box) const { return first_box_ + box; }
+    int rows(int count) const { return first_count_ + count; }
+    // the branches that the solver took, bit by bit; few others have the same number
+    int path(uint64_t branches) const {
+        return first_path_ + static_cast<int>(branches * 0x9e3779b97f4a7c15 >> (64 - BITS_OF_PATHS));
+    }
+
+    // its branches that no compared step had, bit by bit
+    int unseen(int number) const { return unseen_[static_cast<size_t>(number)].load(std::memory_order_relaxed); }
+
+    bool has(const Active& active) const { return !(unseen(active.number) & active.branches); }
+    void add(const Active& active) {
+        unseen_[static_cast<size_t>(active.number)].fetch_and(static_cast<uint8_t>(~active.branches),
+                                                              std::memory_order_relaxed);
+    }
+
+private:
+    static int curve(const Impedance& s) { return s.is_flat ? RISING : RISING | FALLING | FULL; }
+    void set(int number, int branches) {
+        unseen_[static_cast<size_t>(number)].store(static_cast<uint8_t>(branches), std::memory_order_relaxed);
+    }
+
+    const int first_more_, first_limit_, first_friction_, first_tendon_, turns_, first_box_, first_count_, first_path_;
+    std::vector<std::atomic<uint8_t>> unseen_;
+};
+
+inline void note_unseen(Group& d, int number, int branches, const Mask& active) {
+    if (!(d.coverage->unseen(number) & branches)) return;
+    for (int left = bits(active); left; left &= left - 1)
+        d.unseen.push_back({__builtin_ctz(static_cast<unsigned>(left)), {number, static_cast<uint8_t>(branches)}});
+}
+inline void note_curve(Group& d, int number, const Impedance& s, const Real& pos, double margin, const Mask& active) {
+    const Real x = s.is_flat ? all(0) : abs((pos - margin) / s.width);
+    const Mask is_full = x >= 1.0, is_falling = x > s.middle;
+    note_unseen(d, number, RISING, active & ~is_falling & ~is_full);
+    note_unseen(d, number, FALLING, active & is_falling & ~is_full);
+    note_unseen(d, number, FULL, active & is_full);
+}
+// Notes what no compared step had, where a limit or a contact is that has not had all of its branches.
+inline __attribute__((noinline, cold)) void note_constraints(const Description& m, Group& d) {
+    for (int k = 0; k < m.num_joints; ++k) {
+        const Joint& j = m.joints[k];
+        if (!j.is_limited) continue;
+        for (const bool is_upper : {false, true}) {
+            const Real q = d.qpos[j.qpos], dist = is_upper ? j.high - q : -(j.low - q);
+            note_curve(d, d.coverage->limit(k, is_upper), j.limit, dist, j.margin, dist < j.margin);
+        }
+    }
+    for (int k = 0; k < m.num_tendons; ++k) {
+        const Tendon& t = m.tendons[k];
+        if (!t.is_limited) continue;
+        for (const bool is_upper : {false, true}) {
+            const Real dist = is_upper ? t.high - d.tendon_length[k] : -(t.low - d.tendon_length[k]);
+            note_curve(d, d.coverage->tendon_limit(k, is_upper), t.limit, dist, t.margin, dist < t.margin);
+        }
+    }
+    for (int k = 0; k < d.num_contacts; ++k) {
+        const Contact& c = d.contacts[k];
+        if (k && d.contacts[k - 1].pair == c.pair) note_unseen(d, d.coverage->more_contacts(c.pair), 1, c.active);
+        if (!d.coverage->unseen(c.pair)) continue;
+        const Pair& p = m.pairs[static_cast<size_t>(c.pair)];
+        note_curve(d, c.pair, p.impedance, c.dist, p.margin, c.active);
+        if (!p.is_on_floor) note_unseen(d, c.pair, STEEP, c.active & (abs(c.frame[1]) >= 0.5));
+    }
+}
+
+}  // namespace cypool::lanes
+
+#pragma GCC pop_options
