@@ -326,10 +326,9 @@ private:
             smooth_acceleration(m_, d);
             copy_many(d.qacc, d.smooth_acc, m_.nv);
             for (int k = 0; k < m_.nv; ++k) d.constraint[k] = all(0);
-            Mask counts = none();
-            for (int r = 0; r < d.num_rows; ++r) counts = counts - d.rows[r].active;
+            find_own_rows(d);
             for (int l = 0; l < WIDTH && g * WIDTH + l < count_; ++l) {
-                const int count = static_cast<int>(counts[l]);
+                const int count = d.num_own_rows[l];
                 if (coverage_->unseen(coverage_->rows(count))) d.unseen.push_back({l, {coverage_->rows(count), 1}});
                 if (count) waiting_.emplace_back(count, g * WIDTH + l);
             }
@@ -345,6 +344,18 @@ private:
             solve(who, count);
             next += static_cast<size_t>(count);
         }
+    }
+
+    static void find_own_rows(Group& d) {
+        int counts[WIDTH] = {};
+        for (int r = 0; r < d.num_rows; ++r) {
+            const int active = bits(d.rows[r].active);
+            for (int l = 0; l < WIDTH; ++l) {
+                d.own_rows[l][counts[l]] = r;
+                counts[l] += active >> l & 1;
+            }
+        }
+        std::copy_n(counts, WIDTH, d.num_own_rows);
     }
 
     using Waiting = std::pair<int, int>;  // the number of rows, and whose they are
@@ -378,9 +389,8 @@ private:
                 if (coverage_->unseen(coverage_->friction(r)) & state)
                     d.unseen.push_back({from, {coverage_->friction(r), static_cast<uint8_t>(state)}});
             }
-            int next = 0;
-            for (int r = 0; r < d.num_rows; ++r)
-                if (bits(d.rows[r].active) >> from & 1) lane(d.rows[r].force, from) = lane(problem_->force[next++], l);
+            for (int k = 0; k < d.num_own_rows[from]; ++k)
+                lane(d.rows[d.own_rows[from][k]].force, from) = lane(problem_->force[k], l);
         }
     }
 
@@ -410,30 +420,34 @@ private:
         p.num_rows = who[count - 1].first;
         p.bad = none();
         std::fill(p.branches, p.branches + WIDTH, uint64_t{0});
-        std::fill(p.dofs, p.dofs + p.num_rows, Dofs{0});
-        for (Real* const each : {p.D, p.aref, p.R}) std::fill(each, each + p.num_rows, all(0));
-        std::fill(p.J, p.J + p.num_rows * n, all(0));
-        for (int l = 0; l < count; ++l) {
-            const int from = who[l].second % WIDTH;
-            const Group& d = group(who[l].second);
-            int next = 0;
-            for (int r = 0; r < d.num_rows; ++r) {
-                const Row& row = d.rows[r];
-                if (!(bits(row.active) >> from & 1)) continue;
-                lane(p.D[next], l) = lane(row.D, from);
-                lane(p.aref[next], l) = lane(row.aref, from);
-                lane(p.R[next], l) = lane(row.R, from);
-                p.dofs[next] |= row.dofs;
-                Real* const J = p.J + next++ * n;
-                if (row.dof >= 0) {
-                    lane(J[row.dof], l) = row.is_negative ? -1 : 1;
+        const Group* groups[WIDTH];
+        int owns[WIDTH] = {};
+        for (int l = 0; l < count; ++l) groups[l] = &group(who[l].second), owns[l] = who[l].second % WIDTH;
+        for (int k = 0; k < p.num_rows; ++k) {
+            const Row* rows[WIDTH];
+            const double* from[WIDTH];
+            p.dofs[k] = 0;
+            for (int l = 0; l < WIDTH; ++l) {
+                if (l >= count || k >= who[l].first) {
+                    rows[l] = &p.no_row, from[l] = reinterpret_cast<const double*>(p.nothing);
                     continue;
                 }
-                for (Dofs left = row.dofs; left; left &= left - 1) {
-                    const int i = __builtin_ctzll(left);
-                    lane(J[i], l) = lane(d.J[r * n + i], from);
-                }
+                const Group& d = *groups[l];
+                const int r = d.own_rows[owns[l]][k];
+                rows[l] = d.rows + r;
+                from[l] = reinterpret_cast<const double*>(rows[l]->dof < 0 ? d.J + r * n : p.nothing) + owns[l];
+                p.dofs[k] |= rows[l]->dofs;
             }
+            const auto packed = [&](Real Row::* number) {
+                return Real{lane(rows[0]->*number, owns[0]), lane(rows[1]->*number, owns[1]),
+                            lane(rows[2]->*number, owns[2]), lane(rows[3]->*number, owns[3])};
+            };
+            p.D[k] = packed(&Row::D), p.aref[k] = packed(&Row::aref), p.R[k] = packed(&Row::R);
+            Real* const J = p.J + k * n;
+            for (int i = 0, at = 0; i < n; ++i, at += WIDTH)
+                J[i] = Real{from[0][at], from[1][at], from[2][at], from[3][at]};
+            for (int l = 0; l < WIDTH; ++l)
+                if (rows[l]->dof >= 0) lane(J[rows[l]->dof], l) = rows[l]->is_negative ? -1 : 1;
         }
     }
 

@@ -87,6 +87,7 @@ struct Group {
     Real *smooth, *smooth_acc, *qacc, *constraint;
     // constraints: those that are active in a lane
     int num_rows, num_contacts;
+    int own_rows[WIDTH][MAX_ROWS], num_own_rows[WIDTH];  // which rows each lane has
     Row* rows;
     Contact* contacts;
     Real *J, (*contact_force)[6];

@@ -158,15 +158,19 @@ struct Problem {
     Real start[MAX_ROWS], quad0[MAX_ROWS], quad1[MAX_ROWS], quad2[MAX_ROWS];
     Mask active[MAX_ROWS], before[MAX_ROWS];
     Real *H, *other_H;
+    // of a lane that is left over, or of a row with one number
+    const Row no_row = {none(), all(0), all(0), all(0), all(0), -1, false, 0};
+    Real* nothing;
+    Real* changes;  // of the Hessian: rows times the roots of their weights
 
     explicit Problem(const Description& m)
         : arrays_([&](const auto& add) {
               for (Real** each : {&M, &LD}) add(*each, m.num_inertia);
               for (Real** each : {&LD_inverse, &smooth, &smooth_acc, &warmstart, &qacc, &constraint, &Ma, &Mv,
-                                  &gradient, &newton_step, &direction})
+                                  &gradient, &newton_step, &direction, &nothing})
                   add(*each, m.nv);
               for (Real** each : {&H, &other_H}) add(*each, m.nv * m.nv);
-              add(J, MAX_ROWS * m.nv);
+              add(J, MAX_ROWS * m.nv), add(changes, MAX_ROWS * m.nv);
           }) {}
 
 private:
@@ -399,24 +403,34 @@ private:
                 most = std::max(most, counts[l]);
             }
         Mask lost = none();
+        Real signs[MAX_ROWS];
         for (int next = 0; next < most; ++next) {
-            Real D = all(0), sign = all(1), x[MAX_DOFS];
-            for (int i = 0; i < n; ++i) x[i] = all(0);
+            Real D = all(0), sign = all(1);
+            const double* from[WIDTH];
             for (int l = 0; l < WIDTH; ++l) {
+                // that of others is nothing
+                from[l] = &lanes_of(p.J[0])[l];
                 if (next >= counts[l]) continue;
                 const int r = rows[l][next];
+                from[l] = &lanes_of(p.J[r * n])[l];
                 lane(D, l) = lane(p.D[r], l);
                 const bool is_removed = !(bits(p.active[r]) >> l & 1);
                 if (is_removed) lane(sign, l) = -1;
                 p.branches[l] |= is_removed ? REMOVES_ROW : ADDS_ROW;
-                for (int i = 0; i < n; ++i) lane(x[i], l) = lane(p.J[r * n + i], l);
             }
             const Real root = sqrt(D);
-            for (int i = 0; i < n; ++i) x[i] = x[i] * root;
-            for (int k = 0; k < n; ++k) {
+            Real* const x = p.changes + next * n;
+            for (int i = 0, at = 0; i < n; ++i, at += WIDTH)
+                x[i] = Real{from[0][at], from[1][at], from[2][at], from[3][at]} * root;
+            signs[next] = sign;
+        }
+        // column by column, so that changes do not wait for each other
+        for (int k = 0; k < n; ++k)
+            for (int next = 0; next < most; ++next) {
+                Real* const x = p.changes + next * n;
                 const Mask there = x[k] != 0.0;
                 if (!any(there)) continue;
-                const Real old = p.H[k * n + k];
+                const Real sign = signs[next], old = p.H[k * (n + 1)];
                 Real squared = old * old + sign * (x[k] * x[k]);
                 const Mask bad = (squared < TINY) & there;
                 if (__builtin_expect(any(bad), 0)) {
@@ -424,17 +438,17 @@ private:
                     squared = choose(bad, all(TINY), squared);
                 }
                 const Real fresh = sqrt(squared);
-                p.H[k * n + k] = choose(there, fresh, old);
+                p.H[k * (n + 1)] = choose(there, fresh, old);
                 // elsewhere they change nothing
                 const Real c = choose(there, fresh / old, all(1)), inverse = 1 / c, s = where(there, x[k] / old);
                 const Real signed_s = sign * s;
+                Real* column = p.H + k * (n + 1);
                 for (int i = k + 1; i < n; ++i) {
-                    const Real updated = (p.H[i * n + k] + signed_s * x[i]) * inverse;
-                    p.H[i * n + k] = updated;
-                    x[i] = c * x[i] - s * updated;
+                    column += n;
+                    *column = (*column + signed_s * x[i]) * inverse;
+                    x[i] = c * x[i] - s * *column;
                 }
             }
-        }
         if (__builtin_expect(any(lost), 0)) {
             p.did = p.did | (lost & LOSES_FACTOR);
             factorize_hessian(m, p, p.other_H);

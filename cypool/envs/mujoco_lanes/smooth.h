@@ -202,13 +202,15 @@ CYPOOL_LANES_INLINE void factorize(const Description& m, Real* A, Real* inverse_
         const int begin = m.dofs[k].row_begin, below = m.dofs[k].row_size - 1, diagonal = begin + below;
         const Real inverse = 1 / A[diagonal];
         inverse_diagonal[k] = inverse;
-        for (int at = diagonal - 1; at >= begin; --at) {
-            const Dof& dof = m.dofs[m.columns[at]];
-            const Real factor = -A[at] * inverse;
+        Real* const from = A + begin;
+        for (int at = below - 1; at >= 0; --at) {
+            const Dof& dof = m.dofs[m.columns[begin + at]];
+            const Real factor = -from[at] * inverse;
             Real* const row = A + dof.row_begin;
-            for (int t = 0; t < dof.row_size; ++t) row[t] = row[t] + A[begin + t] * factor;
+            const int size = dof.row_size;
+            for (int t = 0; t < size; ++t) row[t] = row[t] + from[t] * factor;
         }
-        for (int t = 0; t < below; ++t) A[begin + t] = A[begin + t] * inverse;
+        for (int t = 0; t < below; ++t) from[t] = from[t] * inverse;
     }
 }
 
@@ -231,8 +233,10 @@ template <class A> CYPOOL_LANES_INLINE Real dot_sparse(const A* a, const Real* x
 CYPOOL_LANES_INLINE void solve_factorized(const Description& m, Real* x, const Real* A, const Real* inverse_diagonal) {
     for (int k = m.nv - 1; k >= 0; --k) {
         const int begin = m.dofs[k].row_begin, below = m.dofs[k].row_size - 1;
+        const int* const columns = m.columns + begin;
+        const Real* const row = A + begin;
         const Real value = x[k];
-        for (int t = begin; t < begin + below; ++t) x[m.columns[t]] = x[m.columns[t]] - A[t] * value;
+        for (int t = 0; t < below; ++t) x[columns[t]] = x[columns[t]] - row[t] * value;
     }
     for (int k = 0; k < m.nv; ++k) x[k] = x[k] * inverse_diagonal[k];
     for (int k = 0; k < m.nv; ++k) {
