@@ -166,6 +166,9 @@ public:
             d.unseen.clear();
             // mj_step takes any, and those of later steps are accelerations, which are checked
             find_bad(d, d.warmstart, m_.nv);
+            for (int k = 0; k < m_.num_actuators; ++k)
+                if (const Actuator& a = m_.actuators[k]; a.is_limited)
+                    note_clip(d, coverage_->actuator(k), d.ctrl[k], a.low, a.high, CTRL_LOW, CTRL_HIGH);
         }
     }
 
@@ -220,9 +223,9 @@ public:
             r.unseen.clear();
             for (const auto& [its_lane, active] : d.unseen)
                 if (its_lane == l) r.unseen.push_back(active);
-            get(r.last.qpos, d.last_qpos, m_.nq, l);
-            get(r.last.qvel, d.last_qvel, m_.nv, l);
-            get(r.last.warmstart, d.last_warmstart, m_.nv, l);
+            get(r.next_last.qpos, d.last_qpos, m_.nq, l);
+            get(r.next_last.qvel, d.last_qvel, m_.nv, l);
+            get(r.next_last.warmstart, d.last_warmstart, m_.nv, l);
             get(r.result.qpos, d.qpos, m_.nq, l);
             get(r.result.qvel, d.qvel, m_.nv, l);
             get(r.result.warmstart, d.warmstart, m_.nv, l);
@@ -379,15 +382,15 @@ private:
             const int e = who[l].second, from = e % WIDTH;
             Group& d = group(e);
             if (bits(problem_->bad) >> l & 1) d.bad[from] = -1;
-            const int path = coverage_->path(problem_->branches_of(l));
-            if (coverage_->unseen(path)) d.unseen.push_back({from, {path, 1}});
+            const uint64_t branches = problem_->branches_of(l);
+            if (!coverage_->has_path(branches)) d.unseen.push_back({from, {PATH, branches}});
             move_lane(d.qacc, from, problem_->qacc, l, m_.nv);
             move_lane(d.constraint, from, problem_->constraint, l, m_.nv);
             for (int r = 0; r < m_.num_frictions; ++r) {
                 const double force = lane(problem_->force[r], l), most = m_.frictions[r].force;
                 const int state = force == most ? PULLS : force == -most ? PUSHES : STICKS;
                 if (coverage_->unseen(coverage_->friction(r)) & state)
-                    d.unseen.push_back({from, {coverage_->friction(r), static_cast<uint8_t>(state)}});
+                    d.unseen.push_back({from, {coverage_->friction(r), static_cast<uint64_t>(state)}});
             }
             for (int k = 0; k < d.num_own_rows[from]; ++k)
                 lane(d.rows[d.own_rows[from][k]].force, from) = lane(problem_->force[k], l);

@@ -18,6 +18,7 @@ cdef class SimulationInLanes(Simulation):
     cdef int num_mj_steps                # MuJoCo's steps in one of ours
     cdef bint ends_with_step1            # whether mj_step1 follows them
     cdef object lanes                    # a `Lanes`, that of the pool; None: mj_step steps
+    cdef object made                     # the `Lanes` of its model, kept until the pool has them
     cdef object why_not                  # why mj_step steps the pool; None: nobody knows, or lanes do
     cdef shared_ptr[EnvList] pool        # all environments that lanes may step
     cdef void* record                    # owned, a lanes::Record; NULL without lanes

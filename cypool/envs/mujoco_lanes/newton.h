@@ -27,7 +27,7 @@ public:
     double improvement() const { return improvement_; }
     // which branches it took, bit by bit: first the phase in which it ended
     uint64_t branches() const { return branches_ | uint64_t{1} << phase_; }
-    static constexpr int NUM_BRANCHES = 44;
+    static constexpr int NUM_BRANCHES = 45;
 
     // The last point has been evaluated. Returns the next one, or nullptr at the end.
     Point* next(int most) {
@@ -76,6 +76,8 @@ public:
                     for (const Point& each : candidates_) {
                         if (!(std::fabs(each.slope) < tolerance_)) continue;
                         flat |= 1 << (&each - candidates_);
+                        // which of them it is makes no difference
+                        if (best && each.cost == best->cost) take(44);
                         if (!best || each.cost < best->cost) best = &each;
                     }
                     if (best) {
@@ -137,10 +139,10 @@ private:
 
 // bits of `Problem::branches`
 inline constexpr uint64_t REMOVES_ROW = uint64_t{1} << LineSearch::NUM_BRANCHES, ADDS_ROW = 2 * REMOVES_ROW;
-inline constexpr int NUM_BRANCHES = LineSearch::NUM_BRANCHES + 2;
 // of `Problem::did`; the last ones are the number of iterations
 inline constexpr long IS_COLD = 1, IS_FLAT = 2, LOSES_FACTOR = 4, IMPROVES_LITTLE = 8, IS_LEVEL = 16, IS_NEAR = 32,
-                      HAS_MOMENTUM = 64, IS_WORSE = 128, RESTARTS = 256, ITERATION = 512;
+                      HAS_MOMENTUM = 64, IS_WORSE = 128, RESTARTS = 256, STAYS_STUCK = 512, STAYS_LOW = 1024,
+                      STAYS_HIGH = 2048, SLIPS = 4096, ITERATION = 8192;
 
 // four problems
 struct Problem {
@@ -151,7 +153,8 @@ struct Problem {
     // what the solver did, for `Coverage`
     Mask did;
     uint64_t branches[WIDTH];
-    uint64_t branches_of(int l) const { return branches[l] | static_cast<uint64_t>(did[l]) << NUM_BRANCHES; }
+    // a number for all of it; next to none have the same
+    uint64_t branches_of(int l) const { return branches[l] ^ (static_cast<uint64_t>(did[l]) * 0x9e3779b97f4a7c15); }
     Dofs dofs[MAX_ROWS];
     Real *J, R[MAX_ROWS], D[MAX_ROWS], aref[MAX_ROWS], force[MAX_ROWS], residual[MAX_ROWS], Jv[MAX_ROWS];
     // of the line search: the cost at its start, and the polynomial that a row adds to it where it is active
@@ -485,10 +488,11 @@ private:
         }
         Real alpha = all(0);
         while (num_left) {
+            Mask looking = none();
             for (int l = 0; l < WIDTH; ++l)
-                if (points[l]) lane(alpha, l) = points[l]->alpha;
+                if (points[l]) lane(alpha, l) = points[l]->alpha, looking[l] = -1;
             Real cost, slope, curvature;
-            evaluate(m, p, alpha, smooth1, smooth2, cost, slope, curvature);
+            evaluate(m, p, looking, alpha, smooth1, smooth2, cost, slope, curvature);
             const Mask concave = curvature <= 0.0;
             if (__builtin_expect(any(concave), 0)) {
                 // of which MuJoCo warns, where it looks
@@ -517,8 +521,9 @@ private:
         return choose((-bound < x) & (x < bound), 0.5 * D * x * x,
                       choose(x <= -bound, force * (-0.5 * bound - x), force * (-0.5 * bound + x)));
     }
-    CYPOOL_LANES_INLINE void evaluate(const Description& m, const Problem& p, const Real& alpha, const Real& smooth1,
-                                      const Real& smooth2, Real& cost, Real& slope, Real& curvature) {
+    CYPOOL_LANES_INLINE void evaluate(const Description& m, Problem& p, const Mask& looking, const Real& alpha,
+                                      const Real& smooth1, const Real& smooth2, Real& cost, Real& slope,
+                                      Real& curvature) {
         Real total = all(0), q0 = all(0), q1 = smooth1, q2 = smooth2, friction1 = all(0), friction2 = all(0);
         for (int r = 0; r < m.num_frictions; ++r) {
             const double force = m.frictions[r].force;
@@ -530,7 +535,11 @@ private:
             // in one of its three parts, the difference itself
             change = choose(stuck & sticks, 0.5 * D * (x - start) * (x + start), change);
             change = choose(was_low & is_low, force * (start - x), change);
-            change = choose(~(stuck | was_low | sticks | is_low), force * (x - start), change);
+            const Mask both_high = ~(stuck | was_low | sticks | is_low);
+            change = choose(both_high, force * (x - start), change);
+            const Mask kind =
+                (stuck & sticks & STAYS_STUCK) | (was_low & is_low & STAYS_LOW) | (both_high & STAYS_HIGH);
+            p.did = p.did | (looking & (kind | ((kind == 0) & SLIPS)));
             total = total + change;
             friction1 = friction1 + choose(sticks, D * x * along, choose(is_low, -force * along, force * along));
             friction2 = friction2 + where(sticks, D * along * along);

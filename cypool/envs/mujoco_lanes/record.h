@@ -60,10 +60,10 @@ struct DeleteData {
 };
 using OwnData = std::unique_ptr<mjData, DeleteData>;
 
-// something that was active in a step: a number of `Coverage`, and its branches, bit by bit
+// something that was active in a step: a number of `Coverage` or `PATH`, and its branches, bit by bit
 struct Active {
     int number;
-    uint8_t branches;
+    uint64_t branches;
 };
 
 struct State {
@@ -72,7 +72,8 @@ struct State {
 
 class Record {
 public:
-    State state, last, result;  // before the step, before the last mj_step of it, and after it
+    State state, result;  // before the step, and after it
+    State next_last;      // before the last mj_step of it
     double ctrl[MAX_CONTROLS];
     std::vector<double> own;    // the numbers in which its model differs; empty: there are none
     uint64_t whose_own = 0;     // another one for other numbers; 0: there are none
@@ -137,6 +138,9 @@ public:
         is_ready = false;
         if (!is_now(state) || !same(ctrl, d_->ctrl, m_->nu)) return false;
         put(result);
+        copy(last_.qpos, next_last.qpos, m_->nq);
+        copy(last_.qvel, next_last.qvel, m_->nv);
+        copy(last_.warmstart, next_last.warmstart, m_->nv);
         for (int k = 0; k < frames; ++k) {
             last_time_ = d_->time;
             d_->time += m_->opt.timestep;
@@ -160,7 +164,7 @@ public:
         // the next ones may be there already
         double ctrl[MAX_CONTROLS];
         copy(ctrl, d_->ctrl, m_->nu);
-        put(last);
+        put(last_);
         copy(d_->ctrl, last_ctrl_, m_->nu);
         d_->time = last_time_;
         std::string differing;
@@ -196,7 +200,7 @@ public:
     void copy_from(const Record& other) {
         is_ready = false;
         is_stale = other.is_stale;
-        last = other.last;
+        last_ = other.last_;
         last_time_ = other.last_time_;
         std::memcpy(last_ctrl_, other.last_ctrl_, sizeof last_ctrl_);
     }
@@ -256,6 +260,8 @@ private:
     int reads_;
     double* warmstart_;
     const double *body_forces_, *joint_forces_;
+    // before the last mj_step of the step whose result mjData has
+    State last_;
     double last_time_ = 0, last_ctrl_[MAX_CONTROLS] = {};
     View views_[NUM_PARTS] = {};
     std::vector<Sensor> sensors_;  // those that it reads

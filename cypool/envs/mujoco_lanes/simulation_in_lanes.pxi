@@ -98,7 +98,7 @@ cdef class SimulationInLanes(Simulation):
         if self.camera.sees_contacts:
             return "pictures show contacts"
         try:
-            make_lanes(self.loaded)
+            self.made = make_lanes(self.loaded)
         except ValueError as error:
             return str(error)
         return None

@@ -485,7 +485,10 @@ inline __attribute__((noinline)) void smooth_acceleration(const Description& m, 
             force = force
                     + (own_or(d, own + 2, a.bias[0]) + own_or(d, own + 3, a.bias[1]) * (d.qpos[a.qpos] * gear)
                        + own_or(d, own + 4, a.bias[2]) * (gear * d.qvel[a.dof]));
-        if (a.is_force_limited) force = clip(force, a.lowest_force, a.highest_force);
+        if (a.is_force_limited) {
+            note_clip(d, d.coverage->actuator(k), force, a.lowest_force, a.highest_force, FORCE_LOW, FORCE_HIGH);
+            force = clip(force, a.lowest_force, a.highest_force);
+        }
         d.actuator[a.dof] = d.actuator[a.dof] + gear * force;
         if (!m.is_implicit_fast || !a.is_affine) continue;
         // mjd_actuator_vel
@@ -496,6 +499,8 @@ inline __attribute__((noinline)) void smooth_acceleration(const Description& m, 
     for (int k = 0; k < m.num_joints && m.num_actuators; ++k) {
         const Joint& j = m.joints[k];
         if (!j.is_force_limited) continue;
+        note_clip(d, d.coverage->joint_force(k), d.actuator[j.dof], j.lowest_force, j.highest_force, FORCE_LOW,
+                  FORCE_HIGH);
         const Real force = d.actuator[j.dof] = clip(d.actuator[j.dof], j.lowest_force, j.highest_force);
         // since MuJoCo 4
         if (is_mujoco_4)

@@ -1,4 +1,5 @@
 """Lanes in each mode of a pool: every number is compared bit by bit with `physics="mj_step"`."""
+import contextlib
 import ctypes
 import importlib
 
@@ -10,6 +11,7 @@ from weights import exhaustive, slow
 
 import cypool
 from cypool.envs.mujoco_common.mujoco_common import load_model
+from cypool.envs.mujoco_lanes import mujoco_lanes
 from cypool.envs.mujoco_lanes.mujoco_lanes import make_lanes
 from cypool.hooks import Transition
 from cypool.policies import Decision
@@ -252,6 +254,67 @@ def test_first_steps_of_varying_models_are_compared(tmp_path):
             before = lanes.num_compared()
             env.step(np.zeros((NUM, 12), np.float32))
             assert lanes.num_compared() > before or not randomize
+
+
+def synchronous(env, actions):
+    env.reset()
+    return [env.step(each)[:2] for each in actions]
+
+
+def asynchronous(env, actions):
+    done = [[] for _ in range(env.num_envs)]
+    env.async_reset()
+    while min(map(len, done)) <= len(actions):
+        obs, reward, *_, info = env.recv()
+        rows = zip(*obs.values(), strict=True) if isinstance(obs, dict) else obs
+        for k, *each in zip(info["env_id"], rows, reward, strict=True):
+            done[k].append(each)
+        # those that are through repeat their last action
+        steps = [min(len(done[k]), len(actions)) - 1 for k in info["env_id"]]
+        env.send(actions[steps, info["env_id"]], info["env_id"])
+    return [each[:len(actions) + 1] for each in done]
+
+
+def rollout(env, actions):
+    env.reset()
+    done = env.rollout(actions)
+    return [done.obs, done.reward, done.last_obs]
+
+
+def robots_model(env_id):
+    """Returns the model that pools of an id share."""
+    if env_id.startswith("dm_control/"):
+        return importlib.import_module("cypool.envs.dm_control.specs").load_task("walker", "run")
+    return load_model(MODELS[env_id])
+
+
+@pytest.mark.parametrize("num_threads", [0, 2])
+@pytest.mark.parametrize("play", [synchronous, asynchronous, rollout])
+@pytest.mark.parametrize("env_id", [
+    "HalfCheetah-v5", pytest.param("dm_control/walker-run-v0", marks=pytest.mark.families("dm_control"))])
+def test_lanes_that_are_wrong_late_publish_no_wrong_row(walker, monkeypatch, env_id, play, num_threads):
+    monkeypatch.setattr(mujoco_lanes, "_verdicts", {})
+    model, actions = robots_model(env_id), np.random.default_rng(0).uniform(-0.7, 0.7, (12, NUM, 6)).astype(np.float32)
+    # the first controls that are clipped
+    actions[7:, 3:] *= 2
+    lanes, set_limit = make_lanes(model), importlib.import_module("walker.robot").set_control_limit
+    # lanes clip, where MuJoCo does not
+    set_limit(model, 2)
+    try:
+        results = []
+        for physics in ("mj_step", "lanes"):
+            # with models of their own, no step has been compared before
+            options = {"physics": physics, "randomize": {"dof_damping": (0.9, 1.1)}}
+            options |= {"batch_size": 4} if play is asynchronous else {}
+            with cypool.make(env_id, num_envs=NUM, num_threads=num_threads, seed=3, **options) as env:
+                caught = pytest.warns(UserWarning, match="lanes and mj_step differ in") if physics == "lanes" else (
+                    contextlib.nullcontext())
+                with caught:
+                    results.append(flat(play(env, actions.astype(env.action_space.dtype))))
+        assert lanes.num_steps() > 6 * 4
+        assert results[0] == results[1]
+    finally:
+        set_limit(model, 1)
 
 
 def test_states_and_copies_of_varying_models_in_lanes_are_those_of_mj_step():
