@@ -174,7 +174,7 @@ class Writer:
         given = {"name": name,
                  "pos": self.lengths(3, -0.3, 0.3) if depth > 1 else f"0 0 {self.lengths(1, 0, 1)}"}
         self.sometimes(given, 0.3, euler=self.numbers(3, -1, 1))
-        self.sometimes(given, 0.001, gravcomp=0.5)
+        self.sometimes(given, 0.1, gravcomp=r.uniform(-1, 2))
         return self.element("body", parts, **given)
 
     def site(self):
@@ -202,6 +202,7 @@ class Writer:
             self.sometimes(given, 0.2, solreflimit=self.solref())
             self.sometimes(given, 0.2, solimplimit=self.solimp())
             self.sometimes(given, 0.1, actuatorfrclimited="true", actuatorfrcrange=self.range(2))
+            self.sometimes(given, 0.1, actuatorgravcomp="true")
             self.sometimes(given, 0.001, stiffness="1 2 3")
         self.sometimes(given, 0.4, damping=r.uniform(-0.1, 3))
         self.sometimes(given, 0.4, armature=r.uniform(0, 0.5))
@@ -280,14 +281,18 @@ class Writer:
         r = self.r
         frames = [(of, f"b{r.randrange(self.num_bodies)}") for of in ("body", "xbody")]
         frames += [("site", f"s{r.randrange(self.num_sites)}")] * 2 if self.num_sites else [("xbody", "world")]
-        kind = r.choice(["jointpos", "jointvel", "jointactuatorfrc", "gyro", "velocimeter", *["frame"] * 5])
+        frames += [("geom", name) for name in self.geoms]
+        kind = r.choice(["jointpos", "jointvel", "jointactuatorfrc", "gyro", "velocimeter", "accelerometer", "force",
+                         "torque", "subtreecom", "subtreelinvel", "subtreeangmom", *["frame"] * 5])
         if kind.startswith("joint"):
             return self.element(kind, joint=r.choice(self.hinges))
+        if kind.startswith("subtree"):
+            return self.element(kind, body=f"b{r.randrange(self.num_bodies)}")
         if kind != "frame":
-            return self.element(kind, site=frames[-1][1]) if self.num_sites else ""
-        (of, name), given = r.choice(frames), {}
-        self.sometimes(given, 0.3, reftype=frames[-1][0], refname=frames[-1][1])
-        what = r.choice(["pos", "quat", "xaxis", "yaxis", "zaxis", "linvel", "angvel"])
+            return self.element(kind, site=f"s{r.randrange(self.num_sites)}") if self.num_sites else ""
+        (of, name), (other, base), given = r.choice(frames), r.choice(frames), {}
+        what = r.choice(["pos", "quat", "xaxis", "yaxis", "zaxis", "linvel", "angvel", "linacc", "angacc"])
+        self.sometimes(given, 0 if what.endswith("acc") else 0.3, reftype=other, refname=base)
         return self.element(f"frame{what}", objtype=of, objname=name, **given)
 
     def exclusion(self):

@@ -22,10 +22,14 @@ MUTANTS = {
     "nothing": ("lanes.h", "", ""),
     "dot": ("spatial.h", "sum = (s0 + s2) + (s1 + s3);", "sum = (s0 + s1) + (s2 + s3);"),
     "null_rotation": ("spatial.h", "choose(null, all(k % 4 == 0), r[k])", "choose(null, all(k % 4 == 0) * -1.0, r[k])"),
-    "clamp": ("smooth.h", "ctrl = clip(ctrl, a.low, a.high);", "ctrl = max(ctrl, all(a.low));"),
-    "force_limit": ("smooth.h", "force = clip(force, a.lowest_force, a.highest_force);",
+    "clamp": ("smooth.h", "ctrl = clip(ctrl, all(a.low), all(a.high));", "ctrl = max(ctrl, all(a.low));"),
+    "force_limit": ("smooth.h", "force = clip(force, all(a.lowest_force), all(a.highest_force));",
                     "force = max(force, all(a.lowest_force));"),
     "held": ("smooth.h", "(force <= a.lowest_force) | (force >= a.highest_force)", "force <= a.lowest_force"),
+    "gravcomp": ("smooth.h", "(gravity[k] * scale)", "gravity[k] * scale"),
+    "dual_chain": ("gauss_seidel.h", "chains |= m.dofs[__builtin_ctzll(left)].chain", "chains |= left & -left"),
+    "hessian_pair": ("newton.h", "(row[j] + J[j] * scaled) + next[j] * next_scaled",
+                     "row[j] + (J[j] * scaled + next[j] * next_scaled)"),
     "com": ("smooth.h", "d.com[k] = moment[1][k] * inverse_mass", "d.com[k] = moment[1][k] / (1 / inverse_mass)"),
     "spring": ("smooth.h", "where(is_short, t.stiffness * (t.spring_low - length))", "all(0)"),
     "rk4_sum": ("batch.h", "v = v + d.stage_vel[stage][k] * B[stage];",
@@ -39,7 +43,8 @@ MUTANTS = {
     "limit_upper": ("constraint.h", "is_upper ? -d.qvel[j.dof] :", "is_upper ? d.qvel[j.dof] * -1.0000000000000002 :"),
     "tendon_upper": ("constraint.h", "is_upper ? t.high - length : -(t.low - length);",
                      "is_upper ? (t.high - length) * 1.0000000000000002 : -(t.low - length);"),
-    "friction_R": ("constraint.h", "R = 2 * friction[0] * friction[0] * R;", "R = 2 * friction[0] * (friction[0] * R);"),
+    "friction_R": ("constraint.h", "R = 2 * friction[0] * friction[0] * R;",
+                   "R = 2 * friction[0] * (friction[0] * R);"),
     "tangent": ("constraint.h", "(normal[1] < 0.5) & (normal[1] > -0.5)", "(normal[1] < 0.4) & (normal[1] > -0.4)"),
     "tangent_given": ("constraint.h", "choose(is_given, given[k], tangent[k])", "tangent[k]"),
     "plane_pos": ("constraint.h", "pos[2] = pos[2] + (-dist / 2 - p.radius2);",
@@ -73,7 +78,8 @@ MUTANTS = {
     "search_best": ("newton.h", "each.cost < best->cost", "each.cost > best->cost"),
     "search_narrow": ("newton.h", "end.slope > 0 && each.slope > 0 && end.slope > each.slope",
                       "end.slope > 0 && each.slope > 0 && end.slope < each.slope"),
-    "search_one_sided": ("newton.h", "low_.slope * direction_ <= -tolerance_", "low_.slope * direction_ <= -2 * tolerance_"),
+    "search_one_sided": ("newton.h", "low_.slope * direction_ <= -tolerance_",
+                         "low_.slope * direction_ <= -2 * tolerance_"),
     "search_middle": ("newton.h", "0.5 * (low_.alpha + high_.alpha)", "0.49 * low_.alpha + 0.51 * high_.alpha"),
     "search_tolerance": ("newton.h", "(m.tolerance * m.search_tolerance) * length / scale",
                          "(m.tolerance * m.search_tolerance) * length"),
@@ -83,12 +89,11 @@ MUTANTS = {
     "row_added": ("newton.h", "*column = (*column + signed_s * x[i]) * inverse;",
                   "*column = choose(sign > 0.0, *column * inverse + signed_s * inverse * x[i], "
                   "(*column + signed_s * x[i]) * inverse);"),
-    "factor_lost": ("newton.h", "squared = choose(bad, all(TINY), squared);\n                }",
-                    "squared = choose(bad, all(TINY), squared);\n                    lost = none();\n                }"),
+    "factor_lost": ("newton.h", "lost = lost | bad;", ""),
     "iteration_end": ("newton.h", "(improvement < m.tolerance), level", "(improvement < 100 * m.tolerance), level"),
     "stuck": ("newton.h", "choose(stuck & sticks, 0.5 * D * (x - start) * (x + start), change)", "change"),
     "slips": ("newton.h", "choose(was_low & is_low, force * (start - x), change)", "change"),
-    "friction_high": ("newton.h", "choose(is_high, all(-most), -D * residual)", "-D * residual"),
+    "friction_high": ("newton.h", "choose(is_high, -most, -D * residual)", "-D * residual"),
     "pgs_order": ("gauss_seidel.h", "order_[draw() % static_cast<uint32_t>(r + 1)]",
                   "order_[(draw() >> 1) % static_cast<uint32_t>(r + 1)]"),
     "pgs_scale": ("gauss_seidel.h", "const Real scale = 1 / trace;", "const Real scale = n / trace;"),
@@ -109,8 +114,9 @@ def own_robots():
     from envs.mujoco.test_mujoco_lanes_class import robot
 
     features = {
-        "option": 'integrator="implicitfast"', "servo": 'forcerange="-3 2"', "geom": 'condim="6"',
-        "joints": 'frictionloss="0.2"', "tendon": 'range="-0.2 0.3" limited="true" stiffness="9" springlength="-0.1 0.1"',
+        "option": 'integrator="implicitfast"', "knee": 'gravcomp="0.5"', "servo": 'forcerange="-3 2"',
+        "geom": 'condim="6"', "joints": 'frictionloss="0.2"',
+        "tendon": 'range="-0.2 0.3" limited="true" stiffness="9" springlength="-0.1 0.1"',
         "toe": '<body pos="0.02 0.01 -0.2"><joint type="ball" pos="0 0 0.01" frictionloss="0.001"/>'
                '<geom size="0.02" pos="0.03 0 0"/></body>'}
     hills = {"floor": 'type="hfield" hfield="hills"', "foot": 'type="box" size="0.06 0.03 0.02"'}

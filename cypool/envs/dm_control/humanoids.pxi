@@ -5,7 +5,7 @@ from libc.math cimport INFINITY
 
 from cypool.envs.common.numpy_math cimport norm, vector_times_matrix
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.mujoco_lanes.record cimport SPEED, XMAT, XPOS
+from cypool.envs.mujoco_lanes.record cimport SENSED_MOTION, XMAT, XPOS
 
 
 cdef class Humanoid(ControlTask):
@@ -30,7 +30,7 @@ cdef class Humanoid(ControlTask):
     def __init__(self, spec, env_id, domain="humanoid", torso="torso", upright=8,
                  limbs=("left_hand", "left_foot", "right_hand", "right_foot")):
         super().__init__(spec, env_id, domain)
-        self.reads = 1 << XPOS | 1 << XMAT | 1 << SPEED
+        self.reads = 1 << XPOS | 1 << XMAT | 1 << SENSED_MOTION
         task = spec.options["task"]
         self.is_pure_state = task == "run_pure_state"
         self.speed = {"stand": 0, "walk": 1}.get(task, 10)

@@ -6,7 +6,7 @@ from libc.stdint cimport int64_t
 
 from cypool.envs.common.numpy_math cimport log1p
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.mujoco_lanes.record cimport SPEED, TOUCH, XIPOS, XMAT, XPOS
+from cypool.envs.mujoco_lanes.record cimport SENSED_FORCES, SENSED_MOTION, XIPOS, XMAT, XPOS
 
 
 cdef class Cheetah(ControlTask):
@@ -25,7 +25,7 @@ cdef class Cheetah(ControlTask):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "cheetah")
-        self.reads = 1 << SPEED
+        self.reads = 1 << SENSED_MOTION
         self.speed = self.sensor("torso_subtreelinvel")
 
     cdef int begin_episode(self) except -1 nogil:
@@ -66,7 +66,7 @@ cdef class Hopper(ControlTask):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "hopper")
-        self.reads = 1 << XIPOS | 1 << SPEED | 1 << TOUCH
+        self.reads = 1 << XIPOS | 1 << SENSED_MOTION | 1 << SENSED_FORCES
         self.hops = spec.options["task"] == "hop"
         self.torso, self.foot = self.body("torso"), self.body("foot")
         self.speed = self.sensor("torso_subtreelinvel")
@@ -107,7 +107,7 @@ cdef class Walker(ControlTask):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "walker")
-        self.reads = 1 << XPOS | 1 << XMAT | 1 << SPEED
+        self.reads = 1 << XPOS | 1 << XMAT | 1 << SENSED_MOTION
         self.torso, self.sensor_of_speed = self.body("torso"), self.sensor("torso_subtreelinvel")
         self.speed = {"stand": 0, "walk": 1, "run": 8}[spec.options["task"]]
 

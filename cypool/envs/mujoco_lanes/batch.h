@@ -9,6 +9,7 @@
 #include "cypool/envs/mujoco_lanes/gauss_seidel.h"
 #include "cypool/envs/mujoco_lanes/newton.h"
 #include "cypool/envs/mujoco_lanes/record.h"
+#include "cypool/envs/mujoco_lanes/sensors.h"
 
 #pragma GCC push_options
 #pragma GCC target("avx2,no-fma")
@@ -286,24 +287,17 @@ private:
         tendons(m_, d);
     }
     void sense_velocity(Group& d, int reads) const {
-        if (reads_part(reads, SPEED) && m_.speed_body >= 0) subtree_velocity(m_, d, m_.speed_body, d.speed);
-        if (reads_part(reads, SENSED)) sense_motion(m_, d);
+        if (reads_part(reads, SENSED_MOTION)) sense_motion(m_, d);
     }
     void sense_acceleration(Group& d, int reads) const {
-        if (reads_part(reads, SENSED))
-            for (const Sensor& s : m_.sensors)
-                if (s.type == JOINTACTFRC) d.sensed[s.address] = d.actuator[m_.joints[s.object].dof];
-        if (!reads_part(reads, TOUCH) || m_.touches.empty()) return;
-        place_sites(m_, d);
-        touch_forces(m_, d, collider_);
+        if (reads_part(reads, SENSED_FORCES)) sense_forces(m_, d, collider_);
     }
     static const Real* part_of(const Group& d, int part) {
         switch (part) {
             case XPOS: return d.xpos[0];
             case XMAT: return d.xmat[0];
-            case SPEED: return d.speed;
-            case TOUCH: return d.touch;
-            case SENSED: return d.sensed;
+            case SENSED_MOTION:
+            case SENSED_FORCES: return d.sensed;
             case XIPOS: return d.xipos[0];
             case CINERT: return d.cinert[0];
             case CVEL: return d.cvel[0];
@@ -387,7 +381,7 @@ private:
             move_lane(d.qacc, from, problem_->qacc, l, m_.nv);
             move_lane(d.constraint, from, problem_->constraint, l, m_.nv);
             for (int r = 0; r < m_.num_frictions; ++r) {
-                const double force = lane(problem_->force[r], l), most = m_.frictions[r].force;
+                const double force = lane(problem_->force[r], l), most = lane(problem_->friction[r], l);
                 const int state = force == most ? PULLS : force == -most ? PUSHES : STICKS;
                 if (coverage_->unseen(coverage_->friction(r)) & state)
                     d.unseen.push_back({from, {coverage_->friction(r), static_cast<uint64_t>(state)}});
@@ -404,11 +398,11 @@ private:
     }
 
     // what the lanes of the solver have of an array: numbers of environments in any groups
-    void gather(Real* to, Real* Group::* array, const Waiting* who, int count, int n) {
+    void gather(Real* to, Real* Group::* array, const Waiting* who, int count, int n, int first = 0) {
         const double* from[WIDTH];
         for (int l = 0; l < WIDTH; ++l) {
             const int e = who[l < count ? l : 0].second;
-            from[l] = reinterpret_cast<const double*>(group(e).*array) + e % WIDTH;
+            from[l] = reinterpret_cast<const double*>(group(e).*array + first) + e % WIDTH;
         }
         for (int k = 0; k < n * WIDTH; k += WIDTH) *to++ = Real{from[0][k], from[1][k], from[2][k], from[3][k]};
     }
@@ -416,7 +410,14 @@ private:
     void pack(const Waiting* who, int count) {
         Problem& p = *problem_;
         const int n = m_.nv;
-        gather(p.M, &Group::M, who, count, m_.num_inertia);
+        if (m_.is_gauss_seidel)
+            for (int i = 0; i < n; ++i) {
+                // its diagonal
+                const int at = m_.dofs[i].row_begin + m_.dofs[i].row_size - 1;
+                gather(p.M + at, &Group::M, who, count, 1, at);
+            }
+        else
+            gather(p.M, &Group::M, who, count, m_.num_inertia);
         gather(p.smooth, &Group::smooth, who, count, n);
         gather(p.smooth_acc, &Group::smooth_acc, who, count, n);
         gather(p.warmstart, &Group::warmstart, who, count, n);
@@ -426,6 +427,12 @@ private:
         const Group* groups[WIDTH];
         int owns[WIDTH] = {};
         for (int l = 0; l < count; ++l) groups[l] = &group(who[l].second), owns[l] = who[l].second % WIDTH;
+        for (int r = 0; r < m_.num_frictions; ++r)
+            for (int l = 0; l < WIDTH; ++l) {
+                const Real force =
+                    own_or(*groups[std::min(l, count - 1)], m_.own_of_friction(r) + 1, m_.frictions[r].force);
+                lane(p.friction[r], l) = lane(force, owns[l]);
+            }
         for (int k = 0; k < p.num_rows; ++k) {
             const Row* rows[WIDTH];
             const double* from[WIDTH];

@@ -467,37 +467,6 @@ CYPOOL_LANES_INLINE Real normal_force(const Pair& p, const Row* rows) {
     return sum;
 }
 
-// The sensors `touch`: forces of contacts of a body that push through a sphere.
-inline __attribute__((noinline)) void touch_forces(const Description& m, Group& d, const Collider& collider) {
-    for (size_t t = 0; t < m.touches.size(); ++t) {
-        const Touch& touch = m.touches[t];
-        const Real* const center = d.site_pos[touch.site];
-        d.touch[t] = all(0);
-        for (int c = 0; c < d.num_contacts; ++c) {
-            const Contact& contact = d.contacts[c];
-            const Pair& p = m.pairs[static_cast<size_t>(contact.pair)];
-            if (p.body1 != touch.body && p.body2 != touch.body) continue;
-            const Real force = normal_force(p, d.rows + contact.first_row);
-            Real ray[3];
-            for (int k = 0; k < 3; ++k) ray[k] = contact.frame[k] * force;
-            normalize(ray);
-            if (p.body2 == touch.body)
-                for (int k = 0; k < 3; ++k) ray[k] = ray[k] * -1.0;
-            for (int left = bits(contact.active & (force > 0.0)); left; left &= left - 1) {
-                const int l = __builtin_ctz(static_cast<unsigned>(left));
-                double site[3], pos[3], direction[3];
-                for (int k = 0; k < 3; ++k) {
-                    site[k] = lane(center[k], l);
-                    pos[k] = lane(contact.pos[k], l);
-                    direction[k] = lane(ray[k], l);
-                }
-                if (collider.ray(site, nullptr, &touch.radius, pos, direction, SPHERE, nullptr) >= 0)
-                    lane(d.touch[t], l) += lane(force, l);
-            }
-        }
-    }
-}
-
 // mj_rnePostConstraint's cfrc_ext: what contacts do to each body
 inline __attribute__((noinline)) void contact_forces(const Description& m, const Group& d, Real (*force)[6]) {
     for (int b = 0; b < m.num_bodies; ++b)

@@ -28,7 +28,6 @@ enum Most {
     MAX_CONTROLS = 60,
     MAX_SITES = 64,
     MAX_TENDONS = 16,
-    MAX_TOUCHES = 4,
     MAX_TENDON_JOINTS = 8,
     MAX_PAIRS = 1024,
     MAX_ROWS = 160  // of constraints
@@ -65,25 +64,39 @@ enum Disabled {
 enum Enabled { ENERGY = 1 << 1, INVDISCRETE = 1 << 3 };
 enum { AFFINE = 1 };  // the kind of an actuator's bias
 enum Sensing {
-    TOUCH_SENSOR = 0,
-    VELOCIMETER = 2,
-    GYRO = 3,
+    TOUCH,
+    ACCELEROMETER,
+    VELOCIMETER,
+    GYRO,
+    FORCE,
+    TORQUE,
     JOINTPOS = 9,
-    JOINTVEL = 10,
-    TENDONPOS = 11,
-    TENDONVEL = 12,
-    ACTUATORPOS = 13,
-    ACTUATORVEL = 14,
-    JOINTACTFRC = 16,
+    JOINTVEL,
+    TENDONPOS,
+    TENDONVEL,
+    ACTUATORPOS,
+    ACTUATORVEL,
+    ACTUATORFRC,
+    JOINTACTFRC,
     FRAMEPOS = 26,
-    FRAMEQUAT = 27,
-    FRAMEXAXIS = 28,
-    FRAMEZAXIS = 30,
-    FRAMELINVEL = 31,
-    FRAMEANGVEL = 32,
-    SUBTREELINVEL = 36
+    FRAMEQUAT,
+    FRAMEXAXIS,
+    FRAMEYAXIS,
+    FRAMEZAXIS,
+    FRAMELINVEL,
+    FRAMEANGVEL,
+    FRAMELINACC,
+    FRAMEANGACC,
+    SUBTREECOM,
+    SUBTREELINVEL,
+    SUBTREEANGMOM
 };
-enum Object { INERTIAL_BODY = 1, BODY = 2, SITE = 6 };
+// whether MuJoCo senses it after the solver
+constexpr bool is_of_forces(int sensor) {
+    return sensor == TOUCH || sensor == ACCELEROMETER || sensor == FORCE || sensor == TORQUE || sensor == ACTUATORFRC
+           || sensor == JOINTACTFRC || sensor == FRAMELINACC || sensor == FRAMEANGACC;
+}
+enum Object { INERTIAL_BODY = 1, BODY = 2, GEOM = 5, SITE = 6 };
 enum { JOINT_WRAP = 1 };  // the kind of a tendon's part
 inline constexpr int PROVEN[] = {3017000, 4000001};
 
@@ -98,11 +111,14 @@ struct Impedance {
 
 struct Body {
     int parent, first_joint, num_joints, first_dof, num_dofs, inertial_frame;
-    double mass, inverse_subtree_mass, pos[3], quat[4], inertial_pos[3], inertial_quat[4], inertia[3];
+    bool is_fixed, is_massless;  // nothing moves it; it and what it carries weigh nothing
+    double mass, inverse_subtree_mass, subtree_mass, pos[3], quat[4], inertial_pos[3], inertial_quat[4], inertia[3];
+    double gravcomp;
+    Dofs dofs;  // that move it, where it has gravcomp
 };
 struct Joint {
     int type, qpos, dof;
-    bool is_limited, is_force_limited;
+    bool is_limited, is_force_limited, acts_gravcomp;
     double axis[3], pos[3], low, high, margin, stiffness, qpos0, qpos_spring;
     double lowest_force, highest_force;  // of its actuators together
     bool is_centered;
@@ -111,6 +127,7 @@ struct Joint {
 struct Dof {
     int body, parent, joint, row_size, row_begin;
     double armature, damping;
+    Dofs chain;  // with those that it depends on
 };
 // a row of friction of a degree of freedom
 struct Friction {
@@ -133,17 +150,18 @@ struct Tendon {
     double low, high, margin;
     Impedance limit;
 };
-struct Site {
+// where something is, relative to a body
+struct Anchor {
     int body, frame;
+    bool is_body, is_fixed;  // it is the body itself; nothing moves it
     double pos[3], quat[4];
+};
+struct Site : Anchor {
+    int shape;
 };
 // a sensor that lanes have, of a frame, or of something else by its number
 struct Sensor {
     int type, address, size, object_type, object, reference_type, reference;
-};
-struct Touch {
-    int site, body;
-    double radius;
 };
 struct Geom {
     int number, body, frame;
@@ -173,11 +191,10 @@ struct Pair {
 
 struct Description {
     int nq, nv, nu, num_sensed, num_bodies, num_joints, num_geoms, num_inertia, num_sites, num_tendons, num_pairs = 0;
-    int speed_body;  // of a sensor; -1: there is none
     int num_actuators, num_frictions = 0, num_own;
     double timestep, tolerance, search_tolerance, at_rest[3];  // the acceleration that gravity seems to be
     int iterations, search_iterations;
-    bool is_runge_kutta, is_implicit_fast, is_gauss_seidel, has_damping, has_warmstart;
+    bool is_runge_kutta, is_implicit_fast, is_gauss_seidel, has_damping, has_warmstart, has_gravcomp;
     Body bodies[MAX_BODIES];
     Joint joints[MAX_JOINTS];
     Dof dofs[MAX_DOFS];
@@ -188,26 +205,26 @@ struct Description {
     std::vector<Box> boxes;
     Site sites[MAX_SITES];
     Tendon tendons[MAX_TENDONS];
-    std::vector<Touch> touches;
     std::vector<Sensor> sensors;
+    std::vector<std::array<Anchor, 2>> anchors;  // of each sensor: of its object, and of its reference
     std::vector<Pair> pairs;
 
-    // Where the numbers are in which environments may differ: one of gravity for each axis; mass, inverse mass of the
-    // subtree and inertia; armature and damping; stiffness and inverse weight of the limit; gain, gear and bias; R of
-    // friction; inverse weight of the limit of a tendon. Then come those of pairs.
-    int own_of_body(int body) const { return 3 + 5 * body; }
+    // Where the numbers are in which environments may differ: one of gravity for each axis; mass, inverse and mass of
+    // the subtree, and inertia; armature and damping; stiffness and inverse weight of the limit; gain, gear and bias; R and
+    // force of friction; inverse weight of the limit of a tendon. Then come those of pairs.
+    int own_of_body(int body) const { return 3 + 6 * body; }
     int own_of_dof(int dof) const { return own_of_body(num_bodies) + 2 * dof; }
     int own_of_joint(int joint) const { return own_of_dof(nv) + 2 * joint; }
     int own_of_actuator(int actuator) const { return own_of_joint(num_joints) + 5 * actuator; }
-    int own_of_friction(int row) const { return own_of_actuator(nu) + row; }
+    int own_of_friction(int row) const { return own_of_actuator(nu) + 2 * row; }
     int own_of_tendon(int tendon) const { return own_of_friction(num_frictions) + tendon; }
 };
 
 // fields of a model from which these numbers come, and others that lanes do not read
-inline constexpr const char* VARIED[] = {"opt.gravity",      "body_mass",     "body_inertia",     "body_subtreemass",
-                                         "body_invweight0",  "dof_armature",  "dof_damping",      "jnt_stiffness",
-                                         "dof_invweight0",   "geom_friction", "pair_friction",    "actuator_gainprm",
-                                         "actuator_biasprm", "actuator_gear", "tendon_invweight0"};
+inline constexpr const char* VARIED[] = {"opt.gravity",      "body_mass",        "body_inertia",  "body_subtreemass",
+                                         "body_invweight0",  "dof_armature",     "dof_damping",   "dof_frictionloss",
+                                         "jnt_stiffness",    "dof_invweight0",   "geom_friction", "pair_friction",
+                                         "actuator_gainprm", "actuator_biasprm", "actuator_gear", "tendon_invweight0"};
 inline constexpr const char* UNREAD[] = {
     "dof_M0",       "dof_length",    "actuator_acc0", "actuator_length0", "cam_poscom0",   "cam_pos0",
     "cam_mat0",     "light_poscom0", "light_pos0",    "light_dir0",       "cam_pos",       "cam_quat",
@@ -219,34 +236,6 @@ inline bool may_vary(std::string_view name) {
            || std::any_of(std::begin(UNREAD), std::end(UNREAD), is_name);
 }
 
-// the first sensor of a body's and its children's velocity
-struct SpeedSensor {
-    int body = -1, address = 0;
-};
-inline SpeedSensor speed_sensor(const mjModel* m) {
-    const auto get = [m](const char* name) { return array_of<int>(m->raw, library().model, name); };
-    for (int64_t k = 0; k < m->nsensor; ++k)
-        if (get("sensor_type")[k] == SUBTREELINVEL
-            && array_of<double>(m->raw, library().model, "sensor_cutoff")[k] == 0)
-            return {get("sensor_objid")[k], get("sensor_adr")[k]};
-    return {};
-}
-
-// The touch sensors, if they are few, in spheres, and next to each other; else none.
-inline std::vector<int> touch_sensors(const mjModel* m) {
-    const auto get = [m](const char* name) { return array_of<int>(m->raw, library().model, name); };
-    std::vector<int> found;
-    for (int k = 0; k < static_cast<int>(m->nsensor); ++k) {
-        if (get("sensor_type")[k] != TOUCH_SENSOR) continue;
-        if (found.size() == MAX_TOUCHES || get("site_type")[get("sensor_objid")[k]] != SPHERE
-            || array_of<double>(m->raw, library().model, "sensor_cutoff")[k] != 0
-            || (!found.empty() && get("sensor_adr")[k] != get("sensor_adr")[found.back()] + 1))
-            return {};
-        found.push_back(k);
-    }
-    return found;
-}
-
 // All sensors that lanes have.
 inline std::vector<Sensor> known_sensors(const mjModel* m) {
     const auto get = [m](const char* name) { return array_of<int>(m->raw, library().model, name); };
@@ -255,40 +244,23 @@ inline std::vector<Sensor> known_sensors(const mjModel* m) {
         const Sensor s = {get("sensor_type")[k],    get("sensor_adr")[k],   get("sensor_dim")[k],
                           get("sensor_objtype")[k], get("sensor_objid")[k], get("sensor_reftype")[k],
                           get("sensor_refid")[k]};
-        const auto is_frame = [](int type) { return type == INERTIAL_BODY || type == BODY || type == SITE; };
-        const bool has_reference = s.reference >= 0;
+        const auto is_frame = [](int type) {
+            return type == INERTIAL_BODY || type == BODY || type == GEOM || type == SITE;
+        };
         bool is_known = array_of<double>(m->raw, library().model, "sensor_cutoff")[k] == 0;
-        switch (s.type) {
-            case VELOCIMETER:
-            case GYRO:
-            case TENDONPOS:
-            case TENDONVEL:
-            case ACTUATORPOS:
-            case ACTUATORVEL: break;
-            case JOINTPOS:
-            case JOINTVEL:
-            case JOINTACTFRC: is_known &= s.size == 1; break;
-            case FRAMEPOS:
-            case FRAMEXAXIS:
-            case FRAMEXAXIS + 1:
-            case FRAMEZAXIS:
-                is_known &= is_frame(s.object_type) && (!has_reference || is_frame(s.reference_type));
-                break;
-            case FRAMEQUAT:
-            case FRAMELINVEL:
-            case FRAMEANGVEL: is_known &= is_frame(s.object_type) && !has_reference; break;
-            default: is_known = false;
-        }
+        if (s.type >= FRAMEPOS && s.type <= FRAMEANGACC)
+            is_known &= is_frame(s.object_type) && (s.reference < 0 || is_frame(s.reference_type));
+        else if (s.type >= JOINTPOS && s.type <= JOINTACTFRC)
+            is_known &= s.size == 1;
+        else
+            is_known &= (s.type >= TOUCH && s.type <= TORQUE) || (s.type >= SUBTREECOM && s.type <= SUBTREEANGMOM);
         if (is_known) found.push_back(s);
     }
     return found;
 }
 
 // Whether an environment that reads all sensors has no others than lanes have.
-inline bool knows_all_sensors(const mjModel* m) {
-    return static_cast<int64_t>(known_sensors(m).size() + touch_sensors(m).size()) + (speed_sensor(m).body >= 0)
-           == m->nsensor;
-}
+inline bool knows_all_sensors(const mjModel* m) { return static_cast<int64_t>(known_sensors(m).size()) == m->nsensor; }
 
 // Reads a model's arrays by their names, and refuses what lanes cannot do.
 class Describer {
@@ -303,10 +275,11 @@ public:
         tree(o);
         joints(o);
         dofs(o);
+        gravcomp(o);
         actuators(o);
         sites(o);
         tendons(o);
-        touches(o);
+        sensors(o);
         check_rows(o);
         pairs(o);
     }
@@ -329,6 +302,7 @@ public:
         for (int k = 0; k < o.num_bodies; ++k) {
             *next++ = m_->body_mass[k];
             *next++ = inverse_subtree_mass(k);
+            *next++ = m_->body_subtreemass[k];
             next = std::copy_n(inertia + 3 * k, 3, next);
         }
         const auto* const armature = array<double>("dof_armature");
@@ -356,8 +330,13 @@ public:
         }
         for (int k = 0; k < o.num_frictions; ++k) {
             const Friction& f = o.frictions[k];
+            refuse_if(!(friction_of(f.dof) > 0), "of friction of its joints");
             *next++ = friction_R(f.impedance, dof_weight[f.dof]);
+            *next++ = friction_of(f.dof);
         }
+        int num_frictions = 0;
+        for (int k = 0; k < o.nv; ++k) num_frictions += friction_of(k) != 0;
+        refuse_if(num_frictions != o.num_frictions, "of friction of its joints");
         next = std::copy_n(array<double>("tendon_invweight0"), o.num_tendons, next);
         for (Pair p : o.pairs) {
             set_friction(p);
@@ -423,7 +402,6 @@ private:
         refuse_if(m_->narena < 1 << 20, "it has little memory");
         for (const char* name : {"neq", "nplugin", "nflex", "nmocap", "na", "nhistory"})
             refuse_if(size(name) != 0, name);
-        refuse_any<double>("body_gravcomp", m_->nbody);
         refuse_any<double>("geom_adhesion", m_->ngeom);
         refuse_any<double>("pair_adhesion", size("npair"));
         refuse_any<double>("geom_surfacevel", 6 * m_->ngeom);
@@ -474,7 +452,6 @@ private:
         o.is_implicit_fast = m_->opt.integrator == IMPLICIT_FAST;
         o.has_warmstart = !(disabled_ & NO_WARMSTART);
         for (int k = 0; k < 3; ++k) o.at_rest[k] = at_rest(k);
-        o.speed_body = speed_sensor(m_).body;
         std::memcpy(o.columns, array<int>("M_colind"), static_cast<size_t>(o.num_inertia) * sizeof(int));
     }
 
@@ -492,6 +469,9 @@ private:
             b.inertial_frame = frame[k];
             b.mass = m_->body_mass[k];
             b.inverse_subtree_mass = inverse_subtree_mass(k);
+            b.subtree_mass = m_->body_subtreemass[k];
+            b.is_massless = b.subtree_mass < mjMINVAL;
+            b.is_fixed = array<int>("body_dofnum")[array<int>("body_weldid")[k]] == 0;
             copy(b.pos, m_->body_pos, k);
             copy(b.quat, m_->body_quat, k);
             copy(b.inertial_pos, array<double>("body_ipos"), k);
@@ -501,6 +481,21 @@ private:
         }
     }
 
+    void gravcomp(Description& o) const {
+        o.has_gravcomp = false;
+        // MuJoCo computes it with springs and dampers
+        if ((disabled_ & NO_SPRING && disabled_ & NO_DAMPER) || disabled_ & NO_GRAVITY) return;
+        for (int k = 0; k < o.num_bodies; ++k) {
+            o.bodies[k].gravcomp = array<double>("body_gravcomp")[k];
+            refuse_if(o.bodies[k].gravcomp < 0, "a gravcomp is negative");
+            o.bodies[k].dofs = moving(o, k);
+            o.has_gravcomp |= o.bodies[k].gravcomp != 0;
+        }
+    }
+
+    double friction_of(int dof) const {
+        return disabled_ & (NO_FRICTIONLOSS | NO_CONSTRAINT) ? 0 : array<double>("dof_frictionloss")[dof];
+    }
     double at_rest(int axis) const { return disabled_ & NO_GRAVITY ? 0 : m_->opt.gravity[axis] * -1.0; }
     double stiffness(int joint) const { return disabled_ & NO_SPRING ? 0 : m_->jnt_stiffness[joint]; }
     double damping(int dof) const { return disabled_ & NO_DAMPER ? 0 : m_->dof_damping[dof]; }
@@ -520,6 +515,7 @@ private:
             j.dof = m_->jnt_dofadr[k];
             j.is_limited = m_->jnt_limited[k] && !(disabled_ & (NO_LIMIT | NO_CONSTRAINT));
             j.is_force_limited = array<unsigned char>("jnt_actfrclimited")[k];
+            j.acts_gravcomp = array<unsigned char>("jnt_actgravcomp")[k];
             j.lowest_force = array<double>("jnt_actfrcrange")[2 * k];
             j.highest_force = array<double>("jnt_actfrcrange")[2 * k + 1];
             copy(j.axis, array<double>("jnt_axis"), k);
@@ -558,16 +554,18 @@ private:
                          array<int>("M_rownnz")[k],
                          array<int>("M_rowadr")[k],
                          array<double>("dof_armature")[k],
-                         damping(k)};
+                         damping(k),
+                         Dofs{1} << k};
+            if (o.dofs[k].parent >= 0) o.dofs[k].chain |= o.dofs[o.dofs[k].parent].chain;
             // implicit Euler's matrix could be singular
             refuse_if(m_->dof_damping[k] < 0, "a damping is negative");
             o.has_damping |= o.dofs[k].damping > 0 && !(disabled_ & NO_EULERDAMP);
-            if (!(disabled_ & (NO_FRICTIONLOSS | NO_CONSTRAINT))) friction(o, k);
+            friction(o, k);
         }
     }
 
     void friction(Description& o, int dof) const {
-        const double force = array<double>("dof_frictionloss")[dof];
+        const double force = friction_of(dof);
         refuse_if(force < 0, "a friction is negative");
         if (force == 0) return;
         const Impedance s = impedance(array<double>("dof_solref") + 2 * dof, array<double>("dof_solimp") + 5 * dof);
@@ -651,19 +649,37 @@ private:
 
     void sites(Description& o) const {
         o.num_sites = static_cast<int>(m_->nsite);
-        for (int k = 0; k < o.num_sites; ++k) {
-            o.sites[k].body = array<int>("site_bodyid")[k];
-            o.sites[k].frame = array<unsigned char>("site_sameframe")[k];
-            copy(o.sites[k].pos, array<double>("site_pos"), k);
-            copy(o.sites[k].quat, array<double>("site_quat"), k);
-        }
+        for (int k = 0; k < o.num_sites; ++k) o.sites[k] = {anchor(o, SITE, k), array<int>("site_type")[k]};
     }
 
-    void touches(Description& o) const {
+    // `number`: below zero, there is none
+    Anchor anchor(const Description& o, int type, int number) const {
+        Anchor a = {};
+        if (number < 0) return a;
+        const auto take = [&](const char* body, const char* frame, const char* pos, const char* quat) {
+            a.body = body ? array<int>(body)[number] : number;
+            if (frame) a.frame = array<unsigned char>(frame)[number];
+            copy(a.pos, array<double>(pos), number);
+            copy(a.quat, array<double>(quat), number);
+        };
+        if (type == SITE)
+            take("site_bodyid", "site_sameframe", "site_pos", "site_quat");
+        else if (type == GEOM)
+            take("geom_bodyid", "geom_sameframe", "geom_pos", "geom_quat");
+        else {
+            take(nullptr, nullptr, "body_ipos", "body_iquat");
+            a.frame = type == BODY ? SAME_BODY : SAME_INERTIA, a.is_body = type == BODY;
+        }
+        a.is_fixed = o.bodies[a.body].is_fixed;
+        return a;
+    }
+
+    void sensors(Description& o) const {
         o.sensors = known_sensors(m_);
-        for (const int sensor : touch_sensors(m_)) {
-            const int site = array<int>("sensor_objid")[sensor];
-            o.touches.push_back({site, o.sites[site].body, array<double>("site_size")[3 * site]});
+        for (const Sensor& s : o.sensors) {
+            const bool is_frame = s.type < JOINTPOS || (s.type >= FRAMEPOS && s.type <= FRAMEANGACC);
+            o.anchors.push_back({anchor(o, s.object_type, is_frame ? s.object : -1),
+                                 anchor(o, s.reference_type, is_frame ? s.reference : -1)});
         }
     }
 
@@ -870,11 +886,8 @@ private:
 
     // the degrees of freedom that move a body
     Dofs moving(const Description& o, int body) const {
-        Dofs dofs = 0;
         const Body& b = o.bodies[array<int>("body_weldid")[body]];
-        if (!b.num_dofs) return dofs;
-        for (int k = b.first_dof + b.num_dofs - 1; k >= 0; k = o.dofs[k].parent) dofs |= Dofs{1} << k;
-        return dofs;
+        return b.num_dofs ? o.dofs[b.first_dof + b.num_dofs - 1].chain : 0;
     }
 
     Impedance impedance(const double* solref, const double* solimp) const {

@@ -113,7 +113,7 @@ public:
             std::copy(pose.begin(), pose.end(), d->qpos);
             for (int k = 0; k < m_->nv; ++k) d->qvel[k] += random.draw(0.5);
         };
-        return compare_from(begin, static_cast<int>(2 * poses.size() / NUM_COMPARED + 2), 2, random, 10, false);
+        return compare_from(begin, static_cast<int>(poses.size() / NUM_COMPARED + 1), 1, random, 10, false);
     }
 
     std::atomic<bool> is_wrong{false};

@@ -14,7 +14,7 @@ namespace cypool::lanes {
 
 // four problems in terms of forces: half of f'Af + f'b is to be least, with all f >= 0
 struct Dual {
-    Real A[MAX_ROWS * MAX_ROWS], b[MAX_ROWS], inverse_diagonal[MAX_ROWS];
+    Real A[MAX_ROWS * MAX_ROWS], b[MAX_ROWS], inverse_diagonal[MAX_ROWS], diagonal[MAX_ROWS];
     Real before[MAX_ROWS], start[MAX_ROWS];  // forces of the last iteration, and at the begin of this one
     Real Y[MAX_ROWS * MAX_DOFS];
 };
@@ -52,24 +52,30 @@ inline __attribute__((noinline)) void make_dual(const Description& m, const Prob
     for (int r = 0; r < p.num_rows; ++r) {
         Real* const y = dual.Y + r * n;
         for (int i = 0; i < n; ++i) y[i] = p.J[r * n + i];
-        for (int i = n - 1; i > 0; --i) {
-            const int begin = m.dofs[i].row_begin, below = m.dofs[i].row_size - 1;
-            const Real value = y[i];
-            for (int t = begin; t < begin + below; ++t) y[m.columns[t]] = y[m.columns[t]] - p.LD[t] * value;
+        // the others stay zero
+        Dofs chains = 0;
+        for (Dofs left = p.dofs[r]; left; left &= left - 1) chains |= m.dofs[__builtin_ctzll(left)].chain;
+        int dofs[MAX_DOFS], count = 0;
+        for (Dofs left = chains; left; left &= left - 1) dofs[count++] = __builtin_ctzll(left);
+        for (int k = count - 1; k >= 0; --k) {
+            const int begin = m.dofs[dofs[k]].row_begin, below = m.dofs[dofs[k]].row_size - 1;
+            const int* const columns = m.columns + begin;
+            const Real* const row = p.LD + begin;
+            const Real value = y[dofs[k]];
+            for (int t = 0; t < below; ++t) y[columns[t]] = y[columns[t]] - row[t] * value;
         }
-        for (int i = 0; i < n; ++i) y[i] = y[i] * scale[i];
-    }
-    for (int r = 0; r < p.num_rows; ++r) {
+        Real own[MAX_DOFS];
+        for (int k = 0; k < count; ++k) own[k] = y[dofs[k]] = y[dofs[k]] * scale[dofs[k]];
         for (int c = 0; c <= r; ++c) {
             Real sum = all(0);
-            for (int i = 0; i < n; ++i) sum = sum + dual.Y[c * n + i] * dual.Y[r * n + i];
+            const Real* const other = dual.Y + c * n;
+            for (int k = 0; k < count; ++k) sum = sum + other[dofs[k]] * own[k];
             dual.A[r * p.num_rows + c] = dual.A[c * p.num_rows + r] = sum;
         }
-    }
-    for (int r = 0; r < p.num_rows; ++r) {
         Real& diagonal = dual.A[r * (p.num_rows + 1)];
         diagonal = diagonal + p.R[r];
         dual.inverse_diagonal[r] = 1 / diagonal;
+        dual.diagonal[r] = 1 / dual.inverse_diagonal[r];
     }
 }
 
@@ -81,7 +87,7 @@ inline __attribute__((noinline)) void warmstart_forces(const Description& m, Pro
         dual.b[r] = dot(J, p.smooth_acc, n) - p.aref[r];
         const Real residual = dot(J, p.warmstart, n) - p.aref[r];
         Mask sticks;
-        p.force[r] = r < m.num_frictions ? friction_force(m.frictions[r].force, residual, p.R[r], p.D[r], sticks)
+        p.force[r] = r < m.num_frictions ? friction_force(p.friction[r], residual, p.R[r], p.D[r], sticks)
                                          : where(residual < 0.0, -p.D[r] * residual);
     }
     Real Af[MAX_ROWS];
@@ -93,9 +99,8 @@ inline __attribute__((noinline)) void warmstart_forces(const Description& m, Pro
 }
 
 // the nearest force that a row can have
-CYPOOL_LANES_INLINE Real possible_force(const Description& m, int row, const Real& force) {
-    return row < m.num_frictions ? clip(force, -m.frictions[row].force, m.frictions[row].force)
-                                 : choose(force < 0.0, all(0), force);
+CYPOOL_LANES_INLINE Real possible_force(const Description& m, const Problem& p, int row, const Real& force) {
+    return row < m.num_frictions ? clip(force, -p.friction[row], p.friction[row]) : choose(force < 0.0, all(0), force);
 }
 
 // One visit of each row. Returns how much lower the cost is.
@@ -108,9 +113,9 @@ inline __attribute__((noinline)) Real visit_rows(const Description& m, Problem& 
         const int r = order[k];
         const Real residual = dual.b[r] + dot(dual.A + r * num_rows, p.force, num_rows);
         const Real old = p.force[r];
-        Real force = possible_force(m, r, old - residual * dual.inverse_diagonal[r]);
-        const Real diagonal = 1 / dual.inverse_diagonal[r], step = force - old;
-        Real change = 0.5 * step * step * diagonal + step * residual;
+        Real force = possible_force(m, p, r, old - residual * dual.inverse_diagonal[r]);
+        const Real step = force - old;
+        Real change = 0.5 * step * step * dual.diagonal[r] + step * residual;
         const Mask is_worse = change > most_worse;
         p.did = p.did | (is_worse & running & IS_WORSE);
         force = choose(is_worse, old, force);
@@ -138,7 +143,7 @@ inline __attribute__((noinline)) void solve_gauss_seidel(const Description& m, P
         p.did = (p.did + (running & ITERATION)) | (is_moved & HAS_MOMENTUM);
         for (int r = 0; r < num_rows; ++r) {
             const Real force = p.force[r];
-            const Real moved = possible_force(m, r, force + momentum * (force - dual.before[r]));
+            const Real moved = possible_force(m, p, r, force + momentum * (force - dual.before[r]));
             p.force[r] = dual.start[r] = choose(is_moved, moved, force);
             dual.before[r] = choose(running, force, dual.before[r]);
         }

@@ -82,8 +82,8 @@ struct Group {
     std::vector<int> near_boxes;  // of collisions, in the order of their numbers
     Real (*geom_pos)[3], (*geom_axis)[3], (*geom_mat)[9], (*site_pos)[3], *tendon_length;
     // of velocities
-    Real (*cvel)[6], (*cdof_dot)[6], *bias, *passive, *actuator, *actuator_damping;
-    Real *tendon_velocity, speed[3], touch[MAX_TOUCHES], *sensed;
+    Real (*cvel)[6], (*cdof_dot)[6], *bias, *passive, *actuator, *actuator_damping, *gravcomp;
+    Real *tendon_velocity, *sensed, *actuator_force;
     Real *smooth, *smooth_acc, *qacc, *constraint;
     // constraints: those that are active in a lane
     int num_rows, num_contacts;
@@ -98,10 +98,10 @@ struct Group {
         : arrays_([&](const auto& add) {
               for (Real** each : {&qpos, &last_qpos, &first_qpos}) add(*each, m.nq);
               for (Real** each : {&qvel, &warmstart, &last_qvel, &last_warmstart, &LD_inverse, &bias, &passive,
-                                  &actuator, &actuator_damping, &smooth, &smooth_acc, &qacc, &constraint})
+                                  &actuator, &actuator_damping, &gravcomp, &smooth, &smooth_acc, &qacc, &constraint})
                   add(*each, m.nv);
               for (int stage = 0; stage < 4; ++stage) add(stage_vel[stage], m.nv), add(stage_acc[stage], m.nv);
-              add(ctrl, m.nu), add(own, m.num_own), add(sensed, m.num_sensed);
+              add(ctrl, m.nu), add(actuator_force, m.nu), add(own, m.num_own), add(sensed, m.num_sensed);
               add(xpos, m.num_bodies), add(xquat, m.num_bodies), add(xmat, m.num_bodies);
               add(xipos, m.num_bodies), add(ximat, m.num_bodies), add(cinert, m.num_bodies), add(crb, m.num_bodies);
               add(xanchor, m.num_joints), add(xaxis, m.num_joints);

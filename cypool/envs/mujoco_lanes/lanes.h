@@ -36,9 +36,9 @@ CYPOOL_LANES_INLINE Real abs(const Real& a) {
     return reinterpret_cast<Real>(reinterpret_cast<Mask>(a) & 0x7fffffffffffffffL);
 }
 CYPOOL_LANES_INLINE Real max(const Real& a, const Real& b) { return a > b ? a : b; }
-CYPOOL_LANES_INLINE Real clip(const Real& a, double low, double high) {
-    const Real above = a < low ? all(low) : a;
-    return above > high ? all(high) : above;
+CYPOOL_LANES_INLINE Real clip(const Real& a, const Real& low, const Real& high) {
+    const Real above = a < low ? low : a;
+    return above > high ? high : above;
 }
 CYPOOL_LANES_INLINE double* lanes_of(Real& v) { return reinterpret_cast<double*>(&v); }
 CYPOOL_LANES_INLINE double& lane(Real& v, int k) { return reinterpret_cast<double*>(&v)[k]; }

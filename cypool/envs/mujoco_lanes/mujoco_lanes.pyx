@@ -35,7 +35,7 @@ cdef extern from "cypool/envs/mujoco_lanes/engine.h" nogil:
 
 # of the comparison when a model is first used: steps of each of seven environments
 cdef enum:
-    LEAST_COMPARED = 100                 # of the 1792; where lanes give up, mj_step steps
+    LEAST_COMPARED = 100                 # of the 896; where lanes give up, mj_step steps
 
 # those in use, by the identity of their model, which they keep
 _lanes = weakref.WeakValueDictionary()
@@ -76,7 +76,7 @@ cdef class Lanes:
 
     cdef int compare_first(self) except -1:
         # in a long run, many robots lie on the ground
-        for noise, steps, every, ends_with_step1 in ((0.1, 64, 32, False), (1.0, 64, 32, True), (0.1, 128, 128, False)):
+        for noise, steps, every, ends_with_step1 in ((0.1, 24, 24, False), (1.0, 24, 24, True), (0.1, 80, 80, False)):
             differing = self.compare(steps, every, 1, noise, 1, ends_with_step1)
             if differing:
                 raise ValueError(f"differs from mj_step in {differing}")

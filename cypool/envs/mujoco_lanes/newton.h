@@ -146,7 +146,7 @@ inline constexpr long IS_COLD = 1, IS_FLAT = 2, LOSES_FACTOR = 4, IMPROVES_LITTL
 
 // four problems
 struct Problem {
-    Real *M, *LD, *LD_inverse, *smooth, *smooth_acc;
+    Real *M, *LD, *LD_inverse, *smooth, *smooth_acc, *friction;
     Real *warmstart, *qacc, *constraint, *Ma, *Mv, *gradient, *newton_step, *direction;
     int num_rows;
     Mask bad;  // lanes that mj_step has to step
@@ -173,7 +173,7 @@ struct Problem {
                                   &gradient, &newton_step, &direction, &nothing})
                   add(*each, m.nv);
               for (Real** each : {&H, &other_H}) add(*each, m.nv * m.nv);
-              add(J, MAX_ROWS * m.nv), add(changes, MAX_ROWS * m.nv);
+              add(friction, m.num_frictions), add(J, MAX_ROWS * m.nv), add(changes, MAX_ROWS * m.nv);
           }) {}
 
 private:
@@ -197,11 +197,12 @@ CYPOOL_LANES_INLINE void multiply_inertia_matrix(const Description& m, Real* res
 }
 
 // The force of a row of friction. Up to the friction's own it sticks, and is as other rows are.
-CYPOOL_LANES_INLINE Real friction_force(double most, const Real& residual, const Real& R, const Real& D, Mask& sticks) {
+CYPOOL_LANES_INLINE Real friction_force(const Real& most, const Real& residual, const Real& R, const Real& D,
+                                        Mask& sticks) {
     const Real bound = R * most;
     const Mask is_low = residual <= -bound, is_high = residual >= bound;
     sticks = ~(is_low | is_high);
-    return choose(is_low, all(most), choose(is_high, all(-most), -D * residual));
+    return choose(is_low, most, choose(is_high, -most, -D * residual));
 }
 
 class Newton {
@@ -285,7 +286,7 @@ private:
     CYPOOL_LANES_INLINE Real cost(const Description& m, const Problem& p, const Real* residual) {
         Real sum = all(0);
         for (int r = 0; r < m.num_frictions; ++r) {
-            const double force = m.frictions[r].force;
+            const Real force = p.friction[r];
             const Real x = residual[r], bound = p.R[r] * force, constant = -0.5 * p.R[r] * force * force;
             sum = sum
                   + choose(x <= -bound, constant - force * x,
@@ -322,7 +323,7 @@ private:
         for (int i = 0; i < n; ++i) sum[i] = all(0);
         for (int r = 0; r < p.num_rows; ++r) {
             if (r < m.num_frictions)
-                p.force[r] = friction_force(m.frictions[r].force, p.residual[r], p.R[r], p.D[r], p.active[r]);
+                p.force[r] = friction_force(p.friction[r], p.residual[r], p.R[r], p.D[r], p.active[r]);
             else {
                 p.active[r] = p.residual[r] < 0.0;
                 p.force[r] = where(p.active[r], -p.D[r] * p.residual[r]);
@@ -344,15 +345,24 @@ private:
             for (int j = 0; j <= i; ++j) H[i * n + j] = all(0);
         for (int r = 0; r < p.num_rows; ++r) {
             if (!any(p.active[r])) continue;
-            const Real D = where(p.active[r], p.D[r]);
+            // two rows at once, where they have the same degrees of freedom
+            const bool is_pair = r + 1 < p.num_rows && p.dofs[r + 1] == p.dofs[r];
             const Real* const J = p.J + r * n;
+            const Real* const next = is_pair ? J + n : J;
+            const Real D = where(p.active[r], p.D[r]);
+            const Real next_D = is_pair ? where(p.active[r + 1], p.D[r + 1]) : all(0);
             int dofs[MAX_DOFS], count = 0;
             for (Dofs left = p.dofs[r]; left; left &= left - 1) dofs[count++] = __builtin_ctzll(left);
             for (int a = 0; a < count; ++a) {
-                const Real scaled = J[dofs[a]] * D;
-                Real* const row = H + dofs[a] * n;
-                for (int b = 0; b <= a; ++b) row[dofs[b]] = row[dofs[b]] + J[dofs[b]] * scaled;
+                const int i = dofs[a];
+                const Real scaled = J[i] * D, next_scaled = next[i] * next_D;
+                Real* const row = H + i * n;
+                for (int b = 0; b <= a; ++b) {
+                    const int j = dofs[b];
+                    row[j] = (row[j] + J[j] * scaled) + next[j] * next_scaled;
+                }
             }
+            r += is_pair;
         }
         for (int i = 0; i < n; ++i)
             for (int k = m.dofs[i].row_begin; k < m.dofs[i].row_begin + m.dofs[i].row_size; ++k) {
@@ -517,7 +527,7 @@ private:
         return alpha;
     }
 
-    CYPOOL_LANES_INLINE Real friction_cost(const Real& x, double force, const Real& bound, const Real& D) {
+    CYPOOL_LANES_INLINE Real friction_cost(const Real& x, const Real& force, const Real& bound, const Real& D) {
         return choose((-bound < x) & (x < bound), 0.5 * D * x * x,
                       choose(x <= -bound, force * (-0.5 * bound - x), force * (-0.5 * bound + x)));
     }
@@ -526,7 +536,7 @@ private:
                                       Real& curvature) {
         Real total = all(0), q0 = all(0), q1 = smooth1, q2 = smooth2, friction1 = all(0), friction2 = all(0);
         for (int r = 0; r < m.num_frictions; ++r) {
-            const double force = m.frictions[r].force;
+            const Real force = p.friction[r];
             const Real bound = p.R[r] * force, start = p.residual[r], along = p.Jv[r], D = p.D[r],
                        x = start + alpha * along;
             const Mask stuck = (-bound < start) & (start < bound), sticks = (-bound < x) & (x < bound);

@@ -26,9 +26,8 @@ enum Part {
     SITE_XPOS,
     TEN_LENGTH,
     TEN_VELOCITY,
-    SPEED,   // of a sensor `subtreelinvel`
-    TOUCH,   // all sensors `touch`
-    SENSED,  // all sensors of `known_sensors`
+    SENSED_MOTION,  // sensors of positions and velocities
+    SENSED_FORCES,  // those of what the solver finds
     NUM_PARTS
 };
 struct PartArray {
@@ -48,8 +47,7 @@ inline constexpr PartArray PARTS[NUM_PARTS] = {
     {"site_xpos", &mjModel::nsite, 3},
     {"ten_length", &mjModel::ntendon, 1},
     {"ten_velocity", &mjModel::ntendon, 1},
-    {"sensordata", nullptr, 3},
-    {"sensordata", nullptr, 1},
+    {"sensordata", &mjModel::nsensordata, 1},
     {"sensordata", &mjModel::nsensordata, 1},
 };
 inline constexpr int NO_PARTS = 0, ALL_PARTS = (1 << NUM_PARTS) - 1;
@@ -93,24 +91,14 @@ public:
           body_forces_(array_of<double>(d->raw, library().data, "xfrc_applied")),
           joint_forces_(array_of<double>(d->raw, library().data, "qfrc_applied")) {
         for (int part = 0; part < NUM_PARTS; ++part) {
-            const double* array = array_of<double>(d->raw, library().data, PARTS[part].name);
-            int64_t rows = 0;
-            if (part == SPEED) {
-                const SpeedSensor sensor = speed_sensor(m);
-                rows = sensor.body >= 0;
-                array += sensor.address;
-            } else if (part == TOUCH) {
-                const std::vector<int> sensors = touch_sensors(m);
-                rows = static_cast<int64_t>(sensors.size());
-                if (rows) array += array_of<int>(m->raw, library().model, "sensor_adr")[sensors[0]];
-            } else
-                rows = m->*PARTS[part].rows;
-            const int64_t size = reads_part(reads, part) ? rows * PARTS[part].columns : 0;
+            const double* const array = array_of<double>(d->raw, library().data, PARTS[part].name);
+            const int64_t size = reads_part(reads, part) ? m->*PARTS[part].rows * PARTS[part].columns : 0;
             views_[part] = {const_cast<double*>(array), size, num_values_};
             num_values_ += size;
         }
         values_.resize(static_cast<size_t>(num_values_));
-        if (reads_part(reads, SENSED)) sensors_ = known_sensors(m);
+        for (const Sensor& s : known_sensors(m))
+            if (reads_part(reads, part_of(s))) sensors_.push_back(s);
     }
 
     int reads() const { return reads_; }
@@ -146,8 +134,11 @@ public:
             d_->time += m_->opt.timestep;
         }
         copy(last_ctrl_, ctrl, m_->nu);
-        for (int part = 0; part < SENSED; ++part) copy(views_[part].array, values(part), size(part));
-        for (const Sensor& s : sensors_) copy(views_[SENSED].array + s.address, values(SENSED) + s.address, s.size);
+        for (int part = 0; part < SENSED_MOTION; ++part) copy(views_[part].array, values(part), size(part));
+        for (const Sensor& s : sensors_) {
+            const int part = part_of(s);
+            copy(views_[part].array + s.address, values(part) + s.address, s.size);
+        }
         is_stale = true;
         return true;
     }
@@ -223,18 +214,20 @@ private:
         compare("qvel", same(other.result.qvel, d_->qvel, m_->nv));
         compare("qacc_warmstart", same(other.result.warmstart, warmstart_, m_->nv));
         const double* const values = other.values_.data();
-        for (int part = 0; part < SENSED; ++part) {
+        for (int part = 0; part < SENSED_MOTION; ++part) {
             const View& view = views_[part];
             compare(PARTS[part].name, same(values + view.first, view.array, view.size));
         }
-        const View& sensed = views_[SENSED];
         bool senses_the_same = true;
-        for (const Sensor& s : sensors_)
+        for (const Sensor& s : sensors_) {
+            const View& sensed = views_[part_of(s)];
             senses_the_same &= same(values + sensed.first + s.address, sensed.array + s.address, s.size);
+        }
         compare("sensors", senses_the_same);
         return differing;
     }
 
+    static Part part_of(const Sensor& s) { return is_of_forces(s.type) ? SENSED_FORCES : SENSED_MOTION; }
     static void copy(double* to, const double* from, int64_t n) { std::copy_n(from, n, to); }
     static bool same(const double* a, const double* b, int64_t n) {
         // arrays without numbers may have no address

@@ -21,9 +21,8 @@ cdef extern from "cypool/envs/mujoco_lanes/record.h" nogil:
         SITE_XPOS "cypool::lanes::SITE_XPOS"
         TEN_LENGTH "cypool::lanes::TEN_LENGTH"
         TEN_VELOCITY "cypool::lanes::TEN_VELOCITY"
-        SPEED "cypool::lanes::SPEED"
-        TOUCH "cypool::lanes::TOUCH"
-        SENSED "cypool::lanes::SENSED"
+        SENSED_MOTION "cypool::lanes::SENSED_MOTION"
+        SENSED_FORCES "cypool::lanes::SENSED_FORCES"
 
     cdef cppclass Record "cypool::lanes::Record":
         Record(const mjModel* m, mjData* d, int reads, cbool ends_with_step1) except + nogil

@@ -6,9 +6,9 @@ from libcpp.string cimport string
 
 from cypool.env cimport Rows
 from cypool.envs.mujoco_common.mujoco_common cimport Simulation
-from cypool.envs.mujoco_lanes.record cimport (CFRC_EXT, CINERT, CVEL, QFRC_ACTUATOR, QFRC_CONSTRAINT, SENSED,
-                                              SITE_XPOS, SPEED, TEN_LENGTH, TEN_VELOCITY, TOUCH, XIPOS, XMAT, XPOS,
-                                              Record)
+from cypool.envs.mujoco_lanes.record cimport (CFRC_EXT, CINERT, CVEL, QFRC_ACTUATOR, QFRC_CONSTRAINT,
+                                              SENSED_FORCES, SENSED_MOTION, SITE_XPOS, TEN_LENGTH, TEN_VELOCITY,
+                                              XIPOS, XMAT, XPOS, Record)
 
 cdef enum:
     MANY = 64                            # environments that lanes step at once
@@ -19,7 +19,7 @@ cdef enum:
 FIELDS = {"xpos": 1 << XPOS, "xmat": 1 << XMAT, "xipos": 1 << XIPOS, "cinert": 1 << CINERT, "cvel": 1 << CVEL,
           "cfrc_ext": 1 << CFRC_EXT, "qfrc_actuator": 1 << QFRC_ACTUATOR, "qfrc_constraint": 1 << QFRC_CONSTRAINT,
           "site_xpos": 1 << SITE_XPOS, "ten_length": 1 << TEN_LENGTH, "ten_velocity": 1 << TEN_VELOCITY,
-          "sensordata": 1 << SENSED | 1 << SPEED | 1 << TOUCH}
+          "sensordata": 1 << SENSED_MOTION | 1 << SENSED_FORCES}
 
 
 cdef class SimulationInLanes(Simulation):
@@ -83,7 +83,7 @@ cdef class SimulationInLanes(Simulation):
             self.reads = 0
             for name in fields:
                 self.reads |= <int>FIELDS[name]
-            if self.reads & 1 << SENSED and not knows_all_sensors(self.loaded.mj):
+            if self.reads & 1 << SENSED_MOTION and not knows_all_sensors(self.loaded.mj):
                 return "lanes do not have all sensors that the robot has"
         if self.reads == READS_UNKNOWN:
             return "lanes do not have all that the environment reads"

@@ -168,7 +168,7 @@ inline __attribute__((noinline)) void center_of_mass(const Description& m, Group
         Real arm[3], inertia[3];
         for (int k = 0; k < 3; ++k) {
             arm[k] = d.xipos[b][k] - d.com[k];
-            inertia[k] = own_or(d, m.own_of_body(b) + 2 + k, m.bodies[b].inertia[k]);
+            inertia[k] = own_or(d, m.own_of_body(b) + 3 + k, m.bodies[b].inertia[k]);
         }
         spatial_inertia(own_or(d, m.own_of_body(b), m.bodies[b].mass), inertia, d.ximat[b], arm, d.cinert[b]);
     }
@@ -307,99 +307,6 @@ inline __attribute__((noinline)) void velocities(const Description& m, Group& d)
     }
 }
 
-// mj_subtreeVel of one body
-inline __attribute__((noinline)) void subtree_velocity(const Description& m, const Group& d, int body, Real* result) {
-    Real momentum[MAX_BODIES][3];
-    for (int b = body; b < m.num_bodies; ++b) {
-        Real arm[3], turn[3];
-        for (int k = 0; k < 3; ++k) arm[k] = d.xipos[b][k] - d.com[k];
-        cross(turn, arm, d.cvel[b]);
-        const Real mass = own_or(d, m.own_of_body(b), m.bodies[b].mass);
-        for (int k = 0; k < 3; ++k) momentum[b][k] = (d.cvel[b][3 + k] - turn[k]) * mass;
-    }
-    for (int b = m.num_bodies - 1; b > body; --b) {
-        const int p = m.bodies[b].parent;
-        if (p < body) continue;
-        for (int k = 0; k < 3; ++k) momentum[p][k] = momentum[p][k] + momentum[b][k];
-    }
-    const Real inverse_mass = own_or(d, m.own_of_body(body) + 1, m.bodies[body].inverse_subtree_mass);
-    for (int k = 0; k < 3; ++k) result[k] = momentum[body][k] * inverse_mass;
-}
-
-// where the object of a sensor is
-CYPOOL_LANES_INLINE void place_object(const Description& m, Group& d, int type, int object, Real* pos, Real* matrix) {
-    if (type == SITE)
-        place_frame(d, m.sites[object].body, m.sites[object].pos, m.sites[object].quat, m.sites[object].frame, pos,
-                    matrix);
-    else {
-        copy3(pos, type == BODY ? d.xpos[object] : d.xipos[object]);
-        const Real* const from = type == BODY ? d.xmat[object] : d.ximat[object];
-        for (int k = 0; k < 9; ++k) matrix[k] = from[k];
-    }
-}
-
-// a vector in the axes of a matrix
-CYPOOL_LANES_INLINE void multiply_transposed(Real* r, const Real* m, const Real* v) {
-    for (int k = 0; k < 3; ++k) r[k] = m[k] * v[0] + m[3 + k] * v[1] + m[6 + k] * v[2];
-}
-
-// mj_sensorPos and mj_sensorVel
-inline __attribute__((noinline)) void sense_motion(const Description& m, Group& d) {
-    for (const Sensor& s : m.sensors) {
-        Real* const out = d.sensed + s.address;
-        switch (s.type) {
-            case JOINTPOS: out[0] = d.qpos[m.joints[s.object].qpos]; continue;
-            case JOINTVEL: out[0] = d.qvel[m.joints[s.object].dof]; continue;
-            case TENDONPOS: out[0] = d.tendon_length[s.object]; continue;
-            case TENDONVEL: out[0] = d.tendon_velocity[s.object]; continue;
-            case ACTUATORPOS:
-            case ACTUATORVEL: {
-                const Actuator& a = m.actuators[s.object];
-                const Real gear = own_or(d, m.own_of_actuator(s.object) + 1, a.gear);
-                out[0] = s.type == ACTUATORPOS ? d.qpos[a.qpos] * gear : gear * d.qvel[a.dof];
-                continue;
-            }
-            case JOINTACTFRC: continue;
-            default: break;
-        }
-        const int body = s.object_type == SITE ? m.sites[s.object].body : s.object;
-        if (s.type == FRAMEQUAT) {
-            if (s.object_type == BODY)
-                for (int k = 0; k < 4; ++k) out[k] = d.xquat[body][k];
-            else
-                multiply_quaternions(out, d.xquat[body],
-                                     s.object_type == SITE ? m.sites[s.object].quat : m.bodies[body].inertial_quat);
-            continue;
-        }
-        Real pos[3], matrix[9];
-        place_object(m, d, s.object_type, s.object, pos, matrix);
-        if (s.type >= FRAMEPOS && s.type <= FRAMEZAXIS) {
-            Real base[3], axes[9], vector[3];
-            if (s.reference >= 0) place_object(m, d, s.reference_type, s.reference, base, axes);
-            for (int k = 0; k < 3; ++k)
-                vector[k] = s.type != FRAMEPOS ? matrix[3 * k + s.type - FRAMEXAXIS]
-                            : s.reference >= 0 ? pos[k] - base[k]
-                                               : pos[k];
-            if (s.reference >= 0)
-                multiply_transposed(out, axes, vector);
-            else
-                copy3(out, vector);
-            continue;
-        }
-        // mj_objectVelocity
-        const Real* const velocity = d.cvel[body];
-        Real arm[3], turn[3], vector[3];
-        for (int k = 0; k < 3; ++k) arm[k] = pos[k] - d.com[k];
-        cross(turn, arm, velocity);
-        const bool is_angular = s.type == GYRO || s.type == FRAMEANGVEL;
-        for (int k = 0; k < 3; ++k) vector[k] = is_angular ? velocity[k] : velocity[3 + k] - turn[k];
-        if (s.type == GYRO || s.type == VELOCIMETER)
-            multiply_transposed(out, matrix, vector);
-        else
-            copy3(out, vector);
-    }
-}
-
 // lengths of fixed tendons, and their velocities
 CYPOOL_LANES_INLINE void tendons(const Description& m, Group& d) {
     for (int k = 0; k < m.num_tendons; ++k) {
@@ -410,6 +317,30 @@ CYPOOL_LANES_INLINE void tendons(const Description& m, Group& d) {
         d.tendon_length[k] = length;
         d.tendon_velocity[k] = dot_sparse(tendon.jacobian, d.qvel, tendon.dofs, tendon.num_joints);
     }
+}
+
+// mj_gravcomp
+inline __attribute__((noinline)) void compensate_gravity(const Description& m, Group& d) {
+    Real gravity[3];
+    for (int k = 0; k < 3; ++k) gravity[k] = own_or(d, k, m.at_rest[k]) * -1.0;
+    for (int k = 0; k < m.nv; ++k) d.gravcomp[k] = all(0);
+    for (int b = 1; b < m.num_bodies; ++b) {
+        const Body& body = m.bodies[b];
+        if (body.gravcomp == 0) continue;
+        const Real scale = -(own_or(d, m.own_of_body(b), body.mass) * body.gravcomp);
+        Real arm[3];
+        for (int k = 0; k < 3; ++k) arm[k] = d.xipos[b][k] - d.com[k];
+        for (Dofs left = body.dofs; left; left &= left - 1) {
+            const int dof = __builtin_ctzll(left);
+            Real turn[3], force = all(0);
+            cross(turn, d.cdof[dof], arm);
+            for (int k = 0; k < 3; ++k) force = force + (d.cdof[dof][3 + k] + turn[k]) * (gravity[k] * scale);
+            d.gravcomp[dof] = d.gravcomp[dof] + force;
+        }
+    }
+    const Mask is_none = (gravity[0] == 0.0) & (gravity[1] == 0.0) & (gravity[2] == 0.0);
+    // it is not added then, and minus zero stays what it is
+    for (int k = 0; k < m.nv; ++k) d.gravcomp[k] = choose(is_none, all(-0.0), d.gravcomp[k]);
 }
 
 // mj_passive: springs and dampers
@@ -439,6 +370,10 @@ CYPOOL_LANES_INLINE void passive_forces(const Description& m, Group& d) {
         const Real damping = own_or(d, m.own_of_dof(k) + 1, m.dofs[k].damping);
         d.passive[k] = choose(damping != 0.0, spring[k] + (-d.qvel[k] * damping), spring[k]);
     }
+    if (!m.has_gravcomp) return;
+    compensate_gravity(m, d);
+    for (int k = 0; k < m.nv; ++k)
+        if (!m.joints[m.dofs[k].joint].acts_gravcomp) d.passive[k] = d.passive[k] + d.gravcomp[k];
 }
 
 // mj_rne: the recursive Newton-Euler algorithm, without accelerations
@@ -477,7 +412,7 @@ inline __attribute__((noinline)) void smooth_acceleration(const Description& m, 
     for (int k = 0; k < m.num_actuators; ++k) {
         const Actuator& a = m.actuators[k];
         Real ctrl = d.ctrl[k];
-        if (a.is_limited) ctrl = clip(ctrl, a.low, a.high);
+        if (a.is_limited) ctrl = clip(ctrl, all(a.low), all(a.high));
         const int own = m.own_of_actuator(k);
         const Real gear = own_or(d, own + 1, a.gear);
         Real force = own_or(d, own, a.gain) * ctrl;
@@ -485,10 +420,13 @@ inline __attribute__((noinline)) void smooth_acceleration(const Description& m, 
             force = force
                     + (own_or(d, own + 2, a.bias[0]) + own_or(d, own + 3, a.bias[1]) * (d.qpos[a.qpos] * gear)
                        + own_or(d, own + 4, a.bias[2]) * (gear * d.qvel[a.dof]));
+        else
+            force = force + all(0);  // of minus zero
         if (a.is_force_limited) {
             note_clip(d, d.coverage->actuator(k), force, a.lowest_force, a.highest_force, FORCE_LOW, FORCE_HIGH);
-            force = clip(force, a.lowest_force, a.highest_force);
+            force = clip(force, all(a.lowest_force), all(a.highest_force));
         }
+        d.actuator_force[k] = force;
         d.actuator[a.dof] = d.actuator[a.dof] + gear * force;
         if (!m.is_implicit_fast || !a.is_affine) continue;
         // mjd_actuator_vel
@@ -496,12 +434,14 @@ inline __attribute__((noinline)) void smooth_acceleration(const Description& m, 
         const Mask is_held = a.is_force_limited ? (force <= a.lowest_force) | (force >= a.highest_force) : none();
         damping = choose(is_held, damping, damping + gear * (gear * own_or(d, own + 4, a.bias[2])));
     }
+    for (int k = 0; k < m.nv && m.has_gravcomp && m.num_actuators; ++k)
+        if (m.joints[m.dofs[k].joint].acts_gravcomp) d.actuator[k] = d.actuator[k] + d.gravcomp[k];
     for (int k = 0; k < m.num_joints && m.num_actuators; ++k) {
         const Joint& j = m.joints[k];
         if (!j.is_force_limited) continue;
         note_clip(d, d.coverage->joint_force(k), d.actuator[j.dof], j.lowest_force, j.highest_force, FORCE_LOW,
                   FORCE_HIGH);
-        const Real force = d.actuator[j.dof] = clip(d.actuator[j.dof], j.lowest_force, j.highest_force);
+        const Real force = d.actuator[j.dof] = clip(d.actuator[j.dof], all(j.lowest_force), all(j.highest_force));
         // since MuJoCo 4
         if (is_mujoco_4)
             d.actuator_damping[j.dof] =

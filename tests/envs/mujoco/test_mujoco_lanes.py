@@ -161,13 +161,6 @@ def test_lanes_refuse_a_model_outside_of_their_class(tmp_path, option, reason):
         make_lanes(load_model(own_robot(tmp_path, option)))
 
 
-def test_lanes_refuse_a_body_that_gravity_spares(tmp_path):
-    path = Path(own_robot(tmp_path))
-    path.write_text(path.read_text().replace('<body pos="0.3 0 0">', '<body pos="0.3 0 0" gravcomp="0.5">'))
-    with pytest.raises(ValueError, match="gravcomp"):
-        make_lanes(load_model(str(path)))
-
-
 def test_lanes_refuse_a_contact_that_moves_nothing(tmp_path):
     path = tmp_path / "top.xml"
     path.write_text("""<mujoco><worldbody><geom type="plane" size="9 9 9"/><body pos="0 0 0.1"><geom size="0.2"/>

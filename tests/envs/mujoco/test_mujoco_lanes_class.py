@@ -16,7 +16,7 @@ LEG = """
 <body name="hip{k}" pos="{x} {y} 0">
   <joint name="hip{k}" axis="1 0 0" range="-0.9 0.9"/>
   <geom name="thigh{k}" type="capsule" fromto="0 0 0 0 0 -0.2" size="0.03"/>
-  <body name="knee{k}" pos="0 0 -0.2">
+  <body name="knee{k}" pos="0 0 -0.2" {knee}>
     <joint name="knee{k}" axis="0 1 0" range="-1.2 1" {joint}/>
     <geom name="shin{k}" type="capsule" fromto="0 0 0 0 0 -0.18" size="0.02"/>
     <geom name="foot{k}" pos="0 0 -0.2" {foot}/>{toe}
@@ -51,18 +51,24 @@ ROBOT = """
     <jointvel joint="hip1"/><jointactuatorfrc joint="hip0"/><framequat objtype="site" objname="imu"/>
     <framezaxis objtype="xbody" objname="trunk"/><framelinvel objtype="body" objname="knee2"/>
     <framepos objtype="xbody" objname="knee3" reftype="site" refname="imu"/>
+    <force site="imu"/><torque site="imu"/><touch site="imu"/><actuatorfrc actuator="position_hip0"/>
+    <framelinacc objtype="site" objname="imu"/><frameangacc objtype="geom" objname="foot1"/>
+    <framelinvel objtype="geom" objname="foot1" reftype="xbody" refname="knee3"/>
+    <frameangvel objtype="body" objname="knee2" reftype="site" refname="imu"/>
+    <framequat objtype="geom" objname="foot1" reftype="body" refname="knee3"/>
+    <subtreecom body="trunk"/><subtreelinvel body="hip2"/><subtreeangmom body="trunk"/>
   </sensor>
 </mujoco>"""
-SERVOS = "".join(f'<{kind} joint="{kind_of}{k}" {{servo}}/>' for k in range(4)
+SERVOS = "".join(f'<{kind} name="{kind}_{kind_of}{k}" joint="{kind_of}{k}" {{servo}}/>' for k in range(4)
                  for kind, kind_of in (("position", "hip"), ("position", "knee"), ("velocity", "hip")))
 
 
-def robot(tmp_path, option="", flag="", geom="", joints="", joint="", servo="", foot='size="0.03"', toe="", tendon="",
-          floor='type="plane" size="9 9 9"', world="", trunk='type="capsule" size="0.08 0.2" euler="0 1.57 0"',
-          contact="", actuators=SERVOS):
+def robot(tmp_path, option="", flag="", geom="", joints="", joint="", servo="", knee="", foot='size="0.03"', toe="",
+          tendon="", floor='type="plane" size="9 9 9"', world="",
+          trunk='type="capsule" size="0.08 0.2" euler="0 1.57 0"', contact="", actuators=SERVOS):
     """Returns the path of a robot with more attributes of its elements, and other actuators."""
     legs = "".join(LEG.format(k=k, x=(k // 2 - 0.5) * 0.4, y=(k % 2 - 0.5) * 0.3, joint=joint, foot=foot,
-                              toe=toe)
+                              toe=toe, knee=knee)
                    for k in range(4))
     path = tmp_path / "robot.xml"
     path.write_text(ROBOT.format(option=option, flag=flag, geom=geom, joints=joints, servo="", floor=floor, world=world,
@@ -87,6 +93,8 @@ FEATURES = {
     "servos": {},
     "force limits of actuators": {"servo": 'forcerange="-2 1.5"'},
     "force limits of joints": {"joint": 'actuatorfrcrange="-1 2"'},
+    "gravity that spares knees": {"knee": 'gravcomp="0.7"'},
+    "gravity that actuators make up for": {"knee": 'gravcomp="1.2"', "joint": 'actuatorgravcomp="true"'},
     "bias of any kind": {"actuators": '<general joint="knee0" biastype="affine" gainprm="3" biasprm="0.4 -7 -0.2" '
                                       'gear="-2"/>' + SERVOS},
     "friction of joints": {"joints": 'frictionloss="0.3" solreffriction="0.05 0.7" solimpfriction="0.4 0.8"'},
