@@ -7,6 +7,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cypool/envs/mujoco_lanes/description.h"
@@ -64,15 +65,16 @@ struct Active {
     uint64_t branches;
 };
 
+// of a model's sizes, one array after another
 struct State {
-    double qpos[MAX_POSITIONS], qvel[MAX_DOFS], warmstart[MAX_DOFS];
+    double *qpos, *qvel, *warmstart;
 };
 
 class Record {
 public:
     State state, result;  // before the step, and after it
     State next_last;      // before the last mj_step of it
-    double ctrl[MAX_CONTROLS];
+    double* ctrl;
     std::vector<double> own;    // the numbers in which its model differs; empty: there are none
     uint64_t whose_own = 0;     // another one for other numbers; 0: there are none
     std::vector<double> drawn;  // those from which they follow
@@ -97,6 +99,13 @@ public:
             num_values_ += size;
         }
         values_.resize(static_cast<size_t>(num_values_));
+        numbers_.resize(static_cast<size_t>(4 * state_size() + 2 * m->nu));
+        double* next = numbers_.data();
+        for (State* each : {&state, &result, &next_last, &last_}) {
+            *each = {next, next + m->nq, next + m->nq + m->nv};
+            next += state_size();
+        }
+        ctrl = next, last_ctrl_ = next + m->nu;
         for (const Sensor& s : known_sensors(m))
             if (reads_part(reads, part_of(s))) sensors_.push_back(s);
     }
@@ -126,9 +135,7 @@ public:
         is_ready = false;
         if (!is_now(state) || !same(ctrl, d_->ctrl, m_->nu)) return false;
         put(result);
-        copy(last_.qpos, next_last.qpos, m_->nq);
-        copy(last_.qvel, next_last.qvel, m_->nv);
-        copy(last_.warmstart, next_last.warmstart, m_->nv);
+        std::swap(last_, next_last);
         for (int k = 0; k < frames; ++k) {
             last_time_ = d_->time;
             d_->time += m_->opt.timestep;
@@ -191,9 +198,9 @@ public:
     void copy_from(const Record& other) {
         is_ready = false;
         is_stale = other.is_stale;
-        last_ = other.last_;
+        copy(last_.qpos, other.last_.qpos, state_size());
         last_time_ = other.last_time_;
-        std::memcpy(last_ctrl_, other.last_ctrl_, sizeof last_ctrl_);
+        copy(last_ctrl_, other.last_ctrl_, m_->nu);
     }
 
 private:
@@ -227,6 +234,7 @@ private:
         return differing;
     }
 
+    int64_t state_size() const { return m_->nq + 2 * m_->nv; }
     static Part part_of(const Sensor& s) { return is_of_forces(s.type) ? SENSED_FORCES : SENSED_MOTION; }
     static void copy(double* to, const double* from, int64_t n) { std::copy_n(from, n, to); }
     static bool same(const double* a, const double* b, int64_t n) {
@@ -255,7 +263,8 @@ private:
     const double *body_forces_, *joint_forces_;
     // before the last mj_step of the step whose result mjData has
     State last_;
-    double last_time_ = 0, last_ctrl_[MAX_CONTROLS] = {};
+    double last_time_ = 0, *last_ctrl_;
+    std::vector<double> numbers_;  // of all states and controls
     View views_[NUM_PARTS] = {};
     std::vector<Sensor> sensors_;  // those that it reads
     int64_t num_values_ = 0;

@@ -383,14 +383,13 @@ inline __attribute__((noinline)) void bias_forces(const Description& m, Group& d
     for (int b = 1; b < m.num_bodies; ++b) {
         const int first = m.bodies[b].first_dof, count = m.bodies[b].num_dofs;
         const Real* const parent = acc[m.bodies[b].parent];
-        for (int k = 0; k < 6; ++k) {
-            if (count == 0) {
-                acc[b][k] = parent[k];
-                continue;
-            }
-            Real sum = d.cdof_dot[first][k] * d.qvel[first];
-            for (int j = first + 1; j < first + count; ++j) sum = sum + d.cdof_dot[j][k] * d.qvel[j];
-            acc[b][k] = parent[k] + sum;
+        for (int k = 0; k < 6; ++k) acc[b][k] = parent[k];
+        if (count) {
+            Real sum[6];
+            for (int k = 0; k < 6; ++k) sum[k] = d.cdof_dot[first][k] * d.qvel[first];
+            for (int j = first + 1; j < first + count; ++j)
+                for (int k = 0; k < 6; ++k) sum[k] = sum[k] + d.cdof_dot[j][k] * d.qvel[j];
+            for (int k = 0; k < 6; ++k) acc[b][k] = parent[k] + sum[k];
         }
         Real momentum[6], gyroscopic[6];
         multiply_inertia(force[b], d.cinert[b], acc[b]);
