@@ -84,12 +84,14 @@ public:
             return;
         }
         // as long as there is room: others are compared each time
-        if (num_paths_.fetch_add(1, std::memory_order_relaxed) >= paths_.size() / 2) return;
-        uint64_t none = 0;
-        while (
-            !place_of(active.branches).compare_exchange_weak(none, active.branches | TAKEN, std::memory_order_relaxed)
-            && none != (active.branches | TAKEN))
-            none = 0;
+        const uint64_t taken = active.branches | TAKEN;
+        if (num_paths_.load(std::memory_order_relaxed) >= paths_.size() / 2) return;
+        uint64_t found = 0;
+        while (!place_of(active.branches).compare_exchange_weak(found, taken, std::memory_order_relaxed)) {
+            if (found == taken) return;
+            found = 0;
+        }
+        num_paths_.fetch_add(1, std::memory_order_relaxed);
     }
 
 private:
