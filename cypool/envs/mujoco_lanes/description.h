@@ -210,8 +210,8 @@ struct Description {
     std::vector<Pair> pairs;
 
     // Where the numbers are in which environments may differ: one of gravity for each axis; mass, inverse and mass of
-    // the subtree, and inertia; armature and damping; stiffness and inverse weight of the limit; gain, gear and bias; R and
-    // force of friction; inverse weight of the limit of a tendon. Then come those of pairs.
+    // the subtree, and inertia; armature and damping; stiffness and inverse weight of the limit; gain, gear and bias;
+    // R and force of friction; inverse weight of the limit of a tendon. Then come those of pairs.
     int own_of_body(int body) const { return 3 + 6 * body; }
     int own_of_dof(int dof) const { return own_of_body(num_bodies) + 2 * dof; }
     int own_of_joint(int joint) const { return own_of_dof(nv) + 2 * joint; }
