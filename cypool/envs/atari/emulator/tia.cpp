@@ -517,6 +517,11 @@ void TIA::draw(int clock) {
     if (blanking_) note_blank(clock);
     group_end_ = std::max(group_end_, 0);
     clock = std::min(clock, display_end_);
+    if (line_drawn_ + clock - drawn_to_ <= BLANK) {
+        line_drawn_ += clock - drawn_to_;
+        drawn_to_ = clock;
+        return;
+    }
     const std::uint8_t* same = nullptr;  // a line that looks as this one will
     do {
         // a line ends when the beam is beyond it
@@ -536,7 +541,11 @@ void TIA::draw(int clock) {
             pen_ += to - from;
         }
         if (blanking_ && from < BLANKED) {
-            std::memset(start, 0, static_cast<std::size_t>(std::min(to, BLANKED) - from));
+            const int count = std::min(to, BLANKED) - from;
+            if (count == BLANKED - BLANK) [[likely]]
+                std::memset(start, 0, BLANKED - BLANK);
+            else
+                std::memset(start, 0, static_cast<std::size_t>(count));
             same = nullptr;
             blanking_ = to < BLANKED;
         }
@@ -636,9 +645,6 @@ INLINE std::uint64_t TIA::bits_of(const Look& look, int object) {
 
 // Makes the rows that a register has changed again, and with them the visible layers.
 void TIA::refresh() {
-#ifdef CYPOOL_TIA_SIMD
-    if (simd_ != Simd::NONE) return refresh_avx2();
-#endif
     for (unsigned rows = stale_ & ~LAYERS; rows; rows &= rows - 1) {
         const int object = std::countr_zero(rows);
         rows_[object] = row_of(look_, object);
@@ -647,14 +653,14 @@ void TIA::refresh() {
 }
 
 #ifdef CYPOOL_TIA_SIMD
-__attribute__((target("avx2"))) void TIA::refresh_avx2() {
+__attribute__((target("avx2"), always_inline)) inline void TIA::refresh_avx2() {
     for (unsigned rows = stale_ & ~LAYERS & ~(1u << PF); rows; rows &= rows - 1) {
         const int object = std::countr_zero(rows);
         const Pattern& pattern = look_.patterns[object];
         const std::uint64_t bits = look_.enabled >> object & 1 ? bits_of(look_, object) : 0;
         const bool without_first = is_player(object) && pattern.size;
-        const __m256i row = _mm256_or_si256(placed(bits * (NEAR[pattern.copies] - without_first), pattern.position),
-                                            placed(bits * FAR[pattern.copies], (pattern.position + 64u) % WIDTH));
+        __m256i row = placed(bits * (NEAR[pattern.copies] - without_first), pattern.position);
+        if (FAR[pattern.copies]) row = _mm256_or_si256(row, placed(bits, (pattern.position + 64u) % WIDTH));
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(rows_[object].words), row);
     }
     if (stale_ & 1 << PF) store_row(rows_[PF].words, row_of(look_, PF).words);
@@ -693,7 +699,7 @@ INLINE void TIA::make_layers() {
 }
 
 // Draws a piece of the current line.
-void TIA::paint(int from, int to) {
+INLINE void TIA::paint(int from, int to) {
     const bool dark = vblank_ & 2;
     if (from > (to & ~3)) {
         // within a group that has been begun before
@@ -708,20 +714,24 @@ void TIA::paint(int from, int to) {
         std::memset(pen_, 0, static_cast<std::size_t>(to - from));
         return;
     }
-    if (stale_) refresh();
-    if (overlapping_) collide(from, to);
 #ifdef CYPOOL_TIA_SIMD
     if (simd_ == Simd::AVX512) return paint_avx512(from, to);
     if (simd_ == Simd::AVX2) return paint_avx2(from, to);
 #endif
+    if (stale_) refresh();
+    if (overlapping_) collide(from, to);
     fill(pen_ - from, layers_, look_.colours, from, to);
 }
 
 #ifdef CYPOOL_TIA_SIMD
 __attribute__((target("avx2"))) void TIA::paint_avx2(int from, int to) {
+    if (stale_) refresh_avx2();
+    if (overlapping_) collide(from, to);
     fill_avx2(pen_ - from, layers_, look_.colours, from, to);
 }
 __attribute__((target("avx512f,avx512bw"))) void TIA::paint_avx512(int from, int to) {
+    if (stale_) refresh_avx2();
+    if (overlapping_) collide(from, to);
     fill_avx512(pen_ - from, layers_, look_.colours, from, to);
 }
 #endif
