@@ -3,8 +3,8 @@
 // Why it is faster:
 // - A line is bits, not bytes: each object is a row of 160 of them, made again when a register has changed it. Overlaps
 //   are ANDs of words, and the colours of 8 pixels (32 with AVX2) come from three groups of bits.
-// - ALE brings the picture up to date at every access. Here a write that leaves the picture as it is, and a read of
-//   anything but collisions, can wait: games write most registers as they are already.
+// - ALE brings the picture up to date at every access. Here a write that leaves the picture as it is, and a read
+//   can wait, unless objects may collide before it: games write most registers as they are already.
 // - A line with nothing new is a copy of the one above.
 // - Most writes repeat the value of a register: the 6502 finds that out without a call (`poke_again`).
 //
@@ -50,9 +50,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the leftmost pixel is the lowest bit, and the first byte");
 
-constexpr int LINE = 228;    // clocks
-constexpr int BLANK = 68;    // clocks of it before the first pixel
-constexpr int BLANKED = 76;  // and before the first one after HMOVE
 constexpr int WIDTH = 160;
 constexpr std::uint8_t SCORE = 0x40, PRIORITY = 0x80;
 constexpr std::uint8_t NOWHERE = 4;
@@ -297,6 +294,8 @@ void TIA::reset() {
     accessed_ = blank_accessed_ = NEVER;
     vsync_end_ = INT_MAX;
     last_frame_lines_ = frame_lines_ = 0;
+    start_blank();
+    bound_repeats();
 }
 
 void TIA::systemCyclesReset() {
@@ -400,6 +399,8 @@ bool TIA::load(Deserializer& in) {
     stale_ = ALL;
     settled_ = false;
     accessed_ = blank_accessed_ = NEVER;
+    start_blank();
+    bound_repeats();
     return true;
 }
 
@@ -459,6 +460,7 @@ void TIA::load_rest(Deserializer& in) {
 void TIA::update() {
     if (!unfinished_) start_frame();
     unfinished_ = true;
+    std::fill(std::begin(charging_), std::end(charging_), UNREAD);
     mySystem->m6502().execute(MAX_INSTRUCTIONS);
     catch_up(accessed_);
     // once: then the frame may be greyed out
@@ -490,6 +492,8 @@ void TIA::start_frame() {
     line_drawn_ = 0;
     group_end_ = 0;
     accessed_ = blank_accessed_ = NEVER;
+    start_blank();
+    bound_repeats();
     if (pal_) {
         for (std::uint8_t& colour : look_.colours) {
             colour = static_cast<std::uint8_t>((colour & 0xFE) | (last_frame_lines_ & 1));
@@ -509,8 +513,9 @@ void TIA::grey_out() {
 // Remembers when ALE would have blanked the pixels after HMOVE first: see `finish_line`.
 void TIA::note_blank(int clock) {
     if (blank_accessed_ != NEVER || clock < display_start_ || clock <= drawn_to_) return;
-    const int line = drawn_to_ - line_drawn_ + (line_drawn_ < BLANKED ? 0 : LINE);
-    if (clock >= line && clock < line + BLANK) blank_accessed_ = clock;
+    if (clock < blank_last_ || clock >= blank_last_ + BLANK) return;
+    blank_accessed_ = clock;
+    bound_repeats();
 }
 
 void TIA::draw(int clock) {
@@ -523,44 +528,56 @@ void TIA::draw(int clock) {
         return;
     }
     const std::uint8_t* same = nullptr;  // a line that looks as this one will
+    bool same_blanked = false;
     do {
         // a line ends when the beam is beyond it
         const bool ends = clock - drawn_to_ > LINE - line_drawn_;
         const int to = ends ? LINE : line_drawn_ + clock - drawn_to_;
         const int from = std::max(line_drawn_, std::min(to, BLANK));
-        drawn_to_ += to - line_drawn_;
-        std::uint8_t* const start = pen_;
+        const int line = drawn_to_ - line_drawn_;
+        const bool blanks = blanking_ && line >= blank_first_ && from < BLANKED;
+        drawn_to_ = line + to;
         if (from < to) {
             const bool whole = to - from == WIDTH;
-            if (whole && same) {
+            if (whole && same && blanks == same_blanked) {
                 std::memcpy(pen_, same, WIDTH);
             } else {
                 paint(from - BLANK, to - BLANK);
-                same = whole ? start : nullptr;
+                if (whole && blanks)
+                    std::memset(pen_, 0, BLANKED - BLANK);
+                else if (blanks)
+                    std::memset(pen_, 0, static_cast<std::size_t>(std::min(to, BLANKED) - from));
+                same = whole ? pen_ : nullptr;
+                same_blanked = blanks;
             }
             pen_ += to - from;
         }
-        if (blanking_ && from < BLANKED) {
-            const int count = std::min(to, BLANKED) - from;
-            if (count == BLANKED - BLANK) [[likely]]
-                std::memset(start, 0, BLANKED - BLANK);
-            else
-                std::memset(start, 0, static_cast<std::size_t>(count));
-            same = nullptr;
-            blanking_ = to < BLANKED;
+        if (blanks && to >= BLANKED) {
+            blanking_ = line < blank_last_;
+            blank_first_ = line + LINE;
+            bound_repeats();
         }
         line_drawn_ = ends ? 0 : to;
         if (ends && end_line()) same = nullptr;
+        if (!ends || !same || !settled_ || blanking_ || same_blanked) continue;
+        for (; clock - drawn_to_ > LINE; drawn_to_ += LINE, pen_ += WIDTH) std::memcpy(pen_, same, WIDTH);
     } while (drawn_to_ < clock);
+}
+
+INLINE TIA::Pattern TIA::pattern(int object, unsigned copies, unsigned size) const {
+    return {static_cast<std::uint8_t>(position_[object]), static_cast<std::uint8_t>(copies),
+            static_cast<std::uint8_t>(size)};
+}
+
+INLINE bool TIA::latched(int object, unsigned copies, unsigned size) const {
+    return look_.patterns[object] == pattern(object, copies, size);
 }
 
 // Returns whether that is new.
 INLINE bool TIA::latch(int object, unsigned copies, unsigned size) {
-    const Pattern pattern{static_cast<std::uint8_t>(position_[object]), static_cast<std::uint8_t>(copies),
-                          static_cast<std::uint8_t>(size)};
-    if (look_.patterns[object] == pattern) [[likely]]
+    if (latched(object, copies, size)) [[likely]]
         return false;
-    look_.patterns[object] = pattern;
+    look_.patterns[object] = pattern(object, copies, size);
     settled_ = false;
     stale_ |= static_cast<std::uint8_t>(1 << object);
     return true;
@@ -729,12 +746,27 @@ __attribute__((target("avx2"))) void TIA::paint_avx2(int from, int to) {
     if (overlapping_) collide(from, to);
     fill_avx2(pen_ - from, layers_, look_.colours, from, to);
 }
+__attribute__((target("avx2"))) bool TIA::overlaps_avx2() {
+    if (stale_) refresh_avx2();
+    return overlapping_;
+}
 __attribute__((target("avx512f,avx512bw"))) void TIA::paint_avx512(int from, int to) {
     if (stale_) refresh_avx2();
     if (overlapping_) collide(from, to);
     fill_avx512(pen_ - from, layers_, look_.colours, from, to);
 }
 #endif
+
+// Whether there may be collisions in what has not been drawn yet.
+bool TIA::may_collide() {
+    if (vblank_ & 2) return false;
+    if (!settled_) return true;
+#ifdef CYPOOL_TIA_SIMD
+    if (simd_ != Simd::NONE) return overlaps_avx2();
+#endif
+    if (stale_) refresh();
+    return overlapping_;
+}
 
 void TIA::collide(int from, int to) {
     constexpr std::uint8_t PAIRS[15][2] = {{M0, P1}, {M0, P0}, {M1, P0}, {M1, P1}, {P0, PF},
@@ -863,7 +895,11 @@ void TIA::write_size(int clock, int player, std::uint8_t value) {
 
 void TIA::write_colour(int clock, int index, std::uint8_t value) {
     const auto colour = static_cast<std::uint8_t>((value & 0xFE) | (pal_ ? last_frame_lines_ & 1 : 0));
-    access(colour != look_.colours[index], clock);
+    // the objects that may have it
+    const int playfield = index == 1 || look_.control & SCORE ? 1 << PF : 0;
+    const int others = index == 1 ? 1 << BL : index == 2 ? 1 << P0 | 1 << M0 : 1 << P1 | 1 << M1;
+    const bool shown = index == 0 || look_.enabled & (playfield | others);
+    access(colour != look_.colours[index] && shown, clock);
     look_.colours[index] = colour;
 }
 
@@ -894,7 +930,7 @@ void TIA::write_playfield(int clock, std::uint32_t playfield) {
 }
 
 int TIA::playfield_delay(int clock) const {
-    return REPEATS.of[PF0].delay[(clock - frame_start_) / 3 & 3];  // a line is 19 times four cycles
+    return REPEATS.of[PF0].delay[-((clock - frame_start_) / 3) & 3];  // a line is 19 times four cycles
 }
 
 void TIA::write_graphics(int clock, int player, std::uint8_t value) {
@@ -1043,13 +1079,41 @@ void TIA::write_missile_at_player(int clock, int player, bool value) {
     show_missile(clock, player);
 }
 
+bool TIA::moves_nothing(int cycle) const {
+    for (int object = P0; object <= BL; ++object) {
+        if (MOTIONS.pixels[cycle][motion_[object]] != 0) return false;
+    }
+    return !stars_ && latched(P0, nusiz_[0] & 7, 0) && latched(M0, nusiz_[0] & 7, nusiz_[0] >> 4 & 3)
+           && latched(P1, nusiz_[1] & 7, 0) && latched(M1, nusiz_[1] & 7, nusiz_[1] >> 4 & 3)
+           && latched(BL, 0, ctrlpf_ >> 4 & 3);
+}
+
+// The lines to be blanked are side by side.
+bool TIA::can_blank_later(int clock, int line) const {
+    return clock > drawn_to_ && clock < display_end_ && (!blanking_ || line == blank_last_ + LINE);
+}
+
 // HMOVE.
 void TIA::move(int clock) {
-    catch_up(clock);
-    const int cycle = line_clock(clock) / 3;
-    if (blanks_allowed_ && (cycle <= 20 || cycle == 75) && !blanking_) {
+    const int in_line = line_clock(clock), cycle = in_line / 3;
+    const int line = clock - in_line + (cycle == 75 ? LINE : 0);  // whose first pixels are blanked
+    const bool blanks = blanks_allowed_ && (cycle <= 20 || cycle == 75);
+    last_move_ = clock;
+    if (moves_nothing(cycle) && (!blanks || can_blank_later(clock, line))) {
+        access(false, clock);
+        if (!blanks) return;
+        if (!blanking_) blank_first_ = line;
+        blank_last_ = line;
         blanking_ = true;
         blank_accessed_ = NEVER;
+        return bound_repeats();
+    }
+    catch_up(clock);
+    if (blanks && !blanking_) {
+        blanking_ = true;
+        blank_accessed_ = NEVER;
+        start_blank();
+        bound_repeats();
     }
     for (int object = P0; object <= BL; ++object) {
         const int pixels = MOTIONS.pixels[cycle][motion_[object]];
@@ -1062,19 +1126,23 @@ void TIA::move(int clock) {
         latch_missile(player);
     }
     latch_ball();
-    last_move_ = clock;
     stars_ = false;
 }
 
 // Whether the capacitor behind a paddle has been charged.
-bool TIA::paddle(int number) const {
-    Controller& controller = console_.controller(number < 2 ? Controller::Left : Controller::Right);
-    const int resistance = controller.read(number % 2 ? Controller::Five : Controller::Nine);
-    if (resistance == Controller::minimumResistance) return true;
-    if (resistance == Controller::maximumResistance || grounded_) return false;
-    const double seconds = 1.6 * resistance * 0.01E-6;
-    const auto needed = static_cast<std::uint32_t>(seconds * 1.19E6);
-    return mySystem->cycles() > static_cast<std::uint32_t>(grounded_until_) + needed;
+bool TIA::paddle(int number) {
+    std::uint32_t& charging = charging_[number];
+    if (charging == UNREAD) {
+        Controller& controller = console_.controller(number < 2 ? Controller::Left : Controller::Right);
+        const int resistance = controller.read(number % 2 ? Controller::Five : Controller::Nine);
+        const double seconds = 1.6 * resistance * 0.01E-6;
+        charging = resistance == Controller::minimumResistance   ? ALWAYS
+                   : resistance == Controller::maximumResistance ? NOT_ONCE
+                                                                 : static_cast<std::uint32_t>(seconds * 1.19E6);
+    }
+    if (charging == ALWAYS) return true;
+    if (charging == NOT_ONCE || grounded_) return false;
+    return mySystem->cycles() > static_cast<std::uint32_t>(grounded_until_) + charging;
 }
 
 std::uint8_t TIA::peek(std::uint16_t address) {
@@ -1082,7 +1150,7 @@ std::uint8_t TIA::peek(std::uint16_t address) {
     const std::uint8_t bus = mySystem->getDataBusState() & 0x3F;
     const int number = address & 15;
     if (number < 8) {
-        catch_up(clock);
+        access(may_collide(), clock);
         // two latches a register, but for CXBLPF
         const int latches = number < 6    ? collisions_ >> 2 * number & 3
                             : number == 6 ? collisions_ >> 12 & 1
@@ -1157,7 +1225,7 @@ INLINE void TIA::write(int clock, unsigned address, std::uint8_t value) {
             std::fill(written_ + HMP0, written_ + HMBL + 1, 0);
             return access(false, clock);
         case CXCLR:
-            catch_up(clock);
+            access(may_collide(), clock);
             collisions_ = 0;
             return;
         case AUDC0:

@@ -52,10 +52,9 @@ class TIA final : public Device, public MediaSource {
   // and has done nothing. After WSYNC the caller halts.
   bool poke_again(unsigned address, unsigned value, std::uint32_t cycle) {
     const Repeat& repeat = REPEATS.of[address];
-    if ((written_[address] ^ value) & repeat.mask) return false;
-    const int clock = static_cast<int>(cycle * 3), since = clock - frame_start_;
-    if (since >= longest_frame_ || (blanking_ && blank_accessed_ == NEVER)) return false;
-    accessed_ = std::max(accessed_, clock + repeat.delay[since / 3 & 3]);
+    const std::uint32_t clock = cycle * 3, since = clock - static_cast<std::uint32_t>(frame_start_);
+    if ((written_[address] ^ value) & repeat.mask || since >= repeats_until_) return false;
+    accessed_ = std::max(accessed_, static_cast<int>(clock + repeat.delay[since & 3]));
     return true;
   }
 
@@ -133,6 +132,11 @@ class TIA final : public Device, public MediaSource {
     }
   }
   void note_blank(int clock);
+  void start_blank() { blank_first_ = blank_last_ = drawn_to_ - line_drawn_ + (line_drawn_ < BLANKED ? 0 : LINE); }
+  bool moves_nothing(int cycle) const;
+  bool can_blank_later(int clock, int line) const;
+  bool may_collide();
+  bool overlaps_avx2();
   void draw(int clock);
   void refresh();
   void refresh_avx2();
@@ -150,6 +154,8 @@ class TIA final : public Device, public MediaSource {
     return static_cast<int>((static_cast<std::uint32_t>(clock) - static_cast<std::uint32_t>(frame_start_)) % 228);
   }
   int after_move(int clock) const { return static_cast<int>(static_cast<std::uint32_t>(clock) - last_move_); }
+  Pattern pattern(int object, unsigned copies, unsigned size) const;
+  bool latched(int object, unsigned copies, unsigned size) const;
   bool latch(int object, unsigned copies, unsigned size);
   void latch_player(int player, bool without_first);
   void latch_missile(int player);
@@ -162,7 +168,7 @@ class TIA final : public Device, public MediaSource {
   struct Repeat {
     std::uint16_t mask;       // of the bits that count
     std::uint16_t unknown;    // UNKNOWN if there is an effect
-    std::uint8_t delay[4];    // of the access, in clocks, by the cycle
+    std::uint8_t delay[4];    // of the access, in clocks, by those since the start of the frame
   };
   struct Repeats {
     Repeat of[64];
@@ -186,11 +192,17 @@ class TIA final : public Device, public MediaSource {
     set(HMCLR, HMCLR, 0);
     repeats.of[WSYNC] = {};
     for (int k = AUDC0; k <= AUDV1; ++k) repeats.of[k] = {};  // nobody listens
-    repeats.of[PF0] = {UNKNOWN | 0xF0, 0, {4, 5, 2, 3}};
-    repeats.of[PF1] = repeats.of[PF2] = {UNKNOWN | 0xFF, 0, {4, 5, 2, 3}};
+    // in four cycles 4, 5, 2, 3: three clocks each, so that the remainder of clocks goes down by one
+    repeats.of[PF0] = {UNKNOWN | 0xF0, 0, {4, 3, 2, 5}};
+    repeats.of[PF1] = repeats.of[PF2] = {UNKNOWN | 0xFF, 0, {4, 3, 2, 5}};
     return repeats;
   }
   static const Repeats REPEATS;
+  // An access is noted if it may be the first in a blank.
+  void bound_repeats() {
+    const bool all_noted = blanking_ && blank_accessed_ == NEVER;
+    repeats_until_ = all_noted || frame_start_ % 3 != 0 ? 0 : static_cast<std::uint32_t>(longest_frame_);
+  }
   void forget_written() { std::fill(std::begin(written_), std::end(written_), UNKNOWN); }
 
   void write(int clock, unsigned address, std::uint8_t value);
@@ -221,7 +233,7 @@ class TIA final : public Device, public MediaSource {
   void change_enabled(int clock, int object, bool on);
   void show_missile(int clock, int player);
   void show_ball(int clock);
-  bool paddle(int number) const;
+  bool paddle(int number);
 
   static Simd simd_;
   const Console& console_;
@@ -240,6 +252,9 @@ class TIA final : public Device, public MediaSource {
   bool greyed_ = false;
 
   static constexpr int NEVER = INT_MIN / 2;
+  static constexpr int LINE = 228;    // clocks
+  static constexpr int BLANK = 68;    // clocks of it before the first pixel
+  static constexpr int BLANKED = 76;  // and before the first one after HMOVE
 
   // in colour clocks: three are a cycle of the 6502, 228 a line
   int frame_start_ = 0;
@@ -248,7 +263,9 @@ class TIA final : public Device, public MediaSource {
   int display_end_ = 0;
   int drawn_to_ = 0;
   int line_drawn_ = 0;         // of the line
+  std::uint32_t repeats_until_ = 0;  // when repeated writes can no longer wait, in clocks of the frame
   int accessed_ = NEVER;       // the last access that could wait, with its delay
+  int blank_first_ = 0, blank_last_ = 0;  // starts of the lines whose first pixels are to be blanked: `blanking_`
   int blank_accessed_ = NEVER;  // the first access in the blank before a line whose first pixels will be blanked
   int vsync_end_ = INT_MAX;
   int last_move_ = 0;
@@ -275,11 +292,13 @@ class TIA final : public Device, public MediaSource {
   bool ball_ = false, old_ball_ = false, ball_delayed_ = false;
   std::int8_t motion_[5]{};
   std::int16_t position_[5]{};
-  bool blanking_ = false;         // the first pixels of this line, because of HMOVE
+  bool blanking_ = false;         // the first pixels of a line or several, because of HMOVE
   bool stars_ = false;            // missile 0 moves by itself: the stars of Cosmic Ark
   std::uint32_t stars_phase_ = 0;
   bool grounded_ = false;         // the paddles' capacitors
   int grounded_until_ = 0;        // in cycles
+  static constexpr std::uint32_t UNREAD = ~0u, ALWAYS = ~0u - 1, NOT_ONCE = ~0u - 2;
+  std::uint32_t charging_[4] = {UNREAD, UNREAD, UNREAD, UNREAD};  // the cycles that each takes in this frame
 };
 
 inline constexpr TIA::Repeats TIA::REPEATS = TIA::make_repeats();
