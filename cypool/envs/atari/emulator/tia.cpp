@@ -138,6 +138,18 @@ std::uint64_t between(int from, int to) {
     return (from > 0 ? all << from : all) & (to < 64 ? ~(all << to) : all);
 }
 
+// The playfield's 20 cells of four pixels, as they are sent to the left and to the right half of a line.
+struct Cells {
+    std::uint32_t left, right;
+};
+INLINE Cells cells_of(std::uint32_t playfield, bool mirrored) {
+    const auto& reversed = TABLES.reversed;
+    const std::uint32_t pf0 = playfield & 15, pf1 = playfield >> 4 & 255, pf2 = playfield >> 12;
+    const std::uint32_t cells = pf0 | static_cast<std::uint32_t>(reversed[pf1]) << 4 | pf2 << 12;
+    const std::uint32_t mirror = reversed[pf2] | pf1 << 8 | static_cast<std::uint32_t>(reversed[pf0]) << 12;
+    return {cells, mirrored ? mirror : cells};
+}
+
 std::uint8_t byte_of(const std::uint64_t* words, int k) { return static_cast<std::uint8_t>(words[k / 8] >> k % 8 * 8); }
 
 // Writes the pixels of a line in [from, to), no others. layers: bits of a line, of which no two share one; bits
@@ -219,20 +231,33 @@ __attribute__((target("avx2"), always_inline)) inline void fill_avx2(std::uint8_
     }
 }
 
-__attribute__((target("avx512f,avx512bw"), always_inline)) inline void fill_avx512(std::uint8_t* line,
-                                                                                   const std::uint64_t (*layers)[4],
-                                                                                   const std::uint8_t* colours,
-                                                                                   int from, int to) {
+#define TARGET_AVX512 target("avx512f,avx512bw,bmi,bmi2")
+__attribute__((TARGET_AVX512, always_inline)) inline void fill_avx512(std::uint8_t* line,
+                                                                      const std::uint64_t (*layers)[4],
+                                                                      const std::uint8_t* colours, int from, int to) {
     const __m512i ground = _mm512_set1_epi8(static_cast<char>(colours[0]));
     const __m512i playfield = _mm512_set1_epi8(static_cast<char>(colours[1]));
     const __m512i player0 = _mm512_set1_epi8(static_cast<char>(colours[2]));
     const __m512i player1 = _mm512_set1_epi8(static_cast<char>(colours[3]));
-    for (int k = from / 64; 64 * k < to; ++k) {
+#pragma GCC unroll 3
+    for (int k = 0; k < 3; ++k) {
+        if (from >= 64 * (k + 1) || to <= 64 * k) continue;
         __m512i pixels = _mm512_mask_mov_epi8(ground, layers[0][k], playfield);
         pixels = _mm512_mask_mov_epi8(pixels, layers[1][k], player0);
         pixels = _mm512_mask_mov_epi8(pixels, layers[2][k], player1);
-        _mm512_mask_storeu_epi8(line + 64 * k, between(from - 64 * k, to - 64 * k), pixels);
+        // of more than 64 bits all are kept
+        const std::uint64_t before_end = _bzhi_u64(~std::uint64_t{0}, static_cast<unsigned>(to - 64 * k));
+        const std::uint64_t before = _bzhi_u64(~std::uint64_t{0}, static_cast<unsigned>(std::max(from - 64 * k, 0)));
+        _mm512_mask_storeu_epi8(line + 64 * k, before_end & ~before, pixels);
     }
+}
+
+__attribute__((TARGET_AVX512, always_inline)) inline void store_cells(std::uint64_t* target, Cells halves) {
+    constexpr std::uint64_t LOWEST = 0x1111111111111111;
+    const std::uint64_t cells = halves.left | std::uint64_t{halves.right} << 20;
+    const std::uint64_t words[3] = {15 * _pdep_u64(cells, LOWEST), 15 * _pdep_u64(cells >> 16, LOWEST),
+                                    15 * _pdep_u64(cells >> 32, LOWEST)};
+    store_row(target, words);
 }
 #endif
 
@@ -242,7 +267,7 @@ __attribute__((target("avx512f,avx512bw"), always_inline)) inline void fill_avx5
 
 TIA::Simd TIA::best_simd() {
 #ifdef CYPOOL_TIA_SIMD
-    if (__builtin_cpu_supports("avx512bw")) return Simd::AVX512;
+    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("bmi2")) return Simd::AVX512;
     if (__builtin_cpu_supports("avx2")) return Simd::AVX2;
 #endif
     return Simd::NONE;
@@ -633,12 +658,7 @@ TIA::Row TIA::spread(std::uint64_t bits, unsigned copies, bool without_first, un
 TIA::Row TIA::row_of(const Look& look, int object) {
     if (!(look.enabled >> object & 1)) return {};
     if (object == PF) {
-        // 20 cells of four pixels: twice, or once and then mirrored
-        const auto& reversed = TABLES.reversed;
-        const std::uint32_t pf0 = look.playfield & 15, pf1 = look.playfield >> 4 & 255, pf2 = look.playfield >> 12;
-        const std::uint32_t cells = pf0 | static_cast<std::uint32_t>(reversed[pf1]) << 4 | pf2 << 12;
-        const std::uint32_t mirror = reversed[pf2] | pf1 << 8 | static_cast<std::uint32_t>(reversed[pf0]) << 12;
-        const std::uint32_t right = look.mirrored ? mirror : cells;
+        const auto [cells, right] = cells_of(look.playfield, look.mirrored);
         const auto low = [](std::uint32_t of) {
             return TABLES.four_times[of & 255] | std::uint64_t{TABLES.four_times[of >> 8 & 255]} << 32;
         };
@@ -667,6 +687,7 @@ void TIA::refresh() {
         rows_[object] = row_of(look_, object);
     }
     make_layers();
+    overlapping_ = (overlaps_[0] | overlaps_[1] | overlaps_[2]) != 0;
 }
 
 #ifdef CYPOOL_TIA_SIMD
@@ -682,6 +703,8 @@ __attribute__((target("avx2"), always_inline)) inline void TIA::refresh_avx2() {
     }
     if (stale_ & 1 << PF) store_row(rows_[PF].words, row_of(look_, PF).words);
     make_layers();
+    const __m256i overlaps = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(overlaps_));
+    overlapping_ = !_mm256_testz_si256(overlaps, overlaps);
 }
 #endif
 
@@ -709,7 +732,6 @@ INLINE void TIA::make_layers() {
         playfield &= ~(player0 | player1);
     }
     std::memcpy(overlaps_, &overlaps, sizeof overlaps);
-    overlapping_ = (overlaps[0] | overlaps[1] | overlaps[2]) != 0;
     std::memcpy(layers_[0], &playfield, sizeof playfield);
     std::memcpy(layers_[1], &player0, sizeof player0);
     std::memcpy(layers_[2], &player1, sizeof player1);
@@ -750,7 +772,12 @@ __attribute__((target("avx2"))) bool TIA::overlaps_avx2() {
     if (stale_) refresh_avx2();
     return overlapping_;
 }
-__attribute__((target("avx512f,avx512bw"))) void TIA::paint_avx512(int from, int to) {
+__attribute__((TARGET_AVX512)) void TIA::paint_avx512(int from, int to) {
+    if (stale_ & 1 << PF) {
+        const bool on = look_.enabled & 1 << PF;
+        store_cells(rows_[PF].words, on ? cells_of(look_.playfield, look_.mirrored) : Cells{});
+        stale_ = static_cast<std::uint8_t>((stale_ & ~(1 << PF)) | LAYERS);
+    }
     if (stale_) refresh_avx2();
     if (overlapping_) collide(from, to);
     fill_avx512(pen_ - from, layers_, look_.colours, from, to);
