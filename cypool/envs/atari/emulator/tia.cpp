@@ -547,9 +547,15 @@ void TIA::draw(int clock) {
     if (blanking_) note_blank(clock);
     group_end_ = std::max(group_end_, 0);
     clock = std::min(clock, display_end_);
-    if (line_drawn_ + clock - drawn_to_ <= BLANK) {
-        line_drawn_ += clock - drawn_to_;
+    const int end = line_drawn_ + clock - drawn_to_;
+    if (end <= BLANK || (end <= LINE && !blanking_)) {
+        // within a line
+        const int from = std::max(line_drawn_, BLANK);
+        line_drawn_ = end;
         drawn_to_ = clock;
+        if (end <= BLANK) return;
+        paint(from - BLANK, end - BLANK);
+        pen_ += end - from;
         return;
     }
     const std::uint8_t* same = nullptr;  // a line that looks as this one will
@@ -583,9 +589,15 @@ void TIA::draw(int clock) {
             bound_repeats();
         }
         line_drawn_ = ends ? 0 : to;
-        if (ends && end_line()) same = nullptr;
-        if (!ends || !same || !settled_ || blanking_ || same_blanked) continue;
-        for (; clock - drawn_to_ > LINE; drawn_to_ += LINE, pen_ += WIDTH) std::memcpy(pen_, same, WIDTH);
+        if (!ends) break;
+        if (end_line()) same = nullptr;
+        if (same && settled_ && !blanking_ && !same_blanked) {
+            for (; clock - drawn_to_ > LINE; drawn_to_ += LINE, pen_ += WIDTH) std::memcpy(pen_, same, WIDTH);
+        }
+        if (clock - drawn_to_ <= BLANK) {
+            line_drawn_ = clock - drawn_to_;
+            drawn_to_ = clock;
+        }
     } while (drawn_to_ < clock);
 }
 
