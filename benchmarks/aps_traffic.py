@@ -1,6 +1,6 @@
 """Simulates, without a cluster, the cost of weights on up to 1,000 workers: traffic against staleness.
 
-    pip install matplotlib && python examples/aps_traffic.py --csv traffic.csv --plot traffic.svg
+    pip install matplotlib && python benchmarks/aps_traffic.py --csv traffic.csv --plot traffic.svg
 
 The strategies are those of `cypool.cluster`. The rest is a model:
 

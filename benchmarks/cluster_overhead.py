@@ -1,6 +1,6 @@
 """Measures the overhead of a cluster on one machine: rollouts through Ray, compared with the same pools without it.
 
-    python examples/cluster_overhead.py
+    python benchmarks/cluster_overhead.py
 
 Three candidates take turns, in rounds A B C, C B A, ...; the result is the median of the rounds' ratios:
 

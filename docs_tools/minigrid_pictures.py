@@ -1,6 +1,6 @@
 """Draws twelve levels of MiniGrid and BabyAI: the picture of docs/reference/minigrid.md.
 
-    python examples/minigrid_pictures.py docs/pictures/minigrid_levels.png
+    python docs_tools/minigrid_pictures.py docs/pictures/minigrid_levels.png
 
 Needs `pip install "cypool[minigrid]" matplotlib`.
 """
