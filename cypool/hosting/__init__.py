@@ -1,6 +1,6 @@
 """Environments of Gymnasium, or anybody's with its API, in worker processes or threads behind a pool.
 
-`backend.pxi` is the pool's side, `worker.pxi` the worker's, `shared_memory.pxi` the memory between them.
+`backend.pxi` is the pool's side, `worker.pyx` the worker's, `shared_memory.pxi` the memory between them.
 `worker_processes.pxi` and `worker_threads.pxi` start and end the workers, and `spaces.py` translates Gymnasium's
 spaces.
 """

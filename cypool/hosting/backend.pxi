@@ -9,6 +9,7 @@ from contextlib import suppress
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcpy
+from libcpp.vector cimport vector
 
 from cypool.util.arguments import check_int, shown as shown_value
 from cypool.errors import WorkerError
@@ -24,9 +25,25 @@ from cypool.util.park cimport now_ns, park
 from cypool.hosting.worker cimport (CALL, DONE, ENDED, IDLE, POSTED, READY, RESET, RUNNING, STARTING, STEP, AreaLayout,
                                     EnvMailbox, SharedMemory, WorkerLoop)
 
+# forward declaration
+cdef class HostingBackend(StepBackend)
+
 
 cdef class HostedEnv(Env):
     """An environment of Gymnasium whose steps a `HostingBackend` has made."""
+    cdef HostingBackend workers
+    cdef EnvMailbox* mailbox         # borrowed from the memory, as is the next
+    cdef char* memory_area
+    cdef AreaLayout layout
+    cdef int observation_index       # which of its two observations
+    cdef size_t num_obs              # parts of the observation; the agents' columns come behind them
+    cdef bint sent                   # there is, or will be, an answer that was not taken
+    cdef bint calling                # it is the answer to a call
+    cdef bint failed
+    cdef object error                # why it failed
+    cdef bint lost                   # its process ended since its last reset
+    cdef object next_seed
+    cdef object extra_infos          # (info, final info), or None
 
     cdef int reset(self) except -1 nogil:
         # the second half of a step that a reset followed; else the reset that was asked for
@@ -185,6 +202,20 @@ cdef class HostingBackend(StepBackend):
         WorkerError: A process ended, or took too long.
         ValueError: The environments do not fit together, or their spaces are none of ours.
     """
+    cdef readonly SharedMemory memory
+    cdef AreaLayout layout
+    cdef WorkerLoop worker_loop      # without workers: where environments are stepped
+    cdef WorkerThreads threads       # workers that are threads, or None
+    cdef WorkerProcesses processes   # workers that are processes, or None
+    cdef list answers                # in this process: see WorkerLoop; None of processes
+    cdef int64_t timeout_ns          # 0: none
+    cdef int64_t slice_ns            # how long to sleep at most
+    cdef list envs                   # HostedEnv
+    cdef list env_descriptions
+    cdef vector[int32_t] sent        # ids of tasks that are not taken
+    cdef vector[int32_t] called      # workers to notify
+    cdef int num_forks               # when the workers were started
+    cdef bint closed
 
     def __init__(self, list factories, int num_workers, bint in_threads, str start_method, timeout, list preload):
         self.closed = False

@@ -8,6 +8,7 @@ from libc.stdint cimport int64_t, uint32_t
 from posix.signal cimport kill
 from posix.unistd cimport usleep
 from posix.wait cimport WNOHANG, waitpid
+from libcpp.vector cimport vector
 
 from cypool.errors import WorkerError
 from cypool.hosting import forkserver
@@ -30,6 +31,20 @@ cdef class WorkerProcesses:
         timeout_ns: How long a process may take for a step or a reset; 0: any time.
         slice_ns: How often to look for those that take longer.
     """
+    cdef SharedMemory memory
+    cdef int forkserver              # the process that starts them; 0: there is none, or it has ended
+    cdef int forkserver_status       # with which it did, as os.waitpid has it
+    cdef object channel              # socket to it
+    cdef int setup_fd
+    cdef uint32_t deaths             # as the control had them when all that had ended were replaced
+    cdef uint32_t deaths_found       # and when they were last looked for
+    # where tasks have a time limit
+    cdef int64_t timeout_ns          # 0: none
+    cdef int64_t slice_ns            # how often to look for processes that take too long
+    cdef int64_t checked_at          # when that was last done, ns
+    cdef vector[int64_t] overdue_since  # of each worker when it was first found to take too long; 0: it was not
+    cdef list kill_reasons           # of each worker the error for which it is being ended, or None
+    cdef vector[int64_t] kill_requested_at  # and since when
 
     def __init__(self, SharedMemory memory, int64_t timeout_ns, int64_t slice_ns):
         self.memory = memory

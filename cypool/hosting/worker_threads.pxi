@@ -10,7 +10,7 @@ from cypool.util.warn import warn_caller
 from cypool.util.park cimport now_ns
 from cypool.hosting.worker cimport RUNNING, SharedMemory, WorkerLoop
 
-# by Task
+# by WorkerTask
 cdef tuple TASK_NAMES = ("step", "reset", "a call")
 
 
@@ -21,6 +21,11 @@ cdef class WorkerThreads:
         memory: Where the mailboxes are.
         answers: As in `WorkerLoop`. An error of a factory is the answer of the worker's first environment.
     """
+    cdef SharedMemory memory
+    cdef list answers
+    cdef list threads                # of threading.Thread, one for each worker that was started
+    cdef object starting             # a lock: held while threads are started
+    cdef object starter              # the thread that starts them; later, another one may have its number
 
     def __init__(self, SharedMemory memory, list answers):
         self.memory = memory
