@@ -17,7 +17,7 @@ from cypool.api import history
 from cypool.api.base import VectorAPI
 from cypool.policies import Policy
 from cypool.replay.buffer import ReplayBuffer
-from cypool.state import check_stream, decoded, encoded, unsealed, write_sealed
+from cypool.state import check_stream, decoded, encoded, verified, write_with_checksum
 from cypool.util.arguments import MAX_ENVS, check_int, check_path, shown
 from cypool.util.replacing import replacing
 from cypool.util.version import version
@@ -248,7 +248,7 @@ def _write(path: str, parts: Mapping[str, Any]) -> None:
             saved[name] = encoded(content, blobs, lambda value: _encoded(value, blobs))
     text = json.dumps({"cypool": version(), "parts": saved}, separators=(",", ":"))
     with replacing(path) as file:
-        write_sealed(file, MAGIC, text, blobs)
+        write_with_checksum(file, MAGIC, text, blobs)
 
 
 def _read(path: str) -> dict[str, Any]:
@@ -256,7 +256,7 @@ def _read(path: str) -> dict[str, Any]:
     expected = f"path: {path}: expected a checkpoint as save_checkpoint() wrote it"
     parts: dict[str, Any] = {}
     with open(path, "rb") as file:
-        text, blobs = unsealed(MAGIC, file, expected)
+        text, blobs = verified(MAGIC, file, expected)
         try:
             header = json.loads(text)
             saved_by = header["cypool"]

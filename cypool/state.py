@@ -98,7 +98,7 @@ class State:
             text = json.dumps(header, separators=(",", ":"))
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise ValueError(f"state: expected plain data in rows as save() returned them: {error}") from error
-        return sealed(MAGIC, text, blobs)
+        return with_checksum(MAGIC, text, blobs)
 
     @staticmethod
     def from_bytes(data: bytes) -> State:
@@ -108,7 +108,7 @@ class State:
             TypeError: `data` is not bytes.
             ValueError: It is damaged, something else, or of another version of cypool.
         """
-        text, blobs = unsealed(MAGIC, data, "data: expected a state as to_bytes() returned it")
+        text, blobs = verified(MAGIC, data, "data: expected a state as to_bytes() returned it")
         try:
             header = json.loads(text)
             saved_by = header["cypool"]
@@ -291,15 +291,15 @@ def unpack(packed: Any, most: Any) -> Any:
     return data
 
 
-def sealed(magic: bytes, text: str, blobs: list[bytes]) -> bytes:
+def with_checksum(magic: bytes, text: str, blobs: list[bytes]) -> bytes:
     """Returns a file's content: `magic`, a checksum, JSON, and the bytes that this refers to."""
     file = io.BytesIO()
-    write_sealed(file, magic, text, blobs)
+    write_with_checksum(file, magic, text, blobs)
     return file.getvalue()
 
 
-def write_sealed(file: BinaryIO, magic: bytes, text: str, blobs: Iterable[Any]) -> None:
-    """Writes what `sealed` returns to a file; the bytes may be arrays of uint8, too."""
+def write_with_checksum(file: BinaryIO, magic: bytes, text: str, blobs: Iterable[Any]) -> None:
+    """Writes what `with_checksum` returns to a file; the bytes may be arrays of uint8, too."""
     packed, digest = text.encode(), hashlib.sha256()
     file.write(magic + bytes(digest.digest_size))
     for blob in (len(packed).to_bytes(8, "little"), packed, *blobs):
@@ -313,8 +313,8 @@ def write_sealed(file: BinaryIO, magic: bytes, text: str, blobs: Iterable[Any]) 
     file.write(digest.digest())
 
 
-def unsealed(magic: bytes, data: Any, expected: str) -> tuple[bytes, Blobs]:
-    """Returns the JSON that `sealed` was given, and a reader of the bytes behind it.
+def verified(magic: bytes, data: Any, expected: str) -> tuple[bytes, Blobs]:
+    """Returns the JSON that `with_checksum` was given, and a reader of the bytes behind it.
 
     Args:
         data: Bytes, or a file that is open for reading.

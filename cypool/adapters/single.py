@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 import cypool
-from cypool.api.action_readers import map_parts, parts_of
+from cypool.api.action_readers import pack_parts, parts_of
 from cypool.api.agents import action_of
 from cypool.api.gymnasium import GymnasiumPool, metadata_of, space_of
 from cypool.registration.registry import entry_of
@@ -66,7 +66,7 @@ class SingleEnv(gymnasium.Env):
         """Makes a step. After the end of an episode, it raises a RuntimeError until `reset`."""
         spec = self.pool.env_spec
         parts = [np.asarray(part)[None] for part in parts_of(spec, action)]
-        obs, reward, terminated, truncated, info = self.pool.step(map_parts(spec.action, iter(parts).__next__))
+        obs, reward, terminated, truncated, info = self.pool.step(pack_parts(spec.action, iter(parts)))
         return self._row(obs), float(reward[0]), bool(terminated[0]), bool(truncated[0]), _first(info)
 
     def render(self) -> Any:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from cypool.adapters import require
-from cypool.api.action_readers import map_parts, neutral
+from cypool.api.action_readers import neutral, pack_parts
 from cypool.replay.buffer import ReplayBuffer, some
 from cypool.spec import Array
 
@@ -89,7 +89,7 @@ class _FramesOnce:
         # Tianshou's actions are those of a policy; the environment's may be others
         parts = [np.repeat(neutral(part)[None], len(ids), 0) for _, part in spec.actions]
         self._index[result[0]] = self.replay.add(
-            _plain(batch.obs), map_parts(spec.action, iter(parts).__next__), np.zeros(len(ids)), _plain(batch.obs_next),
+            _plain(batch.obs), pack_parts(spec.action, iter(parts)), np.zeros(len(ids)), _plain(batch.obs_next),
             np.asarray(batch.terminated, np.bool_), np.asarray(batch.truncated, np.bool_), ids)
         return result
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from cypool.adapters import require
-from cypool.api.action_readers import map_parts, neutral
+from cypool.api.action_readers import neutral, pack_parts
 from cypool.replay.buffer import ReplayBuffer, some
 from cypool.spec import Array
 from cypool.util.arguments import check_float, check_int
@@ -72,7 +72,7 @@ class FrameStorage(LazyTensorStorage):
                     set_cursor=set_cursor)
         # the storage has the actions
         parts = [np.repeat(neutral(part)[None], num_envs, 0) for _, part in spec.actions]
-        action = map_parts(spec.action, iter(parts).__next__)
+        action = pack_parts(spec.action, iter(parts))
         for first in range(0, len(data), num_envs):
             step = slice(first, first + num_envs)
             self._rows[places[step]] = self.replay.add(

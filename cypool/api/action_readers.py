@@ -5,7 +5,7 @@ actions.pyx has the checks of each action; this module takes apart actions of se
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -68,14 +68,14 @@ def unpack(spec: EnvSpec, rows: NDArray[Any]) -> Any:
         end = at + part.dtype.itemsize * math.prod(part.shape)
         parts.append(rows[:, at:end].copy().view(part.dtype).reshape(len(rows), *part.shape))
         at = end
-    return map_parts(spec.action, iter(parts).__next__)
+    return pack_parts(spec.action, iter(parts))
 
 
-def map_parts(action: Any, make: Callable[[], Any]) -> Any:
-    """Returns actions in the structure of this description: `make()` is called for each part, in order."""
+def pack_parts(action: Any, parts: Iterator[Any]) -> Any:
+    """Returns parts, one after the other, in the structure of an action."""
     if not isinstance(action, Mapping):
-        return make()
-    return {name: map_parts(part, make) for name, part in action.items()}
+        return next(parts)
+    return {name: pack_parts(part, parts) for name, part in action.items()}
 
 
 def parts_of(spec: EnvSpec, actions: Any) -> list[Any]:

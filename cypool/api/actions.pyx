@@ -18,8 +18,8 @@ from cypool.engine.engine cimport ActionPart, is_checkable, part_of, copy_checke
 
 cnp.import_array()
 
-cdef extern from "cypool/engine/held_once.h":
-    bint held_once "CYPOOL_HELD_ONCE"(PyObject* object) noexcept
+cdef extern from "cypool/engine/uniquely_referenced.h":
+    bint is_uniquely_referenced "CYPOOL_IS_UNIQUELY_REFERENCED"(PyObject* object) noexcept
 
 
 cdef bint has_dims(cnp.ndarray array, const vector[cnp.npy_intp]& dims) noexcept:
@@ -176,7 +176,7 @@ cdef class ActionReader:
             checked, self.checked = self.checked, None
         # a new array in each call would cost more: NumPy counts references to its allocator, and threads wait for each
         # other's counts
-        if checked is None or not held_once(<PyObject*>checked):
+        if checked is None or not is_uniquely_referenced(<PyObject*>checked):
             checked = cnp.PyArray_SimpleNew(1, &num_envs, cnp.NPY_INT64)
         return checked
 

@@ -158,7 +158,7 @@ class VectorAPI:
             if seeds is not None and masked is not None:
                 seeded, seeds = masked.tolist(), [seeds[i] for i in masked]
         else:
-            # read twice, here and by the engine
+            # a copy: the caller may change it between both checks
             ids = ids.copy()
             seeded = ids.tolist()
             seeds = seeds_of(seed, len(seeded), max_seed)

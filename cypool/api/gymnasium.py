@@ -330,7 +330,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             ids = ids_of(env_id)
             result: Batch = self._received(self._pool.step, self._read_actions(actions, ids), ids, out)
             return result
-        # the engine's batch is laid out already: the shortest way, as it is gone the most often
+        # fast path: the engine's batch is laid out already
         try:
             batch: Batch = self._pool.step(self._read(actions), None if env_id is None else ids_of(env_id), out)
         except ValueError as error:

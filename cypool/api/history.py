@@ -16,7 +16,7 @@ from cypool.api.action_readers import reader_of, unpack
 from cypool.api.base import VectorAPI
 from cypool.engine.observer import Observer
 from cypool.errors import ClosedError, EnvError
-from cypool.state import State, decoded, encoded, sealed, unsealed
+from cypool.state import State, decoded, encoded, verified, with_checksum
 from cypool.state import unpack as unpack_zlib
 from cypool.util.arguments import check_int, check_path, shown
 from cypool.util.replacing import replacing
@@ -86,7 +86,7 @@ class _Segment:
             return self._packed
         blobs: list[bytes] = []
         text = json.dumps(encoded(self.events, blobs), separators=(",", ":"))
-        return zlib.compress(sealed(b"", text, blobs), 1)
+        return zlib.compress(with_checksum(b"", text, blobs), 1)
 
     @property
     def is_empty(self) -> bool:
@@ -112,7 +112,7 @@ def _events(packed: bytes) -> list[tuple[Any, ...]]:
         raise ValueError(f"a segment is damaged: {error}") from error
     if not reader.eof or reader.unused_data:
         raise ValueError("a segment has no end, or something behind it")
-    text, blobs = unsealed(b"", data, "a segment with a checksum")
+    text, blobs = verified(b"", data, "a segment with a checksum")
     if len(text) > MOST_TEXT:
         raise ValueError(f"expected segments with {MOST_TEXT} bytes of text at most, got one with {len(text)}")
     events = decoded(json.loads(text), blobs)
@@ -247,7 +247,7 @@ class History(Observer):
         path = check_path("path", path)
         blobs: list[bytes] = []
         contents = {"cypool": version(), **self._contents()}
-        data = sealed(MAGIC, json.dumps(encoded(contents, blobs), separators=(",", ":")), blobs)
+        data = with_checksum(MAGIC, json.dumps(encoded(contents, blobs), separators=(",", ":")), blobs)
         with replacing(path) as file:
             file.write(data)
 
@@ -535,7 +535,7 @@ def _sums(batch: Batch, with_obs: bool) -> NDArray[np.uint32]:
 
 @functools.lru_cache(maxsize=64)
 def _weights(part: int, count: int) -> NDArray[np.uint64]:
-    """Returns odd numbers with nothing in common."""
+    """Returns pseudorandom odd 64-bit hash multipliers."""
     numbers = np.arange(1, count + 1, dtype=np.uint64) + np.uint64(part << 40)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 0x9E3779B97F4A7C15)):
         numbers = (numbers ^ (numbers >> np.uint64(shift))) * np.uint64(factor)
@@ -584,7 +584,7 @@ def load_history(path: Pathlike, env: VectorAPI) -> History:
     path = check_path("path", path)
     with open(path, "rb") as file:
         data = file.read()
-    text, blobs = unsealed(MAGIC, data, EXPECTED)
+    text, blobs = verified(MAGIC, data, EXPECTED)
     saved_by: Any = None
     made = _history_of(env, 1)
     try:

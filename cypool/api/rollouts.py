@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from cypool.api.action_readers import map_parts, neutral, parts_of, reader_of, rollout_reader_of, unpack
+from cypool.api.action_readers import neutral, pack_parts, parts_of, reader_of, rollout_reader_of, unpack
 from cypool.engine.engine import normalized
 from cypool.errors import EnvError
 from cypool.policies import Policy, policy_of
@@ -269,7 +269,7 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
     for first in range(0, count, num_envs):
         # the last sequence also fills the environments that the last turn leaves over
         chosen = np.minimum(np.arange(first, first + num_envs), count - 1)
-        turn = map_parts(spec.action, iter([np.swapaxes(array[chosen], 0, 1) for array in arrays]).__next__)
+        turn = pack_parts(spec.action, iter([np.swapaxes(array[chosen], 0, 1) for array in arrays]))
         env._load(state, env.all_env_ids[:1])
         if num_envs > 1:
             env._copy(env.all_env_ids[:1], env.all_env_ids[1:])
@@ -297,7 +297,7 @@ def _actions(spec: EnvSpec, num_envs: int, actions: Any) -> NDArray[Any]:
     if len(lengths) > 1:
         raise ValueError(f"actions: expected as many steps of each part, got {sorted(lengths)}")
     rows: NDArray[Any] = reader_of(spec, lengths.pop() * num_envs)(
-        map_parts(spec.action, iter([rows for rows, _ in flat]).__next__))
+        pack_parts(spec.action, iter([rows for rows, _ in flat])))
     return rows
 
 
@@ -322,7 +322,7 @@ def _chosen(env: RolloutEnv, rows: NDArray[Any], num_steps: int) -> Any:
     spec = env.env_spec
     parts = [part.reshape(num_steps, env._pool.num_envs, *part.shape[1:])
              for part in parts_of(spec, unpack(spec, rows))]
-    return map_parts(spec.action, iter(parts).__next__)
+    return pack_parts(spec.action, iter(parts))
 
 
 def _flat(actions: Any, part: Any, num_envs: int) -> tuple[NDArray[Any], int]:

@@ -18,8 +18,8 @@ from cypool.util.constants cimport ALIGNMENT
 
 cnp.import_array()
 
-cdef extern from "cypool/engine/held_once.h":
-    bint held_once "CYPOOL_HELD_ONCE"(PyObject* object) noexcept
+cdef extern from "cypool/engine/uniquely_referenced.h":
+    bint is_uniquely_referenced "CYPOOL_IS_UNIQUELY_REFERENCED"(PyObject* object) noexcept
     PyObject* PyList_GET_ITEM(PyObject* items, Py_ssize_t k) noexcept    # borrowed
     Py_ssize_t PyList_GET_SIZE(PyObject* items) noexcept
 
@@ -111,7 +111,7 @@ cdef class GroupColumns:
     cdef readonly int reward, terminated, truncated, acted, alive, episode_return, episode_length
 
 
-cdef class Layout:
+cdef class BatchLayout:
     """The columns of a batch.
 
     Args:
@@ -192,9 +192,9 @@ cdef class Layout:
         self.nbytes += (self.row_bytes.back() * (self.num_rows + rows_before) + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
         return len(self.dtypes) - 1
 
-    cdef Layout of(self, int num_rows, int rows_before=0):
+    cdef BatchLayout with_rows(self, int num_rows, int rows_before=0):
         """The same columns with another number of rows."""
-        return Layout(num_rows, *self._arguments, rows_before)
+        return BatchLayout(num_rows, *self._arguments, rows_before)
 
     cdef int check_out(self, tuple out, uint32_t num_rows, uint32_t rows_before=0) except -1:
         """Checks arrays that are to take the place of a batch's: observations, reward, terminated, truncated.
@@ -232,7 +232,7 @@ cdef class Layout:
         return 0
 
 
-cdef object _view(Layout layout, Memory memory, int k):
+cdef object _view(BatchLayout layout, Memory memory, int k):
     """Returns a new array over column k."""
     cdef int type_num = layout.dtypes[k].num
     array = cnp.PyArray_SimpleNewFromData(
@@ -242,7 +242,7 @@ cdef object _view(Layout layout, Memory memory, int k):
     return array
 
 
-cdef inline bint _intact(Layout layout, Memory memory, PyObject* borrowed, Py_ssize_t k) noexcept:
+cdef inline bint _intact(BatchLayout layout, Memory memory, PyObject* borrowed, Py_ssize_t k) noexcept:
     """Whether the array is as `_view` made it, and there is no other reference to it: a user may have reshaped, locked
     or refilled it before letting it go, or may keep a weak reference."""
     cdef cnp.ndarray array = <cnp.ndarray>borrowed
@@ -264,7 +264,7 @@ cdef class Block:
 
     Memory: the arrays share one `Memory`, which lives as long as any of them, or any view of them.
     """
-    cdef Layout layout
+    cdef BatchLayout layout
     cdef Memory memory
     cdef list arrays                     # one per column
     cdef char* data                      # borrowed from memory
@@ -272,7 +272,7 @@ cdef class Block:
     cdef vector[Column] finals
     cdef vector[AgentColumns] agents
 
-    def __init__(self, Layout layout):
+    def __init__(self, BatchLayout layout):
         cdef Memory memory = Memory(layout.nbytes)
         cdef int k
         self.layout = layout
@@ -312,7 +312,7 @@ cdef class Block:
         cdef PyObject* arrays = <PyObject*>self.arrays
         cdef Py_ssize_t k, n = PyList_GET_SIZE(arrays)
         for k in range(n):
-            if not held_once(PyList_GET_ITEM(arrays, k)):
+            if not is_uniquely_referenced(PyList_GET_ITEM(arrays, k)):
                 return False
         for k in range(n):
             if not _intact(self.layout, self.memory, PyList_GET_ITEM(arrays, k), k):
@@ -356,11 +356,11 @@ cdef class Blocks:
         watched: How many of the blocks that users hold are watched. A user who keeps more batches than that gets
             fresh memory for each, which is freed with the last array over it.
     """
-    cdef Layout layout
+    cdef BatchLayout layout
     cdef list lent                        # blocks that were handed out, the oldest first
     cdef int watched
 
-    def __init__(self, Layout layout, int watched):
+    def __init__(self, BatchLayout layout, int watched):
         self.layout = layout
         self.lent = []
         self.watched = watched

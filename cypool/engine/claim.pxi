@@ -40,7 +40,7 @@ cdef enum Autoreset:             # when an environment whose episode has ended s
     DISABLED                     # when the user resets it
 
 
-cdef enum Task:                  # the work on the environments of a batch
+cdef enum BatchTask:                  # the work on the environments of a batch
     STEP_EACH
     STEP_TOGETHER                # with `step_many`
     STEP_AHEAD                   # with `step_many`, which prepares the `step` of each
@@ -69,7 +69,7 @@ cdef struct CallerSlice:         # of the caller's claim alone: it comes back to
 
 
 cdef struct Claim:               # the rows that one thread works on
-    char[64] gap                 # another thread may write memory next to a claim: no line holds both
+    char[64] gap                 # padding against false sharing
     bint is_caller
     uint32_t thread              # which share is its own; the caller is 0
     const int32_t* ids           # borrowed, from Scheduler.batch_ids where rows are in order; else ring_ids

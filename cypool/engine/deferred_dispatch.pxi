@@ -8,7 +8,7 @@ from cypool.util.park cimport now_ns
 cdef enum:
     HAND_OVER_NS = 400           # an environment that another core stepped last comes from that core's cache
     CALL_NS = 1_000
-    MAX_SLOW = 100               # batches one after another: no loss of a core takes so long
+    MAX_SLOW = 100               # batches one after another: longer than any preemption
 
 
 @cython.final
@@ -95,7 +95,7 @@ cdef class DeferredDispatch(Dispatch):
         cdef Block block
         if self.ahead:
             block = self.ahead[0]
-            result = self.results.of(block, count, None)
+            result = self.results.assemble(block, count, None)
             self.blocks.lend(block)
             del self.ahead[0]
             self.ids.receive(<const int32_t*>block.column(self.results.layout.num_columns + ENV_ID), count)

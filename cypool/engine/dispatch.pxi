@@ -100,7 +100,7 @@ cdef class Dispatch:
         cdef Block block = self.scheduler.filling[batch_index]
         # first all that may fail for want of memory, then all that changes the pool
         cdef Block following = self.blocks.take()
-        result = self.results.of(block, count, None)
+        result = self.results.assemble(block, count, None)
         self.blocks.lend(block)
         self.scheduler.filling[batch_index] = following
         self.ids.receive(batch.env_id, count)

@@ -5,7 +5,7 @@ include "batch.pxi"
 include "claim.pxi"
 include "agents.pxi"
 
-# which the threads' work is with
+# forward declarations, for stepping and threads
 cdef class RolloutPolicy
 cdef class Scheduler
 
@@ -26,6 +26,6 @@ include "reset_options.pxi"
 include "legal_actions.pxi"
 include "sync_dispatch.pxi"
 include "observers.pxi"
-include "pool_life.pxi"
-include "between_steps.pxi"
+include "pool_base.pxi"
+include "pool_operations.pxi"
 include "pool.pxi"

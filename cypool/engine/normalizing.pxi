@@ -66,7 +66,7 @@ cdef class NormalRows:
         self.first, self.count = <float*>cnp.PyArray_DATA(first), cnp.PyArray_SIZE(mean)
         self.rows.resize(cnp.PyArray_SIZE(first))
 
-    cdef void* of(self, const void* obs, uint32_t step, uint32_t env_id, uint32_t num_rows) noexcept nogil:
+    cdef void* rows_before(self, const void* obs, uint32_t step, uint32_t env_id, uint32_t num_rows) noexcept nogil:
         """Normalizes the observations of neighbouring environments before a step; returns where they are then."""
         cdef float* out = self.rows.data() + env_id * self.count
         if step == 0:

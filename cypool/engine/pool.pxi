@@ -15,7 +15,7 @@ from cypool.env cimport Env
 cnp.import_array()
 
 
-cdef class Pool(BetweenSteps):
+cdef class Pool(PoolOperations):
     """Steps environments on threads.
 
     This is the engine under the APIs: it assumes that actions are valid, but checks all that could
@@ -34,7 +34,7 @@ cdef class Pool(BetweenSteps):
         thread_pool: Threads to use, instead of own ones.
         affinity: For each thread that is started the set of its CPUs, or None.
         backend: Steps the environments instead of threads; then none are started. The pool owns it.
-        companion_of: Another pool, whose threads are used; if it is closed, the caller steps alone.
+        parent: Another pool, whose threads are used; if it is closed, the caller steps alone.
 
     Attributes:
         spec: The `EnvSpec` of the environments: those above take sizes and bounds from here.
@@ -59,10 +59,10 @@ cdef class Pool(BetweenSteps):
             ValueError: An id is out of range or comes twice, or the number of actions is wrong.
             RuntimeError: An environment is in flight or was never reset.
         """
-        cdef Call call
+        cdef GateGuard guard
         if self.observers.refs is not None:
             self._announce(None)
-        self._enter(call)
+        self._enter(guard)
         self._send(actions, env_ids, None)
 
     def send_reset(self, cnp.ndarray env_ids=None, bint others=False, list seeds=None, options=None,
@@ -80,7 +80,7 @@ cdef class Pool(BetweenSteps):
             ValueError, RuntimeError: As `send`, but it does not matter whether an environment was reset before.
             TypeError, ValueError: The options are wrong, or the backend cannot pass them on. Nothing was reset.
         """
-        cdef Call call
+        cdef GateGuard guard
         cdef uint32_t count
         cdef const int32_t* ids
         cdef uint32_t k
@@ -88,7 +88,7 @@ cdef class Pool(BetweenSteps):
         cdef bint observed = self.observers.refs is not None
         if observed:
             self._announce(options)
-        self._enter(call)
+        self._enter(guard)
         if others and env_ids is None:
             raise ValueError("env_id: expected those to reset where the others are observed, got None")
         if others and cnp.PyArray_SIZE(env_ids) == 0:
@@ -155,8 +155,8 @@ cdef class Pool(BetweenSteps):
             TimeoutError: The time is over; the batch can still be received later.
             EnvError: An environment failed.
         """
-        cdef Call call
-        self._enter(call)
+        cdef GateGuard guard
+        self._enter(guard)
         return self._recv(timeout)
 
     def step(self, cnp.ndarray actions, cnp.ndarray env_ids=None, tuple out=None):
@@ -168,13 +168,13 @@ cdef class Pool(BetweenSteps):
                 reward, terminated, truncated. C-contiguous and writeable, of the spec's dtypes and shapes, a row for
                 each id. For synchronous pools only.
         """
-        cdef Call call
+        cdef GateGuard guard
         if out is not None and self.hooks is not None:
             # these make new arrays
             return self.hooks.step_to(self, actions, env_ids, out)
         if self.observers.refs is not None:
             self._announce(None)
-        self._enter(call)
+        self._enter(guard)
         self._send(actions, env_ids, out)
         result = self._recv(None)
         self.dispatch.step_done()
@@ -207,14 +207,14 @@ cdef class Pool(BetweenSteps):
             EnvError: An environment failed, in a step that `steps` names; `batch` is the pair.
             ValueError, RuntimeError: As `step`, or the arrays or the policy do not fit the pool.
         """
-        cdef Call call
+        cdef GateGuard guard
         cdef uint32_t count
         cdef SyncDispatch dispatch
         cdef Scheduler scheduler
         cdef bint observed = self.observers.refs is not None
         if observed:
             self._announce(None)
-        self._enter(call)
+        self._enter(guard)
         scheduler = self.scheduler
         self.ids.check(scheduler, None, STEP, &count)
         self._check_rollout(actions, num_steps, observe_every, out, policy, normal)
@@ -251,8 +251,8 @@ cdef class Pool(BetweenSteps):
 
     def discard(self):
         """Waits for everything in flight and throws it away."""
-        cdef Call call
-        self._enter(call)
+        cdef GateGuard guard
+        self._enter(guard)
         self._discard()
 
     def await_holding_gil(self, double timeout):
@@ -351,7 +351,7 @@ cdef class Pool(BetweenSteps):
         cdef uint32_t wanted = min(self.ids.pending, <uint32_t>self.batch_size)
         if wanted == 0:
             raise RuntimeError("nothing is pending: call send() or reset() first")
-        if self.is_companion:
+        if self.is_child:
             # the memory that its environments point to may be gone afterwards
             self.dispatch.wait_all(wanted)
         elif not self.dispatch.wait(wanted, timeout):
@@ -384,6 +384,6 @@ cdef class Pool(BetweenSteps):
         return 0
 
     cdef object _rows_of(self, RowKind kind):
-        cdef Call call
-        self._enter(call)
+        cdef GateGuard guard
+        self._enter(guard)
         return self.results.rows_of(kind)

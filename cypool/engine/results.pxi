@@ -28,7 +28,7 @@ cdef class Results:
         layout: Of the batches.
         backend: Steps the environments, or None.
     """
-    cdef Layout layout
+    cdef BatchLayout layout
     cdef list obs_keys                   # None for an observation that has no parts
     cdef bint obs_is_tuple
     cdef list info_keys
@@ -38,7 +38,7 @@ cdef class Results:
     cdef Block last                      # of the batch put together last, or None
     cdef uint32_t last_count             # rows of it that count
 
-    def __init__(self, spec, Layout layout, StepBackend backend):
+    def __init__(self, spec, BatchLayout layout, StepBackend backend):
         self.layout = layout
         self.backend = backend
         self.obs_keys = [key for key, _ in spec.observations]
@@ -47,7 +47,7 @@ cdef class Results:
         self.has_agents = len(layout.groups) > 0
         self.spec = spec if spec.has_nested_observation else None
 
-    cdef tuple of(self, Block block, uint32_t count, tuple out):
+    cdef tuple assemble(self, Block block, uint32_t count, tuple out):
         """Observation, reward, terminated, truncated and info of a batch.
 
         Args:
@@ -88,7 +88,7 @@ cdef class Results:
 
     cdef tuple observe(self, Scheduler scheduler, const int32_t* ids, uint32_t count):
         """Observes environments on the caller's thread, into fresh memory; returns observation and info."""
-        cdef Block block = Block(self.layout.of(count))
+        cdef Block block = Block(self.layout.with_rows(count))
         cdef unique_ptr[OpenBatch] batch = make_unique[OpenBatch]()
         cdef PyObject* env
         cdef uint32_t k
@@ -101,7 +101,7 @@ cdef class Results:
                 write_no_step(env, batch.get(), k)
             batch.get().env_id[k] = ids[k]
             batch.get().elapsed_step[k] = (<Env>env).elapsed_step
-        obs, _, _, _, info = self.of(block, count, None)
+        obs, _, _, _, info = self.assemble(block, count, None)
         return obs, info
 
     cdef dict of_group(self, GroupColumns group, list arrays):

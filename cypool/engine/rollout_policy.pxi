@@ -200,7 +200,8 @@ cdef int choose_action(Scheduler scheduler, Claim* claim, uint32_t at) except -1
         return 0
     find_row_before(scheduler, claim, at, &shown)
     if scheduler.policy.normal is not None:
-        shown.columns[0] = scheduler.policy.normal.of(shown.columns[0], claim.rollout.step, <uint32_t>env_id, 1)
+        shown.columns[0] = scheduler.policy.normal.rows_before(
+            shown.columns[0], claim.rollout.step, <uint32_t>env_id, 1)
     decision.obs, decision.info = <const void**>shown.slot.obs, <const void**>shown.slot.info
     decision.step, decision.env_id = claim.rollout.step, env_id
     decision.elapsed_step, decision.ended = (<Env>env).elapsed_step, (<Env>env).needs_reset
@@ -218,8 +219,8 @@ cdef int choose_actions(Scheduler scheduler, Claim* claim, uint32_t at, uint32_t
     find_row_before(scheduler, claim, at, &shown)
     decisions.obs = shown.columns[0]
     if scheduler.policy.normal is not None:
-        decisions.obs = scheduler.policy.normal.of(decisions.obs, claim.rollout.step, decisions.env_id,
-                                                   decisions.count)
+        decisions.obs = scheduler.policy.normal.rows_before(
+            decisions.obs, claim.rollout.step, decisions.env_id, decisions.count)
     decisions.mask = NULL
     if mask >= 0:
         decisions.mask = <const uint8_t*>shown.columns[mask]

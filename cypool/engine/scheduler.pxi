@@ -47,13 +47,13 @@ cdef class Scheduler:
 
     Thread safety: methods without `nogil` are for the pool's caller, with the GIL.
     """
-    # the caller changes the object's reference count, in front of these, while threads are at work
+    # ob_refcnt precedes these fields, and changes while threads read
     cdef list env_objects                # owns the references that envs borrows
     cdef list filling                    # the Block under each open batch: lives as long as a thread may write
     cdef object held_actions             # the array under first_actions, of a step of all environments; or None
     cdef dict errors                     # env id -> exception, the first one of a rollout; with the GIL only
     cdef dict error_steps                # env id -> the step of the rollout that raised it
-    # all threads read the next fields for each environment; written between batches only: on other cache lines
+    # read by all threads for each environment, written between batches only: padded against false sharing
     cdef char[CACHE_LINE] gap
     cdef unique_ptr[SchedulerCounters] counters  # written by threads for each environment
     cdef vector[PyObject*] envs          # index = env id
@@ -85,9 +85,9 @@ cdef class Scheduler:
     cdef Task step_task                  # of batches of steps: whether environments can step many at once
     cdef bint keeps_gil                  # the environments promise steps of less than a microsecond
     cdef const int32_t* sources          # borrowed: whose copies the environments of the batch become
-    cdef Task task                       # of this batch
+    cdef BatchTask task                       # of this batch
     cdef RolloutPolicy policy            # of this rollout, or None
-    cdef char[CACHE_LINE] gap_behind     # the next object in memory is another's
+    cdef char[CACHE_LINE] gap_behind     # padding against false sharing with the next object
 
     def __cinit__(self, list envs, uint32_t batch_rows, int num_open, size_t action_bytes,
                   bint rows_in_send_order, Autoreset autoreset, bint statistics):
@@ -212,7 +212,7 @@ cdef class Scheduler:
         claim.quota = max(ns // cost, <int64_t>1) if cost > 0 else 1
 
     cdef int run_claims(self, Claim* claim) except -1 nogil:
-        # the hot loop: no Python, no lock. First comes the rest of a claim that an exception or a pause interrupted
+        # the hot loop: no Python, no lock. First the rest of a claim that an exception or a pause interrupted
         while True:
             # `task` is stable only while a claim is held
             if claim.count > 0 and self.task != STEP_EACH:

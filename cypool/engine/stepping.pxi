@@ -9,7 +9,7 @@ from cypool.env_methods cimport observe_env, reset_env, step_env, step_envs
 from cypool.env cimport Env, Rows, STEP_ALONE
 
 cdef extern from *:
-    # keeps code for several agents away from the way of one
+    # keeps the code for several agents off the fast path
     bint unlikely(bint condition) noexcept nogil
 
 
@@ -106,7 +106,7 @@ cdef bint end_row(Scheduler scheduler, PyObject* env, OpenBatch* batch, uint32_t
 
 cdef inline void complete_row(Claim* claim, PyObject* env, OpenBatch* batch, uint32_t row, RowKind kind) noexcept nogil:
     """Completes the row of the environment in work, and goes to the next one."""
-    # a byte may be a part of anything: to write each would have the compiler read all pointers again
+    # stores of uint8_t may alias anything, and have the compiler load all pointers again
     if kind != ROW_STEP:
         batch.kind[row] = kind
     batch.env_id[row] = claim.ids[claim.at]
@@ -126,7 +126,7 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
     cdef RowKind kind
     cdef RowPointers target
     cdef StepEnd end
-    # in a register: environments of one agent pay for no look at memory
+    # in a register: environments of one agent load nothing
     cdef bint has_agents = scheduler.has_agents
     while claim.at < claim.count:
         env_id = claim.ids[claim.at]

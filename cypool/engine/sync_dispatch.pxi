@@ -88,7 +88,7 @@ cdef class SyncDispatch(Dispatch):
         cdef bint finished = False
         cdef Block block
         if self.rollout_blocks is None or self.rollout_rows != rows:
-            self.rollout_blocks, self.rollout_rows = Blocks(self.results.layout.of(rows, num_envs), 2), rows
+            self.rollout_blocks, self.rollout_rows = Blocks(self.results.layout.with_rows(rows, num_envs), 2), rows
         block = self.begin(self.rollout_blocks, out)
         scheduler.batch_ids, scheduler.num_batch_ids = self.ids.all_ids.data(), num_envs
         scheduler.first_actions = cnp.PyArray_BYTES(actions)
@@ -102,7 +102,7 @@ cdef class SyncDispatch(Dispatch):
             finished = self.wait(rows, timeout)
             if not finished:
                 raise TimeoutError(f"rollout: not done in {timeout} s")
-            result = self.results.of(block, rows, self.out)
+            result = self.results.assemble(block, rows, self.out)
             self.rollout_blocks.lend(block)
             return result
         except BaseException:
@@ -140,7 +140,7 @@ cdef class SyncDispatch(Dispatch):
     cdef tuple receive(self, uint32_t count):
         cdef Block block = self.scheduler.filling[0]
         # first all that may fail for want of memory, then all that changes the pool
-        result = self.results.of(block, count, self.out)
+        result = self.results.assemble(block, count, self.out)
         self.blocks.lend(block)
         self.end()
         return result

@@ -1,4 +1,4 @@
-# Threads that serve the schedulers of one pool and its companions, or of several pools.
+# Threads that serve the schedulers of one pool and its child pools, or of several pools.
 #
 # A thread serves one scheduler at a time and publishes which. A caller that closes a pool takes its scheduler off the
 # list and waits until no thread serves it. A thread that finds nothing to do spins for a moment, then sleeps.
@@ -69,7 +69,7 @@ def _close_thread_pools():
 
 
 cdef class Threads:
-    """Threads that serve the schedulers of one pool and its companions, or of several pools.
+    """Threads that serve the schedulers of one pool and its child pools, or of several pools.
 
     Args:
         count: How many; 0 is allowed.
@@ -80,7 +80,7 @@ cdef class Threads:
         GIL, a critical section of this object takes its place.
     """
     cdef readonly int count
-    cdef bint takes_turns                  # those of a ThreadPool; others serve one pool and its companions
+    cdef bint takes_turns                  # those of a ThreadPool; others serve one pool and its child pools
     cdef bint closed
     cdef object affinity                   # per thread a set of CPUs, or None
     cdef vector[thread*] threads           # owned until joined

@@ -15,7 +15,7 @@ from cypool.api.normalize import NormalizedPool
 from cypool.engine.observer import Observer
 from cypool.errors import ClosedError
 from cypool.replay import files
-from cypool.replay.layout import Episode, Layout, Sample
+from cypool.replay.layout import Episode, RingLayout, Sample
 from cypool.replay.replay import Gatherer, Ring, SampledRow
 from cypool.state import check_stream
 from cypool.util.arguments import MAX_ENVS, check_array, check_float, check_int, check_path, shown
@@ -108,7 +108,7 @@ class ReplayBuffer(Observer):
                              "n_sampled_goal: expected 0 with sequences or several steps, whose rewards are not of one "
                              "goal")
         # the result of a hook need not be a stack, whatever its description says
-        self._layout = Layout(spec, length, env.recipe.get("observation_hook") is None, self.alpha > 0)
+        self._layout = RingLayout(spec, length, env.recipe.get("observation_hook") is None, self.alpha > 0)
         least = (self._layout.padding + max(length, 1) + 1) * env.num_envs
         self.capacity = check_int("capacity", capacity, least, 2**48)
         rows = self.capacity // env.num_envs
@@ -422,7 +422,8 @@ class ReplayBuffer(Observer):
     def _gathered(self, n: int) -> list[NDArray[Any]]:
         """Returns the arrays of the n rows that were requested."""
         if self._gatherers is None or self._gatherers.num_envs < n:
-            self._gatherers = self.env._pool.companion([SampledRow(self._sampled, k, self._gatherer) for k in range(n)])
+            self._gatherers = self.env._pool.child_pool(
+                [SampledRow(self._sampled, k, self._gatherer) for k in range(n)])
         ids = None if n == self._gatherers.num_envs else np.arange(n, dtype=np.int32)
         obs, *_ = self._gatherers.step(np.zeros(n, np.int64), ids)
         return list(obs.values())

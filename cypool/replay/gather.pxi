@@ -57,7 +57,7 @@ cdef class Gatherer:
         if goal is not None:
             self.requested.goal = <const int64_t*>bytes_of(goal, n * sizeof(int64_t))
 
-    cdef void write_observation(self, const Part* part, int64_t env, int64_t row, char* out) noexcept nogil:
+    cdef void write_observation(self, const ObsPart* part, int64_t env, int64_t row, char* out) noexcept nogil:
         """Writes the observation of a row: its frame, and those of the rows before it."""
         cdef size_t first = self.ring.at(env, row - part.stack + 1), end = <size_t>((env + 1) * self.ring.rows), count
         cdef size_t stride = part.stack * part.block_bytes
@@ -79,7 +79,7 @@ cdef class Gatherer:
                                       size_t k) noexcept nogil:
         """Writes all parts of an observation to place k of these arrays."""
         cdef size_t p
-        cdef const Part* part
+        cdef const ObsPart* part
         for p in range(self.ring.parts.size()):
             part = &self.ring.parts[p]
             if goal >= 0 and <int>p == self.ring.desired:

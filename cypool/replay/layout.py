@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cypool.api.action_readers import pack_parts
 from cypool.spec import Array, Discrete, EnvSpec
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Episode:
     truncated: NDArray[np.bool_]
 
 
-class Layout:
+class RingLayout:
     """The arrays of a ring, and of a sample.
 
     Args:
@@ -159,7 +159,7 @@ class Layout:
         """Returns the sample that these arrays are."""
         left = iter(arrays)
         obs = self.spec.pack([next(left) for _ in self.parts])
-        action = map_parts(self.spec.action, left)
+        action = pack_parts(self.spec.action, left)
         steps: dict[str, Any] = {name: next(left) for name in OF_STEPS}
         agents = {name: {key: next(left) for key in self.agent_keys} for name in self.spec.agents}
         next_obs = None if self._length else self.spec.pack(list(left))
@@ -167,13 +167,6 @@ class Layout:
             # there is a step from each
             steps["is_last"] = None
         return Sample(obs=obs, action=action, next_obs=next_obs, index=index, weight=weight, agents=agents, **steps)
-
-
-def map_parts(action: Any, parts: Any) -> Any:
-    """Returns parts, one after the other, in the structure of an action."""
-    if not isinstance(action, Mapping):
-        return next(parts)
-    return {name: map_parts(part, parts) for name, part in action.items()}
 
 
 def _bytes_of(part: Array | Discrete) -> int:

@@ -31,9 +31,9 @@ cdef extern from "cypool/replay/checksum.h" namespace "cypool" nogil:
 
 cdef extern from "cypool/replay/priorities.h" namespace "cypool" nogil:
     const int64_t OF_ALL "cypool::kOfAll"
-    uint64_t sealed(double priority, int64_t index) noexcept
-    double number_in(uint64_t sealed) noexcept
-    bint is_sealed(uint64_t sealed, int64_t index) noexcept
+    uint64_t tagged(double priority, int64_t index) noexcept
+    double number_in(uint64_t word) noexcept
+    bint is_tagged(uint64_t word, int64_t index) noexcept
 
 cdef extern from "cypool/replay/stream.h" namespace "cypool" nogil:
     void stream(char* out, const char* source, size_t size) noexcept
@@ -79,7 +79,7 @@ cdef class Ring:
     cdef double alpha
     cdef double greatest                   # priority so far, at least 1
     cdef list arrays                       # own the memory that the pointers are of
-    cdef vector[Part] parts
+    cdef vector[ObsPart] parts
     cdef vector[Column] columns            # the action first, then those of agents
     cdef vector[Group] groups
     cdef double* reward
@@ -88,8 +88,8 @@ cdef class Ring:
     cdef int64_t* written                  # ... and is done: row k is at k % rows
     cdef uint64_t* obs_sums                # checksums of rows, of their observations and ...
     cdef uint64_t* step_sums               # ... of the steps from them. NULL: none are kept
-    cdef uint64_t* priority                # of rows, sealed; NULL: there are none
-    cdef uint64_t* greatest_so_far         # priority, sealed
+    cdef uint64_t* priority                # of rows, tagged; NULL: there are none
+    cdef uint64_t* greatest_so_far         # priority, tagged
     cdef vector[char] pending              # actions of steps in flight
     cdef vector[uint8_t] is_open           # whether the last row of an environment waits for a step: a `Writer`
     cdef vector[uint8_t] eligible
@@ -102,7 +102,7 @@ cdef class Ring:
     def __init__(self, int num_envs, int64_t rows, dict memory, list parts, list columns, list groups,
                  int64_t length, double alpha, goals):
         cdef size_t total = <size_t>(num_envs * rows), size = 1
-        cdef Part part
+        cdef ObsPart part
         cdef Group group
         self.num_envs, self.rows, self.length = num_envs, rows, length
         self.alpha, self.greatest = alpha, 1
@@ -158,7 +158,7 @@ cdef class Ring:
         self.num_eligible += 1
         if self.tree.get() != NULL:
             if self.priority[k] == 0:
-                self.priority[k] = sealed(self.greatest, row * self.num_envs + env)
+                self.priority[k] = tagged(self.greatest, row * self.num_envs + env)
             self.tree.get().set(k, power(number_in(self.priority[k]), self.alpha))
 
     cdef void unmark(self, int64_t env, int64_t row) noexcept nogil:
@@ -173,7 +173,7 @@ cdef class Ring:
         """Returns the checksum of a row without its step."""
         cdef size_t k = self.at(env, row)
         cdef uint64_t result = <uint64_t>(row * self.num_envs + env) * 128 + (self.flags[k] & (FIRST | LAST | PADDING))
-        cdef Part part
+        cdef ObsPart part
         for part in self.parts:
             result = checksum(part.frames + k * part.frame_bytes, part.frame_bytes, result)
         return result
@@ -216,7 +216,7 @@ cdef class Ring:
         atomic_signal_fence(memory_order_seq_cst)
         self.written[env] = self.begun[env]
 
-    cdef void write_frame(self, const Part* part, int64_t env, const char* obs, int frame) noexcept nogil:
+    cdef void write_frame(self, const ObsPart* part, int64_t env, const char* obs, int frame) noexcept nogil:
         """Writes a frame of an observation to the row that has begun."""
         cdef char* out = part.frames + self.at(env, self.begun[env] - 1) * part.frame_bytes
         if part.blocks == 1 and self.obs_sums == NULL:
@@ -229,7 +229,7 @@ cdef class Ring:
     cdef void append(self, int64_t env, const vector[const char*]& obs, size_t k, uint8_t flags,
                      Writer writer) noexcept nogil:
         """Adds a row with row k of these arrays; in front of a FIRST one also those of its older frames."""
-        cdef const Part* part
+        cdef const ObsPart* part
         cdef int older, frame
         cdef size_t p
         for older in range(self.padding if flags & FIRST else 0, -1, -1):
@@ -476,7 +476,7 @@ cdef class Ring:
                     else:
                         intact &= wanted_step[k] == (self.step_sum(env, row) if self.flags[k] & STEPPED else 0)
             if self.priority != NULL:
-                intact = intact and is_sealed(self.greatest_so_far[0], OF_ALL)
+                intact = intact and is_tagged(self.greatest_so_far[0], OF_ALL)
                 self.greatest = max(self.greatest, number_in(self.greatest_so_far[0]))
             for env in range(self.num_envs if intact else 0):
                 self.is_open[env] = NOBODY if waiting == NULL else <Writer>waiting[env]
@@ -496,7 +496,7 @@ cdef class Ring:
             return (self.length > 0 or row >= self.written[env] - 2 or row < self.oldest(env)
                     or not self.flags[k] & STEPPED)
         self.greatest = max(self.greatest, number_in(self.priority[k]))
-        return is_sealed(self.priority[k], row * self.num_envs + env)
+        return is_tagged(self.priority[k], row * self.num_envs + env)
 
     cdef void forget_step(self, int64_t env, int64_t row) noexcept nogil:
         cdef size_t k = self.at(env, row)
@@ -694,10 +694,10 @@ cdef class Ring:
             if counts[k]:
                 place = self.at(rows[k] % self.num_envs, rows[k] // self.num_envs)
                 # one store: it is there, or not, if the process is killed
-                self.priority[place] = sealed(values[k], rows[k])
+                self.priority[place] = tagged(values[k], rows[k])
                 if number_in(self.priority[place]) > self.greatest:
                     self.greatest = number_in(self.priority[place])
-                    self.greatest_so_far[0] = sealed(self.greatest, OF_ALL)
+                    self.greatest_so_far[0] = tagged(self.greatest, OF_ALL)
                 self.tree.get().set(place, power(number_in(self.priority[place]), self.alpha))
 
     def priorities(self, cnp.ndarray index):

@@ -20,7 +20,7 @@ cdef enum Writer:                # of a row that waits for a step, which only th
     POOL
     CALLER
 
-cdef struct Part:                # of the observation
+cdef struct ObsPart:             # of the observation
     char* frames                 # (num_envs, rows, frame_bytes)
     size_t frame_bytes
     int stack                    # frames of an observation

@@ -119,7 +119,7 @@ EVALUATORS = {"wait": WAIT, "constant": CONSTANT, "rollout": RANDOM_GAMES, "netw
 cdef enum Walk:                  # how a simulation ended
     ENDED                        # at the end of an episode, or with the evaluator's value
     WAITS                        # its leaf waits for a value
-    MET                          # at a leaf that waits already: it has left no trace
+    COLLIDED                     # at a leaf that waits already: it has left no trace
 
 
 cdef size_t whole_lines(size_t nbytes) noexcept nogil:
@@ -580,7 +580,7 @@ cdef class TreeEnv(Env):
                 # the root itself waits
                 break
             end = <Walk>self.walk(self.num_waiting)
-            if end == MET:
+            if end == COLLIDED:
                 break
             if end == WAITS:
                 self.num_waiting += 1
@@ -636,7 +636,7 @@ cdef class TreeEnv(Env):
         if at != NONE and self.tree.nodes[at].pending > 0:
             self.tree.undo(path[0])
             self.num_walks -= 1
-            return MET
+            return COLLIDED
         path.leaf, path.player, path.waits = at, turn.player, True
         if at != NONE:
             self.tree.nodes[at].pending += 1

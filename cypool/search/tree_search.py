@@ -474,7 +474,7 @@ class TreeSearch:
             self._pool.close()
             self._pool = None
         if self._pool is None:
-            self._pool, self._together = self.env._pool.companion(self._trees), evaluator == "network"
+            self._pool, self._together = self.env._pool.child_pool(self._trees), evaluator == "network"
 
         def start(_: Any) -> Any:
             for tree in self._trees:

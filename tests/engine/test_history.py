@@ -12,7 +12,7 @@ from weights import slow
 import cypool
 from cypool.api import history as history_module
 from cypool.api.history import MAGIC
-from cypool.state import sealed, unsealed
+from cypool.state import verified, with_checksum
 
 pytestmark = pytest.mark.families("atari", "box2d", "minigrid", "mpe2", "mujoco", "robotics")
 NUM = 3
@@ -238,12 +238,12 @@ def test_bad_files_are_refused(tmp_path):
         data[random.integers(len(data))] ^= 1 << random.integers(8)
         refused(bytes(data))
     # with the right checksum
-    text, blobs = unsealed(MAGIC, good, "")
+    text, blobs = verified(MAGIC, good, "")
     rest = blobs.take(blobs._left)
 
     def resealed(old, new):
         assert old in text.decode()
-        return sealed(MAGIC, text.decode().replace(old, new, 1), [rest])
+        return with_checksum(MAGIC, text.decode().replace(old, new, 1), [rest])
 
     refused(resealed('["num_envs",3]', '["num_envs",4]'), "expected 3 environments, got 4")
     refused(resealed('["length",10]', '["length",11]'))
@@ -254,8 +254,8 @@ def test_bad_files_are_refused(tmp_path):
     refused(resealed('["every",4]', '["every",0]'))
     refused(resealed('["num_envs",3]', '["num_env",3]'), "KeyError")
     refused(resealed(cypool.__version__, "0.0.0x"), "path: expected a history of cypool")
-    refused(sealed(MAGIC, "[" * 100_000, []))
-    refused(sealed(MAGIC, json.dumps({"dict": []}), []))
+    refused(with_checksum(MAGIC, "[" * 100_000, []))
+    refused(with_checksum(MAGIC, json.dumps({"dict": []}), []))
     # events that no recording has
     for event in ('"step",null,{"bytes":8}', '"shout"', '"reset",{"list":[7]},false,null,null', '"step"',
                   '"step",{"list":[0]},{"bytes":8}', '"rollout",0,{"bytes":8}',
@@ -264,7 +264,7 @@ def test_bad_files_are_refused(tmp_path):
         for _ in range(3):
             env.step([0] * NUM)
         text = '{"list":[{"tuple":[' + event + "]}]}"
-        packed = zlib.compress(sealed(b"", text, [b"\7" * 8] if "bytes" in event else []))
+        packed = zlib.compress(with_checksum(b"", text, [b"\7" * 8] if "bytes" in event else []))
         history._segments[0]._packed, history._segments[0].events = packed, []
         history.save(path)
         history.close()

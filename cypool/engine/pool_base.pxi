@@ -1,4 +1,4 @@
-# The life of a pool: its parts, its calls one at a time, and its end.
+# The base of a pool: its parts, its calls one at a time, and its end.
 from libc.stdint cimport int64_t
 from libcpp.atomic cimport atomic
 
@@ -27,11 +27,11 @@ cdef extern from "cypool/engine/gate.h" namespace "cypool" nogil:
         void close() noexcept
         bint is_closed() noexcept
 
-    cdef cppclass Call:
+    cdef cppclass GateGuard:
         void hold(Gate& gate) noexcept
 
 cdef enum:
-    PATIENCE_NS = 10_000_000_000  # how long `close` waits for calls of companions
+    PATIENCE_NS = 10_000_000_000  # how long `close` waits for calls of child pools
     WATCHED = 8                  # batches in a user's hands that are looked at for reuse
 
 
@@ -41,7 +41,7 @@ pools = weakref.WeakSet()
 
 @atexit.register
 def _close_pools():
-    cdef PoolLife pool
+    cdef PoolBase pool
     first = None
     for pool in list(pools):
         try:
@@ -53,7 +53,7 @@ def _close_pools():
         raise first
 
 
-cdef class PoolLife:
+cdef class PoolBase:
     """A pool from the moment it is made until it is closed: its parts, and one call at a time.
 
     The arguments and attributes are those of `Pool`.
@@ -64,7 +64,7 @@ cdef class PoolLife:
     cdef StepBackend backend         # steps the environments, or None
     cdef Dispatch dispatch           # how a batch gets from send to recv
     cdef IdTracker ids
-    cdef Layout layout
+    cdef BatchLayout layout
     cdef Results results
     cdef readonly object spec
     cdef readonly int num_envs
@@ -73,21 +73,21 @@ cdef class PoolLife:
     cdef readonly object hooks
     cdef Observers observers
     cdef LegalActions legal_actions  # None: all are legal
-    cdef PoolLife parent              # the pool whose threads a companion uses; else None
-    cdef atomic[int] num_unfinished  # companions that are being made
-    cdef bint is_companion
+    cdef PoolBase parent              # the pool whose threads a child pool uses; else None
+    cdef atomic[int] num_unfinished  # child pools that are being made
+    cdef bint is_child
     cdef bint shares_threads
     cdef bint has_workers            # threads or processes, which a fork leaves behind
     cdef int num_forks               # when the pool was made
-    cdef object companions           # pools that use the threads, too
+    cdef object children              # pools that use the threads, too
     cdef Gate gate                   # one call at a time; closed before the pool is made, and at its end
     cdef size_t action_bytes
     cdef int _num_threads
     cdef object __weakref__
 
     def __init__(self, list envs, list seeds, int batch_size, int num_threads, str autoreset, bint statistics,
-                 ThreadPool thread_pool, list affinity, StepBackend backend=None, PoolLife companion_of=None):
-        # read once, as it takes longer than all else
+                 ThreadPool thread_pool, list affinity, StepBackend backend=None, PoolBase parent=None):
+        # the slowest part of construction: read once
         cdef int num_open, num_cpus = max(<int>cpus.available(), 1)
         cdef Env env
         if self.scheduler is not None:
@@ -100,10 +100,10 @@ cdef class PoolLife:
         self.is_async = batch_size < self.num_envs
         self.action_bytes = spec.action_bytes
         mode = {"next_step": NEXT_STEP, "same_step": SAME_STEP, "disabled": DISABLED}[autoreset]
-        self.companions = weakref.WeakSet()
+        self.children = weakref.WeakSet()
         self.observers = Observers()
         self.legal_actions = None if spec.illegal is None else LegalActions(spec)
-        self.layout = Layout(batch_size, spec, mode == SAME_STEP, statistics)
+        self.layout = BatchLayout(batch_size, spec, mode == SAME_STEP, statistics)
         # this number of batches can hold rows at once, as each env has one row at most
         num_open = self.num_envs // batch_size + 2 if self.is_async else 1
         self.results = Results(spec, self.layout, backend)
@@ -126,13 +126,13 @@ cdef class PoolLife:
         elif thread_pool is not None:
             self.threads = thread_pool.threads
             self._num_threads = self.threads.count
-        elif companion_of is not None and not companion_of.gate.is_closed():
-            self.parent, self.threads = companion_of, companion_of.threads
-            self._num_threads = companion_of._num_threads if self.threads.count > 0 else 1
+        elif parent is not None and not parent.gate.is_closed():
+            self.parent, self.threads = parent, parent.threads
+            self._num_threads = parent._num_threads if self.threads.count > 0 else 1
         else:
             self.threads = Threads(max(num_threads if self.is_async else num_threads - 1, 0), affinity)
             self._num_threads = max(num_threads, 1)
-        self.shares_threads = thread_pool is not None or companion_of is not None
+        self.shares_threads = thread_pool is not None or parent is not None
         self.scheduler.num_steppers = max(self._num_threads, 1)
         if not self.is_async and self.scheduler.num_steppers <= num_cpus:
             # each has a core
@@ -175,23 +175,23 @@ cdef class PoolLife:
         if self.backend is not None:
             self.backend.close()
 
-    def companion(self, list envs):
+    def child_pool(self, list envs):
         """Returns a synchronous pool of other environments on the same threads, which is closed with this one.
 
         These need no reset. A call waits for their steps also where Ctrl-C comes: nothing of it stays in flight. If
         this pool is closed, the caller steps them alone.
         """
-        cdef PoolLife pool
+        cdef PoolBase pool
         cdef Env env
-        # `close` waits for it, so that no companion keeps the threads
+        # `close` waits for it, so that no child pool keeps the threads
         self.num_unfinished.fetch_add(1)
         try:
             pool = type(self)(envs, [0] * len(envs), len(envs), 0, "next_step", False, None, None, None, self)
             if pool.parent is not None:
-                self.companions.add(pool)
+                self.children.add(pool)
         finally:
             self.num_unfinished.fetch_sub(1)
-        pool.is_companion = True
+        pool.is_child = True
         for env in envs:
             env.needs_reset = False
             pool.ids.mark_started(env.env_id)
@@ -199,8 +199,8 @@ cdef class PoolLife:
 
     def environments(self):
         """Returns the `Env` objects, in the order of their ids: not to be stepped while the pool is open."""
-        cdef Call call
-        self._enter(call)
+        cdef GateGuard guard
+        self._enter(guard)
         return list(self.scheduler.env_objects)
 
     def attach(self, observer):
@@ -226,9 +226,9 @@ cdef class PoolLife:
 
     def catch_up(self):
         """Notifies observers of a gap, if the pool has done something that they do not know of."""
-        cdef Call call
+        cdef GateGuard guard
         if self.observers.unreported:
-            self._enter(call)
+            self._enter(guard)
             self.observers.report_gap()
 
     @property
@@ -271,10 +271,10 @@ cdef class PoolLife:
         cdef bint alone = False
         if found != GATE_OPEN:
             return found == GATE_CLOSED
-        # first: from now on no companion is made on the threads, and no call of one begins
+        # first: from now on no child pool is made on the threads, and no call of one begins
         self.gate.close()
         try:
-            alone = self._close_companions()
+            alone = self._close_children()
         finally:
             if not alone:
                 self.gate.open()
@@ -291,17 +291,17 @@ cdef class PoolLife:
             self.dispatch = self.results = None
         return True
 
-    cdef bint _close_companions(self) except -1:
-        """Closes each companion once its calls have ended; False if one takes too long."""
-        cdef PoolLife companion
+    cdef bint _close_children(self) except -1:
+        """Closes each child pool once its calls have ended; False if one takes too long."""
+        cdef PoolBase child
         cdef int64_t deadline = now_ns() + PATIENCE_NS
         cdef bint waits = True
         while waits:
             # a fork leaves their calls behind
             waits = self.num_unfinished.load() > 0 and self.num_forks == num_forks()
             if not waits:
-                for companion in list(self.companions):
-                    if not companion.try_close() and self.num_forks == num_forks():
+                for child in list(self.children):
+                    if not child.try_close() and self.num_forks == num_forks():
                         waits = True
             if waits:
                 if now_ns() > deadline:
@@ -309,11 +309,11 @@ cdef class PoolLife:
                 time.sleep(1e-4)
         return True
 
-    cdef int _enter(self, Call& call) except -1:
+    cdef int _enter(self, GateGuard& guard) except -1:
         """Begins a call, which ends with its function. Before it, another thread may be in one, or close the pool."""
         cdef GateState found = self.gate.enter()
         if found == GATE_OPEN:
-            call.hold(self.gate)
+            guard.hold(self.gate)
             if self.parent is not None and self.parent.gate.is_closed():
                 raise ClosedError("the pool whose threads this one uses is closed")
         elif found == GATE_CLOSED:

@@ -25,7 +25,7 @@ cdef int check_same(Env source, Env target) except -1:
     return 0
 
 
-cdef class BetweenSteps(PoolLife):
+cdef class PoolOperations(PoolBase):
     """The calls of a pool that step no environment. They run on the caller's thread, but for copies."""
 
     def save(self, cnp.ndarray env_ids=None):
@@ -42,10 +42,10 @@ cdef class BetweenSteps(PoolLife):
             RuntimeError: An environment is in flight or was never reset.
             NotImplementedError: The environment cannot.
         """
-        cdef Call call
+        cdef GateGuard guard
         cdef uint32_t count, k
         cdef const int32_t* ids
-        self._enter(call)
+        self._enter(guard)
         ids = self.ids.check(self.scheduler, env_ids, INSPECT, &count)
         states = [save_state(<Env>self.scheduler.envs[ids[k]]) for k in range(count)]
         return [ids[k] for k in range(count)], states
@@ -65,10 +65,10 @@ cdef class BetweenSteps(PoolLife):
                 a row is not one of `save`'s. The engine's part of all rows is checked before anything changes. An
                 environment that refuses its own part of a row starts an episode with its next step.
         """
-        cdef Call call
+        cdef GateGuard guard
         cdef uint32_t count, k
         cdef const int32_t* ids
-        self._enter(call)
+        self._enter(guard)
         ids = self.ids.check(self.scheduler, env_ids, RESET, &count)
         rows = self._checked(ids, count, states)
         self.observers.begin()
@@ -81,10 +81,10 @@ cdef class BetweenSteps(PoolLife):
 
     def check_states(self, cnp.ndarray env_ids, list states):
         """Raises what `load` would raise before it changes anything."""
-        cdef Call call
+        cdef GateGuard guard
         cdef uint32_t count
         cdef const int32_t* ids
-        self._enter(call)
+        self._enter(guard)
         ids = self.ids.check(self.scheduler, env_ids, RESET, &count)
         self._checked(ids, count, states)
 
@@ -109,13 +109,13 @@ cdef class BetweenSteps(PoolLife):
             Exception: The error of `copy_from` of an environment, that with the lowest id. It starts an episode with
                 its next step, unless this is a NotImplementedError: then it is as it was. All others have been copied.
         """
-        cdef Call call
+        cdef GateGuard guard
         cdef uint32_t count, k
         cdef const int32_t* ids
         cdef const int32_t* from_ids
         cdef Scheduler scheduler
         cdef Env source, target
-        self._enter(call)
+        self._enter(guard)
         scheduler = self.scheduler
         ids = self.ids.check(scheduler, targets, REPLACE, &count)
         from_ids = self.ids.check_sources(sources, count)
@@ -145,13 +145,13 @@ cdef class BetweenSteps(PoolLife):
         Raises:
             ValueError, RuntimeError: As `send`.
         """
-        cdef Call call
+        cdef GateGuard guard
         cdef uint32_t count, k, j, n
         cdef const int32_t* ids
         cdef const Agents* agents
         cdef PyObject* env
         cdef uint8_t* acting
-        self._enter(call)
+        self._enter(guard)
         ids = self.ids.check(self.scheduler, env_ids, STEP, &count)
         n = self.spec.num_agents
         result = np.zeros((count, n), np.bool_)
@@ -177,10 +177,10 @@ cdef class BetweenSteps(PoolLife):
         Raises:
             ValueError, RuntimeError: As `send`.
         """
-        cdef Call call
+        cdef GateGuard guard
         cdef uint32_t count
         cdef const int32_t* ids
-        self._enter(call)
+        self._enter(guard)
         # in an asynchronous pool those of the last batch; of episodes that are over, too
         ids = self.ids.check(self.scheduler, env_ids, STEP if self.is_async else INSPECT, &count)
         return self.legal_actions.sample(self.scheduler, ids, count, bit_generator)
@@ -200,10 +200,10 @@ cdef class BetweenSteps(PoolLife):
                 it can be drawn before.
             NotImplementedError: The environment cannot be drawn.
         """
-        cdef Call call
+        cdef GateGuard guard
         cdef uint32_t count, k
         cdef const int32_t* ids
-        self._enter(call)
+        self._enter(guard)
         ids = self.ids.check(self.scheduler, env_ids, INSPECT if self.backend is None else RESET, &count)
         return [(<Env>self.scheduler.envs[ids[k]]).render() for k in range(count)]
 
@@ -213,10 +213,10 @@ cdef class BetweenSteps(PoolLife):
         Raises:
             RuntimeError: An environment is in flight.
         """
-        cdef Call call
+        cdef GateGuard guard
         cdef Env env
         cdef uint32_t count
-        self._enter(call)
+        self._enter(guard)
         # whether an environment was reset before does not matter
         self.ids.check(self.scheduler, None, RESET, &count)
         return [None if env._bit_generator is None else env._bit_generator.state for env in self.scheduler.env_objects]
@@ -235,10 +235,10 @@ cdef class BetweenSteps(PoolLife):
             ValueError, RuntimeError: As `send`, but it does not matter whether an environment was reset before.
             Exception: The exception of the function.
         """
-        cdef Call call
+        cdef GateGuard guard
         cdef uint32_t count, k
         cdef const int32_t* ids
-        self._enter(call)
+        self._enter(guard)
         ids = self.ids.check(self.scheduler, env_ids, RESET, &count)
         return [self.scheduler.env_objects[ids[k]].ask(function, *args, **kwargs) for k in range(count)]
 
@@ -252,6 +252,6 @@ cdef class BetweenSteps(PoolLife):
             RuntimeError: Another thread is in a call.
             Exception: The exception of the function.
         """
-        cdef Call call
-        self._enter(call)
+        cdef GateGuard guard
+        self._enter(guard)
         return function(argument)

@@ -7,12 +7,12 @@
 // Without the GIL it says so on the thread that made the object, of one that no other thread has let go of and that has
 // had no weak reference: then no other thread can come to a reference
 #if PY_VERSION_HEX >= 0x030E0000
-#define CYPOOL_HELD_ONCE(object) PyUnstable_Object_IsUniquelyReferenced(object)
+#define CYPOOL_IS_UNIQUELY_REFERENCED(object) PyUnstable_Object_IsUniquelyReferenced(object)
 #elif defined(Py_GIL_DISABLED)
 // the same check with the functions of Python 3.13
-#define CYPOOL_HELD_ONCE(object)                                                                        \
+#define CYPOOL_IS_UNIQUELY_REFERENCED(object)                                                           \
     (_Py_IsOwnedByCurrentThread(object) && _Py_atomic_load_uint32_relaxed(&(object)->ob_ref_local) == 1 \
      && _Py_atomic_load_ssize_relaxed(&(object)->ob_ref_shared) == 0)
 #else
-#define CYPOOL_HELD_ONCE(object) (Py_REFCNT(object) == 1)
+#define CYPOOL_IS_UNIQUELY_REFERENCED(object) (Py_REFCNT(object) == 1)
 #endif
