@@ -1,6 +1,6 @@
 """Draws twelve levels of MiniGrid and BabyAI: the picture of docs/reference/minigrid.md.
 
-    python docs_tools/minigrid_pictures.py docs/pictures/minigrid_levels.png
+    python tests/envs/minigrid/draw_levels.py docs/pictures/minigrid_levels.png
 
 Needs `pip install "cypool[minigrid]" matplotlib`.
 """
