@@ -7,61 +7,61 @@ cimport numpy as cnp
 
 import numpy as np
 
-from cypool.envs.common.archived_env cimport Archived
-from cypool.envs.common.turns cimport TurnEnv, TurnGame
+from cypool.envs.common.rules_env cimport Options, Rules, RulesEnv, RulesOf
 
 cnp.import_array()
 
 
+cdef extern from "cypool/envs/common/turn_rules.h" namespace "cypool" nogil:
+    cdef cppclass Turns[Game]:
+        pass
+
+cdef extern from "cypool/envs/board/match.h" namespace "cypool::board" nogil:
+    cdef cppclass Match[GameRules]:
+        pass
+
 cdef extern from "cypool/envs/board/lines.h" namespace "cypool::board" nogil:
     cdef cppclass CTicTacToe "cypool::board::TicTacToe":
-        CTicTacToe()
+        pass
 
     cdef cppclass CConnectFour "cypool::board::ConnectFour":
-        CConnectFour()
+        pass
 
 cdef extern from "cypool/envs/board/othello.h" namespace "cypool::board" nogil:
     cdef cppclass COthello "cypool::board::Othello":
-        COthello()
+        pass
 
 cdef extern from "cypool/envs/board/breakthrough.h" namespace "cypool::board" nogil:
     cdef cppclass CBreakthrough "cypool::board::Breakthrough":
-        CBreakthrough(int rows, int columns)
+        pass
 
 cdef extern from "cypool/envs/board/hex.h" namespace "cypool::board" nogil:
     cdef cppclass CHex "cypool::board::Hex":
-        CHex(int size)
+        pass
 
 cdef extern from "cypool/envs/board/go.h" namespace "cypool::board" nogil:
     cdef cppclass CGo "cypool::board::Go":
-        CGo(int size, float komi) except +
-
-cdef extern from "cypool/envs/board/merging_tiles.h" namespace "cypool::board" nogil:
-    cdef cppclass MergingTiles:
-        MergingTiles(int largest)
-
-cdef extern from "cypool/envs/board/backgammon.h" namespace "cypool::board" nogil:
-    cdef enum Scoring "cypool::board::Backgammon::Scoring":
         pass
 
+cdef extern from "cypool/envs/board/merging_tiles.h" namespace "cypool::board" nogil:
+    cdef cppclass CMergingTiles "cypool::board::MergingTiles":
+        pass
+
+cdef extern from "cypool/envs/board/backgammon.h" namespace "cypool::board" nogil:
     cdef cppclass CBackgammon "cypool::board::Backgammon":
-        CBackgammon(Scoring scoring, int max_turns)
-
-cdef extern from "cypool/envs/board/match.h" namespace "cypool::board" nogil:
-    cdef cppclass Match[Rules](TurnGame):
-        Match() except +
-        Match(const Rules& rules) except +
+        pass
 
 
-cdef class BoardGame(TurnEnv):
+cdef class BoardGame(RulesEnv):
     """Base of board games, which follow OpenSpiel 2.0.2: the same actions and seed give the same bits."""
+    settings = staticmethod(specs.settings_of)
     name = ""
 
     cdef object render(self):
         group = self.spec.agents.get("player")
         described = self.spec.observation if group is None else group.observation["observation"]
         cdef cnp.ndarray tensor = np.zeros(described.shape, np.float32)
-        self.game.observe(0, <float*>cnp.PyArray_DATA(tensor))
+        self.rules.get().picture(cnp.PyArray_DATA(tensor))
         return draw(self.name, tensor)
 
 
@@ -75,12 +75,9 @@ cdef class TicTacToe(BoardGame):
     """
     describe = staticmethod(specs.tic_tac_toe)
     name = "tic_tac_toe"
-    cdef Archived[Match[CTicTacToe]] state
 
-    def __init__(self, spec, env_id):
-        TurnEnv.__init__(self, spec, env_id)
-        self.state.reset(new Match[CTicTacToe]())
-        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
+    cdef Rules* make(self, const Options& options) except NULL:
+        return new RulesOf[Turns[Match[CTicTacToe]]](options)
 
 
 cdef class ConnectFour(BoardGame):
@@ -93,12 +90,9 @@ cdef class ConnectFour(BoardGame):
     """
     describe = staticmethod(specs.connect_four)
     name = "connect_four"
-    cdef Archived[Match[CConnectFour]] state
 
-    def __init__(self, spec, env_id):
-        TurnEnv.__init__(self, spec, env_id)
-        self.state.reset(new Match[CConnectFour]())
-        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
+    cdef Rules* make(self, const Options& options) except NULL:
+        return new RulesOf[Turns[Match[CConnectFour]]](options)
 
 
 cdef class Othello(BoardGame):
@@ -111,12 +105,9 @@ cdef class Othello(BoardGame):
     """
     describe = staticmethod(specs.othello)
     name = "othello"
-    cdef Archived[Match[COthello]] state
 
-    def __init__(self, spec, env_id):
-        TurnEnv.__init__(self, spec, env_id)
-        self.state.reset(new Match[COthello]())
-        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
+    cdef Rules* make(self, const Options& options) except NULL:
+        return new RulesOf[Turns[Match[COthello]]](options)
 
 
 cdef class Breakthrough(BoardGame):
@@ -130,13 +121,9 @@ cdef class Breakthrough(BoardGame):
     """
     describe = staticmethod(specs.breakthrough)
     name = "breakthrough"
-    cdef Archived[Match[CBreakthrough]] state
 
-    def __init__(self, spec, env_id):
-        TurnEnv.__init__(self, spec, env_id)
-        cdef int rows = spec.options["rows"], columns = spec.options["columns"]
-        self.state.reset(new Match[CBreakthrough](CBreakthrough(rows, columns)))
-        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
+    cdef Rules* make(self, const Options& options) except NULL:
+        return new RulesOf[Turns[Match[CBreakthrough]]](options)
 
 
 cdef class Hex(BoardGame):
@@ -151,13 +138,9 @@ cdef class Hex(BoardGame):
     """
     describe = staticmethod(specs.hexagons)
     name = "hex"
-    cdef Archived[Match[CHex]] state
 
-    def __init__(self, spec, env_id):
-        TurnEnv.__init__(self, spec, env_id)
-        cdef int size = spec.options["board_size"]
-        self.state.reset(new Match[CHex](CHex(size)))
-        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
+    cdef Rules* make(self, const Options& options) except NULL:
+        return new RulesOf[Turns[Match[CHex]]](options)
 
 
 cdef class Go(BoardGame):
@@ -172,14 +155,9 @@ cdef class Go(BoardGame):
     """
     describe = staticmethod(specs.go)
     name = "go"
-    cdef Archived[Match[CGo]] state
 
-    def __init__(self, spec, env_id):
-        TurnEnv.__init__(self, spec, env_id)
-        cdef int size = spec.options["board_size"]
-        cdef float komi = spec.options["komi"]
-        self.state.reset(new Match[CGo](CGo(size, komi)))
-        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
+    cdef Rules* make(self, const Options& options) except NULL:
+        return new RulesOf[Turns[Match[CGo]]](options)
 
 
 cdef class Game2048(BoardGame):
@@ -192,13 +170,9 @@ cdef class Game2048(BoardGame):
     """
     describe = staticmethod(specs.game_2048)
     name = "2048"
-    cdef Archived[Match[MergingTiles]] state
 
-    def __init__(self, spec, env_id):
-        TurnEnv.__init__(self, spec, env_id)
-        cdef int largest = spec.options["max_tile"].bit_length() - 1
-        self.state.reset(new Match[MergingTiles](MergingTiles(largest)))
-        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
+    cdef Rules* make(self, const Options& options) except NULL:
+        return new RulesOf[Turns[Match[CMergingTiles]]](options)
 
 
 cdef class Backgammon(BoardGame):
@@ -214,11 +188,6 @@ cdef class Backgammon(BoardGame):
     """
     describe = staticmethod(specs.backgammon)
     name = "backgammon"
-    cdef Archived[Match[CBackgammon]] state
 
-    def __init__(self, spec, env_id):
-        TurnEnv.__init__(self, spec, env_id)
-        cdef int scoring = specs.SCORING.index(spec.options["scoring_type"])
-        cdef int max_turns = spec.options["max_player_turns"]
-        self.state.reset(new Match[CBackgammon](CBackgammon(<Scoring>scoring, max_turns)))
-        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
+    cdef Rules* make(self, const Options& options) except NULL:
+        return new RulesOf[Turns[Match[CBackgammon]]](options)

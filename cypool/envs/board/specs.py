@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from cypool.envs.common.turn_specs import planes, turn_options, turn_spec
+from cypool.envs.common.turn_specs import planes, turn_options, turn_settings, turn_spec
 from cypool.options import Option, choice, describes, integer, number
 from cypool.spec import Array, EnvSpec
 from cypool.util.arguments import check_int
@@ -27,6 +27,12 @@ def _check_tile(name: str, value: Any) -> int:
 
 def _spec(options: dict[str, Any], tensor: Array, num_actions: int, num_players: int = 2) -> EnvSpec:
     return turn_spec(options, tensor, num_actions, num_players, render_fps=_FPS, brief_steps=tensor.low.size <= 1000)
+
+
+def settings_of(options: dict[str, Any]) -> dict[str, Any]:
+    """Returns what the games and turn_rules.h read."""
+    own = {**options, **turn_settings(options)}
+    return own | {"scoring_type": SCORING.index(own["scoring_type"])} if "scoring_type" in own else own
 
 
 @describes(**_TWO)

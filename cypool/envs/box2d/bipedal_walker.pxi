@@ -55,7 +55,7 @@ cdef class BipedalWalker(ArchivedEnv):
 
     def __init__(self, spec, env_id):
         self.action_is_single = spec.options["action_dtype"] == "float32"
-        self.world.reset(new BipedalWorld(spec.options["hardcore"], spec.options["fresh_world"]))
+        self.world.hold(new BipedalWorld(spec.options["hardcore"], spec.options["fresh_world"]))
         self.archived = &self.world
 
     cdef int reset(self) except -1 nogil:

@@ -94,8 +94,8 @@ cdef class CarRacing(ArchivedEnv):
     def __init__(self, spec, env_id):
         self.action_type = ord(spec.action.dtype.char)
         _prepare_texts()
-        self.world.reset(new CarWorld(spec.options["continuous"], spec.options["domain_randomize"],
-                                      spec.options["fresh_world"], spec.options["lap_complete_percent"]))
+        self.world.hold(new CarWorld(spec.options["continuous"], spec.options["domain_randomize"],
+                                     spec.options["fresh_world"], spec.options["lap_complete_percent"]))
         self.archived = &self.world
 
     cdef int reset(self) except -1 nogil:

@@ -81,9 +81,9 @@ cdef class LunarLander(ArchivedEnv):
     def __init__(self, spec, env_id):
         self.action_type = ord(spec.action.dtype.char)
         self.action_bytes = spec.action_bytes
-        self.world.reset(new LanderWorld(spec.options["continuous"], spec.options["gravity"],
-                                         spec.options["enable_wind"], spec.options["wind_power"],
-                                         spec.options["turbulence_power"]))
+        self.world.hold(new LanderWorld(spec.options["continuous"], spec.options["gravity"],
+                                        spec.options["enable_wind"], spec.options["wind_power"],
+                                        spec.options["turbulence_power"]))
         self.archived = &self.world
 
     cdef int reset(self) except -1 nogil:

@@ -1,6 +1,7 @@
-"""Options and specs of games in which players move in turn, which are those of `TurnEnv`."""
+"""Options and specs of games in which players move in turn, which turn_rules.h reads."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,14 @@ def turn_options(num_players: int) -> dict[str, Option]:
         "opponent": choice("random", ("random", "tree_search"), OPPONENT),
         "simulations": integer(100, 1, 1_000_000, SIMULATIONS),
         "illegal": ILLEGAL}
+
+
+def turn_settings(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what turn_rules.h reads."""
+    seat = options.get("seat", 0)
+    return {"view": _VIEWS.index(options.get("view", "mover")), "loses": options["illegal"] == "lose",
+            "seat": {"random": -1, "alternate": -2}[seat] if isinstance(seat, str) else seat,
+            "simulations": options["simulations"] if options.get("opponent") == "tree_search" else 0}
 
 
 def turn_spec(options: dict[str, Any], tensor: Array, num_actions: int, num_players: int, together: bool = False,

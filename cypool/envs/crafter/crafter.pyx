@@ -118,7 +118,7 @@ cdef class Crafter(ArchivedEnv):
         chosen = spec.options
         options.area, options.view, options.size = chosen["area"], chosen["view"], chosen["size"]
         options.length = chosen["length"]
-        self.state.reset(new World(Shape(options)))
+        self.state.hold(new World(Shape(options)))
         self.world, self.archived = self.state.get(), &self.state
         self.obs_type = specs.OBS_TYPES.index(chosen["obs_type"])
         self.gives_reward, self.has_map = chosen["reward"], chosen["semantic"]

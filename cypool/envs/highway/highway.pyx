@@ -201,13 +201,15 @@ cdef class HighwayEnv(ArchivedEnv):
     cdef int num_rewards, num_agents
     cdef bint has_success, is_intersection, is_group, is_drawn
 
-    task = ""
+    @property
+    def task(self):
+        return type(self).__name__
 
     def __init__(self, spec, env_id):
         cdef Shared shared = shared_of(self.task, dict(spec.options))
         cdef size_t k
         self.own_config = shared.setup.get().config
-        self.state.reset(new Driving(shared.setup))
+        self.state.hold(new Driving(shared.setup))
         self.driving, self.archived = self.state.get(), &self.state
         for _, part in spec.observations:
             self.row_bytes.push_back(np.prod(part.shape, dtype=int) * part.dtype.itemsize)
@@ -350,6 +352,71 @@ cdef list bodies_of(vector[Body]& bodies):
              bodies[i].agent) for i in range(bodies.size())]
 
 
-for _name, _task in specs.TASKS.items():
-    globals()[_name] = type(_name, (HighwayEnv,), {
-        "__doc__": _task.text, "__module__": __name__, "describe": staticmethod(_task.describe), "task": _name})
+class Highway(HighwayEnv):
+    """A highway with other vehicles: to drive fast, on the right, without collisions."""
+    describe = staticmethod(specs.TASKS["Highway"].describe)
+
+
+class Exit(HighwayEnv):
+    """A highway that is to be left at an exit."""
+    describe = staticmethod(specs.TASKS["Exit"].describe)
+
+
+class Merge(HighwayEnv):
+    """A highway that others enter from a ramp."""
+    describe = staticmethod(specs.TASKS["Merge"].describe)
+
+
+class MergeGeneric(HighwayEnv):
+    """A highway of any length that others enter from a ramp."""
+    describe = staticmethod(specs.TASKS["MergeGeneric"].describe)
+
+
+class TwoWay(HighwayEnv):
+    """A road with oncoming traffic, on which to overtake."""
+    describe = staticmethod(specs.TASKS["TwoWay"].describe)
+
+
+class UTurn(HighwayEnv):
+    """A turn back, with traffic."""
+    describe = staticmethod(specs.TASKS["UTurn"].describe)
+
+
+class Roundabout(HighwayEnv):
+    """A roundabout with traffic."""
+    describe = staticmethod(specs.TASKS["Roundabout"].describe)
+
+
+class RoundaboutGeneric(HighwayEnv):
+    """A roundabout of any size."""
+    describe = staticmethod(specs.TASKS["RoundaboutGeneric"].describe)
+
+
+class Intersection(HighwayEnv):
+    """A crossing with traffic, to be crossed or turned at."""
+    describe = staticmethod(specs.TASKS["Intersection"].describe)
+
+
+class Parking(HighwayEnv):
+    """A car park: to stop at a place, in its direction."""
+    describe = staticmethod(specs.TASKS["Parking"].describe)
+
+
+class Racetrack(HighwayEnv):
+    """A racetrack: to keep the lane."""
+    describe = staticmethod(specs.TASKS["Racetrack"].describe)
+
+
+class RacetrackLarge(HighwayEnv):
+    """A larger racetrack."""
+    describe = staticmethod(specs.TASKS["RacetrackLarge"].describe)
+
+
+class RacetrackOval(HighwayEnv):
+    """An oval racetrack."""
+    describe = staticmethod(specs.TASKS["RacetrackOval"].describe)
+
+
+class LaneKeeping(HighwayEnv):
+    """A winding lane to keep to, with noise."""
+    describe = staticmethod(specs.TASKS["LaneKeeping"].describe)

@@ -1,4 +1,4 @@
-"""The tasks in a table: texts, options and roads of each; and their specs."""
+"""The tasks in a table: options and roads of each; and their specs."""
 from __future__ import annotations
 
 import json
@@ -43,7 +43,6 @@ class Task(NamedTuple):
         nodes: The names of those that scenes.h and tasks.h use, in their order.
         rewards: The parts of its reward, in the order of tasks.h.
         describe: Returns its spec.
-        text: The docstring of its class.
     """
 
     number: int
@@ -51,7 +50,6 @@ class Task(NamedTuple):
     nodes: tuple[str, ...]
     rewards: tuple[str, ...]
     describe: Callable[..., EnvSpec]
-    text: str
 
 
 class Parking(NamedTuple):
@@ -76,7 +74,7 @@ class Parking(NamedTuple):
 
 
 _PICTURE = OBSERVATIONS.index("GrayscaleObservation")
-TASKS: dict[str, Task] = {}
+TASKS: dict[str, Task] = {}  # by the name of the class
 
 
 def _weight(default: float, meaning: str) -> Option:
@@ -189,9 +187,9 @@ def _highway(lanes: int, vehicles: int, collision: float, high_speed: float, rig
         **_OFFROAD, **_DRIVERS}
 
 
-def _add(name: str, number: int, roads: Callable[..., networks.Roads], nodes: str, rewards: str, text: str,
+def _add(name: str, number: int, roads: Callable[..., networks.Roads], nodes: str, rewards: str,
          **options: Option) -> None:
-    """Adds a task, whose options are these."""
+    """Adds the task of a class, whose options are these."""
     parts = tuple(f"{part}_reward" for part in rewards.split())
 
     @describes(**options)
@@ -200,7 +198,7 @@ def _add(name: str, number: int, roads: Callable[..., networks.Roads], nodes: st
         _check(name, options)
         return _spec(name, options)
 
-    TASKS[name] = Task(number, roads, tuple(nodes.split()), parts, describe, text)
+    TASKS[name] = Task(number, roads, tuple(nodes.split()), parts, describe)
 
 
 def _check(name: str, options: dict[str, Any]) -> None:
@@ -413,11 +411,9 @@ def _driver_numbers(name: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 _add("Highway", 0, networks.highway, "0 1", "collision right_lane high_speed on_road",
-     "A highway with other vehicles: to drive fast, on the right, without collisions.",
      **_common(), **_highway(4, 50, -1, 0.4, 0.1, 1, 40), **_ON_ROAD,
      others_collide=boolean(True, "Whether other vehicles collide with each other."))
 _add("Exit", 1, networks.exit_, "0 1 2 3 exit", "collision goal high_speed right_lane",
-     "A highway that is to be left at an exit.",
      **_common({"type": "ExitObservation", "vehicles_count": 15, "features": _SEVEN, "clip": False},
                {**_META, "target_speeds": [18, 24, 30]}, 5, scaling=5),
      **_highway(6, 20, 0, 0.1, 0, 1.5, 18), goal_reward=_weight(1, "Weight of the exit."))
@@ -425,19 +421,17 @@ _MERGE = {
     **_several("collision_reward right_lane_reward high_speed_reward merging_speed_reward lane_change_reward", _weight,
                -1, 0.1, 0.2, -0.5, -0.05), **_speeds(20, 30), **_DRIVERS}
 _MERGED = "collision right_lane high_speed lane_change merging_speed"
-_add("Merge", 2, networks.merge, "a b c d j k", _MERGED, "A highway that others enter from a ramp.", **_common(),
+_add("Merge", 2, networks.merge, "a b c d j k", _MERGED, **_common(),
      **_MERGE)
-_add("MergeGeneric", 3, networks.merge_generic, "a b c d j k", _MERGED,
-     "A highway of any length that others enter from a ramp.", **_common(), **_MERGE,
+_add("MergeGeneric", 3, networks.merge_generic, "a b c d j k", _MERGED, **_common(), **_MERGE,
      lanes_count=integer(2, 1, 40, "Lanes."), vehicles_count=integer(3, 0, 1000, "Other vehicles on the highway."),
      before_merge_length=number(150, 31, 1e5, "Metres of the ramp."),
      converge_merge_length=number(80, 1, 1e5, "Metres where it comes near."),
      parallel_merge_length=number(80, 1, 1e5, "Metres where it is a lane of the highway."),
      after_merge_length=number(150, 90, 1e5, "Metres of the highway after that."))
-_add("TwoWay", 4, networks.two_way, "a b", "high_speed left_lane",
-     "A road with oncoming traffic, on which to overtake.", **_common({"type": "TimeToCollision", "horizon": 5}),
+_add("TwoWay", 4, networks.two_way, "a b", "high_speed left_lane", **_common({"type": "TimeToCollision", "horizon": 5}),
      **_several("high_speed_reward left_lane_reward", _weight, 0.8, 0.2), **_DRIVERS)
-_add("UTurn", 5, networks.u_turn, "a b c d", "collision left_lane high_speed on_road", "A turn back, with traffic.",
+_add("UTurn", 5, networks.u_turn, "a b c d", "collision left_lane high_speed on_road",
      **_common({"type": "TimeToCollision", "horizon": 16}, {**_META, "target_speeds": [8, 16, 24]}, size=(789, 289)),
      **_duration(10),
      **_several("collision_reward left_lane_reward high_speed_reward", _weight, -1.0, 0.1, 0.4), **_speeds(8, 24),
@@ -455,14 +449,14 @@ def _roundabout(duration: float) -> dict[str, Option]:
 
 _RING = "ser ses we sx eer ees nxs exr sxr nxr wxr se ee nx ne ner nes wer wes"
 _RINGS = "collision high_speed lane_change on_road"
-_add("Roundabout", 6, networks.roundabout, _RING, _RINGS, "A roundabout with traffic.", **_roundabout(11),
+_add("Roundabout", 6, networks.roundabout, _RING, _RINGS, **_roundabout(11),
      incoming_vehicle_destination=integer(None, 0, 2, "Where the first other vehicle leaves; None: drawn."))
-_add("RoundaboutGeneric", 7, networks.roundabout_generic, _RING, _RINGS, "A roundabout of any size.", **_roundabout(17),
+_add("RoundaboutGeneric", 7, networks.roundabout_generic, _RING, _RINGS, **_roundabout(17),
      incoming_vehicle_destination=integer(None, 0, 3, "Where other vehicles leave; None: drawn."),
      roundabout_radius=number(20, 10, 1000, "Of the inner lane."), roundabout_lanes=integer(2, 1, 10, "Lanes."),
      vehicles_count=integer(5, 0, 1000, "Other vehicles, where there is room."))
 _add("Intersection", 8, networks.intersection, " ".join(f"{kind}{k}" for kind in ("o", "ir", "il") for k in range(4)),
-     "collision high_speed arrived on_road", "A crossing with traffic, to be crossed or turned at.",
+     "collision high_speed arrived on_road",
      **_common(CROSSING, SLOW, size=(600, 600), centre=(0.5, 0.6), scaling=5.5 * 1.3), **_duration(13), **_AGENTS,
      destination=choice(None, [f"o{k}" for k in range(4)], "Where agents leave; None: drawn.").but("o1")._replace(
          check=choice(None, [f"o{k}" for k in range(4)], "").check),
@@ -470,7 +464,7 @@ _add("Intersection", 8, networks.intersection, " ".join(f"{kind}{k}" for kind in
      spawn_probability=number(0.6, 0, 1, "Of another vehicle after each step."),
      **_several("collision_reward high_speed_reward arrived_reward", _weight, -5, 1, 1), **_speeds(7.0, 9.0),
      unit_reward=_NORMALIZE["unit_reward"].but(False), **_OFFROAD, **_ON_ROAD, **_DRIVERS)
-_add("Parking", 9, networks.parking, "a b c", "", "A car park: to stop at a place, in its direction.",
+_add("Parking", 9, networks.parking, "a b c", "",
      **_common({"type": "KinematicsGoal", "features": ["x", "y", "vx", "vy", "cos_h", "sin_h"],
                 "scales": [100, 100, 5, 5, 1, 1], "normalize": False}, {"type": "ContinuousAction"},
                policy_frequency=5, size=(600, 300), centre=(0.5, 0.5), scaling=7), **_duration(100),
@@ -497,14 +491,14 @@ def _racetrack() -> dict[str, Option]:
 
 
 _TRACK = "lane_centering action collision on_road"
-_add("Racetrack", 10, networks.racetrack, "a b c", _TRACK, "A racetrack: to keep the lane.", **_racetrack())
-_add("RacetrackLarge", 10, networks.racetrack_large, "a b c", _TRACK, "A larger racetrack.", **_racetrack(),
+_add("Racetrack", 10, networks.racetrack, "a b c", _TRACK, **_racetrack())
+_add("RacetrackLarge", 10, networks.racetrack_large, "a b c", _TRACK, **_racetrack(),
      speed_limit=number(10.0, 0.1, 100, "Metres a second."))
-_add("RacetrackOval", 10, networks.racetrack_oval, "a b c", _TRACK, "An oval racetrack.", **_racetrack(),
+_add("RacetrackOval", 10, networks.racetrack_oval, "a b c", _TRACK, **_racetrack(),
      length=number(100, 10, 1e5, "Metres of its straight parts."), no_lanes=integer(3, 1, 30, "Lanes."),
      block_lane=boolean(False, "Whether obstacles are on a lane."),
      force_decision=boolean(False, "Whether obstacles leave only some lanes."))
-_add("LaneKeeping", 11, networks.lane_keeping, "a b c d", "", "A winding lane to keep to, with noise.",
+_add("LaneKeeping", 11, networks.lane_keeping, "a b c d", "",
      **_common({"type": "AttributesObservation", "attributes": ["state", "derivative", "reference_state"]},
                {"type": "ContinuousAction", "steering_range": [-math.pi / 3, math.pi / 3], "longitudinal": False,
                 "lateral": True, "dynamical": True}, 10, 10, (600, 250), (0.4, 0.5), 7),

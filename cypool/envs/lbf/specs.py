@@ -79,6 +79,12 @@ def foraging(options: dict[str, Any]) -> EnvSpec:
                    options=options, render_fps=5, brief_steps=options["players"] <= _MOST_BRIEF)
 
 
+def settings_of(options: dict[str, Any]) -> dict[str, Any]:
+    """Returns what foraging.h reads."""
+    levels = levels_of(options)
+    return {**options, **levels, "highest_food": highest_food_of(levels)}
+
+
 def levels_of(options: dict[str, Any]) -> dict[str, list[int]]:
     """Returns the levels of each player and food, by option; none where `max_food_level` is None.
 

@@ -4,20 +4,21 @@ import numpy as np
 
 from cypool.envs.nethack import options as specs
 from cypool.envs.nethack.library import checked, find
-from cypool.envs.nethack.options import INFOS, KEYS, NEEDED, PENALTIES, TASKS, default_options, text_of
+from cypool.envs.nethack.options import INFOS, KEYS
 from cypool.envs.nethack.tiles import drawn
 from cypool.state import WithMemory
 from cypool.util.arguments import shown
 
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
 from libcpp cimport bool as cbool
 from libcpp.memory cimport shared_ptr
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Slot
+from cypool.envs.common.rules_env cimport Options, options_of
 from cypool.random cimport integers
 
 cnp.import_array()
@@ -27,16 +28,6 @@ cdef extern from "cypool/envs/nethack/game.h" namespace "cypool::nethack" nogil:
     void open_library(const string& file, const string& texts) except +
     cbool is_open()
     int64_t wall_clock()
-
-    cdef cppclass Options:
-        int task, penalty_mode
-        int64_t abort_steps, no_progress_timeout
-        cbool allow_all_yn_questions, allow_all_modes, spawn_monsters, fix_moon_phase
-        double penalty_step, penalty_time, max_step_seconds
-        uint32_t keys
-        cbool fills_late
-        string text
-        vector[uint8_t] actions
 
     cdef cppclass Start:
         Start()
@@ -111,7 +102,6 @@ cdef class NetHack(Env):
     describe = staticmethod(specs.nethack)
 
     cdef Game* game
-    cdef Options settings
     cdef int[17] keys
     cdef int[5] infos
     cdef int num_keys, num_infos
@@ -125,24 +115,7 @@ cdef class NetHack(Env):
         library, texts = checked(find(chosen["nle_path"]))
         if not is_open():
             open_library(library, texts)
-        self.settings.task = TASKS.index(chosen["task"])
-        self.settings.penalty_mode = PENALTIES.index(chosen["penalty_mode"])
-        self.settings.abort_steps = chosen["abort_steps"]
-        self.settings.no_progress_timeout = chosen["no_progress_timeout"]
-        self.settings.allow_all_yn_questions = chosen["allow_all_yn_questions"]
-        self.settings.allow_all_modes = chosen["allow_all_modes"]
-        self.settings.spawn_monsters = chosen["spawn_monsters"]
-        self.settings.fix_moon_phase = chosen["fix_moon_phase"]
-        self.settings.penalty_step, self.settings.penalty_time = chosen["penalty_step"], chosen["penalty_time"]
-        self.settings.max_step_seconds = chosen["max_step_seconds"]
-        # NetHack may show the other disclosures at the end without a question; in wizard mode it asks one before it
-        # says that the game is over
-        self.settings.fills_late = not chosen["wizard"] and chosen["options"] == default_options(chosen["task"])
-        self.settings.text = text_of(chosen["options"], chosen["character"], chosen["wizard"]).encode()
-        self.settings.actions = chosen["actions"]
         names = list(KEYS)
-        for key in {*chosen["observation_keys"], *NEEDED}:
-            self.settings.keys |= <uint32_t>1 << <int>names.index(key)
         self.num_keys = len(chosen["observation_keys"])
         for k, key in enumerate(chosen["observation_keys"]):
             self.keys[k] = names.index(key)
@@ -153,7 +126,7 @@ cdef class NetHack(Env):
         if self.has_seeds:
             put_seeds(&self.asked, chosen["nle_seeds"])
         self.clock = put_clock(&self.asked, chosen["clock"])
-        self.game = new Game(self.settings)
+        self.game = new Game(options_of(specs.settings_of(chosen)))
 
     def __dealloc__(self):
         del self.game

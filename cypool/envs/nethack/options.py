@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -197,6 +198,21 @@ def nethack(options: dict[str, Any]) -> EnvSpec:
                    action=Discrete(len(options["actions"])), info={name: INFOS[name] for name in options["infos"]},
                    options=options, render_fps=42, render_modes=("rgb_array", "ansi"),
                    has_own_chance=True)
+
+
+def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what game.h reads."""
+    names = list(KEYS)
+    return {
+        **{name: options[name] for name in ("abort_steps", "no_progress_timeout", "allow_all_yn_questions",
+                                            "allow_all_modes", "spawn_monsters", "fix_moon_phase", "penalty_step",
+                                            "penalty_time", "max_step_seconds", "actions")},
+        "task": TASKS.index(options["task"]), "penalty_mode": PENALTIES.index(options["penalty_mode"]),
+        "keys": sum(1 << names.index(key) for key in {*options["observation_keys"], *NEEDED}),
+        # NetHack may show the other disclosures at the end without a question; in wizard mode it asks one before it
+        # says that the game is over
+        "fills_late": not options["wizard"] and options["options"] == default_options(options["task"]),
+        "text": text_of(options["options"], options["character"], options["wizard"])}
 
 
 def text_of(options: tuple[str, ...], character: str, wizard: bool) -> str:

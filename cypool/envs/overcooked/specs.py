@@ -102,6 +102,18 @@ def overcooked(options: dict[str, Any]) -> EnvSpec:
                    brief_steps=count * int(np.prod(shape)) * dtype.itemsize <= _MOST_BRIEF)
 
 
+def settings_of(options: dict[str, Any]) -> dict[str, Any]:
+    """Returns what kitchen.h reads."""
+    layout = layout_of(options["layout"])
+    soups = soups_of(options, layout)
+    return {**{name: options[name] for name in ("horizon", "shaped_reward", "placement_in_pot_reward",
+                                                "dish_pickup_reward", "soup_pickup_reward")},
+            "is_narrow": options["obs_dtype"] == "uint8", "width": len(layout.terrain[0]),
+            "height": len(layout.terrain), "terrain": "".join(layout.terrain), "players": layout.players,
+            "soups": [(*cell, *recipe) for cell, recipe in layout.soups.items()], "values": soups.values,
+            "times": soups.times}
+
+
 def soups_of(options: dict[str, Any], layout: Layout) -> Soups:
     """Returns the worth of soups, and how long they cook.
 
@@ -125,11 +137,16 @@ def soups_of(options: dict[str, Any], layout: Layout) -> Soups:
     worth = [0.0] * (MOST_INGREDIENTS + 1)**2
     cooks = [0] * len(worth)
     for recipe in RECIPES:
-        k = recipe[0] * (MOST_INGREDIENTS + 1) + recipe[1]
+        k = recipe_number(*recipe)
         cooks[k] = times[recipe]
         if not orders or recipe in orders:
             worth[k] = float(values[recipe] * (words.get("order_bonus", 2) if recipe in bonus else 1))
     return Soups(worth, cooks)
+
+
+def recipe_number(onions: int, tomatoes: int) -> int:
+    """Returns where `Soups` have a recipe."""
+    return onions * (MOST_INGREDIENTS + 1) + tomatoes
 
 
 def _by_recipe(options: dict[str, Any], words: dict[str, Any], orders: list[tuple[int, int]],

@@ -1,11 +1,12 @@
 """The spec of Procgen: its options, spaces and infos."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from cypool.envs.procgen.games import GAMES, MAX_LEVEL, MODES, NUM_ACTIONS, limit_of
+from cypool.envs.procgen.games import GAMES, MAX_LEVEL, MODE_NUMBERS, MODES, NUM_ACTIONS, limit_of
 from cypool.envs.procgen.library import WHEEL
 from cypool.options import boolean, choice, describes, integer, optional
 from cypool.spec import Array, Discrete, EnvSpec
@@ -79,3 +80,12 @@ def check_saved(state: Any, options: dict[str, Any]) -> tuple[Any, ...]:
         raise ValueError(f"state[6]: expected at most {limit} actions, each below {NUM_ACTIONS}, got {len(actions)}, "
                          f"the greatest {max(actions)}")
     return values
+
+
+def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what engine.h reads."""
+    mode = options["distribution_mode"]
+    settings = {**options, "distribution_mode": MODE_NUMBERS[mode], "has_own_painter": options["painter"] == "cypool"}
+    if mode == "exploration":
+        settings |= {"num_levels": 1, "start_level": GAMES[options["env_name"]].exploration_level}
+    return settings

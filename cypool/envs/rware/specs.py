@@ -111,6 +111,16 @@ def warehouse(options: dict[str, Any]) -> EnvSpec:
                    render_fps=10, brief_steps=agents <= _MOST_BRIEF)
 
 
+def settings_of(options: dict[str, Any]) -> dict[str, Any]:
+    """Returns what warehouse.h reads."""
+    layout = layout_of(options)
+    rows, cols = layout.highways.shape
+    return {**options, "rows": rows, "cols": cols, "highways": layout.highways, "goals": layout.goals,
+            "reward_type": REWARD_TYPES.index(options["reward_type"]),
+            "observation_type": OBSERVATION_TYPES.index(options["observation_type"]),
+            "image_observation_layers": [LAYERS.index(name) for name in options["image_observation_layers"]]}
+
+
 def layout_of(options: dict[str, Any]) -> Layout:
     """Returns the layout that the options mean.
 

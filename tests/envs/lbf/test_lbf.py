@@ -19,6 +19,7 @@ from state_edits import edited, number_in
 from weights import often_exhaustive
 
 import cypool
+from cypool.envs.lbf.lbf import Foraging
 from cypool.testing import check_env, check_parity
 
 needs_lbforaging = pytest.mark.skipif(importlib.util.find_spec("lbforaging") is None, reason="needs lbforaging")
@@ -86,6 +87,21 @@ def test_ids_mean_what_lbforaging_registers():
 def test_ids_without_an_environment_are_refused(id, message):
     with pytest.raises(ValueError, match=message):
         cypool.make(id)
+
+
+# ---- options
+
+
+@pytest.mark.parametrize("change, message", [
+    ({"sight": "none"}, "options: expected sight, got none"), ({"sihgt": 5}, "settings: expected names .*, got sihgt")])
+def test_settings_that_the_rules_do_not_ask_for_are_refused(change, message):
+    class Changed(Foraging):
+        def settings(self, options):
+            changed = {**Foraging.settings(options), **change}
+            return {name: value for name, value in changed.items() if value != "none"}
+
+    with pytest.raises(ValueError, match=message):
+        Changed(cypool.make_spec(BASE), 0)
 
 
 # ---- rules

@@ -489,11 +489,11 @@ def test_options_at_their_edges(options):
 
 def test_what_would_end_the_process_is_an_error(monkeypatch):
     """The library calls exit: its sentence is the error, and others play on."""
-    from cypool.envs.procgen import procgen
+    from cypool.envs.procgen import games
 
     bystander, twin = started("maze", 2, 5), started("maze", 2, 5)
     with monkeypatch.context() as patch:
-        patch.setitem(procgen.MODE_NUMBERS, "easy", 7)
+        patch.setitem(games.MODE_NUMBERS, "easy", 7)
         for _ in range(2):
             with pytest.raises(cypool.EnvError, match="RuntimeError: procgen's library: .*distribution_mode"):
                 started("coinrun", distribution_mode="easy")
