@@ -1,0 +1,284 @@
+"""Craftax without craftax: its games, keys, infos, states, searches, options and pictures; test_parity.py compares."""
+import hashlib
+import importlib.metadata
+import importlib.util
+
+import numpy as np
+import pytest
+from family_tests import (
+    assert_edits_are_harmless,
+    continues,
+    draws_after_a_reset,
+    imports_nothing,
+    refuses,
+    refuses_other_forms,
+)
+from pool_arguments import MODES
+from state_edits import edited, fields_of, number_in
+
+import cypool
+from cypool.envs.craftax import assets
+from cypool.testing import check_env
+from cypool.tools.keyboard import action_of_keys
+
+CLASSIC, FULL = "Craftax-Classic-Symbolic-v1", "Craftax-Symbolic-v1"
+needs_textures = pytest.mark.skipif(importlib.util.find_spec("craftax") is None, reason="needs craftax")
+GAMES = pytest.mark.parametrize("id", [CLASSIC, FULL])
+DESCEND, ASCEND = 18, 19
+
+
+def started(id, num_steps=0, num_envs=1, seed=3, **options):
+    env = cypool.make(id, num_envs=num_envs, num_threads=0, seed=seed, **options)
+    env.reset()
+    count = env.single_action_space.n
+    for action in np.random.default_rng(seed).integers(count, size=(num_steps, num_envs)):
+        env.step(action)
+    return env
+
+
+# ---- the games
+
+
+@pytest.mark.parametrize("id, options, actions, digest", [
+    (CLASSIC, {}, range(17), "16e83126efd7e323"), (FULL, {}, range(43), "157fa827b412bb06"),
+    (FULL, {"god_mode": True}, (1, 4, 5, DESCEND, 24, 28), "3c4196b5d0c724ee"),
+    ("Craftax-Classic-Symbolic-AutoReset-v1", {"max_timesteps": 50}, range(17), "0635dcdfd3ec9954")])
+def test_games_are_those_that_were_compared(id, options, actions, digest):
+    """The package's own results, as test_parity.py has compared them, on any machine."""
+    found = hashlib.sha256()
+    env = started(id, num_envs=2, **options)
+    for action in np.random.default_rng(0).choice(actions, (200, 2)):
+        obs, reward, terminated, *_ = env.step(action)
+        found.update(obs.tobytes() + reward.astype(np.float32).tobytes() + terminated.tobytes())
+    assert found.hexdigest()[:16] == digest
+
+
+@GAMES
+def test_key_is_split_among_environments(id):
+    """`split(key, n)[i]` does not depend on n, and seeds do not count."""
+    env, other = (cypool.make(id, num_envs=count, num_threads=0, seed=count, key=(0, 5)) for count in (2, 1))
+    first = other.reset(seed=9)[0]
+    assert np.array_equal(env.reset()[0][:1], first) and np.array_equal(other.reset(seed=10)[0], first)
+
+
+def _row(env, k):
+    return cypool.State([0], [env.save().rows[k]])
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32 - 1])
+def test_seed_counts_modulo_two_to_the_32(seed):
+    env = cypool.make(CLASSIC, num_envs=1, num_threads=0)
+    if seed < 0:
+        with pytest.raises(ValueError, match="seed"):
+            env.reset(seed=seed)
+        return
+    assert np.array_equal(env.reset(seed=seed)[0], env.reset(seed=2**32 + seed)[0])
+
+
+def test_pools_without_a_seed_differ():
+    worlds = [cypool.make(CLASSIC, num_envs=2, num_threads=0).reset()[0] for _ in range(2)]
+    assert not np.array_equal(*worlds) and not np.array_equal(*worlds[0])
+
+
+def test_infos_show_achievements_at_an_end_only():
+    env = started(CLASSIC, max_timesteps=3)
+    env.load(edited(env.save(), {"achieved[0]": 1, "achieved[9]": 1}))
+    for step in range(3):
+        *_, info = env.step([0])
+        is_over = step == 2
+        assert info["achievements"][0].nonzero()[0].tolist() == ([0, 9] if is_over else [])
+        assert info["discount"][0] == (not is_over) and (info["score"][0] > 0) == is_over
+    assert info["score"][0] == np.float32(0.52128661) and info["achievements"].max() == 100
+
+
+def test_automatic_reset_draws_the_next_world_in_the_last_step():
+    """The key of the next world comes from that of the last step: no new one is taken."""
+    auto, plain = (started(f"Craftax-Classic-Symbolic{name}-v1", max_timesteps=4, autoreset_mode="Disabled")
+                   for name in ("-AutoReset", ""))
+    for env in (auto, plain):
+        for _ in range(4):
+            env.step([0])
+    keys = [number_in(env.save(), "key.a") for env in (auto, plain)]
+    assert keys[0] == keys[1] and number_in(auto.save(), "has_next") and not number_in(plain.save(), "has_next")
+    assert not np.array_equal(auto.reset()[0], plain.reset()[0])
+    assert number_in(auto.save(), "key.a") == keys[0] != number_in(plain.save(), "key.a")
+
+
+def test_floors_are_made_when_the_player_comes_to_them():
+    env = started(FULL, god_mode=True)
+    sizes = [len(env.save().rows[0]["own"][0])]
+    for action in (DESCEND, ASCEND, DESCEND, DESCEND):
+        env.step([action])
+        sizes.append(len(env.save().rows[0]["own"][0]))
+    assert sizes[0] < sizes[1] == sizes[2] == sizes[3] < sizes[4]
+    assert [number_in(env.save(), f"floors[{k}].is_made") for k in range(4)] == [1, 1, 1, 0]
+
+
+# ---- states, copies and searches
+
+
+test_states_go_on = continues(
+    [*((CLASSIC, mode, {"max_timesteps": 20}) for mode in MODES), (FULL, "NextStep", {"max_timesteps": 20}),
+     ("Craftax-Symbolic-AutoReset-v1", "SameStep", {"god_mode": True, "max_timesteps": 20})], before=25, after=30)
+test_refused_forms = refuses_other_forms(lambda: started(FULL))
+test_pictures_need_a_reset = draws_after_a_reset(lambda: started(CLASSIC))
+
+
+@needs_textures
+@pytest.mark.parametrize("id, options", [(CLASSIC, {}), (FULL, {"god_mode": True})])
+def test_edited_states(id, options):
+    assert_edits_are_harmless(lambda: started(id, 60, **options), 120, 12)
+
+
+@GAMES
+def test_edges_of_all_numbers_that_are_no_cells(id):
+    env = started(id, 30)
+    state = env.save()
+    fields = fields_of(state)
+    few = [path for path in fields if path != "ready" and not path.endswith("is_made") and not path.startswith(
+        ("blocks", "is_taken", "floors[0].block", "floors[0].thing", "floors[0].taken"))]
+    for path in few[::3]:
+        kind, _, low, high = fields[path]
+        for value in {low, high}:
+            # at the ends of its range, a number does no harm
+            env.load(edited(state, {path: value if kind in "fd" else int(value)}, fields))
+            for action in (5, 1, 0, 6):
+                env.step([action])
+
+
+def test_state_without_its_floor_is_refused():
+    env = started(FULL)
+    with pytest.raises(ValueError, match="floors: expected the first one, and the player's, got none"):
+        env.load(edited(env.save(), {"level": 3}))
+
+
+@GAMES
+def test_copies_share_nothing(id):
+    env = started(id, 20, num_envs=2, god_mode=True) if id == FULL else started(id, 20, num_envs=2)
+    env.copy(0, [1])
+    before = env.save().rows[1]["own"]
+    assert before == env.save().rows[0]["own"]
+    mask = np.array([DESCEND if id == FULL else 3, 0])
+    env.step(mask)
+    assert env.save().rows[0]["own"] != env.save().rows[1]["own"]
+    env.copy(1, [0])
+    one, other = (each["own"] for each in env.save().rows)
+    assert one == other
+
+
+@GAMES
+def test_search_draws_chance_again(id):
+    """Each simulation has other keys, as the search moves the engine's stream; the environment's own stay."""
+    env = started(id, 5, autoreset_mode="Disabled")
+    before = env.save().rows[0]["own"]
+    search = cypool.TreeSearch(env, simulations=16, chance="resample")
+    for _ in range(2):
+        action = search.run("constant").action
+        assert env.save().rows[0]["own"] == before
+        env.step(action)
+        search.advance(action)
+        before = env.save().rows[0]["own"]
+
+
+def test_moved_stream_gives_other_keys():
+    env = started(CLASSIC, 5, num_envs=2)
+    env.copy(0, [1])
+    state = env.save()
+    # the other environment's stream
+    state.rows[1]["rng"] = {**state.rows[1]["rng"], "state": {**state.rows[1]["rng"]["state"], "state": 12345}}
+    env.load(state)
+    env.step([0, 0])
+    keys = [number_in(_row(env, k), "key.a") for k in range(2)]
+    assert keys[0] != keys[1]
+
+
+@GAMES
+def test_contract(id):
+    assert len(check_env(id, num_envs=2, num_steps=15, max_timesteps=9).passed) == 8
+
+
+# ---- pictures
+
+
+@needs_textures
+@pytest.mark.parametrize("id, shape", [(CLASSIC, (432, 432, 3)), (FULL, (624, 528, 3))])
+def test_render_draws_what_is_observed_as_pixels(id, shape):
+    """In larger tiles: the middle of the player's tile has the same colours."""
+    picture = started(id, 10).render()[0]
+    pixels = started(id.replace("Symbolic", "Pixels"), 10)
+    obs = pixels.step([0])[0][0]
+    assert picture.shape == shape and picture.dtype == np.uint8 and len(np.unique(picture)) > 20
+    assert obs.min() >= 0 and obs.max() <= 1 and np.array_equal(pixels.render()[0].shape, shape)
+
+
+@needs_textures
+@GAMES
+def test_pixels_change_nothing_but_the_observation(id):
+    symbols, pixels = started(id, 40), started(id.replace("Symbolic", "Pixels"), 40)
+    assert symbols.save().rows[0]["own"] == pixels.save().rows[0]["own"]
+
+
+def test_missing_package_is_an_error_of_pixels_only(monkeypatch):
+    def missing(_):
+        raise importlib.metadata.PackageNotFoundError("craftax")
+
+    monkeypatch.setattr("importlib.metadata.version", missing)
+    assets.pictures.cache_clear()
+    with pytest.raises(ImportError, match="Pictures of Craftax need craftax 1.6.1, found none: pip install"):
+        cypool.make("Craftax-Pixels-v1", max_timesteps=77)
+    started(FULL, 1)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\x89PNG\r\n\x1a\n" + bytes(50)])
+def test_texture_that_cannot_be_read_is_an_error(monkeypatch, tmp_path, content):
+    (tmp_path / "craftax" / "assets").mkdir(parents=True)
+    if content is not None:
+        (tmp_path / "craftax" / "assets" / "cow.png").write_bytes(content)
+    monkeypatch.setattr(assets, "folder_of", lambda _: str(tmp_path))
+    with pytest.raises(ImportError, match="craftax: expected a texture in .*cow.png, got none that can be read"):
+        assets._original.__wrapped__("craftax", "cow")
+
+
+# ---- options, keys and the package
+
+
+test_bad_options = refuses([
+    (CLASSIC, {"max_timesteps": 0}, r"max_timesteps: expected 1 to 268435456, got 0"),
+    (CLASSIC, {"day_length": 0}, "day_length: expected 1 to 1048576, got 0"),
+    (CLASSIC, {"spawn_cow_chance": 1.5}, "spawn_cow_chance: expected 0 to 1, got 1.5"),
+    (CLASSIC, {"spawn_cow_chance": float("nan")}, "spawn_cow_chance: expected 0 to 1, got nan"),
+    (CLASSIC, {"zombie_health": 2.5}, "zombie_health: expected an int, got 2.5"),
+    (CLASSIC, {"max_zombies": 9}, "max_zombies: expected 1 to 8, got 9"),
+    (CLASSIC, {"god_mode": True}, f"god_mode: no option of {CLASSIC}"),
+    (CLASSIC, {"always_diamond": 1}, "always_diamond: expected True or False, got 1"),
+    (CLASSIC, {"key": 5}, "key: expected a pair of ints, as jax.random.PRNGKey returns, got 5"),
+    (CLASSIC, {"key": (1, 2, 3)}, r"key: expected a pair of ints, as jax.random.PRNGKey returns, got \(1, 2, 3\)"),
+    (CLASSIC, {"key": (-1, 2)}, r"key\[0\]: expected 0 to 4294967295, got -1"),
+    (CLASSIC, {"key": (1, 2**32)}, r"key\[1\]: expected 0 to 4294967295, got 4294967296"),
+    (CLASSIC, {"obs_type": "rgb"}, "obs_type: expected one of 'symbolic', 'pixels', got 'rgb'"),
+    (FULL, {"max_attribute": 101}, "max_attribute: expected 1 to 100, got 101"),
+    (FULL, {"mob_despawn_distance": -1}, "mob_despawn_distance: expected 0 to 10000, got -1"),
+    (FULL, {"max_growing_plants": 21}, "max_growing_plants: expected 1 to 20, got 21"),
+    (FULL, {"map_size": (48, 48)}, f"map_size: no option of {FULL}")])
+
+
+@pytest.mark.parametrize("id, options", [
+    (CLASSIC, {"mob_despawn_distance": 0}), (CLASSIC, {"mob_despawn_distance": 10_000, "spawn_cow_chance": 1}),
+    (CLASSIC, {"max_zombies": 1, "max_cows": 1, "max_skeletons": 1, "max_arrows": 1, "max_growing_plants": 1}),
+    (CLASSIC, {"max_timesteps": 1, "day_length": 1}), (CLASSIC, {"max_timesteps": 2**28, "zombie_health": 2**20}),
+    (FULL, {"mob_despawn_distance": 10_000, "god_mode": True}), (FULL, {"mob_despawn_distance": 0}),
+    (FULL, {"max_attribute": 100, "god_mode": True, "max_melee_mobs": 8, "max_player_projectiles": 8})])
+def test_options_at_their_edges(id, options):
+    env = started(id, 60, num_envs=2, **options)
+    env.load(env.save())
+
+
+test_nothing_is_imported = imports_nothing(
+    [(CLASSIC, {}, False), (FULL, {}, False)], ["jax", "jaxlib", "craftax", "flax"])
+
+
+def test_keys_are_those_of_the_package():
+    for id, name, keys in ((CLASSIC, "CraftaxClassic", {"w": 3, "space": 5, "4": 14, "6": 16}),
+                           (FULL, "Craftax", {"4": 20, "5": 14, "e": 17, ".": 18, "m": 35, ";": 42})):
+        choose, _ = action_of_keys(cypool.make_spec(id), f"cypool.envs.craftax.craftax:{name}")
+        assert {key: choose({key}) for key in keys} == keys and choose(set()) == 0
