@@ -14,7 +14,7 @@ FAMILY = Family(
     extra="craftax",
     reference="craftax 1.6.1, JAX 0.10.2",
     reference_package="craftax",
-    fidelity="everything, but for the last bit of some pixels",
+    fidelity="everything",
     smoke_ids=("Craftax-Classic-Symbolic-v1", "Craftax-Symbolic-v1"),
     # "r" starts a new episode
     keys={"CraftaxClassic": _CLASSIC_KEYS,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
 
 #include "cypool/envs/common/jax_random.h"
 #include "cypool/envs/common/xla_math.h"
@@ -26,8 +25,11 @@ template <int SIZE> struct Noise {
         jax::SineCosine corners[(ROWS + 1) * CORNERS];
         for (int i = 0; i < (ROWS + 1) * CORNERS; ++i) corners[i] = jax::sine_cosine(jax::uniform(angles, i) * TURN);
         const auto smooth = [](float t) { return t * t * t * (t * (t * 6 - 15) + 10); };
-        low = std::numeric_limits<float>::infinity();
-        float high = -low;
+        float rights[WIDTH], weights[WIDTH];
+        for (int y = 0; y < WIDTH; ++y) {
+            rights[y] = static_cast<float>(y) / WIDTH;
+            weights[y] = smooth(rights[y]);
+        }
         for (int x = 0; x < SIZE; ++x) {
             const float down = static_cast<float>(x % HEIGHT) / HEIGHT, weight = smooth(down);
             for (int tile = 0; tile < COLUMNS; ++tile) {
@@ -36,18 +38,28 @@ template <int SIZE> struct Noise {
                 const float a = down * above[0].cosine, b = (down - 1) * below[0].cosine;
                 const float c = down * above[1].cosine, d = (down - 1) * below[1].cosine;
                 for (int y = 0; y < WIDTH; ++y) {
-                    const float right = static_cast<float>(y) / WIDTH, across = smooth(right);
+                    const float right = rights[y], across = weights[y];
                     const float left_side =
                         (a + right * above[0].sine) * (1 - weight) + weight * (b + right * below[0].sine);
                     const float right_side =
                         (c + (right - 1) * above[1].sine) * (1 - weight) + weight * (d + (right - 1) * below[1].sine);
-                    const float value = ROOT * ((1 - across) * left_side + across * right_side);
-                    values[x * SIZE + tile * WIDTH + y] = value;
-                    low = std::min(low, value);
-                    high = std::max(high, value);
+                    values[x * SIZE + tile * WIDTH + y] = ROOT * ((1 - across) * left_side + across * right_side);
                 }
             }
         }
+        // in strands, so that no comparison waits for the one before it
+        constexpr int STRANDS = 16;
+        float lows[STRANDS], highs[STRANDS];
+        std::copy(values, values + STRANDS, lows);
+        std::copy(values, values + STRANDS, highs);
+        for (int i = STRANDS; i < SIZE * SIZE; i += STRANDS) {
+            for (int k = 0; k < STRANDS; ++k) {
+                lows[k] = values[i + k] < lows[k] ? values[i + k] : lows[k];
+                highs[k] = values[i + k] > highs[k] ? values[i + k] : highs[k];
+            }
+        }
+        low = *std::min_element(lows, lows + STRANDS);
+        const float high = *std::max_element(highs, highs + STRANDS);
         inverse = 1 / (high - low);
     }
 };

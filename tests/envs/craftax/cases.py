@@ -3,8 +3,11 @@ from cases import Cases, Sanitizer
 
 CASES = Cases(
     is_small=True,
-    quick_ids=("Craftax-Classic-Symbolic-v1", "Craftax-Symbolic-v1", "Craftax-Classic-Pixels-v1"),
-    # the reference compiles for minutes
+    # pixels and pictures need the package
+    quick_ids=("Craftax-Classic-Symbolic-v1", "Craftax-Symbolic-v1"),
+    fuzz_ids=("*Symbolic*",),
+    draws_quickly=False,
+    # JAX compiles the reference for a minute
     slow_ids=("Craftax-*",),
     short_episode={"max_timesteps": 9},
     fuzz_variants=(("Craftax-Classic-Symbolic-v1", {"max_timesteps": 30, "max_zombies": 8}),

@@ -22,8 +22,9 @@ OPTIONS += [(FULL, options) for options in (
     {"mob_despawn_distance": 9, "max_attribute": 7, "god_mode": True, "day_length": 50},
     {"max_melee_mobs": 6, "max_passive_mobs": 1, "max_ranged_mobs": 4, "max_mob_projectiles": 1,
      "max_player_projectiles": 2, "max_growing_plants": 3, "god_mode": True})]
+PIXELS = [("Craftax-Classic-Pixels-v1", {}), ("Craftax-Pixels-v1", {})]
 STEPS = np.array([[0, -1], [0, 1], [-1, 0], [1, 0]], np.int32)
-NO_ACTIONS = {"Craftax-Classic": 17, "Craftax": 43}
+NUM_ACTIONS = {"Craftax-Classic": 17, "Craftax": 43}
 
 
 class Duel:
@@ -88,7 +89,7 @@ def play(duel, change, num_changes, num_steps):
         duel.enter(state)
         for _ in range(num_steps):
             action = duel.random.choice(favourites) if duel.random.random() < 0.5 else duel.random.integers(
-                NO_ACTIONS[duel.theirs.game])
+                NUM_ACTIONS[duel.theirs.game])
             if duel.step(int(action)):
                 duel.reset()
                 break

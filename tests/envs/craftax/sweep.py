@@ -6,7 +6,7 @@ tables, chests, ladders, books, potions and plants. The package is compiled for 
 """
 from functools import partial
 
-from envs.craftax.play import CHANGES, CLASSIC, FULL, OPTIONS, Duel, play
+from envs.craftax.play import CHANGES, CLASSIC, FULL, OPTIONS, PIXELS, Duel, play
 from sweeping import Run, chosen, parity
 
 DEFAULTS = {"num_steps": 2500}
@@ -23,7 +23,7 @@ def duel(id, seed, num_changes):
 
 
 def runs(arguments):
-    for id, options in OPTIONS:
+    for id, options in OPTIONS + PIXELS:
         for mode in ("NextStep", "SameStep", "Disabled") if chosen([id], arguments.patterns) else ():
             for seed in arguments.seeds:
                 yield Run(id, f"{options} {mode} {seed}", partial(

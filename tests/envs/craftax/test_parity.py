@@ -1,14 +1,15 @@
 """Craftax is craftax: ids, options and modes with random actions, and all rules from states that chance has changed."""
 import pytest
-from envs.craftax.play import CHANGES, CLASSIC, FULL, OPTIONS, Duel, play
 from family_tests import equals
 from weights import exhaustive
 
+from cypool.envs.craftax import specs
+
 pytestmark = pytest.mark.large_packages
 pytest.importorskip("craftax")
+from envs.craftax.play import CHANGES, CLASSIC, FULL, OPTIONS, Duel, play  # noqa: E402
 
-from cypool.envs.craftax import specs  # noqa: E402
-from cypool.envs.craftax.reference import package_env  # noqa: E402
+from cypool.envs.craftax.reference import package_env, static_of  # noqa: E402
 
 # each set of static parameters is compiled for a minute
 QUICK = [case for case in OPTIONS
@@ -16,6 +17,9 @@ QUICK = [case for case in OPTIONS
 
 test_parity = equals([*QUICK, *exhaustive(*(case for case in OPTIONS if case not in QUICK))], num_envs=2, num_steps=150,
                      seeds=[3], num_threads=0)
+# these are compiled for some minutes
+test_parity_of_pixels = equals(exhaustive(*(f"{name}-Pixels-v1" for name in specs.ACHIEVEMENTS)), num_envs=2,
+                               num_steps=150, seeds=[3], num_threads=0)
 test_parity_in_other_modes = equals([(CLASSIC, {"autoreset_mode": mode}) for mode in ("SameStep", "Disabled")], least=2,
                                     num_envs=3, num_steps=150, seeds=[4], num_threads=2, max_timesteps=60)
 
@@ -28,6 +32,15 @@ def test_changed_states_continue_as_in_the_package(id, num_changes, least):
     assert all(counts[name] >= count for name, count in least.items())
 
 
+@pytest.mark.parametrize("seeds", [range(4), *exhaustive(range(4, 60))])
+def test_floors_are_those_of_the_package(seeds):
+    descend = 18
+    for seed in seeds:
+        duel = Duel(FULL, seed, god_mode=True)
+        for _ in range(8):
+            duel.step(descend)
+
+
 def test_achievements_have_the_names_and_order_of_the_package():
     import importlib
 
@@ -38,8 +51,8 @@ def test_achievements_have_the_names_and_order_of_the_package():
 
 def test_options_are_the_parameters_of_the_package():
     for game, describe in (("Craftax-Classic", specs.classic), ("Craftax", specs.full)):
-        env = package_env(game, "symbolic", False, None)
-        known = {**vars(env.default_params), **vars(env.static_env_params)}
+        env = package_env(game, "symbolic", False, static_of(describe().options)[1])
+        known = {**vars(env.default_params), **vars(env.default_static_params())}
         left_out = {"fractal_noise_angles", "map_size", "num_levels"}
         options = dict(describe().options)
         for name in ("obs_type", "auto_reset", "key"):
