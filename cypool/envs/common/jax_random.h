@@ -1,5 +1,5 @@
-// jax.random for numbers of 32 bits, the same bits as JAX's: threefry2x32 with `jax_threefry_partitionable`, the default
-// since JAX 0.5. Element i of an array does not depend on the shape, so functions return one element.
+// jax.random for numbers of 32 bits, the same bits as JAX's: threefry2x32 with `jax_threefry_partitionable`, as is the
+// default since JAX 0.5. Element i of an array does not depend on the shape, so functions return one element.
 #pragma once
 
 #include <algorithm>
