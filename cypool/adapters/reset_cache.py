@@ -1,4 +1,4 @@
-"""First observations, kept for libraries that reset environments themselves after an episode has ended."""
+"""Keeps first observations for libraries that reset environments themselves after an episode."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ class ResetCache:
         self._there[ids] = True
 
     def have(self, ids: EnvIds) -> bool:
-        """Whether all of these are there."""
+        """Whether observations of all of these are stored."""
         return bool(self._there[ids].all())
 
     def take(self, ids: EnvIds) -> Any:

@@ -34,8 +34,8 @@ def enter(address: str | None, ray_init: dict[str, Any], timeout: float) -> bool
     """Connects to Ray, or starts it on this machine.
 
     Args:
-        address: Of a cluster; None: that of RAY_ADDRESS, or else Ray is started here. Connected already, to whatever
-            it be: that stays.
+        address: The address of a cluster; None: that of RAY_ADDRESS, or otherwise Ray is started here. An existing
+            connection is kept.
         ray_init: More arguments of `ray.init`.
         timeout: Seconds that a cluster has to answer.
 

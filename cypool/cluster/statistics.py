@@ -31,7 +31,7 @@ class Statistics:
 
         Args:
             record: The worker's; takes the version down.
-            version: Of the weights that it used.
+            version: The version of the weights that it used.
             newest: The newest version.
             kl: The divergence that was found; NaN if there was no comparison.
         """

@@ -65,7 +65,7 @@ class Streams:
         Args:
             submit: Called with a worker and None, or the state to continue from after a restart; returns a `Call`.
             timeout: Seconds for one call of a worker; then it is killed, and started again.
-            in_flight: How many calls of each worker are made at once.
+            in_flight: Number of concurrent calls per worker.
             endless: Whether, when the next answer is asked for, another call takes the place of the last one.
 
         Raises:
@@ -89,8 +89,8 @@ class Streams:
             failed[w] += 1
             if failed[w] > ATTEMPTS and is_late:
                 raise TimeoutError(f"worker {w}: expected an answer within {timeout:g} s, but it took longer, or died, "
-                                   f"{failed[w]} times in the same call: its environment or policy hangs, or timeout "
-                                   "is too short")
+                                   f"{failed[w]} times in the same call: does its environment or policy hang, or is "
+                                   "timeout too short?")
             if failed[w] > ATTEMPTS:
                 raise RuntimeError(f"worker {w} died {failed[w]} times in the same call: its environment or policy "
                                    "ends the process, or its node has not enough memory")
@@ -115,7 +115,7 @@ class Streams:
                     # for good: a process that is stopped takes notice of nothing else
                     topology.kill(late)
                     if late in restarting:
-                        raise TimeoutError(f"worker {late}: expected it to be started again within "
+                        raise TimeoutError(f"worker {late}: expected it to restart within "
                                            f"{start_timeout:g} s")
                     records[late].timeouts += 1
                     begin_again(late, is_late=True)

@@ -1,4 +1,4 @@
-"""Which workers a cluster has, and where they run: Ray's actors, their placement group, their nodes."""
+"""The workers of a cluster and their placement: Ray's actors, their placement group, their nodes."""
 from __future__ import annotations
 
 from typing import Any
@@ -18,11 +18,11 @@ class WorkerRecord:
     """The learner's data on a worker.
 
     Attributes:
-        incarnation: The name of its current incarnation; a call that names another one is not answered.
+        incarnation: The name of its current incarnation; calls for another one are not answered.
         pid: Its process id.
         node: The id of its node.
-        restarts: How often it was started again.
-        timeouts: How often it was killed because it took too long.
+        restarts: Number of restarts.
+        timeouts: Number of times that it was killed for taking too long.
         sent: The version of the weights that it got last.
         used: The version that chose its actions last.
         seen: The parts of the observation that it showed last.
@@ -46,7 +46,7 @@ class Topology:
     """The workers.
 
     Args:
-        num_workers: How many.
+        num_workers: Number of workers.
         start_timeout: Seconds that a cluster has to find a place for them.
 
     Attributes:
@@ -74,7 +74,7 @@ class Topology:
 
         Args:
             address: As `ClusterEnv` takes it.
-            wanted: How many the user asks for; None: an equal share of a Ray that is started here, else 1.
+            wanted: The number that the user requests; None: an equal share if Ray is started here, otherwise 1.
         """
         if wanted is not None:
             return wanted

@@ -36,7 +36,7 @@ class Worker:
     """Some environments of a cluster, and its copy of the policy.
 
     `start` begins an incarnation, and another one after a restart: a process knows nothing of the one before it. Each
-    call names the incarnation it is meant for. A worker in another incarnation answers None.
+    call names the incarnation it is meant for. A worker of another incarnation answers None.
     """
 
     _incarnation: str | None = None
@@ -140,9 +140,9 @@ class Worker:
         Args:
             incarnation: The receiver of the call.
             num_steps: T.
-            version, weights: Newer than those it has; None: there are none for it.
+            version, weights: Newer weights for the worker, or None.
             lost: (observation parts, seeds) if it continues for a process that died: the last observations.
-            scale: What observations are normalized with, those before the first step, too.
+            scale: The statistics for normalizing observations, including those before the first step.
 
         Returns:
             A dict: "arrays", as `assembled` takes them, which are good until the next call; "final", a list of steps,

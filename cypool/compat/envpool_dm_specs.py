@@ -16,7 +16,7 @@ Players = namedtuple("players", ["env_id"])  # type: ignore[name-match]
 
 
 def dm_spec_of(description: Any, name: str) -> Any:
-    """Returns the dm_env spec of a description. Where all elements have the same bounds, these are scalars."""
+    """Returns the dm_env spec of a description. If all elements have the same bounds, these are scalars."""
     return _with_scalars(dm.dm_spec_of(description, name))
 
 

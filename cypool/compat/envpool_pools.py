@@ -1,4 +1,4 @@
-"""The classes of EnvPool's interface, but for that of dm_env, and the type of `spec`."""
+"""The classes of EnvPool's interface, except that of dm_env, and the type of `spec`."""
 from __future__ import annotations
 
 import functools
@@ -187,8 +187,8 @@ class EnvPool:
         """Draws environments: see `cypool.api.base.VectorAPI.render`.
 
         Args:
-            env_ids: Which ones, an integer or several; by default the `render_env_id` of `make`.
-            camera_id: None, or the `render_camera_id` of `make`; ignored where there are no cameras.
+            env_ids: An integer or several; by default the `render_env_id` of `make`.
+            camera_id: None, or the `render_camera_id` of `make`; ignored without cameras.
         """
         camera, width, height = (self._render[f"render_{name}"] for name in ("camera_id", "width", "height"))
         given = camera if camera_id is None else check_int("camera_id", camera_id, -1, 2**31 - 1)

@@ -1,4 +1,4 @@
-"""Which CPUs there are for threads, and how many threads may keep busy."""
+"""The CPUs available to threads, and the number of threads that can be busy."""
 from __future__ import annotations
 
 import math
@@ -24,11 +24,11 @@ def affinity(requested: Any, num_threads: int) -> list[set[int]] | None:
     Args:
         requested: None; a sequence of CPU numbers, given to the threads in turn; or "numa": threads are spread evenly
             over the memory nodes, and each may run on any CPU of its node. With one node that is None.
-        num_threads: How many threads there are.
+        num_threads: Number of threads.
 
     Raises:
         TypeError: It is something else.
-        ValueError: A CPU is not one of this process's, or there is none.
+        ValueError: A CPU does not belong to this process, or the sequence is empty.
     """
     if requested is None:
         return None
@@ -41,7 +41,7 @@ def affinity(requested: Any, num_threads: int) -> list[set[int]] | None:
     requested = check_list("thread_affinity", requested, "'numa' or a sequence of CPU numbers")
     wanted = [check_int("thread_affinity", cpu, 0, 2**16) for cpu in requested]
     if not wanted or not own.issuperset(wanted):
-        raise ValueError(f"thread_affinity: expected some of this process's CPUs {sorted(own)}, got {wanted}")
+        raise ValueError(f"thread_affinity: expected a subset of this process's CPUs {sorted(own)}, got {wanted}")
     return [{wanted[k % len(wanted)]} for k in range(num_threads)]
 
 

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 class Observer:
     """Is notified by a pool of its calls: `Pool.attach`.
 
-    The pool reports each change within its own call, so nothing passes unseen. It takes no other call meanwhile. If an
-    observer raises, or Ctrl-C comes there, the caller gets the exception, and all observers are notified of a gap
-    before the next change. A step that was interrupted while it is made stays in flight, and its batch comes later.
+    The pool reports each change within its own call, so that observers miss nothing. It accepts no other call during
+    that time. If an observer raises, or Ctrl-C comes there, the caller gets the exception, and all observers are
+    notified of a gap before the next change. A step that was interrupted while it is made stays in flight, and its
+    batch comes later.
     """
 
     def _before(self, options: Any) -> None:
@@ -32,7 +33,7 @@ class Observer:
 
         Args:
             batch: The batch of the pool, or of the observer in front.
-            stepped, starts: Which rows are of a step, and which of a reset.
+            stepped, starts: Which rows belong to a step, and which to a reset.
         """
         return batch
 

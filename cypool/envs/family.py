@@ -26,19 +26,19 @@ class Family(NamedTuple):
     Attributes:
         name: The folder, and its extension module.
         title: As people write the name.
-        description: Of its environments: a phrase for a table.
+        description: A phrase about its environments, for a table.
         smoke_ids: One or two ids that show that it works, within a second.
-        licence: Of its data and its library, where that is not cypool's.
+        licence: The licence of its data and its library, if not cypool's.
         package: The Python package to import that its environments need to run.
         download: The module that gets the library of its environments where no package of today brings it, for `cypool
             get`. It has `is_there`, `is_whole`, `find`, `checked`, `check_machine`, `download` and `LICENCES`.
         distribution: The wheel that has its module, where that is not cypool's own; `extra` brings it.
         extra: The extra of `pyproject.toml` that installs the package, or without one the package that draws pictures.
-        command: What installs the package where an extra would bring what nobody needs.
+        command: The command that installs the package, if an extra would install too much.
         reference: The packages that it equals, with versions; or a phrase for a model of your own.
         reference_package: The package to import that `check_parity` needs in addition to `package` and Gymnasium.
         parity_mode: The autoreset mode in which `cypool check` and sweeps compare with them.
-        parity_options: Options with which `cypool check` compares where they are None: nothing equals them as they are.
+        parity_options: Options that `cypool check` replaces if they are None, because the defaults have no reference.
         fidelity: The parts that are equal to them: a phrase for a table.
         data: "module:function" that looks at its data for `cypool doctor`: yields a status, a text and an advice.
         groups: By name: ids that `cypool bench` measures together.
@@ -93,7 +93,7 @@ class Family(NamedTuple):
 
     @property
     def is_installed(self) -> bool:
-        """Whether the package, or the download, that its environments need is there."""
+        """Whether the package or download that its environments need is installed."""
         if self.download:
             found: bool = import_module(self.download).is_there()
             return found
@@ -101,7 +101,7 @@ class Family(NamedTuple):
 
     @property
     def has_reference(self) -> bool:
-        """Whether the packages are there that its environments are compared with."""
+        """Whether its reference packages are installed."""
         return self.is_installed and (not self.reference_package or find_spec(self.reference_package) is not None)
 
     def compared(self, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,7 +123,7 @@ class Family(NamedTuple):
     @property
     def build(self) -> str:
         """How to get the family in an installation that is without it."""
-        from_source = "install again without CYPOOL_WITHOUT"
+        from_source = "reinstall without CYPOOL_WITHOUT"
         return f"{self.install}, or from source {from_source}" if self.distribution else from_source
 
     def entries(self, patterns: tuple[str, ...]) -> list[Entry]:

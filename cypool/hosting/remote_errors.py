@@ -43,7 +43,7 @@ def unpickle_error(payload: bytes) -> BaseException:
         error, text = pickle.loads(payload)
         error.__cause__ = WorkerError(f"raised in a worker process:\n\n{text}")
     except Exception as problem:
-        return WorkerError(f"it raised something that does not unpickle: {problem}")
+        return WorkerError(f"it raised an exception that cannot be unpickled: {problem}")
     return error
 
 

@@ -1,4 +1,4 @@
-"""Gymnasium's spaces as descriptions of ours, and the calls of a pool to environments of Gymnasium."""
+"""Converts Gymnasium's spaces to our descriptions, and makes a pool's calls to Gymnasium environments."""
 from __future__ import annotations
 
 import pickle
@@ -15,7 +15,7 @@ TEXT_BYTES = 512  # of a text whose space has no limit, such as minigrid's Missi
 def env_description(env: Any) -> Any:
     """Returns the description of an environment that a pool needs, as something that pickles.
 
-    One that derives from no class of Gymnasium's may have spaces, `reset` and `step` alone.
+    An environment not derived from a Gymnasium class needs only spaces, `reset` and `step`.
     """
     mode, rendering = getattr(env, "render_mode", None), {}
     if mode in ("rgb_array", "ansi"):
@@ -40,10 +40,10 @@ def group_of(observation_space: Any, action_space: Any, names: tuple[str, ...]) 
 
 
 def described(observation_space: Any, action_space: Any) -> Any:
-    """Returns observation and action as an `EnvSpec` has them.
+    """Returns observation and action in the form of an `EnvSpec`.
 
     Raises:
-        ValueError: A space has no fixed shape, or parts of parts, or none.
+        ValueError: A space has no fixed shape, nested parts, or no parts.
     """
     return _tree(observation_space, "observation_space"), _leaf(action_space, "action_space")
 
@@ -101,8 +101,8 @@ def _leaf(space: Any, name: Any) -> Any:
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
     raise ValueError(f"{name}: expected a Box, Discrete, MultiDiscrete or MultiBinary, or for observations a Text, or "
-                     f"a Dict or Tuple of them, got {space}: a wrapper such as gymnasium.wrappers.FlattenObservation, "
-                     "or a gymnasium.ActionWrapper, may help")
+                     f"a Dict or Tuple of them, got {space}: try a wrapper such as "
+                     "gymnasium.wrappers.FlattenObservation or a gymnasium.ActionWrapper")
 
 
 # arguments of `Pool.ask`: functions of an environment, which run where that is

@@ -61,7 +61,7 @@ def mapped(path: str, header: bytes, shapes: Shapes) -> tuple[BufferedRandom, np
         The file, which is locked while it is open; and its bytes.
 
     Raises:
-        ValueError: The file is of another buffer, or of something else; or another buffer has it open.
+        ValueError: The file belongs to a different buffer, is not a buffer's, or is open in another buffer.
         OSError: It cannot be read or written, or there is no room for it.
     """
     if not os.path.exists(path):
@@ -76,7 +76,7 @@ def mapped(path: str, header: bytes, shapes: Shapes) -> tuple[BufferedRandom, np
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise ValueError(f"path: expected a file that no other buffer has open, got {path}") from error
+            raise ValueError(f"path: expected a file that is not open in another buffer, got {path}") from error
         check(file, header, shapes)
         return file, np.memmap(file, np.uint8, "r+")
     except BaseException:
@@ -97,7 +97,7 @@ def check(file: Any, header: bytes, shapes: Shapes) -> None:
             raise ValueError(f"{EXPECTED}, got a damaged one")
         expected, has = (", ".join(f"{name} {shown(contents.get(name, False))}" for name in differing)
                          for contents in (wanted, found))
-        raise ValueError(f"{EXPECTED} with {expected}, got one of another buffer, with {has}")
+        raise ValueError(f"{EXPECTED} with {expected}, got one with {has}")
     if os.fstat(file.fileno()).st_size != size:
         raise ValueError(f"{EXPECTED} of {size} bytes, got {os.fstat(file.fileno()).st_size}")
 

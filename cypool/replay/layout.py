@@ -21,23 +21,23 @@ OF_STEPS = {"reward": np.float32, "discount": np.float32, "terminated": np.bool_
 
 @dataclass
 class Sample:
-    """The result of `ReplayBuffer.sample`: arrays of n rows, or, of sequences of L rows, (n, L).
+    """The result of `ReplayBuffer.sample`: arrays of n rows, or for sequences of L rows (n, L).
 
     Attributes:
         obs: The observation from which the action was chosen.
         action: The action.
-        reward: float32: the reward; of n steps the discounted sum of their rewards.
-        next_obs: The observation that the step, or the last one of several, led to: the last one of an episode where it
-            ended. None for sequences, whose next row it is.
+        reward: float32: the reward, or the discounted sum of the rewards of n steps.
+        next_obs: The observation after the step, or after the last of several steps; at the end of an episode its last
+            one. None for sequences, where it is the next row.
         discount: float32: the factor of the value of `next_obs`: gamma to the power of the steps, 0 where the episode
             terminated.
-        terminated, truncated: bool: whether the episode ended in the step, or in the last one of several.
-        index: int64, (n,): for `gather` and `update_priorities`. No other row ever has the same one.
-        weight: float32, (n,): importance of the row, at most 1; all 1 without priorities.
+        terminated, truncated: bool: whether the episode ended in the step, or in the last of several.
+        index: int64, (n,): for `gather` and `update_priorities`. Indexes are never reused.
+        weight: float32, (n,): importance weights, at most 1; all 1 without priorities.
         is_first: bool: whether `obs` is the first observation of an episode, or after a gap.
-        is_last: bool, of sequences: whether `obs` is the last observation of an episode: no step was made from it, and
+        is_last: bool, for sequences: whether `obs` is the last observation of an episode: no step was made from it, and
             action, reward and discount are 0.
-        agents: A dict of groups of agents, each a dict of `reward`, `terminated`, `truncated` and, where agents may be
+        agents: A dict of groups of agents, each a dict of `reward`, `terminated`, `truncated` and, if agents may be
             absent, `acted`; {} for one agent.
     """
 
@@ -57,12 +57,12 @@ class Sample:
 
 @dataclass
 class Episode:
-    """A whole episode of T steps.
+    """A complete episode of T steps.
 
     Attributes:
-        env_id: Of which environment.
+        env_id: The environment.
         obs: Its T + 1 observations.
-        action, reward, terminated, truncated: Of its T steps; the reward is float64.
+        action, reward, terminated, truncated: The values of its T steps; rewards are float64.
     """
 
     env_id: int
@@ -77,8 +77,8 @@ class RingLayout:
     """The arrays of a ring, and of a sample.
 
     Args:
-        spec: Of the environments.
-        length: Of sequences; 0: single steps.
+        spec: The spec of the environments.
+        length: Length of sequences; 0: single steps.
         stacks: Whether each frame of a stack is stored once.
         priorities: Whether rows have them.
     """

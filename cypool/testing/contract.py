@@ -1,4 +1,4 @@
-"""Does an environment keep the contract that users, and the engine, rely on? `cypool.testing.check_env`."""
+"""`cypool.testing.check_env`: does an environment keep the contract that users and the engine rely on?"""
 from __future__ import annotations
 
 import itertools
@@ -31,7 +31,7 @@ LEAST_PATIENCE, MOST_PATIENCE = 2, 60
 
 
 class ContractError(AssertionError):
-    """An environment breaks the contract; the message says how, and where first."""
+    """An environment breaks the contract; the message describes the first violation."""
 
 
 @dataclass(frozen=True)
@@ -68,17 +68,16 @@ def check_env(id: str, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
               report: Callable[[str], object] | None = None, **options: Any) -> Contract:
     """Checks with random legal actions that an environment keeps cypool's promises about every environment.
 
-    * It writes all of its row, and nothing else (`cypool.make(debug=True)`).
-    * Observations lie in their space, rewards are finite. Those that are declared as stacks are.
-    * The same seed and actions give the same bytes, whatever the number of threads, in synchronous and asynchronous
+    * It writes its whole row, and nothing else (`cypool.make(debug=True)`).
+    * Observations are in their space, and those declared as stacks are stacks; rewards are finite.
+    * The same seed and actions give bit-identical results with any number of threads, in synchronous and asynchronous
       pools, and after a reset with that seed.
-    * `save` is complete: `load` restores the state in this pool, in another one, and after pickling. `load` refuses
-      values that are missing, too many or of another type; whether a number is in its range, only the environment
-      knows.
-    * `copy` has the result of `save` and `load`.
-    * The autoreset modes have the same episodes.
-    * A step that fails costs a row, and nothing else.
-    * Its steps and resets run without the GIL.
+    * `save` is complete: `load` restores the state in this pool, in another one, and after pickling. `load` rejects
+      missing values, extra values and wrong types; it is up to the environment to check ranges.
+    * `copy` has the same result as `save` and `load`.
+    * All autoreset modes have the same episodes.
+    * A failing step only costs its own row.
+    * Steps and resets run without the GIL.
     * Its module calls `import_cypool()`.
 
     Args:
@@ -86,22 +85,22 @@ def check_env(id: str, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
         num_envs: Environments in the batch, at least 2.
         num_steps: Steps of each run.
         seed: Seed of the environments, and of the actions.
-        without_gil: Whether it claims to run without the GIL; compiled ones do.
-        report: Called with each thing that was found to hold, as soon as it is known.
+        without_gil: Whether the environment claims to run without the GIL, as compiled ones do.
+        report: Called with the name of each check as soon as it has passed.
         **options: Options of the environment, and `max_episode_steps`; by default a fifth of `num_steps`, or the id's
             own if that is less, so that episodes end.
 
     Returns:
-        A `Contract`, to be printed.
+        A `Contract`, for printing.
 
     Raises:
-        ContractError: It does not; names the promise and the first place.
-        EnvError: It raised.
+        ContractError: It does not; the message names the promise and the first violation.
+        EnvError: The environment raised.
         ValueError, TypeError, ImportError: As `cypool.make` and `cypool.make_spec`; or the id stands for several
             environments.
     """
     if entry_of(id).expand is not None:
-        raise ValueError(f"id: expected that of one environment, got {shown(id)}, which stands for several")
+        raise ValueError(f"id: expected an id of a single environment, got {shown(id)}, which stands for several")
     num_envs = check_int("num_envs", num_envs, 2, 2**20)
     num_steps = check_int("num_steps", num_steps, 10, 2**31 - 1)
     seed = check_int("seed", seed, 0, 2**31 - 1 - num_envs)
@@ -302,7 +301,7 @@ class _Check:
                     self.complain(f"env {i}, event {at}: the reward is {event.values['reward']}")
 
     def look_at_stacks(self, events: Events) -> None:
-        """Looks whether a step drops the oldest frame of each stack and adds one."""
+        """Checks that a step drops the oldest frame of each stack and adds one."""
         stacks = [("observation" if name is None else f"observation {name}", part.shape, part.stack)
                   for name, part in self.spec.observations if isinstance(part, cypool.spec.Array) and part.stack]
         for i, each in enumerate(events):
@@ -317,11 +316,11 @@ class _Check:
                                       "not have the last ones of the observation before it")
 
     def look_at_module(self) -> None:
-        """Looks whether the module of a plug-in compares its ABI with the running one."""
+        """Checks that the module of a plug-in compares its ABI with the running one."""
         module = self.cls.__module__
         if module.split(".")[0] != "cypool" and not hasattr(sys.modules[module], "_cypool_abi"):
-            self.complain(f"expected the module {module} to call import_cypool(), which sees that it was built for "
-                          "another cypool; or it has to be built again")
+            self.complain(f"expected the module {module} to call import_cypool(), which checks the version of cypool "
+                          "it was built for; or it must be rebuilt")
 
     def watch_rows(self) -> None:
         try:
@@ -366,7 +365,7 @@ class _Check:
         return True
 
     def copy(self) -> None:
-        """Looks whether copies of the first and of the last environment continue as these do."""
+        """Checks that copies of the first and the last environment continue like the originals."""
         half = self.num_steps // 2
         with self.make() as env, self.make(seed=self.seed + 1) as other:
             for source in (0, self.num_envs - 1):
@@ -458,16 +457,16 @@ def _damaged(own: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(own, dict):
         for key in own:
             yield f"without {key!r}", {name: value for name, value in own.items() if name != key}
-            yield f"whose {key!r} is of another kind", {**own, key: _other(own[key])}
+            yield f"with a {key!r} of another kind", {**own, key: _other(own[key])}
     elif isinstance(own, (tuple, list)):
         if own:
             yield "without its last value", own[:-1]
         yield "with a value more", type(own)([*own, 0])
         for k in range(len(own)):
-            yield f"whose value {k} is of another kind", type(own)([*own[:k], _other(own[k]), *own[k + 1:]])
+            yield f"with a value {k} of another kind", type(own)([*own[:k], _other(own[k]), *own[k + 1:]])
             if isinstance(own[k], bytes):
                 # longer ones, which cannot be read beyond their end
-                yield f"whose value {k} is a byte longer", type(own)([*own[:k], own[k] + b"\0", *own[k + 1:]])
+                yield f"with a value {k} that is a byte longer", type(own)([*own[:k], own[k] + b"\0", *own[k + 1:]])
     elif isinstance(own, bytes):
         yield "that is a byte longer", own + b"\0"
 

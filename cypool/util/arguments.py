@@ -228,8 +228,8 @@ def seeds_of(seed: Seed, num_envs: int, max_seed: int | None) -> list[int | None
     """Returns one seed per environment, or None for None.
 
     Raises:
-        TypeError: A seed is no integer.
-        ValueError: A seed is negative or above `max_seed`, or there are not as many as environments.
+        TypeError: A seed is not an integer.
+        ValueError: A seed is negative or above `max_seed`, or their number differs from that of environments.
     """
     import numpy as np
 

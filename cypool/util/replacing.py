@@ -1,4 +1,4 @@
-"""Files that are there complete, or as they were before."""
+"""Files that are replaced completely, or not at all."""
 from __future__ import annotations
 
 import os

@@ -125,7 +125,7 @@ def test_ids_in_flight(api, id):
         return
     # the batch that comes after the reset would be of environments 0 and 2, and their rewards would be lost
     env.send([0, 0], [0, 2])
-    refused(RuntimeError, "reset: expected that no environment is in flight", lambda: env.reset([1]), env)
+    refused(RuntimeError, "reset: expected no environments in flight", lambda: env.reset([1]), env)
 
 
 # shape and type of actions

@@ -286,7 +286,7 @@ def test_hooks_in_python_are_pickled_and_those_in_c_refused(hooks):
     copied.action_space.seed(5)
     assert record(copied) == record(env)
     for way in (pickle.dumps, copy.deepcopy):
-        with pytest.raises(TypeError, match="a hook that is a C function is an address in this process"):
+        with pytest.raises(TypeError, match="a C function used as a hook is an address in this process"):
             way(make(reward_hook=hooks["upright"]))
 
 
@@ -304,7 +304,7 @@ NULL = ctypes.CFUNCTYPE(None, ctypes.c_void_p)()
 
 
 @pytest.mark.parametrize(("hook", "error", "message"), [
-    *((address, ValueError, f"expected a C function .* or a Python function, got {address}, which is no address")
+    *((address, ValueError, f"expected a C function .* or a Python function, got {address}, which is not an address")
       for address in (0, 3)),
     (True, TypeError, "expected a C function .* or a Python function, got True"),
     ("no hook", TypeError, "expected a C function .* or a Python function, got 'no hook'"),

@@ -154,7 +154,7 @@ def test_texts_through_gymnasium(tmp_path):
     pool = gymnasium.make_vec("cypool/FrozenLake-v1", num_envs=2, render_mode="ansi")
     pool.reset()
     assert pool.render() == (env.render(),) * 2 and pool.spec.kwargs["render_mode"] == "ansi"
-    with pytest.raises(NotImplementedError, match="env: expected environments that can be drawn, got FrozenLake-v1 "
+    with pytest.raises(NotImplementedError, match="env: expected environments that can be rendered, got FrozenLake-v1 "
                                                   "with render_mode 'ansi'"):
         cypool.record(pool, tmp_path / "film.gif")
 

@@ -578,7 +578,7 @@ def test_environments_stepped_together_equal_single_ones(walker, mode, num_threa
 
 def test_environments_of_a_pool_have_the_same_agents(walker):
     for name, value in (("leave", False), ("turns", True)):
-        with pytest.raises(ValueError, match="env_options: expected the same .* everywhere"):
+        with pytest.raises(ValueError, match="env_options: expected the same .* in all environments"):
             cypool.make("walker/Crowd-v0", num_envs=2, env_options=[{}, {name: value}])
 
 

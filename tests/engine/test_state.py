@@ -157,7 +157,7 @@ def test_rows_of_a_state(walker):
         with pytest.raises(IndexError):
             state[bad]
     del chosen.rows[:], state[1].rows[0]["needs_reset"]
-    with pytest.raises(ValueError, match="^rows: expected dicts with a bool as needs_reset, got"):
+    with pytest.raises(ValueError, match="^rows: expected dicts with a bool needs_reset, got"):
         _ = state.needs_reset
     part = env.save([3, 1])
     assert part.env_id.tolist() == [3, 1]

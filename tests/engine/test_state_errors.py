@@ -66,7 +66,7 @@ def test_wrong_arguments_change_nothing(walker):
     with pytest.raises(ValueError, match=r"^state: expected rows of environments in \[0, 3\), or env_id"):
         env.load(big.save())
     for bad in (None, 3, {}, state.rows, pickle.dumps(state), env):
-        with pytest.raises(TypeError, match="^state: expected what save"):
+        with pytest.raises(TypeError, match="^state: expected a result of save"):
             env.load(bad)
     for other in (cypool.make("CartPole-v0", num_envs=3), cypool.make("walker/Walk-v0", num_envs=3),
                   cypool.make("CartPole-v1", num_envs=3, sutton_barto_reward=True)):

@@ -327,7 +327,7 @@ def test_goals_of_different_kinds_are_refused(achieved, desired):
     observation = {"observation": Array((1,), np.float32), "achieved_goal": achieved}
     if desired is not None:
         observation["desired_goal"] = desired
-    with pytest.raises(ValueError, match="goals: expected achieved_goal and desired_goal in the observation"):
+    with pytest.raises(ValueError, match="goals: expected an observation whose achieved_goal and desired_goal"):
         EnvSpec(observation, Array((1,), np.float32), goals=Near())
     same = EnvSpec({**observation, "desired_goal": achieved}, Array((1,), np.float32), goals=Near())
     # a hook may return something without goals

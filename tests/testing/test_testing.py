@@ -138,7 +138,7 @@ def test_wrong_references(reference):
 def test_it_is_there_for_the_asking(run_forked):
     done = run_forked("import cypool, sys; print('cypool.testing' in sys.modules);"
                       "print(cypool.testing.check_parity('MountainCar-v0', num_steps=10))")
-    assert done.stdout.startswith("False\nMountainCar-v0, NextStep, equals MountainCar-v0 of Gymnasium")
+    assert done.stdout.startswith("False\nMountainCar-v0, NextStep, matches MountainCar-v0 of Gymnasium")
     assert done.stderr == ""
 
 

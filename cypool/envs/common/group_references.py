@@ -149,7 +149,7 @@ class GroupReferences(SyncVectorEnv):
 
     Args:
         make: Makes one.
-        num_envs: How many.
+        num_envs: Number of environments.
         autoreset_mode: As in `SyncVectorEnv`.
     """
 

@@ -41,12 +41,12 @@ def find() -> tuple[Path, str]:
                           name="mujoco")
     if version == "4.0.0":
         raise ImportError("MuJoCo's environments: mujoco 4.0.0 factorizes a matrix of its Newton solver wrongly, which "
-                          f"4.0.1 mends: {_REPLACE}", name="mujoco")
+                          f"4.0.1 fixes: {_REPLACE}", name="mujoco")
     return folder, version
 
 
 def warn_of(version: str) -> None:
     """Warns of a version that was not compared with the reference packages."""
     if version not in COMPARED:
-        warnings.warn(f"mujoco {version} was not compared with the packages whose environments these are; "
-                      f"{', '.join(COMPARED)} were", stacklevel=2)
+        warnings.warn(f"mujoco {version} was not compared with the reference packages; {', '.join(COMPARED)} were",
+                      stacklevel=2)

@@ -72,9 +72,9 @@ def crafter_folder() -> Path:
     try:
         rules = path.read_bytes()
     except OSError as error:
-        raise ImportError(f"crafter: expected its rules in {path}, got none: {INSTALL}") from error
+        raise ImportError(f"crafter: its rules are missing in {path}: {INSTALL}") from error
     if hashlib.sha256(rules).hexdigest() != RULES:
-        raise ImportError(f"crafter: expected the rules of crafter {VERSION} in {path}, got others: {INSTALL}")
+        raise ImportError(f"crafter: expected the rules of crafter {VERSION} in {path}, got different ones: {INSTALL}")
     return folder
 
 
@@ -135,7 +135,7 @@ def _original(name: str) -> Image:
     try:
         from PIL import Image
     except ImportError as error:
-        raise ImportError(f"crafter: expected Pillow to read its textures, got none: {INSTALL}") from error
+        raise ImportError(f"crafter: Pillow, which reads its textures, is not installed: {INSTALL}") from error
     path = crafter_folder() / "assets" / f"{name}.png"
     try:
         with Image.open(path) as image:
@@ -143,8 +143,7 @@ def _original(name: str) -> Image:
                 raise OSError(f"expected colours, got the mode {image.mode}")
             return image.copy()
     except (OSError, SyntaxError) as error:
-        raise ImportError(f"crafter: expected a texture in {path}, got none that can be read: {error}: "
-                          f"{INSTALL}") from error
+        raise ImportError(f"crafter: the texture {path} cannot be read: {error}: {INSTALL}") from error
 
 
 def _blend(canvas: NDArray[np.uint8], x: int, y: int, texture: NDArray[np.uint8]) -> None:

@@ -41,14 +41,14 @@ class Reference(gymnasium.Env[Any, Any]):
         max_episode_steps: Truncates episodes after this number of steps, if that is sooner than `length`.
         obs_type: "rgb".
         semantic: Whether infos have `semantic`.
-        render_size: Of `render`.
+        render_size: Size of the pictures of `render`.
         **options: Arguments of `crafter.Env`.
     """
 
     def __init__(self, max_episode_steps: int | None = None, obs_type: str = "rgb", semantic: bool = True,
                  render_size: Any = (512, 512), **options: Any):
         if obs_type != "rgb":
-            raise ValueError(f"obs_type: expected 'rgb', as crafter has nothing else to compare with, got {obs_type!r}")
+            raise ValueError(f"obs_type: expected 'rgb', as crafter has no other to compare with, got {obs_type!r}")
         self.crafter = Env(**options, seed=0)
         self.crafter._world.__class__ = OrderedWorld
         self.limit, self.semantic, self.render_size = max_episode_steps, semantic, render_size

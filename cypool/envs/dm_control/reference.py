@@ -24,7 +24,7 @@ def load(domain: str, task: str, seed: int, **options: Any) -> Any:
     """Returns dm_control's environment of a task.
 
     Args:
-        domain, task: Of the suite.
+        domain, task: Names in the suite.
         seed: Its `random`.
         **options: Options of ours that dm_control has, too.
 
@@ -38,7 +38,7 @@ def load(domain: str, task: str, seed: int, **options: Any) -> Any:
     _repair()
     for name in options:
         if name not in (*_TASK, *_ENVIRONMENT, *_OWN):
-            raise ValueError(f"{name}: dm_control has no such option, so that there is nothing to compare with")
+            raise ValueError(f"{name}: dm_control has no such option to compare with")
     if domain == "quadruped" and not options.get("from_pixels"):
         # its reset makes an OpenGL context, for pictures that are not used
         domain_module(domain).Physics.contexts = None

@@ -353,70 +353,70 @@ cdef list bodies_of(vector[Body]& bodies):
 
 
 class Highway(HighwayEnv):
-    """A highway with other vehicles: to drive fast, on the right, without collisions."""
+    """Drive fast on a highway with traffic, keep right, and avoid collisions."""
     describe = staticmethod(specs.TASKS["Highway"].describe)
 
 
 class Exit(HighwayEnv):
-    """A highway that is to be left at an exit."""
+    """Leave a highway at an exit."""
     describe = staticmethod(specs.TASKS["Exit"].describe)
 
 
 class Merge(HighwayEnv):
-    """A highway that others enter from a ramp."""
+    """Drive on a highway where others merge from a ramp."""
     describe = staticmethod(specs.TASKS["Merge"].describe)
 
 
 class MergeGeneric(HighwayEnv):
-    """A highway of any length that others enter from a ramp."""
+    """Drive on a highway of any length where others merge from a ramp."""
     describe = staticmethod(specs.TASKS["MergeGeneric"].describe)
 
 
 class TwoWay(HighwayEnv):
-    """A road with oncoming traffic, on which to overtake."""
+    """Overtake on a road with oncoming traffic."""
     describe = staticmethod(specs.TASKS["TwoWay"].describe)
 
 
 class UTurn(HighwayEnv):
-    """A turn back, with traffic."""
+    """Make a U-turn in traffic."""
     describe = staticmethod(specs.TASKS["UTurn"].describe)
 
 
 class Roundabout(HighwayEnv):
-    """A roundabout with traffic."""
+    """Cross a roundabout in traffic."""
     describe = staticmethod(specs.TASKS["Roundabout"].describe)
 
 
 class RoundaboutGeneric(HighwayEnv):
-    """A roundabout of any size."""
+    """Cross a roundabout of any size."""
     describe = staticmethod(specs.TASKS["RoundaboutGeneric"].describe)
 
 
 class Intersection(HighwayEnv):
-    """A crossing with traffic, to be crossed or turned at."""
+    """Cross or turn at an intersection in traffic."""
     describe = staticmethod(specs.TASKS["Intersection"].describe)
 
 
 class Parking(HighwayEnv):
-    """A car park: to stop at a place, in its direction."""
+    """Park in a given space, in its direction."""
     describe = staticmethod(specs.TASKS["Parking"].describe)
 
 
 class Racetrack(HighwayEnv):
-    """A racetrack: to keep the lane."""
+    """Keep the lane on a racetrack."""
     describe = staticmethod(specs.TASKS["Racetrack"].describe)
 
 
 class RacetrackLarge(HighwayEnv):
-    """A larger racetrack."""
+    """Keep the lane on a larger racetrack."""
     describe = staticmethod(specs.TASKS["RacetrackLarge"].describe)
 
 
 class RacetrackOval(HighwayEnv):
-    """An oval racetrack."""
+    """Keep the lane on an oval racetrack."""
     describe = staticmethod(specs.TASKS["RacetrackOval"].describe)
 
 
 class LaneKeeping(HighwayEnv):
-    """A winding lane to keep to, with noise."""
+    """Keep to a winding lane, with noise."""
     describe = staticmethod(specs.TASKS["LaneKeeping"].describe)

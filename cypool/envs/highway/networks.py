@@ -1,4 +1,4 @@
-"""The roads of each task, as numbers for roads.h. NumPy computes them, so they have its bits."""
+"""The roads of each task, as numbers for roads.h. NumPy computes them, so that results are bit-identical."""
 from __future__ import annotations
 
 from collections.abc import Callable

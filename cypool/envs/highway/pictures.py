@@ -103,12 +103,12 @@ def draw_scene(id: str, task: str, options: dict[str, Any], bodies: list[Any], a
     """Draws a scene with highway-env's own code.
 
     Args:
-        id: Of the environment.
+        id: The environment's id.
         task: Its class.
         options: Its options.
         bodies: Vehicles and objects: kind, place, heading, speed, steering, acceleration, whether it crashed or was
             hit, length, width and agent of each.
-        agent: Whose vehicle is in the middle.
+        agent: The agent whose vehicle is in the middle.
         view: Replaces keys of the config.
 
     Returns:

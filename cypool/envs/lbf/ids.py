@@ -9,11 +9,11 @@ from cypool.registration.registry import register_pattern
 FAMILY = Family(
     name="lbf",
     title="Level-based foraging",
-    description="players on a grid who load food together",
+    description="players on a grid who collect food together",
     extra="lbf",
     reference="lbforaging 2.0.0",
     reference_package="lbforaging",
-    fidelity="everything but pictures",
+    fidelity="everything except pictures",
     smoke_ids=("Foraging-8x8-2p-3f-v3",),
     keys={"*": {"up": 1, "down": 2, "left": 3, "right": 4, "space": 5}})
 

@@ -15,12 +15,12 @@ class Entry(NamedTuple):
     """A number of an observation.
 
     Attributes:
-        field: Of MuJoCo's data.
+        field: A field of MuJoCo's data.
         place: In this field; of "xpos" the axis.
         how: "copy"; "clip" to -limit ... limit; "sin" or "cos" of it.
         limit: See there.
-        body: Of "xpos": the name of a body.
-        less: Of "xpos": another body, whose place is subtracted; "": none.
+        body: For "xpos": the name of a body.
+        less: For "xpos": another body, whose position is subtracted; "": none.
     """
 
     field: str
@@ -36,7 +36,7 @@ class Joint(NamedTuple):
 
     Attributes:
         name: In edges and parts.
-        place: Of its position and velocity; from the end where it is negative.
+        place: Index of its position and velocity; negative from the end.
         motor: Its number.
         bodies: Whose forces, inertias and velocities belong to it.
         special: By category: entries instead of the usual ones.
@@ -75,7 +75,7 @@ class Robot(NamedTuple):
         edges: Names of joints that are neighbours of each other.
         everywhere: Seen by all agents.
         parts: By configuration: the names of each agent's joints.
-        categories: Of an agent's own joints by default.
+        categories: Default categories of an agent's own joints.
         known: All categories of joints.
     """
 
@@ -282,10 +282,10 @@ def agents_of(robot: Robot, conf: str, obsk: int, local: Sequence[Sequence[str]]
     Args:
         robot: The robot.
         conf: Its configuration.
-        obsk: How many joints away an agent sees.
+        obsk: Number of joints away that an agent can see.
         local: Categories of each depth.
         everywhere: Categories of the part that all see.
-        model: Of MuJoCo.
+        model: MuJoCo's model.
 
     Raises:
         ValueError: The model is of another robot.

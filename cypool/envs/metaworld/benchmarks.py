@@ -1,7 +1,7 @@
 """The benchmarks of Meta-World: which environments an id of one stands for.
 
 Each function takes how many environments are wanted, or None, the seed, and options; and returns options and seeds of
-each environment, as `cypool.register` has it. Options that it does not name are those of all environments.
+each environment, as `cypool.register` has it. Other options apply to all environments.
 """
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def own_meta_tasks(num_envs: int | None, seed: int, *, train_envs: Any = MT10[:3
     """Expands the id of custom meta-learning benchmarks."""
     tasks = {"train": _tasks("train_envs", train_envs), "test": _tasks("test_envs", test_envs)}
     if set(tasks["train"]) & set(tasks["test"]):
-        raise ValueError(f"test_envs: expected no task of train_envs, got {shown(test_envs)}")
+        raise ValueError(f"test_envs: expected tasks that are not in train_envs, got {shown(test_envs)}")
     check_choice("split", split, tasks)
     return _meta_learning(tasks[split], num_envs, seed, seed, split == "test", **options)
 
@@ -118,7 +118,7 @@ def _meta_learning(tasks: tuple[str, ...], num_envs: int | None, seed: int, goal
     if total_tasks_per_cls is not None:
         num_goals = check_int("total_tasks_per_cls", total_tasks_per_cls, 1, num_goals)
     if num_goals % copies:
-        raise ValueError(f"num_envs: expected as many for each task as divide its {num_goals} goals, got {copies}")
+        raise ValueError(f"num_envs: expected a number for each task that divides its {num_goals} goals, got {copies}")
     common = {"partially_observable": True, "task_select": "pseudorandom", "terminate_on_success": is_test, **options}
     each = [{"task": task, "goals": goals[task][:num_goals][copy::copies], **common}
             for task in tasks for copy in range(copies)]
@@ -145,5 +145,5 @@ def _task(name: str, task: Any) -> str:
 def _tasks(name: str, tasks: Any) -> tuple[str, ...]:
     chosen = tuple(_task(name, task) for task in check_list(name, tasks, "a sequence of names of tasks"))
     if not chosen or len(set(chosen)) < len(chosen):
-        raise ValueError(f"{name}: expected at least one task, and each once, got {shown(tasks)}")
+        raise ValueError(f"{name}: expected unique tasks, at least one, got {shown(tasks)}")
     return chosen

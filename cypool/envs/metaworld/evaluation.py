@@ -57,7 +57,7 @@ class Evaluation(NamedTuple):
         mean_success_rate: Over tasks.
         mean_return: Over all episodes.
         success_rate: By task.
-        returns: Of each episode, by task.
+        returns: Returns of all episodes, by task.
     """
 
     mean_success_rate: float
@@ -102,7 +102,7 @@ def evaluate(agent: Agent, env: Pool, num_episodes: int = 50) -> Evaluation:
     Args:
         agent: The agent.
         env: A pool of Meta-World's tasks with `autoreset_mode="SameStep"`, which was reset before.
-        num_episodes: Of each task.
+        num_episodes: Episodes per task.
     """
     num_episodes = check_int("num_episodes", num_episodes, 1, 2**31 - 1)
     _check_pool(env)
@@ -139,8 +139,8 @@ def evaluate_meta_learning(agent: MetaLearningAgent, env: Pool, num_evals: int =
             reset before.
         num_evals: How often new goals are chosen.
         adaptation_steps: How often the agent adapts to each.
-        adaptation_episodes: How many episodes it sees before it does.
-        evaluation_episodes: Of each task, after that.
+        adaptation_episodes: Number of episodes before it adapts.
+        evaluation_episodes: Episodes per task after that.
 
     Returns:
         The means of all evaluations, and the returns of all episodes.

@@ -27,7 +27,7 @@ def model_path(file: str) -> str:
     """Returns where the model of a task is.
 
     Args:
-        file: Its name, as `Task` has it.
+        file: Its name in `Task`.
 
     Raises:
         ImportError: The package has no such file.

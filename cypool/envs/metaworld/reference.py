@@ -42,7 +42,7 @@ def make(spec: Any, seed: int) -> Any:
     """Returns the environment of a spec as the package makes it, with the infos and the dtypes of ours.
 
     Args:
-        spec: Of an environment of ours.
+        spec: The spec of our environment.
         seed: Its seed.
     """
     import gymnasium
@@ -105,7 +105,7 @@ class Players:
     Args:
         envs: The package's environments.
         tasks: Their tasks.
-        seed: Of noise.
+        seed: Seed of noise.
     """
 
     def __init__(self, envs: list[Any], tasks: list[str], seed: int):

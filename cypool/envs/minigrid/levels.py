@@ -43,10 +43,10 @@ class Level(NamedTuple):
         options: The arguments of the level alone, checked.
         numbers: For the generator: the `Options` of rooms.h that differ from 0.
         max_steps: The limit, where `max_steps` is not given; 0: BabyAI's, which depends on the mission.
-        mission: Where all episodes have the same.
+        mission: The mission, if all episodes have the same.
         see_through: Whether one sees through walls, where `see_through_walls` is not given.
-        num_actions: How many of the actions there are.
-        mission_length: How many letters the longest mission may have.
+        num_actions: Number of actions.
+        mission_length: Number of letters of the longest mission.
         has_goal: Whether there is always a goal.
     """
 
@@ -83,9 +83,9 @@ def common(max_steps: Any = None, see_through_walls: Any = None, agent_view_size
         tile_size: Pixels of a cell's side in pictures.
         agent_pov: Whether pictures show the agent's view only.
         obs_type: The kind of `image`: "partial", the agent's view; "onehot" or "rgb_partial", the same as
-            `OneHotPartialObsWrapper` or `RGBImgPartialObsWrapper` has it; "full", "symbolic" or "rgb", the whole grid
-            as `FullyObsWrapper`, `SymbolicObsWrapper` or `RGBImgObsWrapper` has it. "flat": the whole observation is
-            one array, as `FlatObsWrapper` has it; not for BabyAI.
+            `OneHotPartialObsWrapper` or `RGBImgPartialObsWrapper`; "full", "symbolic" or "rgb", the whole grid as in
+            `FullyObsWrapper`, `SymbolicObsWrapper` or `RGBImgObsWrapper`. "flat": the whole observation as one array,
+            as in `FlatObsWrapper`; not for BabyAI.
         action_prob: As `StochasticActionWrapper(prob)`: how probable it is that an action is taken; None: certain.
         random_action: The action instead; None: any action.
         no_death_types: As `NoDeath`: types of cells that end no episode, such as ("lava",).
@@ -138,10 +138,10 @@ def _check_together(made: Level, shared: dict[str, Any]) -> None:
     if shared["view_size"] is not None and obs_type not in ("partial", "onehot", "flat"):
         raise ValueError(f'view_size: expected obs_type "partial", "onehot" or "flat", got {obs_type!r}')
     if obs_type == "flat" and made.mission_length > MISSION_LENGTH:
-        raise ValueError("obs_type: expected another than 'flat' for BabyAI, whose missions have more than "
+        raise ValueError("obs_type: expected one other than 'flat' for BabyAI, whose missions have more than "
                          f"{MISSION_LENGTH} letters")
     if obs_type == "flat" and (shared["image_only"] or shared["goal_direction"]):
-        raise ValueError("obs_type: expected another than 'flat' with image_only or goal_direction")
+        raise ValueError("obs_type: expected one other than 'flat' with image_only or goal_direction")
     if shared["goal_direction"] and shared["image_only"]:
         raise ValueError("goal_direction: expected None with image_only")
     if shared["goal_direction"] and not made.has_goal:

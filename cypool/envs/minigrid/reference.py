@@ -78,9 +78,9 @@ def draw_level(codes: NDArray[np.uint8], agent: tuple[int, int], direction: int,
     Args:
         codes: uint8, (width, height, 3): type, colour and state of all cells.
         agent: Its column and row.
-        direction: Where it looks to: right, down, left, up.
+        direction: Its direction: right, down, left, up.
         carried: Type, colour and state of the object that it carries; type 1: nothing.
-        see_through_walls, agent_view_size: Of the level.
+        see_through_walls, agent_view_size: The level's.
         highlight, tile_size, agent_pov: As minigrid's constructors have them.
 
     Returns:

@@ -67,87 +67,88 @@ cdef class MPE2(RulesEnv):
 
 
 class Simple(MPE2):
-    """One agent that is to go to a landmark.
+    """One agent goes to a landmark.
 
-    Observation: float32 (4,): velocity; the landmark, seen from the agent.
-    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions` float32 (5,), from 0 to 1: how
-        much of each.
-    Reward: The squared distance, negative.
+    Observation: float32 (4,): velocity; the landmark's relative position.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
+        strength of each.
+    Reward: The negative squared distance.
     """
     describe = staticmethod(specs.describer("Simple", shape_of))
 
 
 class SimpleSpread(MPE2):
-    """Agents that are to be at all landmarks, without touching each other.
+    """Agents cover all landmarks without touching each other.
 
-    Observation: float32 (18,): velocity; place; landmarks and then other agents, seen from the agent; zeros for
+    Observation: float32 (18,): velocity; position; relative positions of landmarks, then of other agents; zeros for
         messages.
-    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions` float32 (5,), from 0 to 1: how
-        much of each.
-    Reward: `local_ratio` times the agent's own, -1 for each agent that it touches; the rest for all: for each landmark
-        the distance of the nearest agent, negative.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
+        strength of each.
+    Reward: `local_ratio` times the agent's own reward, -1 for each agent that it touches, plus the rest times a shared
+        reward: for each landmark, the negative distance of the nearest agent.
     """
     describe = staticmethod(specs.describer("SimpleSpread", shape_of))
 
 
 class SimpleTag(MPE2):
-    """Adversaries that chase faster agents among obstacles.
+    """Adversaries chase faster agents among obstacles.
 
-    Observation: float32 (16,) of an adversary, (14,) of an agent: velocity; place; obstacles and then others, seen from
-        it; velocities of the others that are agents.
-    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions` float32 (5,), from 0 to 1: how
-        much of each.
-    Reward: An adversary gets 10 for each touch of an agent by any of them. An agent gets -10 for each adversary that
-        touches it, and less the farther it leaves the picture.
+    Observation: float32 (16,) for an adversary, (14,) for an agent: velocity; position; relative positions of
+        obstacles, then of others; velocities of the other agents.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
+        strength of each.
+    Reward: An adversary gets 10 whenever any adversary touches an agent. An agent gets -10 for each adversary that
+        touches it, and a penalty that grows with its distance outside of the picture.
     """
     describe = staticmethod(specs.describer("SimpleTag", shape_of))
 
 
 class SimpleAdversary(MPE2):
-    """Agents that go to a landmark, and an adversary that does not know which one it is.
+    """Agents go to a landmark, and an adversary does not know which one.
 
-    Observation: float32 (8,) of the adversary, (10,) of an agent, where the goal comes first; landmarks and then
-        others, seen from it.
-    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions` float32 (5,), from 0 to 1: how
-        much of each.
-    Reward: Of the adversary its distance to the goal, negative; of agents that of the nearest of them, negative, and
-        the adversary's.
+    Observation: float32 (8,) for the adversary, (10,) for an agent, which also sees the goal first: relative positions
+        of landmarks, then of others.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
+        strength of each.
+    Reward: For the adversary, its negative distance to the goal; for agents, the adversary's distance minus that of the
+        nearest agent.
     """
     describe = staticmethod(specs.describer("SimpleAdversary", shape_of))
 
 
 class SimplePush(MPE2):
-    """An agent that is to go to a landmark, and an adversary that pushes it away.
+    """An agent goes to a landmark, and an adversary pushes it away.
 
-    Observation: float32 (8,) of the adversary: velocity; landmarks and the other, seen from it. float32 (19,) of the
-        agent: velocity; the goal, seen from it; the goal's colour; landmarks, their colours, and the other.
-    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions` float32 (5,), from 0 to 1: how
-        much of each.
-    Reward: Of the agent its distance to the goal, negative; of the adversary that distance less its own.
+    Observation: float32 (8,) for the adversary: velocity; relative positions of landmarks and of the agent. float32
+        (19,) for the agent: velocity; the goal's relative position and colour; landmarks, their colours, and the
+        adversary.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
+        strength of each.
+    Reward: For the agent, its negative distance to the goal; for the adversary, the agent's distance minus its own.
     """
     describe = staticmethod(specs.describer("SimplePush", shape_of))
 
 
 class SimpleReference(MPE2):
-    """Two agents of which each knows where the other is to go, and talks to it.
+    """Each of two agents knows the goal of the other, and communicates it.
 
-    Observation: float32 (21,): velocity; landmarks, seen from the agent; the colour of the other's goal; its message.
+    Observation: float32 (21,): velocity; relative positions of landmarks; the colour of the other's goal; its message.
     Action: Ten words times the five moves of `Simple`: move + 5 * word; with `continuous_actions` float32 (15,) in [0,
         1], five forces and ten numbers for the message.
-    Reward: `local_ratio` times its own, the other's distance to its goal, negative; the rest for both: the mean of
-        these.
+    Reward: `local_ratio` times its own reward, the negative distance of the other to its goal, plus the rest times the
+        mean of both.
     """
     describe = staticmethod(specs.describer("SimpleReference", shape_of))
 
 
 class SimpleSpeakerListener(MPE2):
-    """A speaker that knows where a listener is to go, and cannot move.
+    """A speaker that cannot move knows the goal of a listener.
 
-    Observation: float32 (3,) of the speaker: the colour of the goal. float32 (11,) of the listener: velocity;
-        landmarks, seen from it; the speaker's message.
+    Observation: float32 (3,) for the speaker: the colour of the goal. float32 (11,) for the listener: velocity;
+        relative positions of landmarks; the speaker's message.
     Action: The speaker says one of three words; with `continuous_actions` float32 (3,) in [0, 1]. The listener moves as
         in `Simple`.
-    Reward: The listener's squared distance to the goal, negative, for both.
+    Reward: The negative squared distance of the listener to the goal, for both.
     """
     describe = staticmethod(specs.describer("SimpleSpeakerListener", shape_of))
 
@@ -155,62 +156,63 @@ class SimpleSpeakerListener(MPE2):
 class SimpleCrypto(MPE2):
     """Alice sends Bob a secret, and both know a key that Eve does not.
 
-    Observation: float32 (4,) of Eve: Alice's message. float32 (8,) of Bob: key and message; of Alice: secret and key.
+    Observation: float32 (4,) for Eve: Alice's message. float32 (8,) for Bob: key and message; for Alice: secret and
+        key.
     Action: One of four words; with `continuous_actions` float32 (4,) in [0, 1].
-    Reward: Of Eve how far she is from the secret, squared and negative; of Alice and Bob Eve's distance less Bob's.
+    Reward: For Eve, her negative squared distance to the secret; for Alice and Bob, Eve's distance minus Bob's.
     """
     describe = staticmethod(specs.describer("SimpleCrypto", shape_of))
 
 
 class SimpleWorldComm(MPE2):
-    """Adversaries, one of them a leader that talks, chase agents that eat and hide in forests.
+    """Adversaries, led by one that communicates, chase agents that eat and hide in forests.
 
-    Observation: float32 (34,) of an adversary, (28,) of an agent: velocity; place; obstacles, food, forests and then
-        others, seen from it; whether it is in each forest, 1 or -1; velocities of the others that are agents. An
-        adversary's has these two in the other order, and then the leader's message. Who is in another forest is zeros,
-        but to the leader.
-    Action: The moves of `Simple`; of the leader times four words: move + 5 * word, with `continuous_actions` float32
+    Observation: float32 (34,) for an adversary, (28,) for an agent: velocity; position; relative positions of
+        obstacles, food, forests, then of others; for each forest, 1 if inside, else -1; velocities of the other agents.
+        For an adversary, the last two are swapped, and the leader's message follows. Only the leader sees those in
+        other forests; otherwise they are zeros.
+    Action: The moves of `Simple`; for the leader, times four words: move + 5 * word, with `continuous_actions` float32
         (9,).
-    Reward: An adversary gets 5 for each touch of an agent by any of them, less a tenth of the distance to the nearest.
-        An agent gets -5 for each adversary that touches it, 2 for food, less the farther it leaves the picture, and
-        less a twentieth of the distance to the nearest food.
+    Reward: An adversary gets 5 whenever any adversary touches an agent, minus a tenth of the distance to the nearest
+        agent. An agent gets -5 for each adversary that touches it, 2 for food, a penalty that grows with its distance
+        outside of the picture, and minus a twentieth of the distance to the nearest food.
     """
     describe = staticmethod(specs.describer("SimpleWorldComm", shape_of))
 
 
 class SimpleFormation(MPE2):
-    """Agents that are to be on a circle around a landmark, evenly.
+    """Agents spread evenly on a circle around a landmark.
 
-    Observation: float32 (6,): velocity; place; the landmark, seen from the agent.
-    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions` float32 (5,), from 0 to 1: how
-        much of each.
-    Reward: The mean of their distances to the places, each at most 2, negative; who goes where makes the least sum.
+    Observation: float32 (6,): velocity; position; the landmark's relative position.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
+        strength of each.
+    Reward: The negative mean distance to the target places, each at most 2, for the assignment with the lowest sum.
     """
     describe = staticmethod(specs.describer("SimpleFormation", shape_of))
 
 
 class SimpleLine(MPE2):
-    """Agents that are to be on a line between two landmarks, evenly.
+    """Agents spread evenly on a line between two landmarks.
 
-    Observation: float32 (8,): velocity; place; the landmarks, seen from the agent.
-    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions` float32 (5,), from 0 to 1: how
-        much of each.
-    Reward: As of `SimpleFormation`.
+    Observation: float32 (8,): velocity; position; relative positions of the landmarks.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
+        strength of each.
+    Reward: As in `SimpleFormation`.
     """
     describe = staticmethod(specs.describer("SimpleLine", shape_of))
 
 
 cdef class CollectTreasure(MPE2):
-    """Collectors that carry treasures to the deposits of their kinds.
+    """Collectors carry treasures to the deposits of their kinds.
 
-    Observation: float32 (86,) of a collector, (84,) of a deposit: place; velocity; of a collector what it has. Others,
-        the nearest first: seen from it, velocity, its kind if it is a deposit, what it has. Treasures, the nearest
-        first: seen from it, kind. Kinds are one-hot.
-    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions` float32 (5,), from 0 to 1: how
-        much of each.
-    Reward: All get 5 for each treasure that is picked up, and for each that is delivered. Collectors get -5 for each
-        other one that they touch. Of all, less a tenth of a distance: to the nearest treasure, or where it is to be
-        brought; of deposits to the nearest collector that has something for it, or to the middle of all.
+    Observation: float32 (86,) for a collector, (84,) for a deposit: position; velocity; for a collector, what it holds.
+        Others, the nearest first: relative position, velocity, kind of a deposit, held treasure. Treasures, the nearest
+        first: relative position, kind. Kinds are one-hot.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
+        strength of each.
+    Reward: All get 5 for each treasure picked up or delivered. Collectors get -5 for each other one that they touch.
+        All lose a tenth of a distance: collectors to the nearest treasure or its deposit, deposits to the nearest
+        collector with a treasure for them, or to the centre of all.
     """
     describe = staticmethod(specs.describer("CollectTreasure", shape_of))
 

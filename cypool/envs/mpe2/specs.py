@@ -13,15 +13,14 @@ from cypool.spec import Array, Discrete, EnvSpec, Group
 _MOST_BRIEF = 8
 
 _COMMON = {
-    "max_cycles": integer(25, 1, 2**30, "Steps of an episode."),
-    "continuous_actions": boolean(False, "Whether actions are numbers."),
-    "dynamic_rescaling": boolean(True, "Whether pictures show circles in the scale of places.")}
+    "max_cycles": integer(25, 1, 2**30, "Maximum steps of an episode."),
+    "continuous_actions": boolean(False, "Actions are numbers instead of choices."),
+    "dynamic_rescaling": boolean(True, "Draws circles at the same scale as positions.")}
 _NEIGHBORS = {
-    "num_agent_neighbors": integer(None, 0, 100, "How many of the nearest other agents are observed, the nearest "
-                                                 "first, and zeros where there are fewer; None: all, as they are "
-                                                 "numbered."),
+    "num_agent_neighbors": integer(None, 0, 100, "Number of other agents observed, the nearest first, padded with "
+                                                 "zeros; None: all, in the order of their numbers."),
     "num_landmark_neighbors": integer(None, 0, 100, "The same for landmarks.")}
-_LOCAL_RATIO = number(0.5, 0, 1, "How much of a reward is the agent's own.")
+_LOCAL_RATIO = number(0.5, 0, 1, "The weight of the agent's own reward.")
 
 
 def _success(meaning: str) -> Option:
@@ -40,33 +39,33 @@ def _counts(meaning: str, least: int = 1, **defaults: int) -> dict[str, Option]:
 SCENARIOS: dict[str, tuple[tuple[str, ...], dict[str, Option]]] = {
     "Simple": (("agent",), {}),
     "SimpleSpread": (("agent",), {
-        "N": integer(3, 1, 100, "How many agents and landmarks."), "local_ratio": _LOCAL_RATIO,
-        "curriculum_stage": _stage("0: touching costs nothing; None, 1, 2: it does."),
+        "N": integer(3, 1, 100, "Number of agents and landmarks."), "local_ratio": _LOCAL_RATIO,
+        "curriculum_stage": _stage("0: touching has no cost; None, 1 or 2: it has."),
         "terminate_on_success": _success("there is an agent at each landmark"), **_NEIGHBORS}),
     "SimpleTag": (("adversary", "agent"), {
-        **_counts("How many agents, adversaries and obstacles.", num_good=1, num_adversaries=3),
-        **_counts("How many agents, adversaries and obstacles.", 0, num_obstacles=2),
-        "curriculum_stage": _stage("0, 1: agents are slower, by a half and by a quarter; None, 2: they are not."),
+        **_counts("Number of agents, adversaries and obstacles.", num_good=1, num_adversaries=3),
+        **_counts("Number of agents, adversaries and obstacles.", 0, num_obstacles=2),
+        "curriculum_stage": _stage("0, 1: agents are slower, by a half or a quarter; None, 2: full speed."),
         "terminate_on_success": _success("all agents are caught"), **_NEIGHBORS}),
     "SimpleAdversary": (("adversary", "agent"), {
-        "N": integer(2, 1, 100, "How many agents, and landmarks."), **_NEIGHBORS}),
+        "N": integer(2, 1, 100, "Number of agents, and of landmarks."), **_NEIGHBORS}),
     "SimplePush": (("adversary", "agent"), {}),
     "SimpleReference": (("agent",), {"local_ratio": _LOCAL_RATIO}),
     "SimpleSpeakerListener": (("speaker", "listener"), {}),
     "SimpleCrypto": (("eve", "bob", "alice"), {}),
     "SimpleWorldComm": (("leadadversary", "adversary", "agent"), {
-        **_counts("How many agents, and adversaries with their leader.", num_good=2, num_adversaries=4),
-        **_counts("How many of each.", 0, num_obstacles=1), **_counts("How many of each.", num_food=2),
-        **_counts("How many of each.", 0, num_forests=2)}),
+        **_counts("Number of agents, and of adversaries including their leader.", num_good=2, num_adversaries=4),
+        **_counts("Number of each.", 0, num_obstacles=1), **_counts("Number of each.", num_food=2),
+        **_counts("Number of each.", 0, num_forests=2)}),
     "SimpleFormation": (("agent",), {
-        "N": integer(4, 1, 100, "How many agents."),
+        "N": integer(4, 1, 100, "Number of agents."),
         "terminate_on_success": _success("all are at their places")}),
     "SimpleLine": (("agent",), {
-        "N": integer(4, 1, 100, "How many agents."),
+        "N": integer(4, 1, 100, "Number of agents."),
         "terminate_on_success": _success("all are at their places")}),
     "CollectTreasure": (("collector", "deposit"), {
-        "num_collectors": integer(6, 1, 50, "How many of each."), "num_deposits": integer(2, 1, 6, "How many of each."),
-        "num_treasures": integer(6, 1, 100, "How many of each.")})}
+        "num_collectors": integer(6, 1, 50, "Number of each."), "num_deposits": integer(2, 1, 6, "Number of each."),
+        "num_treasures": integer(6, 1, 100, "Number of each.")})}
 
 
 def describer(name: str, shape_of: Callable[..., Any]) -> Callable[..., EnvSpec]:

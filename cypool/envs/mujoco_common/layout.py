@@ -1,4 +1,4 @@
-"""Where MuJoCo's structs have their fields: computed from the files of an installed package.
+"""The layout of MuJoCo's structs, computed from the files of an installed package.
 
 Its `introspect` lists structs and enumerations, and a header the shapes of arrays. From these the layout follows, as
 the C compilers of 64-bit Linux lay out structs. MuJoCo itself is not imported.
@@ -30,7 +30,7 @@ class Field(NamedTuple):
 
     Attributes:
         offset: In the outermost struct.
-        size: Of the field.
+        size: Size of the field.
         item: Size of one of its numbers, or of those that it points to; 0: these are of unknown size.
         type: "d", "f", "i", "q" (64 bits), "b" (8 bits): the type of the numbers; "S": anything else.
         is_pointer: Whether they are elsewhere.
@@ -65,7 +65,7 @@ class Layout(NamedTuple):
     """All that there is to know of a version.
 
     Attributes:
-        sizes: Of structs, in bytes.
+        sizes: Sizes of structs, in bytes.
         fields: By names such as "mjModel.opt.timestep".
         arrays: By names such as "mjModel.qpos0".
         numbers: Values of enumerations and of macros that are numbers.
@@ -123,7 +123,7 @@ class _Structs:
     """Lays out structs.
 
     Args:
-        structs, enums: As `mujoco.introspect` has them.
+        structs, enums: As in `mujoco.introspect`.
     """
 
     def __init__(self, structs: Any, enums: Any) -> None:

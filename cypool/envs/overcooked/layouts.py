@@ -30,7 +30,7 @@ class Layout(NamedTuple):
         players: Column, row and direction of each.
         soups: (onions, tomatoes) by column and row of a pot; they do not cook yet.
         words: The orders of the file, by the names of options.
-        orders: Of the start state: all, and those with a bonus; None: those of the options.
+        orders: The initial orders: all, and those with a bonus; None: from the options.
     """
 
     terrain: tuple[str, ...]

@@ -131,7 +131,7 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
     """Returns overcooked_ai's grid worlds as a vector environment with a group of agents, and their name and version.
 
     Raises:
-        ValueError: The options are none that the package takes together.
+        ValueError: The package does not accept this combination of options.
     """
     need("check_parity needs", "overcooked-ai", (VERSION,), INSTALL, "overcooked_ai_py")
     spec = ours.env_spec

@@ -16,7 +16,7 @@ class Game(NamedTuple):
     Attributes:
         modes: Its values of `distribution_mode`.
         limit: Steps after which the game itself ends an episode.
-        exploration_level: The level of `distribution_mode="exploration"`; None: there is no such mode.
+        exploration_level: The level of `distribution_mode="exploration"`; None: the game lacks this mode.
     """
 
     modes: tuple[str, ...]

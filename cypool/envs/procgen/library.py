@@ -45,11 +45,11 @@ def checked(folder: Path) -> tuple[Path, str]:
     check_machine()
     library, pictures = folder / LIBRARY_FILE, folder / PICTURES_FOLDER
     if _sha256_of(library) != LIBRARY:
-        raise ImportError(f"procgen: expected the library of procgen {VERSION} for Python 3.10, whose layout cypool "
-                          f"knows, got another one in {library}: {GET}")
+        raise ImportError(f"procgen: expected the library of procgen {VERSION} for Python 3.10, which cypool supports, "
+                          f"got another one in {library}: {GET}")
     if digest_of(pictures) != PICTURES:
-        raise ImportError(f"procgen: expected the pictures of procgen {VERSION} in {pictures}, got others, or not all "
-                          f"of them: {GET}")
+        raise ImportError(f"procgen: expected the pictures of procgen {VERSION} in {pictures}, but some are missing or "
+                          f"different: {GET}")
     return library if _has_glib() else _without_glib(library), f"{pictures}{os.sep}"
 
 

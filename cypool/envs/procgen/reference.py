@@ -34,9 +34,9 @@ class Batch:
     """An instance of the library: a batch of environments that it resets itself.
 
     Args:
-        num: How many.
+        num: Number of environments.
         rand_seed: As in procgen.
-        options: Those of cypool's environment.
+        options: The options of cypool's environment.
     """
 
     def __init__(self, num: int, rand_seed: int, options: Any):
@@ -108,7 +108,7 @@ class Reference:
         self._level_limit, self._limit = own, ours.env_spec.max_episode_steps or 2**31
         if options["batch_seeds"]:
             if self._limit < own:
-                raise ValueError("max_episode_steps: expected none with batch_seeds, as a batch takes it for all")
+                raise ValueError("max_episode_steps: expected None with batch_seeds, as a batch has a single limit")
             self._batches = [Batch(self._num, seed, options)]
         else:
             self._batches = [Batch(1, seed + k, options) for k in range(self._num)]
@@ -159,7 +159,7 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
     """Returns instances of procgen's library as a vector environment, and its name and version.
 
     Raises:
-        ValueError: Only in mode SameStep is there something to compare with.
+        ValueError: The reference only has the mode SameStep.
     """
     mode = ours.metadata["autoreset_mode"].value
     if mode != "SameStep":

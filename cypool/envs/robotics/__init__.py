@@ -1,4 +1,5 @@
-"""Gymnasium-Robotics: hands, arms and mazes with goals, simulated by MuJoCo; models come from the installed package."""
+"""Gymnasium-Robotics: hands, arms and mazes with goals, simulated by MuJoCo, with the models of the installed
+package."""
 from cypool.envs import mujoco_common  # noqa: F401
 from cypool.util.packages import need
 

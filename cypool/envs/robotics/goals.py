@@ -90,7 +90,7 @@ class Pose(NamedTuple):
             far = lengths(achieved - desired, 3)
         if self.ignores_z:
             if achieved.ndim > 1 and len(achieved) < 3:
-                raise ValueError(f"achieved_goal: expected one goal, or at least three, of a pen, got {len(achieved)}")
+                raise ValueError(f"achieved_goal: expected one goal, or at least three, for a pen, got {len(achieved)}")
             turned = angles_of_pens(achieved, desired)
         else:
             # the real part of the product with the conjugate, from left to right
@@ -112,7 +112,7 @@ class Tasks(NamedTuple):
     """Goals of several tasks, one behind the other: of the kitchen, where each counts as often as it is completed.
 
     Attributes:
-        sizes: How many numbers the goal of each task has.
+        sizes: Number of values of each task's goal.
     """
 
     sizes: tuple[int, ...]
@@ -126,7 +126,7 @@ class Tasks(NamedTuple):
 
     def compute_terminated(self, achieved: Numbers, desired: Numbers) -> Any:
         """Raises a NotImplementedError: tasks that were completed before count, too."""
-        raise NotImplementedError("compute_terminated: an end does not follow from the kitchen's goals alone")
+        raise NotImplementedError("compute_terminated: terminations of the kitchen do not depend on goals alone")
 
 
 def lengths(ways: Numbers, n: int) -> Numbers:

@@ -45,7 +45,7 @@ def check_cell(name: str, cell: Any, maze_map: Map, scale: float) -> list[float]
     row = check_int(name, cell[0], 0, len(maze_map) - 1)
     column = check_int(name, cell[1], 0, len(maze_map[0]) - 1)
     if maze_map[row][column] == 1:
-        raise ValueError(f"{name}: expected a cell that is no wall, got {shown(cell)}")
+        raise ValueError(f"{name}: expected a cell that is not a wall, got {shown(cell)}")
     return list(centre(row, column, maze_map, scale))
 
 

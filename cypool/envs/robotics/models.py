@@ -62,7 +62,7 @@ def make_maze(path: str, maze_map: tuple[tuple[int | str, ...], ...], scale: flo
         path: The XML of the robot.
         maze_map: Rows of cells: 1 is a wall, 0 is empty, "g" is for goals, "r" for starts and "c" for both.
         scale: The width of a cell.
-        height: Of walls, in widths.
+        height: Height of walls, in widths.
         shares_empty: Whether empty cells are goals where no cell is one, and starts likewise; else they are both where
             no cell is either.
 

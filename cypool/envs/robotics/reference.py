@@ -39,7 +39,7 @@ def make(id: str, **options: Any) -> Any:
     """Returns the environment of an id, without a wrapper that checks it.
 
     Args:
-        id: Of the package.
+        id: The package's id.
         **options: Of both; those of the maze as lists, and without those that say how results are stored.
     """
     import gymnasium

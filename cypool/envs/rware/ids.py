@@ -9,11 +9,11 @@ from cypool.registration.registry import register_pattern
 FAMILY = Family(
     name="rware",
     title="Robotic warehouse",
-    description="agents that bring requested shelves to goals, and back",
+    description="agents bring requested shelves to goals, and back",
     extra="rware",
     reference="rware 2.0.0",
     reference_package="rware",
-    fidelity="everything but pictures",
+    fidelity="everything except pictures",
     smoke_ids=("rware-tiny-2ag-v2",),
     keys={"*": {"up": 1, "left": 2, "right": 3, "space": 4}})
 

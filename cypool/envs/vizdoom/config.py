@@ -42,7 +42,7 @@ class Config(NamedTuple):
 
     @property
     def num_deltas(self) -> int:
-        """How many of the buttons take a number."""
+        """Number of buttons that take a number."""
         return sum(BUTTONS.index(name) >= FIRST_DELTA for name in self.buttons)
 
     def picture(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -77,7 +77,7 @@ compiled: dict[str, Any] = {}  # functions that the compiled module has, by name
 def _read_config(path: str, text: str, changed: int) -> Config:
     config: Config = compiled["probe"](path, text)
     if not config.buttons:
-        raise ValueError(f"config: expected some available_buttons, got none in {path or text!r}")
+        raise ValueError(f"config: expected at least one of available_buttons, got none in {path or text!r}")
     return config
 
 

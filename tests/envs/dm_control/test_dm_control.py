@@ -222,7 +222,7 @@ def test_tasks_with_the_same_spaces_share_a_pool():
     for action in actions:
         _, reward, *_ = env.step(np.tile(action, (3, 1)))
         assert reward.tolist() == [reference.step(action).reward for reference in references]
-    with pytest.raises(ValueError, match="env_options: expected the same observation everywhere"):
+    with pytest.raises(ValueError, match="env_options: expected the same observation in all environments"):
         cypool.make("FishSwim-v1", num_envs=2, env_options=[{"task": "swim"}, {"task": "upright"}])
 
 

@@ -189,7 +189,7 @@ def test_other_goals_than_those_of_compute_reward_are_refused(change):
     env.reset(options={"config": {"reward_weights": [1, 0.3, 0, 0, 0.02, 0.02], "collision_reward": -3}})
     with pytest.raises(ValueError, match="config: expected the reward_weights and success_goal_reward of before"):
         env.reset(options={"config": change})
-    with pytest.raises(ValueError, match="env_options: expected the same goals everywhere"):
+    with pytest.raises(ValueError, match="env_options: expected the same goals in all environments"):
         made(PARKING, num_envs=2, env_options=[change, {}])
     # which no goals depend on
     observation = {"type": "KinematicsGoal", "features": ["x", "y"], "scales": [1, 1]}
@@ -285,13 +285,13 @@ test_refused_options = refuses([
     ("lane-keeping-v0", {"observation": {"type": "AttributesObservation", "attributes": ARRAYS}},
      r"observation\['attributes'\]: expected \['state'"),
     ("exit-v0", {"lanes_count": 1}, "lanes_count: expected at least 2 with Exit and other vehicles, got 1"),
-    ("merge-v0", {"collision_reward": 0.8}, "collision_reward, merging_speed_reward: expected another sum"),
+    ("merge-v0", {"collision_reward": 0.8}, "collision_reward, merging_speed_reward: expected a sum that differs"),
     ("merge-generic-v0", {"config": {"collision_reward": 1, "merging_speed_reward": -1, "high_speed_reward": 0,
                                      "right_lane_reward": 0}}, "collision_reward, merging_speed_reward: expected"),
     (FAST, {"observation": TTC, "action": BOX}, "action: expected DiscreteMetaAction with Highway"),
     (FAST, {"action": {**BOX, "longitudinal": False, "lateral": False}}, "action: expected longitudinal or lateral"),
     (FAST, {"action": {"type": "DiscreteMetaAction", "target_speeds": [20]}}, r"action\['target_speeds'\]: expected"),
-    (FAST, {"observation": group(KIN, BOX, 2)["observation"]}, "observation: expected MultiAgentObservation with"),
+    (FAST, {"observation": group(KIN, BOX, 2)["observation"]}, "observation: expected both MultiAgentObservation and"),
     ("merge-v0", {"action": BOX}, "action: expected one axis with Merge"),
     ("racetrack-v0", {"action": {"type": "DiscreteMetaAction"}}, "action: expected ContinuousAction or Discrete"),
     ("racetrack-v0", group(KIN, BOX, 2), "observation: expected one agent in Racetrack"),

@@ -205,7 +205,7 @@ test_render_without_a_reset_is_refused = draws_after_a_reset(made)
 
 test_bad_options_are_refused = refuses([
     ({"players": 101}, ValueError, "players: expected 1 to 100, got 101"),
-    ({"players": 59}, ValueError, "players: expected at most 58, so that each finds a cell of 8 x 8, got 59"),
+    ({"players": 59}, ValueError, "players: expected at most 58, to fit into 8 x 8 cells, got 59"),
     ({"min_player_level": 0}, ValueError, "min_player_level: expected 1 to 1000, got 0"),
     ({"min_player_level": [1, 2, 3]}, ValueError, "min_player_level: expected 2 levels, as many as players, got 3"),
     ({"max_food_level": [1]}, ValueError, "max_food_level: expected 3 levels, as many as max_num_food, got 1"),

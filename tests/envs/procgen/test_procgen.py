@@ -172,13 +172,13 @@ def test_very_many_pictures(game, mode):
 def test_the_reference_has_one_mode():
     with pytest.raises(ValueError, match="autoreset_mode: expected 'SameStep', as procgen shows no last observations"):
         check_parity("procgen-maze-v0", num_steps=5)
-    with pytest.raises(ValueError, match="max_episode_steps: expected none with batch_seeds"):
+    with pytest.raises(ValueError, match="max_episode_steps: expected None with batch_seeds"):
         parity("MazeEasy-v0", 5, max_episode_steps=7)
 
 
 def test_the_command_line_compares_in_that_mode(capsys):
     assert main(["check", "procgen-maze-v0", "--only", "parity", "--num-steps", "20", "--seeds", "1"]) == 0
-    assert "equals procgen 0.10.7 byte for byte" in " ".join(capsys.readouterr().out.split())
+    assert "matches procgen 0.10.7 byte for byte" in " ".join(capsys.readouterr().out.split())
 
 
 def test_seeds():
@@ -576,7 +576,7 @@ def test_another_library_or_other_pictures_are_refused(folder):
     picture.unlink()
     for change in (lambda: None, lambda: picture.write_bytes(content[:-1])):
         change()
-        with pytest.raises(ImportError, match="procgen: expected the pictures of procgen 0.10.7 in .*, got others, or"):
+        with pytest.raises(ImportError, match="procgen: expected the pictures of procgen 0.10.7 .*some are missing"):
             library.checked(folder)
     picture.unlink()
     os.symlink(target, picture)
@@ -584,7 +584,7 @@ def test_another_library_or_other_pictures_are_refused(folder):
     data = path.read_bytes()
     path.unlink()
     path.write_bytes(data[:-1] + b"x")
-    with pytest.raises(ImportError, match="procgen: expected the library of procgen 0.10.7 for Python 3.10, whose lay"):
+    with pytest.raises(ImportError, match="procgen: expected the library of procgen 0.10.7 for Python 3.10, which"):
         library.checked(folder)
     path.write_bytes(data)
     assert library.checked(folder)
@@ -662,11 +662,11 @@ def test_get(folder, tmp_path, monkeypatch, capsys):
     pip(0, whole)
     assert main(["get", "procgen"]) == 0
     said = capsys.readouterr().out
-    assert "it is now in" in said and "LGPL 3" in said and called[-1][2:7] == [
+    assert "now in" in said and "LGPL 3" in said and called[-1][2:7] == [
         "pip", "download", "--no-deps", "--python-version", "310"]
     assert library.is_whole() and not (library.find(None) / "env.py").exists()
     count = len(called)
-    assert main(["get", "procgen"]) == 0 and "it is there, in" in capsys.readouterr().out and len(called) == count
+    assert main(["get", "procgen"]) == 0 and "already in" in capsys.readouterr().out and len(called) == count
     # a damaged library is replaced
     next((library.find(None) / library.PICTURES_FOLDER).rglob("*.png")).unlink()
     library.checked.cache_clear()
