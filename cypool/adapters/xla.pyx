@@ -1,4 +1,4 @@
-"""Python functions for code that XLA compiles for the CPU, through XLA's foreign function interface.
+"""Python functions for CPU code compiled by XLA, through XLA's foreign function interface.
 
 Compiled code names a function by the number that `add` gave it. The first argument and the first result are a handle:
 int32, (2,), the number that the function gets, and a count of calls.
@@ -216,8 +216,8 @@ cdef int _call(const Frame* frame) except -1:
     arrays = [_taken(_buffer(arguments, k)) for k in range(1, arguments.count)]
     cdef list given = functions[number](handle[0], arrays)
     if len(given) != results.count - 1:
-        raise ValueError(f"handle: expected one of a pool whose batches have {results.count - 1} arrays, "
-                         f"got {len(given)}")
+        raise ValueError(f"handle: expected the handle of a pool whose batches have {results.count - 1} arrays, got "
+                         f"{len(given)}")
     for k in range(1, results.count):
         _give(given[k - 1], _buffer(results, k))
     handle_out[0] = handle[0]
@@ -272,14 +272,15 @@ cdef int _give(cnp.ndarray array, const Buffer* buffer) except -1:
     cdef cnp.npy_intp* dims = <cnp.npy_intp*>buffer.dims
     if cnp.PyArray_NDIM(array) != buffer.rank or not cnp.PyArray_CompareLists(
             cnp.PyArray_DIMS(array), dims, <int>buffer.rank):
-        raise ValueError(f"handle: expected one of a pool whose batches have an array of shape "
+        raise ValueError("handle: expected the handle of a pool whose batches have an array of shape "
                          f"{tuple([dims[k] for k in range(buffer.rank)])}, got {(<object>array).shape}")
     if cnp.PyArray_TYPE(array) == type_num and cnp.PyArray_ISCARRAY_RO(array):
         memcpy(buffer.data, cnp.PyArray_DATA(array), cnp.PyArray_NBYTES(array))
         return 0
     dtype = cnp.PyArray_DescrFromType(type_num)
     if not PyArray_CanCastArrayTo(array, dtype, cnp.NPY_SAME_KIND_CASTING):
-        raise TypeError(f"handle: expected one of a pool whose batches have an array of {dtype}, got {array.dtype}")
+        raise TypeError(f"handle: expected the handle of a pool whose batches have an array of {dtype}, got "
+                        f"{array.dtype}")
     # gone before this returns
     cnp.PyArray_CopyInto(cnp.PyArray_SimpleNewFromData(<int>buffer.rank, dims, type_num, buffer.data), array)
     return 0

@@ -39,7 +39,7 @@ cdef ActionPart part_of(description, size_t offset) except *:
     """Returns a part of an action, at `offset`.
 
     Raises:
-        ValueError: Its numbers are of no type that can be checked.
+        ValueError: Its numbers are of a type that cannot be checked.
     """
     cdef ActionPart part
     kind = kind_of(description)

@@ -197,11 +197,11 @@ cdef class BatchLayout:
         return BatchLayout(num_rows, *self._arguments, rows_before)
 
     cdef int check_out(self, tuple out, uint32_t num_rows, uint32_t rows_before=0) except -1:
-        """Checks arrays that are to take the place of a batch's: observations, reward, terminated, truncated.
+        """Checks arrays that replace those of a batch: observations, reward, terminated, truncated.
 
         Raises:
-            ValueError: There are more or fewer; one has another dtype, shape or order, or is read-only; or two share
-                memory, where one would overwrite the other.
+            ValueError: The number of arrays is wrong; one has a wrong dtype, shape or order, or is read-only; or two
+                share memory and would overwrite each other.
         """
         cdef cnp.ndarray array, other
         cdef int j, k, column
@@ -228,7 +228,7 @@ cdef class BatchLayout:
                 other = out[j]
                 if (cnp.PyArray_BYTES(array) < cnp.PyArray_BYTES(other) + cnp.PyArray_NBYTES(other)
                         and cnp.PyArray_BYTES(other) < cnp.PyArray_BYTES(array) + cnp.PyArray_NBYTES(array)):
-                    raise ValueError(f"out: expected arrays that share no memory, got number {j} and {k} that do")
+                    raise ValueError(f"out: expected arrays that share no memory, but numbers {j} and {k} do")
         return 0
 
 

@@ -73,7 +73,7 @@ cdef class IdTracker:
             if self.is_async and purpose == STEP:
                 ids, count[0] = self.last_ids.data(), <uint32_t>self.last_ids.size()
                 if count[0] == 0:
-                    raise RuntimeError("no batch was received since the last send: name the env_id")
+                    raise RuntimeError("no batch was received since the last send: pass env_id")
             else:
                 ids, count[0] = self.all_ids.data(), <uint32_t>self.num_envs
         else:
@@ -116,7 +116,7 @@ cdef class IdTracker:
         cdef int32_t env_id
         check_array("source", sources)
         if given != 1 and given != count:
-            raise ValueError(f"source: expected one id, or one for each of {count} targets, got {given}")
+            raise ValueError(f"source: expected a single id, or one for each of {count} targets, got {given}")
         self.source_ids.clear()
         for k in range(count):
             env_id = ids[k if given > 1 else 0]

@@ -22,7 +22,7 @@ cdef extern from "cypool/util/legal.h" namespace "cypool" nogil:
 
 @cython.final
 cdef class LegalActions:
-    """Which actions are legal in the environments of a pool.
+    """The legal actions in the environments of a pool.
 
     Args:
         spec: Of the environments, with `illegal`.

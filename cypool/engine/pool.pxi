@@ -18,23 +18,23 @@ cnp.import_array()
 cdef class Pool(PoolOperations):
     """Steps environments on threads.
 
-    This is the engine under the APIs: it assumes that actions are valid, but checks all that could
-    make two threads step one environment, or a caller wait for nothing.
+    This is the engine under the APIs: it assumes that actions are valid, but checks everything that could let two
+    threads step the same environment, or a caller wait forever.
 
     Args:
         envs: `Env` objects of one spec, in the order of their ids.
-        seeds: One for each.
-        batch_size: Rows of a batch. With fewer rows than envs the pool is asynchronous: `recv` returns
-            whichever environments finish first, or, if `recv` steps them, were sent first.
-        num_threads: Threads that step environments. A synchronous caller is one of them, so 0 and 1
-            start none; an asynchronous caller is not, and only with 0 everything happens in `recv`.
+        seeds: A seed for each.
+        batch_size: Number of rows of a batch. With fewer rows than envs, the pool is asynchronous: `recv` returns the
+            environments that finish first, or, if `recv` steps them, that were sent first.
+        num_threads: Threads that step environments. A synchronous caller is one of them, so 0 and 1 start none; an
+            asynchronous caller is not, and only with 0 does everything happen in `recv`.
         autoreset: "next_step", "same_step" or "disabled": when an environment whose episode has ended
             starts the next one.
         statistics: Whether infos hold "episode": return, length and time of episodes that ended.
-        thread_pool: Threads to use, instead of own ones.
-        affinity: For each thread that is started the set of its CPUs, or None.
-        backend: Steps the environments instead of threads; then none are started. The pool owns it.
-        parent: Another pool, whose threads are used; if it is closed, the caller steps alone.
+        thread_pool: Threads to use instead of the pool's own.
+        affinity: A set of CPUs for each started thread, or None.
+        backend: Steps the environments instead of threads, which are then not started. The pool owns it.
+        parent: Another pool whose threads to use; if it is closed, the caller steps alone.
 
     Attributes:
         spec: The `EnvSpec` of the environments: those above take sizes and bounds from here.
@@ -43,15 +43,16 @@ cdef class Pool(PoolOperations):
         hooks: The `cypool.api.batch_hooks.BatchHooks` that change batches, or None; it is an observer, too.
 
     Thread safety: one caller at a time; a second one gets a RuntimeError.
-    Memory: a batch once handed out never changes; a later call uses its memory again once no array of it is held.
+    Memory: a returned batch never changes; its memory is reused once none of its arrays is referenced.
     """
 
     def send(self, cnp.ndarray actions, cnp.ndarray env_ids=None):
         """Sends actions to environments; does not wait.
 
         Args:
-            actions: C-contiguous, of the spec's dtype and shape behind the first axis, one row for each id. Those of
-                all environments of a synchronous pool must not change until the batch is received; others are copied.
+            actions: C-contiguous, of the spec's dtype and shape behind the first axis, one row for each id. In a
+                synchronous pool, actions for all environments must not change until the batch is received; otherwise
+                they are copied.
             env_ids: int32, C-contiguous, shape (k,); all environments if None, and in an asynchronous
                 pool those of the last batch received.
 
@@ -71,13 +72,13 @@ cdef class Pool(PoolOperations):
 
         Args:
             env_ids: int32, C-contiguous, shape (k,); all environments if None.
-            others: Whether the batch holds all environments: those not named, maybe all, are only observed again.
+            others: Whether the batch holds all environments: those not named, possibly all, are only observed again.
             seeds: Pairs (env id, seed) for environments that are named.
             options: A dict for all environments that are named, or a list with a dict or None for each.
-            discard: Whether environments in flight are thrown away; else they are an error.
+            discard: Whether to discard results of environments in flight; otherwise they cause an error.
 
         Raises:
-            ValueError, RuntimeError: As `send`, but it does not matter whether an environment was reset before.
+            ValueError, RuntimeError: As in `send`, except that environments need not have been reset.
             TypeError, ValueError: The options are wrong, or the backend cannot pass them on. Nothing was reset.
         """
         cdef GateGuard guard
@@ -90,14 +91,14 @@ cdef class Pool(PoolOperations):
             self._announce(options)
         self._enter(guard)
         if others and env_ids is None:
-            raise ValueError("env_id: expected those to reset where the others are observed, got None")
+            raise ValueError("env_id: expected the ids to reset if the others are observed, got None")
         if others and cnp.PyArray_SIZE(env_ids) == 0:
             ids = self.ids.check(self.scheduler, None, INSPECT, &count, discard)
             count = 0
         else:
             ids = self.ids.check(self.scheduler, env_ids, RESET, &count, discard)
         if others and self.ids.num_unstarted > 0 and count < <uint32_t>self.num_envs:
-            raise RuntimeError("reset: the first reset has to be one of all envs")
+            raise RuntimeError("reset: the first reset has to be of all envs")
         packed = None
         if options is not None:
             if discard and self.ids.pending > 0 and self.backend is None:
@@ -142,7 +143,7 @@ cdef class Pool(PoolOperations):
         """Waits for a batch.
 
         Args:
-            timeout: Seconds to wait at most.
+            timeout: Maximum seconds to wait.
 
         Returns:
             Observation (an array, or a dict or tuple of arrays), reward, terminated, truncated, info: `batch_size`
@@ -152,7 +153,7 @@ cdef class Pool(PoolOperations):
 
         Raises:
             RuntimeError: Nothing is pending.
-            TimeoutError: The time is over; the batch can still be received later.
+            TimeoutError: The batch is not finished in time; it can still be received later.
             EnvError: An environment failed.
         """
         cdef GateGuard guard
@@ -191,7 +192,7 @@ cdef class Pool(PoolOperations):
             observe_every: Of how many steps only the last one is observed; the last step of all is in any case.
             out: As in `step`, with a row for each step of each environment; observations have a row for each
                 environment in front of these.
-            timeout: Seconds to wait at most.
+            timeout: Maximum seconds to wait.
             policy: A `cypool.policies.Policy` that fits the spec and the number of environments, or None.
             normal: What the policy sees in the place of an observation that is one array: an `EnvSpec` with float32 of
                 the same shape; float64 arrays, the means that are subtracted and the deviations that it is divided by;
@@ -250,7 +251,7 @@ cdef class Pool(PoolOperations):
         return self._rows_of(ROW_STEP)
 
     def discard(self):
-        """Waits for everything in flight and throws it away."""
+        """Waits for everything in flight and discards it."""
         cdef GateGuard guard
         self._enter(guard)
         self._discard()
@@ -263,7 +264,7 @@ cdef class Pool(PoolOperations):
         """
         cdef OpenBatch* batch
         if not self.is_async or self.threads.count == 0:
-            raise RuntimeError("nobody steps environments while the caller waits")
+            raise RuntimeError("no thread steps environments while the caller waits")
         if isinstance(self.dispatch, DeferredDispatch):
             (<DeferredDispatch>self.dispatch).use_threads()
             self.dispatch = self.dispatch.successor
@@ -337,7 +338,7 @@ cdef class Pool(PoolOperations):
             raise self._wrong_actions(actions, rows)
         if out is not None:
             if observe_every > 1:
-                raise ValueError("out: expected None where not every step is observed")
+                raise ValueError("out: expected None, as not every step is observed")
             self.layout.check_out(out, <uint32_t>rows, <uint32_t>self.num_envs)
         if policy is not None:
             if normal is not None:

@@ -91,7 +91,7 @@ cdef class PoolBase:
         cdef int num_open, num_cpus = max(<int>cpus.available(), 1)
         cdef Env env
         if self.scheduler is not None:
-            raise RuntimeError("the pool is made already")
+            raise RuntimeError("the pool is already initialized")
         self.spec = spec = (<Env>envs[0]).spec
         for env, seed in zip(envs, seeds, strict=True):
             seed_env(env, seed)
@@ -262,8 +262,8 @@ cdef class PoolBase:
     def close(self):
         """Ends the threads and lets go of environments and memory. A second call does nothing."""
         if not self.try_close():
-            raise RuntimeError("close: another thread is in a call of this pool, or one of its own hooks and policies "
-                               "closes it")
+            raise RuntimeError("close: another thread is in a call of this pool, or it is closed from one of its own "
+                               "hooks or policies")
 
     cdef bint try_close(self) except -1:
         """Closes the pool; False if another thread is in a call."""
@@ -320,9 +320,9 @@ cdef class PoolBase:
             raise ClosedError("the pool is closed")
         # in a forked process no thread is in there any more. Else it may let go of the dispatch at this moment
         elif not self.has_workers or self.num_forks == num_forks():
-            raise RuntimeError("the pool is in a call already: use it from one thread at a time, and not from its "
-                               "own hooks and policies")
+            raise RuntimeError("the pool is already in a call: use it from one thread at a time, and not from its own "
+                               "hooks or policies")
         if self.dispatch.forked():
-            raise RuntimeError("the pool was made before fork(): its threads, or processes, are the parent's, make a "
-                               "new one")
+            raise RuntimeError("the pool was made before fork(): its threads or processes belong to the parent: make "
+                               "a new one")
         return 0

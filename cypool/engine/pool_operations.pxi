@@ -26,21 +26,21 @@ cdef int check_same(Env source, Env target) except -1:
 
 
 cdef class PoolOperations(PoolBase):
-    """The calls of a pool that step no environment. They run on the caller's thread, but for copies."""
+    """The calls of a pool that do not step environments. They run on the caller's thread, except for copies."""
 
     def save(self, cnp.ndarray env_ids=None):
-        """Saves all that the next steps of environments depend on.
+        """Saves everything that the next steps of environments depend on.
 
         Args:
             env_ids: As in `send_reset`.
 
         Returns:
-            (ids, states): a list of ints, and for each of them a dict that pickles.
+            (ids, states): a list of ints, and for each of them a dict that can be pickled.
 
         Raises:
             ValueError: An id is out of range or comes twice.
             RuntimeError: An environment is in flight or was never reset.
-            NotImplementedError: The environment cannot.
+            NotImplementedError: The environment cannot be saved.
         """
         cdef GateGuard guard
         cdef uint32_t count, k
@@ -51,7 +51,7 @@ cdef class PoolOperations(PoolBase):
         return [ids[k] for k in range(count)], states
 
     def load(self, cnp.ndarray env_ids, list states):
-        """Puts environments back to where `save` found these, or others with the same options.
+        """Restores environments to states from `save`, of these environments or others with the same options.
 
         Args:
             env_ids: As in `send_reset`.
@@ -61,9 +61,9 @@ cdef class PoolOperations(PoolBase):
             Observation and info of these environments.
 
         Raises:
-            ValueError, RuntimeError: As `save`, but it does not matter whether an environment was reset before; or
-                a row is not one of `save`'s. The engine's part of all rows is checked before anything changes. An
-                environment that refuses its own part of a row starts an episode with its next step.
+            ValueError, RuntimeError: As in `save`, except that an environment need not have been reset; or a row is not
+                from `save`. The engine's part of all rows is checked before anything changes. An environment that
+                rejects its own part of a row starts an episode with its next step.
         """
         cdef GateGuard guard
         cdef uint32_t count, k
@@ -165,10 +165,10 @@ cdef class PoolOperations(PoolBase):
         return result
 
     def sample_legal(self, bit_generator, cnp.ndarray env_ids=None):
-        """Draws a legal action for each environment, or agent, uniformly; of environments with `illegal`.
+        """Draws a legal action uniformly for each environment or agent, in environments with `illegal`.
 
         Args:
-            bit_generator: NumPy's, which draws.
+            bit_generator: The NumPy bit generator to draw from.
             env_ids: As in `send`.
 
         Returns:
@@ -186,7 +186,7 @@ cdef class PoolOperations(PoolBase):
         return self.legal_actions.sample(self.scheduler, ids, count, bit_generator)
 
     def render(self, cnp.ndarray env_ids=None):
-        """Draws environments.
+        """Renders environments.
 
         Args:
             env_ids: As in `send_reset`.
@@ -196,9 +196,9 @@ cdef class PoolOperations(PoolBase):
 
         Raises:
             ValueError: An id is out of range or comes twice.
-            RuntimeError: An environment is in flight or was never reset. One that a backend steps says itself whether
-                it can be drawn before.
-            NotImplementedError: The environment cannot be drawn.
+            RuntimeError: An environment is in flight or was never reset. Environments of a backend decide themselves
+                whether they can be rendered before a reset.
+            NotImplementedError: The environment cannot be rendered.
         """
         cdef GateGuard guard
         cdef uint32_t count, k
@@ -222,7 +222,7 @@ cdef class PoolOperations(PoolBase):
         return [None if env._bit_generator is None else env._bit_generator.state for env in self.scheduler.env_objects]
 
     def ask(self, cnp.ndarray env_ids, function, *args, **kwargs):
-        """Calls a function with environments that are stepped by a backend, where they are.
+        """Calls a function with environments of a backend, where they run.
 
         Args:
             env_ids: As in `send_reset`.
@@ -243,7 +243,7 @@ cdef class PoolOperations(PoolBase):
         return [self.scheduler.env_objects[ids[k]].ask(function, *args, **kwargs) for k in range(count)]
 
     def call_user(self, function, argument):
-        """Calls a hook or a policy in Python. Until it returns, the pool takes no other call.
+        """Calls a Python hook or policy. Until it returns, the pool accepts no other call.
 
         Returns:
             Its result.

@@ -112,8 +112,8 @@ cdef class RolloutPolicy:
             memset(written - ZONE, FILL, ZONE)
             memset(written + self.action_bytes, FILL, ZONE)
             with gil:
-                raise ValueError(f"policy: expected to write the {self.action_bytes} bytes of an action, but it wrote "
-                                 "others, too")
+                raise ValueError(f"policy: expected to write only the {self.action_bytes} bytes of an action, but it "
+                                 "also wrote others")
         if code != 0:
             with gil:
                 self.fail(code)

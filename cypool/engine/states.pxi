@@ -41,7 +41,7 @@ cdef dict check_state(Env env, object state):
         own, given = env.spec.saved_options, row["options"]
         if id == env.spec.id:
             own, given = differing(own, given)
-        raise ValueError(f"state: expected one of {env.spec.id} with {shown(own)} for env {env.env_id}, got "
+        raise ValueError(f"state: expected a state of {env.spec.id} with {shown(own)} for env {env.env_id}, got "
                          f"{id:.200} with {shown(given)}")
     try:
         for key in ("needs_reset", "reset_requested"):

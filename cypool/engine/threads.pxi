@@ -113,7 +113,7 @@ cdef class Threads:
         self.num_forks = num_forks()
         if self.count > 0 and Py_IsFinalizing():
             # they would never begin
-            raise RuntimeError("num_threads: expected 0 while Python is ending, as no thread can start any more")
+            raise RuntimeError("num_threads: expected 0 while Python is shutting down, as no thread can start any more")
         for _ in range(self.count):
             self.thread_states.push_back(new ThreadState())
         # a thread that has begun is never lost for want of memory
@@ -184,7 +184,7 @@ cdef class Threads:
         cdef uint32_t scheduler_index
         with cython.critical_section(self):
             if self.closed or self.forked():
-                raise RuntimeError("thread_pool: its threads have ended: make a new one")
+                raise RuntimeError("thread_pool: its threads have ended: create a new one")
             for scheduler_index in range(<uint32_t>MAX_SCHEDULERS):
                 if not self.taken[scheduler_index]:
                     scheduler.prepare_threads(self.count)
@@ -348,26 +348,25 @@ cdef void work(void* arg) noexcept with gil:
 
 
 cdef class ThreadPool:
-    """Threads for several pools: `cypool.make(..., thread_pool=...)`.
+    """Threads shared by several pools: `cypool.make(..., thread_pool=...)`.
 
-    Pools that are used in turn, or at the same time from several Python threads, then share the threads instead of
-    having as many each. A synchronous caller steps environments as well, and wakes at most `num_threads - 1` of
-    the threads to help it. A thread stays with a pool for a millisecond at a time while another one has work, also in
-    a rollout.
+    Pools used in turn, or at the same time from several Python threads, share these threads instead of each having its
+    own. A synchronous caller also steps environments, and wakes at most `num_threads - 1` threads to help it. While
+    another pool has work, a thread stays with one for a millisecond at a time, also in a rollout.
 
     Args:
-        num_threads: How many, 1 to 4096; by default as many as there are CPUs for this process.
+        num_threads: Number of threads, 1 to 4096; by default one for each CPU available to this process.
         thread_affinity: As in `cypool.make`.
 
     Raises:
-        TypeError, ValueError: An argument of the wrong type or out of range.
+        TypeError, ValueError: An argument has the wrong type or is out of range.
     """
     cdef Threads threads
     cdef object __weakref__
 
     def __init__(self, num_threads=None, thread_affinity=None):
         if self.threads is not None:
-            raise RuntimeError("the thread pool is made already")
+            raise RuntimeError("the thread pool is already initialized")
         count = cpus.available() if num_threads is None else check_int("num_threads", num_threads, 1, 4096)
         self.threads = Threads(count, cpus.affinity(thread_affinity, count), True)
         thread_pools.add(self)
@@ -379,12 +378,12 @@ cdef class ThreadPool:
 
     @property
     def num_threads(self):
-        """How many threads there are."""
+        """Number of threads."""
         return self.threads.count
 
     @property
     def num_pools(self):
-        """How many pools they serve at the moment."""
+        """Number of pools that currently use the threads."""
         return self.threads.num_schedulers.load()
 
     def close(self):

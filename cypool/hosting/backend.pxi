@@ -101,7 +101,7 @@ cdef class HostedEnv(Env):
         own, shown, seed = state
         # plain bytes may come from a file that promises to run no code
         if type(own) is not Pickled or type(shown) is not bytes or <size_t>len(shown) != self.layout.second:
-            raise ValueError("expected a state of a hosted environment, as it was saved or unpickled")
+            raise ValueError("expected a state of a hosted environment that was saved or unpickled")
         if seed is not None:
             seed = check_int("seed", seed, 0, 2**64 - 1)
         self.call("load", (bytes(own),))
@@ -114,12 +114,12 @@ cdef class HostedEnv(Env):
 
     cdef object render(self):
         if self.spec.render_fps is None:
-            raise NotImplementedError("render: expected an environment made with render_mode='rgb_array' or 'ansi'")
+            raise NotImplementedError("render: expected an environment created with render_mode='rgb_array' or 'ansi'")
         try:
             return self.call("render")
         except NotImplementedError as error:
             # Gymnasium's own says nothing
-            raise NotImplementedError(f"render: expected environments that have it, but env {self.env_id} does not: "
+            raise NotImplementedError(f"render: env {self.env_id} does not support it: "
                                       f"{error or 'NotImplementedError'}") from error
 
     def ask(self, function, *args, **kwargs):
@@ -143,7 +143,7 @@ cdef class HostedEnv(Env):
             try:
                 extra_infos = pickle.loads(self.workers.memory.payload(self.env_id, self.mailbox.payload_bytes))
             except Exception as error:
-                problem = RuntimeError(f"its info does not unpickle: {error}")
+                problem = RuntimeError(f"its info cannot be unpickled: {error}")
         elif answers is not None:
             extra_infos = answers[self.env_id]
         if answers is not None:
@@ -163,7 +163,7 @@ cdef class HostedEnv(Env):
         cdef HostingBackend workers = self.workers
         workers.await_call(self)
         if self.lost and not loads:
-            raise WorkerError(f"env {self.env_id} has lost its episode with its process: reset it first")
+            raise WorkerError(f"env {self.env_id} lost its episode when its process ended: reset it first")
         payload = pickle.dumps((name, args, kwargs or {}), pickle.HIGHEST_PROTOCOL)
         self.mailbox.payload_bytes = workers.memory.write_payload(self.env_id, payload, self.layout.payload_bytes)
         self.mailbox.task = CALL
@@ -178,7 +178,7 @@ cdef class HostedEnv(Env):
         self.error = self.extra_infos = None
         if error is not None:
             if name == "save" and not isinstance(error, WorkerError):
-                raise NotImplementedError(f"save: env {self.env_id} does not pickle: {error}") from error
+                raise NotImplementedError(f"save: env {self.env_id} cannot be pickled: {error}") from error
             if loads and not isinstance(error, WorkerError):
                 raise ValueError(f"its pickle cannot be loaded: {type(error).__name__}: {error}") from error
             raise error
@@ -280,7 +280,7 @@ cdef class HostingBackend(StepBackend):
         for i, each in enumerate(self.env_descriptions):
             for part in ("observation_space", "action_space", "agents"):
                 if each[part] != self.env_descriptions[0][part]:
-                    raise ValueError(f"expected the same {part} everywhere, but env 0 has "
+                    raise ValueError(f"expected the same {part} in all environments, but env 0 has "
                                      f"{self.env_descriptions[0][part]}, env {i} {each[part]}")
         first = self.env_descriptions[0]
         self.layout = AreaLayout(*spaces.described(first["observation_space"], first["action_space"]))
@@ -314,7 +314,8 @@ cdef class HostingBackend(StepBackend):
         try:
             packed = pickle.dumps(options, pickle.HIGHEST_PROTOCOL)
         except Exception as error:
-            raise TypeError(f"options: expected what can be pickled, got {shown_value(options)}: {error}") from error
+            raise TypeError(f"options: expected options that can be pickled, got {shown_value(options)}: "
+                            f"{error}") from error
         if <size_t>len(packed) > self.layout.payload_bytes:
             raise ValueError(f"options: expected at most {self.layout.payload_bytes} bytes when pickled, got "
                              f"{len(packed)}")
@@ -339,7 +340,7 @@ cdef class HostingBackend(StepBackend):
             env.failed = False
             env.error = None
             if not env.needs_reset and env.lost:
-                self.fail_env(env, WorkerError("the episode was lost with the process it was in"))
+                self.fail_env(env, WorkerError("the episode was lost when its process ended"))
                 continue
             mailbox.task = RESET if env.needs_reset else STEP
             if env.needs_reset:

@@ -140,7 +140,7 @@ cdef class WorkerLoop:
         own = self.unwrapped[row] = _unwrapped(env)
         for other in range(self.memory.num_envs):
             if other != row and self.unwrapped[other] is own:
-                raise ValueError(f"factories: expected an environment of its own for each row, got the same for rows "
+                raise ValueError("factories: expected a separate environment for each row, got the same for rows "
                                  f"{min(row, other)} and {max(row, other)}: {shown(env)}")
         return env
 
@@ -294,8 +294,8 @@ cdef class WorkerLoop:
                 part = _encoded(part, self.text_bytes[p], key)
             array = np.asarray(part, order="C")
             if (<object>array).shape != self.layout.shapes[p]:
-                raise ValueError(f"{_name(key)}: expected shape {self.layout.shapes[p]}, as the observation space has "
-                                 f"it, got {(<object>array).shape}")
+                raise ValueError(f"{_name(key)}: expected shape {self.layout.shapes[p]}, as in the observation space, "
+                                 f"got {(<object>array).shape}")
             if <object>array.dtype != self.layout.dtypes[p]:
                 array = _converted(array, self.layout.dtypes[p], key)
             memcpy(at + self.layout.offsets[p], cnp.PyArray_DATA(array), self.layout.sizes[p])
@@ -317,7 +317,7 @@ cdef class WorkerLoop:
         try:
             pickled = pickle.dumps(payload, pickle.HIGHEST_PROTOCOL)
         except Exception as error:
-            raise TypeError(f"{name}: expected what can be pickled: {error}") from error
+            raise TypeError(f"{name}: expected values that can be pickled: {error}") from error
         try:
             mailbox.payload_bytes = self.memory.write_payload(self.first + k, pickled, self.layout.payload_bytes)
         except ValueError as error:
@@ -369,7 +369,7 @@ def _name(key):
 def _encoded(value, length, key):
     """Returns a text of an observation as its bytes."""
     if not isinstance(value, str):
-        raise TypeError(f"{_name(key)}: expected a str, as the observation space has it, got {shown(value)}")
+        raise TypeError(f"{_name(key)}: expected a str, as in the observation space, got {shown(value)}")
     try:
         return np.frombuffer(encode(value, length), np.uint8)
     except ValueError as error:
@@ -382,8 +382,8 @@ def _converted(array, dtype, key):
         converted = array.astype(dtype, order="C")
     rounds = dtype.kind == "f" and np.can_cast(array.dtype, dtype, "same_kind")
     if not rounds and not np.can_cast(array.dtype, dtype) and not np.array_equal(converted, array):
-        raise ValueError(f"{_name(key)}: expected values that {dtype} has, as the observation space, got "
-                         f"{array.dtype}: {shown(array)}")
+        raise ValueError(f"{_name(key)}: expected values that fit the observation space's {dtype}, got {array.dtype}: "
+                         f"{shown(array)}")
     return converted
 
 
@@ -406,7 +406,7 @@ cdef object _checked(info, int depth=0):
             raise TypeError(f"info: expected a dict, got {shown(info)}")
         info = dict(info)
     if depth == MAX_INFO_DEPTH:
-        raise ValueError(f"info: expected dicts in dicts at most {MAX_INFO_DEPTH} deep")
+        raise ValueError(f"info: expected dicts nested at most {MAX_INFO_DEPTH} deep")
     for value in info.values():
         if isinstance(value, dict):
             _checked(value, depth + 1)

@@ -176,7 +176,7 @@ cdef class WorkerProcesses:
         if control.life.load() == STARTING:
             if not self._overdue(worker):
                 return None
-            return WorkerError(f"its process took longer than {self._start_timeout():g} s to start: it was ended")
+            return WorkerError(f"its process took longer than {self._start_timeout():g} s to start and was ended")
         for i in self.memory.envs_of(worker):
             state = self.memory.mailboxes[i].state.load()
             if ((state == POSTED or state == RUNNING)

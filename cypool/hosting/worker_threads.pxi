@@ -86,8 +86,8 @@ cdef class WorkerThreads:
         stuck = [self._place_of(worker) for worker, thread in others if thread.is_alive()]
         self.threads = []
         if stuck:
-            warn_caller(f"close: expected environments that return within {forkserver.GRACE:g} s, but "
-                        f"{', '.join(stuck)} did not: these threads end when they return", RuntimeWarning)
+            warn_caller(f"close: expected environments to return within {forkserver.GRACE:g} s, but {', '.join(stuck)} "
+                        "did not; their threads end when they do", RuntimeWarning)
 
     def _place_of(self, int worker):
         """Names the environment of a worker that is at work, and its task."""
@@ -95,7 +95,7 @@ cdef class WorkerThreads:
         for i in self.memory.envs_of(worker):
             if self.memory.mailboxes[i].state.load() == RUNNING:
                 return f"env {i} in {TASK_NAMES[self.memory.mailboxes[i].task]}"
-        return f"env {' or '.join(map(str, self.memory.envs_of(worker)))} as it is made or closed"
+        return f"env {' or '.join(map(str, self.memory.envs_of(worker)))} while it is created or closed"
 
 
 def _run(SharedMemory memory, int worker, list factories, list answers, list unwrapped):

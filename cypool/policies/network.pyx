@@ -97,7 +97,7 @@ cdef class Network:
         cdef float number
         cdef bint to_value
         if self.mlp.get() != NULL:
-            raise RuntimeError("the network is made already")
+            raise RuntimeError("the network is already initialized")
         self.mlp = make_unique[CMlp]()
         self.mlp.get().activation, self.mlp.get().output = <Activation>activation, <Output>output
         self.mlp.get().input, self.mlp.get().is_double = <Input>input, is_double

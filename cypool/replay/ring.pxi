@@ -556,7 +556,7 @@ cdef class Ring:
         cdef int64_t* out = <int64_t*>bytes_of(index, n * sizeof(int64_t))
         cdef float* weights = <float*>bytes_of(weight, n * sizeof(float))
         if self.num_eligible == 0:
-            raise RuntimeError("nothing is eligible")
+            raise RuntimeError("no row can be sampled")
         with nogil:
             if self.tree.get() == NULL:
                 self.draw_evenly(rng, out, n)

@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -O3
-"""The simulations of a tree search, as environments of a pool: a step of one is a round of simulations of a tree."""
+"""The simulations of a tree search, as environments of a pool: a step is a round of simulations of a tree."""
 cimport cython
 from cpython.ref cimport PyObject
 from libc.math cimport INFINITY, NAN, isfinite
@@ -198,7 +198,7 @@ cdef class Search:
     def acquire(self):
         """Begins a call of the search."""
         if self.gate.enter() != GATE_OPEN:
-            raise RuntimeError("the search is in a call already: use it from one thread at a time, and not from its "
+            raise RuntimeError("the search is already in a call: use it from one thread at a time, and not from its "
                                "own evaluator")
 
     def release(self):
@@ -333,7 +333,7 @@ cdef class TreeEnv(Env):
         for walker in copies:
             # they are cast to its type
             if type(walker) is not type(source) or walker.spec.saved_options != source.spec.saved_options:
-                raise TypeError(f"env: expected a pool whose copies are as it is, got {walker} for {source}")
+                raise TypeError(f"env: expected a pool with exact copies, got {walker} for {source}")
         self.search, self.source = search, source
         self.root, self.owner = copies[0], copies[1:]
         for walker in self.owner:
@@ -658,7 +658,7 @@ cdef class TreeEnv(Env):
         count = count_legal(self.mask.data(), self.mask.size())
         if count == 0:
             with gil:
-                raise ValueError("legal: expected at least one legal action in an episode that is not over, got none")
+                raise ValueError("legal: expected at least one legal action until the episode is over, got none")
         return count
 
     cdef int expand(self, int k, const float* logits, const float* values) except -1 nogil:
@@ -675,7 +675,7 @@ cdef class TreeEnv(Env):
         for number in range(<size_t>self.search.num_values):
             if unlikely(not isfinite(values[number])):
                 with gil:
-                    raise ValueError(f"evaluate: expected values that are numbers, got {values[number]}")
+                    raise ValueError(f"evaluate: expected finite values, got {values[number]}")
         memset(by_player, 0, sizeof(by_player))
         for player in range(options.num_players):
             if self.search.num_values > 1:
@@ -688,7 +688,7 @@ cdef class TreeEnv(Env):
             for number in range(self.mask.size()):
                 if unlikely(self.mask[number] and not logits[number] < INFINITY):
                     with gil:
-                        raise ValueError("evaluate: expected logits of legal actions that are numbers, or -inf, got "
+                        raise ValueError("evaluate: expected logits of legal actions to be finite or -inf, got "
                                          f"{logits[number]}")
             self.tree.expand(options[0], path.leaf, self.mask.data(), logits)
         self.tree.back_up(options[0], path[0], by_player)

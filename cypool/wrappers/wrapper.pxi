@@ -26,7 +26,7 @@ cdef class Wrapper(Env):
     def __init__(self, spec, int env_id, Env inner):
         if self.inner is not None:
             # its memory would be freed, which a thread may be using
-            raise RuntimeError("the environment is made already")
+            raise RuntimeError("the environment is already initialized")
         self.inner = inner
         # those of the other environment, which lives as long
         free(self.agents)

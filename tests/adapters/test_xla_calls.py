@@ -165,7 +165,7 @@ def test_dtypes_are_converted_within_a_kind(caller):
     assert caller(give, [before], [after, reward, steps]) is None
     assert reward.tolist() == [1.5, 2.5] and steps.tolist() == [3, -4]
     said = caller(give, [before], [after, np.zeros(2, np.int32), steps])
-    assert said == "TypeError: handle: expected one of a pool whose batches have an array of int32, got float64"
+    assert said == "TypeError: handle: expected the handle of a pool whose batches have an array of int32, got float64"
 
 
 def test_errors_are_told(caller):

@@ -86,7 +86,7 @@ def test_ids_of_calls_with_actions(api, batch_size, ids, kind):
     for call in (env.step, env.send):
         # there are no six actions for four environments either
         for given in (actions, ids), ({"action": actions, "env_id": ids},):
-            refused(kind, "env_id|actions: .*k of 1 to 4", functools.partial(call, *given), env)
+            refused(kind, "env_id|actions: .*k from 1 to 4", functools.partial(call, *given), env)
 
 
 @sync_and_async
@@ -396,7 +396,7 @@ def test_render_before_reset(api):
 @every_face
 def test_render_what_cannot_be_drawn(walker, api):
     env = started(api, 4, "walker/Bare-v0")
-    refused(NotImplementedError, "render: Bare has none", env.render, env)
+    refused(NotImplementedError, "render: Bare does not implement it", env.render, env)
 
 
 @pytest.mark.parametrize("num_threads", [0, 2])

@@ -216,7 +216,7 @@ def test_half_made_and_closed_pools():
     with pytest.raises(cypool.ClosedError):
         Pool.__new__(Pool).recv()
     env = cypool.make("CartPole-v1", num_envs=2)
-    with pytest.raises(RuntimeError, match="made already"):
+    with pytest.raises(RuntimeError, match="already initialized"):
         env._pool.__init__([], [], 1, 1, "next_step", False, None, None)
     env.close()
     assert env._pool.num_threads >= 1 and env._pool.num_pending == 0

@@ -607,7 +607,7 @@ def test_an_environment_around_another_is_made_once(walker):
     spec = cypool.make_spec("walker/Crowd-v0")
     first, second = Crowd(spec, 0), Crowd(spec, 0)
     outer = Guarded(spec, 0, first)
-    with pytest.raises(RuntimeError, match="made already"):
+    with pytest.raises(RuntimeError, match="already initialized"):
         outer.__init__(spec, 0, second)
     del outer, first, second
 

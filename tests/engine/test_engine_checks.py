@@ -108,7 +108,7 @@ def test_ids_that_the_engine_reads(ids):
                  lambda: env._pool.send_reset(ids)):
         with pytest.raises(TypeError, match="^(env_id|source): expected a C-contiguous array of int32"):
             call()
-    with pytest.raises(ValueError, match="^env_id: expected those to reset"):
+    with pytest.raises(ValueError, match="^env_id: expected the ids to reset"):
         env._pool.send_reset(None, True)
 
 
@@ -119,7 +119,7 @@ def test_a_policy_is_made_once():
     for call in (lambda: mlp.__init__(spec, [np.zeros((2, 4))], [np.ones(2)]),
                  lambda: mlp._network.__init__([], [], 0, 0, 0, [], [], [], False, 0, 0, 0),
                  lambda: cypool.Policy.__init__(mlp, 1)):
-        with pytest.raises(RuntimeError, match="is made already"):
+        with pytest.raises(RuntimeError, match="is already initialized"):
             call()
     assert mlp(np.ones((1, 4), np.float32)) == before
 

@@ -318,7 +318,7 @@ def test_bad_input_of_search():
         planner.search(3, actions)
     with pytest.raises(ValueError, match="state: expected the state of one environment, got 7"):
         planner.search(env.save(), actions)
-    with pytest.raises(ValueError, match="state: expected one of CartPole-v1"):
+    with pytest.raises(ValueError, match="state: expected a state of CartPole-v1"):
         planner.search(cypool_state("Acrobot-v1"), actions)
     for bad in (np.zeros(5, int), np.zeros((0, 4), int), np.zeros((5, 0), int), np.zeros((5, 4, 1), int), 3):
         with pytest.raises((TypeError, ValueError), match="actions: expected"):

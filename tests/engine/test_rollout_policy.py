@@ -187,8 +187,8 @@ def test_policy_with_dicts(policies):
 @pytest.mark.parametrize("what, action, cause, message", [
     (0, 0, RuntimeError, "policy: expected to return 0, got 3"),
     (1, 0, KeyError, "of the policy"),
-    (2, 0, ValueError, "policy: expected to write the 8 bytes of an action, but it wrote others, too"),
-    (3, 0, ValueError, "policy: expected to write the 8 bytes of an action, but it wrote others, too"),
+    (2, 0, ValueError, "policy: expected to write only the 8 bytes of an action, but it also wrote others"),
+    (3, 0, ValueError, "policy: expected to write only the 8 bytes of an action, but it also wrote others"),
     (9, 2, ValueError, r"policy: expected actions in \[0, 1\], got 2"),
     (9, -1, ValueError, r"policy: expected actions in \[0, 1\], got -1"),
     (9, 2**62, ValueError, r"policy: expected actions in \[0, 1\], got 4611686018427387904")])

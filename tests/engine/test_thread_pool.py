@@ -426,7 +426,7 @@ def test_bad_arguments_are_named():
         for other in ({"num_threads": 2}, {"thread_affinity": [0]}):
             with pytest.raises(ValueError, match="^thread_pool: expected no num_threads or thread_affinity"):
                 cypool.make("CartPole-v1", thread_pool=threads, **other)
-        with pytest.raises(RuntimeError, match="made already"):
+        with pytest.raises(RuntimeError, match="already initialized"):
             threads.__init__(2)
         assert threads.num_pools == 0
 

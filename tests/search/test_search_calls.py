@@ -109,7 +109,7 @@ def test_calls_of_another_thread_and_of_the_evaluator_are_refused():
 
     def refused():
         for call in calls:
-            with pytest.raises(RuntimeError, match="^the search is in a call already"):
+            with pytest.raises(RuntimeError, match="^the search is already in a call"):
                 call()
             seen.append(call)
 

@@ -229,7 +229,7 @@ def test_trees_that_fail_next_to_others_raise_their_own_errors(num_threads, leav
             searches[0].run(network)
         causes = {env_id: (type(cause), str(cause)) for env_id, cause in caught.value.causes.items()}
         kinds = {3: (LookupError, "step"), 4: (LookupError, "observe"),
-                 5: (ValueError, "evaluate: expected values that are numbers, got nan")}
+                 5: (ValueError, "evaluate: expected finite values, got nan")}
         assert causes == {i: kinds[i % 8] for i in range(70) if i % 8 in kinds}
         healthy = [i for i in range(70) if i % 8 not in kinds]
         wanted = searches[1].run(network)

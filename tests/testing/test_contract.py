@@ -87,7 +87,7 @@ FAULTS = [
     ("too short", "observation steps: .*it did not write byte 4"),
     ("too early", "observation steps: .*it wrote before the start, at -2"),
     ("in info", r"info steps: expected 8 bytes, as describe specifies for float32, \(2,\); it wrote at least 16"),
-    ("fickle", "observation steps: .*it wrote another one when it was called again"),
+    ("fickle", "observation steps: .*it wrote a different one when called again"),
     ("outside", r"observation steps \[ 9 -1  9\] is not in Array"),
     ("unstacked", "observation steps is declared as a stack of 3 frames, but does not have the last ones"),
     ("endless", "env 0: RowError: Careless.step, reward: expected a finite number, got nan"),

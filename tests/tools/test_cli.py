@@ -127,7 +127,7 @@ def test_info_fits_80_columns(capsys, monkeypatch):
     parts = ["observation  ", "obs_dtype = 'float64'\n    ", "\nReward: For velocity"]
     assert said.index(parts[0]) < said.index(parts[1]) < said.index(parts[2])
     assert "exclude_current_positions_from_observation = True" in said
-    assert "velocities; contact forces on each body but the world, clipped.\nAction" in said
+    assert "velocities; clipped contact forces on each body except the world.\nAction" in said
 
 
 def test_docstrings_are_unwrapped():

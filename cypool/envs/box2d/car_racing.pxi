@@ -72,19 +72,19 @@ def use_canvas_simd(on):
 
 
 cdef class CarRacing(ArchivedEnv):
-    """A car with rear-wheel drive that is to drive around a track, another one in each episode.
+    """Drive a rear-wheel-drive car around a track, which is new in each episode.
 
     Follows `gymnasium.envs.box2d.CarRacing` of Gymnasium 1.4 with box2d 2.3.10 and pygame-ce: the same seed and actions
-    give the same bits, the same pixels included. As in `BipedalWalker`, the world lives on through resets, unless
+    give bit-identical results, including pixels. As in `BipedalWalker`, the world persists across resets, unless
     `fresh_world` is True.
 
-    Observation: uint8 (96, 96, 3): the car from above, and at the bottom the reward so far, as it was before the step's
-        -0.1, speed, the wheels' speeds, steering and rotation.
-    Action: float32 (3,): steering in [-1, 1], gas and brake in [0, 1]; or, if not `continuous`, nothing (0), right
+    Observation: uint8 (96, 96, 3): the car from above, and at the bottom the total reward before the step's -0.1,
+        speed, the wheels' speeds, steering and rotation.
+    Action: float32 (3,): steering in [-1, 1], gas and brake in [0, 1]; or, without `continuous`, nothing (0), right
         (1), left (2), gas (3) or brake (4).
-    Reward: 1000 for all tiles of the track, each once; less 0.1 a step; -100 for leaving the field.
-    Terminated: All tiles were visited, or the start was passed again after most of them; or the car left the field.
-    Info: `lap_finished` bool, whether the episode ended with the former.
+    Reward: 1000 for all tiles of the track, in equal parts; -0.1 per step; -100 for leaving the field.
+    Terminated: All tiles were visited, the start was passed again after most of them, or the car left the field.
+    Info: `lap_finished` bool, whether the episode ended with a complete lap.
     """
     describe = staticmethod(specs.car_racing)
 
@@ -121,7 +121,7 @@ cdef class CarRacing(ArchivedEnv):
     cdef object render(self):
         cdef CarWorld* world = self.world.get()
         if not world.ready():
-            raise RuntimeError("render: expected a reset before, got none")
+            raise RuntimeError("render: expected a reset before")
         cdef Pose pose = world.pose()
         view = CarView(time=world.time, x=pose.x, y=pose.y, angle=pose.angle, speed=pose.speed, spin=pose.spin,
                        steer=pose.steer, reward=world.total, omegas=[world.wheels[k].omega for k in range(4)])

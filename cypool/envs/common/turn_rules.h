@@ -65,7 +65,7 @@ public:
             if (game.current != OVER) return;
         }
         throw std::invalid_argument("seat: expected a player who moves before a match is over, got "
-                                    + std::to_string(game.seat) + ", who did not in " + std::to_string(MAX_MATCHES)
+                                    + std::to_string(game.seat) + ", who did not move in " + std::to_string(MAX_MATCHES)
                                     + " matches");
     }
 
@@ -73,9 +73,7 @@ public:
         const auto* actions = action_data<int64_t>(action);
         const int mover = game.current;
         if (mover == OVER) {
-            throw std::invalid_argument(
-                "step: expected a match that is not over, as of a state that was edited, got "
-                "none");
+            throw std::invalid_argument("step: expected a match that is not over; was the state edited?");
         }
         draw_chance_from(step);
         if (options_.view == PLAYERS) {

@@ -20,7 +20,7 @@ DOG_SPEEDS = {"walk": 1, "trot": 3, "run": 9}
 
 
 cdef class Dog(ControlTask):
-    """A dog, which is to stand, to walk, to trot, to run, or to fetch a ball.
+    """A dog stands, walks, trots, runs, or fetches a ball.
 
     Follows `dm_control.suite.dog` 1.0.50.
 
@@ -28,7 +28,7 @@ cdef class Dog(ControlTask):
         (9,), `torso_com_velocity` (3,), `inertial_sensors` (9,), `foot_forces` (12,), `touch_sensors` (4,),
         `actuator_state` (38,); to fetch also `ball_state` (6,), `target_position` (3,).
     Action: float64 (38,) in [-1, 1].
-    Reward: In [0, 1]: the product of upright parts at their heights, weight on the feet, and speed, or a ball in the
+    Reward: In [0, 1]: the product of upright posture, body height, weight on the feet, and speed, or of a ball in the
         mouth and at the target.
     Terminated: Never.
     """

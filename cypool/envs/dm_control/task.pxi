@@ -29,9 +29,9 @@ cdef enum: MAX_ATTEMPTS = 10_000
 cdef class ControlTask(SimulationInLanes):
     """Base of the tasks of the DeepMind Control Suite.
 
-    Follows `dm_control.suite` 1.0.50 and its `control.Environment`, addition by addition and draw by draw: with the
-    same seed, as `random`, and the same actions, all that is observed is the same bytes. A warning of MuJoCo's, for
-    which dm_control raises a PhysicsError, is the `EnvError` of this environment; its next step is a reset.
+    Follows `dm_control.suite` 1.0.50 and its `control.Environment`, operation by operation and draw by draw: with the
+    same seed, as `random`, and the same actions, all observations are bit-identical. A MuJoCo warning, for which
+    dm_control raises a PhysicsError, becomes the `EnvError` of this environment; its next step is a reset.
 
     Info: nothing.
     """

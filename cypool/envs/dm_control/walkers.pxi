@@ -10,7 +10,7 @@ from cypool.envs.mujoco_lanes.record cimport SENSED_FORCES, SENSED_MOTION, XIPOS
 
 
 cdef class Cheetah(ControlTask):
-    """A two-legged animal in the plane, which is to run.
+    """A two-legged animal runs in the plane.
 
     Follows `dm_control.suite.cheetah` 1.0.50.
 
@@ -50,7 +50,7 @@ cdef class Cheetah(ControlTask):
 
 
 cdef class Hopper(ControlTask):
-    """An animal with one leg in the plane, which is to stand or to hop.
+    """A one-legged animal stands or hops in the plane.
 
     Follows `dm_control.suite.hopper` 1.0.50.
 
@@ -91,13 +91,13 @@ cdef class Hopper(ControlTask):
 
 
 cdef class Walker(ControlTask):
-    """A two-legged animal in the plane, which is to stand, walk or run.
+    """A two-legged robot stands, walks or runs in the plane.
 
     Follows `dm_control.suite.walker` 1.0.50.
 
     Observation: float64 `orientations` (14,), `height` (), `velocity` (9,).
     Action: float64 (6,) in [-1, 1]: the torques.
-    Reward: In [0, 1]: an upright torso at its height, and the speed up to 1 m/s ("walk") or 8 m/s ("run").
+    Reward: In [0, 1]: torso height, an upright torso, and the speed up to 1 m/s ("walk") or 8 m/s ("run").
     Terminated: Never.
     """
     describe = staticmethod(specs.walker)

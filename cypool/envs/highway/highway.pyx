@@ -192,7 +192,7 @@ cdef Shared shared_of(str task, dict options):
 
 
 cdef class HighwayEnv(ArchivedEnv):
-    """Base of the tasks, which follow highway-env 1.12.1: the same seed and actions give the same bits."""
+    """Base of the tasks, which follow highway-env 1.12.1: the same seed and actions give bit-identical results."""
     cdef Archived[Driving] state
     cdef Driving* driving                # of `state`
     cdef shared_ptr[ConstSetup] given         # options for the next reset
@@ -294,10 +294,11 @@ cdef class HighwayEnv(ArchivedEnv):
         spec, own = self.describe(**options), self.spec
         if any(getattr(spec, each) != getattr(own, each) for each in ("observation", "action", "agents", "info")) or (
                 specs.types_of(spec.options) != specs.types_of(own.options)):
-            raise ValueError("config: expected one with the observations, actions and infos of before, got others")
+            raise ValueError("config: expected one that keeps observations, actions and infos, got one that changes "
+                             "them")
         if spec.goals != own.goals:
-            raise ValueError("config: expected the reward_weights and success_goal_reward of before, which "
-                             f"compute_reward uses, got {list(spec.goals.weights)} and {spec.goals.success}")
+            raise ValueError("config: expected unchanged reward_weights and success_goal_reward, which compute_reward "
+                             f"uses, got {list(spec.goals.weights)} and {spec.goals.success}")
         return shared_of(self.task, dict(spec.options))
 
     cdef int take_reset_options(self, dict options) except -1:
@@ -341,7 +342,7 @@ cdef class HighwayEnv(ArchivedEnv):
 
     cdef object render(self):
         if not self.driving.ready():
-            raise RuntimeError("render: expected a reset before, got none")
+            raise RuntimeError("render: expected a reset before")
         return draw_scene(self.spec.id, self.task, self.options(), self.bodies())
 
 

@@ -12,18 +12,18 @@ cdef extern from "cypool/envs/lbf/foraging.h" namespace "cypool::lbf" nogil:
 
 
 cdef class Foraging(RulesEnv):
-    """Players and food of different levels on a grid: food is loaded by neighbours whose levels add up to its own.
+    """Players and food of different levels on a grid: adjacent players load food if their levels add up to its level.
 
-    Follows lbforaging 2.0.0: the same seed and actions give the same bits.
+    Follows lbforaging 2.0.0: the same seed and actions give bit-identical results.
 
-    Observation: float32 (3 * `max_num_food` + 3 * `players`,): row, column and level of each food that is seen, row by
-        row, then of the player itself and of the others. Positions are relative to the field of view. Unseen ones are
-        (-1, -1, 0). With `grid_observation` float32 (3, 2 * `sight` + 1, 2 * `sight` + 1): levels of players, levels
-        of food, and 1 for cells that are free.
+    Observation: float32 (3 * `max_num_food` + 3 * `players`,): row, column and level of each visible food, row by row,
+        then of the player itself and of the others. Positions are relative to the field of view. Those out of sight are
+        (-1, -1, 0). With `grid_observation` float32 (3, 2 * `sight` + 1, 2 * `sight` + 1): levels of players, levels of
+        food, and 1 for free cells.
     Action: none (0), north (1), south (2), west (3), east (4), load (5).
-    Reward: For food that is loaded the player's level times that of the food; with `unit_reward` divided by the
-        levels of its loaders together and by those of all food. `-penalty` if loading fails.
-    Terminated: There is no food left, or, without `truncate`, the episode has `time_limit` steps.
+    Reward: For loaded food, the player's level times that of the food; with `unit_reward`, divided by the sum of its
+        loaders' levels and by that of all food. `-penalty` if loading fails.
+    Terminated: No food is left, or, without `truncate`, after `time_limit` steps.
     Truncated: With `truncate`: food is left after `time_limit` steps.
     """
     describe = staticmethod(specs.foraging)

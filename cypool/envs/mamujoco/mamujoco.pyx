@@ -87,7 +87,7 @@ cdef Table table_of(object scenario, object spec):
 cdef class MaMujoco(Env):
     """Base of the environments, which own a robot.
 
-    Follows gymnasium-robotics 1.4.2: the same seed and actions give the same bits.
+    Follows gymnasium-robotics 1.4.2: the same seed and actions give bit-identical results.
     """
     cdef MujocoEnv robot
     cdef Table table

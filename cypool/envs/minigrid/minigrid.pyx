@@ -34,17 +34,16 @@ cdef extern from "cypool/envs/minigrid/game.h" namespace "cypool::minigrid" nogi
 
 
 cdef class MiniGrid(RulesEnv):
-    """A level of MiniGrid or BabyAI; each has a class with its arguments.
+    """A level of MiniGrid or BabyAI; its options are the arguments of the level's class.
 
-    Follows minigrid 3.2.0: the same seed and actions give the same bits.
+    Follows minigrid 3.2.0: the same seed and actions give bit-identical results.
 
     Observation: `direction`: `Discrete(4)`: right (0), down (1), left (2), up (3). `image` uint8 (view, view, 3): type,
-        colour and state of the cells that the agent sees, from its left to its right and from far to near. `mission`:
-        `Text`.
+        colour and state of the visible cells, from left to right and from far to near. `mission`: `Text`.
     Action: Left (0), right (1), forward (2), pick up (3), drop (4), toggle (5), done (6).
     Reward: 1 - 0.9 * (steps / limit) for success; else 0, or -1 for a collision in Dynamic-Obstacles.
     Terminated: The mission is done or has failed.
-    Truncated: The limit of steps is reached: `max_steps`, or that of the level or its mission.
+    Truncated: The step limit is reached: `max_steps`, or that of the level or its mission.
     """
     describe = staticmethod(levels.any_level)
 
@@ -74,7 +73,7 @@ cdef class MiniGrid(RulesEnv):
     cdef object render(self):
         cdef Game* game = (<RulesOf[Game]*>self.rules.get()).get()
         if not game.ready():
-            raise RuntimeError("render: expected a reset that succeeded, got none")
+            raise RuntimeError("render: expected a successful reset before")
         cdef const Object* carried = &game.carried()
         codes = np.empty((game.width, game.height, 3), np.uint8)
         game.encode(<uint8_t*>cnp.PyArray_DATA(codes))

@@ -54,7 +54,7 @@ def shape_of(dict settings):
 
 
 cdef class MPE2(RulesEnv):
-    """Base of the environments, which follow mpe2 1.1.1: the same seed and actions give the same bits."""
+    """Base of the environments, which follow mpe2 1.1.1: the same seed and actions give bit-identical results."""
 
     def settings(self, options):
         return specs.settings_of(type(self).__name__, options)

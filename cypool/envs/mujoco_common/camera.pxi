@@ -151,7 +151,7 @@ cdef class Camera:
         if state is None:
             return None
         if not isinstance(state, tuple) or len(state) != 2:
-            raise ValueError(f"expected where the camera is, got {shown(state)}")
+            raise ValueError(f"expected the position of the camera, got {shown(state)}")
         lookat, distance = state
         return check_state(lookat, float, float, float), check_float("distance", distance, -1e300, 1e300)
 

@@ -84,20 +84,20 @@ cdef class Memory:
 
 
 cdef class NetHack(Env):
-    """NetHack with a task: a dungeon that is new in each episode, hundreds of kinds of things, and one life.
+    """NetHack with a task: a new dungeon in each episode, hundreds of kinds of objects and monsters, and one life.
 
-    Played by the library of nle 1.3.0, without its Python: with the same seeds, clock and actions there are the same
-    bytes as there. Different from there, episodes are drawn from the environment's stream.
+    Played by nle 1.3.0's library without its Python code: with the same seeds, clock and actions, results are
+    bit-identical. Unlike in NLE, episodes are drawn from the environment's random stream.
 
     Observation: A dict with the `observation_keys`: the observations of NLE, in its dtypes.
-    Action: The number of a key in `actions`; by default 86 commands, of the tasks 23, of the challenge 121.
-    Reward: Of NetHack, score and challenge the gain of NetHack's score, of gold, eat and scout of gold,
-        nutrition and seen cells; else 1 for success. But for NetHack with the penalty of a step.
-    Terminated: The game is over, the task is done, or the episode is aborted: NLE calls none of this truncated.
-    Truncated: Of the challenge, if steps without progress reach the timeout in their first half, as in NLE.
+    Action: The index of a key in `actions`; by default 86 commands, 23 in tasks, 121 in the challenge.
+    Reward: In NetHack, score and challenge, the increase of NetHack's score; in gold, eat and scout, that of gold,
+        nutrition or seen cells; otherwise 1 for success. All except NetHack include the step penalty.
+    Terminated: The game is over, the task is done, or the episode is aborted, which NLE does not report as truncated.
+    Truncated: In the challenge, if steps without progress reach the timeout in their first half, as in NLE.
     Info: `end_status` int32: aborted (-1), running (0), death or another end of the game (1), task done (2).
-        `is_ascended` bool. If asked for `how_done` int32: as in NetHack, if the game is over; `turns` int64; `depth`
-        int64.
+        `is_ascended` bool. On request, `how_done` int32, NetHack's reason for the end of the game; `turns` int64;
+        `depth` int64.
     """
     describe = staticmethod(specs.nethack)
 

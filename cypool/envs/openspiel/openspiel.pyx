@@ -180,10 +180,10 @@ def facts_of(str short_name, dict parameters):
 cdef class OpenSpiel(RulesEnv):
     """A game of OpenSpiel.
 
-    Observation: float32: the tensor of the player that OpenSpiel's `rl_environment` sees: of the information state, or
-        where a game has none, of the observation.
+    Observation: float32: the player's tensor, as in OpenSpiel's `rl_environment`: of the information state, or of the
+        observation if a game has none.
     Action: OpenSpiel's.
-    Reward: OpenSpiel's, of each move.
+    Reward: OpenSpiel's, for each move.
     Terminated: The game is over.
     """
     describe = staticmethod(specs.describer(games, facts_of))

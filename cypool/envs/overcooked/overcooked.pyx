@@ -17,22 +17,22 @@ COLORS = {"X": "gray", "P": "black", "O": "yellow", "T": "red", "D": "brown", "S
 
 
 cdef class Overcooked(RulesEnv):
-    """Cooks who fill pots with onions and tomatoes, wait until a soup is ready, and serve it on a dish.
+    """Cooks fill pots with onions and tomatoes, wait until a soup is ready, and serve it in a dish.
 
-    Follows overcooked_ai 1.1.0: the same actions give the same bits. Nothing is left to chance.
+    Follows overcooked_ai 1.1.0: the same actions give bit-identical results. Nothing is random.
 
-    Observation: int64 (width, height, 26), or uint8: layers of the kitchen. The place of the agent, those of the
-        others, the agent's direction one-hot (north, south, east, west), those of the others, pots, counters,
-        dispensers of onions, tomatoes and dishes, where soups are served, onions and tomatoes in pots that do not cook,
-        onions and tomatoes in soups, steps that a soup has to cook, soups that are ready, dishes, onions, tomatoes, and
-        1 everywhere in the last 39 steps.
+    Observation: int64 (width, height, 26), or uint8: layers of the kitchen. The agent's position, the others'
+        positions, the agent's direction one-hot (north, south, east, west), the others' directions, pots, counters,
+        dispensers of onions, tomatoes and dishes, serving counters, onions and tomatoes in pots before cooking, onions
+        and tomatoes in soups, remaining cooking time, soups that are ready, dishes, onions, tomatoes, and 1 everywhere
+        in the last 39 steps.
     Action: north (0), south (1), east (2), west (3), stay (4), interact (5) with the cell in front.
-    Reward: The worth of soups that were served in this step, for each agent; and `shaped_reward` times its own shaped
-        reward, for ingredients in pots, dishes that are needed and soups out of pots. Of the environment the worth of
-        soups, and all shaped rewards.
+    Reward: For each agent, the value of all soups served in this step, plus `shaped_reward` times its own shaped
+        reward, for putting ingredients into pots, and for taking useful dishes and finished soups. For the environment,
+        the value of soups plus all weighted shaped rewards.
     Truncated: After `horizon` steps.
-    Info: `sparse_reward` and `shaped_reward`: float64 (agents,): the worth of each agent's served soups, and its shaped
-        reward.
+    Info: `sparse_reward` and `shaped_reward`: float64 (agents,): the value of the soups that each agent served, and its
+        shaped reward.
     """
     describe = staticmethod(specs.overcooked)
     settings = staticmethod(specs.settings_of)

@@ -60,19 +60,19 @@ cdef enum:
 
 
 cdef class Procgen(Env):
-    """A game of sixteen whose levels are drawn from a stream: to train on some levels, and to test on others.
+    """One of sixteen games with random levels: train on some levels, and test on others.
 
-    Played by the library of procgen 0.10.7: the same seed and actions give the same bits as there. Different from
-    there, the last picture of an episode can be seen.
+    Played by procgen 0.10.7's library: the same seed and actions give bit-identical results. Unlike in procgen, the
+    last picture of an episode is available.
 
     Observation: uint8 (64, 64, 3): a picture; (3, 64, 64) with `channel_first`.
     Action: one of 15 combinations of keys: left and down (0), left (1), left and up (2), down (3), none (4), up (5),
         right and down (6), right (7), right and up (8), D (9), A (10), W (11), S (12), Q (13), E (14).
-    Reward: Of the game.
-    Terminated: By the game: a level is completed, or lost.
-    Truncated: The game's own limit of steps is reached.
-    Info: `level_seed` int32: the level. `prev_level_seed` int32: the level of the last step, another one if this row
-        begins an episode. `prev_level_complete` uint8: whether that step completed it.
+    Reward: The game's.
+    Terminated: A level is completed or lost.
+    Truncated: The game's own step limit is reached.
+    Info: `level_seed` int32: the level. `prev_level_seed` int32: the level of the previous step, which differs at the
+        start of an episode. `prev_level_complete` uint8: whether that step completed it.
     """
     describe = staticmethod(specs.procgen)
 
@@ -113,7 +113,7 @@ cdef class Procgen(Env):
         # a reset may have failed
         if self.game == NULL:
             with gil:
-                raise RuntimeError(f"env {self.env_id}: expected one whose reset did not fail")
+                raise RuntimeError(f"env {self.env_id}: expected a successful reset before")
         return 0
 
     cdef int reset(self) except -1 nogil:

@@ -32,20 +32,20 @@ def order_of_set(cells):
 
 
 cdef class Warehouse(RulesEnv):
-    """Agents under shelves: they carry requested shelves to goals and then back to free places.
+    """Agents move under shelves, and carry requested ones to goals and then back to free places.
 
-    Follows rware 2.0.0: the same seed and actions give the same bits.
+    Follows rware 2.0.0: the same seed and actions give bit-identical results.
 
     Observation: float32 (71,) with the default sensors: x, y, whether the agent carries a shelf, its direction one-hot
-        (up, down, left, right), whether it is on a highway. Then of each cell that it sees, row by row: whether there
-        is an agent, its direction, its message, whether there is a shelf, and whether that is requested. "image":
-        float32 (layers, 2 * `sensor_range` + 1, 2 * `sensor_range` + 1). "image_dict": `features` float32 (6,),
-        direction, on a highway and carries a shelf; `image`.
+        (up, down, left, right), whether it is on a highway. Then for each visible cell, row by row: whether there is an
+        agent, its direction, its message, whether there is a shelf, and whether it is requested. "image": float32
+        (layers, 2 * `sensor_range` + 1, 2 * `sensor_range` + 1). "image_dict": `features` float32 (6,), direction,
+        whether it is on a highway, and whether it carries a shelf; `image`.
     Action: nothing (0), forward (1), turn left (2), right (3), load or unload (4). With `msg_bits`: int64
         (1 + `msg_bits`,), this and the bits of a message.
-    Reward: 1 for a delivery: of the agent, or with "global" of all. "two_stage": 0.5 for it, and 0.5 when the shelf is
-        put back.
-    Terminated: Without `truncate`: the episode has `max_steps` steps, or `max_inactivity_steps` without a delivery.
+    Reward: 1 for a delivery, for the agent, or with "global" for all. "two_stage": 0.5 for the delivery, and 0.5 when
+        the shelf is put back.
+    Terminated: Without `truncate`: after `max_steps` steps, or `max_inactivity_steps` without a delivery.
     Truncated: The same with `truncate`.
     """
     describe = staticmethod(specs.warehouse)

@@ -27,8 +27,8 @@ cdef int SELECTED_WEAPON_AMMO = VARIABLES.index("SELECTED_WEAPON_AMMO")
 cdef class EnvPoolDoom(Doom):
     """Observations, actions and rewards of EnvPool 1.2.5: small stacked images, and changes of game variables.
 
-    A step that ends the episode has reward 0 and shows the picture of the one before, as the game shows nothing any
-    more. A match of several players has them in a first dimension of observations, actions and infos.
+    A step that ends the episode has reward 0 and repeats the previous picture, because the game no longer renders one.
+    With several players, they are the first dimension of observations, actions and infos.
     """
     describe = staticmethod(specs.envpool_doom)
 

@@ -256,7 +256,7 @@ def test_no_level_after_a_reset_that_failed():
                      autoreset_mode="Disabled", obs_type="full", render_mode="rgb_array") as env:
         with pytest.raises(cypool.EnvError):
             env.reset()
-        with pytest.raises(RuntimeError, match="render: expected a reset that succeeded, got none"):
+        with pytest.raises(RuntimeError, match="render: expected a successful reset before"):
             env.render()
         obs = env.load(env.save())[0]
         assert not any(obs[key].any() for key in obs)

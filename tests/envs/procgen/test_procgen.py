@@ -379,7 +379,7 @@ def test_actions_after_the_end_of_a_level_are_refused():
 
 def test_states_of_others_are_refused():
     state = started("maze").save()
-    with pytest.raises(ValueError, match="state: expected one of procgen-coinrun-v0"):
+    with pytest.raises(ValueError, match="state: expected a state of procgen-coinrun-v0"):
         started("coinrun").load(state)
 
 
