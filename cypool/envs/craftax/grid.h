@@ -1,4 +1,4 @@
-// What both games have in common: positions, indices as JAX takes them, and choices of cells.
+// Positions, indices as JAX takes them, and choices of cells.
 #pragma once
 
 #include <array>
@@ -18,14 +18,6 @@ struct Point {
     Point operator-(Point other) const { return {x - other.x, y - other.y}; }
 };
 
-// of both games
-enum Action : int64_t { NOOP, LEFT, RIGHT, UP, DOWN, DO, SLEEP, PLACE_STONE, PLACE_TABLE, PLACE_FURNACE, PLACE_PLANT };
-
-// the step of a move, or none
-inline Point step_of(int64_t action) {
-    constexpr Point STEPS[] = {{0, 0}, {0, -1}, {0, 1}, {-1, 0}, {1, 0}};
-    return action >= LEFT && action <= DOWN ? STEPS[action] : STEPS[0];
-}
 inline int distance(Point a, Point b) { return std::abs(a.x - b.x) + std::abs(a.y - b.y); }
 inline int sign(int number) { return (number > 0) - (number < 0); }
 
@@ -97,14 +89,6 @@ inline Point step_toward(jax::Key key, Point from, Point to) {
     const float sum = static_cast<float>(across + along);
     const float shares[] = {static_cast<float>(across == longest) / sum, static_cast<float>(along == longest) / sum};
     return jax::choice(key, shares, 2) == 0 ? Point{sign(way.x), 0} : Point{0, sign(way.y)};
-}
-
-// How light it is. XLA computes it twice in a step: for the observation, with a fused multiply-add, and for the state,
-// where it depends on the function that is compiled.
-inline float light_level(int timestep, int day_length, bool is_fused) {
-    const float days = static_cast<float>(timestep) / static_cast<float>(day_length);
-    const float c = jax::sine_cosine((days - std::floor(days) + 0.3f) * 3.14159265358979323846f).cosine;
-    return is_fused ? jax::fused(-(c * c), std::abs(c), 1) : 1 - c * c * std::abs(c);
 }
 
 }  // namespace cypool::craftax

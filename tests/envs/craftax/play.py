@@ -17,12 +17,17 @@ OPTIONS += [(CLASSIC, options) for options in (
     {"spawn_zombie_night_chance": 0.9, "day_length": 60, "spawn_skeleton_chance": 1.0, "skeleton_health": 1},
     {"max_zombies": 8, "max_cows": 1, "max_skeletons": 5, "max_arrows": 2, "max_growing_plants": 1,
      "spawn_zombie_base_chance": 0.5, "spawn_skeleton_chance": 0.8})]
+ANGLES = np.random.default_rng(1).random((4, 33, 33), np.float32)
+OPTIONS += [(id, {"fractal_noise_angles": [
+    None if k == alone else ANGLES[k][:size // rows + 1, :size // columns + 1]
+    for k, (rows, columns) in enumerate([(16, 16), (16, 16), (8, 2), (4, 4)])]})
+            for id, size, alone in ((CLASSIC, 64, 1), (FULL, 48, None))]
 OPTIONS += [(FULL, options) for options in (
     {"key": (0, 7)}, {"god_mode": True}, {"max_timesteps": 30, "day_length": 41, "always_diamond": True},
     {"mob_despawn_distance": 9, "max_attribute": 7, "god_mode": True, "day_length": 50},
     {"max_melee_mobs": 6, "max_passive_mobs": 1, "max_ranged_mobs": 4, "max_mob_projectiles": 1,
      "max_player_projectiles": 2, "max_growing_plants": 3, "god_mode": True})]
-PIXELS = [("Craftax-Classic-Pixels-v1", {})]
+PIXELS = [("Craftax-Classic-Pixels-v1", {}), ("Craftax-Pixels-v1", {})]
 STEPS = np.array([[0, -1], [0, 1], [-1, 0], [1, 0]], np.int32)
 NUM_ACTIONS = {"Craftax-Classic": 17, "Craftax": 43}
 

@@ -1,4 +1,4 @@
-// The rules of Craftax.
+// The rules of both games.
 #pragma once
 
 #include <algorithm>
@@ -7,20 +7,25 @@
 #include <cstdint>
 #include <cstring>
 
-#include "cypool/envs/craftax/full.h"
-#include "cypool/envs/craftax/full_floors.h"
+#include "cypool/envs/craftax/floors.h"
+#include "cypool/envs/craftax/game.h"
 
 namespace cypool::craftax {
 
-inline void Full::reset(jax::Key key) {
-    jax::Key rest = floors_key = jax::subkey(key, 1);
-    for (Copied<Floor>& each : floors) each.drop();
-    // after the floors of noise, and after the dungeons
-    rest = jax::subkey(jax::subkey(rest, 0), 0);
-    jax::permutation(jax::take(rest), potion_effects.data(), NUM_POTIONS);
-    noise_key = jax::take(rest);
-    make_floor(0);
-    floors[0]->killed = 10;
+template <bool IS_FULL> void Game<IS_FULL>::reset(jax::Key key) noexcept(!IS_FULL) {
+    if constexpr (IS_FULL) {
+        floors_key = key;
+        for (Copied<Floor>& each : floors) each.drop();
+        make_floor(0);
+        (*floors[0]).killed = 10;
+        // after the floors of noise, and after the dungeons
+        key = jax::subkey(jax::subkey(floors_key, 0), 0);
+        jax::permutation(jax::take(key), potion_effects.data(), NUM_POTIONS);
+    } else {
+        add_floor(0);
+        make_smooth(*floors[0], key, SMOOTH_RULES[0]);
+    }
+    noise_key = jax::take(key);
     player = {SIZE / 2, SIZE / 2};
     level = 0;
     facing = UP;
@@ -37,7 +42,7 @@ inline void Full::reset(jax::Key key) {
     armour_magic.fill(NO_MAGIC);
     has_learned.fill(false);
     sword_magic = bow_magic = NO_MAGIC;
-    plants.fill({{0, 0}, 0, false});
+    std::fill(plants.begin(), plants.end(), Plant{});
     boss_progress = 0;
     boss_wait = 7;
     achieved.fill(false);
@@ -45,13 +50,16 @@ inline void Full::reset(jax::Key key) {
     update_light();
 }
 
-inline void Full::change_floor(int64_t action) {
+template <bool IS_FULL> void Game<IS_FULL>::change_floor(int64_t action) {
     const int thing = here().cells[cell_to_read<SIZE>(player)].thing;
     const bool may_descend = setup->god_mode || (thing == LADDER_DOWN && is_ladder_open());
-    if (action == DESCEND && may_descend && level < NUM_FLOORS - 1) {
-        player = floor_at(++level).up;
-    } else if (action == ASCEND && (setup->god_mode || thing == LADDER_UP) && level > 0) {
-        player = floor_at(--level).down;
+    const int to = action == DESCEND && may_descend && level < NUM_FLOORS - 1                 ? level + 1
+                   : action == ASCEND && (setup->god_mode || thing == LADDER_UP) && level > 0 ? level - 1
+                                                                                              : level;
+    if (to != level) {
+        if (!floors[to]) make_floor(to);
+        player = to > level ? (*floors[to]).up : (*floors[to]).down;
+        level = to;
     }
     if (level > 0) {
         bool& has_entered = achieved[FLOOR_RULES[level].achievement];
@@ -60,25 +68,28 @@ inline void Full::change_floor(int64_t action) {
     }
 }
 
-inline void Full::make(int64_t action) {
+template <bool IS_FULL> bool Game<IS_FULL>::pay(int wood, int stone, int coal, int iron, int diamond) {
+    const int costs[] = {wood, stone, coal, iron, diamond};
+    for (int k = 0; k < 5; ++k) {
+        if (items[WOOD_ITEM + k] < costs[k]) return false;
+    }
+    for (int k = 0; k < 5; ++k) items[WOOD_ITEM + k] -= costs[k];
+    return true;
+}
+
+template <bool IS_FULL> void Game<IS_FULL>::make(int64_t action) {
     const bool makes = (action >= MAKE_WOOD_PICKAXE && action <= MAKE_IRON_SWORD)
                        || (action >= MAKE_DIAMOND_PICKAXE && action <= MAKE_DIAMOND_ARMOUR) || action == MAKE_ARROW
                        || action == MAKE_TORCH;
     if (!makes || !is_near(TABLE)) return;
-    const auto pay = [&](int wood, int stone, int coal, int iron, int diamond) {
-        const int costs[] = {wood, stone, coal, iron, diamond};
-        for (int k = 0; k < 5; ++k) {
-            if (items[WOOD_ITEM + k] < costs[k]) return false;
-        }
-        for (int k = 0; k < 5; ++k) items[WOOD_ITEM + k] -= costs[k];
-        return true;
+    const auto make_tool = [&](Item tool, int better, Achievement achievement, auto... costs) {
+        if ((IS_FULL && items[tool] >= better) || (better == 3 && !is_near(FURNACE)) || !pay(costs...)) return;
+        IS_FULL ? items[tool] = better : ++items[tool + better - 1];
+        achieved[achievement] = true;
     };
-    const auto make_tool = [&](Item tool, int better, bool may, auto... costs) {
-        if (may && items[tool] < better && pay(costs...)) items[tool] = better;
-    };
-    const auto make_armour = [&](int better, bool may, Achievement achievement, auto... costs) {
+    const auto make_armour = [&](int better, Achievement achievement, auto... costs) {
         int32_t* worse = std::find_if(armours.begin(), armours.end(), [&](int32_t each) { return each < better; });
-        if (worse == armours.end() || !may || !pay(costs...)) return;
+        if (worse == armours.end() || (better == 1 && !is_near(FURNACE)) || !pay(costs...)) return;
         *worse = better;
         achieved[achievement] = true;
     };
@@ -86,57 +97,74 @@ inline void Full::make(int64_t action) {
         if (items[item] < MAX_ITEMS && pay(costs...)) items[item] += count;
     };
     switch (action) {
-        case MAKE_WOOD_PICKAXE: make_tool(PICKAXE, 1, true, 1, 0, 0, 0, 0); break;
-        case MAKE_STONE_PICKAXE: make_tool(PICKAXE, 2, true, 1, 1, 0, 0, 0); break;
-        case MAKE_IRON_PICKAXE: make_tool(PICKAXE, 3, is_near(FURNACE), 1, 1, 1, 1, 0); break;
-        case MAKE_DIAMOND_PICKAXE: make_tool(PICKAXE, 4, true, 1, 0, 0, 0, 3); break;
-        case MAKE_WOOD_SWORD: make_tool(SWORD, 1, true, 1, 0, 0, 0, 0); break;
-        case MAKE_STONE_SWORD: make_tool(SWORD, 2, true, 1, 1, 0, 0, 0); break;
-        case MAKE_IRON_SWORD: make_tool(SWORD, 3, is_near(FURNACE), 1, 1, 1, 1, 0); break;
-        case MAKE_DIAMOND_SWORD: make_tool(SWORD, 4, true, 1, 0, 0, 0, 2); break;
-        case MAKE_IRON_ARMOUR: make_armour(1, is_near(FURNACE), DID_MAKE_IRON_ARMOUR, 0, 0, 3, 3, 0); break;
-        case MAKE_DIAMOND_ARMOUR: make_armour(2, true, DID_MAKE_DIAMOND_ARMOUR, 0, 0, 0, 0, 3); break;
-        case MAKE_ARROW: make_some(ARROWS, 2, 1, 1, 0, 0, 0); break;
-        default: make_some(TORCHES, 4, 1, 0, 1, 0, 0);
+        case MAKE_WOOD_PICKAXE: make_tool(PICKAXE, 1, DID_MAKE_WOOD_PICKAXE, 1, 0, 0, 0, 0); return;
+        case MAKE_STONE_PICKAXE: make_tool(PICKAXE, 2, DID_MAKE_STONE_PICKAXE, 1, 1, 0, 0, 0); return;
+        case MAKE_IRON_PICKAXE: make_tool(PICKAXE, 3, DID_MAKE_IRON_PICKAXE, 1, 1, 1, 1, 0); return;
+        case MAKE_WOOD_SWORD: make_tool(SWORD, 1, DID_MAKE_WOOD_SWORD, 1, 0, 0, 0, 0); return;
+        case MAKE_STONE_SWORD: make_tool(SWORD, 2, DID_MAKE_STONE_SWORD, 1, 1, 0, 0, 0); return;
+        case MAKE_IRON_SWORD: make_tool(SWORD, 3, DID_MAKE_IRON_SWORD, 1, 1, 1, 1, 0); return;
+        default: break;
+    }
+    if constexpr (IS_FULL) {
+        switch (action) {
+            case MAKE_DIAMOND_PICKAXE: make_tool(PICKAXE, 4, DID_MAKE_DIAMOND_PICKAXE, 1, 0, 0, 0, 3); break;
+            case MAKE_DIAMOND_SWORD: make_tool(SWORD, 4, DID_MAKE_DIAMOND_SWORD, 1, 0, 0, 0, 2); break;
+            case MAKE_IRON_ARMOUR: make_armour(1, DID_MAKE_IRON_ARMOUR, 0, 0, 3, 3, 0); break;
+            case MAKE_DIAMOND_ARMOUR: make_armour(2, DID_MAKE_DIAMOND_ARMOUR, 0, 0, 0, 0, 3); break;
+            case MAKE_ARROW: make_some(ARROWS, 2, 1, 1, 0, 0, 0); break;
+            default: make_some(TORCHES, 4, 1, 0, 1, 0, 0);
+        }
     }
 }
 
-inline float damage_after(const Full::Damage& damage, const Full::Damage& defense) {
+inline float damage_after(const Damage& damage, const Damage& defense) {
     float sum = 0;
     for (size_t k = 0; k < damage.size(); ++k) sum = jax::fused(1 - defense[k], damage[k], sum);
     return sum;
 }
 
 // Returns whether one was hit. One of each kind may be.
-inline bool Full::attack(Point to, const Damage& damage, bool can_eat) {
+template <bool IS_FULL> bool Game<IS_FULL>::attack(Point to, const Damage& damage, bool can_eat) {
     Floor& floor = here();
     bool is_hit = false;
+    // returns whether one is dead
     const auto hit = [&](Slots<Mob>& mobs, Kind kind) {
         Mob* mob =
             std::find_if(mobs.begin(), mobs.end(), [&](const Mob& each) { return each.is_used && each.at == to; });
-        if (mob == mobs.end()) return false;
-        is_hit = true;
-        const TypeRules& rules = TYPE_RULES[mob->type];
-        const bool is_bare = kind == PASSIVE || (kind == RANGED && mob->type == 5);
-        mob->health -= damage_after(damage, is_bare ? Damage{} : rules.defense);
-        if (mob->health > 0) return false;
-        mob->is_used = false;
-        if (kind != PASSIVE || can_eat) achieved[rules.achievements[kind]] = true;
+        const bool is_found = mob != mobs.end();
+        if (is_found) {
+            const bool is_bare = kind == PASSIVE || (kind == RANGED && mob->type == 5);
+            mob->health -= damage_after(damage, is_bare ? Damage{} : TYPE_RULES[mob->type].defense);
+            is_hit = true;
+        }
+        if constexpr (IS_FULL) {
+            if (!is_found || mob->health > 0) return false;
+            mob->is_used = false;
+        } else {
+            if (!is_found) mob = mobs.begin();
+            const bool was_used = mob->is_used;
+            // slots that are not in use come alive, too
+            for (Mob& each : mobs) each.is_used = each.health > 0;
+            if (!was_used || mob->is_used) return false;
+        }
+        if (kind != PASSIVE || can_eat) achieved[TYPE_RULES[mob->type].achievements[kind]] = true;
         return true;
     };
     bool is_monster_dead = hit(floor.melee, MELEE);
     const bool is_passive_dead = hit(floor.passive, PASSIVE);
-    if (is_passive_dead && can_eat) {
-        food = std::min(max_need(), food + 6);
-        hunger = 0;
-    }
+    if (is_passive_dead && can_eat) eat(6);
     is_monster_dead |= hit(floor.ranged, RANGED);
     if (is_monster_dead || is_passive_dead) floor.set_taken(to, false);
     floor.killed += is_monster_dead;
     return is_hit;
 }
 
-inline void Full::loot(jax::Key key) {
+template <bool IS_FULL> void Game<IS_FULL>::eat(int amount) {
+    food = std::min(max_need(), food + amount);
+    hunger = 0;
+}
+
+template <bool IS_FULL> void Game<IS_FULL>::loot(jax::Key key) {
     const auto draw = [&](float chance) { return jax::uniform(jax::take(key)) < chance; };
     const auto count = [&](int low, int high) { return jax::randint(jax::take(key), low, high); };
     constexpr float ORES[] = {0.3f, 0.3f, 0.15f, 0.125f, 0.125f}, TOOLS[] = {0.4f, 0.3f, 0.2f, 0.1f};
@@ -168,62 +196,75 @@ inline void Full::loot(jax::Key key) {
     if (level == 3 || level == 4) ++items[BOOKS];
 }
 
-inline void Full::act(jax::Key key) {
+template <bool IS_FULL> void Game<IS_FULL>::act(jax::Key key) {
     constexpr float BLOWS[] = {1, 2, 3, 5, 8};
     Floor& floor = here();
     const Point to = target();
-    const float blow = BLOWS[items[SWORD]], magic = jax::fused(0.05f, static_cast<float>(intelligence - 1), 1);
+    const float blow =
+        IS_FULL ? BLOWS[items[SWORD]]
+                : static_cast<float>(std::max({1, 2 * items[SWORD], 3 * items[SWORD + 1], 5 * items[SWORD + 2]}));
+    const float magic = jax::fused(0.05f, static_cast<float>(intelligence - 1), 1);
     const Damage damage{blow * (1 + 0.25f * static_cast<float>(strength - 1)),
                         (sword_magic == FIRE ? blow * 0.5f : 0) * magic,
                         (sword_magic == ICE ? blow * 0.5f : 0) * magic};
     const bool is_hit = attack(to, damage, true);
     const Block block = floor.block_at(to);
-    const jax::Key sapling = jax::take(key), chest = jax::take(key);
+    jax::KeysToTake<2> keys(key);  // for a sapling and a chest
     if (!is_hit && inside(to)) {
         const auto leave = [&](Block left) { floor.set_block(to, left); };
-        const auto mine = [&](Item item, int pickaxe) {
-            if (items[PICKAXE] < pickaxe) return;
+        const auto collect = [&](Item item, Achievement achievement, Block left) {
             ++items[item];
-            leave(PATH);
-        };
-        const auto chop = [&](Block left) {
-            ++items[WOOD_ITEM];
+            achieved[achievement] = true;
             leave(left);
         };
+        const auto mine = [&](Item item, int pickaxe, Achievement achievement) {
+            if (IS_FULL ? items[PICKAXE] >= pickaxe : items[PICKAXE + pickaxe - 1] > 0) {
+                collect(item, achievement, PATH);
+            }
+        };
         switch (block) {
-            case TREE: chop(GRASS); break;
-            case FIRE_TREE: chop(FIRE_GRASS); break;
-            case ICE_SHRUB: chop(ICE_GRASS); break;
+            case TREE: collect(WOOD_ITEM, COLLECT_WOOD, GRASS); break;
+            case FIRE_TREE: collect(WOOD_ITEM, COLLECT_WOOD, FIRE_GRASS); break;
+            case ICE_SHRUB: collect(WOOD_ITEM, COLLECT_WOOD, ICE_GRASS); break;
             case STONE:
-            case STALAGMITE: mine(STONE_ITEM, 1); break;
+            case STALAGMITE: mine(STONE_ITEM, 1, COLLECT_STONE); break;
             case FURNACE:
-            case TABLE: leave(PATH); break;
-            case COAL: mine(COAL_ITEM, 1); break;
-            case IRON: mine(IRON_ITEM, 2); break;
-            case DIAMOND: mine(DIAMOND_ITEM, 3); break;
-            case SAPPHIRE: mine(SAPPHIRE_ITEM, 4); break;
-            case RUBY: mine(RUBY_ITEM, 4); break;
-            case GRASS: items[SAPLING] += jax::uniform(sapling) < 0.1f; break;
+            case TABLE:
+                if (IS_FULL) leave(PATH);
+                break;
+            case COAL: mine(COAL_ITEM, 1, COLLECT_COAL); break;
+            case IRON: mine(IRON_ITEM, 2, COLLECT_IRON); break;
+            case DIAMOND: mine(DIAMOND_ITEM, 3, COLLECT_DIAMOND); break;
+            case GRASS:
+                if (jax::uniform(keys[0]) < 0.1f) collect(SAPLING, COLLECT_SAPLING, GRASS);
+                break;
             case WATER:
             case FOUNTAIN:
                 drink = std::min(max_need(), drink + 1);
                 thirst = 0;
                 achieved[COLLECT_DRINK] = true;
                 break;
-            case RIPE_PLANT:
+            case RIPE_PLANT: {
                 leave(PLANT);
-                food = std::min(max_need(), food + 4);
-                hunger = 0;
+                eat(4);
                 achieved[EAT_PLANT] = true;
-                harvest(plants, to);
+                // it grows again; the first one, if none is there
+                Plant* found =
+                    std::find_if(plants.begin(), plants.end(), [&](const Plant& each) { return each.at == to; });
+                (found == plants.end() ? plants.begin() : found)->age = 0;
                 break;
-            case CHEST:
-                leave(PATH);
-                loot(chest);
-                achieved[OPEN_CHEST] = true;
-                break;
-            case NECROMANCER: achieved[DAMAGE_NECROMANCER] |= is_boss_vulnerable() && is_at_boss(); break;
+            }
             default: break;
+        }
+        if constexpr (IS_FULL) {
+            if (block == SAPPHIRE) mine(SAPPHIRE_ITEM, 4, COLLECT_SAPPHIRE);
+            if (block == RUBY) mine(RUBY_ITEM, 4, COLLECT_RUBY);
+            if (block == CHEST) {
+                leave(PATH);
+                loot(keys[1]);
+                achieved[OPEN_CHEST] = true;
+            }
+            if (block == NECROMANCER && is_boss_vulnerable() && is_at_boss()) achieved[DAMAGE_NECROMANCER] = true;
         }
     }
     // whether a creature was hit or not, and beyond the edge, too
@@ -234,26 +275,26 @@ inline void Full::act(jax::Key key) {
     }
 }
 
-inline void Full::place(int64_t action) {
+template <bool IS_FULL> void Game<IS_FULL>::place(int64_t action) {
     const Point to = target();
-    if (((action < PLACE_STONE || action > PLACE_PLANT) && action != PLACE_TORCH) || !inside(to) || is_occupied(to))
+    if (((action < PLACE_STONE || action > PLACE_PLANT) && action != PLACE_TORCH) || !inside(to) || is_occupied(to)) {
         return;
+    }
     const Cell cell = here().cells[to.x * SIZE + to.y];
+    const bool is_empty = cell.thing == NOTHING, is_free = is_empty && !has(SOLID, cell.block);
+    const bool is_ground = is_free && (IS_FULL || cell.block != WATER);
     const auto put = [&](Item item, int cost, bool may, Achievement achievement, Block becomes) {
-        if (!may || items[item] < cost) return false;
+        if (!may || items[item] < cost) return;
         items[item] -= cost;
         achieved[achievement] = true;
         here().set_block(to, becomes);
-        return true;
+        if (becomes == PLANT && !plants.is_full()) plants.free() = {to, 0, true};
     };
-    const bool is_empty = cell.thing == NOTHING, is_free = is_empty && !has(SOLID, cell.block);
     switch (action) {
         case PLACE_STONE: put(STONE_ITEM, 1, is_free || cell.block == WATER, DID_PLACE_STONE, STONE); break;
-        case PLACE_TABLE: put(WOOD_ITEM, 2, is_free, DID_PLACE_TABLE, TABLE); break;
-        case PLACE_FURNACE: put(STONE_ITEM, 1, is_free, DID_PLACE_FURNACE, FURNACE); break;
-        case PLACE_PLANT:
-            if (put(SAPLING, 1, is_empty && cell.block == GRASS, DID_PLACE_PLANT, PLANT)) plant(plants, to);
-            break;
+        case PLACE_TABLE: put(WOOD_ITEM, 2, is_ground, DID_PLACE_TABLE, TABLE); break;
+        case PLACE_FURNACE: put(STONE_ITEM, 1, is_ground, DID_PLACE_FURNACE, FURNACE); break;
+        case PLACE_PLANT: put(SAPLING, 1, is_empty && cell.block == GRASS, DID_PLACE_PLANT, PLANT); break;
         default:
             if (is_empty && has(set_of(GRASS, SAND, PATH, FIRE_GRASS, ICE_GRASS), cell.block) && items[TORCHES] > 0) {
                 --items[TORCHES];
@@ -263,22 +304,20 @@ inline void Full::place(int64_t action) {
     }
 }
 
-inline void Full::place_torch(Point to) {
+template <bool IS_FULL> void Game<IS_FULL>::place_torch(Point to) {
     here().set_thing(to, TORCH);
     if (here().lights.empty()) return;
     for (int x = -4; x <= 4; ++x) {
         for (int y = -4; y <= 4; ++y) {
             const Point at = to + Point{x, y};
             if (!inside(at)) continue;
-            float& lit = here().lights[at.x * SIZE + at.y];
-            lit = std::min(1.0f, torch_light(x, y) + lit);
+            const int cell = at.x * SIZE + at.y;
+            here().set_light(cell, added(here().light_of(cell), torch_light(x, y)));
         }
     }
 }
 
-inline void Full::shoot(ShotType type) { here().arrows.free() = {player, step_of(facing), type, true}; }
-
-inline void Full::use_bow_and_spells(int64_t action) {
+template <bool IS_FULL> void Game<IS_FULL>::use_bow_and_spells(int64_t action) {
     if (here().arrows.is_full()) return;
     if (action == SHOOT_ARROW && items[BOW] > 0 && items[ARROWS] > 0) {
         shoot(ARROW_2);
@@ -293,7 +332,7 @@ inline void Full::use_bow_and_spells(int64_t action) {
     }
 }
 
-inline void Full::drink_potion(int64_t action) {
+template <bool IS_FULL> void Game<IS_FULL>::drink_potion(int64_t action) {
     const int64_t potion = action - DRINK_POTION;
     if (potion < 0 || potion >= NUM_POTIONS || potions[potion] <= 0) return;
     --potions[potion];
@@ -306,7 +345,7 @@ inline void Full::drink_potion(int64_t action) {
     }
 }
 
-inline void Full::read_book(jax::Key key) {
+template <bool IS_FULL> void Game<IS_FULL>::read_book(jax::Key key) {
     if (items[BOOKS] <= 0) return;
     const int unknown = !has_learned[0] + !has_learned[1];
     const float share = unknown ? 1 / static_cast<float>(unknown) : 0;
@@ -317,7 +356,7 @@ inline void Full::read_book(jax::Key key) {
     achieved[spell ? LEARN_ICEBALL : LEARN_FIREBALL] = true;
 }
 
-inline void Full::enchant(jax::Key key, int64_t action) {
+template <bool IS_FULL> void Game<IS_FULL>::enchant(jax::Key key, int64_t action) {
     const Block block = here().block_at(target());
     if (block != FIRE_TABLE && block != ICE_TABLE) return;
     const Magic magic = block == FIRE_TABLE ? FIRE : ICE;
@@ -344,7 +383,7 @@ inline void Full::enchant(jax::Key key, int64_t action) {
     mana -= 9;
 }
 
-inline void Full::hurt(Damage damage) {
+template <bool IS_FULL> void Game<IS_FULL>::hurt(Damage damage) {
     Damage defense{};
     for (int k = 0; k < NUM_ARMOURS; ++k) {
         defense[0] = jax::fused(static_cast<float>(armours[k]), 0.1f, defense[0]);
@@ -355,7 +394,7 @@ inline void Full::hurt(Damage damage) {
     is_sleeping = is_resting = false;
 }
 
-inline void Full::level_up(int64_t action) {
+template <bool IS_FULL> void Game<IS_FULL>::level_up(int64_t action) {
     int32_t* attribute = action == LEVEL_UP_DEXTERITY      ? &dexterity
                          : action == LEVEL_UP_STRENGTH     ? &strength
                          : action == LEVEL_UP_INTELLIGENCE ? &intelligence
@@ -365,13 +404,15 @@ inline void Full::level_up(int64_t action) {
     --experience;
 }
 
-inline void Full::move_player(int64_t action) {
+template <bool IS_FULL> void Game<IS_FULL>::move_player(int64_t action) {
     if (action < LEFT || action > DOWN) return;
     facing = static_cast<int32_t>(action);
-    if (setup->god_mode || can_enter(target(), BY_LAND)) player = target();
+    const Point to = target();
+    // in Classic, lava is entered, even beyond the edge
+    if (setup->god_mode || can_enter(to, BY_LAND) || (!IS_FULL && here().block_at(to) == LAVA)) player = to;
 }
 
-inline void Full::move(Mob& mob, Point to, bool stays, Kind kind) {
+template <bool IS_FULL> void Game<IS_FULL>::move(Mob& mob, Point to, bool stays, Kind kind) {
     if (!can_enter(to, TYPE_RULES[mob.type].barred[kind])) to = mob.at;
     if (mob.is_used) here().set_taken(mob.at, false);
     mob.is_used &= stays;
@@ -380,12 +421,15 @@ inline void Full::move(Mob& mob, Point to, bool stays, Kind kind) {
     mob.at = to;
 }
 
-inline void Full::move_creatures(jax::Key key) {
+template <bool IS_FULL> void Game<IS_FULL>::move_creatures(jax::Key key) {
     Floor& floor = here();
     const auto stays = [&](int away) { return away < setup->despawn_distance || is_at_boss(); };
-    jax::take(key);
+    const auto walk = [&](const Mob& mob, jax::Key drawing, int num_directions) {
+        return mob.at + step_of(LEFT + jax::randint(drawing, 0, num_directions));
+    };
+    key = jax::subkey(key, 0);
     for (Mob& mob : floor.melee) {
-        const jax::Key walking = jax::take(key), axis = jax::take(key), chasing = jax::take(key);
+        jax::KeysToTake<4> keys(key);  // to walk, for the axis, to chase, and of the next one
         const int away = distance(mob.at, player);
         const bool attacks = away == 1 && mob.cooldown <= 0 && mob.is_used;
         Point to = mob.at;
@@ -394,49 +438,46 @@ inline void Full::move_creatures(jax::Key key) {
             for (float& each : damage) each *= is_sleeping ? 3.5f : 1.0f;
             achieved[WAKE_UP] |= is_sleeping;
             hurt(damage);
-        } else if ((away < 10 || is_at_boss()) && jax::uniform(chasing) < 0.75f) {
-            to = to + step_toward(axis, mob.at, player);
+        } else if ((away < 10 || is_at_boss()) && jax::uniform(keys[2]) < 0.75f) {
+            to = to + step_toward(keys[1], mob.at, player);
         } else {
-            to = to + step_of(LEFT + jax::randint(walking, 0, 4));
+            to = walk(mob, keys[0], 4);
         }
         mob.cooldown = attacks ? 5 : mob.cooldown - 1;
         move(mob, to, stays(away), MELEE);
-        key = jax::subkey(key, 1);
+        key = keys[3];
     }
-    jax::take(key);
+    key = jax::subkey(key, 0);
     for (Mob& mob : floor.passive) {
         // half of the directions are none
-        const Point to = mob.at + step_of(LEFT + jax::randint(jax::take(key), 0, 8));
-        move(mob, to, distance(mob.at, player) < setup->despawn_distance, PASSIVE);
+        move(mob, walk(mob, jax::take(key), 8), distance(mob.at, player) < setup->despawn_distance, PASSIVE);
     }
-    jax::take(key);
+    key = jax::subkey(key, 0);
     for (Mob& mob : floor.ranged) {
-        const jax::Key walking = jax::take(key), axis = jax::take(key), choosing = jax::take(key);
-        const int away = distance(mob.at, player);
-        const Point nearer = step_toward(axis, mob.at, player);
-        Point to = mob.at + step_of(LEFT + jax::randint(walking, 0, 4));
-        if (jax::uniform(choosing) > 0.85f) {
-            if (away <= 3) to = mob.at - nearer;
-            if (away >= 6) to = mob.at + nearer;
-        }
+        jax::KeysToTake<3> keys(key);  // to walk, for the axis, and to choose
+        const int away = distance(mob.at, player), far = IS_FULL ? 6 : 10;
+        const auto nearer = [&] { return step_toward(keys[1], mob.at, player); };
+        const bool is_moved = (away <= 3 || away >= far) && jax::uniform(keys[2]) > 0.85f;
+        Point to = !is_moved ? walk(mob, keys[0], 4) : away <= 3 ? mob.at - nearer() : mob.at + nearer();
         const TypeRules& rules = TYPE_RULES[mob.type];
-        const bool attacks = ((away >= 4 && away <= 5) || (away <= 3 && !can_enter(to, rules.barred[RANGED])))
-                             && mob.cooldown <= 0 && mob.is_used;
+        const bool attacks = mob.cooldown <= 0 && mob.is_used
+                             && ((away >= 4 && away <= 5) || (away <= 3 && !can_enter(to, rules.barred[RANGED])));
         if (attacks) {
-            if (!floor.shots.is_full()) floor.shots.free() = {mob.at, nearer, rules.shot, true};
+            if (!floor.shots.is_full()) floor.shots.free() = {mob.at, nearer(), rules.shot, true};
             to = mob.at;
         }
         mob.cooldown = attacks ? 4 : mob.cooldown - 1;
         move(mob, to, stays(away), RANGED);
+        key = keys.rest();
     }
 }
 
-inline void Full::move_shots() {
+template <bool IS_FULL> void Game<IS_FULL>::move_shots() {
     for (Shot& shot : here().shots) {
         const Point to = shot.at + shot.step;
         if (shot.is_used) {
             const Block block = here().block_at(to);
-            const bool is_hit = shot.at == player || to == player;
+            const bool is_hit = to == player || (IS_FULL && shot.at == player);
             shot.is_used = inside(to) && !has(SOLID, block) && !is_occupied(to) && !is_hit;
             if (block == FURNACE || block == TABLE) here().set_block(to, PATH);
             if (is_hit) hurt(TYPE_RULES[shot.type].shot_damage);
@@ -445,7 +486,7 @@ inline void Full::move_shots() {
     }
 }
 
-inline void Full::move_arrows() {
+template <bool IS_FULL> void Game<IS_FULL>::move_arrows() {
     for (Shot& arrow : here().arrows) {
         const Point to = arrow.at + arrow.step;
         if (arrow.is_used) {
@@ -467,28 +508,39 @@ inline void Full::move_arrows() {
     }
 }
 
-inline void Full::spawn(jax::Key key) {
-    constexpr uint64_t LAND = set_of(GRASS, PATH, FIRE_GRASS, ICE_GRASS), GRAVES = set_of(GRAVE, GRAVE_2, GRAVE_3);
+template <bool IS_FULL> void Game<IS_FULL>::spawn(jax::Key key) {
+    constexpr int FAR_AWAY = 1 << 30;
     Floor& floor = here();
     const bool is_boss = is_at_boss();
+    const FloorRules& rules = IS_FULL ? FLOOR_RULES[level] : setup->first;
+    // of the boss: those of all floors, one after the other
+    const FloorRules& from = is_boss ? FLOOR_RULES[std::min(boss_progress, NUM_FLOORS - 1)] : rules;
     const auto add = [&](Slots<Mob>& mobs, Kind kind, int type, float chance, uint64_t ground, int above, int below) {
-        const jax::Key luck = jax::take(key), choosing = jax::take(key);
+        jax::KeysToTake<2> keys(key);  // for luck and the place
+        key = keys.rest();
         Mob& mob = mobs.free();
-        if (!mobs.is_full() && jax::uniform(luck) < chance) {
+        if (!mobs.is_full() && jax::uniform(keys[0]) < chance) {
             Cells<SIZE> cells;
             const int reach = setup->despawn_distance, most = std::min(below, reach * reach);
+            const int first = std::max({0, player.y - SIZE + 1, -player.y});
+            const int last = std::min(reach, std::max(player.y, SIZE - 1 - player.y));
             for (int x = std::max(0, player.x - reach); x <= std::min(SIZE - 1, player.x + reach); ++x) {
+                const int down = std::abs(x - player.x);
                 uint64_t row = 0;
-                for (int y = std::max(0, player.y - reach); y <= std::min(SIZE - 1, player.y + reach); ++y) {
-                    const int away = (x - player.x) * (x - player.x) + (y - player.y) * (y - player.y);
-                    const bool may = has(ground, floor.cells[x * SIZE + y].block) && away > above && away < most;
-                    row |= uint64_t{may} << y;
+                for (int right = first; right <= last; ++right) {
+                    const int away = IS_FULL ? down * down + right * right : (down + right) * (down + right);
+                    if (away >= most) break;
+                    if (away <= above) continue;
+                    for (const int y : {player.y - right, player.y + right}) {
+                        if (static_cast<unsigned>(y) >= SIZE) continue;
+                        row |= uint64_t{has(ground, floor.cells[x * SIZE + y].block)} << y;
+                    }
                 }
                 cells.add_row(x, row & ~floor.taken[x]);
             }
             if (const int count = cells.count()) {
-                mob.at = cells.choose(choosing, 1 / static_cast<float>(count));
-                mob.health = TYPE_RULES[type].health[kind];
+                mob.at = cells.choose(keys[1], 1 / static_cast<float>(count));
+                mob.health = IS_FULL ? TYPE_RULES[type].health[kind] : setup->health[kind];
                 mob.is_used = true;
             }
         }
@@ -496,33 +548,30 @@ inline void Full::spawn(jax::Key key) {
         mob.type = static_cast<uint8_t>(type);
         if (mob.is_used) floor.set_taken(mob.at, true);
     };
-    constexpr int FAR_AWAY = 1 << 30;
-    const int above = is_boss ? -1 : 81, below = is_boss ? 37 : FAR_AWAY;
-    const FloorRules& rules = FLOOR_RULES[level];
-    // of the boss: those of all floors, one after the other
-    const FloorRules& from = FLOOR_RULES[is_boss ? std::min(boss_progress, NUM_FLOORS - 1) : level];
+    const int above = is_boss ? -1 : 81, below = is_boss ? 37 : FAR_AWAY, type = from.types[RANGED];
     const int more = is_boss ? (boss_wait >= 1 ? 1000 : 0) : 1;
-    const float often = static_cast<float>((is_ladder_open() ? 1 : 3) * more), dark = 1 - light;
-    add(floor.passive, PASSIVE, rules.types[PASSIVE], is_boss ? 0 : rules.passive_chance, LAND, 9, FAR_AWAY);
+    const float often = static_cast<float>((!IS_FULL || is_ladder_open() ? 1 : 3) * more), dark = 1 - light;
+    // near these, creatures of Classic come
+    const uint64_t meadow = IS_FULL ? LAND : set_of(GRASS), cave = IS_FULL ? LAND : set_of(PATH);
+    add(floor.passive, PASSIVE, rules.types[PASSIVE], is_boss ? 0 : rules.chances[PASSIVE], meadow, 9, FAR_AWAY);
     add(floor.melee, MELEE, from.types[MELEE],
-        jax::fused(rules.melee_night_chance, dark * dark, rules.melee_chance) * often, is_boss ? GRAVES : LAND, above,
+        jax::fused(rules.melee_night_chance, dark * dark, rules.chances[MELEE]) * often, is_boss ? GRAVES : LAND, above,
         below);
-    const int type = from.types[RANGED];
-    add(floor.ranged, RANGED, type, rules.ranged_chance * often,
+    add(floor.ranged, RANGED, type, rules.chances[RANGED] * often,
         is_boss     ? GRAVES
         : type == 5 ? set_of(WATER)
-                    : LAND,
+                    : cave,
         above, below);
 }
 
-inline void Full::grow_plants() {
+template <bool IS_FULL> void Game<IS_FULL>::grow_plants() {
     for (Plant& each : plants) {
         each.age = each.is_used ? each.age + 1 : 0;
-        if (each.age >= RIPE_AGE) floors[0]->set_block(each.at, RIPE_PLANT);
+        if (each.age >= 600) (*floors[0]).set_block(each.at, RIPE_PLANT);
     }
 }
 
-inline void Full::update_needs(int64_t action) {
+template <bool IS_FULL> void Game<IS_FULL>::update_needs(int64_t action) {
     if (action == SLEEP && energy < max_need()) is_sleeping = true;
     if (energy >= max_need() && is_sleeping) {
         is_sleeping = false;
@@ -543,11 +592,12 @@ inline void Full::update_needs(int64_t action) {
     recovery += is_well ? (is_sleeping ? 2.0f : 1.0f) : (is_sleeping ? -0.5f : -1.0f) * static_cast<float>(cost);
     if (recovery > 25) recovery = 0, health = std::min(health + 1, max_health());
     if (recovery < -15) recovery = 0, --health;
+    if (!IS_FULL) return;
     mana_recovery = (mana_recovery + (is_sleeping ? 2.0f : 1.0f)) * (1 + 0.25f * static_cast<float>(intelligence - 1));
     if (mana_recovery > 30) mana_recovery = 0, ++mana;
 }
 
-inline void Full::take_items() {
+template <bool IS_FULL> void Game<IS_FULL>::take_items() {
     constexpr std::pair<Item, Achievement> FOUND[] = {
         {WOOD_ITEM, COLLECT_WOOD},         {STONE_ITEM, COLLECT_STONE},     {COAL_ITEM, COLLECT_COAL},
         {IRON_ITEM, COLLECT_IRON},         {DIAMOND_ITEM, COLLECT_DIAMOND}, {RUBY_ITEM, COLLECT_RUBY},
@@ -564,67 +614,57 @@ inline void Full::take_items() {
     }
 }
 
-// What an achievement is worth
-inline int worth_of(int achievement) {
-    using F = Full;
-    constexpr auto in = [](int number, auto... members) { return ((number == members) || ...); };
-    if (achievement <= F::DID_PLACE_TORCH) return 1;
-    if ((achievement >= F::ENTER_FIRE_REALM && achievement <= F::ENTER_GRAVEYARD)
-        || (achievement >= F::DEFEAT_PIGMAN && achievement <= F::DEFEAT_NECROMANCER)) {
-        return 8;
-    }
-    return achievement <= F::ENTER_DUNGEON
-                   || (achievement >= F::DEFEAT_GNOME_WARRIOR && achievement <= F::DEFEAT_ORC_MAGE)
-                   || (achievement >= F::EAT_BAT && achievement <= F::COLLECT_SAPPHIRE)
-                   || in(achievement, F::COLLECT_RUBY, F::DID_MAKE_DIAMOND_PICKAXE, F::OPEN_CHEST, F::DRINK_ANY_POTION)
-               ? 3
-               : 5;
-}
-
-inline void Full::step(jax::Key key, int64_t action) {
+template <bool IS_FULL> void Game<IS_FULL>::step(jax::Key key, int64_t action) noexcept(!IS_FULL) {
     const auto achieved_before = achieved;
     const float health_before = health;
     if (is_sleeping || is_resting) action = NOOP;
-    change_floor(action);
+    if constexpr (IS_FULL) change_floor(action);
     make(action);
-    const jax::Key acting = jax::take(key);
-    if (action == DO) act(acting);
+    if (action == DO) act(jax::subkey(key, 1));
+    key = jax::subkey(key, 0);
     place(action);
-    use_bow_and_spells(action);
-    drink_potion(action);
-    const jax::Key reading = jax::take(key), enchanting = jax::take(key);
-    if (action == READ_BOOK) read_book(reading);
-    enchant(enchanting, action);
-    if (is_beaten()) achieved[DEFEAT_NECROMANCER] = true;
-    boss_wait -= is_at_boss();
-    level_up(action);
+    if constexpr (IS_FULL) {
+        use_bow_and_spells(action);
+        drink_potion(action);
+        jax::KeysToTake<2> keys(key);
+        if (action == READ_BOOK) read_book(keys[0]);
+        enchant(keys[1], action);
+        key = keys.rest();
+        if (is_beaten()) achieved[DEFEAT_NECROMANCER] = true;
+        boss_wait -= is_at_boss();
+        level_up(action);
+    }
     move_player(action);
     move_creatures(jax::take(key));
     move_shots();
-    move_arrows();
+    if constexpr (IS_FULL) move_arrows();
     spawn(jax::take(key));
     grow_plants();
     update_needs(action);
     const auto cap = [](int32_t& number, int most) { number = std::clamp(number, 0, most); };
     for (int32_t& count : items) cap(count, MAX_ITEMS);
-    for (int32_t& count : potions) cap(count, MAX_ITEMS);
     health = std::min(std::max(health, setup->god_mode ? 9.0f : 0.0f), max_health());
     for (int32_t* need : {&food, &drink, &energy}) cap(*need, max_need());
-    cap(mana, 6 + 3 * intelligence);
-    take_items();
+    if constexpr (IS_FULL) {
+        for (int32_t& count : potions) cap(count, MAX_ITEMS);
+        cap(mana, 6 + 3 * intelligence);
+        take_items();
+    } else if (here().block_at(player) == LAVA) {
+        health = 0;
+    }
     int worth = 0;
     for (int k = 0; k < NUM_ACHIEVEMENTS; ++k) worth += achieved[k] != achieved_before[k] ? worth_of(k) : 0;
     reward = jax::fused(health - health_before, 0.1f, static_cast<float>(worth));
-    noise_key = jax::take(key);
+    noise_key = jax::subkey(key, 1);
     ++timestep;
     update_light();
 }
 
-inline void Full::observe(float* out) const {
-    constexpr int NUM_KINDS = 5, THINGS = LADDER_DOWN_BLOCKED + 1, MOBS = NUM_BLOCKS + THINGS,
-                  CHANNELS = MOBS + NUM_KINDS * NUM_TYPES + 1, EDGE = 13;
+template <bool IS_FULL> void Game<IS_FULL>::observe(float* out) const noexcept {
+    constexpr int THINGS = NUM_BLOCKS, MOBS = THINGS + (IS_FULL ? 5 : 0), NUM_KINDS = IS_FULL ? 5 : 4;
+    constexpr int CHANNELS = MOBS + NUM_KINDS * NUM_TYPES + IS_FULL, NUM_OTHERS = IS_FULL ? 51 : 22, EDGE = 13;
     const Floor& floor = here();
-    std::memset(out, 0, (VIEW_HEIGHT * VIEW_WIDTH * CHANNELS + 51) * sizeof(float));
+    std::memset(out, 0, (VIEW_HEIGHT * VIEW_WIDTH * CHANNELS + NUM_OTHERS) * sizeof(float));
     const Point middle{VIEW_HEIGHT / 2, VIEW_WIDTH / 2};
     const auto show = [&](const auto& slots, int kind) {
         for (const auto& each : slots) {
@@ -640,7 +680,7 @@ inline void Full::observe(float* out) const {
     show(floor.passive, 1);
     show(floor.ranged, 2);
     show(floor.shots, 3);
-    show(floor.arrows, 4);
+    if (IS_FULL) show(floor.arrows, 4);
     // the view ends where the package's border does
     const int left = std::clamp(player.x - middle.x, -EDGE, SIZE + EDGE - VIEW_HEIGHT);
     const int top = std::clamp(player.y - middle.y, -EDGE, SIZE + EDGE - VIEW_WIDTH);
@@ -648,8 +688,11 @@ inline void Full::observe(float* out) const {
         for (int y = 0; y < VIEW_WIDTH; ++y) {
             float* to = out + (x * VIEW_WIDTH + y) * CHANNELS;
             const int cell = (left + x) * SIZE + top + y;
-            if (inside({left + x, top + y}) && floor.light_of(cell) > 0.05f) {
-                to[floor.cells[cell].block] = to[NUM_BLOCKS + floor.cells[cell].thing] = to[CHANNELS - 1] = 1;
+            const bool is_inside = inside({left + x, top + y});
+            if (!IS_FULL) {
+                to[is_inside ? floor.cells[cell].block : OUT] = 1;
+            } else if (is_inside && floor.light_of(cell) > 0.05f) {
+                to[floor.cells[cell].block] = to[THINGS + floor.cells[cell].thing] = to[CHANNELS - 1] = 1;
             } else {
                 std::memset(to, 0, CHANNELS * sizeof(float));
             }
@@ -658,117 +701,41 @@ inline void Full::observe(float* out) const {
     float* to = out + VIEW_HEIGHT * VIEW_WIDTH * CHANNELS;
     const auto add = [&](float number) { *to++ = number; };
     const auto add_root = [&](int count) { add(std::sqrt(static_cast<float>(count)) * 0.1f); };
-    for (int k = WOOD_ITEM; k <= ARROWS; ++k) add_root(items[k]);
-    add(static_cast<float>(items[BOOKS]) * 0.5f);
-    add(static_cast<float>(items[PICKAXE]) * 0.25f);
-    add(static_cast<float>(items[SWORD]) * 0.25f);
-    for (const int32_t number : {sword_magic, bow_magic, items[BOW]}) add(static_cast<float>(number));
-    for (const int32_t count : potions) add_root(count);
     // XLA knows the numbers of a new world and divides; later it multiplies
     const auto add_tenth = [&](float number) { add(timestep == 0 ? number / 10 : number * 0.1f); };
-    add_tenth(health);
-    for (const int32_t number : {food, drink, energy, mana, experience, dexterity, strength, intelligence}) {
-        add_tenth(static_cast<float>(number));
-    }
-    if (facing != NOOP) to[facing - LEFT] = 1;
-    to += 4;
-    for (const int32_t armour : armours) add(static_cast<float>(armour) * 0.5f);
-    for (const int32_t magic : armour_magic) add(static_cast<float>(magic));
-    add(seen_light);
-    for (const bool flag : {is_sleeping, is_resting, has_learned[0], has_learned[1]}) add(flag);
-    add(static_cast<float>(level) * 0.1f);
-    add(is_ladder_open());
-    add(is_boss_vulnerable());
-}
-
-template <class Archive> void Full::exchange_floor(Archive& archive, int number) {
-    bool is_made{floors[number]};
-    archive("is_made", is_made);
-    if (!is_made) return;
-    if constexpr (Archive::LOADS) add_floor(number);
-    Floor& floor = *floors[number];
-    for (int cell = 0; cell < CELLS; ++cell) {
-        uint8_t block = floor.cells[cell].block, thing = floor.cells[cell].thing;
-        archive.item("block", cell, block, INVALID, NECROMANCER_VULNERABLE);
-        archive.item("thing", cell, thing, NOTHING, LADDER_UP);
-        floor.cells[cell] = {static_cast<uint8_t>(block & 63), static_cast<uint8_t>(thing & 3)};
-    }
-    archive.all("taken", floor.taken, 0, (int64_t{1} << SIZE) - 1);
-    archive.all("lights", floor.lights, 0, 1);
-    archive.in("down", [&] { craftax::exchange(archive, floor.down); });
-    archive.in("up", [&] { craftax::exchange(archive, floor.up); });
-    const auto exchange_mobs = [&](const char* name, Slots<Mob>& mobs) {
-        archive.each(name, mobs, [&](Mob& mob) {
-            craftax::exchange(archive, mob.at);
-            archive("health", mob.health, -1e9, 1e9);
-            archive("cooldown", mob.cooldown, -FAR, FAR);
-            archive("type", mob.type, 0, NUM_TYPES - 1);
-            archive("is_used", mob.is_used);
-        });
+    const auto add_facing = [&] {
+        if (facing != NOOP) to[facing - LEFT] = 1;
+        to += 4;
     };
-    const auto exchange_shots = [&](const char* name, Slots<Shot>& shots) {
-        archive.each(name, shots, [&](Shot& shot) {
-            craftax::exchange(archive, shot.at);
-            archive("step_x", shot.step.x, -1, 1);
-            archive("step_y", shot.step.y, -1, 1);
-            archive("type", shot.type, 0, NUM_TYPES - 1);
-            archive("is_used", shot.is_used);
-        });
-    };
-    exchange_mobs("melee", floor.melee);
-    exchange_mobs("passive", floor.passive);
-    exchange_mobs("ranged", floor.ranged);
-    exchange_shots("shots", floor.shots);
-    exchange_shots("arrows", floor.arrows);
-    archive("killed", floor.killed, 0, FAR);
-    archive("has_opened_chest", floor.has_opened_chest);
-}
-
-template <class Archive> void Full::exchange(Archive& archive) {
-    archive("floors_key_a", floors_key.a, 0, ~uint32_t{0});
-    archive("floors_key_b", floors_key.b, 0, ~uint32_t{0});
-    for (int number = 0; number < NUM_FLOORS; ++number) {
-        archive.in("floors", number, [&] { exchange_floor(archive, number); });
+    if constexpr (IS_FULL) {
+        for (int k = WOOD_ITEM; k <= ARROWS; ++k) add_root(items[k]);
+        add(static_cast<float>(items[BOOKS]) * 0.5f);
+        add(static_cast<float>(items[PICKAXE]) * 0.25f);
+        add(static_cast<float>(items[SWORD]) * 0.25f);
+        for (const int32_t number : {sword_magic, bow_magic, items[BOW]}) add(static_cast<float>(number));
+        for (const int32_t count : potions) add_root(count);
+        add_tenth(health);
+        for (const int32_t number : {food, drink, energy, mana, experience, dexterity, strength, intelligence}) {
+            add_tenth(static_cast<float>(number));
+        }
+        add_facing();
+        for (const int32_t armour : armours) add(static_cast<float>(armour) * 0.5f);
+        for (const int32_t magic : armour_magic) add(static_cast<float>(magic));
+        add(seen_light);
+        for (const bool flag : {is_sleeping, is_resting, has_learned[0], has_learned[1]}) add(flag);
+        add(static_cast<float>(level) * 0.1f);
+        add(is_ladder_open());
+        add(is_boss_vulnerable());
+    } else {
+        // n / 10 of half precision, for which XLA multiplies
+        constexpr float TENTHS[] = {0,    0.0999755859375f, 0.199951171875f, 0.2998046875f, 0.39990234375f,
+                                    0.5f, 0.599609375f,     0.69970703125f,  0.7998046875f, 0.89990234375f};
+        for (const int32_t count : items) add(TENTHS[count]);
+        for (const int32_t need : {static_cast<int32_t>(health), food, drink, energy}) add(TENTHS[need]);
+        add_facing();
+        add(seen_light);
+        add(is_sleeping);
     }
-    archive.in("player", [&] { craftax::exchange(archive, player); });
-    archive("level", level, 0, NUM_FLOORS - 1);
-    archive("facing", facing, NOOP, DOWN);
-    archive("health", health, 0, 8 + MOST_ATTRIBUTE);
-    for (auto [name, need] : {std::pair{"food", &food}, {"drink", &drink}, {"energy", &energy}}) {
-        archive(name, *need, 0, 7 + 2 * MOST_ATTRIBUTE);
-    }
-    archive("mana", mana, 0, 6 + 3 * MOST_ATTRIBUTE);
-    archive("is_sleeping", is_sleeping);
-    archive("is_resting", is_resting);
-    archive("recovery", recovery, -100, 100);
-    // with a dexterity above 9, nobody grows hungry or tired
-    archive("hunger", hunger, -1e9, 100);
-    archive("thirst", thirst, -1e9, 100);
-    archive("fatigue", fatigue, -1e9, 100);
-    archive("mana_recovery", mana_recovery, 0, 100);
-    archive("experience", experience, 0, FAR);
-    for (auto [name, attribute] :
-         {std::pair{"dexterity", &dexterity}, {"strength", &strength}, {"intelligence", &intelligence}}) {
-        archive(name, *attribute, 1, MOST_ATTRIBUTE);
-    }
-    for (int k = 0; k < NUM_ITEMS; ++k) {
-        archive.item("items", k, items[k], 0, k == BOW ? 1 : k == PICKAXE || k == SWORD ? 4 : MAX_ITEMS);
-    }
-    archive.all("armours", armours, 0, 2);
-    archive.all("armour_magic", armour_magic, NO_MAGIC, ICE);
-    archive.all("potions", potions, 0, MAX_ITEMS);
-    archive.all("potion_effects", potion_effects, 0, NUM_POTIONS - 1);
-    archive.all("has_learned", has_learned, 0, 1);
-    archive("sword_magic", sword_magic, NO_MAGIC, ICE);
-    archive("bow_magic", bow_magic, NO_MAGIC, ICE);
-    craftax::exchange(archive, plants);
-    archive("boss_progress", boss_progress, 0, NUM_FLOORS - 1);
-    archive("boss_wait", boss_wait, -FAR, FAR);
-    archive.all("achieved", achieved, 0, 1);
-    archive("noise_key_a", noise_key.a, 0, ~uint32_t{0});
-    archive("noise_key_b", noise_key.b, 0, ~uint32_t{0});
-    archive("timestep", timestep, 0, FAR);
-    if constexpr (Archive::LOADS) update_light();
 }
 
 }  // namespace cypool::craftax
