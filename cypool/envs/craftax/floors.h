@@ -23,15 +23,15 @@ template <class Floor> Point choose_block(const Floor& floor, Block block, bool 
 }
 
 template <bool IS_FULL> void Game<IS_FULL>::add_floor(int number) {
-    floors[number].hold(Floor(*setup));
+    floors[number].assign(1, Floor(*setup));
     for (const SmoothRules& each : SMOOTH_RULES) {
-        if (each.level == number && each.light != 1) (*floors[number]).lights.assign(CELLS, 0);
+        if (each.level == number && each.light != 1) floors[number].front().lights.assign(CELLS, 0);
     }
 }
 
 template <bool IS_FULL> void Game<IS_FULL>::make_floor(int number) {
     add_floor(number);
-    Floor& made = *floors[number];
+    Floor& made = floors[number].front();
     for (uint32_t which = 0; which < std::size(SMOOTH_RULES); ++which) {
         jax::Key key = jax::subkey(floors_key, which + 1);
         if (SMOOTH_RULES[which].level == number) make_smooth(made, key, SMOOTH_RULES[which]);

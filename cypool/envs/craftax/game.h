@@ -18,42 +18,29 @@
 
 namespace cypool::craftax {
 
-// A T on the heap, whose copies are copies of it; or none.
-template <class T> class Copied {
-public:
-    Copied() = default;
-    Copied(Copied&&) = default;
-    Copied& operator=(Copied&&) = default;
-    Copied(const Copied& other) : held_(other.held_ ? std::make_unique<T>(*other.held_) : nullptr) {}
-    Copied& operator=(const Copied& other) {
-        if (held_ && other.held_) {
-            *held_ = *other.held_;
-        } else {
-            held_ = other.held_ ? std::make_unique<T>(*other.held_) : nullptr;
-        }
-        return *this;
-    }
-    explicit operator bool() const { return held_ != nullptr; }
-    T& operator*() const { return *held_; }
-    void hold(T object) {
-        if (held_) {
-            *held_ = std::move(object);
-        } else {
-            held_ = std::make_unique<T>(std::move(object));
-        }
-    }
-    void drop() { held_.reset(); }
-
-private:
-    std::unique_ptr<T> held_;
+// What a world begins with, but for what differs between the games.
+struct Beginning {
+    Point player{};
+    int32_t level = 0, facing = UP;
+    float health = 9;
+    int32_t food = 9, drink = 9, energy = 9, mana = 9;
+    bool is_sleeping = false, is_resting = false;
+    float recovery = 0, hunger = 0, thirst = 0, fatigue = 0, mana_recovery = 0;
+    int32_t experience = 0, dexterity = 1, strength = 1, intelligence = 1;
+    std::array<int32_t, 4> armours{}, armour_magic{};
+    std::array<int32_t, 6> potions{}, potion_effects{};
+    std::array<bool, 2> has_learned{};  // fireballs and iceballs
+    int32_t sword_magic = NO_MAGIC, bow_magic = NO_MAGIC;
+    int32_t boss_progress = 0, boss_wait = 7;
+    int32_t timestep = 0;
 };
 
-template <bool IS_FULL> struct Game {
+template <bool IS_FULL> struct Game : Beginning {
     static constexpr int SIZE = IS_FULL ? 48 : 64, CELLS = SIZE * SIZE, NUM_LEVELS = IS_FULL ? NUM_FLOORS : 1;
     static constexpr int VIEW_HEIGHT = IS_FULL ? 9 : 7, VIEW_WIDTH = IS_FULL ? 11 : 9;
     static constexpr int MAX_ITEMS = IS_FULL ? 99 : 9, NUM_ACHIEVEMENTS = IS_FULL ? 67 : 22;
     static constexpr int NUM_BLOCKS = IS_FULL ? 37 : 17, NUM_THINGS = IS_FULL ? 4 : 1, NUM_TYPES = IS_FULL ? 8 : 1;
-    static constexpr int NUM_POTIONS = 6, NUM_ARMOURS = 4, KILLS_TO_DESCEND = 8, MOST_ATTRIBUTE = 100;
+    static constexpr int KILLS_TO_DESCEND = 8, MOST_ATTRIBUTE = 100;
     static constexpr bool IS_CLASSIC = !IS_FULL;
     // Classic counts pickaxes and swords by what they are made of; in Craftax the number is that of the best
     // clang-format off
@@ -127,7 +114,7 @@ template <bool IS_FULL> struct Game {
         : setup(std::move(given)),
           plants(setup->max_plants, {{0, 0}, 0, false}) {
         // of Classic, so that no step or reset needs memory
-        if (!IS_FULL) floors[0].hold(Floor(*setup));
+        if (!IS_FULL) floors[0].assign(1, Floor(*setup));
     }
 
     void reset(jax::Key key) noexcept(!IS_FULL);
@@ -139,7 +126,8 @@ template <bool IS_FULL> struct Game {
                || (IS_FULL ? is_beaten() : here().block_at(player) == LAVA);
     }
     int num_achieved() const { return static_cast<int>(std::count(achieved.begin(), achieved.end(), true)); }
-    Floor& here() const { return *floors[level]; }
+    Floor& here() { return floors[level].front(); }
+    const Floor& here() const { return floors[level].front(); }
     bool is_at_boss() const { return IS_FULL && level == NUM_FLOORS - 1; }
     bool is_beaten() const { return boss_progress >= NUM_FLOORS - 1; }
     bool is_ladder_open() const { return here().killed >= KILLS_TO_DESCEND; }
@@ -147,29 +135,17 @@ template <bool IS_FULL> struct Game {
 
     template <class Archive> void exchange(Archive& archive);
     void validate() const {
-        if (!floors[0] || !floors[level]) refuse_state("floors", "the first one, and the player's", "none");
+        if (floors[0].empty() || floors[level].empty())
+            refuse_state("floors", "the first one, and the player's", "none");
     }
 
     std::shared_ptr<const Setup> setup;
-    jax::Key floors_key{};  // of all floors: one is made when the player comes to it
-    std::array<Copied<Floor>, NUM_LEVELS> floors;
-    Point player{};
-    int32_t level = 0, facing = UP;
-    float health = 0;
-    int32_t food = 0, drink = 0, energy = 0, mana = 0;
-    bool is_sleeping = false, is_resting = false;
-    float recovery = 0, hunger = 0, thirst = 0, fatigue = 0, mana_recovery = 0;
-    int32_t experience = 0, dexterity = 1, strength = 1, intelligence = 1;
+    jax::Key floors_key{};                              // of all floors: one is made when the player comes to it
+    std::array<std::vector<Floor>, NUM_LEVELS> floors;  // of each one or none
     std::array<int32_t, NUM_ITEMS> items{};
-    std::array<int32_t, NUM_ARMOURS> armours{}, armour_magic{};
-    std::array<int32_t, NUM_POTIONS> potions{}, potion_effects{};
-    std::array<bool, 2> has_learned{};  // fireballs and iceballs
-    int32_t sword_magic = NO_MAGIC, bow_magic = NO_MAGIC;
-    Slots<Plant, MAX_PLANTS> plants;  // on the first floor
-    int32_t boss_progress = 0, boss_wait = 0;
     std::array<bool, NUM_ACHIEVEMENTS> achieved{};
-    jax::Key noise_key{};  // of the picture of a night: the package's `state_rng`
-    int32_t timestep = 0;
+    Slots<Plant, MAX_PLANTS> plants;  // on the first floor
+    jax::Key noise_key{};             // of the picture of a night: the package's `state_rng`
     float light = 1, seen_light = 1;  // of the state, and of the observation
     float reward = 0;
 
@@ -212,7 +188,6 @@ private:
     // rules.h
     void change_floor(int64_t action);
     void make(int64_t action);
-    bool pay(int wood, int stone, int coal, int iron, int diamond);
     void act(jax::Key key);
     bool attack(Point to, const Damage& damage, bool can_eat);
     void loot(jax::Key key);
@@ -242,12 +217,12 @@ using Full = Game<true>;
 
 template <bool IS_FULL> template <class Archive> void Game<IS_FULL>::exchange_floor(Archive& archive, int number) {
     if constexpr (IS_FULL) {
-        bool is_made{floors[number]};
+        bool is_made = !floors[number].empty();
         archive("is_made", is_made);
         if (!is_made) return;
         if constexpr (Archive::LOADS) add_floor(number);
     }
-    Floor& floor = *floors[number];
+    Floor& floor = floors[number].front();
     for (int k = 0; k < CELLS; ++k) {
         auto code = static_cast<uint8_t>(floor.cells[k].block + NUM_BLOCKS * floor.cells[k].thing);
         archive.item("cells", k, code, 0, NUM_BLOCKS * NUM_THINGS - 1);
@@ -355,7 +330,7 @@ template <bool IS_FULL> template <class Archive> void Game<IS_FULL>::exchange(Ar
         archive.all("armours", armours, 0, 2);
         archive.all("armour_magic", armour_magic, NO_MAGIC, ICE);
         archive.all("potions", potions, 0, MAX_ITEMS);
-        archive.all("potion_effects", potion_effects, 0, NUM_POTIONS - 1);
+        archive.all("potion_effects", potion_effects, 0, 5);
         archive.all("has_learned", has_learned, 0, 1);
         archive("sword_magic", sword_magic, NO_MAGIC, ICE);
         archive("bow_magic", bow_magic, NO_MAGIC, ICE);

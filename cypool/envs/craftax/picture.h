@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -19,113 +18,13 @@ struct Pictures {
     std::string ground, sprites, cells;
     std::vector<float> noise;
 
-    int area() const { return tile * tile; }
-    const uint8_t* ground_at(int number) const { return bytes(ground) + 3 * number * area(); }
-    const uint8_t* sprite_at(int number) const { return bytes(sprites) + 4 * number * area(); }
-    const uint8_t* cell_at(int number) const { return bytes(cells) + 3 * number * area(); }
+    const uint8_t* ground_at(int number) const { return part(ground, 3 * number); }
+    const uint8_t* sprite_at(int number) const { return part(sprites, 4 * number); }
+    const uint8_t* cell_at(int number) const { return part(cells, 3 * number); }
 
 private:
-    static const uint8_t* bytes(const std::string& text) { return reinterpret_cast<const uint8_t*>(text.data()); }
-};
-
-// What is seen of a game: `ground` of each cell, with its light, `sprites` and their places, `cells` of the inventory.
-template <bool IS_FULL> struct View {
-    using Of = Game<IS_FULL>;
-    static constexpr int COLUMNS = Of::VIEW_WIDTH, ROWS = Of::VIEW_HEIGHT, INVENTORY_ROWS = IS_FULL ? 4 : 2;
-    static constexpr int THINGS = IS_FULL ? LADDER_DOWN_BLOCKED + 1 : 1, NUM_PASSIVE = IS_FULL ? 3 : 1, EDGE = 13;
-    static constexpr int ASLEEP = 4, MELEE_ONES = 5, PASSIVE_ONES = MELEE_ONES + Of::NUM_TYPES,
-                         RANGED_ONES = PASSIVE_ONES + NUM_PASSIVE, SHOTS = RANGED_ONES + Of::NUM_TYPES;
-
-    static Point corner(const Of& game) { return game.player - Point{ROWS / 2, COLUMNS / 2}; }
-    // f(row, column, number, light)
-    template <class F> static void each_ground(const Of& game, F&& f) {
-        const auto& floor = game.here();
-        const int left = std::clamp(corner(game).x, -EDGE, Of::SIZE + EDGE - ROWS);
-        const int top = std::clamp(corner(game).y, -EDGE, Of::SIZE + EDGE - COLUMNS);
-        for (int x = 0; x < ROWS; ++x) {
-            for (int y = 0; y < COLUMNS; ++y) {
-                const int cell = (left + x) * Of::SIZE + top + y;
-                if (!is_inside<Of::SIZE>({left + x, top + y})) {
-                    f(x, y, OUT * THINGS, IS_FULL ? 0.0f : 1.0f);
-                    continue;
-                }
-                int block = floor.cells[cell].block, thing = floor.cells[cell].thing;
-                if (block == NECROMANCER && game.is_boss_vulnerable()) block = NECROMANCER_VULNERABLE;
-                if (thing == LADDER_DOWN && !game.is_ladder_open()) thing = LADDER_DOWN_BLOCKED;
-                f(x, y, block * THINGS + thing, floor.light_of(cell));
-            }
-        }
-    }
-    // f(number, place)
-    template <class F> static void each_sprite(const Of& game, F&& f) {
-        f(game.is_sleeping ? ASLEEP : std::max(game.facing - 1, 0), game.player);
-        const auto& floor = game.here();
-        const auto show = [&](const auto& slots, auto&& number_of) {
-            for (const auto& each : slots) {
-                if (each.is_used) f(number_of(each), each.at);
-            }
-        };
-        show(floor.melee, [](const Mob& each) { return MELEE_ONES + each.type; });
-        show(floor.passive, [](const Mob& each) { return PASSIVE_ONES + std::min<int>(each.type, NUM_PASSIVE - 1); });
-        show(floor.ranged, [](const Mob& each) { return RANGED_ONES + each.type; });
-        for (const auto* shots : {&floor.shots, &floor.arrows}) {
-            show(*shots, [](const Shot& each) {
-                const int turned = (each.step.x > 0 || each.step.y > 0) + 2 * (each.step.y != 0);
-                return SHOTS + 4 * each.type + turned;
-            });
-        }
-    }
-    // f(column, row, number)
-    template <class F> static void each_cell(const Of& game, F&& f) {
-        int first = 0;
-        const auto show = [&](int column, int row, int count, int number) {
-            f(column, row, first + number);
-            first += count;
-        };
-        if constexpr (!IS_FULL) {
-            int cell = 0;
-            const auto show_next = [&](int number) {
-                show(cell % COLUMNS, cell / COLUMNS, 10, number);
-                ++cell;
-            };
-            for (const int need : {static_cast<int>(game.health), game.food, game.drink, game.energy}) show_next(need);
-            show_next(game.items[Of::SAPLING]);
-            for (int item = 0; item < Of::NUM_ITEMS; ++item) {
-                if (item != Of::SAPLING) show_next(game.items[item]);
-            }
-            return;
-        }
-        // a third digit is lost
-        const auto show_number = [&](int column, int row, int number) {
-            show(column, row, 100, number < 100 ? number : 90 + number % 10);
-        };
-        show_number(0, 0, static_cast<int>(std::max(std::floor(game.health), 1.0f)));
-        show_number(1, 0, game.food);
-        show_number(2, 0, game.drink);
-        show_number(3, 0, game.energy);
-        show_number(4, 0, game.mana);
-        // clang-format off
-        constexpr int PLACES[][3] = {
-            {Of::WOOD_ITEM, 0, 2}, {Of::STONE_ITEM, 1, 2}, {Of::COAL_ITEM, 0, 1}, {Of::IRON_ITEM, 1, 1},
-            {Of::DIAMOND_ITEM, 2, 1}, {Of::SAPPHIRE_ITEM, 3, 1}, {Of::RUBY_ITEM, 4, 1}, {Of::SAPLING, 5, 1},
-            {Of::TORCHES, 2, 2}, {Of::BOOKS, 3, 2}};
-        // clang-format on
-        for (const auto& [item, column, row] : PLACES) show_number(column, row, game.items[item]);
-        for (int k = 0; k < Of::NUM_POTIONS; ++k) show_number(k, 3, game.potions[k]);
-        const int arrows = game.items[Of::ARROWS];
-        show(6, 2, 300, (arrows > 0 ? 100 * game.bow_magic : 0) + arrows);
-        const auto show_digit = [&](int column, int row, int number) { show(column, row, 10, std::min(number, 9)); };
-        show_digit(6, 0, game.level);
-        show_digit(9, 0, game.experience);
-        show_digit(9, 1, game.dexterity);
-        show_digit(9, 2, game.strength);
-        show_digit(9, 3, game.intelligence);
-        show(8, 2, 5, game.items[Of::PICKAXE]);
-        show(8, 1, 15, 5 * game.sword_magic + game.items[Of::SWORD]);
-        show(6, 1, 2, game.items[Of::BOW]);
-        for (int k = 0; k < Of::NUM_ARMOURS; ++k) show(7, k, 9, 3 * game.armour_magic[k] + game.armours[k]);
-        show(4, 2, 2, game.has_learned[0]);
-        show(5, 2, 2, game.has_learned[1]);
+    const uint8_t* part(const std::string& bytes, int planes) const {
+        return reinterpret_cast<const uint8_t*>(bytes.data()) + planes * tile * tile;
     }
 };
 
@@ -157,82 +56,180 @@ CYPOOL_PIXEL void shade(const Full& game, float light, float noise, float streng
     const int others = game.timestep == 0 && column < 104 ? 2 : 0;
     for (int k = 0; k < 3; ++k) {
         const float night = 0.5f * __builtin_fmaf(strength, noise, (1 - strength) * color[k]) + NIGHT_TINT[k];
-        color[k] = (k < others ? __builtin_fmaf(1 - light, night, light * color[k])
-                               : __builtin_fmaf(light, color[k], (1 - light) * night))
-                   * (game.is_sleeping ? 0.5f : 1.0f);
+        color[k] = k < others ? __builtin_fmaf(1 - light, night, light * color[k])
+                              : __builtin_fmaf(light, color[k], (1 - light) * night);
+        if (game.is_sleeping) color[k] *= 0.5f;
     }
 }
 
-template <bool IS_FULL> CYPOOL_PIXEL void shade_all(const Game<IS_FULL>& game, const Pictures& pictures, float* image) {
-    using Seen = View<IS_FULL>;
-    constexpr float WHITE = 255;
-    const float light = game.level == 0 ? game.light : 1;
-    const float intensity = std::max(2 * (0.5f - light), 0.0f);
-    const int count = Seen::ROWS * Seen::COLUMNS * pictures.area();
-    for (int i = 0; i < count; ++i) {
-        const float strength = intensity * pictures.noise[i];
-        // without effect by day
-        const float noise = intensity > 0 ? noise_of(jax::bits(game.noise_key, i)) : 0;
-        shade(game, light, noise, strength, i % (Seen::COLUMNS * pictures.tile), image + 3 * i);
-        for (int k = 0; k < 3; ++k) image[3 * i + k] *= 1 / WHITE;
-    }
-}
+// Draws a game into float32 (y, x, channel), from 0 to 1.
+template <bool IS_FULL> class Painter {
+    using Of = Game<IS_FULL>;
+    static constexpr int COLUMNS = Of::VIEW_WIDTH, ROWS = Of::VIEW_HEIGHT, INVENTORY_ROWS = IS_FULL ? 4 : 2;
+    static constexpr int THINGS = IS_FULL ? LADDER_DOWN_BLOCKED + 1 : 1, NUM_PASSIVE = IS_FULL ? 3 : 1, EDGE = 13;
+    static constexpr int ASLEEP = 4, MELEE_ONES = 5, PASSIVE_ONES = MELEE_ONES + Of::NUM_TYPES,
+                         RANGED_ONES = PASSIVE_ONES + NUM_PASSIVE, SHOTS = RANGED_ONES + Of::NUM_TYPES;
+
+public:
+    Painter(const Of& game, const Pictures& pictures, float* image)
+        : game_(game),
+          pictures_(pictures),
+          image_(image),
+          tile_(pictures.tile),
+          pitch_(3 * COLUMNS * tile_) {}
+
+    void draw() {
+        draw_ground();
+        draw_sprites();
+        for (int cell = 0; cell < ROWS * COLUMNS; ++cell) darken(cell % COLUMNS, cell / COLUMNS, lights_[cell]);
 #if defined(__x86_64__)
-template <bool IS_FULL>
-__attribute__((target("fma"))) void shade_all_fused(const Game<IS_FULL>& game, const Pictures& pictures, float* image) {
-    shade_all(game, pictures, image);
-}
+        __builtin_cpu_supports("fma") ? shade_all_fused() : shade_all();
+#else
+        shade_all();
 #endif
+        std::fill(at(0, ROWS), at(0, ROWS + INVENTORY_ROWS), 0.0f);
+        draw_inventory();
+    }
 
-// float32 (y, x, channel), from 0 to 1
-template <bool IS_FULL> void draw_picture(const Game<IS_FULL>& game, const Pictures& pictures, float* image) {
-    using Seen = View<IS_FULL>;
-    const int tile = pictures.tile, pitch = 3 * Seen::COLUMNS * tile;
-    const auto at = [&](int column, int row) { return image + row * tile * pitch + 3 * column * tile; };
-    float lights[Seen::ROWS][Seen::COLUMNS];
-    Seen::each_ground(game, [&](int row, int column, int number, float light) {
-        lights[row][column] = light;
-        const uint8_t* from = pictures.ground_at(number);
-        float* to = at(column, row);
-        for (int y = 0; y < tile; ++y, to += pitch, from += 3 * tile) std::copy(from, from + 3 * tile, to);
-    });
-    const Point corner = Seen::corner(game);
-    Seen::each_sprite(game, [&](int number, Point place) {
-        const Point seen = place - corner;
-        if (static_cast<unsigned>(seen.x) >= Seen::ROWS || static_cast<unsigned>(seen.y) >= Seen::COLUMNS) return;
-        const uint8_t* from = pictures.sprite_at(number);
+private:
+    float* at(int column, int row) const { return image_ + row * tile_ * pitch_ + 3 * column * tile_; }
+    Point corner() const { return game_.player - Point{ROWS / 2, COLUMNS / 2}; }
+
+    void draw_ground() {
+        const auto& floor = game_.here();
+        const int left = std::clamp(corner().x, -EDGE, Of::SIZE + EDGE - ROWS);
+        const int top = std::clamp(corner().y, -EDGE, Of::SIZE + EDGE - COLUMNS);
+        for (int x = 0; x < ROWS; ++x) {
+            for (int y = 0; y < COLUMNS; ++y) {
+                const int cell = (left + x) * Of::SIZE + top + y;
+                const bool is_inside = craftax::is_inside<Of::SIZE>({left + x, top + y});
+                int block = is_inside ? floor.cells[cell].block : OUT, thing = is_inside ? floor.cells[cell].thing : 0;
+                if (block == NECROMANCER && game_.is_boss_vulnerable()) block = NECROMANCER_VULNERABLE;
+                if (thing == LADDER_DOWN && !game_.is_ladder_open()) thing = LADDER_DOWN_BLOCKED;
+                lights_[x * COLUMNS + y] = is_inside ? floor.light_of(cell) : IS_FULL ? 0.0f : 1.0f;
+                const uint8_t* from = pictures_.ground_at(block * THINGS + thing);
+                float* to = at(y, x);
+                for (int k = 0; k < tile_; ++k, to += pitch_, from += 3 * tile_) std::copy(from, from + 3 * tile_, to);
+            }
+        }
+    }
+    void draw_sprites() {
+        draw_sprite(game_.is_sleeping ? ASLEEP : std::max(game_.facing - 1, 0), game_.player);
+        const auto& floor = game_.here();
+        const auto draw = [&](const auto& slots, auto&& number_of) {
+            for (const auto& each : slots) {
+                if (each.is_used) draw_sprite(number_of(each), each.at);
+            }
+        };
+        draw(floor.melee, [](const Mob& each) { return MELEE_ONES + each.type; });
+        draw(floor.passive, [](const Mob& each) { return PASSIVE_ONES + std::min<int>(each.type, NUM_PASSIVE - 1); });
+        draw(floor.ranged, [](const Mob& each) { return RANGED_ONES + each.type; });
+        for (const auto* shots : {&floor.shots, &floor.arrows}) {
+            draw(*shots, [](const Shot& each) {
+                const int turned = (each.step.x > 0 || each.step.y > 0) + 2 * (each.step.y != 0);
+                return SHOTS + 4 * each.type + turned;
+            });
+        }
+    }
+    void draw_sprite(int number, Point place) {
+        const Point seen = place - corner();
+        if (static_cast<unsigned>(seen.x) >= ROWS || static_cast<unsigned>(seen.y) >= COLUMNS) return;
+        const uint8_t* from = pictures_.sprite_at(number);
         float* to = at(seen.y, seen.x);
-        for (int y = 0; y < tile; ++y, to += pitch - 3 * tile) {
+        for (int y = 0; y < tile_; ++y, to += pitch_ - 3 * tile_) {
             // those that are partly transparent are black: shadows
-            for (int x = 0; x < tile; ++x, to += 3, from += 4) {
+            for (int x = 0; x < tile_; ++x, to += 3, from += 4) {
                 const float alpha = static_cast<float>(from[3]) / 255;
                 for (int k = 0; k < 3; ++k) to[k] = to[k] * (1 - alpha) + static_cast<float>(from[k]) * alpha;
             }
         }
-    });
-    for (int row = 0; row < Seen::ROWS; ++row) {
-        for (int column = 0; column < Seen::COLUMNS; ++column) {
-            if (lights[row][column] == 1) continue;
-            float* to = at(column, row);
-            for (int y = 0; y < tile; ++y, to += pitch) {
-                for (int k = 0; k < 3 * tile; ++k) to[k] *= lights[row][column];
-            }
+    }
+    void darken(int column, int row, float light) {
+        float* to = at(column, row);
+        for (int y = 0; light != 1 && y < tile_; ++y, to += pitch_) {
+            for (int k = 0; k < 3 * tile_; ++k) to[k] *= light;
+        }
+    }
+    CYPOOL_PIXEL void shade_all() {
+        constexpr float WHITE = 255;
+        const float light = game_.level == 0 ? game_.light : 1, intensity = std::max(2 * (0.5f - light), 0.0f);
+        const int width = COLUMNS * tile_;
+        for (int i = 0; i < ROWS * tile_ * width; ++i) {
+            const float strength = intensity * pictures_.noise[i];
+            // without effect by day
+            const float noise = intensity > 0 ? noise_of(jax::bits(game_.noise_key, i)) : 0;
+            shade(game_, light, noise, strength, i % width, image_ + 3 * i);
+            for (int k = 0; k < 3; ++k) image_[3 * i + k] *= 1 / WHITE;
         }
     }
 #if defined(__x86_64__)
-    __builtin_cpu_supports("fma") ? shade_all_fused(game, pictures, image) : shade_all(game, pictures, image);
-#else
-    shade_all(game, pictures, image);
+    __attribute__((target("fma"))) void shade_all_fused() { shade_all(); }
 #endif
-    float* inventory = at(0, Seen::ROWS);
-    std::fill(inventory, inventory + Seen::INVENTORY_ROWS * tile * pitch, 0.0f);
-    Seen::each_cell(game, [&](int column, int row, int number) {
-        const uint8_t* from = pictures.cell_at(number);
-        float* to = at(column, Seen::ROWS + row);
-        for (int y = 0; y < tile; ++y, to += pitch) {
-            for (int k = 0; k < 3 * tile; ++k) to[k] = static_cast<float>(*from++) * (1 / 255.0f);
+
+    // Draws the cell of a number that is one of `count`; cells of one after the other are in this order.
+    void show(int column, int row, int count, int number) {
+        const uint8_t* from = pictures_.cell_at(first_ + number);
+        first_ += count;
+        float* to = at(column, ROWS + row);
+        for (int y = 0; y < tile_; ++y, to += pitch_) {
+            for (int k = 0; k < 3 * tile_; ++k) to[k] = static_cast<float>(*from++) * (1 / 255.0f);
         }
-    });
-}
+    }
+    void draw_inventory() {
+        const auto& items = game_.items;
+        if constexpr (!IS_FULL) {
+            int cell = 0;
+            const auto show_next = [&](int number) {
+                show(cell % COLUMNS, cell / COLUMNS, 10, number);
+                ++cell;
+            };
+            for (const int need : {static_cast<int>(game_.health), game_.food, game_.drink, game_.energy}) {
+                show_next(need);
+            }
+            show_next(items[Of::SAPLING]);
+            for (int item = 0; item < Of::NUM_ITEMS; ++item) {
+                if (item != Of::SAPLING) show_next(items[item]);
+            }
+        } else {
+            // a third digit is lost
+            const auto show_number = [&](int column, int row, int number) {
+                show(column, row, 100, number < 100 ? number : 90 + number % 10);
+            };
+            show_number(0, 0, static_cast<int>(std::max(std::floor(game_.health), 1.0f)));
+            int column = 1;
+            for (const int need : {game_.food, game_.drink, game_.energy, game_.mana}) show_number(column++, 0, need);
+            // clang-format off
+            constexpr int PLACES[][3] = {
+                {Of::WOOD_ITEM, 0, 2}, {Of::STONE_ITEM, 1, 2}, {Of::COAL_ITEM, 0, 1}, {Of::IRON_ITEM, 1, 1},
+                {Of::DIAMOND_ITEM, 2, 1}, {Of::SAPPHIRE_ITEM, 3, 1}, {Of::RUBY_ITEM, 4, 1}, {Of::SAPLING, 5, 1},
+                {Of::TORCHES, 2, 2}, {Of::BOOKS, 3, 2}};
+            // clang-format on
+            for (const auto& [item, x, y] : PLACES) show_number(x, y, items[item]);
+            for (int k = 0; k < std::ssize(game_.potions); ++k) show_number(k, 3, game_.potions[k]);
+            const int arrows = items[Of::ARROWS];
+            show(6, 2, 300, (arrows > 0 ? 100 * game_.bow_magic : 0) + arrows);
+            show(6, 0, 10, game_.level);
+            int row = 0;
+            for (const int number : {game_.experience, game_.dexterity, game_.strength, game_.intelligence}) {
+                show(9, row++, 10, std::min(number, 9));
+            }
+            show(8, 2, 5, items[Of::PICKAXE]);
+            show(8, 1, 15, 5 * game_.sword_magic + items[Of::SWORD]);
+            show(6, 1, 2, items[Of::BOW]);
+            for (int k = 0; k < std::ssize(game_.armours); ++k) {
+                show(7, k, 9, 3 * game_.armour_magic[k] + game_.armours[k]);
+            }
+            show(4, 2, 2, game_.has_learned[0]);
+            show(5, 2, 2, game_.has_learned[1]);
+        }
+    }
+
+    const Of& game_;
+    const Pictures& pictures_;
+    float* image_;
+    const int tile_, pitch_;
+    float lights_[ROWS * COLUMNS];
+    int first_ = 0;  // of the next numbers in the inventory
+};
 
 }  // namespace cypool::craftax

@@ -13,40 +13,30 @@
 namespace cypool::craftax {
 
 template <bool IS_FULL> void Game<IS_FULL>::reset(jax::Key key) noexcept(!IS_FULL) {
+    static_cast<Beginning&>(*this) = {};
+    player = {SIZE / 2, SIZE / 2};
+    items.fill(0);
+    achieved.fill(false);
+    std::fill(plants.begin(), plants.end(), Plant{});
     if constexpr (IS_FULL) {
         floors_key = key;
-        for (Copied<Floor>& each : floors) each.drop();
+        for (std::vector<Floor>& each : floors) each.clear();
         make_floor(0);
-        (*floors[0]).killed = 10;
+        here().killed = 10;
         // after the floors of noise, and after the dungeons
-        key = jax::subkey(jax::subkey(floors_key, 0), 0);
-        jax::permutation(jax::take(key), potion_effects.data(), NUM_POTIONS);
+        key = jax::subkey(jax::subkey(key, 0), 0);
+        jax::permutation(jax::take(key), potion_effects.data(), static_cast<int>(potion_effects.size()));
+        if (setup->god_mode) {
+            items.fill(MAX_ITEMS);
+            items[PICKAXE] = items[SWORD] = 4, items[BOW] = 1;
+            armours.fill(2);
+            potions.fill(MAX_ITEMS);
+        }
     } else {
         add_floor(0);
-        make_smooth(*floors[0], key, SMOOTH_RULES[0]);
+        make_smooth(here(), key, SMOOTH_RULES[0]);
     }
     noise_key = jax::take(key);
-    player = {SIZE / 2, SIZE / 2};
-    level = 0;
-    facing = UP;
-    health = 9;
-    food = drink = energy = mana = 9;
-    is_sleeping = is_resting = false;
-    recovery = hunger = thirst = fatigue = mana_recovery = 0;
-    experience = 0;
-    dexterity = strength = intelligence = 1;
-    items.fill(setup->god_mode ? MAX_ITEMS : 0);
-    armours.fill(setup->god_mode ? 2 : 0);
-    potions.fill(setup->god_mode ? MAX_ITEMS : 0);
-    if (setup->god_mode) items[PICKAXE] = items[SWORD] = 4, items[BOW] = 1;
-    armour_magic.fill(NO_MAGIC);
-    has_learned.fill(false);
-    sword_magic = bow_magic = NO_MAGIC;
-    std::fill(plants.begin(), plants.end(), Plant{});
-    boss_progress = 0;
-    boss_wait = 7;
-    achieved.fill(false);
-    timestep = 0;
     update_light();
 }
 
@@ -57,8 +47,8 @@ template <bool IS_FULL> void Game<IS_FULL>::change_floor(int64_t action) {
                    : action == ASCEND && (setup->god_mode || thing == LADDER_UP) && level > 0 ? level - 1
                                                                                               : level;
     if (to != level) {
-        if (!floors[to]) make_floor(to);
-        player = to > level ? (*floors[to]).up : (*floors[to]).down;
+        if (floors[to].empty()) make_floor(to);
+        player = to > level ? floors[to].front().up : floors[to].front().down;
         level = to;
     }
     if (level > 0) {
@@ -68,53 +58,51 @@ template <bool IS_FULL> void Game<IS_FULL>::change_floor(int64_t action) {
     }
 }
 
-template <bool IS_FULL> bool Game<IS_FULL>::pay(int wood, int stone, int coal, int iron, int diamond) {
-    const int costs[] = {wood, stone, coal, iron, diamond};
-    for (int k = 0; k < 5; ++k) {
-        if (items[WOOD_ITEM + k] < costs[k]) return false;
-    }
-    for (int k = 0; k < 5; ++k) items[WOOD_ITEM + k] -= costs[k];
-    return true;
-}
+// What is made at a table
+struct Recipe {
+    Action action;
+    Achievement achievement;
+    enum { PICKAXES, SWORDS, ARMOURS, ARROW_PACK, TORCH_PACK } makes;
+    int level;  // how good it is, or how many
+    bool needs_furnace;
+    int costs[5];  // wood, stone, coal, iron and diamonds
+};
+constexpr Recipe RECIPES[] = {
+    {MAKE_WOOD_PICKAXE, DID_MAKE_WOOD_PICKAXE, Recipe::PICKAXES, 1, false, {1}},
+    {MAKE_STONE_PICKAXE, DID_MAKE_STONE_PICKAXE, Recipe::PICKAXES, 2, false, {1, 1}},
+    {MAKE_IRON_PICKAXE, DID_MAKE_IRON_PICKAXE, Recipe::PICKAXES, 3, true, {1, 1, 1, 1}},
+    {MAKE_DIAMOND_PICKAXE, DID_MAKE_DIAMOND_PICKAXE, Recipe::PICKAXES, 4, false, {1, 0, 0, 0, 3}},
+    {MAKE_WOOD_SWORD, DID_MAKE_WOOD_SWORD, Recipe::SWORDS, 1, false, {1}},
+    {MAKE_STONE_SWORD, DID_MAKE_STONE_SWORD, Recipe::SWORDS, 2, false, {1, 1}},
+    {MAKE_IRON_SWORD, DID_MAKE_IRON_SWORD, Recipe::SWORDS, 3, true, {1, 1, 1, 1}},
+    {MAKE_DIAMOND_SWORD, DID_MAKE_DIAMOND_SWORD, Recipe::SWORDS, 4, false, {1, 0, 0, 0, 2}},
+    {MAKE_IRON_ARMOUR, DID_MAKE_IRON_ARMOUR, Recipe::ARMOURS, 1, true, {0, 0, 3, 3}},
+    {MAKE_DIAMOND_ARMOUR, DID_MAKE_DIAMOND_ARMOUR, Recipe::ARMOURS, 2, false, {0, 0, 0, 0, 3}},
+    {MAKE_ARROW, DID_MAKE_ARROW, Recipe::ARROW_PACK, 2, false, {1, 1}},
+    {MAKE_TORCH, DID_MAKE_TORCH, Recipe::TORCH_PACK, 4, false, {1, 0, 1}}};
 
 template <bool IS_FULL> void Game<IS_FULL>::make(int64_t action) {
-    const bool makes = (action >= MAKE_WOOD_PICKAXE && action <= MAKE_IRON_SWORD)
-                       || (action >= MAKE_DIAMOND_PICKAXE && action <= MAKE_DIAMOND_ARMOUR) || action == MAKE_ARROW
-                       || action == MAKE_TORCH;
-    if (!makes || !is_near(TABLE)) return;
-    const auto make_tool = [&](Item tool, int better, Achievement achievement, auto... costs) {
-        if ((IS_FULL && items[tool] >= better) || (better == 3 && !is_near(FURNACE)) || !pay(costs...)) return;
-        IS_FULL ? items[tool] = better : ++items[tool + better - 1];
-        achieved[achievement] = true;
-    };
-    const auto make_armour = [&](int better, Achievement achievement, auto... costs) {
-        int32_t* worse = std::find_if(armours.begin(), armours.end(), [&](int32_t each) { return each < better; });
-        if (worse == armours.end() || (better == 1 && !is_near(FURNACE)) || !pay(costs...)) return;
-        *worse = better;
-        achieved[achievement] = true;
-    };
-    const auto make_some = [&](Item item, int count, auto... costs) {
-        if (items[item] < MAX_ITEMS && pay(costs...)) items[item] += count;
-    };
-    switch (action) {
-        case MAKE_WOOD_PICKAXE: make_tool(PICKAXE, 1, DID_MAKE_WOOD_PICKAXE, 1, 0, 0, 0, 0); return;
-        case MAKE_STONE_PICKAXE: make_tool(PICKAXE, 2, DID_MAKE_STONE_PICKAXE, 1, 1, 0, 0, 0); return;
-        case MAKE_IRON_PICKAXE: make_tool(PICKAXE, 3, DID_MAKE_IRON_PICKAXE, 1, 1, 1, 1, 0); return;
-        case MAKE_WOOD_SWORD: make_tool(SWORD, 1, DID_MAKE_WOOD_SWORD, 1, 0, 0, 0, 0); return;
-        case MAKE_STONE_SWORD: make_tool(SWORD, 2, DID_MAKE_STONE_SWORD, 1, 1, 0, 0, 0); return;
-        case MAKE_IRON_SWORD: make_tool(SWORD, 3, DID_MAKE_IRON_SWORD, 1, 1, 1, 1, 0); return;
-        default: break;
+    const Recipe* recipe =
+        std::find_if(std::begin(RECIPES), std::end(RECIPES), [&](const Recipe& each) { return each.action == action; });
+    if (recipe == std::end(RECIPES) || !is_near(TABLE) || (recipe->needs_furnace && !is_near(FURNACE))) return;
+    const int level = recipe->level;
+    int32_t* made = nullptr;
+    switch (recipe->makes) {
+        case Recipe::PICKAXES: made = &items[PICKAXE + (IS_FULL ? 0 : level - 1)]; break;
+        case Recipe::SWORDS: made = &items[SWORD + (IS_FULL ? 0 : level - 1)]; break;
+        case Recipe::ARMOURS:
+            made = std::find_if(armours.begin(), armours.end(), [&](int32_t each) { return each < level; });
+            break;
+        default: made = &items[recipe->makes == Recipe::ARROW_PACK ? ARROWS : TORCHES];
     }
-    if constexpr (IS_FULL) {
-        switch (action) {
-            case MAKE_DIAMOND_PICKAXE: make_tool(PICKAXE, 4, DID_MAKE_DIAMOND_PICKAXE, 1, 0, 0, 0, 3); break;
-            case MAKE_DIAMOND_SWORD: make_tool(SWORD, 4, DID_MAKE_DIAMOND_SWORD, 1, 0, 0, 0, 2); break;
-            case MAKE_IRON_ARMOUR: make_armour(1, DID_MAKE_IRON_ARMOUR, 0, 0, 3, 3, 0); break;
-            case MAKE_DIAMOND_ARMOUR: make_armour(2, DID_MAKE_DIAMOND_ARMOUR, 0, 0, 0, 0, 3); break;
-            case MAKE_ARROW: make_some(ARROWS, 2, 1, 1, 0, 0, 0); break;
-            default: make_some(TORCHES, 4, 1, 0, 1, 0, 0);
-        }
+    const bool is_pack = !IS_FULL || recipe->makes >= Recipe::ARROW_PACK;
+    if (made == armours.end() || (IS_FULL && *made >= (is_pack ? MAX_ITEMS : level))) return;
+    for (int k = 0; k < 5; ++k) {
+        if (items[WOOD_ITEM + k] < recipe->costs[k]) return;
     }
+    for (int k = 0; k < 5; ++k) items[WOOD_ITEM + k] -= recipe->costs[k];
+    *made = !is_pack ? level : *made + (IS_FULL ? level : 1);
+    achieved[recipe->achievement] = true;
 }
 
 inline float damage_after(const Damage& damage, const Damage& defense) {
@@ -174,7 +162,7 @@ template <bool IS_FULL> void Game<IS_FULL>::loot(jax::Key key) {
     const int ore = jax::choice(jax::take(key), ORES, 5);
     const jax::Key amount = jax::take(key);
     const bool has_potions = draw(0.5f);
-    const int potion = count(0, NUM_POTIONS), num_potions = count(1, 3);
+    const int potion = count(0, static_cast<int>(potions.size())), num_potions = count(1, 3);
     const bool has_arrows = draw(0.25f);
     const int arrows = count(1, 5);
     const bool has_tool = draw(0.2f);
@@ -334,7 +322,7 @@ template <bool IS_FULL> void Game<IS_FULL>::use_bow_and_spells(int64_t action) {
 
 template <bool IS_FULL> void Game<IS_FULL>::drink_potion(int64_t action) {
     const int64_t potion = action - DRINK_POTION;
-    if (potion < 0 || potion >= NUM_POTIONS || potions[potion] <= 0) return;
+    if (potion < 0 || potion >= std::ssize(potions) || potions[potion] <= 0) return;
     --potions[potion];
     achieved[DRINK_ANY_POTION] = true;
     const int effect = potion_effects[potion], change = effect % 2 ? -3 : 8;
@@ -370,11 +358,11 @@ template <bool IS_FULL> void Game<IS_FULL>::enchant(jax::Key key, int64_t action
     } else if (action == ENCHANT_ARMOUR
                && std::any_of(armours.begin(), armours.end(), [](int each) { return each > 0; })) {
         const bool is_any_bare = std::count(armour_magic.begin(), armour_magic.end(), NO_MAGIC) > 0;
-        float shares[NUM_ARMOURS];
-        for (int k = 0; k < NUM_ARMOURS; ++k) {
+        float shares[4];
+        for (int k = 0; k < 4; ++k) {
             shares[k] = armour_magic[k] == NO_MAGIC || (!is_any_bare && armour_magic[k] != magic);
         }
-        armour_magic[jax::choice(jax::subkey(key, 1), shares, NUM_ARMOURS)] = magic;
+        armour_magic[jax::choice(jax::subkey(key, 1), shares, 4)] = magic;
         achieved[DID_ENCHANT_ARMOUR] = true;
     } else {
         return;
@@ -385,7 +373,7 @@ template <bool IS_FULL> void Game<IS_FULL>::enchant(jax::Key key, int64_t action
 
 template <bool IS_FULL> void Game<IS_FULL>::hurt(Damage damage) {
     Damage defense{};
-    for (int k = 0; k < NUM_ARMOURS; ++k) {
+    for (int k = 0; k < 4; ++k) {
         defense[0] = jax::fused(static_cast<float>(armours[k]), 0.1f, defense[0]);
         if (armour_magic[k] != NO_MAGIC) defense[armour_magic[k]] += 0.2f;
     }
@@ -567,7 +555,7 @@ template <bool IS_FULL> void Game<IS_FULL>::spawn(jax::Key key) {
 template <bool IS_FULL> void Game<IS_FULL>::grow_plants() {
     for (Plant& each : plants) {
         each.age = each.is_used ? each.age + 1 : 0;
-        if (each.age >= 600) (*floors[0]).set_block(each.at, RIPE_PLANT);
+        if (each.age >= 600) floors[0].front().set_block(each.at, RIPE_PLANT);
     }
 }
 

@@ -95,7 +95,7 @@ public:
     void observe(const Slot& out) const noexcept {
         const bool is_over = game_.is_over();
         if (pictures_) {
-            draw_picture(game_, *pictures_, obs_row<float>(&out, 0));
+            Painter(game_, *pictures_, obs_row<float>(&out, 0)).draw();
         } else {
             game_.observe(obs_row<float>(&out, 0));
         }
@@ -122,7 +122,7 @@ public:
     void validate() const { game_.validate(); }
     std::unique_ptr<World> fresh() const { return std::unique_ptr<World>(new World(game_.setup, pictures_)); }
 
-    void draw(const Pictures& pictures, float* image) const override { draw_picture(game_, pictures, image); }
+    void draw(const Pictures& pictures, float* image) const override { Painter(game_, pictures, image).draw(); }
 
 private:
     World(std::shared_ptr<const Setup> setup, std::shared_ptr<const Pictures> pictures)
