@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -O2
+# distutils: extra_compile_args = -O3
 """Craftax: open worlds that were written in JAX."""
 import functools
 

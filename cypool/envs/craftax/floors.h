@@ -15,11 +15,12 @@ namespace cypool::craftax {
 // choice of a cell with the block; p are the shares, which are not normalised everywhere
 template <class Floor> Point choose_block(const Floor& floor, Block block, bool is_normalised, jax::Key key) {
     constexpr int CELLS = std::tuple_size_v<decltype(floor.cells)>, SIZE = std::tuple_size_v<decltype(floor.taken)>;
-    Cells<SIZE> cells;
+    jax::Cells<SIZE> cells;
     for (int cell = 0; cell < CELLS; ++cell) {
         if (floor.cells[cell].block == block) cells.add(cell / SIZE, cell % SIZE);
     }
-    return cells.choose(key, is_normalised ? 1 / static_cast<float>(std::max(cells.count(), 1)) : 1);
+    const auto [x, y] = cells.choose(key, is_normalised ? 1 / static_cast<float>(std::max(cells.count(), 1)) : 1);
+    return {x, y};
 }
 
 template <bool IS_FULL> void Game<IS_FULL>::add_floor(int number) {
@@ -66,13 +67,20 @@ template <bool IS_FULL> void Game<IS_FULL>::make_smooth(Floor& made, jax::Key& k
         for (jax::Key& each : ore_keys) each = jax::take(ore_key);
     }
     for (int x = 0; x < SIZE; ++x) {
+        float starts[SIZE], rises[SIZE], base[SIZE], wets[SIZE], highs[SIZE];
         for (int y = 0; y < SIZE; ++y) {
-            const int cell = x * SIZE + y, down = x - MIDDLE, right = y - MIDDLE;
+            const int down = x - MIDDLE, right = y - MIDDLE;
             const float away = IS_FULL ? std::sqrt(static_cast<float>(down * down + right * right))
                                        : static_cast<float>(std::abs(down) + std::abs(right));
-            const float wet = jax::fused(water.above_low(cell), water.inverse, std::min(1.0f, away * 0.2f)) - 1;
-            const float high = jax::fused(mountain.above_low(cell), mountain.inverse, 0.05f)
-                               + std::min(rules.mountain_most, away * rules.mountain_inverse) - 1;
+            starts[y] = std::min(1.0f, away * 0.2f);
+            rises[y] = std::min(rules.mountain_most, away * rules.mountain_inverse);
+            base[y] = 0.05f;
+        }
+        jax::fused_row<SIZE>(water.values + x * SIZE, water.low, water.inverse, starts, wets);
+        jax::fused_row<SIZE>(mountain.values + x * SIZE, mountain.low, mountain.inverse, base, highs);
+        for (int y = 0; y < SIZE; ++y) {
+            const int cell = x * SIZE + y;
+            const float wet = wets[y] - 1, high = highs[y] + rises[y] - 1;
             const float wood = tree.scaled(cell);
             const auto is_tunnel = [&](int at) { return path.scaled(at) > 0.8f; };
             Block block = wet > rules.water_above ? rules.sea : rules.ground;

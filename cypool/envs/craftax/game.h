@@ -12,6 +12,7 @@
 
 #include "cypool/envs/common/options.h"
 #include "cypool/envs/common/state_archive.h"
+#include "cypool/envs/common/xla_math.h"
 #include "cypool/envs/craftax/light.h"
 #include "cypool/envs/craftax/slots.h"
 #include "cypool/envs/craftax/tables.h"
@@ -100,9 +101,9 @@ template <bool IS_FULL> struct Game : Beginning {
         void set_thing(Point at, Thing thing) {
             if (const int cell = cell_to_write<SIZE>(at); cell >= 0) cells[cell].thing = thing;
         }
-        bool is_taken(Point at) const { return taken[read_index(at.x, SIZE)] >> read_index(at.y, SIZE) & 1; }
+        bool is_taken(Point at) const { return taken[jax::read_index(at.x, SIZE)] >> jax::read_index(at.y, SIZE) & 1; }
         void set_taken(Point at, bool is) {
-            const int x = write_index(at.x, SIZE), y = write_index(at.y, SIZE);
+            const int x = jax::write_index(at.x, SIZE), y = jax::write_index(at.y, SIZE);
             if (x < 0 || y < 0) return;
             taken[x] = (taken[x] & ~(uint64_t{1} << y)) | uint64_t{is} << y;
         }

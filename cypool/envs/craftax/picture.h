@@ -103,7 +103,8 @@ private:
             for (int y = 0; y < COLUMNS; ++y) {
                 const int cell = (left + x) * Of::SIZE + top + y;
                 const bool is_inside = craftax::is_inside<Of::SIZE>({left + x, top + y});
-                int block = is_inside ? floor.cells[cell].block : OUT, thing = is_inside ? floor.cells[cell].thing : 0;
+                int block = is_inside ? floor.cells[cell].block : uint8_t{OUT},
+                    thing = is_inside ? floor.cells[cell].thing : 0;
                 if (block == NECROMANCER && game_.is_boss_vulnerable()) block = NECROMANCER_VULNERABLE;
                 if (thing == LADDER_DOWN && !game_.is_ladder_open()) thing = LADDER_DOWN_BLOCKED;
                 lights_[x * COLUMNS + y] = is_inside ? floor.light_of(cell) : IS_FULL ? 0.0f : 1.0f;

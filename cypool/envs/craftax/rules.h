@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <tuple>
 
 #include "cypool/envs/craftax/floors.h"
 #include "cypool/envs/craftax/game.h"
@@ -508,7 +509,7 @@ template <bool IS_FULL> void Game<IS_FULL>::spawn(jax::Key key) {
         key = keys.rest();
         Mob& mob = mobs.free();
         if (!mobs.is_full() && jax::uniform(keys[0]) < chance) {
-            Cells<SIZE> cells;
+            jax::Cells<SIZE> cells;
             const int reach = setup->despawn_distance, most = std::min(below, reach * reach);
             const int first = std::max({0, player.y - SIZE + 1, -player.y});
             const int last = std::min(reach, std::max(player.y, SIZE - 1 - player.y));
@@ -527,7 +528,7 @@ template <bool IS_FULL> void Game<IS_FULL>::spawn(jax::Key key) {
                 cells.add_row(x, row & ~floor.taken[x]);
             }
             if (const int count = cells.count()) {
-                mob.at = cells.choose(keys[1], 1 / static_cast<float>(count));
+                std::tie(mob.at.x, mob.at.y) = cells.choose(keys[1], 1 / static_cast<float>(count));
                 mob.health = IS_FULL ? TYPE_RULES[type].health[kind] : setup->health[kind];
                 mob.is_used = true;
             }
@@ -539,7 +540,6 @@ template <bool IS_FULL> void Game<IS_FULL>::spawn(jax::Key key) {
     const int above = is_boss ? -1 : 81, below = is_boss ? 37 : FAR_AWAY, type = from.types[RANGED];
     const int more = is_boss ? (boss_wait >= 1 ? 1000 : 0) : 1;
     const float often = static_cast<float>((!IS_FULL || is_ladder_open() ? 1 : 3) * more), dark = 1 - light;
-    // near these, creatures of Classic come
     const uint64_t meadow = IS_FULL ? LAND : set_of(GRASS), cave = IS_FULL ? LAND : set_of(PATH);
     add(floor.passive, PASSIVE, rules.types[PASSIVE], is_boss ? 0 : rules.chances[PASSIVE], meadow, 9, FAR_AWAY);
     add(floor.melee, MELEE, from.types[MELEE],
@@ -592,13 +592,10 @@ template <bool IS_FULL> void Game<IS_FULL>::take_items() {
         {SAPPHIRE_ITEM, COLLECT_SAPPHIRE}, {SAPLING, COLLECT_SAPLING},      {BOW, FIND_BOW},
         {ARROWS, DID_MAKE_ARROW},          {TORCHES, DID_MAKE_TORCH}};
     for (const auto& [item, achievement] : FOUND) achieved[achievement] |= items[item] > 0;
-    constexpr Achievement PICKAXES[] = {DID_MAKE_WOOD_PICKAXE, DID_MAKE_STONE_PICKAXE, DID_MAKE_IRON_PICKAXE,
-                                        DID_MAKE_DIAMOND_PICKAXE};
-    constexpr Achievement SWORDS[] = {DID_MAKE_WOOD_SWORD, DID_MAKE_STONE_SWORD, DID_MAKE_IRON_SWORD,
-                                      DID_MAKE_DIAMOND_SWORD};
-    for (int k = 0; k < 4; ++k) {
-        achieved[PICKAXES[k]] |= items[PICKAXE] > k;
-        achieved[SWORDS[k]] |= items[SWORD] > k;
+    for (const Recipe& each : RECIPES) {
+        const bool is_pickaxe = each.makes == Recipe::PICKAXES;
+        if (each.makes <= Recipe::SWORDS)
+            achieved[each.achievement] |= items[is_pickaxe ? PICKAXE : SWORD] >= each.level;
     }
 }
 
@@ -658,7 +655,7 @@ template <bool IS_FULL> void Game<IS_FULL>::observe(float* out) const noexcept {
         for (const auto& each : slots) {
             // those out of view, or not in use, are written as 0, where a negative index counts from the end
             const Point at = each.at - player + middle;
-            const int x = write_index(at.x, VIEW_HEIGHT), y = write_index(at.y, VIEW_WIDTH);
+            const int x = jax::write_index(at.x, VIEW_HEIGHT), y = jax::write_index(at.y, VIEW_WIDTH);
             if (x < 0 || y < 0) continue;
             out[(x * VIEW_WIDTH + y) * CHANNELS + MOBS + kind * NUM_TYPES + each.type] =
                 each.is_used && Point{x, y} == at;
@@ -678,7 +675,7 @@ template <bool IS_FULL> void Game<IS_FULL>::observe(float* out) const noexcept {
             const int cell = (left + x) * SIZE + top + y;
             const bool is_inside = inside({left + x, top + y});
             if (!IS_FULL) {
-                to[is_inside ? floor.cells[cell].block : OUT] = 1;
+                to[is_inside ? floor.cells[cell].block : uint8_t{OUT}] = 1;
             } else if (is_inside && floor.light_of(cell) > 0.05f) {
                 to[floor.cells[cell].block] = to[THINGS + floor.cells[cell].thing] = to[CHANNELS - 1] = 1;
             } else {

@@ -18,8 +18,8 @@ QUICK = [case for case in OPTIONS
 test_parity = equals([*QUICK, *exhaustive(*(case for case in OPTIONS if case not in QUICK))], num_envs=2, num_steps=150,
                      seeds=[3], num_threads=0)
 # pixels are compiled for some minutes
-test_parity_of_pixels = equals(exhaustive("Craftax-Classic-Pixels-v1", "Craftax-Pixels-v1"), num_envs=2, num_steps=150, seeds=[3],
-                               num_threads=0)
+test_parity_of_pixels = equals(exhaustive("Craftax-Classic-Pixels-v1", "Craftax-Pixels-v1"), num_envs=2, num_steps=150,
+                               seeds=[3], num_threads=0)
 test_parity_in_other_modes = equals([(CLASSIC, {"autoreset_mode": mode}) for mode in ("SameStep", "Disabled")], least=2,
                                     num_envs=3, num_steps=150, seeds=[4], num_threads=2, max_timesteps=60)
 
