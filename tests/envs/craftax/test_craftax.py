@@ -222,8 +222,8 @@ def test_edges_of_all_numbers_that_are_no_cells(id):
     env = started(id, 30)
     state = env.save()
     fields = fields_of(state)
-    few = [path for path in fields if path not in ("ready", "level", "floors[0].is_made")
-           and not path.startswith(("floors[0].cells", "floors[0].taken"))]
+    few = [path for path in fields if not path.startswith(("floors[0].cells", "floors[0].taken"))
+           and not path.endswith(("ready", "level", "is_made"))]
     for path in few[::3]:
         kind, _, low, high = fields[path]
         for value in {low, high}:
