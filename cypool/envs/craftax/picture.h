@@ -35,6 +35,10 @@ CYPOOL_PIXEL float luminance(const float* color) {
     return __builtin_fmaf(0.114f, color[2], __builtin_fmaf(0.299f, color[0], 0.587f * color[1]));
 }
 CYPOOL_PIXEL float noise_of(uint32_t bits) { return __builtin_fmaf(jax::unit_of(bits), 95, 32); }
+// of day and night; which of both is rounded before they are added differs
+CYPOOL_PIXEL float mixed(float light, float day, float night, bool rounds_day) {
+    return rounds_day ? __builtin_fmaf(1 - light, night, light * day) : __builtin_fmaf(light, day, (1 - light) * night);
+}
 
 constexpr float NIGHT_TINT[] = {0, 8, 32}, SLEEP_TINT[] = {0, 0, 8};  // half of what is mixed in
 
@@ -43,9 +47,11 @@ CYPOOL_PIXEL void shade(const Classic& game, float light, float noise, float str
     float night[3];
     for (int k = 0; k < 3; ++k) night[k] = __builtin_fmaf(strength, noise, (1 - strength) * color[k]);
     const float gray = 0.6f * luminance(night);
+    // a step that makes the next world, too, fuses other numbers where nothing is added
+    const int others = game.setup->auto_reset && game.timestep > 0 ? 1 : 0;
     for (int k = 0; k < 3; ++k) {
         const float tinted = 0.5f * __builtin_fmaf(night[k], 0.4f, gray) + NIGHT_TINT[k];
-        color[k] = __builtin_fmaf(light, color[k], (1 - light) * tinted);
+        color[k] = mixed(light, color[k], tinted, k < others);
     }
     if (!game.is_sleeping) return;
     const float asleep = 0.5f * luminance(color);
@@ -56,9 +62,7 @@ CYPOOL_PIXEL void shade(const Full& game, float light, float noise, float streng
     const int others = game.timestep == 0 && column < 104 ? 2 : 0;
     for (int k = 0; k < 3; ++k) {
         const float night = 0.5f * __builtin_fmaf(strength, noise, (1 - strength) * color[k]) + NIGHT_TINT[k];
-        color[k] = k < others ? __builtin_fmaf(1 - light, night, light * color[k])
-                              : __builtin_fmaf(light, color[k], (1 - light) * night);
-        if (game.is_sleeping) color[k] *= 0.5f;
+        color[k] = mixed(light, color[k], night, k < others) * (game.is_sleeping ? 0.5f : 1);
     }
 }
 
@@ -153,7 +157,7 @@ private:
     }
     CYPOOL_PIXEL void shade_all() {
         constexpr float WHITE = 255;
-        const float light = game_.level == 0 ? game_.light : 1, intensity = std::max(2 * (0.5f - light), 0.0f);
+        const float light = game_.level == 0 ? game_.seen_light : 1, intensity = std::max(2 * (0.5f - light), 0.0f);
         const int width = COLUMNS * tile_;
         for (int i = 0; i < ROWS * tile_ * width; ++i) {
             const float strength = intensity * pictures_.noise[i];
