@@ -187,30 +187,13 @@ private:
     void make_dungeon(Floor& made, jax::Key key, const DungeonRules& rules);
 
     // rules.h
-    void change_floor(int64_t action);
-    void make(int64_t action);
-    void act(jax::Key key);
+    void change_floor(int64_t action), make(int64_t action), place(int64_t action), move_player(int64_t action);
+    void act(jax::Key key), loot(jax::Key key), move_creatures(jax::Key key), spawn(jax::Key key);
+    void use(int64_t action, jax::Key reading), enchant(int64_t action, jax::Key key), update_needs(int64_t action);
     bool attack(Point to, const Damage& damage, bool can_eat);
-    void loot(jax::Key key);
-    void eat(int amount);
-    void place(int64_t action);
-    void place_torch(Point to);
-    void shoot(ShotType type) { here().arrows.free() = {player, step_of(facing), type, true}; }
-    void use_bow_and_spells(int64_t action);
-    void drink_potion(int64_t action);
-    void read_book(jax::Key key);
-    void enchant(jax::Key key, int64_t action);
-    void hurt(Damage damage);
-    void level_up(int64_t action);
-    void move_player(int64_t action);
+    void eat(int amount), hurt(Damage damage);
     void move(Mob& mob, Point to, bool stays, Kind kind);
-    void move_creatures(jax::Key key);
-    void move_shots();
-    void move_arrows();
-    void spawn(jax::Key key);
-    void grow_plants();
-    void update_needs(int64_t action);
-    void take_items();
+    void move_shots(), move_arrows();
 };
 
 using Classic = Game<false>;

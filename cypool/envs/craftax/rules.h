@@ -288,64 +288,54 @@ template <bool IS_FULL> void Game<IS_FULL>::place(int64_t action) {
             if (is_empty && has(set_of(GRASS, SAND, PATH, FIRE_GRASS, ICE_GRASS), cell.block) && items[TORCHES] > 0) {
                 --items[TORCHES];
                 achieved[DID_PLACE_TORCH] = true;
-                place_torch(to);
+                here().set_thing(to, TORCH);
+                if (here().lights.empty()) return;
+                for (int x = -4; x <= 4; ++x) {
+                    for (int y = -4; y <= 4; ++y) {
+                        const Point at = to + Point{x, y};
+                        if (!inside(at)) continue;
+                        const int cell = at.x * SIZE + at.y;
+                        here().set_light(cell, added(here().light_of(cell), torch_light(x, y)));
+                    }
+                }
             }
     }
 }
 
-template <bool IS_FULL> void Game<IS_FULL>::place_torch(Point to) {
-    here().set_thing(to, TORCH);
-    if (here().lights.empty()) return;
-    for (int x = -4; x <= 4; ++x) {
-        for (int y = -4; y <= 4; ++y) {
-            const Point at = to + Point{x, y};
-            if (!inside(at)) continue;
-            const int cell = at.x * SIZE + at.y;
-            here().set_light(cell, added(here().light_of(cell), torch_light(x, y)));
-        }
-    }
-}
-
-template <bool IS_FULL> void Game<IS_FULL>::use_bow_and_spells(int64_t action) {
-    if (here().arrows.is_full()) return;
-    if (action == SHOOT_ARROW && items[BOW] > 0 && items[ARROWS] > 0) {
+// Of Craftax: the bow, spells, potions, books and experience.
+template <bool IS_FULL> void Game<IS_FULL>::use(int64_t action, jax::Key reading) {
+    const auto shoot = [&](ShotType type) { here().arrows.free() = {player, step_of(facing), type, true}; };
+    if (action == SHOOT_ARROW && items[BOW] > 0 && items[ARROWS] > 0 && !here().arrows.is_full()) {
         shoot(ARROW_2);
         --items[ARROWS];
         achieved[FIRE_BOW] = true;
     }
     const bool is_ice = action == CAST_ICEBALL;
-    if ((action == CAST_FIREBALL || is_ice) && mana >= 2 && has_learned[is_ice]) {
+    if ((action == CAST_FIREBALL || is_ice) && mana >= 2 && has_learned[is_ice] && !here().arrows.is_full()) {
         shoot(is_ice ? ICEBALL : FIREBALL);
         mana -= 2;
         achieved[is_ice ? DID_CAST_ICEBALL : DID_CAST_FIREBALL] = true;
     }
-}
-
-template <bool IS_FULL> void Game<IS_FULL>::drink_potion(int64_t action) {
     const int64_t potion = action - DRINK_POTION;
-    if (potion < 0 || potion >= std::ssize(potions) || potions[potion] <= 0) return;
-    --potions[potion];
-    achieved[DRINK_ANY_POTION] = true;
-    const int effect = potion_effects[potion], change = effect % 2 ? -3 : 8;
-    if (effect < 2) {
-        health += static_cast<float>(change);
-    } else {
-        (effect < 4 ? mana : energy) += change;
+    if (potion >= 0 && potion < std::ssize(potions) && potions[potion] > 0) {
+        --potions[potion];
+        achieved[DRINK_ANY_POTION] = true;
+        const int effect = potion_effects[potion], change = effect % 2 ? -3 : 8;
+        if (effect < 2) health += static_cast<float>(change);
+        if (effect >= 2) (effect < 4 ? mana : energy) += change;
+    }
+    if (action == READ_BOOK && items[BOOKS] > 0) {
+        const int unknown = !has_learned[0] + !has_learned[1];
+        const float share = unknown ? 1 / static_cast<float>(unknown) : 0;
+        const float shares[] = {has_learned[0] ? 0 : share, has_learned[1] ? 0 : share};
+        const int spell = jax::choice(jax::subkey(reading, 1), shares, 2);
+        --items[BOOKS];
+        has_learned[spell] = true;
+        achieved[spell ? LEARN_ICEBALL : LEARN_FIREBALL] = true;
     }
 }
 
-template <bool IS_FULL> void Game<IS_FULL>::read_book(jax::Key key) {
-    if (items[BOOKS] <= 0) return;
-    const int unknown = !has_learned[0] + !has_learned[1];
-    const float share = unknown ? 1 / static_cast<float>(unknown) : 0;
-    const float shares[] = {has_learned[0] ? 0 : share, has_learned[1] ? 0 : share};
-    const int spell = jax::choice(jax::subkey(key, 1), shares, 2);
-    --items[BOOKS];
-    has_learned[spell] = true;
-    achieved[spell ? LEARN_ICEBALL : LEARN_FIREBALL] = true;
-}
-
-template <bool IS_FULL> void Game<IS_FULL>::enchant(jax::Key key, int64_t action) {
+template <bool IS_FULL> void Game<IS_FULL>::enchant(int64_t action, jax::Key key) {
     const Block block = here().block_at(target());
     if (block != FIRE_TABLE && block != ICE_TABLE) return;
     const Magic magic = block == FIRE_TABLE ? FIRE : ICE;
@@ -381,16 +371,6 @@ template <bool IS_FULL> void Game<IS_FULL>::hurt(Damage damage) {
     for (float& each : damage) each *= is_at_boss() ? 1.5f : 1.0f;
     health -= damage_after(damage, defense);
     is_sleeping = is_resting = false;
-}
-
-template <bool IS_FULL> void Game<IS_FULL>::level_up(int64_t action) {
-    int32_t* attribute = action == LEVEL_UP_DEXTERITY      ? &dexterity
-                         : action == LEVEL_UP_STRENGTH     ? &strength
-                         : action == LEVEL_UP_INTELLIGENCE ? &intelligence
-                                                           : nullptr;
-    if (!attribute || experience < 1 || *attribute >= setup->max_attribute) return;
-    ++*attribute;
-    --experience;
 }
 
 template <bool IS_FULL> void Game<IS_FULL>::move_player(int64_t action) {
@@ -552,13 +532,6 @@ template <bool IS_FULL> void Game<IS_FULL>::spawn(jax::Key key) {
         above, below);
 }
 
-template <bool IS_FULL> void Game<IS_FULL>::grow_plants() {
-    for (Plant& each : plants) {
-        each.age = each.is_used ? each.age + 1 : 0;
-        if (each.age >= 600) floors[0].front().set_block(each.at, RIPE_PLANT);
-    }
-}
-
 template <bool IS_FULL> void Game<IS_FULL>::update_needs(int64_t action) {
     if (action == SLEEP && energy < max_need()) is_sleeping = true;
     if (energy >= max_need() && is_sleeping) {
@@ -585,20 +558,6 @@ template <bool IS_FULL> void Game<IS_FULL>::update_needs(int64_t action) {
     if (mana_recovery > 30) mana_recovery = 0, ++mana;
 }
 
-template <bool IS_FULL> void Game<IS_FULL>::take_items() {
-    constexpr std::pair<Item, Achievement> FOUND[] = {
-        {WOOD_ITEM, COLLECT_WOOD},         {STONE_ITEM, COLLECT_STONE},     {COAL_ITEM, COLLECT_COAL},
-        {IRON_ITEM, COLLECT_IRON},         {DIAMOND_ITEM, COLLECT_DIAMOND}, {RUBY_ITEM, COLLECT_RUBY},
-        {SAPPHIRE_ITEM, COLLECT_SAPPHIRE}, {SAPLING, COLLECT_SAPLING},      {BOW, FIND_BOW},
-        {ARROWS, DID_MAKE_ARROW},          {TORCHES, DID_MAKE_TORCH}};
-    for (const auto& [item, achievement] : FOUND) achieved[achievement] |= items[item] > 0;
-    for (const Recipe& each : RECIPES) {
-        const bool is_pickaxe = each.makes == Recipe::PICKAXES;
-        if (each.makes <= Recipe::SWORDS)
-            achieved[each.achievement] |= items[is_pickaxe ? PICKAXE : SWORD] >= each.level;
-    }
-}
-
 template <bool IS_FULL> void Game<IS_FULL>::step(jax::Key key, int64_t action) noexcept(!IS_FULL) {
     const auto achieved_before = achieved;
     const float health_before = health;
@@ -609,22 +568,28 @@ template <bool IS_FULL> void Game<IS_FULL>::step(jax::Key key, int64_t action) n
     key = jax::subkey(key, 0);
     place(action);
     if constexpr (IS_FULL) {
-        use_bow_and_spells(action);
-        drink_potion(action);
         jax::KeysToTake<2> keys(key);
-        if (action == READ_BOOK) read_book(keys[0]);
-        enchant(keys[1], action);
+        use(action, keys[0]);
+        enchant(action, keys[1]);
         key = keys.rest();
         if (is_beaten()) achieved[DEFEAT_NECROMANCER] = true;
         boss_wait -= is_at_boss();
-        level_up(action);
+        for (int k = 0; int32_t* attribute : {&dexterity, &strength, &intelligence}) {
+            const bool is_chosen = action == LEVEL_UP_DEXTERITY + k++;
+            if (!is_chosen || experience < 1 || *attribute >= setup->max_attribute) continue;
+            ++*attribute;
+            --experience;
+        }
     }
     move_player(action);
     move_creatures(jax::take(key));
     move_shots();
     if constexpr (IS_FULL) move_arrows();
     spawn(jax::take(key));
-    grow_plants();
+    for (Plant& each : plants) {
+        each.age = each.is_used ? each.age + 1 : 0;
+        if (each.age >= 600) floors[0].front().set_block(each.at, RIPE_PLANT);
+    }
     update_needs(action);
     const auto cap = [](int32_t& number, int most) { number = std::clamp(number, 0, most); };
     for (int32_t& count : items) cap(count, MAX_ITEMS);
@@ -633,7 +598,17 @@ template <bool IS_FULL> void Game<IS_FULL>::step(jax::Key key, int64_t action) n
     if constexpr (IS_FULL) {
         for (int32_t& count : potions) cap(count, MAX_ITEMS);
         cap(mana, 6 + 3 * intelligence);
-        take_items();
+        constexpr std::pair<Item, Achievement> FOUND[] = {
+            {WOOD_ITEM, COLLECT_WOOD},         {STONE_ITEM, COLLECT_STONE},     {COAL_ITEM, COLLECT_COAL},
+            {IRON_ITEM, COLLECT_IRON},         {DIAMOND_ITEM, COLLECT_DIAMOND}, {RUBY_ITEM, COLLECT_RUBY},
+            {SAPPHIRE_ITEM, COLLECT_SAPPHIRE}, {SAPLING, COLLECT_SAPLING},      {BOW, FIND_BOW},
+            {ARROWS, DID_MAKE_ARROW},          {TORCHES, DID_MAKE_TORCH}};
+        for (const auto& [item, achievement] : FOUND) achieved[achievement] |= items[item] > 0;
+        for (const Recipe& each : RECIPES) {
+            const bool is_pickaxe = each.makes == Recipe::PICKAXES;
+            if (each.makes <= Recipe::SWORDS)
+                achieved[each.achievement] |= items[is_pickaxe ? PICKAXE : SWORD] >= each.level;
+        }
     } else if (here().block_at(player) == LAVA) {
         health = 0;
     }

@@ -64,18 +64,9 @@ def test_key_is_split_among_environments(id):
     assert np.array_equal(env.reset()[0][:1], first) and np.array_equal(other.reset(seed=10)[0], first)
 
 
-def _row(env, k):
-    return cypool.State([0], [env.save().rows[k]])
-
-
-@pytest.mark.parametrize("seed", [-1, 2**32 - 1])
-def test_seed_counts_modulo_two_to_the_32(seed):
+def test_seed_counts_modulo_two_to_the_32():
     env = cypool.make(CLASSIC, num_envs=1, num_threads=0)
-    if seed < 0:
-        with pytest.raises(ValueError, match="seed"):
-            env.reset(seed=seed)
-        return
-    assert np.array_equal(env.reset(seed=seed)[0], env.reset(seed=2**32 + seed)[0])
+    assert np.array_equal(env.reset(seed=2**32 - 1)[0], env.reset(seed=2**33 - 1)[0])
 
 
 def test_pools_without_a_seed_differ():
@@ -241,16 +232,14 @@ def test_state_without_its_floor_is_refused():
 
 @GAMES
 def test_copies_share_nothing(id):
-    env = started(id, 20, num_envs=2, god_mode=True) if id == FULL else started(id, 20, num_envs=2)
-    env.copy(0, [1])
-    before = env.save().rows[1]["own"]
-    assert before == env.save().rows[0]["own"]
-    mask = np.array([DESCEND if id == FULL else 3, 0])
-    env.step(mask)
-    assert env.save().rows[0]["own"] != env.save().rows[1]["own"]
-    env.copy(1, [0])
-    one, other = (each["own"] for each in env.save().rows)
-    assert one == other
+    env = started(id, 20, num_envs=2, **({"god_mode": True} if id == FULL else {}))
+    for source, copy in ((0, 1), (1, 0)):
+        env.copy(source, [copy])
+        one, other = (row["own"] for row in env.save().rows)
+        assert one == other
+        env.step([DESCEND if id == FULL else 3, 0])
+        one, other = (row["own"] for row in env.save().rows)
+        assert one != other
 
 
 @GAMES
@@ -275,7 +264,7 @@ def test_moved_stream_gives_other_keys():
     state.rows[1]["rng"] = {**state.rows[1]["rng"], "state": {**state.rows[1]["rng"]["state"], "state": 12345}}
     env.load(state)
     env.step([0, 0])
-    keys = [number_in(_row(env, k), "key.a") for k in range(2)]
+    keys = [number_in(cypool.State([0], [row]), "key.a") for row in env.save().rows]
     assert keys[0] != keys[1]
 
 
