@@ -32,21 +32,13 @@ _DARKNESS = 18
 
 
 class Pictures(NamedTuple):
-    """The parts of pictures with tiles of a size, as picture.h reads them.
-
-    Attributes:
-        tile: Pixels of a side of a cell.
-        ground: uint8 (block and thing, y, x, channel).
-        sprites: uint8 (sprite, y, x, 4): the player, creatures, and shots in four directions.
-        cells: uint8 (cell of the inventory with its number, y, x, channel).
-        noise: float32 (y, x): how strong the noise of a night is.
-    """
+    """The parts of pictures with tiles of a size, as picture.h reads them: (number, y, x, channel), noise (y, x)."""
 
     tile: int
-    ground: Bytes
-    sprites: Bytes
-    cells: Bytes
-    noise: NDArray[np.float32]
+    ground: Bytes  # by block and thing
+    sprites: Bytes  # with alpha: the player, creatures, and shots in four directions
+    cells: Bytes  # of the inventory, by their numbers
+    noise: NDArray[np.float32]  # how strong it is by night
 
 
 @functools.lru_cache(4)

@@ -14,7 +14,6 @@
 #include "cypool/envs/common/state_archive.h"
 #include "cypool/envs/common/xla_math.h"
 #include "cypool/envs/craftax/light.h"
-#include "cypool/envs/craftax/slots.h"
 #include "cypool/envs/craftax/tables.h"
 
 namespace cypool::craftax {

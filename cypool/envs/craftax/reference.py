@@ -79,7 +79,8 @@ class Reference(gymnasium.Env[Any, Any]):
             None if angles is None else np.array(angles, np.float32) for angles in options["fractal_noise_angles"])
         self.params = self.env.default_params.replace(
             **{name: value for name, value in options.items() if name not in _STATIC[self.game]})
-        self.observation_space = spec.spaces[0] if spec.spaces else _box(spec)
+        seen: Any = spec.observation
+        self.observation_space = gymnasium.spaces.Box(seen.low, seen.high, seen.shape, np.float32)
         self.action_space = gymnasium.spaces.Discrete(self.env.num_actions)
         self.key: Any = None
         self.state: Any = None
@@ -112,14 +113,9 @@ class Reference(gymnasium.Env[Any, Any]):
             self.following = obs, self.state
             obs, self.state, *_ = self.ending.step(self.split(key)[0], before, int(action), self.params)
         achievements = [found[f"Achievements/{name}"] for name in ACHIEVEMENTS[self.game]]
-        info = {name: np.float32(value) for name, value in found.items() if name in ("discount", "score")}
-        info["achievements"] = np.array(achievements, np.float32)
+        info = {"achievements": np.array(achievements, np.float32), **{
+            name: np.float32(found[name]) for name in ("discount", "score") if name in found}}
         return np.asarray(obs), float(reward), bool(done), self.steps == self.limit, info
-
-
-def _box(spec: EnvSpec) -> gymnasium.spaces.Box:
-    (_, own), = spec.observations
-    return gymnasium.spaces.Box(own.low, own.high, own.shape, own.dtype.type)
 
 
 class References(SyncVectorEnv):
@@ -137,10 +133,8 @@ class References(SyncVectorEnv):
 def compared(saved: bytes, env: Reference) -> str:
     """Returns "the package's state", or where a saved one differs from it."""
     theirs = packed(env, saved)
-    if saved == theirs:
-        return "the package's state"
     first = next((k for k, (a, b) in enumerate(zip(saved, theirs, strict=False)) if a != b), len(theirs))
-    return f"one that differs at byte {first}"
+    return "the package's state" if saved == theirs else f"one that differs at byte {first}"
 
 
 def packed(env: Reference, saved: bytes, whole: bool = False) -> bytes:

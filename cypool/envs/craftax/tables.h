@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <iterator>
 
-#include "cypool/envs/craftax/grid.h"
+#include "cypool/envs/craftax/slots.h"
 
 namespace cypool::craftax {
 

@@ -36,9 +36,6 @@ def started(id, num_steps=0, num_envs=1, seed=3, **options):
     return env
 
 
-# ---- the games
-
-
 @pytest.mark.parametrize("id, options, actions, digest", [
     (CLASSIC, {}, range(17), "12457461d467cd06"), (FULL, {}, range(43), "ce91ba39c4eb3156"),
     (FULL, {"god_mode": True}, (1, 4, 5, DESCEND, 24, 28), "24b59509ed605531"),
@@ -108,9 +105,6 @@ def test_floors_are_made_when_the_player_comes_to_them():
     assert [number_in(env.save(), f"floors[{k}].is_made") for k in range(4)] == [1, 1, 1, 0]
 
 
-# ---- rules that chance seldom reaches
-
-
 def after(id, actions, numbers, seed=3, **options):
     """Returns the pool, and the last step's results, of actions in an edited state of one environment."""
     env = started(id, seed=seed, autoreset_mode="Disabled", **options)
@@ -157,8 +151,7 @@ def test_arrow_that_hits_twice_hurts_once():
         ("x", 21), ("y", 24), ("step_x", -1), ("step_y", 0), ("type", 4), ("is_used", 1))}
     found = set()
     for seed in range(12):
-        env, _ = after(FULL, [0], numbers, seed=seed)
-        state = env.save()
+        state = after(FULL, [0], numbers, seed=seed)[0].save()
         found.add((number_in(state, "floors[0].ranged[0].is_used"), number_in(state, "floors[0].passive[0].health")))
     # one of them may have stepped aside
     assert (0, 3.0) in found and (0, -2.0) not in found
@@ -190,9 +183,6 @@ def test_boss_is_beaten_with_the_last_of_its_lives():
                                  **{f"floors[8].ranged[{k}].is_used": 0 for k in range(2)}}))
     _, reward, terminated, _, info = env.step([5])
     assert terminated[0] and reward[0] >= 16 and info["achievements"][0][48] == info["achievements"][0][49] == 100
-
-
-# ---- states, copies and searches
 
 
 test_states_go_on = continues(
@@ -273,9 +263,6 @@ def test_contract(id):
     assert len(check_env(id, num_envs=2, num_steps=15, max_timesteps=9).passed) == 8
 
 
-# ---- pictures
-
-
 @needs_textures
 @pytest.mark.parametrize("id, shape", [(CLASSIC, (432, 432, 3)), (FULL, (624, 528, 3))])
 def test_render_draws_what_is_observed_as_pixels(id, shape):
@@ -316,9 +303,6 @@ def test_texture_that_cannot_be_read_is_an_error(monkeypatch, tmp_path, content)
         assets._original.__wrapped__("craftax", "cow")
 
 
-# ---- options, keys and the package
-
-
 test_bad_options = refuses([
     (CLASSIC, {"max_timesteps": 0}, r"max_timesteps: expected 1 to 268435456, got 0"),
     (CLASSIC, {"day_length": 0}, "day_length: expected 1 to 1048576, got 0"),
@@ -336,7 +320,12 @@ test_bad_options = refuses([
     (FULL, {"max_attribute": 101}, "max_attribute: expected 1 to 100, got 101"),
     (FULL, {"mob_despawn_distance": -1}, "mob_despawn_distance: expected 0 to 10000, got -1"),
     (FULL, {"max_growing_plants": 21}, "max_growing_plants: expected 1 to 20, got 21"),
-    (FULL, {"map_size": (48, 48)}, f"map_size: no option of {FULL}")])
+    (FULL, {"map_size": (48, 48)}, f"map_size: no option of {FULL}"),
+    (FULL, {"fractal_noise_angles": None}, "fractal_noise_angles: expected four of None or arrays, got None"),
+    (FULL, {"fractal_noise_angles": [None] * 3}, "fractal_noise_angles: expected four of None or arrays, got "),
+    *((id, {"fractal_noise_angles": [None, angles, None, None]},
+       r"fractal_noise_angles\[1\]: expected None or numbers from 0 to 1 of shape \(") for id, angles in (
+           (CLASSIC, np.zeros((4, 4))), (FULL, np.full((4, 4), np.nan)), (FULL, np.full((4, 4), 1.5)), (FULL, "0")))])
 
 
 @pytest.mark.parametrize("id, options", [
