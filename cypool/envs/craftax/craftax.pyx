@@ -63,11 +63,6 @@ cdef _look_at_streams():
 _look_at_streams()
 
 
-def seed_of(seed):
-    """Returns what PRNGKey keeps of a seed, where JAX is without numbers of 64 bits."""
-    return int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed % 2**32
-
-
 cdef class _Drawn:
     """The parts of pictures that `render` draws."""
     cdef Pictures pictures
@@ -93,10 +88,13 @@ cdef class _OpenWorld(RulesEnv):
     cdef int seed(self, object seed) except -1:
         RulesEnv.seed(self, seed)
         key = self.spec.options["key"]
-        if key is None:
-            self.world().start(seed_of(seed))
-        else:
+        if key is not None:
             self.world().start(key[0], key[1], self.env_id)
+        elif seed is None:
+            self.world().start(np.random.SeedSequence().generate_state(1)[0])
+        else:
+            # as PRNGKey does where JAX is without numbers of 64 bits
+            self.world().start(seed % 2**32)
         return 0
 
     cdef object render(self):

@@ -46,7 +46,6 @@ class Duel:
         self.theirs = Reference(self.ours.env_spec, 0, None)
         self.random = np.random.default_rng(seed)
         self.counts = collections.Counter()
-        self.achieved = set()
         self.reset(seed)
 
     def reset(self, seed=None):
@@ -80,7 +79,6 @@ class Duel:
         self.compare()
         state = self.theirs.state
         self.counts.update(steps=1, ends=rest[1], wounds=bool(state.player_health < before.player_health))
-        self.achieved |= set(np.flatnonzero(np.asarray(state.achievements) & ~np.asarray(before.achievements)))
         return rest[1]
 
 
