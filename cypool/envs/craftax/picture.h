@@ -75,12 +75,7 @@ template <bool IS_FULL> class Painter {
                          RANGED_ONES = PASSIVE_ONES + NUM_PASSIVE, SHOTS = RANGED_ONES + Of::NUM_TYPES;
 
 public:
-    Painter(const Of& game, const Pictures& pictures, float* image)
-        : game_(game),
-          pictures_(pictures),
-          image_(image),
-          tile_(pictures.tile),
-          pitch_(3 * COLUMNS * tile_) {}
+    Painter(const Of& game, const Pictures& pictures, float* image) : game_(game), pictures_(pictures), image_(image) {}
 
     void draw() {
         draw_ground();
@@ -232,7 +227,7 @@ private:
     const Of& game_;
     const Pictures& pictures_;
     float* image_;
-    const int tile_, pitch_;
+    const int tile_ = pictures_.tile, pitch_ = 3 * COLUMNS * tile_;
     float lights_[ROWS * COLUMNS];
     int first_ = 0;  // of the next numbers in the inventory
 };

@@ -1,8 +1,6 @@
 // An environment of either game: the flow of its keys, its infos and its state; the rules as rules.h has them.
 #pragma once
 
-#include <array>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <utility>

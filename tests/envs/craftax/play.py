@@ -77,8 +77,8 @@ class Duel:
         assert [np.float32(reward[0]), bool(terminated[0])] == [np.float32(rest[0]), rest[1]]
         assert all(info[name][0].tobytes() == value.tobytes() for name, value in wanted_info.items())
         self.compare()
-        state = self.theirs.state
-        self.counts.update(steps=1, ends=rest[1], wounds=bool(state.player_health < before.player_health))
+        wounds = bool(self.theirs.state.player_health < before.player_health)
+        self.counts.update(steps=1, ends=rest[1], wounds=wounds)
         return rest[1]
 
 
@@ -97,10 +97,6 @@ def play(duel, change, num_changes, num_steps):
                 duel.reset()
                 break
     return duel.counts
-
-
-def near(random, at, reach, size):
-    return np.clip(at + random.integers(-reach, reach + 1, 2), 0, size - 1)
 
 
 def ints(random, low, high):
@@ -136,7 +132,7 @@ def scattered(random, blocks, at, kinds, part):
 
 def placed(random, at, reach, size, taken, count, chance=0.8):
     """Returns places of creatures near the player, and which of them are free, which `taken` then has."""
-    positions = np.array([near(random, at, reach, size) for _ in range(count)], np.int32)
+    positions = np.clip(at + random.integers(-reach, reach + 1, (count, 2)), 0, size - 1).astype(np.int32)
     used = np.zeros(count, bool)
     for k, (x, y) in enumerate(positions):
         used[k] = not taken[x, y] and (x, y) != tuple(at) and random.random() < chance
