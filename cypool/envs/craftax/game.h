@@ -1,5 +1,5 @@
-// The state of both games, as craftax 1.6.1 has them. Where a rule looks odd, it is the package's. Craftax-Classic is one
-// floor of Craftax with fewer things and other chances; the attributes of its player stay as they are.
+// The state of both games, as craftax 1.6.1 has them. Where a rule looks odd, it is the package's. Craftax-Classic is
+// one floor of Craftax with fewer things and other chances; the attributes of its player stay as they are.
 #pragma once
 
 #include <algorithm>
@@ -168,8 +168,8 @@ private:
     Point target() const { return player + step_of(facing); }
     int max_need() const { return 7 + 2 * dexterity; }
     float max_health() const { return static_cast<float>(8 + strength); }
-    // XLA computes the light twice in a step: for the observation, with a fused multiply-add, and for the state, where it
-    // depends on the function that is compiled.
+    // XLA computes the light twice in a step: for the observation, with a fused multiply-add, and for the state, where
+    // it depends on the function that is compiled.
     void update_light() {
         const float days = static_cast<float>(timestep) / static_cast<float>(setup->day_length);
         const float c = jax::sine_cosine((days - std::floor(days) + 0.3f) * 3.14159265358979323846f).cosine;
