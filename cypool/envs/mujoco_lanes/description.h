@@ -35,7 +35,7 @@ enum Most {
 using Dofs = uint64_t;  // some degrees of freedom, bit by bit
 // numbers of MuJoCo's enumerations in the versions of `PROVEN`; no others are stepped in lanes
 enum Frame { SAME_NONE, SAME_BODY, SAME_INERTIA, SAME_BODY_ROTATION, SAME_INERTIA_ROTATION };
-enum Shape { PLANE = 0, SPHERE = 2, CAPSULE = 3, BOX = 6, MESH = 7, NUM_SHAPES = 9 };
+enum Shape { PLANE = 0, SPHERE = 2, CAPSULE = 3, CYLINDER = 5, BOX = 6, MESH = 7, NUM_SHAPES = 9 };
 enum Solver { GAUSS_SEIDEL = 0, NEWTON = 2 };
 enum Integrator { EULER, RUNGE_KUTTA, IMPLICIT_FAST = 3 };
 // what a model may leave out, or have as well
@@ -99,6 +99,8 @@ constexpr bool is_of_forces(int sensor) {
 enum Object { INERTIAL_BODY = 1, BODY = 2, GEOM = 5, SITE = 6 };
 enum { JOINT_WRAP = 1 };  // the kind of a tendon's part
 inline constexpr int PROVEN[] = {3017000, 4000001};
+// whether sums have the order of MuJoCo 4; set before the first model
+inline bool is_mujoco_4 = false;
 
 inline constexpr double MIN_IMPEDANCE = 0.0001, MAX_IMPEDANCE = 0.9999, MIN_FRICTION = 1e-5;
 
@@ -164,8 +166,8 @@ struct Sensor {
     int type, address, size, object_type, object, reference_type, reference;
 };
 struct Geom {
-    int number, body, frame;
-    double pos[3], quat[4];
+    int number, body, frame, type;
+    double pos[3], quat[4], size[3], bound;
     bool has_axis, has_matrix;
 };
 // a wall: it belongs to the world, and its sides are along the axes
@@ -608,7 +610,10 @@ private:
         g.number = number;
         g.body = m_->geom_bodyid[number];
         g.frame = array<unsigned char>("geom_sameframe")[number];
-        g.has_axis = array<int>("geom_type")[number] == CAPSULE;
+        g.type = array<int>("geom_type")[number];
+        g.has_axis = g.type == CAPSULE;
+        g.bound = m_->geom_rbound[number];
+        copy(g.size, m_->geom_size, number);
         copy(g.pos, m_->geom_pos, number);
         copy(g.quat, array<double>("geom_quat"), number);
         return o.num_geoms++;

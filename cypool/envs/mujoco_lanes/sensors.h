@@ -1,14 +1,10 @@
 // What sensors measure, stage by stage as in MuJoCo.
-#pragma once
 
 #include <algorithm>
 
-#include "cypool/envs/mujoco_lanes/constraint.h"
+#include "cypool/envs/mujoco_lanes/target.h"
 
-#pragma GCC push_options
-#pragma GCC target("avx2,no-fma")
-
-namespace cypool::lanes {
+namespace cypool::lanes::CYPOOL_LANES {
 
 inline __attribute__((noinline)) void place_anchor(Group& d, const Anchor& a, Real* pos, Real* matrix) {
     place_frame(d, a.body, a.pos, a.quat, a.frame, pos, matrix);
@@ -267,6 +263,6 @@ inline __attribute__((noinline)) void sense_forces(const Description& m, Group& 
     }
 }
 
-}  // namespace cypool::lanes
+}  // namespace cypool::lanes::CYPOOL_LANES
 
 #pragma GCC pop_options
