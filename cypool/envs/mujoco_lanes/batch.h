@@ -387,8 +387,7 @@ private:
                 if (!unseen) continue;
                 const double force = lane(problem_->force[r], l), most = lane(problem_->friction[r], l);
                 const int state = force == most ? PULLS : force == -most ? PUSHES : STICKS;
-                if (unseen & state)
-                    d.unseen.push_back({from, {coverage_->friction(r), static_cast<uint64_t>(state)}});
+                if (unseen & state) d.unseen.push_back({from, {coverage_->friction(r), static_cast<uint64_t>(state)}});
             }
             for (int k = 0; k < d.num_own_rows[from]; ++k)
                 lane(d.rows[d.own_rows[from][k]].force, from) = lane(problem_->force[k], l);
@@ -464,8 +463,7 @@ private:
             };
             p.D[k] = packed(&Row::D), p.aref[k] = packed(&Row::aref), p.R[k] = packed(&Row::R);
             Real* const J = p.J + k * n;
-            for (int i = 0, at = 0; i < n; ++i, at += WIDTH)
-                J[i] = gather([&](int l) { return from[l][at]; });
+            for (int i = 0, at = 0; i < n; ++i, at += WIDTH) J[i] = gather([&](int l) { return from[l][at]; });
             for (int l = 0; l < WIDTH; ++l)
                 if (rows[l]->dof >= 0) lane(J[rows[l]->dof], l) = rows[l]->is_negative ? -1 : 1;
         }

@@ -7,7 +7,7 @@
 
 namespace cypool::lanes::CYPOOL_LANES {
 
-inline constexpr double SURELY = 1e-5;  // apart: more than errors and tolerances of colliders
+inline constexpr double CLEARANCE = 1e-5;  // of shapes that are apart, whatever colliders round
 
 // mj_makeImpedance of one constraint
 CYPOOL_LANES_INLINE Real impedance_at(const Impedance& s, const Real& pos, double margin) {
@@ -306,9 +306,9 @@ CYPOOL_LANES_INLINE Mask near_box(const Description& m, const Group& d, int box,
                                   double margin, Mask near) {
     for (int k = 0; k < 3 && any(near); ++k) {
         const Real axis[3] = {d.geom_mat[box][k], d.geom_mat[box][3 + k], d.geom_mat[box][6 + k]};
-        near = near
-               & (abs(dot3(diff, axis))
-                  <= reach_along(m, d, other, axis) + (m.geoms[box].size[k] + margin + SURELY));
+        near =
+            near
+            & (abs(dot3(diff, axis)) <= reach_along(m, d, other, axis) + (m.geoms[box].size[k] + margin + CLEARANCE));
     }
     return near;
 }
@@ -325,12 +325,15 @@ CYPOOL_LANES_INLINE void collide_generally(const Description& m, Group& d, int n
         const Real normal[3] = {matrix[2], matrix[5], matrix[8]};
         near = dot3(diff, normal) <= p.bound;
         if (!any(near)) return;
-        near = near & (dot3(diff, normal) <= reach_along(m, d, p.place2, normal) + (p.margin + SURELY));
+        near = near & (dot3(diff, normal) <= reach_along(m, d, p.place2, normal) + (p.margin + CLEARANCE));
     } else {
         near = dot3(diff, diff) <= p.bound * p.bound;
         if (!any(near)) return;
-        if (p.type1 == BOX) near = near_box(m, d, p.place1, p.place2, diff, p.margin, near);
-        if (p.type2 == BOX) near = near_box(m, d, p.place2, p.place1, diff, p.margin, near);
+        // MuJoCo finds contacts of others up to a tolerance
+        if (p.type2 == BOX && (p.type1 == SPHERE || p.type1 == CAPSULE || p.type1 == BOX)) {
+            near = near_box(m, d, p.place2, p.place1, diff, p.margin, near);
+            if (p.type1 == BOX) near = near_box(m, d, p.place1, p.place2, diff, p.margin, near);
+        }
     }
     if (any(near)) collide_exactly(m, d, number, p.geom2, bits(near), collider);
 }
@@ -357,7 +360,7 @@ CYPOOL_LANES_INLINE int close_capsules(const Pair& p, const Group& d, const Mask
     x2 = clipped(x2);
     Real apart[3];
     for (int k = 0; k < 3; ++k) apart[k] = (a1[k] * x1 + center1[k]) - (a2[k] * x2 + center2[k]);
-    const double least = p.margin + p.radius1 + p.radius2 + SURELY;
+    const double least = p.margin + p.radius1 + p.radius2 + CLEARANCE;
     return bits(near & ((dot3(apart, apart) <= least * least) | parallel));
 }
 

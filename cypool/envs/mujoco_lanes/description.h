@@ -78,6 +78,11 @@ enum Sensing {
     ACTUATORVEL,
     ACTUATORFRC,
     JOINTACTFRC,
+    BALLQUAT = 18,
+    BALLANGVEL,
+    JOINTLIMITPOS,
+    JOINTLIMITVEL,
+    JOINTLIMITFRC,
     FRAMEPOS = 26,
     FRAMEQUAT,
     FRAMEXAXIS,
@@ -94,7 +99,7 @@ enum Sensing {
 // whether MuJoCo senses it after the solver
 constexpr bool is_of_forces(int sensor) {
     return sensor == TOUCH || sensor == ACCELEROMETER || sensor == FORCE || sensor == TORQUE || sensor == ACTUATORFRC
-           || sensor == JOINTACTFRC || sensor == FRAMELINACC || sensor == FRAMEANGACC;
+           || sensor == JOINTACTFRC || sensor == JOINTLIMITFRC || sensor == FRAMELINACC || sensor == FRAMEANGACC;
 }
 enum Object { INERTIAL_BODY = 1, BODY = 2, GEOM = 5, SITE = 6 };
 enum { JOINT_WRAP = 1 };  // the kind of a tendon's part
@@ -238,24 +243,31 @@ inline bool may_vary(std::string_view name) {
            || std::any_of(std::begin(UNREAD), std::end(UNREAD), is_name);
 }
 
+inline constexpr const char* SENSOR_ARRAYS[] = {"sensor_type",  "sensor_adr",     "sensor_dim",  "sensor_objtype",
+                                                "sensor_objid", "sensor_reftype", "sensor_refid"};
+
 // All sensors that lanes have.
 inline std::vector<Sensor> known_sensors(const mjModel* m) {
-    const auto get = [m](const char* name) { return array_of<int>(m->raw, library().model, name); };
+    // of the fields of `Sensor`
+    const int* numbers[7];
+    std::transform(std::begin(SENSOR_ARRAYS), std::end(SENSOR_ARRAYS), numbers,
+                   [m](const char* name) { return array_of<int>(m->raw, library().model, name); });
+    const auto* const cutoff = array_of<double>(m->raw, library().model, "sensor_cutoff");
     std::vector<Sensor> found;
     for (int k = 0; k < static_cast<int>(m->nsensor); ++k) {
-        const Sensor s = {get("sensor_type")[k],    get("sensor_adr")[k],   get("sensor_dim")[k],
-                          get("sensor_objtype")[k], get("sensor_objid")[k], get("sensor_reftype")[k],
-                          get("sensor_refid")[k]};
+        const Sensor s = {numbers[0][k], numbers[1][k], numbers[2][k], numbers[3][k],
+                          numbers[4][k], numbers[5][k], numbers[6][k]};
         const auto is_frame = [](int type) {
             return type == INERTIAL_BODY || type == BODY || type == GEOM || type == SITE;
         };
-        bool is_known = array_of<double>(m->raw, library().model, "sensor_cutoff")[k] == 0;
+        bool is_known = cutoff[k] == 0;
         if (s.type >= FRAMEPOS && s.type <= FRAMEANGACC)
             is_known &= is_frame(s.object_type) && (s.reference < 0 || is_frame(s.reference_type));
         else if (s.type >= JOINTPOS && s.type <= JOINTACTFRC)
             is_known &= s.size == 1;
         else
-            is_known &= (s.type >= TOUCH && s.type <= TORQUE) || (s.type >= SUBTREECOM && s.type <= SUBTREEANGMOM);
+            is_known &= (s.type >= TOUCH && s.type <= TORQUE) || (s.type >= BALLQUAT && s.type <= JOINTLIMITFRC)
+                        || (s.type >= SUBTREECOM && s.type <= SUBTREEANGMOM);
         if (is_known) found.push_back(s);
     }
     return found;

@@ -438,8 +438,7 @@ private:
             }
             const Real root = sqrt(D);
             Real* const x = p.changes + next * n;
-            for (int i = 0, at = 0; i < n; ++i, at += WIDTH)
-                x[i] = gather([&](int l) { return from[l][at]; }) * root;
+            for (int i = 0, at = 0; i < n; ++i, at += WIDTH) x[i] = gather([&](int l) { return from[l][at]; }) * root;
             signs[next] = sign;
         }
         // column by column, so that changes do not wait for each other
