@@ -82,7 +82,7 @@ cdef class Scheduler:
     cdef bint has_row_ends               # `end_row` has something to do: statistics, or SAME_STEP
     cdef bint has_agents                 # several agents act in each environment
     cdef bint agents_leave               # not all of them are always there, and act
-    cdef Task step_task                  # of batches of steps: whether environments can step many at once
+    cdef BatchTask step_task              # of batches of steps: whether environments can step many at once
     cdef bint keeps_gil                  # the environments promise steps of less than a microsecond
     cdef const int32_t* sources          # borrowed: whose copies the environments of the batch become
     cdef BatchTask task                       # of this batch
