@@ -177,7 +177,7 @@ def _kind_of(part: Any) -> str:
 
 
 def _bare(part: Any) -> Any:
-    """Returns the pool in an adapter; others as they are."""
+    """Returns the pool in an adapter; other objects unchanged."""
     try:
         pool = getattr(part, "pool", None)
     except Exception:
@@ -241,7 +241,7 @@ def _check_names(saved: Mapping[str, Any], parts: Mapping[str, Any]) -> None:
 
 
 def _write(path: str, parts: Mapping[str, Any]) -> None:
-    """Writes parts, by name (kind, content), to a file that is complete or as it was before."""
+    """Writes parts, by name (kind, content), to a file, completely or not at all."""
     saved, blobs = {}, list[Any]()
     for name, content in parts.items():
         with _named(name, RecursionError, MemoryError):

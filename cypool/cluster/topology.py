@@ -15,7 +15,7 @@ TOKEN = 0.001
 
 
 class WorkerRecord:
-    """The learner's data on a worker.
+    """The learner's data about a worker.
 
     Attributes:
         incarnation: The name of its current incarnation; calls for another one are not answered.
@@ -26,7 +26,7 @@ class WorkerRecord:
         sent: The version of the weights that it got last.
         used: The version that chose its actions last.
         seen: The parts of the observation that it showed last.
-        unanswered: Calls whose answers have not come, some of which no caller waits for any more.
+        unanswered: Calls without an answer yet; for some of them, no caller waits any more.
         sample: Version, observation parts and parameters, to see how far the policy has drifted.
     """
 
@@ -51,9 +51,9 @@ class Topology:
 
     Attributes:
         ray: The module.
-        lost_errors: The exceptions of `ray.get` for an answer that does not come any more.
+        lost_errors: The exceptions of `ray.get` for an answer that will never come.
         workers: Their actors; empty when they have ended.
-        records: A `WorkerRecord` each.
+        records: One `WorkerRecord` each.
 
     Raises:
         ImportError: Ray is not installed.
@@ -90,7 +90,7 @@ class Topology:
         return TOKEN if session.enter(address, ray_init, self._start_timeout) else share
 
     def place(self, share: float, placement: str) -> None:
-        """Makes the actors, each where `share` CPUs are free.
+        """Creates the actors, each where `share` CPUs are free.
 
         Raises:
             TimeoutError: The cluster has no place for them.

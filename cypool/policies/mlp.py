@@ -172,7 +172,7 @@ class MLP(Policy):
         return network, log_std, value, (layers, value_layers)
 
     def _take(self, network: Network, log_std: Any, value: Any, layers: Any) -> None:
-        """Has the next calls use what `_made` returned."""
+        """Makes the next calls use the result of `_made`."""
         self._network, self._log_std, self._value, self._layers = network, log_std, value, layers
 
     def _to_checkpoint(self) -> dict[str, Any]:
@@ -295,7 +295,7 @@ class _Rollout(Policy):
     """An `MLP` in one rollout, or in one call: with memory for its outputs next to the actions.
 
     Args:
-        mlp: Chooses.
+        mlp: The `MLP`, which chooses.
         num_steps: Number of steps of the rollout; None: an argument of `_begin`.
         rows: The shape of a step: (num_envs,) or (num_envs, agents).
     """
@@ -311,7 +311,7 @@ class _Rollout(Policy):
         self._mlp.check(spec, num_envs)
 
     def _begin(self, num_steps: int, num_envs: int) -> None:
-        """Takes memory, and random numbers that no other rollout has."""
+        """Allocates memory, and reserves random numbers that no other rollout uses."""
         self._allocate(num_steps, (num_envs, *self._mlp._agents))
 
     def _allocate(self, num_steps: int, rows: tuple[int, ...]) -> None:

@@ -156,7 +156,7 @@ class RingLayout:
         return EnvSpec({f"array{k}": array for k, array in enumerate(arrays)}, Discrete(1))
 
     def sample_of(self, arrays: list[NDArray[Any]], index: NDArray[np.int64], weight: NDArray[np.float32]) -> Sample:
-        """Returns the sample that these arrays are."""
+        """Returns these arrays as a sample."""
         left = iter(arrays)
         obs = self.spec.pack([next(left) for _ in self.parts])
         action = pack_parts(self.spec.action, left)

@@ -540,7 +540,7 @@ def _searchable(env: VectorAPI, allow_hidden: bool) -> EnvSpec:
 
 
 def _checked(name: str, given: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """Returns numbers of the user's as float32."""
+    """Returns the user's numbers as float32."""
     array = check_array(name, given, f"numbers of shape {shape}")
     if array.dtype.kind not in "fiu":
         raise TypeError(f"{name}: expected numbers, got {array.dtype}")

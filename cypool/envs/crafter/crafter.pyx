@@ -75,9 +75,9 @@ SIMD = ("plain", "avx2", "avx512")
 
 
 def use_simd(name):
-    """Sets which vector instructions are used, those of `SIMD` that the CPU has at most. The bits are the same.
+    """Sets which vector instructions of `SIMD` are used, if the CPU has them. The results do not change.
 
-    For tests, to be called while no environment runs.
+    For tests, to be called while no environment is running.
     """
     global simd
     simd = <Simd><int>min(SIMD.index(check_choice("name", name, SIMD)), <int>best_simd())

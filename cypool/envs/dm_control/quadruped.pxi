@@ -96,7 +96,7 @@ cdef class Quadruped(ControlTask):
         return 0
 
     cdef int draw_ground(self) except -1 nogil:
-        """Draws bumps, and makes the ground of them and the bowl."""
+        """Draws bumps, and builds the ground from them and the bowl."""
         cdef int64_t i, j, n = <int64_t>(2 * self.model.hfield_size[0] / 2)
         # SciPy's splines are Python's; their order of additions is nowhere promised, so they are not done again here
         with gil:

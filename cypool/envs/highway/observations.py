@@ -1,4 +1,4 @@
-"""The options `observation` and `action`: their checks, and the spaces that they make."""
+"""The options `observation` and `action`: their checks, and the spaces that they define."""
 from __future__ import annotations
 
 import math
@@ -159,7 +159,7 @@ ACTIONS = tuple(_ACTIONS)
 
 
 def _checked(name: str, value: Any, kinds: dict[str, dict[str, Option]], around: dict[str, str]) -> dict[str, Any]:
-    """Returns the dict of one of these kinds with all its keys, or one around it: by its type, the key of its content.
+    """Returns a complete dict of one of these kinds, or a dict around it: `around` maps its type to the key.
 
     A dict around others may have a list.
     """

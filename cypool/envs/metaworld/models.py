@@ -24,7 +24,7 @@ SIZES = {file: (*sizes, 0) for sizes, files in {
 
 
 def model_path(file: str) -> str:
-    """Returns where the model of a task is.
+    """Returns the path of a task's model.
 
     Args:
         file: Its name in `Task`.

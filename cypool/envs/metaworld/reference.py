@@ -74,7 +74,7 @@ def make(spec: Any, seed: int) -> Any:
         env.get_wrapper_attr("toggle_sample_tasks_on_reset")(samples)
 
     class Plain(gymnasium.Wrapper[Any, Any, Any, Any]):
-        """Has the spaces of ours, whose goal has no bounds where it is seen, and its infos, which are float64."""
+        """Uses our spaces, in which an observed goal has no bounds, and our infos, which are float64."""
 
         def __init__(self) -> None:
             super().__init__(env)

@@ -16,10 +16,10 @@ VERSION = "3.2.0"
 
 
 def need_minigrid(what: str) -> None:
-    """Checks that the minigrid is installed that our levels equal.
+    """Checks that the installed minigrid is the version that our levels match.
 
     Raises:
-        ImportError: It is missing, or of another version.
+        ImportError: It is missing, or has a different version.
     """
     need(f"{what} needs", "minigrid", (VERSION,), 'pip install "cypool[minigrid]"')
 
@@ -87,7 +87,7 @@ def draw_level(codes: NDArray[np.uint8], agent: tuple[int, int], direction: int,
         uint8, (height, width, 3): `tile_size` pixels for a cell.
 
     Raises:
-        ImportError: minigrid is not installed, or of another version.
+        ImportError: minigrid is not installed, or has a different version.
     """
     need_minigrid("render")
     from minigrid.core.grid import Grid

@@ -62,7 +62,7 @@ class Array(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """All that there is to know of a version.
+    """Everything that cypool needs to know about a version.
 
     Attributes:
         sizes: Sizes of structs, in bytes.
@@ -171,7 +171,7 @@ class _Structs:
         return size, align, size, "S", False
 
     def _pointed(self, kind: Any) -> tuple[int, int, int, str, bool]:
-        """The same of a pointer's target, which may be unknown."""
+        """Does the same for a pointer's target, which may be unknown."""
         if type(kind).__name__ == "ValueType" and kind.name not in _SCALARS:
             return 0, 1, 0, "S", False
         return self._sized(kind, "", {})
@@ -208,7 +208,7 @@ def _arrays(header: str, numbers: dict[str, int]) -> tuple[dict[str, Array], boo
 
 
 def _uses(body: str) -> dict[str, tuple[bool, bool]]:
-    """Returns of each array whether mj_setConst computes from it, and writes to it.
+    """Returns for each array whether mj_setConst computes from it, and whether it writes to it.
 
     The groups of mj_setConst follow one another: a source is read by the first one that uses it.
     """

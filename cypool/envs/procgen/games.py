@@ -1,4 +1,4 @@
-"""The games of procgen 0.10.7, with the knowledge of its Python and its library about them."""
+"""The games of procgen 0.10.7, as its Python code and its library define them."""
 from __future__ import annotations
 
 from typing import NamedTuple

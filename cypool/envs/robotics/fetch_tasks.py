@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class Task(NamedTuple):
-    """The numbers that the tasks differ in.
+    """The numbers in which the tasks differ.
 
     Attributes:
         file: The model.

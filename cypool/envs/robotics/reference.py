@@ -40,7 +40,7 @@ def make(id: str, **options: Any) -> Any:
 
     Args:
         id: The package's id.
-        **options: Of both; those of the maze as lists, and without those that say how results are stored.
+        **options: Options of both; those of the maze as lists, and without those for the storage of results.
     """
     import gymnasium
 
