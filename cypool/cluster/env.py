@@ -393,11 +393,11 @@ class ClusterEnv(Normalizing, VectorEnv):
 
         * version: of the newest weights; worker_versions: that chose each worker's actions last.
         * calls: answered with a policy's steps; steps: of environments.
-        * syncs: how often a worker took newer weights.
+        * syncs: number of times that a worker took newer weights.
         * bytes_published: of weights put into the object store; bytes_pulled: of weights that nodes fetched from there,
           once for all workers of a node; bytes_received: of workers' answers.
         * kl: "counts" of divergences found, between neighbours of "edges".
-        * lag: by how many versions rollouts were behind the newest when they came in: a dict of lag to count.
+        * lag: number of versions that rollouts were behind the newest when they arrived: a dict of lag to count.
         * restarts: of each worker; timeouts: those of them that took too long; pids: process ids.
         """
         return self._statistics.as_dict(self._weights.version, self._topology.records)

@@ -35,7 +35,7 @@ FLAGS = {"reward": np.float64, "terminated": np.bool_, "truncated": np.bool_, "v
 class Worker:
     """Some environments of a cluster, and its copy of the policy.
 
-    `start` begins an incarnation, and another one after a restart: a process knows nothing of the one before it. Each
+    `start` begins an incarnation, and another one after a restart: a process does not know the one before it. Each
     call names the incarnation it is meant for. A worker of another incarnation answers None.
     """
 

@@ -353,7 +353,7 @@ cdef class Blocks:
 
     Args:
         layout: The columns of every block.
-        watched: How many of the blocks that users hold are watched. A user who keeps more batches than that gets
+        watched: Number of blocks held by users that are watched. A user who keeps more batches than that gets
             fresh memory for each, which is freed with the last array over it.
     """
     cdef BatchLayout layout

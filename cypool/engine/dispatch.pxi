@@ -16,7 +16,7 @@ cdef class Dispatch:
         scheduler: The environments.
         threads: Threads that step them.
         blocks: Memory of batches.
-        results: Puts batches together for the user.
+        results: Assembles batches for the user.
         ids: The pool's.
 
     Thread safety: the pool's caller only.
@@ -87,7 +87,7 @@ cdef class Dispatch:
         return self.work_until(self.ids.pending, timeout_ns)
 
     cdef uint32_t num_finished(self) noexcept:
-        """Returns how many rows of the next batch are finished."""
+        """Returns the number of finished rows of the next batch."""
         return self.batch().finished.load()
 
     cdef tuple receive(self, uint32_t count):

@@ -50,7 +50,7 @@ cdef class Pool(PoolOperations):
         """Sends actions to environments; does not wait.
 
         Args:
-            actions: C-contiguous, of the spec's dtype and shape behind the first axis, one row for each id. In a
+            actions: C-contiguous, with the spec's dtype, and its shape after the first axis: one row for each id. In a
                 synchronous pool, actions for all environments must not change until the batch is received; otherwise
                 they are copied.
             env_ids: int32, C-contiguous, shape (k,); all environments if None, and in an asynchronous
@@ -190,8 +190,8 @@ cdef class Pool(PoolOperations):
                 They must not change meanwhile. With a policy it writes them here, so they are writeable.
             num_steps: Number of steps, at least 1.
             observe_every: Observes only every `observe_every`-th step, and always the last one.
-            out: As in `step`, with a row for each step of each environment; observations have a row for each
-                environment in front of these.
+            out: As in `step`, with a row for each step of each environment; observations begin with an extra row for
+                each environment.
             timeout: Maximum seconds to wait.
             policy: A `cypool.policies.Policy` that fits the spec and the number of environments, or None.
             normal: What the policy sees instead of an observation that is one array: an `EnvSpec` with float32 of

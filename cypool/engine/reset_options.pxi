@@ -7,7 +7,7 @@ from cypool.env cimport Env
 
 
 cdef object give_reset_options(list envs, StepBackend backend, const int32_t* ids, uint32_t count, object options):
-    """Gives options to environments, before anything is reset.
+    """Passes options to environments, before anything is reset.
 
     Args:
         envs: The environments of the pool, by id.

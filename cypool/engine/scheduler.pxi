@@ -333,7 +333,7 @@ cdef class Scheduler:
         return self.slice_expired(claim) if claim.is_caller else turn_over(claim)
 
     cdef bint slice_expired(self, Claim* claim) noexcept nogil:
-        """Whether the caller has been at work for a slice of time; looks at the clock from the second claim on."""
+        """Whether the caller has worked for a slice of time; looks at the clock from the second claim on."""
         claim.caller.num_claims += 1
         if claim.caller.num_claims == 2:
             claim.caller.until += now_ns()
@@ -362,7 +362,7 @@ cdef class Scheduler:
         self.counters.get().cost_ns.store(<uint32_t>min(cost, <int64_t>1_000_000_000))
 
     cdef bint has_work(self, Claim* claim) noexcept nogil:
-        """Whether there is something to continue, or may be something to claim.
+        """Whether there is work to continue, or perhaps to claim.
 
         Reports a synchronous batch only once, if the thread does not leave before all of it is claimed.
         """

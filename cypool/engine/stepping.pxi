@@ -213,7 +213,7 @@ cdef void begin_steps(Scheduler scheduler, Claim* claim) noexcept nogil:
 
 
 cdef int advance_together(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Steps the environments of a claim with one call, then does the rest of `advance` for each environment."""
+    """Steps the environments of a claim with one call, then completes `advance` for each environment."""
     cdef OpenBatch* batch
     cdef RowPointers target
     cdef Rows rows

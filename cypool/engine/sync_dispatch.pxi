@@ -72,7 +72,7 @@ cdef class SyncDispatch(Dispatch):
 
         Args:
             actions: Of all steps. A policy writes them.
-            num_steps, observe_every: As the scheduler has them.
+            num_steps, observe_every: As in the scheduler.
             out: The user's arrays, or None.
             timeout: Seconds, or None.
             policy: Chooses the actions; or None.

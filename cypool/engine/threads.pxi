@@ -180,7 +180,7 @@ cdef class Threads:
         return 0
 
     cdef bint take_index(self, Scheduler scheduler) except -1:
-        """Gives a scheduler the first index that is free; False if there is none."""
+        """Assigns a scheduler the first free index; False if there is none."""
         cdef uint32_t scheduler_index
         with cython.critical_section(self):
             if self.closed or self.forked():

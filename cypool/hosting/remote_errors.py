@@ -1,4 +1,4 @@
-"""Exceptions that cross from a worker process to the pool, and how a process ended, in words."""
+"""Exceptions that cross from a worker process to the pool, and descriptions of how a process ended."""
 from __future__ import annotations
 
 import pickle

@@ -126,7 +126,7 @@ cdef class SharedMemory:
 
 
 cdef class AreaLayout:
-    """Where in an environment's area of the memory its action and its observations lie.
+    """The layout of an environment's area of the memory: its action and its observations.
 
     Args:
         observation: Its description, as in `EnvSpec`.

@@ -1,4 +1,4 @@
-"""Files of replay buffers: the arrays of a ring, behind a header that describes them."""
+"""Files of replay buffers: a header, followed by the arrays of a ring that it describes."""
 from __future__ import annotations
 
 import fcntl
@@ -35,7 +35,7 @@ def header_of(contents: Mapping[str, Any]) -> bytes:
 
 
 def offsets_of(header: bytes, shapes: Shapes) -> tuple[dict[str, int], int]:
-    """Returns where each array lies in a file, and how long the file is."""
+    """Returns the offset of each array in a file, and the length of the file."""
     offsets, end = {}, len(header)
     for name, (shape, dtype) in shapes.items():
         offsets[name] = end

@@ -26,7 +26,7 @@ cdef class Gatherer:
         n_step: Number of steps in a sample that is not a sequence.
         gamma: Discount of a step.
 
-    Thread safety: one thread at a time. `gather` is called by several.
+    Thread safety: one thread at a time, except `gather`, which several may call.
     """
     cdef Ring ring
     cdef int n_step

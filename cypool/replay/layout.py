@@ -139,7 +139,7 @@ class RingLayout:
         """Describes a row of a sample, as an observation of many parts.
 
         Raises:
-            ValueError: There are more than the engine takes.
+            ValueError: There are more than the engine accepts.
         """
         lead = (self._length,) if self._length else ()
         obs = [Array((*lead, *part.shape), part.dtype) for _, part in self.spec.observations]
@@ -174,7 +174,7 @@ def _bytes_of(part: Array | Discrete) -> int:
 
 
 def _part(part: Array | Discrete, stacks: bool) -> tuple[int, int, int]:
-    """Returns the bytes of a frame, how many an observation has, and in how many pieces each lies there."""
+    """Returns the bytes of a frame, the number of frames in an observation, and the number of pieces of each."""
     if isinstance(part, Discrete) or part.stack is None or not stacks:
         return _bytes_of(part), 1, 1
     axis, count = part.stack

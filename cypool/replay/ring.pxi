@@ -60,7 +60,7 @@ cdef class Ring:
             "reward", float64, (num_envs, rows); and "obs0", ... and "step0", ... of the next two. To keep checksums,
             also "obs_sums" and "step_sums", uint64, (num_envs, rows). With priorities also "priority", uint64,
             (num_envs, rows), and "greatest", uint64, (1,).
-        parts: For each part of the observation (frame_bytes, stack, blocks): a frame is `blocks` pieces, which lie
+        parts: For each part of the observation (frame_bytes, stack, blocks): a frame is `blocks` pieces, which are
             apart in an observation.
         columns: The bytes of a row of each column of a step: the action, then for each group of agents their rewards,
             terminated, truncated, and acted where agents may be absent.
@@ -228,7 +228,7 @@ cdef class Ring:
 
     cdef void append(self, int64_t env, const vector[const char*]& obs, size_t k, uint8_t flags,
                      Writer writer) noexcept nogil:
-        """Adds a row with row k of these arrays; in front of a FIRST one also those of its older frames."""
+        """Adds a row with row k of these arrays; before a FIRST one also those of its older frames."""
         cdef const ObsPart* part
         cdef int older, frame
         cdef size_t p

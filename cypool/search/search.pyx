@@ -895,7 +895,7 @@ cdef void fail_together(PyObject** trees, int count) noexcept with gil:
 
 
 def num_players_of(Env env):
-    """Returns how many players an environment has."""
+    """Returns the number of players of an environment."""
     cdef Turn turn
     memset(&turn, 0, sizeof(turn))
     env.turn(&turn)

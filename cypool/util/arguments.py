@@ -1,6 +1,6 @@
 """Checks of single arguments, with messages that name the argument, the expected value and the given one.
 
-Only the result of a check may be used: an object may say something else when it is asked again.
+Only the result of a check may be used: an object may give a different answer the next time.
 """
 from __future__ import annotations
 

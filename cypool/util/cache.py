@@ -39,7 +39,7 @@ def folder(*, make: bool = True) -> Path:
         make: Whether to create it.
 
     Raises:
-        UnsafeCache: It belongs to neither you nor root, or everybody may write there.
+        UnsafeCache: It belongs to neither you nor root, or everyone can write to it.
         OSError: It is not a folder and cannot be created; or it does not exist.
     """
     path = place()

@@ -133,7 +133,7 @@ cdef class Scratch:
 
     Args:
         spec: The spec of its observation and infos.
-        zone: A function of the size of a part: how many bytes are before and behind it.
+        zone: A function of the size of a part: the number of bytes before and after it.
     """
 
     def __init__(self, spec, zone):

@@ -18,7 +18,7 @@ class GroupReference(gymnasium.Env[Any, Any]):
     A subclass sets the spaces, and steps the package's environment between `forget` and `finish`.
 
     Args:
-        groups: By name, how many agents it has.
+        groups: The number of agents of each group, by name.
         max_episode_steps: Truncates episodes after this number of steps; None: never.
     """
 

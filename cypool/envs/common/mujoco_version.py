@@ -1,4 +1,4 @@
-"""The MuJoCo that is installed; nothing of it is imported."""
+"""The installed MuJoCo, which is not imported."""
 from __future__ import annotations
 
 import warnings

@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -O2
-"""Functions of single numbers that give NumPy's bits, without the GIL.
+"""Functions of single numbers with NumPy's exact results, without the GIL.
 
 An environment that follows one written in Python needs the sine that its source calls. `math.sin` is the C library's.
 `numpy.sin` is NumPy's own loop: always for float32, for float64 as NumPy was built and the CPU is. If its results are

@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -O2
-"""`RulesEnv`: implements `Env` for environments whose rules are C++, as rules.h has them."""
+"""`RulesEnv`: implements `Env` for environments whose rules are a C++ class as in rules.h."""
 import math
 import re
 from weakref import WeakValueDictionary

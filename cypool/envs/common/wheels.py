@@ -125,7 +125,7 @@ class Wheel(NamedTuple):
                               f"{sys.platform} on {platform.machine()}")
 
     def download(self, report: Callable[[str, int, int], Any]) -> Path:
-        """Downloads it with pip, checks it and puts the wanted files into cypool's cache.
+        """Downloads it with pip, checks it and copies the wanted files to cypool's cache.
 
         Args:
             report: Called with the current action, its progress and its total.

@@ -79,7 +79,7 @@ def crafter_folder() -> Path:
 
 
 def rows_of_items(columns: int) -> int:
-    """Returns how many rows the list of items takes."""
+    """Returns the number of rows of the list of items."""
     return -(-len(ITEMS) // columns)
 
 

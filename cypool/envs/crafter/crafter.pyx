@@ -170,8 +170,8 @@ cdef class Crafter(ArchivedEnv):
         For tests.
 
         Args:
-            choices: int32, for each time that there are several in a chunk: how many, and the cells where they are,
-                x * height + y, in crafter's order.
+            choices: int32, for each choice among several in a chunk: their number, and their cells, x * height + y, in
+                crafter's order.
         """
         choices = np.ascontiguousarray(choices, np.int32)
         cells = self.world.shape.width * self.world.shape.height

@@ -110,7 +110,7 @@ cdef class Quadruped(ControlTask):
         return 0
 
     cdef int rise(self, const double* rotation, double x, double y) except -1 nogil:
-        """Puts the animal where it touches nothing, as low as possible: 1 cm higher at a time."""
+        """Places the animal as low as possible without contacts: 1 cm higher at a time."""
         cdef double* qpos = self.data.qpos + self.root
         cdef double z = 0
         cdef int _k

@@ -55,7 +55,7 @@ def control_task(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def load_task(domain: str, task: str) -> Any:
-    """Returns the model of a task; for lqr, one that stands for those of all seeds.
+    """Returns the model of a task; for lqr, a representative of those of all seeds.
 
     Raises:
         ImportError: dm_control cannot be imported.

@@ -235,7 +235,7 @@ def features_of(own: dict[str, Any]) -> list[str]:
 
 
 def horizon_of(own: dict[str, Any], policy_frequency: float) -> int:
-    """Returns the steps that times to collision reach."""
+    """Returns the number of steps that times to collision cover."""
     return int(own["horizon"] / (1 / policy_frequency))
 
 

@@ -116,7 +116,7 @@ class Reference(ParallelReference):
 
 
 def _order_as_ours(env: Any) -> None:
-    """Puts joints with one label in the order of the arm: in the package it depends on addresses."""
+    """Sorts joints with the same label by their order in the arm; in the package, their order depends on addresses."""
     for levels in env.k_dicts:
         for nodes in levels.values():
             nodes.sort(key=lambda node: (node.label, node.qpos_ids))

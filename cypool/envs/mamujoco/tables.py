@@ -1,4 +1,4 @@
-"""Tables of the data that each agent sees and of its motors, made of the joints of a robot."""
+"""Tables of the data that each agent sees and of its motors, made from the joints of a robot."""
 from __future__ import annotations
 
 import itertools
@@ -288,7 +288,7 @@ def agents_of(robot: Robot, conf: str, obsk: int, local: Sequence[Sequence[str]]
         model: MuJoCo's model.
 
     Raises:
-        ValueError: The model is of another robot.
+        ValueError: The model is that of another robot.
     """
     sizes = {"qpos": model.nq, "qvel": model.nv, "qfrc_actuator": model.nv}
     joints = {joint.name: joint for joint in robot.joints}

@@ -112,7 +112,7 @@ def _multi_task(tasks: tuple[str, ...], num_envs: int | None, seed: int, num_goa
 
 def _meta_learning(tasks: tuple[str, ...], num_envs: int | None, seed: int, goal_seed: int, is_test: bool,
                    total_tasks_per_cls: int | None = None, num_goals: int = 50, **options: Any) -> Expanded:
-    """Divides the goals of each task among its environments, of which all have the same seed."""
+    """Divides the goals of each task among its environments, which all have the same seed."""
     copies = _copies(num_envs, tasks)
     goals = _goals(tasks, goal_seed, num_goals)
     if total_tasks_per_cls is not None:

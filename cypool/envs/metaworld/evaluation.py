@@ -41,7 +41,7 @@ class MetaLearningAgent(Agent, Protocol):
         """Forgets the previous tasks."""
 
     def adapt_action(self, observations: Any, /) -> tuple[Any, Any]:
-        """Returns actions, and further arguments of `step`."""
+        """Returns actions, and other arguments of `step`."""
 
     def step(self, timestep: Timestep, /) -> None:
         """Receives a step."""
@@ -137,8 +137,8 @@ def evaluate_meta_learning(agent: MetaLearningAgent, env: Pool, num_evals: int =
         agent: The agent.
         env: A pool of Meta-World's tasks with `autoreset_mode="SameStep"`, such as "Meta-World/ML10-test", which was
             reset before.
-        num_evals: How often new goals are chosen.
-        adaptation_steps: How often the agent adapts to each.
+        num_evals: Number of times that new goals are chosen.
+        adaptation_steps: Number of times that the agent adapts to each.
         adaptation_episodes: Number of episodes before it adapts.
         evaluation_episodes: Episodes per task after that.
 

@@ -18,8 +18,8 @@ _SHARED = ("reward_function_version", "terminate_on_success", "use_one_hot", "re
 def load() -> Any:
     """Returns the package, able to run with this MuJoCo.
 
-    Since mujoco 3.17 an equality of a model has more numbers than the eleven that the package writes. With an older one
-    it is left as it is.
+    Since mujoco 3.17 an equality of a model has more numbers than the eleven that the package writes. With an older
+    one, it is unchanged.
     """
     with warnings.catch_warnings():
         # the package's warnings, when it is imported

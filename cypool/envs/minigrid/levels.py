@@ -1,7 +1,7 @@
 """The levels: a function for each class of minigrid, with the names and defaults of its arguments, and its ids.
 
 The function checks the arguments and returns a `Level`, which names the function in C++ that draws it. babyai.py has
-BabyAI's. All else follows: the ids and, in minigrid.pyx, the classes.
+BabyAI's. Everything else follows from it: the ids and, in minigrid.pyx, the classes.
 """
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def draw_level(codes: NDArray[np.uint8], agent: tuple[int, int], direction: int,
         direction: Its direction: right, down, left, up.
         carried: Type, colour and state of the object that it carries; type 1: nothing.
         see_through_walls, agent_view_size: The level's.
-        highlight, tile_size, agent_pov: As minigrid's constructors have them.
+        highlight, tile_size, agent_pov: As in minigrid's constructors.
 
     Returns:
         uint8, (height, width, 3): `tile_size` pixels for a cell.

@@ -110,7 +110,7 @@ cdef class Model:
 
 
 cdef Model _keep(object key, Model model):
-    """Keeps a model that is complete, until an environment has it."""
+    """Keeps a complete model until an environment uses it."""
     global _latest
     cdef const mjModel* mj = model.mj
     model.nq, model.nv, model.nu, model.nbody, model.nsensordata = mj.nq, mj.nv, mj.nu, mj.nbody, mj.nsensordata

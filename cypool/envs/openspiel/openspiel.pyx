@@ -113,7 +113,7 @@ cdef int open_library() except -1:
 
 @functools.cache
 def games():
-    """Returns the parameters of each game: name -> (type, default, whether it has to be given)."""
+    """Returns the parameters of each game: name -> (type, default, whether it is required)."""
     cdef GameType game
     cdef pair[string, Parameter] named
     open_library()

@@ -50,5 +50,5 @@ GAMES = {
 
 
 def limit_of(game: str, mode: str) -> int:
-    """Returns after how many steps a game ends an episode."""
+    """Returns the number of steps after which a game ends an episode."""
     return 2000 if (game, mode) == ("jumper", "memory") else GAMES[game].limit

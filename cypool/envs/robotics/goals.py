@@ -118,7 +118,7 @@ class Tasks(NamedTuple):
     sizes: tuple[int, ...]
 
     def compute_reward(self, achieved: Numbers, desired: Numbers) -> Any:
-        """Returns for each pair of goals how many tasks are completed."""
+        """Returns the number of completed tasks for each pair of goals."""
         parts = np.split(achieved - desired, np.cumsum(self.sizes)[:-1], axis=-1)
         # one by one, as `MazeGoal`
         near = [[np.linalg.norm(each) < 0.3 for each in part.reshape(-1, part.shape[-1])] for part in parts]

@@ -201,11 +201,11 @@ def sweep() -> None:
 def _open_list(folder: Any) -> Any:
     """Opens the list of names in a folder.
 
-    Anybody may put anything into the folder for temporary files. So a link is not followed, and opening a pipe does not
+    Anyone may put anything into the folder for temporary files. So a link is not followed, and opening a pipe does not
     wait for a writer.
 
     Raises:
-        OSError: The folder or the list is missing, is another user's, or is something else.
+        OSError: The folder or the list is missing, belongs to another user, or has the wrong type.
     """
     if not _is_own(os.lstat(folder), stat.S_ISDIR):
         raise PermissionError(f"expected a folder of this user, got {folder}")

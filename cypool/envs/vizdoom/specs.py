@@ -166,7 +166,7 @@ def _find(name: str, path: Any, otherwise: Any) -> Any:
 def _spec(options: dict[str, Any], observation: Any, action: Any, info: dict[str, Array], **others: Any) -> EnvSpec:
     """Returns the spec of a match: of one player, or of several that are a group of agents called `player`.
 
-    `Doom.write_infos` writes the infos of both interfaces, behind the others, in this order.
+    `Doom.write_infos` writes the infos of both interfaces, after the others, in this order.
     """
     count = options["num_players"]
     info["engine_restarted"] = Array((), np.bool_)
