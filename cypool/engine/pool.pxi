@@ -25,7 +25,7 @@ cdef class Pool(PoolOperations):
         envs: `Env` objects of one spec, in the order of their ids.
         seeds: A seed for each.
         batch_size: Number of rows of a batch. With fewer rows than envs, the pool is asynchronous: `recv` returns the
-            environments that finish first, or, if `recv` steps them, that were sent first.
+            environments that finish first, or, if `recv` steps them, those that were sent first.
         num_threads: Threads that step environments. A synchronous caller is one of them, so 0 and 1 start none; an
             asynchronous caller is not, and only with 0 does everything happen in `recv`.
         autoreset: "next_step", "same_step" or "disabled": when an environment whose episode has ended
@@ -38,7 +38,7 @@ cdef class Pool(PoolOperations):
 
     Attributes:
         spec: The `EnvSpec` of the environments: those above take sizes and bounds from here.
-        num_envs, batch_size: As many as there are environments, and as given.
+        num_envs, batch_size: Number of environments, and the argument.
         is_async: Whether `batch_size` is less than `num_envs`.
         hooks: The `cypool.api.batch_hooks.BatchHooks` that change batches, or None; it is an observer, too.
 
@@ -50,14 +50,14 @@ cdef class Pool(PoolOperations):
         """Sends actions to environments; does not wait.
 
         Args:
-            actions: C-contiguous, of the spec's dtype and shape behind the first axis, one row for each id. In a
+            actions: C-contiguous, with the spec's dtype, and its shape after the first axis: one row for each id. In a
                 synchronous pool, actions for all environments must not change until the batch is received; otherwise
                 they are copied.
             env_ids: int32, C-contiguous, shape (k,); all environments if None, and in an asynchronous
                 pool those of the last batch received.
 
         Raises:
-            ValueError: An id is out of range or comes twice, or the number of actions is wrong.
+            ValueError: An id is out of range or repeated, or the number of actions is wrong.
             RuntimeError: An environment is in flight or was never reset.
         """
         cdef GateGuard guard
@@ -188,20 +188,20 @@ cdef class Pool(PoolOperations):
         Args:
             actions: C-contiguous, of the spec's dtype, `num_steps * num_envs` rows: those of the first step come first.
                 They must not change meanwhile. With a policy it writes them here, so they are writeable.
-            num_steps: How many steps, at least 1.
-            observe_every: Of how many steps only the last one is observed; the last step of all is in any case.
-            out: As in `step`, with a row for each step of each environment; observations have a row for each
-                environment in front of these.
+            num_steps: Number of steps, at least 1.
+            observe_every: Observes only every `observe_every`-th step, and always the last one.
+            out: As in `step`, with a row for each step of each environment; observations begin with an extra row for
+                each environment.
             timeout: Maximum seconds to wait.
             policy: A `cypool.policies.Policy` that fits the spec and the number of environments, or None.
-            normal: What the policy sees in the place of an observation that is one array: an `EnvSpec` with float32 of
-                the same shape; float64 arrays, the means that are subtracted and the deviations that it is divided by;
+            normal: What the policy sees instead of an observation that is one array: an `EnvSpec` with float32 of
+                the same shape; float64 arrays, the means to subtract and the deviations to divide by;
                 and float32, (num_envs, ...), what it sees before the first step.
 
         Returns:
-            A pair: the result of `recv`, with rows in the order of the actions, and `stepped()`. Observations, and the
-            environment's infos, have in front those before the first step, and if `observe_every` is more than 1,
-            behind them rows with nothing.
+            A pair: the result of `recv`, with rows in the order of the actions, and `stepped()`. Observations and the
+            environment's infos begin with those before the first step; if `observe_every` is more than 1, they end with
+            empty rows.
 
         Raises:
             TimeoutError, KeyboardInterrupt: The rollout has ended early: each environment has made some of the steps.
@@ -240,11 +240,11 @@ cdef class Pool(PoolOperations):
         return result
 
     def starts(self):
-        """Returns which rows of the batch received last begin an episode, as they are of a reset: bool."""
+        """Returns which rows of the batch received last begin an episode, because they belong to a reset: bool."""
         return self._rows_of(ROW_RESET)
 
     def stepped(self):
-        """Returns which rows of the batch received last are of a step: bool.
+        """Returns which rows of the batch received last belong to a step: bool.
 
         The others begin an episode, or their environment was only observed, stays at its end, or has failed.
         """
@@ -257,10 +257,10 @@ cdef class Pool(PoolOperations):
         self._discard()
 
     def await_holding_gil(self, double timeout):
-        """Waits for the batch that `recv` is to bring, with the GIL held all the time: for tests.
+        """Waits for the batch that `recv` will return, holding the GIL all the time: for tests.
 
         Returns:
-            Whether it finished within this number of seconds: no environment asked for the GIL then.
+            Whether it finished within this number of seconds; if so, no environment asked for the GIL.
         """
         cdef OpenBatch* batch
         if not self.is_async or self.threads.count == 0:
@@ -273,7 +273,7 @@ cdef class Pool(PoolOperations):
         return self.scheduler.await_rows(batch, wanted, <int64_t>(timeout * 1e9))
 
     cdef int _announce(self, options) except -1:
-        """Notifies observers that something will be sent. Before the gate, as they may ask the pool."""
+        """Notifies observers that something will be sent. Before the gate, because they may query the pool."""
         self.catch_up()
         return self.observers.ask(options)
 
@@ -319,7 +319,7 @@ cdef class Pool(PoolOperations):
         return array
 
     cdef object _wrong_actions(self, cnp.ndarray actions, int64_t rows):
-        """Returns the error of actions that are no such rows, or not as they lie in memory."""
+        """Returns the error for actions that are not such rows, or have the wrong memory layout."""
         if cnp.PyArray_NDIM(actions) > 0 and cnp.PyArray_DIM(actions, 0) != rows:
             return ValueError(f"actions: expected {rows} rows, got {cnp.PyArray_DIM(actions, 0)}")
         return ValueError(f"actions: expected {rows} C-contiguous rows of {self.action_bytes} bytes, got "
@@ -327,7 +327,7 @@ cdef class Pool(PoolOperations):
 
     cdef int _check_rollout(self, cnp.ndarray actions, uint32_t num_steps, uint32_t observe_every, tuple out,
                             policy, tuple normal) except -1:
-        """Checks the arrays that threads read and write without a look at their size."""
+        """Checks the arrays that threads read and write without checking their size."""
         cdef int64_t rows = <int64_t>num_steps * self.num_envs
         if self.is_async or self.backend is not None:
             raise ValueError("rollout: expected a synchronous pool without a backend")

@@ -54,7 +54,7 @@ def _close_pools():
 
 
 cdef class PoolBase:
-    """A pool from the moment it is made until it is closed: its parts, and one call at a time.
+    """A pool from the moment it is created until it is closed: its parts, and one call at a time.
 
     The arguments and attributes are those of `Pool`.
     """
@@ -178,7 +178,7 @@ cdef class PoolBase:
     def child_pool(self, list envs):
         """Returns a synchronous pool of other environments on the same threads, which is closed with this one.
 
-        These need no reset. A call waits for their steps also where Ctrl-C comes: nothing of it stays in flight. If
+        These need no reset. A call waits for their steps even after Ctrl-C, so nothing stays in flight. If
         this pool is closed, the caller steps them alone.
         """
         cdef PoolBase pool
@@ -204,7 +204,7 @@ cdef class PoolBase:
         return list(self.scheduler.env_objects)
 
     def attach(self, observer):
-        """Has an observer notified of the pool's calls, behind those that are attached, while another holds it.
+        """Notifies an observer of the pool's calls, after those already attached, as long as something else holds it.
 
         Args:
             observer: A `cypool.engine.observer.Observer`.
@@ -212,11 +212,11 @@ cdef class PoolBase:
         self.observers.attach(observer)
 
     def detach(self, observer):
-        """Notifies an observer no more."""
+        """Stops notifying an observer."""
         self.observers.detach(observer)
 
     def use_hooks(self, hooks):
-        """Has hooks change the batches, before other observers see them; called before there are any."""
+        """Lets hooks change the batches before other observers see them; to be called before there are any."""
         self.hooks = hooks
         self.attach(hooks)
 
@@ -225,7 +225,7 @@ cdef class PoolBase:
         return any([isinstance(observer, cls) for observer in self.observers.living()])
 
     def catch_up(self):
-        """Notifies observers of a gap, if the pool has done something that they do not know of."""
+        """Notifies observers of a gap, if the pool has done something unreported."""
         cdef GateGuard guard
         if self.observers.unreported:
             self._enter(guard)
@@ -233,7 +233,7 @@ cdef class PoolBase:
 
     @property
     def num_threads(self):
-        """Threads that step environments; a synchronous caller is one of them. Processes, where these do."""
+        """Number of threads, or processes, that step environments; a synchronous caller is one of the threads."""
         return self._num_threads
 
     @property
@@ -243,12 +243,12 @@ cdef class PoolBase:
 
     @property
     def num_pending(self):
-        """Environments sent and not received yet."""
+        """Number of environments sent and not received yet."""
         return self.ids.pending
 
     @property
     def num_unstarted(self):
-        """Environments that were never reset, loaded or made a copy."""
+        """Number of environments that were never reset, loaded or turned into a copy."""
         return self.ids.num_unstarted
 
     def unstarted(self):
@@ -256,11 +256,11 @@ cdef class PoolBase:
         return {i for i in range(self.num_envs) if not self.ids.was_reset[i]}
 
     def in_flight(self):
-        """Returns the ids of environments that an asynchronous pool was sent, and has not handed out: a list."""
+        """Returns the ids of environments sent to an asynchronous pool and not returned yet: a list."""
         return [i for i in range(self.num_envs) if self.ids.in_flight[i]]
 
     def close(self):
-        """Ends the threads and lets go of environments and memory. A second call does nothing."""
+        """Ends the threads, and releases environments and memory. A second call does nothing."""
         if not self.try_close():
             raise RuntimeError("close: another thread is in a call of this pool, or it is closed from one of its own "
                                "hooks or policies")
@@ -310,7 +310,7 @@ cdef class PoolBase:
         return True
 
     cdef int _enter(self, GateGuard& guard) except -1:
-        """Begins a call, which ends with its function. Before it, another thread may be in one, or close the pool."""
+        """Begins a call, which ends when its function returns. Before it, another thread may call or close the pool."""
         cdef GateState found = self.gate.enter()
         if found == GATE_OPEN:
             guard.hold(self.gate)

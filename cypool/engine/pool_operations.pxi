@@ -38,7 +38,7 @@ cdef class PoolOperations(PoolBase):
             (ids, states): a list of ints, and for each of them a dict that can be pickled.
 
         Raises:
-            ValueError: An id is out of range or comes twice.
+            ValueError: An id is out of range or repeated.
             RuntimeError: An environment is in flight or was never reset.
             NotImplementedError: The environment cannot be saved.
         """
@@ -89,25 +89,25 @@ cdef class PoolOperations(PoolBase):
         self._checked(ids, count, states)
 
     cdef list _checked(self, const int32_t* ids, uint32_t count, list states):
-        """Returns states for environments, checked but for the environments' own parts."""
+        """Returns states for environments, checked except for the environments' own parts."""
         cdef uint32_t k
         if <Py_ssize_t>count != len(states):
             raise ValueError(f"state: expected {count} rows, one for each env, got {len(states)}")
         return [check_state(<Env>self.scheduler.envs[ids[k]], states[k]) for k in range(count)]
 
     def copy(self, cnp.ndarray sources, cnp.ndarray targets):
-        """Makes environments exact copies of others, random streams and counts of steps included.
+        """Makes environments exact copies of others, including random streams and step counts.
 
         Args:
-            sources: int32, C-contiguous, shape (k,): whose copies they become; or one id, shape (1,), for all.
+            sources: int32, C-contiguous, shape (k,): the environments to copy; or one id, shape (1,), for all.
             targets: As `env_ids` in `send_reset`.
 
         Raises:
-            ValueError: An id is out of range, a target comes twice or is a source too, or it has another spec than its
-                source; nothing has changed.
+            ValueError: An id is out of range, a target is repeated or also a source, or its spec differs from its
+                source's; nothing has changed.
             RuntimeError: An environment is in flight, or a source was never reset; nothing has changed.
-            Exception: The error of `copy_from` of an environment, that with the lowest id. It starts an episode with
-                its next step, unless this is a NotImplementedError: then it is as it was. All others have been copied.
+            Exception: The error of `copy_from` of the failed environment with the lowest id. It starts an episode with
+                its next step, or is unchanged in case of a NotImplementedError. All others have been copied.
         """
         cdef GateGuard guard
         cdef uint32_t count, k
@@ -195,7 +195,7 @@ cdef class PoolOperations(PoolBase):
             A list of pictures, uint8 (height, width, 3).
 
         Raises:
-            ValueError: An id is out of range or comes twice.
+            ValueError: An id is out of range or repeated.
             RuntimeError: An environment is in flight or was never reset. Environments of a backend decide themselves
                 whether they can be rendered before a reset.
             NotImplementedError: The environment cannot be rendered.
@@ -226,7 +226,7 @@ cdef class PoolOperations(PoolBase):
 
         Args:
             env_ids: As in `send_reset`.
-            function: Is called with an environment, `args` and `kwargs`; all have to pickle.
+            function: Is called with an environment, `args` and `kwargs`; all must be picklable.
 
         Returns:
             Its result, a list.

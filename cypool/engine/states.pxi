@@ -16,7 +16,7 @@ KEYS = frozenset(["id", "options", "elapsed_step", "needs_reset", "reset_request
 
 
 cdef dict save_state(Env env):
-    """Returns all that the next steps of an environment depend on, as a dict that pickles."""
+    """Returns everything that the next steps of an environment depend on, as a picklable dict."""
     return dict(
         id=env.spec.id, options=env.spec.saved_options, elapsed_step=env.elapsed_step, needs_reset=env.needs_reset,
         reset_requested=env.reset_requested, episode_return=env.episode_return, episode_length=env.episode_length,
@@ -28,10 +28,10 @@ cdef dict save_state(Env env):
 cdef dict check_state(Env env, object state):
     """Returns a copy of a result of `save_state` for an environment with the same options; changes nothing.
 
-    All of it is checked but `own`, which only the environment knows.
+    All of it is checked except `own`, which only the environment understands.
 
     Raises:
-        ValueError: It is something else.
+        ValueError: It is not such a result.
     """
     if type(state) is not dict or state.keys() != KEYS:
         raise ValueError(f"state: expected rows as save() returned them, got {shown(state)}")
@@ -62,7 +62,7 @@ cdef dict check_state(Env env, object state):
 
 
 cdef tuple differing(object options, object others):
-    """Returns of each of two dicts of options those that the other has not, for a message."""
+    """Returns the options in each of two dicts that the other lacks, for a message."""
     if not isinstance(options, dict) or not isinstance(others, dict):
         # to look for a name in a range takes for ever
         return options, others
@@ -97,7 +97,7 @@ def _refused(Env env, error):
 
 
 cdef int load_state(Env env, dict row) except -1:
-    """Puts an environment into the state that `check_state` returned; if that fails, it is to be reset."""
+    """Puts an environment into the state that `check_state` returned; if that fails, it must be reset."""
     env.needs_reset = env.reset_requested = True
     try:
         load_env(env, row["own"])
@@ -116,7 +116,7 @@ cdef int load_state(Env env, dict row) except -1:
 cdef int copy_env(PyObject* target, PyObject* source) except -1 nogil:
     """Copies the state of another environment, as `save_state` and `load_state` do.
 
-    If that fails, the environment is to be reset.
+    If that fails, the environment must be reset.
     """
     copy_from_env(target, source)
     if (<Env>target).rng != NULL and not copy_stream((<Env>target).rng, (<Env>source).rng):

@@ -130,7 +130,7 @@ def _add(entry: Entry) -> None:
 
 def register_pattern(pattern: str, parse: Callable[..., dict[str, Any]], *, entry_point: str, examples: Iterable[str],
                      reference: str | None = None) -> None:
-    """Registers all ids that match a pattern, for `make`: more than could be listed.
+    """Registers all ids that match a pattern, for `make`: too many to list.
 
     Gymnasium's `make` knows the examples, and other ids after a call of `cypool.make_spec` or `cypool.make` with them.
 

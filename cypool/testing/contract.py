@@ -333,7 +333,7 @@ class _Check:
         self.hold("it writes all of its row, and nothing else")
 
     def save_and_load(self) -> bool:
-        """Returns whether it has these."""
+        """Returns whether it has `save` and `load`."""
         half = self.num_steps // 2
         with self.make() as env, self.make(seed=self.seed + 1) as other:
             self.play(env, num_steps=half)
@@ -395,7 +395,7 @@ class _Check:
         return events
 
     def fail(self, undisturbed: Events) -> None:
-        """Has a step of the last environment fail."""
+        """Makes a step of the last environment fail."""
         from cypool.api.gymnasium import GymnasiumPool
         from cypool.making.assembly import make_pool
         from cypool.testing.faults import Faulty
@@ -472,7 +472,7 @@ def _damaged(own: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _other(value: Any) -> Any:
-    """Returns a value of another kind; many take None for none."""
+    """Returns a value of another kind; many would accept None as a missing one."""
     return 0.5 if isinstance(value, str) else "?"
 
 

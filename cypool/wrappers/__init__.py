@@ -20,7 +20,7 @@ def wrap_envs(envs: Sequence[Env], spec: EnvSpec, reward_hook: Any, observation_
 
     Returns:
         The environments for the engine; the spec for an API; the arguments of `BatchHooks`, or None if no hook is in
-        Python; and the arguments of `cypool.make` for the same again.
+        Python; and the arguments of `cypool.make` for an identical pool.
 
     Raises:
         TypeError, ValueError: A hook or its description is wrong.

@@ -522,7 +522,7 @@ def test_parts_of_other_kinds_are_refused(run):
             ("parts: expected .*got .*weights$", {"weights": np.zeros(2)}),
             ("normalized: expected a different pool than for env", {"normalized": run.env})]:
         run.refused(run.good, f"^{message}", **parts)
-    with pytest.raises(ValueError, match="^parts: expected env .a pool.*, as the file has, got env$"):
+    with pytest.raises(ValueError, match="^parts: expected env .a pool.*, as in the file, got env$"):
         cypool.load_checkpoint(run.path, env=run.env)
 
 

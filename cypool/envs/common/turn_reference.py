@@ -45,7 +45,7 @@ class Reference(gymnasium.Env[Any, Any]):
 
     @property
     def current(self) -> int:
-        """Who moves; -1: it is over."""
+        """The player to move; -1 after the end."""
         return -1 if self.has_lost or self.state.is_terminal() else self.state.current_player()
 
     def _seen(self) -> Any:

@@ -50,12 +50,12 @@ _parts: dict[str, dict[str, Any] | Callable[[dict[str, Any]], dict[str, Any]]] =
 
 @describes(**TASK)
 def control_task(options: dict[str, Any]) -> dict[str, Any]:
-    """Returns the options that all tasks have, those checked that can be without a model."""
+    """Returns the options of all tasks, and checks those that need no model."""
     return options
 
 
 def load_task(domain: str, task: str) -> Any:
-    """Returns the model of a task; one of lqr stands for all that its seeds make.
+    """Returns the model of a task; for lqr, a representative of those of all seeds.
 
     Raises:
         ImportError: dm_control cannot be imported.
@@ -145,7 +145,7 @@ def _describe(domain: str, task: str, parts: dict[str, Any] | Callable[[dict[str
         task: The task that it has by default.
         parts: Parts of the observation, see `_parts`; an int n stands for (n,).
         note: The meaning of a task's name.
-        **own: The options that only this domain has.
+        **own: The options of this domain alone.
     """
     _parts[domain] = parts
     *names, last = (f'"{name}"' for name in DOMAINS[domain].tasks)

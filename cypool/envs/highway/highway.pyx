@@ -119,7 +119,7 @@ cdef int rounding(product) except -1:
 
 
 def differs(of_numpy, of_c, *arguments):
-    """Returns whether NumPy's function gives other bits than the C library's."""
+    """Returns whether NumPy's function gives results different from the C library's."""
     return of_numpy(*arguments).tolist() != list(map(of_c, *[each.tolist() for each in arguments]))
 
 

@@ -138,7 +138,7 @@ _WITHOUT_EFFECT = ("collision_reward", "duration", "left_lane_constraint", "offr
 
 
 def _with_config(options: dict[str, Any], declared: dict[str, Option]) -> dict[str, Any]:
-    """Returns options with those of their `config`, which has the last word: not deep, as in highway-env."""
+    """Returns options with those of their `config`, which takes precedence: not deep, as in highway-env."""
     # its values are now those of the options, checked
     config, options["config"] = options["config"] or {}, None
     known = {_THEIRS.get(name, name): name for name in declared if name not in _OURS}
@@ -192,7 +192,7 @@ def _highway(lanes: int, vehicles: int, collision: float, high_speed: float, rig
 
 def _add(name: str, number: int, roads: Callable[..., networks.Roads], nodes: str, rewards: str,
          **options: Option) -> None:
-    """Adds the task of a class, whose options are these."""
+    """Adds the task of a class with these options."""
     parts = tuple(f"{part}_reward" for part in rewards.split())
 
     @describes(**options)
@@ -205,7 +205,7 @@ def _add(name: str, number: int, roads: Callable[..., networks.Roads], nodes: st
 
 
 def _check(name: str, options: dict[str, Any]) -> None:
-    """Refuses options that highway-env does not have, or does not follow twice in the same way."""
+    """Refuses options that highway-env lacks, or does not follow in the same way each time."""
     own, action = of_one(options["observation"]), of_one(options["action"])
     is_group = own is not options["observation"]
     if is_group != (action is not options["action"]):

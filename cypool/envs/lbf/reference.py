@@ -15,7 +15,7 @@ VERSION = "2.0.0"
 
 
 def make_env(spec: EnvSpec) -> Any:
-    """Returns an environment of lbforaging with the options of ours."""
+    """Returns an environment of lbforaging with our options."""
     own: Any = spec.agents["agent"].observation
     space = gymnasium.spaces.Box(own.low, own.high, own.shape, np.float32)
     with warnings.catch_warnings():

@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -O2
-"""MaMuJoCo: MuJoCo's robots, cut into agents."""
+"""MaMuJoCo: MuJoCo's robots, split into agents."""
 from cypool.envs.mamujoco import specs
 from cypool.envs.mujoco import mujoco
 
@@ -167,8 +167,8 @@ cdef class MaMujoco(Env):
         return 0
 
     def physics(self):
-        """Returns what steps environments of this pool, or else of this spec, in words for people."""
-        return self.robot.physics() if self.in_lanes else "mj_step: lanes do not have all that agents observe"
+        """Describes what steps environments of this pool, or else of this spec."""
+        return self.robot.physics() if self.in_lanes else "mj_step: lanes do not compute everything that agents observe"
 
     cdef bint prepare_pool(self, list envs) except -1:
         cdef MaMujoco env

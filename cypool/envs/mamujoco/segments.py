@@ -1,4 +1,4 @@
-"""The models of robots that Gymnasium has not: files and templates of the installed gymnasium-robotics."""
+"""The models of robots that Gymnasium lacks: files and templates of the installed gymnasium-robotics."""
 from __future__ import annotations
 
 from cypool.util.packages import file_of, need
@@ -52,7 +52,7 @@ def _ant(count: int) -> tuple[str, str]:
 
 
 def text_of(scenario: str, count: int) -> bytes:
-    """Returns the XML of a robot that Gymnasium has not, and of how many segments, where it has such."""
+    """Returns the XML of a robot that Gymnasium lacks, and its number of segments, if it has any."""
     if scenario == "CoupledHalfCheetah":
         return _read("coupled_half_cheetah.xml").encode()
     animal = scenario.removeprefix("ManySegment").lower()

@@ -79,7 +79,7 @@ SCENARIOS = {each.name: each for each in (
 
 
 class Division(NamedTuple):
-    """How a robot is cut.
+    """How a robot is split.
 
     Attributes:
         robot: The spec of the robot.
@@ -174,7 +174,7 @@ def describes_scenario(scenario: Scenario) -> Callable[..., EnvSpec]:
 
 
 def division_of(scenario: Scenario, options: dict[str, Any]) -> Division:
-    """Returns how a robot is cut.
+    """Returns how a robot is split.
 
     Raises:
         ImportError: Its model is missing.

@@ -31,7 +31,7 @@ ROBOT = {
 
 @describes(**ROBOT)
 def robot(options: dict[str, Any]) -> dict[str, Any]:
-    """Returns the options that all robots have, those checked that can be without a robot."""
+    """Returns the options of all robots, and checks those that need no robot."""
     return options
 
 
@@ -42,7 +42,7 @@ def describes_robot(xml_file: str, frame_skip: int, /, **own: Option) -> Callabl
     Args:
         xml_file: The default of that option.
         frame_skip: Likewise.
-        **own: The options that no other robot has to have.
+        **own: The options of this robot alone.
     """
     declared = {
         **ROBOT,
@@ -235,7 +235,7 @@ _HUMANOID = {
 
 def _describe_person(model: Any, options: dict[str, Any], info: tuple[str, ...], height: float,
                      tendons: bool = True) -> EnvSpec:
-    """Returns the spec of a person who observes the parts of version 5, or all of them as version 4."""
+    """Returns the spec of a humanoid that observes the parts of version 5, or all of them as in version 4."""
     if "include_cvel_in_observation" in options:
         if model.nv < 6:
             raise ValueError(f"xml_file: expected a robot that moves freely, found {model.nv} degrees of freedom")

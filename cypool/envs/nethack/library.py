@@ -39,7 +39,7 @@ def checked(folder: Path) -> tuple[bytes, bytes]:
         folder: From `find`.
 
     Raises:
-        ImportError: They are of another version or damaged, or this machine cannot run the library.
+        ImportError: They have a different version or are damaged, or this machine cannot run the library.
     """
     check_machine()
     found = []

@@ -40,7 +40,8 @@ def checked(folder: Path) -> tuple[Path, str]:
         folder: From `find`.
 
     Raises:
-        ImportError: They are of another version, damaged or incomplete, or this machine cannot run the library.
+        ImportError: They have a different version, or are damaged or incomplete, or this machine cannot run the
+            library.
     """
     check_machine()
     library, pictures = folder / LIBRARY_FILE, folder / PICTURES_FOLDER

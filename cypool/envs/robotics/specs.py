@@ -45,7 +45,7 @@ ROBOT = {
 
 @describes(**ROBOT)
 def robot(options: dict[str, Any]) -> dict[str, Any]:
-    """Returns the options that all robots have, those checked that can be without a model."""
+    """Returns the options of all robots, and checks those that need no model."""
     return options
 
 
@@ -141,7 +141,7 @@ def hand_reach(options: dict[str, Any]) -> EnvSpec:
 
 
 def manipulate_path(thing: str, touch: str | None) -> str:
-    """Returns the file of a hand with a thing, in the package's assets."""
+    """Returns the file of a hand with an object, in the package's assets."""
     return f"hand/manipulate_{thing}{'' if touch is None else '_touch_sensors'}.xml"
 
 
@@ -281,7 +281,7 @@ def check_initial_state(state: Any, sizes: Mapping[str, int]) -> list[float]:
         sizes: Number of values of each part.
 
     Raises:
-        TypeError, ValueError: It is something else.
+        TypeError, ValueError: It is not such a dict.
     """
     numbers: list[float] = []
     if state is None:

@@ -12,7 +12,7 @@ VERSION = "2.0.0"
 
 
 def make_env(spec: EnvSpec) -> Any:
-    """Returns an environment of rware with the options of ours."""
+    """Returns an environment of rware with our options."""
     with warnings.catch_warnings():
         # of packages that it imports
         warnings.simplefilter("ignore")

@@ -61,7 +61,7 @@ def _check_word(name: str, value: Any) -> str:
 
 
 def _check_config(name: str, config: Any) -> dict[str, Any]:
-    """Returns the option `config` as a plain dict, values that are enums of vizdoom's as their names."""
+    """Returns the option `config` as a plain dict, with names instead of vizdoom's enums."""
     if config is None:
         return {}
     if not isinstance(config, Mapping):
@@ -131,7 +131,7 @@ def _check_resolution(path: str, resolution: str) -> None:
 
 
 def is_alone(options: Mapping[str, Any]) -> bool:
-    """Returns whether there are no other players, so that the engine waits for nothing but our tics."""
+    """Returns whether there are no other players, so that the engine only waits for our tics."""
     return options["num_players"] == 1 and options["num_bots"] == 0 and not options["game_args"]
 
 
@@ -149,7 +149,7 @@ def player_arguments(options: Mapping[str, Any]) -> list[str]:
 
 
 def _find_files(options: dict[str, Any], config: Config, map_option: str) -> None:
-    """Replaces the WADs that options name by those that the config comes to, and checks that they have the map."""
+    """Replaces the WADs that options name by those in effect, and checks that they have the map."""
     # the library's own way to find them depends on where its code is
     options["wad_path"] = wad = _find("wad_path", options["wad_path"], config.wad) or ""
     options["iwad_path"] = iwad = _find("iwad_path", options["iwad_path"], config.iwad) or assets.default_iwad()
@@ -166,7 +166,7 @@ def _find(name: str, path: Any, otherwise: Any) -> Any:
 def _spec(options: dict[str, Any], observation: Any, action: Any, info: dict[str, Array], **others: Any) -> EnvSpec:
     """Returns the spec of a match: of one player, or of several that are a group of agents called `player`.
 
-    `Doom.write_infos` writes the infos of both interfaces, behind the others, in this order.
+    `Doom.write_infos` writes the infos of both interfaces, after the others, in this order.
     """
     count = options["num_players"]
     info["engine_restarted"] = Array((), np.bool_)

@@ -188,7 +188,7 @@ def _libraries() -> Lines:
             yield line
     if missing:
         yield ("optional", f"not installed: {', '.join(missing)}",
-               "see the page \"How to use cypool in training libraries\"")
+               "see the page \"Use a training library\"")
 
 
 def _installed(title: str, name: str, bounds: str) -> tuple[str, ...] | None:
