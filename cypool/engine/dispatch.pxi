@@ -113,7 +113,3 @@ cdef class Dispatch:
     cdef OpenBatch* batch(self) noexcept:
         """Returns the batch that is received next."""
         return self.scheduler.open[0]
-
-    cdef bint forked(self) noexcept:
-        """Returns whether those who step environments are another process's."""
-        return self.threads.forked()

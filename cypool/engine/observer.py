@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Observer:
-    """Is notified by a pool of its calls: `Pool.attach`.
+    """Is notified by a pool of its calls: `Pool.observers`.
 
     The pool reports each change within its own call, so that observers miss nothing. It accepts no other call during
     that time. If an observer raises, or Ctrl-C comes there, the caller gets the exception, and all observers are
