@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cypool.util.packages import folder_of, need
+from cypool.util.packages import folder_of, require_version
 
 VERSION = "1.6.1"
 INSTALL = 'pip install "cypool[craftax]"'
@@ -48,7 +48,7 @@ def pictures(game: str, tile: int) -> Pictures:
     Raises:
         ImportError: craftax, a texture or Pillow is missing, or craftax is of another version.
     """
-    need("Pictures of Craftax need", "craftax", (VERSION,), INSTALL)
+    require_version("Pictures of Craftax need", "craftax", (VERSION,), INSTALL)
     return _classic(tile) if game == "Craftax-Classic" else _full(tile)
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from cypool.envs.craftax.specs import ACHIEVEMENTS
 from cypool.spec import EnvSpec
-from cypool.util.packages import need
+from cypool.util.packages import require_version
 
 VERSION, JAX_VERSION = "1.6.1", "0.10.2"
 INSTALL = f'pip install "cypool[craftax]" jax=={JAX_VERSION}'
@@ -221,8 +221,8 @@ def _floor_parts(state: Any, level: int, is_full: bool) -> list[tuple[Any, str]]
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
     """Returns the package's environments in a `SyncVectorEnv`, and their name and version."""
-    need("check_parity needs", "craftax", (VERSION,), INSTALL)
-    need("check_parity needs", "jax", (JAX_VERSION,), INSTALL)
+    require_version("check_parity needs", "craftax", (VERSION,), INSTALL)
+    require_version("check_parity needs", "jax", (JAX_VERSION,), INSTALL)
     # compiling a step takes half a minute
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     limit = options.get("max_episode_steps")
