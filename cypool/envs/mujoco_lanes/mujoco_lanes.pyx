@@ -143,3 +143,4 @@ def make_lanes(Model model):
 
 
 include "simulation_in_lanes.pxi"
+include "stepper.pxi"
