@@ -49,7 +49,7 @@ POOL = {
     "Games with turns": ["sample_legal"],
     "Draw": ["render"],
     "Change to tensors": ["torch", "xla"],
-    "Look up": ["env_spec", "spec", "recipe", "stepped_by", "np_random_seed", "np_random"],
+    "Look up": ["env_spec", "spec", "recipe", "stepped_by", "task", "np_random_seed", "np_random"],
 }
 ROOT = Path(__file__).resolve().parents[1]
 BASE, GYMNASIUM = "cypool.api.base.VectorAPI", "cypool.api.gymnasium.GymnasiumPool"

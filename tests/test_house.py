@@ -25,6 +25,7 @@ KNOWN = {
     "cypool/envs/common/pictures.py": "minigrid",  # a package that draws
     "cypool/tools/cli/app.py": "procgen",  # an example
     "pyproject.toml": "atari crafter highway metaworld minigrid mpe2 mujoco robotics vizdoom",  # extras of `docs`
+    "tests/build/test_imports.py": "mujoco",  # a room of this name, of no family
     "tests/build/test_package.py": "mujoco",  # a header
     "tests/plugin/pyproject.toml": "mujoco",  # the robot of the plug-in, here and in the next two
     "tests/plugin/setup.py": "mujoco",

@@ -13,7 +13,6 @@ import numpy as np
 from cypool.engine import cpus
 from cypool.engine.engine import Pool
 from cypool.envs.mujoco_batch.mujoco_batch import Simulations, chunks, copied_model, data_fields
-from cypool.errors import EnvError
 from cypool.util.arguments import MAX_ENVS, check_int, shown, suggestion
 
 # below `cypool.envs` it is imported without OpenGL
@@ -232,7 +231,7 @@ class Batch:
             ids: The simulations: integers, or a bool array of shape (num_envs,); by default all.
 
         Raises:
-            EnvError: MuJoCo failed in some simulations, which are as before.
+            RuntimeError: MuJoCo failed in some simulations, which are as before.
         """
         self._call("step", ids, check_int("nstep", nstep, 1, 2**31 - 1))
 
@@ -337,7 +336,8 @@ class Batch:
     def _call(self, call: str, ids: Any, nstep: int = 1, keyframe: int = -1) -> None:
         errors = self.run(call, None if ids is None else self._mask(ids), nstep, keyframe)
         if errors:
-            raise EnvError(errors, None)
+            first, others = min(errors), f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+            raise RuntimeError(f"simulation {first}{others}: {errors[first]}")
 
     def run(self, call: str, chosen: Any, nstep: int = 1, keyframe: int = -1) -> dict[int, BaseException]:
         """Makes a call for the rows where `chosen` is True, or all if it is None; returns errors by row."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from cypool.envs.mujoco_batch.mujoco_batch import Generators, RowsBackend
 from cypool.envs.mujoco_common.specs import SIMULATION, check_with_model
+from cypool.errors import EnvError
 from cypool.mujoco.batch import Batch, load_model
 from cypool.spec import Array, EnvSpec
 from cypool.util.arguments import check_int, shown
@@ -158,7 +159,8 @@ class _Rows:
         task.reset(self.sim, everyone, Generators(trial.envs, everyone))
         self.sim.forward()
         observation = self._described(task.observe(self.sim))
-        info = {name: _array_of(f"info()[{name!r}]", value, num_envs) for name, value in task.info(self.sim).items()}
+        info = {name: _array_of(f"info()[{name!r}]", value, num_envs, np.float64)
+                for name, value in task.info(self.sim).items()}
         if limit is None:
             limit = task.max_episode_steps
         if limit is not None:
@@ -181,6 +183,13 @@ class _Rows:
 
     def advance(self, backend: RowsBackend, same_step: bool) -> None:
         """Steps and resets the rows that the backend names, and writes their results."""
+        try:
+            self._advance(backend, same_step)
+        except EnvError as error:
+            # of another pool: it has no batch of this one
+            raise RuntimeError(f"{self.name}: {error}") from error
+
+    def _advance(self, backend: RowsBackend, same_step: bool) -> None:
         task, sim = self.task, self.sim
         stepped, resets = backend.stepped, backend.resets
         if stepped.any():
@@ -286,7 +295,7 @@ class _Rows:
             given = {"default_camera_config": {}, **self.task.render_options}
             if unknown := given.keys() - set(_CAMERA):
                 raise ValueError(f"{self.name}.render_options: expected {', '.join(_CAMERA)}, got {min(unknown)!r}")
-            options = {name: each.check(name, given.get(name, each.default)) for name, each in SIMULATION.items()}
+            options = {name: one.check(name, given.get(name, one.default)) for name, one in SIMULATION.items()}
             options["default_camera_config"] = given["default_camera_config"]
             check_with_model(self.sim._simulations.model, options, {})
             self.camera = self.sim._simulations.camera(options)
@@ -318,8 +327,8 @@ def _controls(model: mujoco.MjModel) -> Array:
     return Array((model.nu,), np.float32, low, high)
 
 
-def _array_of(name: str, value: Any, num_envs: int) -> Array:
+def _array_of(name: str, value: Any, num_envs: int, real: Any = np.float32) -> Array:
     value = np.asarray(value)
     if value.ndim == 0 or len(value) != num_envs or value.dtype.kind not in "biuf":
         raise ValueError(f"{name}: expected an array with {num_envs} rows, got {value.dtype} of shape {value.shape}")
-    return Array(value.shape[1:], np.float32 if value.dtype.kind == "f" else value.dtype)
+    return Array(value.shape[1:], real if value.dtype.kind == "f" else value.dtype)

@@ -63,6 +63,11 @@ cdef class RowEnv(Env):
         return self.backend.owner.render_row(self.env_id)
 
     @property
+    def task(self):
+        """The object that computes the rows of all environments."""
+        return self.backend.owner.task
+
+    @property
     def np_random(self):
         """A copy of the environment's random stream."""
         made = np.random.Generator(np.random.PCG64(0))
