@@ -34,7 +34,7 @@ def load_model(model: Any) -> mujoco.MjModel:
     """Returns the compiled model of a path, an XML text, an `mjSpec` or a model.
 
     Raises:
-        TypeError: It is none of these.
+        TypeError: It is something else.
         ValueError: MuJoCo cannot read it.
     """
     try:
@@ -302,7 +302,7 @@ class Batch:
 
     @property
     def stepped_by(self) -> str:
-        """What steps: a text that begins with "lanes" or "mj_step: ", and the reason."""
+        """How the model is stepped: a text that begins with "lanes" or "mj_step: ", and the reason."""
         if self._simulations.why_not is not None:
             return f"mj_step: {self._simulations.why_not}"
         return "lanes" + (", then mj_step once more for fields that lanes do not have"
@@ -430,7 +430,8 @@ class Objects:
         if key not in batch._arrays:
             if size in ("nq", "nv", "nsensordata"):
                 # lengths may differ: one behind the other
-                flat = [(first + k, ()) for first, count in parts for k in range(count)]
+                flat: list[tuple[int, tuple[int, ...]]] = [
+                    (first + k, ()) for first, count in parts for k in range(count)]
             else:
                 flat = [(first * columns, shape[1:]) for first, _ in parts]
             batch._touch(key, field, flat)

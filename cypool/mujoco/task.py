@@ -36,7 +36,7 @@ class Task:
     Attributes:
         model: A path to an XML file, a text in MJCF, a `mujoco.MjSpec` or a `mujoco.MjModel`.
         frame_skip: MuJoCo's steps in one of the pool's.
-        max_episode_steps: Truncates episodes after so many steps; None: never.
+        max_episode_steps: The step limit of an episode; None: there is no limit.
         action_space, observation_space: `gymnasium.spaces.Box`, the second also a `Dict` of them. By default, actions
             are float32, as the model limits controls, and observations float32 of the shape that `observe` returns.
         render_options: Of pictures: `width`, `height`, `camera_name` or `camera_id`, `default_camera_config`, as
@@ -49,6 +49,9 @@ class Task:
     action_space: Any = None
     observation_space: Any = None
     render_options: Mapping[str, Any] = {}
+    # of `add_state`, and how many rows there are; in `setup` only
+    _state: list[NDArray[Any]] | None = None
+    _num_envs = 0
 
     def setup(self, sim: Batch) -> None:
         """Is called once, before all others: for views of arrays, and `add_state`."""
@@ -93,7 +96,7 @@ class Task:
 
         Call it in `setup`, and write to the array; it is not to be replaced.
         """
-        if not hasattr(self, "_state"):
+        if self._state is None:
             raise RuntimeError("add_state: expected a call in setup()")
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
         array = np.zeros((self._num_envs, *shape), dtype)
@@ -149,6 +152,7 @@ class _Rows:
         task, num_envs = self.task, self.sim.num_envs
         task._state, task._num_envs = [], num_envs
         task.setup(self.sim)
+        self.state, task._state = task._state, None
         action = _box(f"{self.name}.action_space", task.action_space) or _controls(self.sim.model)
         # to see the shapes: with streams that nobody else has
         spec = EnvSpec(Array((), np.uint8), action)
@@ -248,7 +252,7 @@ class _Rows:
         sim = self.sim
         return {**{f"data.{name}": array for name, array in sim._own.items()},
                 **{f"model.{name}": array for name, array in sim._expanded.items()},
-                **{f"task.{k}": array for k, array in enumerate(self.task._state)},
+                **{f"task.{k}": array for k, array in enumerate(self.state)},
                 **{f"row.{k}": array for k, array in enumerate(self.backend.current)}, "warning": sim._simulations.warning}
 
     def save_row(self, row: int) -> Any:
@@ -299,7 +303,8 @@ class _Rows:
             options["default_camera_config"] = given["default_camera_config"]
             check_with_model(self.sim._simulations.model, options, {})
             self.camera = self.sim._simulations.camera(options)
-        return self.sim._simulations.render(row, self.camera)
+        picture: NDArray[Any] = self.sim._simulations.render(row, self.camera)
+        return picture
 
     def physics(self) -> str:
         """Returns what steps the environments."""

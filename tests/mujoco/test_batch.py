@@ -12,6 +12,7 @@ import cypool
 mujoco = pytest.importorskip("mujoco")
 from cypool.mujoco import Batch  # noqa: E402
 
+pytestmark = pytest.mark.families("mujoco")
 GYMNASIUM = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
 # an arm that lanes step, with a bit of everything that has a name
 ARM = """

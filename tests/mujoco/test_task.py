@@ -11,6 +11,7 @@ import cypool
 mujoco = pytest.importorskip("mujoco")
 from cypool.mujoco import Task  # noqa: E402
 
+pytestmark = pytest.mark.families("mujoco")
 XML = """
 <mujoco>
   <option timestep="0.01"/>
@@ -232,7 +233,7 @@ def test_task_with_parts_of_observations():
 
 def test_task_render_shows_the_robot():
     class Seen(Pole):
-        render_options = {"width": 64, "height": 48}  # noqa: RUF012
+        render_options = {"width": 64, "height": 48}
 
     with cypool.make(Seen, num_envs=2, render_mode="rgb_array") as env:
         env.reset(seed=0)
@@ -279,7 +280,7 @@ def test_task_that_is_wrong_is_a_sentence(changes, message):
 
 
 def test_task_arguments_that_do_not_fit_are_sentences():
-    for arguments, message in (({"batch_size": 2}, "batch_size: expected 4"), ({"env_options": [{}] * 4}, "env_options"),
+    for arguments, message in (({"batch_size": 2}, "batch_size: expected 4"), ({"env_options": [{}] * 4}, "env_option"),
                                ({"debug": True}, "debug"), ({"unknown": 1}, "unknown"), ({"seed": -1}, "seed")):
         with pytest.raises((TypeError, ValueError), match=message):
             cypool.make(Pole, num_envs=4, **arguments)

@@ -234,7 +234,7 @@ cdef class Chunk(Env):
 
 
 def chunks(Simulations simulations, num_envs, size):
-    """Returns environments for a pool, each of which runs calls of so many rows."""
+    """Returns environments for a pool, each of which runs calls of this number of rows."""
     cdef Chunk chunk
     spec = EnvSpec(Array((), np.uint8), Array((), np.uint8), id="cypool.mujoco.Batch")
     made = []
