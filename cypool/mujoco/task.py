@@ -253,7 +253,8 @@ class _Rows:
         return {**{f"data.{name}": array for name, array in sim._own.items()},
                 **{f"model.{name}": array for name, array in sim._expanded.items()},
                 **{f"task.{k}": array for k, array in enumerate(self.state)},
-                **{f"row.{k}": array for k, array in enumerate(self.backend.current)}, "warning": sim._simulations.warning}
+                **{f"row.{k}": array for k, array in enumerate(self.backend.current)},
+                "warning": sim._simulations.warning}
 
     def save_row(self, row: int) -> Any:
         """Returns the state of an environment."""

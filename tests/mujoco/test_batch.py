@@ -330,6 +330,21 @@ def test_batch_model_that_is_not_finite_fails_in_its_row():
         assert (batch.time == [0.004, 0.004, 0]).all()
 
 
+@pytest.mark.parametrize("field", ["mocap_pos", "act", "xfrc_applied"])
+def test_batch_input_that_is_not_finite_fails_in_its_row(field):
+    with Batch(PUSHER, 3) as batch:
+        getattr(batch, field)[1] = np.nan
+        for call in (batch.step, batch.forward):
+            with pytest.raises(RuntimeError, match=f"simulation 1: {field}: expected finite numbers, got nan"):
+                call()
+        assert (batch.time == [0.002, 0, 0.002]).all()
+        batch.qpos[0] = np.nan
+        batch.reset([1])
+        batch.forward()
+        assert np.isfinite(batch.qpos).all()
+        assert batch.warning[0].sum() == 1
+
+
 @pytest.mark.parametrize(("call", "message"), [
     (lambda b: b.step(0), "nstep: expected"),
     (lambda b: b.step(ids=[0, 0]), "ids: expected each at most once"),

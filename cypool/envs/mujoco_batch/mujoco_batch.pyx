@@ -39,7 +39,7 @@ cdef extern from "cypool/envs/mujoco_batch/simulations.h" nogil:
     vector[ArrayField] data_arrays "cypool::data_arrays"() except +
     size_t rows_of "cypool::rows_of"(const mjModel* m, const ArrayField& array)
     size_t columns_of "cypool::columns_of"(const mjModel* m, const ArrayField& array)
-    bint can_sleep "cypool::can_sleep"(const mjModel* m)
+    bint has_hidden_state "cypool::has_hidden_state"(const mjModel* m)
     int num_warnings "cypool::num_warnings"()
     mjModel* copy_model "cypool::copy_model"(size_t address) except +
 
@@ -92,9 +92,9 @@ def copied_model(given):
         model.nsite, model.ncam, model.ntendon = given.nsite, given.ncam, given.ntendon
         model.nsensordata, model.timestep = given.nsensordata, given.opt.timestep
         _models[key] = model
-    if model.mj.nplugin > 0 or can_sleep(model.mj):
-        raise ValueError("model: expected one without plug-ins and without bodies that sleep, whose states have "
-                         "parts outside of mjData's fields")
+    if has_hidden_state(model.mj):
+        raise ValueError("model: expected one without plug-ins, delays and bodies that sleep, whose states have parts "
+                         "that are no numbers to write to")
     return model
 
 

@@ -44,15 +44,22 @@ inline mjModel* copy_model(size_t address) {
 
 // Arrays of mjData that have the same size in each step.
 inline std::vector<ArrayField> data_arrays() { return library().data; }
-inline bool can_sleep(const mjModel* m) { return (m->opt.enableflags & library().mjENBL_SLEEP) != 0; }
+// Whether a state has parts that are no numbers to write to: of plug-ins, of what sleeps, of a past.
+inline bool has_hidden_state(const mjModel* m) {
+    return m->nplugin > 0 || (m->opt.enableflags & library().mjENBL_SLEEP) || size_of(m, "nhistory") > 0;
+}
 inline int num_warnings() { return library().mjNWARNING; }
 
-// What a step depends on: mjSTATE_INTEGRATION, but for plug-ins.
-inline constexpr std::string_view STATE[] = {
-    "time",         "qpos",         "qvel",      "act",       "history",    "qacc_warmstart", "ctrl",
-    "qfrc_applied", "xfrc_applied", "eq_active", "mocap_pos", "mocap_quat", "userdata"};
-inline bool is_state(std::string_view name) {
-    return std::find(std::begin(STATE), std::end(STATE), name) != std::end(STATE);
+// What arrays of mjData are for a step; all but results are the state.
+enum Role { RESULT, TIME, POSITION, VELOCITY, WARMSTART, CONTROL, USERDATA, INPUT };
+inline Role role_of(std::string_view name) {
+    static constexpr std::pair<std::string_view, Role> ROLES[] = {
+        {"time", TIME},       {"qpos", POSITION},      {"qvel", VELOCITY},   {"qacc_warmstart", WARMSTART},
+        {"ctrl", CONTROL},    {"userdata", USERDATA},  {"act", INPUT},       {"qfrc_applied", INPUT},
+        {"eq_active", INPUT}, {"xfrc_applied", INPUT}, {"mocap_pos", INPUT}, {"mocap_quat", INPUT}};
+    for (const auto& [its_name, role] : ROLES)
+        if (name == its_name) return role;
+    return RESULT;
 }
 // what mj_kinematics computes
 inline constexpr std::string_view KINEMATIC[] = {"xpos",  "xquat",     "xmat",      "xipos",     "ximat",    "xanchor",
@@ -84,7 +91,7 @@ public:
     // Has calls keep an array of mjData in these rows, or parts of it, (offset, size) in bytes, one behind the other.
     void add(const std::string& name, char* rows, const std::vector<std::pair<int64_t, int64_t>>& parts) {
         Column c;
-        c.rows = rows, c.role = role_of(name);
+        c.name = name, c.rows = rows, c.role = role_of(name);
         for (const auto& [offset, size] : parts) {
             c.bytes += size;
             if (!c.parts.empty() && c.parts.back().first + c.parts.back().second == offset)
@@ -99,7 +106,7 @@ public:
             for (const ArrayField& each : l.data)
                 if (each.name == name) c.place = {each.offset, each.item_bytes};
         if (c.place.offset < 0) throw std::invalid_argument("no " + name);
-        if (c.role == NO_STATE) {
+        if (c.role == RESULT) {
             c.source = WHOLE_STEP;
             // after RK4 they are of its last stage
             if (m_->opt.integrator != mjINT_RK4
@@ -118,14 +125,19 @@ public:
 
     // Gives each row a model with an array of its own, in these rows.
     void expand(const Field& field, char* rows) {
-        if (models_.empty())
-            for (int64_t e = 0; e < count_; ++e) models_.emplace_back(new ModelStruct(m_));
-        expanded_.push_back({field, rows, field.rows * field.columns * field.item_bytes});
-        const Expanded& added = expanded_.back();
-        for (int64_t e = 0; e < count_ && !field.is_option; ++e)
-            at<char*>(models_[static_cast<size_t>(e)]->get(), {static_cast<int64_t>(field.offset), 8}) = added.row(e);
+        const size_t bytes = field.rows * field.columns * field.item_bytes;
+        const size_t offset = expanded_.empty() ? 0 : (expanded_.back().offset + expanded_.back().bytes + 7) / 8 * 8;
+        expanded_.push_back({field, rows, bytes, offset});
         own_.resize(static_cast<size_t>(count_));
-        for (Own& own : own_) own.seen.clear();
+        for (Own& own : own_) {
+            if (!own.model) own.model.reset(new ModelStruct(m_));
+            own.numbers.resize(offset + bytes);
+            own.is_current = false;
+            for (const Expanded& each : expanded_)
+                if (!each.field.is_option)
+                    at<char*>(own.model->get(), {static_cast<int64_t>(each.field.offset), 8}) =
+                        own.numbers.data() + each.offset;
+        }
         free_.clear();
     }
 
@@ -167,24 +179,15 @@ public:
 private:
     static constexpr int CHECK_EVERY = 997;  // of MuJoCo's steps in lanes, mj_step repeats one
     enum Source { LANES, KINEMATICS, WHOLE_STEP };
-    enum Role { NO_STATE, TIME, POSITION, VELOCITY, WARMSTART, CONTROL, USERDATA, APPLIED };
-    static Role role_of(std::string_view name) {
-        if (!is_state(name)) return NO_STATE;
-        constexpr std::pair<std::string_view, Role> roles[] = {{"time", TIME},     {"qpos", POSITION},
-                                                               {"qvel", VELOCITY}, {"qacc_warmstart", WARMSTART},
-                                                               {"ctrl", CONTROL},  {"userdata", USERDATA}};
-        for (const auto& [its_name, role] : roles)
-            if (name == its_name) return role;
-        return APPLIED;
-    }
 
     struct Column {
+        std::string name;
         char* rows = nullptr;
         std::vector<std::pair<int64_t, int64_t>> parts;
         int64_t bytes = 0;  // of a row
         Place place;        // of the pointer, or of the number itself
         bool is_inside = false;
-        Role role = NO_STATE;
+        Role role = RESULT;
         Source source = LANES;  // of what is no state
         int part = -1;
 
@@ -200,21 +203,20 @@ private:
         void get(int64_t e, mjData* d) const {
             if (bytes) get(e, array(d));
         }
-        void put(int64_t e, mjData* d) const {
-            if (bytes) std::memcpy(array(d), row(e), static_cast<size_t>(bytes));
-        }
     };
     struct Expanded {
         Field field;
         char* rows;
-        size_t bytes;
+        size_t bytes, offset;  // of a row, and of its copy in `Own`
         char* row(int64_t e) const { return rows + static_cast<size_t>(e) * bytes; }
     };
-    // what lanes have read of a row's model
+    // of a row: a model with a copy of the row's numbers, as others may write to the row in the middle of a call
     struct Own {
-        std::string seen;      // numbers of its model; "": none yet
-        bool is_read = false;  // by lanes; then `whose` is 0 if they refuse them
-        std::vector<double> numbers;
+        std::unique_ptr<ModelStruct> model;
+        std::vector<char> numbers;
+        bool is_current = false;  // they are those of the row, and finite
+        bool is_read = false;     // by lanes; then `whose` is 0 if they refuse them
+        std::vector<double> of_lanes;
         uint64_t whose = 0;
     };
     // a place for an environment in lanes
@@ -275,7 +277,7 @@ private:
         while (worker.slots.size() <= k) {
             worker.slots.emplace_back();
             Slot& made = worker.slots.back();
-            if (!models_.empty()) {
+            if (!own_.empty()) {
                 made.raw.reset(new ModelStruct(m_));
                 made.view.reset(new mjModel(made.raw->get()));
             }
@@ -287,52 +289,49 @@ private:
     // Returns the model of a row. Throws if some of its own numbers are not finite.
     const mjModel* model_of(int64_t e, Slot& slot) {
         if (!slot.view) return m_;
-        std::memcpy(slot.raw->get(), models_[static_cast<size_t>(e)]->get(),
-                    static_cast<size_t>(library().model_bytes));
         Own& own = own_[static_cast<size_t>(e)];
+        const auto is_same = [&](const Expanded& each) {
+            return !std::memcmp(own.numbers.data() + each.offset, each.row(e), each.bytes);
+        };
+        if (!own.is_current || !std::all_of(expanded_.begin(), expanded_.end(), is_same)) {
+            own.is_current = own.is_read = false;
+            own.whose = 0;
+            for (const Expanded& each : expanded_) {
+                char* const numbers = own.numbers.data() + each.offset;
+                std::memcpy(numbers, each.row(e), each.bytes);
+                if (each.field.is_double)
+                    check_finite<double>(each.field.name, numbers, each.bytes);
+                else
+                    check_finite<float>(each.field.name, numbers, each.bytes);
+            }
+            own.is_current = true;
+        }
+        std::memcpy(slot.raw->get(), own.model->get(), static_cast<size_t>(library().model_bytes));
         for (const Expanded& each : expanded_)
             if (each.field.is_option)
-                std::memcpy(reinterpret_cast<char*>(slot.raw->get()) + each.field.offset, each.row(e), each.bytes);
+                std::memcpy(reinterpret_cast<char*>(slot.raw->get()) + each.field.offset,
+                            own.numbers.data() + each.offset, each.bytes);
         slot.view->look();
-        if (is_as_seen(e)) return slot.view.get();
-        own.seen.clear();
-        std::string now;
-        for (const Expanded& each : expanded_) {
-            now.append(each.row(e), each.bytes);
-            check_finite(each, now.data() + now.size() - each.bytes);
-        }
-        own.seen = std::move(now);
-        own.is_read = false, own.whose = 0;
         return slot.view.get();
     }
-    bool is_as_seen(int64_t e) const {
-        const std::string& seen = own_[static_cast<size_t>(e)].seen;
-        if (seen.empty()) return false;
-        const char* at = seen.data();
-        for (const Expanded& each : expanded_) {
-            if (std::memcmp(at, each.row(e), each.bytes)) return false;
-            at += each.bytes;
-        }
-        return true;
-    }
-    static void check_finite(const Expanded& each, const char* numbers) {
-        for (size_t k = 0; k < each.field.rows * each.field.columns; ++k) {
-            double number;
-            if (each.field.is_double)
-                std::memcpy(&number, numbers + k * sizeof(double), sizeof number);
-            else {
-                float single;
-                std::memcpy(&single, numbers + k * sizeof(float), sizeof single);
-                number = static_cast<double>(single);
-            }
+
+    template <class Number> static void check_finite(const std::string& name, const char* numbers, size_t bytes) {
+        for (size_t k = 0; k < bytes; k += sizeof(Number)) {
+            Number number;
+            std::memcpy(&number, numbers + k, sizeof number);
             if (!std::isfinite(number))
-                throw std::runtime_error(each.field.name + ": expected finite numbers, got " + std::to_string(number));
+                throw std::runtime_error(name + ": expected finite numbers, got " + std::to_string(number));
         }
     }
 
+    // Throws if some inputs are not finite: MuJoCo itself looks at positions, velocities and controls.
     void load(int64_t e, mjData* d) const {
-        for (const Column& c : columns_)
-            if (c.role != NO_STATE) c.put(e, d);
+        for (const Column& c : columns_) {
+            if (c.role == RESULT || !c.bytes) continue;
+            std::memcpy(c.array(d), c.row(e), static_cast<size_t>(c.bytes));
+            if (c.role == INPUT && c.place.bytes == sizeof(double))
+                check_finite<double>(c.name, c.array(d), static_cast<size_t>(c.bytes));
+        }
     }
     void store(int64_t e, mjData* d) const {
         for (const Column& c : columns_) c.get(e, d);
@@ -362,7 +361,9 @@ private:
             store(e, d);
         } else if (call == FORWARD || call == FILL) {
             load(e, d);
-            counted(m, d, call == FILL ? nullptr : warnings(e), [&] { mj_forward(m, d); });
+            // as mj_step looks at a state before anything is computed from it
+            counted(m, d, call == FILL ? nullptr : warnings(e),
+                    [&] { mj_checkPos(m, d), mj_checkVel(m, d), mj_forward(m, d); });
             if (call == FILL)
                 columns_.back().get(e, d);
             else
@@ -370,8 +371,11 @@ private:
         } else {
             counted(m, d, nullptr, [&] { library().mj_setConst(place.raw->get(), d->raw); });
             // it computes some numbers of the struct, too
-            std::memcpy(models_[static_cast<size_t>(e)]->get(), place.raw->get(),
-                        static_cast<size_t>(library().model_bytes));
+            Own& own = own_[static_cast<size_t>(e)];
+            std::memcpy(own.model->get(), place.raw->get(), static_cast<size_t>(library().model_bytes));
+            for (const Expanded& each : expanded_)
+                std::memcpy(each.row(e), own.numbers.data() + each.offset, each.bytes);
+            own.is_read = false;
         }
     }
 
@@ -392,7 +396,7 @@ private:
             status = stepper.step(stepper.lanes, worker.records.data(), static_cast<int>(count), frames);
         for (size_t k = 0; k < count; ++k) {
             Slot& s = worker.slots[k];
-            if (!s.record->own.empty()) s.record->own.swap(own_[static_cast<size_t>(s.row)].numbers);
+            if (!s.record->own.empty()) s.record->own.swap(own_[static_cast<size_t>(s.row)].of_lanes);
             if (status < 0) continue;
             try_each(s.row, [&] {
                 if (!enough || !s.record->is_ready || !finish(s, worker)) step_alone(s.row, worker, k);
@@ -420,20 +424,21 @@ private:
             if (c.role == CONTROL && bytes) std::memcpy(r.ctrl, c.row(e), bytes);
             // forces that are applied
             const auto is_set = [](char byte) { return byte != 0; };
-            if (c.role == APPLIED && std::any_of(c.row(e), c.row(e) + bytes, is_set)) return false;
+            if (c.role == INPUT && std::any_of(c.row(e), c.row(e) + bytes, is_set)) return false;
         }
         for (int64_t k = 0; k < m_->nu; ++k)
             if (!(std::fabs(r.ctrl[k]) < 1e10)) return false;
-        if (models_.empty()) return true;
+        if (own_.empty()) return true;
         Own& own = own_[static_cast<size_t>(e)];
         if (!own.is_read) {
             own.is_read = true;
-            if (stepper.read_own(stepper.lanes, s.view.get(), &r) > 0) own.numbers.swap(r.own), own.whose = r.whose_own;
+            if (stepper.read_own(stepper.lanes, s.view.get(), &r) > 0)
+                own.of_lanes.swap(r.own), own.whose = r.whose_own;
             r.own.clear();
         }
         r.whose_own = 0;
         if (!own.whose) return false;
-        r.own.swap(own.numbers);
+        r.own.swap(own.of_lanes);
         r.whose_own = own.whose;
         return true;
     }
@@ -448,7 +453,12 @@ private:
         Source source = source_;
         if (until_check <= 0) until_check = CHECK_EVERY, source = WHOLE_STEP;
         if (source != LANES) {
-            load(e, d);
+            for (const Column& c : columns_) {
+                // rows may have other inputs by now
+                if (c.bytes && c.role == INPUT) std::memset(c.array(d), 0, static_cast<size_t>(c.bytes));
+                if (c.bytes && (c.role == TIME || c.role == USERDATA))
+                    std::memcpy(c.array(d), c.row(e), static_cast<size_t>(c.bytes));
+            }
             std::copy_n(r.next_last.qpos, m_->nq, d->qpos);
             std::copy_n(r.next_last.qvel, m_->nv, d->qvel);
         }
@@ -464,8 +474,7 @@ private:
             };
             if (!same(d->qpos, r.result.qpos, m_->nq) || !same(d->qvel, r.result.qvel, m_->nv)
                 || !same(warmstart, r.result.warmstart, m_->nv)) {
-                // unless somebody writes to the model in the middle of a step
-                if (models_.empty() || is_as_seen(e)) stepper.report(stepper.lanes, "a step of a batch");
+                stepper.report(stepper.lanes, "a step of a batch");
                 return false;
             }
             store(e, d);
@@ -481,7 +490,7 @@ private:
                 c.get(e, reinterpret_cast<const char*>(r.result.warmstart));
             else if (c.role == TIME)
                 for (int k = 0; k < frames; ++k) *reinterpret_cast<double*>(c.row(e)) += m_->opt.timestep;
-            else if (c.role != NO_STATE || !c.bytes)
+            else if (c.role != RESULT || !c.bytes)
                 continue;
             else if (c.source == KINEMATICS)
                 c.get(e, d);
@@ -520,9 +529,8 @@ private:
     std::vector<Column> columns_;
     Source source_ = LANES;
     int reads_ = 0;
-    std::vector<std::unique_ptr<ModelStruct>> models_;  // of the rows, if some numbers are their own
     std::vector<Expanded> expanded_;
-    std::vector<Own> own_;
+    std::vector<Own> own_;  // of each row; empty: all have the same model
     std::atomic<int64_t> alone_{0};
     std::mutex mutex_;
     std::vector<std::unique_ptr<Worker>> free_;
