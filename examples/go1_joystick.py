@@ -13,6 +13,8 @@ import importlib.util
 from pathlib import Path
 
 import numpy as np
+import ppo_fast
+import torch
 from gymnasium import spaces
 
 import cypool
@@ -107,30 +109,33 @@ class Go1Joystick(Task):
         return {"velocity": np.column_stack([self.velocity[:, :2], self.gyro[:, 2]]), "command": self.command}
 
 
-def follow(mlp, normalizer, num_envs=64, num_steps=400, seed=1000, video=None):
-    """Returns the mean error of the velocities (m/s, m/s, rad/s) that a policy's means reach; may draw a video."""
-    with cypool.make(Go1Joystick, num_envs=num_envs, num_threads=1, seed=seed) as env:
-        obs, info = env.reset()
-        errors, pictures = [], []
-        for k in range(num_steps):
-            action = mlp.choose(normalizer(obs)).mean
-            obs, _, terminated, truncated, info = env.step(np.clip(action, -2, 2))
-            # half a second after the joystick has moved
-            errors.append(np.abs(info["velocity"] - info["command"]).mean(0))
-            if video and k % 2 == 0:
-                pictures.append(env.render(0))
-        return np.mean(errors, 0), pictures
+def follow(learnt, num_envs=64, num_steps=500, video=None):
+    """Returns how far the velocities are from the joystick in the mean: m/s, m/s, rad/s; may write a video."""
+    with cypool.make(Go1Joystick, num_envs=num_envs, seed=1000, normalize_obs=True, autoreset_mode="SameStep") as env:
+        env.load_normalization(learnt["normalization"])
+
+        def actions(obs):
+            with torch.no_grad():
+                return learnt["policy"](torch.from_numpy(obs)).numpy().clip(-2, 2)
+
+        with env.hold_statistics():
+            if video:
+                cypool.record(env, video, actions=actions, num_steps=num_steps, env_id=[0, 1], fps=50)
+            obs, info = env.reset()
+            errors, ends = [], 0
+            for _ in range(num_steps):
+                obs, _, terminated, _, info = env.step(actions(obs))
+                errors.append(np.abs(info["velocity"] - info["command"]).mean(0))
+                ends += terminated.sum()
+    return np.mean(errors, 0), ends / num_envs
 
 
 def main():
-    import ppo_fast
-    import torch
-
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
     parser.add_argument("--csv", default="go1_joystick.csv")
-    parser.add_argument("--goal", type=float, default=15, help="mean return of the last 100 episodes")
-    parser.add_argument("--total-timesteps", type=int, default=12_000_000)
+    parser.add_argument("--video", help="such as go1.gif")
+    parser.add_argument("--total-timesteps", type=int, default=6_000_000)
     args = parser.parse_args()
     torch.set_num_threads(1)
     ppo_fast.warm_up()
@@ -140,12 +145,13 @@ def main():
         table = csv.writer(file)
         table.writerow(["seed", "step", "seconds", "cpu_seconds", "return"])
         for seed in args.seeds:
-            for step, seconds, cpu, mean in ppo_fast.learn(settings, seed):
+            learnt = {}
+            for step, seconds, cpu, mean in ppo_fast.learn(settings, seed, learnt):
                 table.writerow([seed, step, f"{seconds:.3f}", f"{cpu:.3f}", f"{mean:.3f}"])
                 file.flush()
-                if mean >= args.goal:
-                    break
-            print(f"seed {seed}: return {mean:.2f} after {step:,} steps, {seconds:.2f} s and {cpu:.2f} CPU s")
+            errors, falls = follow(learnt, video=args.video)
+            print(f"seed {seed}: return {mean:.2f} after {step:,} steps, {seconds:.1f} s and {cpu:.1f} CPU s; "
+                  f"errors {errors.round(3)}, {falls:.2f} falls in 10 s", flush=True)
 
 
 if __name__ == "__main__":

@@ -187,8 +187,11 @@ def update(args, optimizer, parameters, policy, value, batch):
             optimizer.step()
 
 
-def learn(args, seed):
-    """Yields (steps, seconds, CPU seconds, mean return of the last 20 episodes) after each rollout."""
+def learn(args, seed, learnt=None):
+    """Yields (steps, seconds, CPU seconds, mean return of the last 20 episodes) after each rollout.
+
+    A dict `learnt` gets the policy and, if there is one, the normalization of its observations.
+    """
     torch.manual_seed(seed)
     began, cpu = time.perf_counter(), time.process_time()
     collector = Collector(args, seed)
@@ -202,7 +205,7 @@ def learn(args, seed):
     mlp = cypool.MLP(spec, **for_engine(policy, value), activation=args.activation, output=output, seed=seed)
     rollout_size = args.num_steps * args.num_envs
     num_updates = args.total_timesteps // rollout_size
-    with ThreadPoolExecutor(1) as thread, collector.env:
+    with collector.env, ThreadPoolExecutor(1) as thread:
         future = thread.submit(collector.collect, mlp)
         for k in range(num_updates):
             rollout = future.result()
@@ -212,6 +215,8 @@ def learn(args, seed):
             if k + 1 < num_updates:
                 mlp.update(**for_engine(policy, value))
                 future = thread.submit(collector.collect, mlp)
+            if learnt is not None:
+                learnt.update(policy=policy, normalization=collector.env.normalization() if args.normalize else None)
             yield ((k + 1) * rollout_size, time.perf_counter() - began, time.process_time() - cpu,
                    np.mean(episodes) if episodes else float("nan"))
             rewards = np.clip(rollout.reward, -10, 10) if args.normalize else rollout.reward

@@ -15,27 +15,15 @@
 #include <utility>
 #include <vector>
 
-#include <dlfcn.h>
-
 #include "cypool/envs/mujoco_common/fields.h"
+#include "cypool/envs/mujoco_lanes/poses.h"
 #include "cypool/envs/mujoco_lanes/stepper.h"
 
 namespace cypool {
 
-// A function that MuJoCo exports, and that `Library` does not have.
-template <class Function> Function* exported_function(const char* name) {
-    Dl_info info;
-    if (!dladdr(reinterpret_cast<void*>(library().mj_step), &info)) throw std::runtime_error("MuJoCo: no library");
-    void* const handle = dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
-    void* const found = handle ? dlsym(handle, name) : nullptr;
-    if (handle) dlclose(handle);
-    if (!found) throw std::runtime_error(std::string("MuJoCo has no ") + name);
-    return reinterpret_cast<Function*>(found);
-}
-
 // Copies a model of MuJoCo's Python package, by its address.
 inline mjModel* copy_model(size_t address) {
-    const auto copy = exported_function<RawModel*(RawModel*, const RawModel*)>("mj_copyModel");
+    const auto copy = reinterpret_cast<RawModel* (*)(RawModel*, const RawModel*)>(lanes::exported("mj_copyModel"));
     RawModel* made = nullptr;
     guarded([&] { made = copy(nullptr, reinterpret_cast<const RawModel*>(address)); });
     if (!made) throw std::bad_alloc();
@@ -81,7 +69,7 @@ public:
         : m_(m),
           count_(count),
           warnings_(warnings),
-          reset_keyframe_(exported_function<void(const RawModel*, RawData*, int)>("mj_resetDataKeyframe")),
+          reset_keyframe_(reinterpret_cast<ResetKeyframe>(lanes::exported("mj_resetDataKeyframe"))),
           until_check_(static_cast<size_t>(count)),
           sensors_(lanes::known_sensors(m)) {
         for (int64_t e = 0; e < count; ++e)
@@ -179,6 +167,7 @@ public:
 private:
     static constexpr int CHECK_EVERY = 997;  // of MuJoCo's steps in lanes, mj_step repeats one
     enum Source { LANES, KINEMATICS, WHOLE_STEP };
+    using ResetKeyframe = void (*)(const RawModel*, RawData*, int);
 
     struct Column {
         std::string name;
@@ -443,6 +432,15 @@ private:
         return true;
     }
 
+    // Returns the array of a result as lanes have it.
+    const char* of_lanes(const Column& c, lanes::Record& r) const {
+        double* const values = r.values(c.part);
+        for (const lanes::Sensor& s : sensors_)
+            if (c.part == lanes::SENSED_MOTION && lanes::is_of_forces(s.type))
+                std::copy_n(r.values(lanes::SENSED_FORCES) + s.address, s.size, values + s.address);
+        return reinterpret_cast<const char*>(values);
+    }
+
     // Writes the row that lanes have stepped; false: mj_step has to step it.
     bool finish(Slot& s, Worker& worker) {
         lanes::Record& r = *s.record;
@@ -472,9 +470,16 @@ private:
             const auto same = [](const double* a, const double* b, int64_t n) {
                 return !n || !std::memcmp(a, b, static_cast<size_t>(n) * sizeof *a);
             };
+            const auto is_wrong = [&](const Column& c) {
+                return c.part >= 0 && c.bytes && std::any_of(c.parts.begin(), c.parts.end(), [&](const auto& part) {
+                           const auto& [offset, size] = part;
+                           return std::memcmp(c.array(d) + offset, of_lanes(c, r) + offset, static_cast<size_t>(size));
+                       });
+            };
+            const auto wrong = std::find_if(columns_.begin(), columns_.end(), is_wrong);
             if (!same(d->qpos, r.result.qpos, m_->nq) || !same(d->qvel, r.result.qvel, m_->nv)
-                || !same(warmstart, r.result.warmstart, m_->nv)) {
-                stepper.report(stepper.lanes, "a step of a batch");
+                || !same(warmstart, r.result.warmstart, m_->nv) || wrong != columns_.end()) {
+                stepper.report(stepper.lanes, wrong == columns_.end() ? "a state" : wrong->name.c_str());
                 return false;
             }
             store(e, d);
@@ -494,16 +499,8 @@ private:
                 continue;
             else if (c.source == KINEMATICS)
                 c.get(e, d);
-            else if (c.part != lanes::SENSED_MOTION)
-                c.get(e, reinterpret_cast<const char*>(r.values(c.part)));
-            else {
-                double* const sensed = r.values(lanes::SENSED_MOTION);
-                for (const lanes::Sensor& sensor : sensors_)
-                    if (lanes::is_of_forces(sensor.type))
-                        std::copy_n(r.values(lanes::SENSED_FORCES) + sensor.address, sensor.size,
-                                    sensed + sensor.address);
-                c.get(e, reinterpret_cast<const char*>(sensed));
-            }
+            else
+                c.get(e, of_lanes(c, r));
         }
         return true;
     }
@@ -523,7 +520,7 @@ private:
     const mjModel* m_;
     int64_t count_;
     int* warnings_;
-    void (*reset_keyframe_)(const RawModel*, RawData*, int);
+    ResetKeyframe reset_keyframe_;
     std::vector<int> until_check_;
     std::vector<lanes::Sensor> sensors_;  // those that lanes have
     std::vector<Column> columns_;
