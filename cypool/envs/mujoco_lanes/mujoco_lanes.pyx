@@ -147,3 +147,4 @@ def make_lanes(Model model):
 
 
 include "simulation_in_lanes.pxi"
+include "stepper.pxi"
