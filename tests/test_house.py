@@ -25,6 +25,8 @@ KNOWN = {
     "cypool/envs/common/pictures.py": "minigrid",  # a package that draws
     "cypool/tools/cli/app.py": "procgen",  # an example
     "pyproject.toml": "atari crafter highway metaworld minigrid mpe2 mujoco robotics vizdoom",  # extras of `docs`
+    "fuzz/mutate_mujoco_lanes.py": "mujoco",  # the lanes that it puts errors into
+    "tests/build/test_imports.py": "mujoco",  # a package of this name, of no family
     "tests/build/test_package.py": "mujoco",  # a header
     "tests/plugin/pyproject.toml": "mujoco",  # the robot of the plug-in, here and in the next two
     "tests/plugin/setup.py": "mujoco",

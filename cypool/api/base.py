@@ -106,6 +106,11 @@ class VectorAPI:
         physics = getattr(self._pool.environments()[0], "physics", None)
         return None if physics is None else physics()
 
+    @property
+    def task(self) -> Any:
+        """The `cypool.mujoco.Task` that steps the environments, whose attributes you may change; else None."""
+        return getattr(self._pool.environments()[0], "task", None)
+
     def _format_batch(self, batch: Batch) -> Any:
         """Returns the engine's batch (observation, reward, terminated, truncated, info) in the format of this API."""
         raise NotImplementedError

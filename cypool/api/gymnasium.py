@@ -96,7 +96,7 @@ def _registered(pool: GymnasiumPool) -> GymnasiumSpec | None:
         # that of the first one, as of Gymnasium's own vectors
         result: GymnasiumSpec | None = pool._pool.ask(np.zeros(1, np.int32), gymnasium_spec_of)[0]
         return result
-    if spec.id.startswith(PETTINGZOO_PREFIX):
+    if spec.id.startswith(PETTINGZOO_PREFIX) or not isinstance(recipe["id"], str):
         return None
     if pool._pool.is_hosted:
         found: Any = gymnasium.spec(spec.id.removeprefix(GYMNASIUM_PREFIX).rpartition(":")[2])

@@ -70,6 +70,3 @@ cdef class BackendDispatch(Dispatch):
 
     cdef OpenBatch* batch(self) noexcept:
         return self.inner.batch()
-
-    cdef bint forked(self) noexcept:
-        return self.backend.forked()

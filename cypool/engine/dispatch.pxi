@@ -113,7 +113,3 @@ cdef class Dispatch:
     cdef OpenBatch* batch(self) noexcept:
         """Returns the batch that is received next."""
         return self.scheduler.open[0]
-
-    cdef bint forked(self) noexcept:
-        """Returns whether the threads or workers belong to another process."""
-        return self.threads.forked()

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Observer:
-    """Receives a pool's reports about its calls: `Pool.attach`.
+    """Receives a pool's reports about its calls: `Pool.observers`.
 
     The pool reports each change within its own call, so that observers miss nothing. It accepts no other call during
     that time. If an observer raises, or Ctrl-C interrupts it, the caller gets the exception, and all observers are

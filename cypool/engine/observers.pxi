@@ -22,7 +22,11 @@ cdef class Observers:
     cdef bint unreported
 
     def attach(self, observer):
-        """Notifies an observer from now on, after the others."""
+        """Notifies an observer from now on, after those already attached, as long as something else holds it.
+
+        Args:
+            observer: A `cypool.engine.observer.Observer`.
+        """
         with _attaching:
             if any([ref() is observer for ref in self.refs or ()]):
                 # its owner was interrupted before it could note that
@@ -35,6 +39,10 @@ cdef class Observers:
         with _attaching:
             left = [ref for ref in self.refs or () if ref() is not None and ref() is not observer]
             self.refs = tuple(left) if left else None
+
+    def includes(self, cls):
+        """Returns whether an object of a class is attached."""
+        return any([isinstance(observer, cls) for observer in self.living()])
 
     cdef list living(self):
         return [observer for observer in [ref() for ref in self.refs or ()] if observer is not None]

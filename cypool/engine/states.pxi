@@ -61,6 +61,14 @@ cdef dict check_state(Env env, object state):
     return row
 
 
+cdef list check_states(Scheduler scheduler, const int32_t* ids, uint32_t count, list states):
+    """Returns states for environments, checked but for the environments' own parts."""
+    cdef uint32_t k
+    if <Py_ssize_t>count != len(states):
+        raise ValueError(f"state: expected {count} rows, one for each env, got {len(states)}")
+    return [check_state(<Env>scheduler.envs[ids[k]], states[k]) for k in range(count)]
+
+
 cdef tuple differing(object options, object others):
     """Returns the options in each of two dicts that the other lacks, for a message."""
     if not isinstance(options, dict) or not isinstance(others, dict):
@@ -110,6 +118,24 @@ cdef int load_state(Env env, dict row) except -1:
     env.episode_began = now_ns() - <int64_t>row["episode_ns"]
     env.needs_reset, env.reset_requested = row["needs_reset"], row["reset_requested"]
     load_agents(env, row["agents"])
+    return 0
+
+
+cdef int check_copies(Scheduler scheduler, const int32_t* sources, const int32_t* targets, uint32_t count) except -1:
+    """Raises a ValueError if an environment cannot become a copy of another."""
+    cdef uint32_t k
+    cdef Env source, target
+    for k in range(count):
+        source, target = <Env>scheduler.envs[sources[k]], <Env>scheduler.envs[targets[k]]
+        if source.spec is target.spec and type(source) is type(target):
+            continue
+        if type(source) is not type(target) or source.spec.id != target.spec.id or (
+                source.spec.saved_options != target.spec.saved_options):
+            given = source.spec.saved_options
+            if source.spec.id == target.spec.id:
+                given, _ = differing(given, target.spec.saved_options)
+            raise ValueError(f"source: expected an environment with the id and options of env {target.env_id}, got env "
+                             f"{source.env_id}: {source.spec.id} with {shown(given)}")
     return 0
 
 

@@ -56,8 +56,8 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
     """Makes the engine's pool from the arguments that all APIs share.
 
     Args:
-        source: An id; or, with `allow_python_envs`, a list of functions that make environments.
-        allow_python_envs: Whether Gymnasium environments are accepted.
+        source: An id; or, with `allow_python_envs`, a list of functions that make environments, or a task.
+        allow_python_envs: Whether Gymnasium environments and tasks are accepted.
         wrap: A function of an environment's spec, its id and the environment; returns a replacement.
 
     Returns:
@@ -66,7 +66,8 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
     """
     if num_envs is not None:
         num_envs = check_int("num_envs", num_envs, 1, MAX_ENVS)
-    is_hosted = allow_python_envs and (isinstance(source, list) or is_hosted_id(source))
+    is_task = allow_python_envs and hasattr(source, "make_envs")
+    is_hosted = is_task or (allow_python_envs and (isinstance(source, list) or is_hosted_id(source)))
     expansion = None if is_hosted else _expanded(source, num_envs, seed, options)
     given: dict[str, Any] = {}
     if expansion is not None:
@@ -83,11 +84,19 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
         env_options = [{**each, **more} for each, more in zip(expansion.options, own_options, strict=True)]
     if is_hosted:
         if thread_pool is not None or thread_affinity is not None:
-            raise ValueError("thread_pool, thread_affinity: expected neither for Gymnasium environments, which have "
-                             "their own workers")
+            raise ValueError("thread_pool, thread_affinity: expected neither for Gymnasium environments and tasks, "
+                             "which have their own workers")
         if is_hooked:
-            raise ValueError("reward_hook, observation_hook, debug: expected none of these for Gymnasium environments; "
-                             "use Gymnasium's wrappers instead")
+            raise ValueError("reward_hook, observation_hook, debug: expected none of these for Gymnasium environments "
+                             "and tasks; use Gymnasium's wrappers, or methods of the task, instead")
+    if is_task:
+        if batch_size < num_envs:
+            raise ValueError(f"batch_size: expected {num_envs}, as a task steps all its environments together, got "
+                             f"{batch_size}")
+        if env_options is not None:
+            raise ValueError("env_options: expected None, as all environments of a task have the same options")
+        parts = _of_task(source, num_envs, num_threads, seed, max_episode_steps, render_mode, options)
+    elif is_hosted:
         parts = _in_workers(source, num_envs, num_threads, seed, max_episode_steps, render_mode, env_options, options)
     else:
         num_threads = _threads_of(thread_pool, num_threads, thread_affinity)
@@ -169,6 +178,18 @@ def _in_workers(source: Any, num_envs: int, num_threads: int | None, seed: Seed,
         workers.close()
         raise
     return _Parts(envs, spec, chosen, 0, seeds, workers=workers)
+
+
+def _of_task(source: Any, num_envs: int, num_threads: int | None, seed: Seed, max_episode_steps: int | None,
+             render_mode: str | None, options: dict[str, Any]) -> _Parts:
+    """Makes environments that Python functions over all of them step."""
+    envs, backend = source.make_envs(source, num_envs, num_threads, max_episode_steps, options)
+    try:
+        _check_render_mode(render_mode, envs[0].spec.render_modes)
+        return _Parts(envs, envs[0].spec, dict(options), 0, _drawn_seeds(seed, num_envs, envs[0].spec), workers=backend)
+    except BaseException:
+        backend.close()
+        raise
 
 
 def _in_threads(id: Any, num_envs: int, batch_size: int, num_threads: int | None, thread_affinity: Any, seed: Seed,

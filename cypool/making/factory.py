@@ -88,7 +88,7 @@ def make(id: str, env_type: str = "gymnasium", *,
     Args:
         id: An id of `list_all_envs()`, such as "Pong-v5"; or "gymnasium:" and a Gymnasium id, to run Gymnasium's
             environments in workers, as `from_factories` does; or "pettingzoo:" and a module, such as
-            "butterfly/pistonball_v6".
+            "butterfly/pistonball_v6"; or a subclass of `cypool.mujoco.Task`, or an object of one.
         env_type: The API of the result: "gymnasium"; "gym", the classic API before Gym 0.26; or "dm", the API of
             dm_env.
         num_envs: Number of environments, 1 to 1,048,576; by default one, or as many as the id stands for, such as ten
@@ -139,7 +139,7 @@ def make(id: str, env_type: str = "gymnasium", *,
         ImportError: The API's library is not installed.
     """
     arguments = dict(locals())
-    if not isinstance(id, str):
+    if not isinstance(id, str) and not hasattr(id, "make_envs"):
         hint = "from_factories([...]) takes functions that make environments" if callable(id) else NAMES_ALL
         raise ValueError(f"id: no environment {shown(id)}; {hint}")
     return _make(arguments.pop("id"), **arguments)
@@ -301,7 +301,7 @@ def _make(source: str | list[Callable[[], Any]], env_type: str, *, autoreset_mod
         env = NormalizedPool(pool, spec, mode, *normal.values())
     else:
         env = api(pool, spec, mode)
-    # environments of Gymnasium know their own
+    # environments of a backend know their own
     if not pool.is_hosted:
         env._seeds[:] = chosen["seed"]
     # for pickle: how to make fresh environments, with the same seeds and the options that were drawn

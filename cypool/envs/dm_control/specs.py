@@ -21,10 +21,10 @@ MAX_STEPS = 1_000_000
 TASK = {
     **SIMULATION,
     "physics": PHYSICS,
-    "action_dtype": SIMULATION["action_dtype"].but("float64"),
-    "width": SIMULATION["width"].but(320),
-    "height": SIMULATION["height"].but(240),
-    "max_geom": SIMULATION["max_geom"].but(10_000),
+    "action_dtype": SIMULATION["action_dtype"].with_default("float64"),
+    "width": SIMULATION["width"].with_default(320),
+    "height": SIMULATION["height"].with_default(240),
+    "max_geom": SIMULATION["max_geom"].with_default(10_000),
     "time_limit": number(None, 1e-9, math.inf, "Duration of an episode in seconds; None: the domain's, which is 1000 "
                          "steps, or unlimited for lqr. May be infinite."),
     "control_timestep": number(None, 1e-9, 1e6, "Duration of a step in seconds, a multiple of the model's time step; "

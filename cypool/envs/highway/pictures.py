@@ -13,7 +13,7 @@ from cypool.envs.highway.ids import ENVPOOL
 from cypool.envs.highway.observations import parts_of
 from cypool.envs.highway.specs import config_of
 from cypool.util.lock_guard import LockGuard
-from cypool.util.packages import need
+from cypool.util.packages import require_version
 
 VERSION = "1.12.1"
 MOST_PAINTERS = 8  # that are kept
@@ -29,7 +29,7 @@ def need_highway_env(what: str) -> None:
     Raises:
         ImportError: It is missing, or has a different version.
     """
-    need(f"{what} needs", "highway-env", (VERSION,), 'pip install "cypool[highway]"')
+    require_version(f"{what} needs", "highway-env", (VERSION,), 'pip install "cypool[highway]"')
 
 
 class Painter:

@@ -465,12 +465,12 @@ _add("RoundaboutGeneric", 7, networks.roundabout_generic, _RING, _RINGS,
 _add("Intersection", 8, networks.intersection, " ".join(f"{kind}{k}" for kind in ("o", "ir", "il") for k in range(4)),
      "collision high_speed arrived on_road",
      **_common(CROSSING, SLOW, size=(600, 600), centre=(0.5, 0.6), scaling=5.5 * 1.3), **_duration(13), **_AGENTS,
-     destination=choice(None, [f"o{k}" for k in range(4)], "Exit of agents; None: random.").but("o1")._replace(
+     destination=choice(None, [f"o{k}" for k in range(4)], "Exit of agents; None: random.").with_default("o1")._replace(
          check=choice(None, [f"o{k}" for k in range(4)], "").check),
      initial_vehicle_count=integer(10, 0, 100, "Maximum number of other vehicles at the start."),
      spawn_probability=number(0.6, 0, 1, "Probability of another vehicle appearing in a step."),
      **_several("collision_reward high_speed_reward arrived_reward", _weight, -5, 1, 1), **_speeds(7.0, 9.0),
-     unit_reward=_NORMALIZE["unit_reward"].but(False), **_OFFROAD, **_ON_ROAD, **_DRIVERS)
+     unit_reward=_NORMALIZE["unit_reward"].with_default(False), **_OFFROAD, **_ON_ROAD, **_DRIVERS)
 _add("Parking", 9, networks.parking, "a b c", "",
      **_common({"type": "KinematicsGoal", "features": ["x", "y", "vx", "vy", "cos_h", "sin_h"],
                 "scales": [100, 100, 5, 5, 1, 1], "normalize": False}, {"type": "ContinuousAction"},

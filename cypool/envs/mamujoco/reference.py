@@ -16,7 +16,7 @@ from cypool.envs.mamujoco.segments import INSTALL, VERSION, text_of
 from cypool.envs.mamujoco.specs import SCENARIOS
 from cypool.envs.mamujoco.tables import SEGMENTED
 from cypool.spec import EnvSpec
-from cypool.util.packages import need
+from cypool.util.packages import require_version
 
 
 class _Dense:
@@ -124,7 +124,7 @@ def _order_as_ours(env: Any) -> None:
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
     """Returns MaMuJoCo's environments as a vector environment with groups of agents, and their name and version."""
-    need("check_parity needs", "gymnasium-robotics", (VERSION,), INSTALL, "gymnasium_robotics")
+    require_version("check_parity needs", "gymnasium-robotics", (VERSION,), INSTALL, "gymnasium_robotics")
     spec = ours.env_spec
     return (GroupReferences(lambda: Reference(spec, options), ours.num_envs, ours.metadata["autoreset_mode"]),
             f"MaMuJoCo of gymnasium-robotics {VERSION}")

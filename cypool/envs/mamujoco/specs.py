@@ -133,8 +133,9 @@ def _check_local(name: str, value: Any) -> tuple[tuple[str, ...], ...] | None:
                  for k, each in enumerate(check_list(name, value, "a list of lists of categories")))
 
 
-def describes_scenario(scenario: Scenario) -> Callable[..., EnvSpec]:
-    """Returns the `describe` of an environment."""
+def describer(name: str) -> Callable[..., EnvSpec]:
+    """Returns the `describe` of a scenario."""
+    scenario = SCENARIOS[name]
     of_robot: dict[str, Option] = scenario.describe.declared  # type: ignore[attr-defined]
     hidden = {*_HIDDEN, *(("xml_file",) if scenario.name in text_makers else ())}
     confs = "agents and segments of each, such as \"2x3\"" if scenario.name in SEGMENTED else (

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cypool.envs.common.pictures import draw
-from cypool.util.packages import need
+from cypool.util.packages import require_version
 
 VERSION = "3.2.0"
 
@@ -21,7 +21,7 @@ def need_minigrid(what: str) -> None:
     Raises:
         ImportError: It is missing, or has a different version.
     """
-    need(f"{what} needs", "minigrid", (VERSION,), 'pip install "cypool[minigrid]"')
+    require_version(f"{what} needs", "minigrid", (VERSION,), 'pip install "cypool[minigrid]"')
 
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:

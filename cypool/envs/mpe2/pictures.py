@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cypool.util.lock_guard import LockGuard
-from cypool.util.packages import need
+from cypool.util.packages import require_version
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +31,7 @@ def need_mpe2(what: str) -> None:
     Raises:
         ImportError: It is missing, or has a different version.
     """
-    need(f"{what} needs", "mpe2", (VERSION,), 'pip install "cypool[mpe2]"')
+    require_version(f"{what} needs", "mpe2", (VERSION,), 'pip install "cypool[mpe2]"')
 
 
 def module_of(id: str) -> str:

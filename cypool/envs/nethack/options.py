@@ -92,7 +92,7 @@ def _check_names(name: str, given: Any, *, known: Any) -> tuple[str, ...]:
     names = tuple(check_choice(f"{name}[{k}]", each, known)
                   for k, each in enumerate(check_list(name, given, "a sequence of names")))
     if not names or len(set(names)) != len(names):
-        raise ValueError(f"{name}: expected unique names, got {shown(given)}")
+        raise ValueError(f"{name}: expected one or more unique names, got {shown(given)}")
     return names
 
 

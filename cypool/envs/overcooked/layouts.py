@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from cypool.util.arguments import shown
-from cypool.util.packages import folder_of, need
+from cypool.util.packages import folder_of, require_version
 
 VERSION = "1.1.0"
 INSTALL = 'pip install --no-deps "overcooked-ai==1.1.0"'
@@ -96,7 +96,7 @@ def names() -> list[str]:
     Raises:
         ImportError: It is missing, or has a different version.
     """
-    need("layouts of Overcooked need", "overcooked-ai", (VERSION,), INSTALL, "overcooked_ai_py")
+    require_version("layouts of Overcooked need", "overcooked-ai", (VERSION,), INSTALL, "overcooked_ai_py")
     return sorted(file.removesuffix(".layout") for file in os.listdir(_folder()) if file.endswith(".layout"))
 
 

@@ -70,7 +70,7 @@ def read_config(path: str, text: str = "") -> Config:
     return _read_config(path, text, os.stat(path).st_mtime_ns if path else 0)
 
 
-compiled: dict[str, Any] = {}  # functions that the compiled module has, by name; it adds them
+compiled: dict[str, Any] = {}  # functions of the compiled module, which adds them: it imports this one
 
 
 @functools.lru_cache

@@ -264,7 +264,7 @@ _SIDE = unchecked(84, "Size of an observation, at most that of the config's scre
                                             "assets."),
     img_height=_SIDE, img_width=_SIDE,
     stack_num=integer(4, 1, 256, "Number of stacked frames."),
-    frame_skip=_FRAME_SKIP.but(4),
+    frame_skip=_FRAME_SKIP.with_default(4),
     lmp_save_dir=Option("", _check_folder, 'A folder for recordings of all episodes except the first; "": none.'),
     episodic_life=boolean(False, "Losing a life ends the episode, even if the game continues."),
     force_speed=boolean(False, "SPEED is always pressed, in combined actions."),
@@ -280,9 +280,9 @@ _SIDE = unchecked(84, "Size of an observation, at most that of the config's scre
         "{weapon: reward} for each step with that weapon in hand, and ammunition."),
     delta_button_config=Option(None, _check_deltas, "{button: (count, low, high)}: `count` values of the button, in "
                                                     "combined actions."),
-    wad_path=_WAD.but(""),
+    wad_path=_WAD.with_default(""),
     vzd_path=Option("", _check_engine, "The engine, if not the installed one; it must have the same version."),
-    iwad_path=_IWAD.but(""), game_args=_GAME_ARGS,
+    iwad_path=_IWAD.with_default(""), game_args=_GAME_ARGS,
     map_id=Option("map01", _check_word, "The map."),
     screen_resolution=optional(
         _check_word, 'The engine\'s resolution, such as "RES_160X120"; None: the config\'s, but below a width of 320 '

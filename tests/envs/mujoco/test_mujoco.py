@@ -814,7 +814,7 @@ print(os.environ["MUJOCO_GL"])
 
 def test_values_beyond_the_type_of_a_field_are_refused():
     for values in (("add", 1e300, 1e300), ("set", -1e39, 0), ("scale", 1, 1e40)):
-        with pytest.raises(ValueError, match=r"^randomize\['geom_rgba'\]: expected values that float32 has"):
+        with pytest.raises(ValueError, match=r"^randomize\['geom_rgba'\]: expected values that fit float32"):
             cypool.make("Ant-v5", randomize={"geom_rgba": values})
 
 

@@ -249,6 +249,15 @@ def test_pool_in_lanes_steps_as_one_by_mj_step(env_id, num_threads):
         step_both(pools, np.random.default_rng(0), 60)
 
 
+# the CPU may have vectors for four or for eight
+@pytest.mark.parametrize("num_envs", [1, 2, 4, 5, 8, 9, 17])
+def test_pool_of_any_size_in_lanes_steps_as_one_by_mj_step(num_envs):
+    pools = make_both("Hopper-v5", num_envs, num_threads=0)
+    for pool in pools:
+        pool.reset()
+    step_both(pools, np.random.default_rng(num_envs), 40)
+
+
 def test_pool_of_different_frame_skips_steps_as_one_by_mj_step():
     pools = make_both("HalfCheetah-v5", 4, env_options=[{"frame_skip": 1 + k % 2} for k in range(4)])
     for pool in pools:
@@ -635,3 +644,13 @@ def test_lanes_are_compiled_without_fused_operations():
     assert "vmulpd" in listing.stdout
     assert "vfm" not in listing.stdout
     assert "vfnm" not in listing.stdout
+
+
+@pytest.mark.skipif(shutil.which("objdump") is None, reason="expected objdump")
+def test_only_eight_lanes_have_instructions_of_avx_512():
+    # others run on each CPU: also what both have of C++'s library
+    listing = subprocess.run(["objdump", "-dC", mujoco_lanes.__file__], stdout=subprocess.PIPE, text=True, check=True)
+    of_avx_512 = re.compile(r"%(zmm|[xy]mm(1[6-9]|[23]\d)|k[0-7])")
+    names = {block.partition("\n")[0] for block in listing.stdout.split("\n\n") if of_avx_512.search(block)}
+    assert names
+    assert all("cypool::lanes::eight::" in name for name in names)

@@ -1,0 +1,340 @@
+"""Tasks: a robot, and functions over arrays of all environments that make episodes of its simulation."""
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cypool.envs.mujoco_batch.mujoco_batch import Generators, RowsBackend
+from cypool.envs.mujoco_common.specs import SIMULATION, check_with_model
+from cypool.errors import EnvError
+from cypool.mujoco.batch import Batch, load_model
+from cypool.spec import Array, EnvSpec
+from cypool.util.arguments import check_int, shown
+
+import mujoco  # isort: skip
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_CAMERA = ("width", "height", "camera_name", "camera_id", "default_camera_config", "max_geom", "shadows")
+
+
+class Task:
+    """A robot and what it has to do: subclass it, and pass the class to `cypool.make`.
+
+    Each method works on all environments at once. `sim` is a `cypool.mujoco.Batch`, whose arrays have a row for each.
+    A step of the pool calls `act`, has MuJoCo make `frame_skip` steps, and calls `reward`, `terminated`, `truncated`,
+    `reset` for the environments that start an episode, `observe` and `info`. Rows of environments that do not step, as
+    they start an episode, are ignored.
+
+    Options of `cypool.make` that it does not know itself are arguments of the class.
+
+    Attributes:
+        model: A path to an XML file, a text in MJCF, a `mujoco.MjSpec` or a `mujoco.MjModel`.
+        frame_skip: MuJoCo's steps in one of the pool's.
+        max_episode_steps: The step limit of an episode; None: there is no limit.
+        action_space, observation_space: `gymnasium.spaces.Box`, the second also a `Dict` of them. By default, actions
+            are float32, as the model limits controls, and observations float32 of the shape that `observe` returns.
+        render_options: Of pictures: `width`, `height`, `camera_name` or `camera_id`, `default_camera_config`, as
+            Gymnasium's robots have them.
+    """
+
+    model: Any = None
+    frame_skip: int = 1
+    max_episode_steps: int | None = None
+    action_space: Any = None
+    observation_space: Any = None
+    render_options: Mapping[str, Any] = {}
+    # of `add_state`, and how many rows there are; in `setup` only
+    _state: list[NDArray[Any]] | None = None
+    _num_envs = 0
+
+    def setup(self, sim: Batch) -> None:
+        """Is called once, before all others: for views of arrays, and `add_state`."""
+
+    def act(self, sim: Batch, action: NDArray[Any]) -> None:
+        """Sets the controls from the actions, shape (num_envs, ...): by default they are the controls."""
+        sim.ctrl[:] = action
+
+    def reset(self, sim: Batch, ids: NDArray[Any], rng: Generators) -> None:
+        """Starts episodes; after it, `sim.forward(ids)` follows.
+
+        Args:
+            sim: The simulations.
+            ids: The environments, ascending.
+            rng: Their random streams: `rng.uniform(-1, 1, 3)` has shape (len(ids), 3), and each row comes from the
+                stream of one environment.
+        """
+        sim.reset(ids, forward=False)
+
+    def observe(self, sim: Batch) -> Any:
+        """Returns the observations, an array (num_envs, ...), or a dict of them."""
+        raise NotImplementedError(f"{type(self).__name__}.observe: a task has to have this method")
+
+    def reward(self, sim: Batch, action: NDArray[Any]) -> Any:
+        """Returns the rewards of the step, shape (num_envs,)."""
+        raise NotImplementedError(f"{type(self).__name__}.reward: a task has to have this method")
+
+    def terminated(self, sim: Batch) -> Any:
+        """Returns in which environments the episode ends, shape (num_envs,): by default in none."""
+        return False
+
+    def truncated(self, sim: Batch) -> Any:
+        """Returns in which environments the episode is cut off, next to those at the limit of steps."""
+        return False
+
+    def info(self, sim: Batch) -> Mapping[str, Any]:
+        """Returns further arrays (num_envs, ...) by name, the same in each step."""
+        return {}
+
+    def add_state(self, shape: int | tuple[int, ...] = (), dtype: Any = np.float64) -> NDArray[Any]:
+        """Returns zeros with a row for each environment, which are saved, loaded and copied with it.
+
+        Call it in `setup`, and write to the array; it is not to be replaced.
+        """
+        if self._state is None:
+            raise RuntimeError("add_state: expected a call in setup()")
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        array = np.zeros((self._num_envs, *shape), dtype)
+        if array.dtype.kind not in "biuf":
+            raise ValueError(f"dtype: expected numbers or bools, got {array.dtype}")
+        self._state.append(array)
+        return array
+
+    # what `cypool.make` calls; `start_workers` in hosting returns the same
+
+    @classmethod
+    def make_envs(cls, source: Any, num_envs: int, num_threads: int | None, max_episode_steps: int | None,
+                  options: dict[str, Any]) -> Any:
+        """Returns the `Env` objects of a pool, and the backend that steps them.
+
+        Args:
+            source: The class, or an object of it, which is copied.
+            num_envs, num_threads, max_episode_steps: As in `cypool.make`.
+            options: Arguments of the class.
+        """
+        if not isinstance(source, type) and options:
+            raise TypeError(f"{min(options)}: expected no such argument: options are for a task's class")
+        task = copy.copy(source) if not isinstance(source, type) else source(**options)
+        backend = _Rows(task, num_envs, num_threads, max_episode_steps, options).backend
+        return backend.envs, backend
+
+
+class _Rows:
+    """Steps the environments of a task for a `RowsBackend`.
+
+    Args:
+        task: The task, which nobody else has.
+        num_envs, num_threads, max_episode_steps: As in `cypool.make`.
+        options: Those of the task, for the spec.
+    """
+
+    def __init__(self, task: Task, num_envs: int, num_threads: int | None, max_episode_steps: int | None,
+                 options: dict[str, Any]):
+        self.name = type(task).__name__
+        if task.model is None:
+            raise ValueError(f"{self.name}.model: expected a path, a text in MJCF, a mujoco.MjSpec or a mujoco.MjModel")
+        self.task = task
+        self.frame_skip = check_int(f"{self.name}.frame_skip", task.frame_skip, 1, 2**31 - 1)
+        self.sim = Batch(load_model(task.model), num_envs, num_threads=num_threads)
+        try:
+            self.backend = self._set_up(max_episode_steps, options)
+        except BaseException:
+            self.close()
+            raise
+        self.camera: Any = None
+
+    def _set_up(self, limit: int | None, options: dict[str, Any]) -> RowsBackend:
+        task, num_envs = self.task, self.sim.num_envs
+        task._state, task._num_envs = [], num_envs
+        task.setup(self.sim)
+        self.state, task._state = task._state, None
+        action = _box(f"{self.name}.action_space", task.action_space) or _controls(self.sim.model)
+        # to see the shapes: with streams that nobody else has
+        spec = EnvSpec(Array((), np.uint8), action)
+        trial = RowsBackend(self, spec, num_envs, 0)
+        trial.seed(0)
+        everyone = np.arange(num_envs)
+        self.sim.reset()
+        task.reset(self.sim, everyone, Generators(trial.envs, everyone))
+        self.sim.forward()
+        observation = self._described(task.observe(self.sim))
+        info = {name: _array_of(f"info()[{name!r}]", value, num_envs, np.float64)
+                for name, value in task.info(self.sim).items()}
+        if limit is None:
+            limit = task.max_episode_steps
+        if limit is not None:
+            limit = check_int("max_episode_steps", limit, 1, 2**31 - 2)
+        fps = 1 / (self.sim.model.opt.timestep * self.frame_skip)
+        spec = EnvSpec(observation, action, info, max_seed=2**64 - 1, id=self.name, max_episode_steps=limit,
+                       options=options, render_fps=max(1, round(fps)))
+        return RowsBackend(self, spec, num_envs, self.sim.num_threads)
+
+    def _described(self, obs: Any) -> Any:
+        """Returns the description of observations, as the task's space says, or as the first ones are."""
+        space, name, num_envs = self.task.observation_space, f"{self.name}.observation_space", self.sim.num_envs
+        if isinstance(obs, Mapping):
+            spaces = getattr(space, "spaces", None)
+            if spaces is not None and spaces.keys() != obs.keys():
+                raise ValueError(f"{name}: expected {list(obs)}, the parts that observe() returns, got {list(spaces)}")
+            return {key: _box(f"{name}[{key!r}]", spaces[key]) if spaces is not None else
+                    _array_of(f"observe()[{key!r}]", part, num_envs) for key, part in obs.items()}
+        return _box(name, space) or _array_of("observe()", obs, num_envs)
+
+    def advance(self, backend: RowsBackend, same_step: bool) -> None:
+        """Steps and resets the rows that the backend names, and writes their results."""
+        try:
+            self._advance(backend, same_step)
+        except EnvError as error:
+            # of another pool: it has no batch of this one
+            raise RuntimeError(f"{self.name}: {error}") from error
+
+    def _advance(self, backend: RowsBackend, same_step: bool) -> None:
+        task, sim = self.task, self.sim
+        stepped, resets = backend.stepped, backend.resets
+        if stepped.any():
+            task.act(sim, backend.actions)
+            backend.errors.update(sim.run("step", None if stepped.all() else stepped, self.frame_skip))
+            self._write("reward", task.reward(sim, backend.actions), backend.reward)
+            self._write("terminated", task.terminated(sim), backend.terminated)
+            self._write("truncated", task.truncated(sim), backend.truncated)
+            if same_step:
+                begun = backend.begun
+                np.logical_or(backend.terminated, backend.truncated, out=begun)
+                begun |= backend.last
+                begun &= stepped
+                if begun.any():
+                    self._observe(backend.final, begun)
+                    resets = begun
+        if resets.any():
+            ids = np.flatnonzero(resets)
+            task.reset(sim, ids, Generators(backend.envs, ids))
+            backend.errors.update(sim.run("forward", resets))
+        self._observe(backend.current, stepped | resets)
+
+    def _write(self, method: str, given: Any, out: NDArray[Any]) -> None:
+        values = np.asarray(given)
+        if values.shape not in (out.shape, ()) or values.dtype.kind not in "biuf":
+            raise ValueError(f"{self.name}.{method}: expected an array of shape {out.shape}, got "
+                             f"{values.dtype} of shape {values.shape}")
+        out[:] = values
+
+    def _observe(self, columns: list[NDArray[Any]], rows: NDArray[Any]) -> None:
+        """Writes observations and infos to some rows."""
+        obs, spec = self.task.observe(self.sim), self.backend.envs[0].spec
+        if isinstance(obs, Mapping) != isinstance(spec.observation, Mapping):
+            raise ValueError(f"{self.name}.observe: expected {spec.observation}, got {shown(obs)}")
+        given = [obs] if not isinstance(obs, Mapping) else self._parts("observe", obs, spec.observation)
+        if spec.info:
+            given += self._parts("info", self.task.info(self.sim), spec.info)
+        everybody = rows.all()
+        for value, column in zip(given, columns, strict=True):
+            value = np.asarray(value)
+            if value.shape != column.shape:
+                raise ValueError(f"{self.name}.observe: expected arrays of shape {column.shape}, got {value.shape}")
+            if everybody:
+                np.copyto(column, value, "same_kind")
+            else:
+                column[rows] = value[rows]
+
+    def _parts(self, method: str, given: Mapping[str, Any], described: Mapping[str, Any]) -> list[Any]:
+        if given.keys() != described.keys():
+            raise ValueError(f"{self.name}.{method}: expected {list(described)}, as the first time, got {list(given)}")
+        return [given[name] for name in described]
+
+    # states: bytes of each array's row
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        sim = self.sim
+        return {**{f"data.{name}": array for name, array in sim._own.items()},
+                **{f"model.{name}": array for name, array in sim._expanded.items()},
+                **{f"task.{k}": array for k, array in enumerate(self.state)},
+                **{f"row.{k}": array for k, array in enumerate(self.backend.current)},
+                "warning": sim._simulations.warning}
+
+    def save_row(self, row: int) -> Any:
+        """Returns the state of an environment."""
+        return {name: array[row].tobytes() for name, array in self._arrays().items()}, mujoco.mj_version()
+
+    def load_row(self, row: int, state: Any) -> None:
+        """Takes the state of an environment."""
+        if not isinstance(state, tuple | list) or len(state) != 2 or not isinstance(state[0], dict):
+            raise ValueError(f"expected a state of a task, got {shown(state)}")
+        given, version = state
+        if version != mujoco.mj_version():
+            raise ValueError(f"expected a state of MuJoCo {mujoco.mj_version()}, got one of {shown(version)}")
+        for name in given:
+            # a field that was first used later
+            if isinstance(name, str) and name.startswith("data.") and name[5:] in self.sim._fields:
+                self.sim.bind(name[5:])
+            elif isinstance(name, str) and name.startswith("model."):
+                self.sim.expand(name[6:])
+        arrays = self._arrays()
+        sizes = {name: array.nbytes // len(array) for name, array in arrays.items()}
+        # of a field that was not in use where the state comes from
+        absent = {name for name in sizes.keys() - given.keys() if name.startswith("data.")}
+        for name in sizes.keys() - absent | given.keys():
+            if not isinstance(given.get(name), bytes) or len(given[name]) != sizes.get(name):
+                raise ValueError(f"expected {sizes.get(name, 0)} bytes of {shown(name)}, got {shown(given.get(name))}")
+        mask = np.zeros(self.sim.num_envs, np.bool_)
+        mask[row] = True
+
+        def write() -> None:
+            for name, part in given.items():
+                arrays[name][row] = np.frombuffer(part, arrays[name].dtype).reshape(arrays[name].shape[1:])
+
+        write()
+        if self.sim._has_constants:
+            self.sim.run("set_const", mask)
+        if absent:
+            self.sim.run("forward", mask)
+        write()
+
+    def render_row(self, row: int) -> NDArray[Any]:
+        """Returns a picture of an environment."""
+        if self.camera is None:
+            given = {"default_camera_config": {}, **self.task.render_options}
+            if unknown := given.keys() - set(_CAMERA):
+                raise ValueError(f"{self.name}.render_options: expected {', '.join(_CAMERA)}, got {min(unknown)!r}")
+            options = {name: one.check(name, given.get(name, one.default)) for name, one in SIMULATION.items()}
+            options["default_camera_config"] = given["default_camera_config"]
+            check_with_model(self.sim._simulations.model, options, {})
+            self.camera = self.sim._simulations.camera(options)
+        picture: NDArray[Any] = self.sim._simulations.render(row, self.camera)
+        return picture
+
+    def physics(self) -> str:
+        """Returns what steps the environments."""
+        return self.sim.stepped_by
+
+    def close(self) -> None:
+        """Ends the threads."""
+        self.sim.close()
+
+
+def _box(name: str, space: Any) -> Array | None:
+    """Returns the description of a space of Gymnasium's; None for None."""
+    if space is None or isinstance(space, Array):
+        return space
+    if not all(hasattr(space, part) for part in ("shape", "dtype", "low", "high")):
+        raise ValueError(f"{name}: expected a gymnasium.spaces.Box, got {shown(space)}")
+    return Array(space.shape, space.dtype, space.low, space.high)
+
+
+def _controls(model: mujoco.MjModel) -> Array:
+    limited = model.actuator_ctrllimited.astype(bool)
+    low, high = np.where(limited, model.actuator_ctrlrange.T, [[-math.inf], [math.inf]])
+    if model.nu == 0:
+        raise ValueError("model: expected actuators, or an action_space")
+    return Array((model.nu,), np.float32, low, high)
+
+
+def _array_of(name: str, value: Any, num_envs: int, real: Any = np.float32) -> Array:
+    value = np.asarray(value)
+    if value.ndim == 0 or len(value) != num_envs or value.dtype.kind not in "biuf":
+        raise ValueError(f"{name}: expected an array with {num_envs} rows, got {value.dtype} of shape {value.shape}")
+    return Array(value.shape[1:], real if value.dtype.kind == "f" else value.dtype)
