@@ -306,7 +306,7 @@ cdef class Pool:
         else:
             ids = self.ids.check(self.scheduler, env_ids, RESET, &count, discard)
         if others and self.ids.num_unstarted > 0 and count < <uint32_t>self.num_envs:
-            raise RuntimeError("reset: the first reset has to be of all envs")
+            raise RuntimeError("reset: the first reset must include all envs")
         packed = None
         if options is not None:
             if discard and self.ids.pending > 0 and self.lifetime.backend is None:
