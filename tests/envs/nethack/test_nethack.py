@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from family_tests import continues, equals, refuses
+from markers import often_exhaustive
 from pool_arguments import MODES
 from state_edits import with_own
 from waiting import attempts, join
-from weights import often_exhaustive
 
 import cypool
 from cypool.envs.nethack import actions, library, terminal

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from family_tests import continues, refuses
 from heap import heap_bytes
+from markers import often_exhaustive
 from pool_arguments import MODES
 from state_edits import edges, with_own
-from weights import often_exhaustive
 
 import cypool
 from cypool.envs.common import wheels
