@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from family_tests import continues, equals, frees_models, refuses
 from gymnasium.wrappers import FrameStackObservation
-from weights import often_slow, slow
+from markers import often_slow, slow
 
 import cypool
 from cypool.envs.common import mujoco_version

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from weights import EXHAUSTIVE, exhaustive
+from markers import EXHAUSTIVE, exhaustive
 
 import cypool
 from cypool.envs.mujoco_common.mujoco_common import load_model

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 from fuzz_mujoco_lanes import outcome
-from weights import exhaustive, slow
+from markers import exhaustive, slow
 
 from cypool.envs.mujoco_lanes.mujoco_lanes import check_machine
 

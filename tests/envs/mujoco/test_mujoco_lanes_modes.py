@@ -6,8 +6,8 @@ import importlib
 import numpy as np
 import pytest
 from envs.mujoco.test_mujoco_lanes_class import FEATURES, robot
+from markers import exhaustive, slow
 from pool_arguments import THREADS
-from weights import exhaustive, slow
 
 import cypool
 from cypool.envs.mujoco_common.mujoco_common import load_model
