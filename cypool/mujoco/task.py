@@ -48,6 +48,7 @@ class Task:
     action_space: Any = None
     observation_space: Any = None
     render_options: Mapping[str, Any] = {}
+    render_mode = "rgb_array"  # for adapters, which ask environments for it
     # of `add_state`, and how many rows there are; in `setup` only
     _state: list[NDArray[Any]] | None = None
     _num_envs = 0

@@ -75,8 +75,9 @@ cdef class RowEnv(Env):
         return made
 
     def ask(self, function, *args, **kwargs):
-        """Calls a function with the environment; returns its result."""
-        return function(self, *args, **kwargs)
+        """Calls a function with the task, which all environments share, and returns its result."""
+        is_own = args in (("np_random",), ("np_random_seed",))
+        return function(self if is_own else self.backend.task, *args, **kwargs)
 
     def physics(self):
         """Returns what steps it, in words for people."""
