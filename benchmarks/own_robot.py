@@ -29,7 +29,7 @@ def make(library, model, num_envs, num_threads):
         from cypool.mujoco import Batch
         batch = Batch(model, num_envs, num_threads=num_threads)
         return batch, batch.stepped_by
-    module = importlib.import_module({"mjbatch": "mjbatch", "mujoco": "mujoco.batch"}[library])
+    module = importlib.import_module(library)
     return module.Batch(model, num_envs, num_threads), ""
 
 
@@ -74,7 +74,7 @@ def main():
     model = args.model or str(Path(spec.origin).parent / SCENE)
     processes, times = {}, {}
     for num_threads in args.num_threads:
-        for library, python in (("cypool", sys.executable), ("mujoco", sys.executable), ("mjbatch", args.python)):
+        for library, python in (("cypool", sys.executable), ("mujoco.batch", sys.executable), ("mjbatch", args.python)):
             if python is None:
                 continue
             command = [python, __file__, "--worker", library, "--model", model, "--num-envs", str(args.num_envs),
@@ -95,7 +95,7 @@ def main():
     for (library, num_threads), found in times.items():
         ours = statistics.median(times["cypool", num_threads])
         middle = statistics.median(found)
-        print(f"{library:8}{num_threads:3} threads  {middle:6.2f} us  {middle / ours:4.1f} x cypool's")
+        print(f"{library:13}{num_threads:3} threads  {middle:6.2f} us  {middle / ours:4.1f} x cypool's")
     return None
 
 
