@@ -362,6 +362,8 @@ def test_task_with_rollouts_replay_and_normalization():
         rollout = env.rollout(actions(20, 4))
         assert np.isfinite(rollout.obs).all()
     with cypool.make(Pole, num_envs=4) as env:
+        # adapters ask environments for attributes: they have those of the task
+        assert env._pool.ask(None, getattr, "width") == [0.2] * 4
         buffer = cypool.ReplayBuffer(env, 100)
         buffer.reset(seed=0)
         for action in actions(20, 4):
