@@ -184,9 +184,11 @@ class _Rows(RowsBackend):
         """Steps the rows of `stepped` and resets those of `resets`."""
         task, sim, resets = self.task, self.sim, self.resets
         if self.stepped.any():
-            task.act(sim, self.actions)
+            # tasks may keep it
+            action = self.actions.copy()
+            task.act(sim, action)
             self.errors.update(sim.run("step", None if self.stepped.all() else self.stepped, self.frame_skip))
-            self._write("reward", task.reward(sim, self.actions), self.reward)
+            self._write("reward", task.reward(sim, action), self.reward)
             self._write("terminated", task.terminated(sim), self.terminated)
             self._write("truncated", task.truncated(sim), self.truncated)
             if same_step:

@@ -219,6 +219,21 @@ def test_task_object_serves_several_pools():
         cypool.make(task, width=0.2)
 
 
+def test_task_may_keep_the_actions():
+    class Keeping(Pole):
+        kept = ()
+
+        def reward(self, sim, action):
+            self.kept = (*self.kept, action)
+            return 0
+
+    with cypool.make(Keeping, num_envs=3) as env:
+        env.reset()
+        for action in actions(4, 3):
+            env.step(action)
+        assert np.array_equal(env.task.kept, actions(4, 3))
+
+
 def test_task_with_parts_of_observations():
     class Parts(Pole):
         def observe(self, sim):
