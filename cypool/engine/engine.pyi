@@ -1,5 +1,5 @@
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, final
 from weakref import WeakSet
 
 import numpy as np
@@ -16,11 +16,13 @@ _Batch = tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], d
 pools: WeakSet[Pool]
 thread_pools: WeakSet[ThreadPool]
 
+@final
 class Observers:
     def attach(self, observer: Observer) -> None: ...
     def detach(self, observer: Observer) -> None: ...
     def includes(self, cls: type[Observer]) -> bool: ...
 
+@final
 class Pool:
     def __init__(self, envs: list[Env], seeds: Sequence[int | None], batch_size: int, num_threads: int, autoreset: str,
                  statistics: bool, thread_pool: ThreadPool | None, affinity: list[Any] | None,
