@@ -34,7 +34,7 @@ def load_model(model: Any) -> mujoco.MjModel:
     """Returns the compiled model of a path, an XML text, an `mjSpec` or a model.
 
     Raises:
-        TypeError: It is none of these types.
+        TypeError: It is not one of these types.
         ValueError: MuJoCo cannot read it.
     """
     try:

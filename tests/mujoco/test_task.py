@@ -215,7 +215,7 @@ def test_task_object_serves_several_pools():
     task = Pole(0.1)
     with cypool.make(task, num_envs=2, seed=0) as one, cypool.make(task, num_envs=3, seed=0) as other:
         assert np.array_equal(one.reset()[0], other.reset()[0][:2])
-    with pytest.raises(TypeError, match="width: expected no such argument"):
+    with pytest.raises(TypeError, match="width: expected to be left out"):
         cypool.make(task, width=0.2)
 
 
