@@ -111,7 +111,7 @@ class Go1Joystick(Task):
 
 def follow(learnt, num_envs=64, num_steps=500, video=None):
     """Returns how far the velocities are from the joystick in the mean: m/s, m/s, rad/s; may write a video."""
-    with cypool.make(Go1Joystick, num_envs=num_envs, seed=1000, normalize_obs=True, autoreset_mode="SameStep") as env:
+    with cypool.make(Go1Joystick, num_envs=num_envs, seed=1000, normalize_obs=True, normalize_reward=True) as env:
         env.load_normalization(learnt["normalization"])
 
         def actions(obs):

@@ -17,7 +17,7 @@ import numpy as np
 import cypool
 from cypool.mujoco import Batch
 
-FOLDER = Path(__file__).parents[1] / "tests" / "mujoco"
+FOLDER = Path(__file__).parents[1] / "tests/mujoco"
 ANY_NUMBER = (0.0, -1.0, 0.5, 3.0, 1e3, 1e10, -1e300, np.inf, np.nan)
 ALLOWED = (ValueError, TypeError, AttributeError, RuntimeError, IndexError, KeyError, NotImplementedError,
            ZeroDivisionError, MemoryError, OverflowError)

@@ -31,7 +31,7 @@ class Family(NamedTuple):
         licence: The licence of its data and its library, if not cypool's.
         package: The Python package that its environments import, or need to run.
         download: The module that downloads the library of its environments if no current package contains it, for
-            `cypool get`. It has `is_there`, `is_whole`, `find`, `checked`, `check_machine`, `download` and `LICENCES`.
+            `cypool get`. It has `is_there`, `is_valid`, `find`, `checked`, `check_machine`, `download` and `LICENCES`.
         distribution: The wheel that contains its module, if not cypool's own; `extra` installs it.
         extra: The extra of `pyproject.toml` that installs the package, or without one the package that draws pictures.
         command: The command that installs the package, if an extra would install too much.

@@ -90,8 +90,8 @@ class Batch:
         self._fields = data_fields(copied)
         self._model_fields = copied.fields()
         self.warning = _read_only(self._simulations.warning)
-        # a few for each thread, so that those that are done help the others
-        size = min(_MOST_AT_ONCE, max(4, math.ceil(self.num_envs / max(most, 1) / 4)))
+        # two for each thread, so that those that are done help the others
+        size = _MOST_AT_ONCE if most <= 1 else min(_MOST_AT_ONCE, max(8, math.ceil(self.num_envs / most / 2)))
         envs = chunks(self._simulations, self.num_envs, size)
         self.num_threads = min(max(most, 1), len(envs))
         self._pool = Pool(envs, [0] * len(envs), len(envs), self.num_threads, "next_step", False, None,

@@ -10,7 +10,6 @@ import numpy as np
 
 from cypool.envs.mujoco_batch.mujoco_batch import Generators, RowsBackend
 from cypool.envs.mujoco_common.specs import SIMULATION, check_with_model
-from cypool.errors import EnvError
 from cypool.mujoco.batch import Batch, load_model
 from cypool.spec import Array, EnvSpec
 from cypool.util.arguments import check_int, shown
@@ -49,6 +48,7 @@ class Task:
     action_space: Any = None
     observation_space: Any = None
     render_options: Mapping[str, Any] = {}
+    render_mode = "rgb_array"  # for adapters, which ask environments for it
     # of `add_state`, and how many rows there are; in `setup` only
     _state: list[NDArray[Any]] | None = None
     _num_envs = 0
@@ -120,59 +120,54 @@ class Task:
         if not isinstance(source, type) and options:
             raise TypeError(f"{min(options)}: expected to be left out: options are for a task's class")
         task = copy.copy(source) if not isinstance(source, type) else source(**options)
-        backend = _Rows(task, num_envs, num_threads, max_episode_steps, options).backend
+        backend = _Rows(task, num_envs, num_threads, max_episode_steps, options)
         return backend.envs, backend
 
 
-class _Rows:
-    """Steps the environments of a task for a `RowsBackend`.
+class _Rows(RowsBackend):
+    """Steps the environments of a task.
 
     Args:
         task: The task, which nothing else uses.
-        num_envs, num_threads, max_episode_steps: As in `cypool.make`.
+        num_envs, num_threads, limit: As in `cypool.make`.
         options: Those of the task, for the spec.
     """
 
-    def __init__(self, task: Task, num_envs: int, num_threads: int | None, max_episode_steps: int | None,
+    def __init__(self, task: Task, num_envs: int, num_threads: int | None, limit: int | None,
                  options: dict[str, Any]):
-        self.name = type(task).__name__
+        self.name, self.task, self.camera = type(task).__name__, task, None
         if task.model is None:
             raise ValueError(f"{self.name}.model: expected a path, a text in MJCF, a mujoco.MjSpec or a mujoco.MjModel")
-        self.task = task
         self.frame_skip = check_int(f"{self.name}.frame_skip", task.frame_skip, 1, 2**31 - 1)
         self.sim = Batch(load_model(task.model), num_envs, num_threads=num_threads)
         try:
-            self.backend = self._set_up(max_episode_steps, options)
+            super().__init__(self._described_by_trial(limit, options), num_envs, self.sim.num_threads)
         except BaseException:
             self.close()
             raise
-        self.camera: Any = None
 
-    def _set_up(self, limit: int | None, options: dict[str, Any]) -> RowsBackend:
+    def _described_by_trial(self, limit: int | None, options: dict[str, Any]) -> EnvSpec:
+        """Sets up the task, and describes what it returns."""
         task, num_envs = self.task, self.sim.num_envs
         task._state, task._num_envs = [], num_envs
         task.setup(self.sim)
         self.state, task._state = task._state, None
         action = _box(f"{self.name}.action_space", task.action_space) or _controls(self.sim.model)
-        # to see the shapes: with streams that nobody else has
-        spec = EnvSpec(Array((), np.uint8), action)
-        trial = RowsBackend(self, spec, num_envs, 0)
+        # with streams that nobody else has
+        trial = RowsBackend(EnvSpec(Array((), np.uint8), action), num_envs, 0)
         trial.seed(0)
         everyone = np.arange(num_envs)
-        self.sim.reset()
         task.reset(self.sim, everyone, Generators(trial.envs, everyone))
         self.sim.forward()
         observation = self._described(task.observe(self.sim))
         info = {name: _array_of(f"info()[{name!r}]", value, num_envs, np.float64)
                 for name, value in task.info(self.sim).items()}
-        if limit is None:
-            limit = task.max_episode_steps
+        limit = task.max_episode_steps if limit is None else limit
         if limit is not None:
             limit = check_int("max_episode_steps", limit, 1, 2**31 - 2)
-        fps = 1 / (self.sim.model.opt.timestep * self.frame_skip)
-        spec = EnvSpec(observation, action, info, max_seed=2**64 - 1, id=self.name, max_episode_steps=limit,
-                       options=options, render_fps=max(1, round(fps)))
-        return RowsBackend(self, spec, num_envs, self.sim.num_threads)
+        fps = max(1, round(1 / (self.sim.model.opt.timestep * self.frame_skip)))
+        return EnvSpec(observation, action, info, max_seed=2**64 - 1, id=self.name, max_episode_steps=limit,
+                       options=options, render_fps=fps)
 
     def _described(self, obs: Any) -> Any:
         """Returns the description of observations, from the task's space, or from the first ones."""
@@ -185,36 +180,27 @@ class _Rows:
                     _array_of(f"observe()[{key!r}]", part, num_envs) for key, part in obs.items()}
         return _box(name, space) or _array_of("observe()", obs, num_envs)
 
-    def advance(self, backend: RowsBackend, same_step: bool) -> None:
-        """Steps and resets the rows that the backend names, and writes their results."""
-        try:
-            self._advance(backend, same_step)
-        except EnvError as error:
-            # of another pool: it has no batch of this one
-            raise RuntimeError(f"{self.name}: {error}") from error
-
-    def _advance(self, backend: RowsBackend, same_step: bool) -> None:
-        task, sim = self.task, self.sim
-        stepped, resets = backend.stepped, backend.resets
-        if stepped.any():
-            task.act(sim, backend.actions)
-            backend.errors.update(sim.run("step", None if stepped.all() else stepped, self.frame_skip))
-            self._write("reward", task.reward(sim, backend.actions), backend.reward)
-            self._write("terminated", task.terminated(sim), backend.terminated)
-            self._write("truncated", task.truncated(sim), backend.truncated)
+    def advance(self, same_step: bool) -> None:
+        """Steps the rows of `stepped` and resets those of `resets`."""
+        task, sim, resets = self.task, self.sim, self.resets
+        if self.stepped.any():
+            # tasks may keep it
+            action = self.actions.copy()
+            task.act(sim, action)
+            self.errors.update(sim.run("step", None if self.stepped.all() else self.stepped, self.frame_skip))
+            self._write("reward", task.reward(sim, action), self.reward)
+            self._write("terminated", task.terminated(sim), self.terminated)
+            self._write("truncated", task.truncated(sim), self.truncated)
             if same_step:
-                begun = backend.begun
-                np.logical_or(backend.terminated, backend.truncated, out=begun)
-                begun |= backend.last
-                begun &= stepped
-                if begun.any():
-                    self._observe(backend.final, begun)
-                    resets = begun
+                self.begun[:] = self.stepped & (self.terminated | self.truncated | self.last)
+                if self.begun.any():
+                    self._observe(self.final, self.begun)
+                    resets = self.begun
         if resets.any():
             ids = np.flatnonzero(resets)
-            task.reset(sim, ids, Generators(backend.envs, ids))
-            backend.errors.update(sim.run("forward", resets))
-        self._observe(backend.current, stepped | resets)
+            task.reset(sim, ids, Generators(self.envs, ids))
+            self.errors.update(sim.run("forward", resets))
+        self._observe(self.current, self.stepped | resets)
 
     def _write(self, method: str, given: Any, out: NDArray[Any]) -> None:
         values = np.asarray(given)
@@ -225,7 +211,7 @@ class _Rows:
 
     def _observe(self, columns: list[NDArray[Any]], rows: NDArray[Any]) -> None:
         """Writes observations and infos to some rows."""
-        obs, spec = self.task.observe(self.sim), self.backend.envs[0].spec
+        obs, spec = self.task.observe(self.sim), self.envs[0].spec
         if isinstance(obs, Mapping) != isinstance(spec.observation, Mapping):
             raise ValueError(f"{self.name}.observe: expected {spec.observation}, got {shown(obs)}")
         given = [obs] if not isinstance(obs, Mapping) else self._parts("observe", obs, spec.observation)
@@ -254,7 +240,7 @@ class _Rows:
         return {**{f"data.{name}": array for name, array in sim._own.items()},
                 **{f"model.{name}": array for name, array in sim._expanded.items()},
                 **{f"task.{k}": array for k, array in enumerate(self.state)},
-                **{f"row.{k}": array for k, array in enumerate(self.backend.current)},
+                **{f"row.{k}": array for k, array in enumerate(self.current)},
                 "warning": sim._simulations.warning}
 
     def save_row(self, row: int) -> Any:

@@ -1,8 +1,8 @@
 # The memory of a replay buffer: a ring of rows for each environment, and which of them are drawn.
 #
 # A row has an observation, and the step that was made from it, which led to the next row. An episode of T steps has
-# T + 1 rows. Of a stack, a row holds the newest frame only; in front of the first row of an episode there are as many
-# rows of padding as its other frames need. So the frames of an observation are always those of neighbouring rows.
+# T + 1 rows. For stacked observations, a row stores only the newest frame, and the first row of an episode follows as
+# many rows of padding as its other frames need. So the frames of an observation are always those of neighbouring rows.
 cimport cython
 from libc.math cimport pow as power
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t

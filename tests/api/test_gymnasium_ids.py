@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector.utils import batch_space
+from markers import slow
 from waiting import attempts
-from weights import slow
 
 import cypool
 from cypool.registration.registry import entry_of

@@ -15,7 +15,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from weights import slow
+from markers import slow
 
 import cypool
 

@@ -8,8 +8,8 @@ import pytest
 from comparing import assert_same
 from hosting.environments import GO, RAISE, Gated, Trouble
 from hosting.hosts import HERE, PROCESSES, THREADS
+from markers import slow
 from receiving import started
-from weights import slow
 
 import cypool
 

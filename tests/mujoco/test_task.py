@@ -219,6 +219,21 @@ def test_task_object_serves_several_pools():
         cypool.make(task, width=0.2)
 
 
+def test_task_may_keep_the_actions():
+    class Keeping(Pole):
+        kept = ()
+
+        def reward(self, sim, action):
+            self.kept = (*self.kept, action)
+            return 0
+
+    with cypool.make(Keeping, num_envs=3) as env:
+        env.reset()
+        for action in actions(4, 3):
+            env.step(action)
+        assert np.array_equal(env.task.kept, actions(4, 3))
+
+
 def test_task_with_parts_of_observations():
     class Parts(Pole):
         def observe(self, sim):
@@ -362,6 +377,8 @@ def test_task_with_rollouts_replay_and_normalization():
         rollout = env.rollout(actions(20, 4))
         assert np.isfinite(rollout.obs).all()
     with cypool.make(Pole, num_envs=4) as env:
+        # adapters ask environments for attributes: they have those of the task
+        assert env._pool.ask(None, getattr, "width") == [0.2] * 4
         buffer = cypool.ReplayBuffer(env, 100)
         buffer.reset(seed=0)
         for action in actions(20, 4):

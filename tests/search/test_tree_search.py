@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from engine.threads import at_once
 from interrupting import moments
+from markers import exhaustive
 from plain_tree import Game, PlainTree
 from receiving import started
-from weights import exhaustive
 
 import cypool
 from cypool.tools.compile import load

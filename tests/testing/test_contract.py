@@ -4,7 +4,7 @@ import sys
 import numpy as np
 import pytest
 from cases import CASES
-from weights import EXHAUSTIVE, slow
+from markers import EXHAUSTIVE, slow
 
 import cypool
 from cypool.envs import FAMILIES

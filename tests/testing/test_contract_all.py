@@ -1,6 +1,6 @@
 """`check_env` over every fourth Atari game, and some of Doom. All ids: `fuzz/sweep_contract.py`."""
 import pytest
-from weights import exhaustive, often_exhaustive
+from markers import exhaustive, often_exhaustive
 
 import cypool
 from cypool.testing import check_env

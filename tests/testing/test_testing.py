@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from cases import CASES
+from markers import EXHAUSTIVE
 from pool_arguments import MODES
-from weights import EXHAUSTIVE
 
 import cypool
 from cypool.envs import FAMILIES

@@ -106,7 +106,7 @@ class Wheel(NamedTuple):
             return False
         return True
 
-    def is_whole(self, checked: Callable[[Path], Any]) -> bool:
+    def is_valid(self, checked: Callable[[Path], Any]) -> bool:
         """Whether the package can be found, and is the right one.
 
         Args:

@@ -52,20 +52,20 @@ cdef class RowEnv(Env):
         return Env.seed(self, seed)
 
     cdef object save(self):
-        return self.backend.owner.save_row(self.env_id)
+        return self.backend.save_row(self.env_id)
 
     cdef int load(self, object state) except -1:
-        self.backend.owner.load_row(self.env_id, state)
+        self.backend.load_row(self.env_id, state)
         self.shows_final = False
         return 0
 
     cdef object render(self):
-        return self.backend.owner.render_row(self.env_id)
+        return self.backend.render_row(self.env_id)
 
     @property
     def task(self):
         """The object that computes the rows of all environments."""
-        return self.backend.owner.task
+        return self.backend.task
 
     @property
     def np_random(self):
@@ -75,23 +75,25 @@ cdef class RowEnv(Env):
         return made
 
     def ask(self, function, *args, **kwargs):
-        """Calls a function with the environment; returns its result."""
-        return function(self, *args, **kwargs)
+        """Calls a function with the task, which all environments share, and returns its result."""
+        is_own = args in (("np_random",), ("np_random_seed",))
+        return function(self if is_own else self.backend.task, *args, **kwargs)
 
     def physics(self):
         """Returns what steps it, in words for people."""
-        return self.backend.owner.physics()
+        return self.backend.physics()
 
 
 cdef class RowsBackend(StepBackend):
-    """Steps environments that are rows of arrays: an object computes all rows at once.
+    """Steps environments that are rows of arrays. A subclass in Python computes all rows at once.
+
+    Its `advance(same_step)` steps the rows of `stepped`, resets those of `resets`, and writes to the other arrays. It
+    has `save_row`, `load_row` and `render_row` with the number of a row, `physics`, `close` and a `task`.
 
     Args:
-        owner: `advance(backend, same_step)` steps the rows of `stepped`, resets those of `resets`, and writes to the
-            other arrays; `save_row`, `load_row`, `render_row` and `close` do what environments and pools ask for.
         spec: The environments'.
         num_envs: How many there are.
-        num_threads: How many threads the object uses.
+        num_threads: How many threads step.
 
     Attributes:
         actions: One for each environment; valid where it is stepped.
@@ -102,7 +104,7 @@ cdef class RowsBackend(StepBackend):
         current, final: For each part of the observation, then for each info, an array with a row for each environment.
         errors: By environment, what it raises instead of having a row.
     """
-    cdef readonly object owner, actions, stepped, resets, last, reward, terminated, truncated, begun, errors
+    cdef readonly object actions, stepped, resets, last, reward, terminated, truncated, begun, errors
     cdef readonly list current, final, envs
     cdef int num_threads
     cdef size_t num_obs, action_bytes
@@ -111,14 +113,13 @@ cdef class RowsBackend(StepBackend):
     cdef const double* rewards
     cdef const uint8_t* ends[2]
     cdef const uint8_t* begun_rows
-    cdef vector[uint8_t] failed_rows
-    cdef uint8_t* failed
+    cdef vector[uint8_t] failed
     cdef vector[int32_t] sent
 
-    def __init__(self, owner, spec, int num_envs, int num_threads):
+    def __init__(self, spec, int num_envs, int num_threads):
         cdef cnp.ndarray array
         cdef RowEnv env
-        self.owner, self.num_threads = owner, num_threads
+        self.num_threads = num_threads
         self.actions = np.zeros((num_envs, *spec.action.shape), spec.action.dtype)
         self.action_bytes = spec.action_bytes
         self.stepped, self.resets, self.last, self.terminated, self.truncated, self.begun = np.zeros(
@@ -138,8 +139,7 @@ cdef class RowsBackend(StepBackend):
         self.ends[0] = <const uint8_t*>cnp.PyArray_DATA(self.terminated)
         self.ends[1] = <const uint8_t*>cnp.PyArray_DATA(self.truncated)
         self.begun_rows = <const uint8_t*>cnp.PyArray_DATA(self.begun)
-        self.failed_rows.resize(num_envs)
-        self.failed = self.failed_rows.data()
+        self.failed.resize(num_envs)
         self.envs = [RowEnv(spec, i) for i in range(num_envs)]
         for env in self.envs:
             env.backend = self
@@ -190,7 +190,7 @@ cdef class RowsBackend(StepBackend):
         self.errors.clear()
         self.begun[:] = False
         if num_stepped + num_resets > 0:
-            self.owner.advance(self, same_step)
+            self.advance(same_step)
         for i in self.errors:
             self.failed[i] = 1
         self.sent.assign(ids, ids + count)
@@ -205,9 +205,6 @@ cdef class RowsBackend(StepBackend):
 
     cdef object extra_infos(self, object env_ids):
         return []
-
-    def close(self):
-        self.owner.close()
 
 
 cdef class Generators:
@@ -234,46 +231,39 @@ cdef class Generators:
 
     def random(self, size=()):
         """Returns numbers of [0, 1), shape (rows, *size)."""
-        return self._drawn(size, False)
+        return self._drawn(size, np.float64, 0, 1)
 
     def uniform(self, low=0.0, high=1.0, size=()):
         """Returns numbers of [low, high), shape (rows, *size); bounds broadcast to it."""
-        return low + np.subtract(high, low) * self._drawn(size, False)
+        return low + np.subtract(high, low) * self.random(size)
 
     def normal(self, loc=0.0, scale=1.0, size=()):
         """Returns normally distributed numbers, shape (rows, *size); mean and deviation broadcast to it."""
-        return loc + np.multiply(scale, self._drawn(size, True))
+        return loc + np.multiply(scale, self._drawn(size, None, 0, 1))
 
     def integers(self, int64_t low, high=None, size=()):
         """Returns integers of [low, high), or of [0, low), shape (rows, *size)."""
-        cdef int64_t first = 0 if high is None else low
-        cdef int64_t end = low if high is None else high
-        cdef int64_t i, k
-        cdef Env env
+        first, end = (0, low) if high is None else (low, high)
         if first >= end:
             raise ValueError(f"high: expected more than {first}, got {end}")
-        cdef cnp.ndarray drawn = np.empty(self._shape(size), np.int64)
-        cdef int64_t* out = <int64_t*>cnp.PyArray_DATA(drawn)
-        cdef int64_t each = cnp.PyArray_SIZE(drawn) // max(len(self.ids), 1)
-        for i in self.ids:
-            env = self.envs[i]
-            for k in range(each):
-                out[k] = draw_integer(env.rng, first, end)
-            out += each
-        return drawn
+        return self._drawn(size, np.int64, first, end)
 
-    def _shape(self, size):
-        return (len(self.ids), *((size,) if isinstance(size, int) else size))
-
-    cdef object _drawn(self, size, bint is_normal):
+    cdef object _drawn(self, size, kind, int64_t low, int64_t high):
+        """Draws reals, integers, or normal numbers if `kind` is None."""
         cdef Env env
         cdef int64_t i, k
-        cdef cnp.ndarray drawn = np.empty(self._shape(size))
-        cdef double* out = <double*>cnp.PyArray_DATA(drawn)
+        cdef bint is_integer = kind is np.int64, is_normal = kind is None
+        cdef cnp.ndarray drawn = np.empty((len(self.ids), *((size,) if isinstance(size, int) else size)), kind)
+        cdef double* reals = <double*>cnp.PyArray_DATA(drawn)
+        cdef int64_t* whole = <int64_t*>reals
         cdef int64_t each = cnp.PyArray_SIZE(drawn) // max(len(self.ids), 1)
         for i in self.ids:
             env = self.envs[i]
             for k in range(each):
-                out[k] = draw_normal(env.rng, 0, 1) if is_normal else draw_uniform(env.rng, 0, 1)
-            out += each
+                if is_integer:
+                    whole[k] = draw_integer(env.rng, low, high)
+                else:
+                    reals[k] = draw_normal(env.rng, 0, 1) if is_normal else draw_uniform(env.rng, 0, 1)
+            reals += each
+            whole += each
         return drawn

@@ -26,9 +26,9 @@ LICENCES = """NetHack, which is NLE's library with its texts and tiles: the NetH
 those who pass it on to give the source, too: https://github.com/NetHack-LE/nle. cypool contains none of it."""
 
 
-def is_whole() -> bool:
+def is_valid() -> bool:
     """Whether the library can be found, and is the right one with the right texts."""
-    return WHEEL.is_whole(checked)
+    return WHEEL.is_valid(checked)
 
 
 @functools.cache

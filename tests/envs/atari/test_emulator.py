@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 from envs.atari import emulator
-from weights import slow
+from markers import slow
 
 from cypool.envs.atari import atari
 

@@ -1,7 +1,7 @@
 """Craftax is craftax: ids, options and modes with random actions, and all rules from states that chance has changed."""
 import pytest
 from family_tests import equals
-from weights import exhaustive
+from markers import exhaustive
 
 from cypool.envs.craftax import specs
 

@@ -6,7 +6,7 @@ import importlib.util
 import numpy as np
 import pytest
 from family_tests import change_file, continues, equals, frees_models, needs, refuses
-from weights import slow
+from markers import slow
 
 pytest.importorskip("dm_control", reason="dm_control is not installed: it needs Python before 3.13")
 from dm_control.rl.control import PhysicsError

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from family_tests import change_file, continues, equals, frees_models, imports_nothing, needs, refuses
-from weights import exhaustive, slow
+from markers import exhaustive, slow
 
 import cypool
 from cypool.registration.registry import known_entries

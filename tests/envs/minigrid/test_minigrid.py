@@ -8,8 +8,8 @@ import pytest
 from family_tests import assert_edits_are_harmless, continues, equals, refuses
 from gymnasium.envs.registration import load_env_creator
 from gymnasium.vector import AutoresetMode
+from markers import often_exhaustive, slow
 from state_edits import edited, fields_of, number_in, with_own
-from weights import often_exhaustive, slow
 
 import cypool
 from cypool.envs.minigrid import levels, minigrid

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from envs.openspiel.rl_environment import assert_equal
 from family_tests import assert_edits_are_harmless, continues, equals, imports_nothing, refuses
+from markers import often_slow, slow
 from state_edits import edited, fields_of, with_own
 from waiting import attempts
-from weights import often_slow, slow
 
 import cypool
 from cypool.state import State

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from family_tests import change_file, continues, frees_models, imports_nothing, needs, refuses
-from weights import often_exhaustive, slow
+from markers import often_exhaustive, slow
 
 import cypool
 from cypool.adapters.single import SingleEnv

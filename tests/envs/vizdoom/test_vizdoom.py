@@ -16,7 +16,7 @@ from comparing import assert_same
 from envs.vizdoom.play import players
 from family_tests import refuses
 from gymnasium.vector import AutoresetMode
-from weights import slow
+from markers import slow
 
 import cypool
 from cypool.envs.vizdoom import assets, names
