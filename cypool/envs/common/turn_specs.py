@@ -14,7 +14,7 @@ ILLEGAL = choice("error", ("error", "lose"), 'The effect of an illegal action: "
                                              'is stepped; or "lose", the player loses.')
 OPPONENT = ('The opponents in the view "single": "random" plays uniformly from the legal actions; "tree_search" '
             "searches with random games.")
-SIMULATIONS = 'Of an opponent who searches, for each move.'
+SIMULATIONS = 'Number of simulations per move of a searching opponent.'
 _VIEWS = ("mover", "players", "single")
 
 
