@@ -331,7 +331,7 @@ void TIA::reset() {
     drawn_to_ = frame_start_;
     line_drawn_ = 0;
     group_end_ = 0;
-    accessed_ = blank_accessed_ = NEVER;
+    accessed_ = blank_accessed_ = blank_since_ = NEVER;
     vsync_end_ = INT_MAX;
     last_frame_lines_ = frame_lines_ = 0;
     start_blank();
@@ -439,7 +439,7 @@ bool TIA::load(Deserializer& in) {
     latched_ = false;
     stale_ = ALL;
     settled_ = false;
-    accessed_ = blank_accessed_ = NEVER;
+    accessed_ = blank_accessed_ = blank_since_ = NEVER;
     start_blank();
     bound_repeats();
     return true;
@@ -532,7 +532,7 @@ void TIA::start_frame() {
     drawn_to_ = display_start_;
     line_drawn_ = 0;
     group_end_ = 0;
-    accessed_ = blank_accessed_ = NEVER;
+    accessed_ = blank_accessed_ = blank_since_ = NEVER;
     start_blank();
     bound_repeats();
     if (pal_) {
@@ -553,7 +553,7 @@ void TIA::grey_out() {
 
 // Remembers when ALE would have blanked the pixels after HMOVE first: see `finish_line`.
 void TIA::note_blank(int clock) {
-    if (blank_accessed_ != NEVER || clock < display_start_ || clock <= drawn_to_) return;
+    if (blank_accessed_ != NEVER || clock < display_start_ || clock <= std::max(drawn_to_, blank_since_)) return;
     if (clock < blank_last_ || clock >= blank_last_ + BLANK) return;
     blank_accessed_ = clock;
     bound_repeats();
@@ -1190,6 +1190,7 @@ void TIA::move(int clock) {
         blank_last_ = line;
         blanking_ = true;
         blank_accessed_ = NEVER;
+        blank_since_ = accessed_;
         return bound_repeats();
     }
     catch_up(clock);

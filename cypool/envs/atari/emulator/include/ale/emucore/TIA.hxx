@@ -282,7 +282,8 @@ class TIA final : public Device, public MediaSource {
   std::uint32_t repeats_until_ = 0;  // when repeated writes can no longer wait, in clocks of the frame
   int accessed_ = NEVER;       // the last access that could wait, with its delay
   int blank_first_ = 0, blank_last_ = 0;  // starts of the lines whose first pixels are to be blanked: `blanking_`
-  int blank_accessed_ = NEVER;  // the first access in the blank before a line whose first pixels will be blanked
+  int blank_accessed_ = NEVER;  // the first access in the blank before a line whose first pixels will be blanked,
+  int blank_since_ = NEVER;     // after the accesses up to here
   int vsync_end_ = INT_MAX;
   int last_move_ = 0;
   int frame_lines_ = 0;
