@@ -119,7 +119,8 @@ def own_robots():
 
     features = {
         "option": 'integrator="implicitfast"', "knee": 'gravcomp="0.5"', "servo": 'forcerange="-3 2"',
-        "geom": 'condim="6"', "joints": 'frictionloss="0.2"', "trunk": 'type="box" size="0.25 0.1 0.05"',
+        "geom": 'condim="6"', "joints": 'frictionloss="0.2"',
+        "trunk": 'type="box" size="0.25 0.1 0.05" priority="1" condim="3"',
         "tendon": 'range="-0.2 0.3" limited="true" stiffness="9" springlength="-0.1 0.1"',
         "toe": '<body pos="0.02 0.01 -0.2"><joint type="ball" pos="0 0 0.01" frictionloss="0.001"/>'
                '<geom size="0.02" pos="0.03 0 0"/></body>'}

@@ -276,13 +276,17 @@ inline __attribute__((noinline)) void sense_forces(const Description& m, Group& 
         } else {
             // mj_objectAcceleration
             Real pushed[6], motion[6];
-            motion_at(d, at, acc[at.body], pos, pushed);
+            // since MuJoCo 4, gravity seems to push what nothing moves
+            Anchor pushed_at = at;
+            pushed_at.is_fixed &= !is_mujoco_4;
+            motion_at(d, pushed_at, acc[at.body], pos, pushed);
             motion_at(d, at, d.cvel[at.body], pos, motion);
             if (s.type == ACCELEROMETER)
                 for (Real* each : {pushed, pushed + 3, motion, motion + 3})
                     multiply_transposed(vector, matrix, each), copy3(each, vector);
             cross(turn, motion, motion + 3);
-            for (int k = 0; k < 3; ++k) vector[k] = s.type == FRAMEANGACC ? pushed[k] : pushed[3 + k] + turn[k];
+            for (int k = 0; k < 3; ++k)
+                vector[k] = s.type == FRAMEANGACC ? pushed[k] : at.is_fixed ? pushed[3 + k] : pushed[3 + k] + turn[k];
         }
         if (s.type == FORCE || s.type == TORQUE)
             multiply_transposed(out, matrix, vector);

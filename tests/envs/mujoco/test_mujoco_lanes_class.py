@@ -35,7 +35,7 @@ ROBOT = """
             elevation="0 1 0 2 0 1 0 0 1 0 0 1 2 0 1 1 0 0 1 0 0 2 0 1 0"/>
   </asset>
   <worldbody>
-    <geom name="floor" {floor}/>{world}
+    <geom name="floor" {floor}/><site name="ground" pos="1 0 2" euler="0.2 0.1 0.3"/>{world}
     <body name="trunk" pos="0 0 0.42"><freejoint/>
       <geom name="trunk" {trunk}/><site name="imu" pos="0.1 0 0.05" euler="0.1 0.2 0.3"/>{legs}
     </body>
@@ -57,6 +57,7 @@ ROBOT = """
     <frameangvel objtype="body" objname="knee2" reftype="site" refname="imu"/>
     <framequat objtype="geom" objname="foot1" reftype="body" refname="knee3"/>
     <subtreecom body="trunk"/><subtreelinvel body="hip2"/><subtreeangmom body="trunk"/>
+    <accelerometer site="ground"/><framelinacc objtype="xbody" objname="world"/>
     <jointlimitpos joint="knee1"/><jointlimitvel joint="knee1"/><jointlimitfrc joint="knee1"/>{sensors}
   </sensor>
 </mujoco>"""
