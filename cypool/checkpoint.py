@@ -177,7 +177,7 @@ def _kind_of(part: Any) -> str:
 
 
 def _bare(part: Any) -> Any:
-    """Returns the pool in an adapter; others as they are."""
+    """Returns the pool in an adapter; other objects unchanged."""
     try:
         pool = getattr(part, "pool", None)
     except Exception:
@@ -227,11 +227,11 @@ def _named(name: str, *more: type[Exception]) -> Iterator[None]:
 
 
 def _check_names(saved: Mapping[str, Any], parts: Mapping[str, Any]) -> None:
-    """Raises a ValueError unless there is a part of the right kind for each that is not made here."""
+    """Raises a ValueError unless each saved part that is not created here was passed, with the right kind."""
     wanted = {name: kind for name, (kind, _) in saved.items() if kind not in ("value", "history")}
     if wanted.keys() != parts.keys():
         raise ValueError(f"parts: expected {', '.join(f'{name} (a {kind})' for name, kind in wanted.items()) or 'none'}"
-                         f", as the file has, got {', '.join(parts) or 'none'}")
+                         f", as in the file, got {', '.join(parts) or 'none'}")
     names: dict[int, str] = {}
     for name, part in parts.items():
         if _kind_of(part) != wanted[name]:
@@ -241,7 +241,7 @@ def _check_names(saved: Mapping[str, Any], parts: Mapping[str, Any]) -> None:
 
 
 def _write(path: str, parts: Mapping[str, Any]) -> None:
-    """Writes parts, by name (kind, content), to a file that is complete or as it was before."""
+    """Writes parts, by name (kind, content), to a file, completely or not at all."""
     saved, blobs = {}, list[Any]()
     for name, content in parts.items():
         with _named(name, RecursionError, MemoryError):

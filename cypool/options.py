@@ -40,7 +40,7 @@ class Option(NamedTuple):
     meaning: str
     edges: tuple[Any, ...] = ()
 
-    def but(self, default: Any, meaning: str | None = None) -> Option:
+    def with_default(self, default: Any, meaning: str | None = None) -> Option:
         """Returns the same option with another default."""
         return self._replace(default=default, meaning=self.meaning if meaning is None else meaning)
 

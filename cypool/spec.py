@@ -53,7 +53,7 @@ def copied(value: Any) -> Any:
 
 
 def _frozen(given: Any) -> Any:
-    """Returns an immutable copy of a mapping; anything else as it is."""
+    """Returns an immutable copy of a mapping; anything else unchanged."""
     return FrozenDict(given) if isinstance(given, Mapping) else given
 
 

@@ -226,7 +226,7 @@ def check_stream(name: str, state: Any, kind: Any) -> dict[str, Any]:
         kind: The class of that bit generator, such as `numpy.random.PCG64`.
 
     Raises:
-        ValueError: It is something else, or would make a stream repeat the same numbers.
+        ValueError: It is invalid, or would make a stream repeat the same numbers.
     """
     if kind not in _scratch.streams:
         _scratch.streams[kind] = kind(0)

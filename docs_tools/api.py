@@ -156,7 +156,7 @@ def _pages() -> dict[str, Page]:
                       ["cypool.tools.compile"]),
         "adapters": Page(
             "cypool.adapters", "Adapters to training libraries",
-            "[How to use cypool in training libraries](../how_to/training_libraries.md) has an example for each.",
+            "[Use a training library](../how_to/training_libraries.md) has an example for each.",
             [f"cypool.adapters.{name}" for name in (
                 "sb3", "sb3_replay", "tianshou", "tianshou_replay", "torchrl", "torchrl_replay", "rl_games", "rllib",
                 "pufferlib", "minari", "torch", "jax", "single")]),

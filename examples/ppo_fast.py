@@ -3,6 +3,7 @@
     python examples/ppo_fast.py --env-id CartPole-v1 --seeds 0 1 2
     python examples/ppo_fast.py --env-id LunarLander-v3 --seeds 0 1 2
     python examples/ppo_fast.py --env-id MiniGrid-DoorKey-8x8-v0 --seeds 0 1 2
+    python examples/ppo_fast.py --env-id Craftax-Classic-Symbolic-v1 --seeds 0
     python examples/ppo_fast.py --env-id HalfCheetah-v5 --seeds 0 1 2
     python examples/ppo_fast.py --env-id Ant-v5 --seeds 0 --physics mj_step
 
@@ -38,6 +39,9 @@ SETTINGS = {
                                 "value_std": 0.01,
                                 "env_options": {"obs_type": "onehot", "image_only": True},
                                 "total_timesteps": 1_000_000},
+    "Craftax-Classic-Symbolic-v1": {"goal": 6, "num_envs": 64, "num_steps": 128, "gamma": 0.99, "learning_rate": 1e-3,
+                                    "update_epochs": 3, "minibatch_size": 2048, "activation": "relu",
+                                    "total_timesteps": 4_000_000},
     "HalfCheetah-v5": {"goal": 1200, "num_envs": 64, "num_steps": 64, "gamma": 0.99, "learning_rate": 1e-3,
                        "update_epochs": 5, "minibatch_size": 512, "entropy": 0, "normalize": True,
                        "total_timesteps": 2_000_000},

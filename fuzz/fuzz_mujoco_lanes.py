@@ -25,7 +25,7 @@ class Writer:
     def __init__(self, seed):
         self.r = random.Random(seed)
         self.num_bodies = self.num_joints = self.num_sites = 0
-        self.hinges, self.geoms = [], []
+        self.hinges, self.limited, self.geoms = [], [], []
         # of the lengths, of a robot that is small or large
         self.scale = self.r.choice([1] * 8 + [0.01, 10])
         # round ones let geoms just touch, and bodies be parallel
@@ -195,6 +195,7 @@ class Writer:
             self.sometimes(given, 0.5, limited="true", range=f"{r.uniform(-1, -0.01)} {r.uniform(0.01, 1)}")
             # both limits at once
             self.sometimes(given, 0.02, limited="true", range="0.1 0.1001", margin=0.3)
+            self.limited += [given["name"]] * ("limited" in given)
             self.sometimes(given, 0.2, stiffness=r.uniform(-1, 20))
             self.sometimes(given, 0.1, springref=r.uniform(-1, 1))
             self.sometimes(given, 0.1, ref=r.uniform(-1, 1))
@@ -282,10 +283,12 @@ class Writer:
         frames = [(of, f"b{r.randrange(self.num_bodies)}") for of in ("body", "xbody")]
         frames += [("site", f"s{r.randrange(self.num_sites)}")] * 2 if self.num_sites else [("xbody", "world")]
         frames += [("geom", name) for name in self.geoms]
-        kind = r.choice(["jointpos", "jointvel", "jointactuatorfrc", "gyro", "velocimeter", "accelerometer", "force",
-                         "torque", "subtreecom", "subtreelinvel", "subtreeangmom", *["frame"] * 5])
+        kind = r.choice(["jointpos", "jointvel", "jointactuatorfrc", "jointlimitpos", "jointlimitvel", "jointlimitfrc",
+                         "gyro", "velocimeter", "accelerometer", "force", "torque", "subtreecom", "subtreelinvel",
+                         "subtreeangmom", *["frame"] * 5])
         if kind.startswith("joint"):
-            return self.element(kind, joint=r.choice(self.hinges))
+            joints = self.limited if "limit" in kind else self.hinges
+            return self.element(kind, joint=r.choice(joints)) if joints else ""
         if kind.startswith("subtree"):
             return self.element(kind, body=f"b{r.randrange(self.num_bodies)}")
         if kind != "frame":

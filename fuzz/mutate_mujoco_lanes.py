@@ -58,10 +58,13 @@ MUTANTS = {
                      "for (int c = 0; c < std::min(num_contacts, 1); ++c)"),
     "exact_third": ("constraint.h", "for (int c = 0; c < num_contacts; ++c)",
                     "for (int c = 0; c < std::min(num_contacts, 2); ++c)"),
-    "capsules_missed": ("constraint.h", "p.margin + p.radius1 + p.radius2 + 1e-5",
+    "capsules_missed": ("constraint.h", "p.margin + p.radius1 + p.radius2 + CLEARANCE",
                         "p.margin + p.radius1 + p.radius2 - 1e-3"),
     "near_missed": ("constraint.h", "dot3(diff, diff) <= p.bound * p.bound;\n    if (!any(near)) return;",
                     "dot3(diff, diff) <= p.bound * p.bound * 0.5;\n    if (!any(near)) return;"),
+    "box_apart": ("constraint.h", "m.geoms[box].size[k] + margin + CLEARANCE", "m.geoms[box].size[k] - 0.01"),
+    "plane_apart": ("constraint.h", "reach_along(m, d, p.place2, normal) + (p.margin + CLEARANCE)",
+                    "reach_along(m, d, p.place2, normal) * 0.5"),
     "box_second_pair": ("constraint.h", "abs(center[k] - box.center[k]) <= reach[k] + box.half[k]);",
                         "abs(center[k] - box.center[k]) <= reach[k] * 0.7 + box.half[k]);"),
     "jacobian_sign": ("constraint.h", "along + first * -friction[0]",
@@ -91,8 +94,9 @@ MUTANTS = {
                   "(*column + signed_s * x[i]) * inverse);"),
     "factor_lost": ("newton.h", "lost = lost | bad;", ""),
     "iteration_end": ("newton.h", "(improvement < m.tolerance), level", "(improvement < 100 * m.tolerance), level"),
-    "stuck": ("newton.h", "choose(stuck & sticks, 0.5 * D * (x - start) * (x + start), change)", "change"),
-    "slips": ("newton.h", "choose(was_low & is_low, force * (start - x), change)", "change"),
+    "stuck": ("newton.h", "choose(both_stick, 0.5 * D * (x - start) * (x + start), change)", "change"),
+    "slips": ("newton.h", "choose(both_low, force * (start - x), change)", "change"),
+    "friction_along": ("newton.h", "x[m.frictions[row].dof] :", "x[m.frictions[row].dof] * 1.0000000000000002 :"),
     "friction_high": ("newton.h", "choose(is_high, -most, -D * residual)", "-D * residual"),
     "pgs_order": ("gauss_seidel.h", "order_[draw() % static_cast<uint32_t>(r + 1)]",
                   "order_[(draw() >> 1) % static_cast<uint32_t>(r + 1)]"),
@@ -115,7 +119,7 @@ def own_robots():
 
     features = {
         "option": 'integrator="implicitfast"', "knee": 'gravcomp="0.5"', "servo": 'forcerange="-3 2"',
-        "geom": 'condim="6"', "joints": 'frictionloss="0.2"',
+        "geom": 'condim="6"', "joints": 'frictionloss="0.2"', "trunk": 'type="box" size="0.25 0.1 0.05"',
         "tendon": 'range="-0.2 0.3" limited="true" stiffness="9" springlength="-0.1 0.1"',
         "toe": '<body pos="0.02 0.01 -0.2"><joint type="ball" pos="0 0 0.01" frictionloss="0.001"/>'
                '<geom size="0.02" pos="0.03 0 0"/></body>'}

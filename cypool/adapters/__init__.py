@@ -57,7 +57,7 @@ def make_same_step(id: str, library: str, **kwargs: Any) -> GymnasiumPool:
 
     for name, value in (("env_type", "gymnasium"), ("autoreset_mode", "SameStep")):
         if name in kwargs:
-            raise TypeError(f"{name}: expected no such argument, as {library} needs {value!r}, got "
+            raise TypeError(f"{name}: expected to be left out, as {library} needs {value!r}, got "
                             f"{kwargs[name]!r}")
     env: GymnasiumPool = cypool.make(id, "gymnasium", autoreset_mode="SameStep", **kwargs)
     return env
@@ -67,7 +67,7 @@ def same_step(env: GymnasiumPool, several_agents: bool = False) -> GymnasiumPool
     """Returns `env` if it is a pool of the Gymnasium API that starts new episodes within a step.
 
     Args:
-        env: Should be one.
+        env: The pool to check.
         several_agents: Whether several agents may act in its environments.
 
     Raises:

@@ -1,7 +1,7 @@
 """JAX: a pool's functions for compiled code. See docs/how_to/training_libraries.md.
 
-Code compiled for the CPU calls `cypool.adapters.xla`, other code calls back into Python with JAX's own means. Calls
-are unordered for JAX: the handle, which goes into each call and comes out of it, puts them in order.
+Code compiled for the CPU calls `cypool.adapters.xla`, other code uses JAX's own callbacks to Python. JAX does not order
+calls: the handle, which each call takes and returns, does.
 """
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Functions(namedtuple("Functions", ["handle", "recv", "send", "step"])):
 
 
 class _Calls:
-    """The functions of one pool, and of all whose batches look the same."""
+    """The functions for one pool, and for all pools whose batches look the same."""
 
     def __init__(self, pool: VectorAPI):
         number = next(numbers)
@@ -172,7 +172,7 @@ def _full(pool: VectorAPI, batch: Any) -> Any:
 
 
 def _dense(pool: VectorAPI, batch: Any) -> Any:
-    """Returns a batch with the same arrays in each: where no episode ended, zeros."""
+    """Returns a batch that always has the same arrays: zeros where no episode ended."""
     same_step, statistics = getattr(pool, "_same_step", False), pool.recipe.get("episode_statistics")
     if not same_step and not statistics:
         return batch

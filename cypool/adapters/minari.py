@@ -20,7 +20,7 @@ minari = require("minari", "minari", "0.5.4", "0.6")
 def to_minari(source: ReplayBuffer | History, dataset_id: str, **kwargs: Any) -> Any:
     """Writes the complete episodes of a buffer or a history as a data set, without loss.
 
-    The steps of a history are repeated, and the pool then returns to its position. The episodes of a history include
+    The steps of a history are replayed, and the pool then returns to its position. The episodes of a history include
     infos and reset seeds. Episodes that the history did not record from their start are left out.
 
     Args:
@@ -48,7 +48,7 @@ def to_minari(source: ReplayBuffer | History, dataset_id: str, **kwargs: Any) ->
 
 
 def _episodes_of(history: History) -> list[Any]:
-    """Returns the whole episodes of a history."""
+    """Returns the complete episodes of a history."""
     spec = history.env.env_spec
     if spec.agents:
         raise ValueError("source: expected a history of environments with one agent")
@@ -160,7 +160,7 @@ def record_dataset(env: GymnasiumPool, policy: Callable[[Any], Any], num_episode
 
 
 class _Piece:
-    """The steps of an episode until now."""
+    """The steps of an episode so far."""
 
     def __init__(self, spec: Any, obs: Any, info: dict[str, Any], i: int):
         self._spec, self._names = spec, [*spec.info, "elapsed_step"]

@@ -262,7 +262,7 @@ class PoolEnvRunner(SingleAgentEnvRunner):
         self._began = np.zeros(self.num_envs, np.int64)
 
     def _collect(self, num_timesteps: int, explore: bool) -> dict[str, Any] | None:
-        """Makes steps; returns the arrays of each column: (steps, num_envs, ...), with one more row for
+        """Takes steps; returns the arrays of each column: (steps, num_envs, ...), with one more row for
         observations."""
         over, count = self._over, 0
         columns: dict[str, list[Any]] = {"obs": [self._obs], "over": [over]}
@@ -319,7 +319,7 @@ class PoolEnvRunner(SingleAgentEnvRunner):
         return ended + ongoing
 
     def _episode(self, steps: dict[str, Any], i: int, first: int, stop: int, is_over: bool) -> Any:
-        """Returns the episode of an environment that steps `first` to `stop` are a part of."""
+        """Returns the episode of an environment that contains the steps `first` to `stop`."""
         env = self.env
 
         def column(values: NDArray[Any], more: int = 0, space: Any = None) -> InfiniteLookbackBuffer:

@@ -102,7 +102,7 @@ class SB3VecEnv(VecEnv):
         return options
 
     def _resume(self, obs: Any, info: dict[str, Any]) -> Any:
-        """Has the next reset return these observations, of a checkpoint that was loaded."""
+        """Makes the next reset return these observations of a loaded checkpoint."""
         self._resumed = obs, dict(info)
         self._keep_masks(info)
         self._reset_seeds()
@@ -145,7 +145,7 @@ class SB3VecEnv(VecEnv):
         return obs, reward.astype(np.float32), done, infos
 
     def _keep_masks(self, info: dict[str, Any]) -> None:
-        """Keeps which actions are legal in the next step."""
+        """Remembers which actions are legal in the next step."""
         if self._has_masks:
             self._masks = info["action_mask"] != 0
 

@@ -126,7 +126,7 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
         self.__dict__.update(state, replay=replay)
 
     def _has(self, places: Any) -> NDArray[np.bool_]:
-        """Returns of which places the replay buffer still has the steps."""
+        """Returns which of these places still have a step in the replay buffer."""
         index = self.index.reshape(-1)[places]
         # in the others there was none yet
         there: NDArray[np.bool_] = (index >= 0) & self.replay.has(np.maximum(index, 0))
@@ -155,9 +155,9 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
 
 
 def _transposed(ours: spaces.Space[Any], theirs: spaces.Space[Any]) -> set[str | None] | None:
-    """Returns which parts of an observation SB3 has put in another order, by name; None for one that has none.
+    """Returns the names of the parts of an observation whose axes SB3 has reordered; None for an array.
 
-    None instead of the set: they differ.
+    Returns None instead of the set if the spaces differ.
     """
     if isinstance(ours, spaces.Dict):
         if not isinstance(theirs, spaces.Dict) or ours.keys() != theirs.keys():

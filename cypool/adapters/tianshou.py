@@ -1,4 +1,4 @@
-"""Tianshou: a vector environment of a pool, a factory for its high-level API. See docs/how_to/training_libraries.md."""
+"""Tianshou: a pool as its vector environment, and a factory for it. See docs/how_to/training_libraries.md."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -44,7 +44,7 @@ class Infos(Batch):
     dtype = np.dtype(object)
 
     def nonzero(self) -> tuple[NDArray[np.int64], ...]:
-        """Returns the rows that hold something: all."""
+        """Returns the rows that hold values: all of them."""
         return (np.arange(len(self)),)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -243,7 +243,7 @@ class PoolVectorEnv(BaseVectorEnv):
         return self._format_batch(obs, info), self._chosen(info, extra_infos)
 
     def _resume(self, obs: Any, info: dict[str, Any]) -> Any:
-        """Has the next reset return these observations, of a checkpoint that was loaded."""
+        """Makes the next reset return these observations of a loaded checkpoint."""
         self._reset_cache.resume(obs, info)
         return obs, info
 

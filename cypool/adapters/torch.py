@@ -105,7 +105,7 @@ class TorchPool:
         return buffers
 
     def _resume(self, obs: Any, info: dict[str, Any]) -> Any:
-        """Returns the observations of a checkpoint that was loaded as tensors."""
+        """Returns the observations of a loaded checkpoint as tensors."""
         return self._moved(obs), info
 
     def close(self) -> None:
@@ -188,7 +188,7 @@ class TensorFrameBuffers(FrameBuffers):
 
 
 class _Buffer:
-    """Memory of the host for one batch, and the event after which a copy of it is done."""
+    """Host memory for one batch, and the event that marks the end of its copy."""
 
     def __init__(self, pool: GymnasiumPool, pin: bool):
         def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
@@ -210,7 +210,7 @@ class _Buffer:
             self.event.synchronize()
 
     def copied(self, device: Any) -> Any:
-        """Starts to copy all to the device; returns the tensors there."""
+        """Starts to copy everything to the device; returns the tensors there."""
         reward, terminated, truncated = (tensor.to(device, non_blocking=True) for tensor in self.flags)
         obs = _each(self.obs, lambda tensor: tensor.to(device, non_blocking=True))
         if self.event is not None:

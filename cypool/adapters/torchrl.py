@@ -186,7 +186,7 @@ class PoolEnv(EnvBase):
         return TensorDict(rows, batch_size=self.batch_size, device=self.device)
 
     def _resume(self, obs: Any, info: dict[str, Any]) -> Any:
-        """Has the next reset return these observations, of a checkpoint that was loaded."""
+        """Makes the next reset return these observations of a loaded checkpoint."""
         self._coming_seed = None
         self._reset_cache.resume(obs, info)
         self._masks = self._masks_of(self._tensors(obs, info))

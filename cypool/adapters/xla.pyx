@@ -106,10 +106,10 @@ cdef atomic[uint32_t] ended
 
 
 def add(function):
-    """Makes a function known to compiled code.
+    """Registers a function for compiled code.
 
     Args:
-        function: Called with the number in the handle, and a list of arrays, which are its own. Returns a list of
+        function: Called with the number in the handle and a list of arrays, which it owns. Returns a list of
             arrays, of the shapes that the code was compiled for; their dtypes are converted within a kind.
 
     Returns:
@@ -127,7 +127,7 @@ def target():
 
 @atexit.register
 def _end():
-    """Ends calls: a thread that asks a dying interpreter for the GIL never comes back."""
+    """Stops calls: a thread that asks a dying interpreter for the GIL never returns."""
     cdef int64_t deadline = now_ns() + PATIENCE_NS
     cdef uint32_t count
     ended.store(1)
@@ -194,7 +194,7 @@ cdef Error* _error(const Frame* frame, const char* message) noexcept nogil:
 
 
 cdef Error* _run(const Frame* frame) noexcept with gil:
-    """The shell around a call: an exception goes to XLA as a text."""
+    """Wraps a call: an exception is passed to XLA as text."""
     cdef bytes text
     try:
         _call(frame)
@@ -232,7 +232,7 @@ cdef int64_t _number(const Frame* frame) except -1:
     cdef int64_t number = -1
     if (frame.size < sizeof(Frame) or frame.arguments.size < sizeof(Values) or frame.results.size < sizeof(Values)
             or attributes.size < sizeof(Attributes) or frame.stage != EXECUTE):
-        raise RuntimeError("cypool: expected the calls of another jaxlib")
+        raise RuntimeError("cypool: expected calls from a supported jaxlib")
     if attributes.count == 1 and attributes.types[0] == SCALAR:
         scalar = <const Scalar*>attributes.values[0]
         if scalar.dtype == S64:

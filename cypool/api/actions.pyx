@@ -69,7 +69,7 @@ cdef class ArraysReader:
         return self.reader(actions, *acting) if taken is None else taken
 
     cdef object take(self, actions):
-        """Returns the rows; None if the arrays are of another kind or invalid."""
+        """Returns the rows; None if the arrays are unsupported or invalid."""
         cdef Py_ssize_t rows = 0
         cdef size_t k, n = self.parts.size()
         cdef cnp.ndarray part, taken = None
@@ -169,7 +169,7 @@ cdef class ActionReader:
         return checked if rows == cnp.PyArray_SIZE(checked) else checked[:rows]
 
     cdef cnp.ndarray _reusable_buffer(self):
-        """Returns `checked`, which is None then; or a new array if another thread, or a step in flight, has it."""
+        """Returns `checked`, which is None then; or a new array if another thread, or a step in flight, uses it."""
         cdef cnp.npy_intp num_envs = self.num_envs
         cdef cnp.ndarray checked
         with cython.critical_section(self):

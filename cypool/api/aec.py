@@ -21,7 +21,7 @@ class AECEnv(_AECEnv):
     """A turn-based game with PettingZoo's AEC API.
 
     The player to move is `agent_selection`. Players who move simultaneously are asked one after another, and the game
-    continues when all have chosen. When the game ends, each player steps once more, with None, and leaves.
+    continues when all have chosen. When the game ends, each player takes one more step, with None, and leaves.
 
     Args:
         pool: A pool of one environment with one group of agents and `turns`, in autoreset mode Disabled. This class

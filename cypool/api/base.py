@@ -504,7 +504,7 @@ class VectorAPI:
 
     def _copy(self, sources: EnvIds, targets: EnvIds) -> None:
         """Copies; a subclass also copies the data that it keeps for each environment."""
-        # read twice, here and by the engine
+        # a copy: the caller may change it between its two uses
         targets = targets.copy()
         self._pool.copy(sources, targets)
         for i in targets.tolist():

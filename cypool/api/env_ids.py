@@ -21,7 +21,7 @@ def ids_of(env_id: ArrayLike | None, name: str = "env_id") -> EnvIds | None:
 
     Raises:
         TypeError: They are not integers.
-        ValueError: They have another number of dimensions, or do not fit into int32.
+        ValueError: They have the wrong number of dimensions, or do not fit into int32.
     """
     if env_id is None:
         return None

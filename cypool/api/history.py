@@ -266,7 +266,7 @@ class History(Observer):
 
     def close(self) -> None:
         """Stops recording; the pool can still be used. A second call does nothing."""
-        self.env._pool.detach(self)
+        self.env._pool.observers.detach(self)
         self._closed = True
 
     def __enter__(self) -> History:
@@ -556,7 +556,7 @@ def history(env: VectorAPI, every: int = 1000) -> History:
     every = check_int("every", every, 1, 2**31 - 1)
     made = _history_of(env, every)
     try:
-        env._pool.attach(made)
+        env._pool.observers.attach(made)
         made._take_state()
     except BaseException:
         # the exception holds it, and so the pool would keep it
@@ -599,7 +599,7 @@ def load_history(path: Pathlike, env: VectorAPI) -> History:
     if saved_by != version():
         raise ValueError(f"path: expected a history of cypool {version()}, got one of {shown(saved_by)}")
     try:
-        env._pool.attach(made)
+        env._pool.observers.attach(made)
         made.seek(len(made))
     except BaseException:
         made.close()
@@ -626,7 +626,7 @@ def _from_checkpoint(env: VectorAPI, saved: dict[str, Any]) -> tuple[History, Ca
                         part)
     elif made.position != len(made):
         raise ValueError(f"expected a position at the end of {len(made)} steps, got {made.position}")
-    return made, lambda: env._pool.attach(made)
+    return made, lambda: env._pool.observers.attach(made)
 
 
 def _history_of(env: VectorAPI, every: int) -> History:
@@ -635,7 +635,7 @@ def _history_of(env: VectorAPI, every: int) -> History:
         raise TypeError(f"env: expected a pool, got {shown(env)}")
     if env.is_async:
         raise ValueError("env: expected a synchronous pool, as the results of an asynchronous one have no fixed order")
-    if env._pool.observed_by(History):
+    if env._pool.observers.includes(History):
         raise RuntimeError("env: the pool already has a history: close it first")
     if env._pool.is_hosted:
         raise ValueError("env: expected environments that are not written in Python, as the state of those is a pickle")

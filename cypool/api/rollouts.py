@@ -1,4 +1,4 @@
-"""Many steps with one call: the memory for them, and the two ways to make them."""
+"""Many steps with one call: the memory for them, and the two ways to take them."""
 from __future__ import annotations
 
 import functools

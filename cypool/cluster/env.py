@@ -1,7 +1,7 @@
 """The learner's side of a cluster: its public methods.
 
-Behind it, a station each: `topology.py` has the workers and where they run, `restarts.py` starts them, `weights.py`
-says which weights go to whom, `streams.py` calls workers and sorts their answers, `statistics.py` counts.
+Behind it, `topology.py` holds the workers and their nodes, `restarts.py` starts them, `weights.py` decides which
+weights they get, `streams.py` calls workers and sorts their answers, and `statistics.py` counts.
 """
 from __future__ import annotations
 
@@ -393,11 +393,11 @@ class ClusterEnv(Normalizing, VectorEnv):
 
         * version: of the newest weights; worker_versions: that chose each worker's actions last.
         * calls: answered with a policy's steps; steps: of environments.
-        * syncs: how often a worker took newer weights.
+        * syncs: number of times that a worker took newer weights.
         * bytes_published: of weights put into the object store; bytes_pulled: of weights that nodes fetched from there,
           once for all workers of a node; bytes_received: of workers' answers.
         * kl: "counts" of divergences found, between neighbours of "edges".
-        * lag: by how many versions rollouts were behind the newest when they came in: a dict of lag to count.
+        * lag: number of versions that rollouts were behind the newest when they arrived: a dict of lag to count.
         * restarts: of each worker; timeouts: those of them that took too long; pids: process ids.
         """
         return self._statistics.as_dict(self._weights.version, self._topology.records)
@@ -482,7 +482,7 @@ class ClusterEnv(Normalizing, VectorEnv):
         return assembled(self.env_spec, arrays, [(0, part)], version, kl, w)
 
     def _merge(self, part: dict[str, Any]) -> None:
-        """Takes what a worker has seen in a rollout into the statistics."""
+        """Adds the observations of a worker's rollout to the statistics."""
         if "moments" in part and not self.frozen:
             self._obs.merge(*part["moments"])
 
@@ -494,7 +494,7 @@ class ClusterEnv(Normalizing, VectorEnv):
                                     np.arange(self.num_envs, dtype=np.int32)[rows])
 
     def _policy_saw(self, obs: NDArray[Any]) -> NDArray[Any]:
-        """Returns a part of what a worker observed as its policy saw it in this call."""
+        """Returns a part of a worker's observation as its policy saw it in this call."""
         saw: NDArray[Any] = obs if self._obs is None else self._normal(obs)
         return saw
 
@@ -509,7 +509,7 @@ class ClusterEnv(Normalizing, VectorEnv):
     def _learn(self, w: int, part: dict[str, Any], obs: list[NDArray[Any]] | None, params: NDArray[np.float32]) -> None:
         """Records the use of a policy: `obs` are parts (T, envs, ...) of its observations, `params` its output.
 
-        None for `obs`: that is not known.
+        None for `obs`: unknown.
         """
         record = self._topology.records[w]
         self._statistics.record_policy(record, part["version"], self._weights.version, part["kl"])
@@ -517,7 +517,7 @@ class ClusterEnv(Normalizing, VectorEnv):
             self._weights.keep_sample(record, obs, params)
 
     def _joined(self, parts: list[Any]) -> tuple[Any, dict[str, Any]]:
-        """Returns observations and infos of all workers as one."""
+        """Merges the observations and infos of all workers."""
         for w, part in enumerate(parts):
             part["info"]["env_id"] = part["info"]["env_id"] + w * self.envs_per_worker
             if "players" in part["info"]:
@@ -542,7 +542,7 @@ class ClusterEnv(Normalizing, VectorEnv):
         return slice(w * self.envs_per_worker, (w + 1) * self.envs_per_worker)
 
     def _limit(self, timeout: float | None) -> float:
-        """Returns the seconds that a worker may take, of an argument."""
+        """Returns the seconds that a worker may take, from the argument `timeout`."""
         return self._timeout if timeout is None else check_float("timeout", timeout, 0.001, math.inf)
 
     # the order of calls
@@ -566,6 +566,6 @@ class ClusterEnv(Normalizing, VectorEnv):
 
 
 def _differing(arrays: dict[Any, Any], others: dict[Any, Any]) -> str:
-    """Returns those of the (shape, dtype) by (kind, name) that the others have not, in words."""
+    """Describes those of the (shape, dtype), by (kind, name), that the others lack."""
     return ", ".join(f"{name} of {dtype}, shape {shape}" for (_, name), (shape, dtype) in arrays.items()
                      if others.get((_, name)) != (shape, dtype)) or "none"

@@ -79,7 +79,7 @@ def checked(policy: Policy, output: Any, rows: int) -> tuple[NDArray[np.float32]
 
     Raises:
         TypeError: The policy does not return a dict.
-        ValueError: Parameters are missing, of the wrong shape, or NaN; or something else has another number of rows.
+        ValueError: Parameters are missing, of the wrong shape, or NaN; or another array has the wrong number of rows.
     """
     if not isinstance(output, Mapping) or "params" not in output:
         raise TypeError(f"policy: expected a dict with 'params' from its call, got {output!r}")
@@ -105,7 +105,7 @@ def weights_of(source: Any) -> dict[str, NDArray[Any]]:
         source: A dict of arrays or tensors; or something with `get_weights` (a policy) or `state_dict` (a module).
 
     Raises:
-        TypeError: It is something else.
+        TypeError: It is not one of these.
     """
     for method in ("get_weights", "state_dict"):
         if hasattr(source, method):

@@ -1,4 +1,4 @@
-"""Starts of workers: the first one, and those after their process died."""
+"""Starts workers, initially and after their process died."""
 from __future__ import annotations
 
 import time
@@ -14,7 +14,7 @@ from cypool.cluster.worker import Lost
 
 
 class Starter:
-    """Starts workers, and starts them again.
+    """Starts and restarts workers.
 
     Args:
         topology: The workers.

@@ -114,7 +114,7 @@ def assembled(spec: EnvSpec, buffers: dict[Any, NDArray[Any]], ends: Sequence[An
 
 
 def within_bounds(action: Any, drawn: NDArray[Any]) -> NDArray[Any]:
-    """Returns drawn actions as an environment gets them."""
+    """Converts drawn actions to those that an environment gets."""
     if isinstance(action, Discrete):
         return drawn
     result: NDArray[Any] = np.clip(drawn, action.low, action.high).astype(action.dtype)
@@ -122,7 +122,7 @@ def within_bounds(action: Any, drawn: NDArray[Any]) -> NDArray[Any]:
 
 
 def joined_infos(infos: Sequence[dict[str, Any]], num_envs: int) -> dict[str, Any]:
-    """Returns the infos of workers with `num_envs` rows each as one; a key that some lack is zero, or None, there."""
+    """Merges the infos of workers with `num_envs` rows each; keys that a worker lacks are zero, or None, there."""
     joined: dict[str, Any] = {}
     for key in dict.fromkeys(key for info in infos for key in info):
         found = [info.get(key) for info in infos]

@@ -81,7 +81,7 @@ def _await(address: str, timeout: float) -> None:
 
 
 def ends_with_one_less() -> bool:
-    """Whether the next `leave` ends a Ray that `enter` started on this machine, and all that it has."""
+    """Whether the next `leave` ends a Ray that `enter` started on this machine, and everything in it."""
     return _users == 1 and _connected and _here
 
 

@@ -9,7 +9,7 @@ from cypool.spec import Array, Discrete
 
 
 def is_choices(description: Any) -> bool:
-    """Whether a description is a tuple of `Discrete`s, which EnvPool has side by side in one array."""
+    """Whether a description is a tuple of `Discrete`s, which EnvPool puts side by side in one array."""
     return isinstance(description, tuple) and all(isinstance(part, Discrete) for part in description)
 
 

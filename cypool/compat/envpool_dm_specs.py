@@ -38,7 +38,7 @@ def _int32(spec: Any) -> Any:
 
 
 def state_type(env_spec: Any) -> Any:
-    """Returns the named tuple that EnvPool's dm observations are: each part of a dict is a field."""
+    """Returns the class of EnvPool's dm observations, a named tuple: each part of a dict is a field."""
     observed = env_spec.observation
     names = observed if isinstance(observed, dict) else ("obs",)
     return tuple_type("State", "env_id", "players", *names, *observed_info(env_spec))

@@ -52,9 +52,9 @@ def make(task_id: str, env_type: str, *, legacy: bool = False, **kwargs: Any) ->
             i gets `42 + i`; or a sequence of one int per environment, which may be called `env_seed` too.
             `max_episode_steps`: that of the id. `reward_threshold`: that of `spec`. `base_path`: ignored.
             `thread_affinity_offset`: the CPU of the first thread; -1: any. `render_mode`: None or "rgb_array", which
-            are the same. `render_env_id`: whom `render` draws; 0. `render_width`, `render_height`: its pixels; 0, -1:
-            the environment's own. `render_camera_id`: MuJoCo's camera; -1: the default one. `max_num_players`,
-            `gym_reset_return_info` and some others: only EnvPool's defaults. And the options of the
+            are the same. `render_env_id`: the environment that `render` draws; 0. `render_width`, `render_height`: its
+            pixels; 0, -1: the environment's own. `render_camera_id`: MuJoCo's camera; -1: the default one.
+            `max_num_players`, `gym_reset_return_info` and some others: only EnvPool's defaults. And the options of the
             environment, and `cypool.make`'s `env_options`.
 
     Returns:

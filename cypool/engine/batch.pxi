@@ -104,7 +104,7 @@ cdef class Memory:
 
 @cython.final
 cdef class GroupColumns:
-    """Which columns of a batch are those of a group of agents."""
+    """The columns of a batch that belong to a group of agents."""
     cdef readonly str name
     cdef readonly int count              # of agents
     cdef readonly int num_obs            # observation columns of the group
@@ -119,7 +119,7 @@ cdef class BatchLayout:
         spec: The `EnvSpec` of the environments.
         has_finals: Whether observations and infos exist twice, for the end of one episode and the start of the next.
         has_statistics: Whether there are columns for return, length and time of episodes.
-        rows_before: Rows that observations and infos have in front of those of the batch: of the time before it.
+        rows_before: Rows that observations and infos have in front of those of the batch, from before it.
     """
     cdef readonly int num_rows, rows_before
     cdef readonly int num_obs            # observation columns come first, then infos, then the engine's
@@ -349,11 +349,11 @@ cdef class Block:
 
 
 cdef class Blocks:
-    """Makes blocks, and lends their arrays: `take` finds lent blocks of which no array is held any more.
+    """Creates blocks, and lends their arrays: `take` finds lent blocks whose arrays are no longer held.
 
     Args:
         layout: The columns of every block.
-        watched: How many of the blocks that users hold are watched. A user who keeps more batches than that gets
+        watched: Number of blocks held by users that are watched. A user who keeps more batches than that gets
             fresh memory for each, which is freed with the last array over it.
     """
     cdef BatchLayout layout

@@ -102,7 +102,7 @@ cdef struct RowPointers:              # where an environment observes to
 
 
 cdef inline void set_row_pointers(RowPointers* target, OpenBatch* batch, Column* columns, uint32_t row) noexcept nogil:
-    """Finds where a row lies in each of some columns."""
+    """Finds the place of a row in each of these columns."""
     cdef int k
     for k in range(batch.num_columns):
         target.columns[k] = columns[k].data + row * columns[k].row_bytes

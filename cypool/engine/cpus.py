@@ -27,7 +27,7 @@ def affinity(requested: Any, num_threads: int) -> list[set[int]] | None:
         num_threads: Number of threads.
 
     Raises:
-        TypeError: It is something else.
+        TypeError: `requested` has another type.
         ValueError: A CPU does not belong to this process, or the sequence is empty.
     """
     if requested is None:
@@ -62,7 +62,7 @@ def numa_nodes(folder: Path = Path("/sys/devices/system/node")) -> list[set[int]
 def quota_of_groups(proc: Path = Path("/proc/self")) -> float | None:
     """Returns how many CPUs the quotas of this process's control groups allow, or None for no limit.
 
-    A quota holds for all groups below it, so the smallest one counts, of the process's own group and of those above.
+    A quota applies to all groups below it, so the smallest one of the process's own group and those above counts.
     """
     quotas: list[float] = []
     for folder, mount in _cgroups(proc):
@@ -119,5 +119,5 @@ def _quota_v1(group: Path) -> float | None:
 
 
 def _unescape(word: str) -> str:
-    """A path as it is: spaces and the like are octal in mountinfo."""
+    """Decodes a path of mountinfo, where spaces and the like are octal."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), word)

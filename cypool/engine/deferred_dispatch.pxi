@@ -13,14 +13,15 @@ cdef enum:
 
 @cython.final
 cdef class DeferredDispatch(Dispatch):
-    """Makes a batch of the oldest ids of the ring of ids within recv, as a synchronous pool does.
+    """Steps the oldest ids of the ring as one batch within recv, as a synchronous pool does.
 
-    Threads that take environments from the queue move them, with action and row, from core to core. Where every step
-    takes less time than that, nothing is gained by the order of finishing.
+    Threads that take environments from the queue move them, with action and row, from core to core. If every step takes
+    less time than that, the order of finishing gains nothing.
 
     Args:
         distributor: Deals the rows of a batch out.
-        threaded: Takes over if this proves slower, say because of a slow reward hook; None: there are no threads.
+        threaded: Takes over if this proves slower, for example because of a slow reward hook; None: there are no
+            threads.
     """
     cdef Distributor distributor
     cdef QueueDispatch threaded      # takes over if batches take long; None: there are no threads
@@ -42,7 +43,7 @@ cdef class DeferredDispatch(Dispatch):
         return 0
 
     cdef int begin(self, uint32_t wanted) except -1:
-        """Adds the oldest ids to the batch until it has the rows wanted. The rows before are done."""
+        """Adds the oldest ids to the batch until it has the wanted rows. Earlier rows are done."""
         cdef Scheduler scheduler = self.scheduler
         cdef uint32_t count = wanted - self.num_begun
         if scheduler.id_ring.get().claim(self.batch_ids.data() + self.num_begun, count, count, 1) != count:
@@ -109,9 +110,9 @@ cdef class DeferredDispatch(Dispatch):
         return result
 
     cdef int use_threads(self) except -1:
-        """Has threads step everything from now on."""
+        """Lets threads step everything from now on."""
         if self.num_begun > 0 or self.ahead:
-            raise RuntimeError("a batch is in the making: receive it first")
+            raise RuntimeError("a batch is being filled: receive it first")
         self.successor = self.threaded
         self.threaded.start()
         return 0

@@ -25,7 +25,7 @@ cdef class LegalActions:
     """The legal actions in the environments of a pool.
 
     Args:
-        spec: Of the environments, with `illegal`.
+        spec: The environments' spec, with `illegal`.
     """
     cdef int rows                    # actions of an environment: one, or that of each agent
     cdef size_t num_actions

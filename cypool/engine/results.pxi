@@ -21,11 +21,11 @@ cdef bint _any(cnp.ndarray terminated, cnp.ndarray truncated, uint32_t count):
 
 @cython.final
 cdef class Results:
-    """Puts the arrays of batches together.
+    """Assembles the arrays of batches.
 
     Args:
-        spec: Of the environments.
-        layout: Of the batches.
+        spec: The environments' spec.
+        layout: The layout of the batches.
         backend: Steps the environments, or None.
     """
     cdef BatchLayout layout
@@ -52,7 +52,7 @@ cdef class Results:
 
         Args:
             block: Holds the batch.
-            count: Rows of it that count.
+            count: Number of its valid rows.
             out: The user's arrays that were filled instead of the block's, or None.
         """
         cdef list arrays = block.arrays
@@ -113,7 +113,7 @@ cdef class Results:
         return columns
 
     cdef object rows_of(self, RowKind kind):
-        """Returns which of the rows put together last are of a kind: bool, a copy."""
+        """Returns which of the rows assembled last are of a kind: bool, a copy."""
         cdef cnp.npy_intp size = self.last_count, k = 0
         cdef cnp.ndarray rows
         cdef uint8_t* flags

@@ -52,9 +52,9 @@ cdef class RolloutPolicy:
     """Calls a policy, and checks its actions.
 
     Args:
-        policy: A `cypool.policies.Policy`, which was checked.
-        spec: Of the environments.
-        num_threads: That step them, the caller included.
+        policy: A checked `cypool.policies.Policy`.
+        spec: The environments' spec.
+        num_threads: Number of threads that step them, including the caller.
         normal: As in `Pool.rollout`.
     """
     cdef object policy_object        # keeps the policy's code and memory alive
@@ -96,11 +96,11 @@ cdef class RolloutPolicy:
             self.normal = NormalRows(spec, normal[1], normal[2], normal[3])
 
     cdef int choose(self, Decision* decision, char* action, int thread) except -1 nogil:
-        """Has the policy choose an action.
+        """Lets the policy choose an action.
 
         Args:
             decision: Everything but `action`, `state` and `parameters` is filled in.
-            action: Where it goes once it is checked.
+            action: Where to write it once it is checked.
         """
         cdef char* written = self.actions + thread * self.stride
         cdef int code
@@ -122,7 +122,7 @@ cdef class RolloutPolicy:
         return 0
 
     cdef int choose_many(self, Decisions* decisions) except -1 nogil:
-        """Has a policy of cypool's own choose, and write the actions where they go: they are not checked.
+        """Lets one of cypool's own policies choose, and write the actions to their place without a check.
 
         Args:
             decisions: Everything but `parameters` is filled in.
@@ -180,7 +180,7 @@ cdef inline bint is_over(Scheduler scheduler, Claim* claim, uint32_t at) noexcep
 
 
 cdef uint32_t find_row_before(Scheduler scheduler, Claim* claim, uint32_t at, RowPointers* shown) noexcept nogil:
-    """Finds the observation that an environment of a claim has before the step in work; returns its row."""
+    """Finds the observation of an environment of a claim before the current step; returns its row."""
     cdef uint32_t num_envs = <uint32_t>scheduler.envs.size(), step = claim.rollout.step, kept = 0, row
     cdef OpenBatch* batch = scheduler.open[0]
     if step > 0:
@@ -191,7 +191,7 @@ cdef uint32_t find_row_before(Scheduler scheduler, Claim* claim, uint32_t at, Ro
 
 
 cdef int choose_action(Scheduler scheduler, Claim* claim, uint32_t at) except -1 nogil:
-    """Has the policy choose the action of an environment of a claim, from its last observation."""
+    """Lets the policy choose the action of an environment of a claim, from its last observation."""
     cdef int32_t env_id = claim.ids[at]
     cdef PyObject* env = scheduler.envs[env_id]
     cdef RowPointers shown
@@ -211,7 +211,7 @@ cdef int choose_action(Scheduler scheduler, Claim* claim, uint32_t at) except -1
 
 
 cdef int choose_actions(Scheduler scheduler, Claim* claim, uint32_t at, uint32_t end) except -1 nogil:
-    """Has a policy of cypool's own choose the actions of neighbouring environments of a claim, from `at` to `end`."""
+    """Lets one of cypool's own policies choose for neighbouring environments of a claim, from `at` to `end`."""
     cdef RowPointers shown
     cdef Decisions decisions
     cdef int mask = scheduler.policy.mask_column
@@ -231,7 +231,7 @@ cdef int choose_actions(Scheduler scheduler, Claim* claim, uint32_t at, uint32_t
 
 
 cdef int choose_for_claim(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Has a policy of cypool's own choose the actions of a claim."""
+    """Lets one of cypool's own policies choose the actions of a claim."""
     cdef uint32_t at = claim.at, end
     cdef bint accepted = True
     while at < claim.count:
@@ -257,7 +257,7 @@ cdef int observe_before(Scheduler scheduler, Claim* claim) except -1 nogil:
 
 
 cdef bint passes_over(Scheduler scheduler, Claim* claim) noexcept:
-    """Whether an exception in the first step of a rollout is none of the environment in work."""
+    """Whether an exception in the first step of a rollout does not come from the current environment."""
     cdef uint32_t at = claim.rollout.num_observed
     if at >= claim.count or claim.rollout.one_by_one and at != claim.at:
         # not of `observe_before`
@@ -274,7 +274,7 @@ cdef bint passes_over(Scheduler scheduler, Claim* claim) noexcept:
 
 
 cdef int advance_one_by_one(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Makes the first step of a rollout in which one of the claim's environments fails to observe before it."""
+    """Takes the first step of a rollout in which one of the claim's environments fails to observe before it."""
     while claim.at < claim.count:
         if claim.rollout.num_observed == claim.at:
             observe_before(scheduler, claim)
@@ -288,7 +288,7 @@ cdef int advance_one_by_one(Scheduler scheduler, Claim* claim) except -1 nogil:
 
 
 cdef int advance_by_policy(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Has the policy choose an action for each environment of a claim, then makes the steps, which are prepared."""
+    """Lets the policy choose an action for each environment of a claim, then takes the prepared steps."""
     cdef uint32_t count = claim.count
     while claim.at < count:
         while claim.rollout.num_chosen < count and not claim.rollout.failed:
@@ -311,7 +311,7 @@ cdef int advance_by_policy(Scheduler scheduler, Claim* claim) except -1 nogil:
 
 
 cdef int advance_rollout(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Makes a step of a rollout, with actions that a policy may choose."""
+    """Takes a step of a rollout, with actions that may come from a policy."""
     if claim.rollout.step == 0:
         if claim.rollout.one_by_one:
             return advance_one_by_one(scheduler, claim)

@@ -39,7 +39,7 @@ cdef class Scheduler:
     Args:
         envs: `Env` objects, in the order of their ids.
         batch_rows: Rows of a batch.
-        num_open: Batches that can be in the making at once.
+        num_open: Number of batches that can be filled at once.
         action_bytes: Size of one action.
         rows_in_send_order: Whether row k of a batch belongs to the k-th id of its send.
         autoreset: When an environment whose episode has ended starts the next one.
@@ -143,7 +143,7 @@ cdef class Scheduler:
         """Does the work of the claim, then waits for `wanted` finished rows.
 
         Returns:
-            Whether they are there; False after `timeout_ns`, or earlier on a signal.
+            Whether they are finished; False after `timeout_ns`, or earlier on a signal.
 
         Raises:
             KeyboardInterrupt: Ctrl-C reached an environment, which fails. Call again.
@@ -235,7 +235,7 @@ cdef class Scheduler:
                 return 0
 
     cdef bint take(self, Claim* claim) noexcept nogil:
-        """Claims the next ids; False if there are none, or if the caller has to come back."""
+        """Claims the next ids; False if there are none, or if the caller has to return."""
         cdef uint32_t cost = self.counters.get().cost_ns.load(), min_rows, max_rows, last_step, rows_together
         cdef uint64_t first
         if claim.measured_from != 0:
@@ -298,7 +298,7 @@ cdef class Scheduler:
         return True
 
     cdef bint next_rollout_step(self, Claim* claim) noexcept nogil:
-        """Continues with the next step of a rollout with the same environments; False if it is not wanted any more."""
+        """Continues with the next step of a rollout with the same environments; False if it is no longer wanted."""
         cdef uint32_t num_envs = <uint32_t>self.envs.size()
         if self.cancelled.load() != 0:
             # the caller waits for their rows
@@ -326,14 +326,14 @@ cdef class Scheduler:
                 and claim.rollout.step < self.last_step.load())
 
     cdef bint pauses(self, Claim* claim) noexcept nogil:
-        """Whether to leave a rollout between two of its steps; the claim stays in hand."""
+        """Whether to leave a rollout between two of its steps; the claim is kept."""
         cdef int64_t cost = <int64_t>self.counters.get().cost_ns.load() * claim.count
         if cost < LOOK_NS and claim.rollout.step % LOOK_STEPS != 0:
             return False
         return self.slice_expired(claim) if claim.is_caller else turn_over(claim)
 
     cdef bint slice_expired(self, Claim* claim) noexcept nogil:
-        """Whether the caller has been at work for a slice of time; looks at the clock from the second claim on."""
+        """Whether the caller has worked for a slice of time; looks at the clock from the second claim on."""
         claim.caller.num_claims += 1
         if claim.caller.num_claims == 2:
             claim.caller.until += now_ns()
@@ -352,7 +352,7 @@ cdef class Scheduler:
             wake(claim.batch.finished, 1)
 
     cdef void measure(self, Claim* claim) noexcept nogil:
-        """Puts the claim just done into the running mean of the cost."""
+        """Adds the claim just done to the running mean of the cost."""
         cdef int64_t num_steps = claim.count * (<int64_t>claim.rollout.step + 1)
         cdef int64_t cost = max((now_ns() - claim.measured_from) // num_steps, <int64_t>1)
         cdef int64_t mean = self.counters.get().cost_ns.load()
@@ -362,9 +362,9 @@ cdef class Scheduler:
         self.counters.get().cost_ns.store(<uint32_t>min(cost, <int64_t>1_000_000_000))
 
     cdef bint has_work(self, Claim* claim) noexcept nogil:
-        """Whether there is something to continue, or may be something to claim.
+        """Whether there is work to continue, or perhaps to claim.
 
-        Says so of a synchronous batch once only, if the thread does not leave before all of it is claimed.
+        Reports a synchronous batch only once, if the thread does not leave before all of it is claimed.
         """
         cdef uint64_t published
         if claim.count > 0:
@@ -378,7 +378,7 @@ cdef class Scheduler:
         return True
 
     cdef int64_t spin_ns(self) noexcept nogil:
-        """How long a thread without work looks for some before it sleeps: at most for half of its work for a batch."""
+        """How long an idle thread looks for work before it sleeps: at most half the time of its work on a batch."""
         cdef int64_t work_ns = self.counters.get().cost_ns.load() * <int64_t>self.envs.size() // self.num_steppers
         return min(max(work_ns // 2, <int64_t>SPIN_NS), self.max_spin_ns)
 

@@ -14,7 +14,7 @@ cdef extern from *:
 
 
 cdef inline OpenBatch* claim_row(Scheduler scheduler, Claim* claim, uint32_t* row) noexcept nogil:
-    """The batch and row for the environment in work; the same ones if asked again."""
+    """The batch and row for the current environment; the same ones if called again."""
     cdef int64_t position
     if scheduler.rows_in_send_order.load():
         row[0] = claim.first_row + claim.at
@@ -57,7 +57,7 @@ cdef void record_step(PyObject* env) noexcept nogil:
 
 
 cdef void write_episode_stats(PyObject* env, OpenBatch* batch, uint32_t row, bint ended) noexcept nogil:
-    """Writes the statistics of an episode that has ended; 0 else."""
+    """Writes the statistics of an episode that has ended; otherwise 0."""
     batch.episode_return[row] = (<Env>env).episode_return if ended else 0
     batch.episode_length[row] = (<Env>env).episode_length if ended else 0
     # in seconds, with six digits, as Gymnasium has them
@@ -93,7 +93,7 @@ cdef bint end_row(Scheduler scheduler, PyObject* env, OpenBatch* batch, uint32_t
     """Does the work of statistics and SAME_STEP for a row whose reward, terminated and truncated are written.
 
     Returns:
-        Whether the next episode has begun: the environment is to be observed once more.
+        Whether the next episode has begun: the environment must be observed again.
     """
     cdef bint ended = batch.terminated[row] or batch.truncated[row]
     if scheduler.statistics:
@@ -105,7 +105,7 @@ cdef bint end_row(Scheduler scheduler, PyObject* env, OpenBatch* batch, uint32_t
 
 
 cdef inline void complete_row(Claim* claim, PyObject* env, OpenBatch* batch, uint32_t row, RowKind kind) noexcept nogil:
-    """Completes the row of the environment in work, and goes to the next one."""
+    """Completes the row of the current environment, and moves on to the next one."""
     # stores of uint8_t may alias anything, and have the compiler load all pointers again
     if kind != ROW_STEP:
         batch.kind[row] = kind
@@ -213,7 +213,7 @@ cdef void begin_steps(Scheduler scheduler, Claim* claim) noexcept nogil:
 
 
 cdef int advance_together(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Steps the environments of a claim with one call, then does the rest of `advance` for each environment."""
+    """Steps the environments of a claim with one call, then completes `advance` for each environment."""
     cdef OpenBatch* batch
     cdef RowPointers target
     cdef Rows rows
@@ -278,7 +278,7 @@ cdef void zero_columns(OpenBatch* batch, uint32_t row) noexcept nogil:
 
 
 cdef void write_failed_row(Scheduler scheduler, Claim* claim) noexcept nogil:
-    """Completes the row of an environment that could not: zero, truncated."""
+    """Completes the row of an environment that failed to: zero, truncated."""
     cdef int32_t env_id = claim.ids[claim.at]
     cdef PyObject* env = scheduler.envs[env_id]
     cdef uint32_t row

@@ -17,7 +17,7 @@ cdef class SyncDispatch(Dispatch):
     """Deals the rows of a batch out to threads in shares, or leaves them to the caller.
 
     Args:
-        distributor: Does this.
+        distributor: Deals the rows out.
     """
     cdef Distributor distributor
     cdef vector[int32_t] sent_ids    # of the send that is not received yet, if it named them
@@ -68,11 +68,11 @@ cdef class SyncDispatch(Dispatch):
 
     cdef tuple rollout(self, cnp.ndarray actions, uint32_t num_steps, uint32_t observe_every, tuple out, timeout,
                        RolloutPolicy policy):
-        """Has all environments make many steps: a batch whose rows are those of the first step, then of the next.
+        """Makes all environments take many steps: a batch whose rows are those of the first step, then of the next.
 
         Args:
             actions: Of all steps. A policy writes them.
-            num_steps, observe_every: As the scheduler has them.
+            num_steps, observe_every: As in the scheduler.
             out: The user's arrays, or None.
             timeout: Seconds, or None.
             policy: Chooses the actions; or None.
@@ -149,7 +149,7 @@ cdef class SyncDispatch(Dispatch):
         self.distributor.step_done()
 
     cdef int redirect(self, Block block, OpenBatch* batch) except -1:
-        """Has a batch filled into the user's arrays instead of the block's."""
+        """Lets a batch fill the user's arrays instead of the block's."""
         cdef int k, n = batch.num_obs
         # plain assignment makes a copy first
         self.out_columns.assign(block.columns.begin(), block.columns.end())

@@ -72,8 +72,8 @@ cdef class Threads:
     """Threads that serve the schedulers of one pool and its child pools, or of several pools.
 
     Args:
-        count: How many; 0 is allowed.
-        affinity: For each the set of CPUs it may run on, or None.
+        count: Number of threads; 0 is allowed.
+        affinity: For each thread the set of CPUs it may run on, or None.
         takes_turns: Whether each leaves a scheduler after a while, for those of other pools.
 
     Thread safety: any caller with the GIL may call `add_scheduler`, `remove_scheduler`, `retire` and `stop`. Without a
@@ -128,7 +128,7 @@ cdef class Threads:
         return 0
 
     cdef void await_begun(self) noexcept:
-        """Waits until Python knows all threads: it ends the process if a thread begins and there is no memory."""
+        """Waits until Python knows all threads, because it ends the process if a thread starts without memory."""
         cdef uint32_t begun
         with nogil:
             while True:
@@ -138,7 +138,7 @@ cdef class Threads:
                 park(self.num_begun, begun, -1)
 
     cdef void stop(self):
-        """Ends the threads as soon as each has finished the step it is at."""
+        """Ends the threads as soon as each has finished its current step."""
         cdef thread* ended
         cdef vector[thread*] ending
         cdef bint held = Py_IsFinalizing()
@@ -171,7 +171,7 @@ cdef class Threads:
         return self.count > 0 and self.num_forks != num_forks()
 
     cdef int add_scheduler(self, Scheduler scheduler) except -1:
-        """Has the threads serve a scheduler."""
+        """Lets the threads serve a scheduler."""
         if not self.take_index(scheduler):
             # pools in reference cycles keep their indices until the garbage collector finds them
             gc.collect()
@@ -180,7 +180,7 @@ cdef class Threads:
         return 0
 
     cdef bint take_index(self, Scheduler scheduler) except -1:
-        """Gives a scheduler the first index that is free; False if there is none."""
+        """Assigns a scheduler the first free index; False if there is none."""
         cdef uint32_t scheduler_index
         with cython.critical_section(self):
             if self.closed or self.forked():
@@ -196,7 +196,7 @@ cdef class Threads:
         return False
 
     cdef void remove_scheduler(self, Scheduler scheduler):
-        """Ends a scheduler's work and waits until no thread is with it; does nothing if it was not attached."""
+        """Ends a scheduler's work and waits until no thread serves it; does nothing if it was not attached."""
         cdef uint32_t scheduler_index
         cdef ThreadState* state
         cdef ThreadState* own = NULL
@@ -232,7 +232,7 @@ cdef class Threads:
             self.num_schedulers.fetch_sub(1)
 
     cdef bint retire(self) noexcept:
-        """Has no further scheduler added, before `stop`; False if there is one, and nothing has changed."""
+        """Refuses further schedulers, before `stop`; False, without a change, if there is one."""
         with cython.critical_section(self):
             if self.num_schedulers.load() == 0:
                 self.closed = True
@@ -262,7 +262,7 @@ cdef class Threads:
             self.detach(index)
 
     cdef bint attach(self, uint32_t index) noexcept nogil:
-        """Goes to the next scheduler that has something to do; False if there is none."""
+        """Moves on to the next scheduler with work; False if there is none."""
         cdef ThreadState* state = self.thread_states[index]
         cdef uint32_t num_indices = self.num_indices.load(), scheduler_index, _k
         cdef void* scheduler
@@ -289,7 +289,7 @@ cdef class Threads:
             wake(self.thread_states[index].serves, INT_MAX)
 
     cdef bint await_work(self, uint32_t index, int64_t spin_ns) noexcept nogil:
-        """Spins, then sleeps, until it is with a scheduler; False when the threads are to end."""
+        """Spins, then sleeps, until it serves a scheduler; False when the threads should end."""
         cdef int64_t start = now_ns()
         cdef uint32_t seen, _k
         while True:

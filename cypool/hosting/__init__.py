@@ -69,13 +69,13 @@ def start_workers(factories: Any, id: str, options: Any, limit: Any, preload: An
         factories: A function for each environment.
         id: The environments' id in the specs.
         options: Options of each environment, for the specs.
-        limit: Steps of an episode at most, or None.
+        limit: Maximum steps of an episode, or None.
         preload: Modules that workers are likely to need.
         own_limit: Whether the environments apply the step limit that they report.
         workers, num_workers, start_method, worker_timeout: As in `cypool.from_factories`.
 
     Returns:
-        The `Env` objects, the `HostingBackend`, and these last four arguments, as they are now, as a dict.
+        The `Env` objects, the `HostingBackend`, and a dict of these last four arguments, with their final values.
     """
     num_envs = len(factories)
     num_workers = num_envs if num_workers is None else min(check_int("num_workers", num_workers, 0, 4096), num_envs)

@@ -67,7 +67,7 @@ cdef class HostedEnv(Env):
         return 0
 
     cdef void read_agents(self, bint stepped) noexcept nogil:
-        """Takes over the agents' columns from the worker: `spaces.AGENT_COLUMNS`."""
+        """Copies the agents' columns from the worker: `spaces.AGENT_COLUMNS`."""
         cdef const char* area = self.memory_area + self.observation_index * self.layout.second
         cdef const size_t* offsets = &self.layout.offsets[self.num_obs]
         cdef uint32_t count = self.agents.count
@@ -123,7 +123,7 @@ cdef class HostedEnv(Env):
                                       f"{error or 'NotImplementedError'}") from error
 
     def ask(self, function, *args, **kwargs):
-        """Calls a function with the environment, where that is; returns its result."""
+        """Calls a function with the environment in its worker; returns the result."""
         return self.call("ask", (function, *args), kwargs)
 
     cdef int read_answer(self) except -1:
@@ -186,21 +186,21 @@ cdef class HostedEnv(Env):
 
 
 cdef class HostingBackend(StepBackend):
-    """The processes, or threads of this one, that step the environments of a pool.
+    """The processes, or threads of this process, that step the environments of a pool.
 
     Args:
-        factories: A function for each environment, which makes it.
-        num_workers: How many; environments are distributed in blocks. 0: none, the environments are stepped here, one
-            after the other, by the thread that waits for them.
+        factories: A function for each environment, which creates it.
+        num_workers: Number of workers; environments are distributed in blocks. 0: the thread that waits for the
+            environments steps them, one after the other.
         in_threads: Whether workers are threads of this process.
         start_method: Of processes: "forkserver" or "spawn".
         timeout: Seconds that a process may take for a step or a reset; None: any time.
         preload: Names of modules to import before workers start.
 
     Raises:
-        Exception: An environment cannot be made.
+        Exception: An environment cannot be created.
         WorkerError: A process ended, or took too long.
-        ValueError: The environments do not fit together, or their spaces are none of ours.
+        ValueError: The environments differ, or their spaces are not supported.
     """
     cdef readonly SharedMemory memory
     cdef AreaLayout layout
@@ -253,7 +253,7 @@ cdef class HostingBackend(StepBackend):
         self.close()
 
     def _await_start(self):
-        """Waits until all workers have made their environments."""
+        """Waits until all workers have created their environments."""
         cdef uint32_t seen, starting
         cdef int worker
         while True:
@@ -273,7 +273,7 @@ cdef class HostingBackend(StepBackend):
                 self.processes.check_start()
 
     def _read_descriptions(self):
-        """Reads the descriptions of the environments, which have to have the same spaces."""
+        """Reads the descriptions of the environments, which must have the same spaces."""
         cdef int i
         self.env_descriptions = [pickle.loads(self.memory.payload(i, self.memory.mailboxes[i].payload_bytes))
                                  for i in range(self.memory.num_envs)]
@@ -293,7 +293,7 @@ cdef class HostingBackend(StepBackend):
 
     @property
     def count(self):
-        """How many workers there are."""
+        """Number of workers."""
         return 0 if self.worker_loop is not None else self.memory.num_workers
 
     def environments(self, list specs):
@@ -408,7 +408,7 @@ cdef class HostingBackend(StepBackend):
         return self.collect_done(ids, count)
 
     cdef int count_done(self, int most) except -1:
-        """How many tasks are done, up to `most`."""
+        """Number of finished tasks, up to `most`."""
         cdef HostedEnv env
         cdef int count = 0
         cdef int32_t i
@@ -446,7 +446,7 @@ cdef class HostingBackend(StepBackend):
         return count
 
     cdef bint sleep(self, uint32_t seen, uint32_t missing, int64_t timeout_ns) noexcept nogil:
-        """Sleeps until this number of answers came since `seen`; False after the timeout or a signal."""
+        """Sleeps until this number of answers have come since `seen`; False after the timeout or a signal."""
         cdef uint32_t answers
         cdef bint awake = True
         self.memory.control.target.store(seen + missing)
@@ -460,7 +460,7 @@ cdef class HostingBackend(StepBackend):
         return awake
 
     cdef int await_call(self, HostedEnv env) except -1:
-        """Waits for the end of the call that an environment runs, if there is one."""
+        """Waits for the end of the call that an environment is running, if any."""
         cdef uint32_t seen
         while env.calling:
             if self.worker_loop is not None:

@@ -150,7 +150,7 @@ class AgentsEnv:
         return self._row(observations), self._infos(infos)
 
     def step(self, action: NDArray[np.uint8]) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Makes a step, as Gymnasium's environments do."""
+        """Takes a step, as Gymnasium's environments do."""
         was = list(self.env.agents)
         if not was:
             raise RuntimeError("step: expected agents in the environment until its episode ends, got none")
@@ -167,7 +167,7 @@ class AgentsEnv:
         return row, float(row["reward"].sum()), ended and not cut, cut, self._infos(infos)
 
     def _actions(self, data: NDArray[np.uint8], was: set[str]) -> dict[str, Any]:
-        """Returns the actions of those who are in the game, of the bytes that the engine has."""
+        """Decodes the actions of the agents in the game from the engine's bytes."""
         actions, at = {}, 0
         for group in self._spec.agents.values():
             part: Any = group.action
@@ -215,7 +215,7 @@ class AgentsEnv:
 
     @staticmethod
     def _infos(infos: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the infos of those that have some, by agent."""
+        """Returns the infos of the agents that have some, by name."""
         return {agent: dict(own) for agent, own in infos.items() if own}
 
     def render(self) -> Any:

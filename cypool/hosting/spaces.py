@@ -13,7 +13,7 @@ TEXT_BYTES = 512  # of a text whose space has no limit, such as minigrid's Missi
 
 
 def env_description(env: Any) -> Any:
-    """Returns the description of an environment that a pool needs, as something that pickles.
+    """Returns the description of an environment that a pool needs, in picklable form.
 
     An environment not derived from a Gymnasium class needs only spaces, `reset` and `step`.
     """
@@ -49,7 +49,7 @@ def described(observation_space: Any, action_space: Any) -> Any:
 
 
 def without_texts(space: Any) -> Any:
-    """Returns an observation space with the bytes that a pool has of texts in place of texts."""
+    """Returns an observation space in which the bytes that a pool uses replace texts."""
     if _is_text(space):
         return spaces.Box(0, 255, (_text_bytes(space),), np.uint8)
     if isinstance(space, spaces.Dict) and any(map(_is_text, space.spaces.values())):
@@ -124,7 +124,7 @@ def call_method(env: Any, name: str, *args: Any, **kwargs: Any) -> Any:
 
 
 def gymnasium_spec_of(env: Any) -> Any:
-    """Returns Gymnasium's spec of an environment, or None where it has none, or one that does not pickle."""
+    """Returns Gymnasium's spec of an environment, or None if it has none, or one that cannot be pickled."""
     try:
         pickle.dumps(env.spec)
     except Exception:
@@ -133,7 +133,7 @@ def gymnasium_spec_of(env: Any) -> Any:
 
 
 def wrapper_classes(env: Any) -> set[str]:
-    """Returns the names, with their modules, of the wrappers' classes and of all that these derive from."""
+    """Returns the names, with their modules, of the wrappers' classes and of all their bases."""
     names: set[str] = set()
     while isinstance(env, Wrapper):
         names.update(class_name(each) for each in type(env).__mro__)

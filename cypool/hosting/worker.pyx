@@ -34,14 +34,14 @@ cdef enum:
 
 
 cdef class WorkerLoop:
-    """Makes environments, and runs the tasks that come into their mailboxes.
+    """Creates environments, and runs the tasks that arrive in their mailboxes.
 
     Args:
         memory: Where the mailboxes are.
         first: The id of the first environment.
         factories: One for each, called without arguments.
         answers: In the pool's own process, a list with a place for each environment of the pool, for infos and errors.
-        unwrapped: There, another one, for the environments without wrappers.
+        unwrapped: Likewise, a list for the environments without wrappers.
     """
 
     def __init__(self, SharedMemory memory, int first, list factories, list answers=None, list unwrapped=None):
@@ -63,7 +63,7 @@ cdef class WorkerLoop:
             raise
 
     def _begin(self):
-        """Makes the environments, and learns how their rows look."""
+        """Creates the environments, and determines the layout of their rows."""
         cdef SharedMemory memory = self.memory
         cdef cnp.npy_intp[32] dims
         cdef int d, first = self.first
@@ -126,7 +126,7 @@ cdef class WorkerLoop:
         return True
 
     def _made(self, int k):
-        """Makes an environment; it must not be one that another row has."""
+        """Creates an environment, which must not be that of another row."""
         cdef int row = self.first + k, other
         env = self.factories[k]()
         if is_of_pettingzoo(env):
@@ -145,7 +145,7 @@ cdef class WorkerLoop:
         return env
 
     def _replace_broken(self, int k):
-        """Makes an environment again; it keeps its random stream."""
+        """Recreates an environment, which keeps its random stream."""
         # first, as the old one may hold a resource that the new one needs: a port, a file
         self._close_env(k)
         env = self._made(k)
@@ -367,7 +367,7 @@ def _name(key):
 
 
 def _encoded(value, length, key):
-    """Returns a text of an observation as its bytes."""
+    """Encodes a text of an observation as bytes."""
     if not isinstance(value, str):
         raise TypeError(f"{_name(key)}: expected a str, as in the observation space, got {shown(value)}")
     try:

@@ -15,7 +15,7 @@ cdef tuple TASK_NAMES = ("step", "reset", "a call")
 
 
 cdef class WorkerThreads:
-    """The workers of a pool that are threads of its process.
+    """The worker threads of a pool.
 
     Args:
         memory: Where the mailboxes are.
@@ -35,7 +35,7 @@ cdef class WorkerThreads:
         self.starter = 0
 
     def start(self, list factories, preload):
-        """Starts the threads, which make the environments.
+        """Starts the threads, which create the environments.
 
         Args:
             factories: A function for each environment.
@@ -73,7 +73,7 @@ cdef class WorkerThreads:
             self.starting.release()
 
     def close(self):
-        """Has the threads close their environments and end; warns of those that do not."""
+        """Makes the threads close their environments and end; warns of those that do not."""
         self.memory.close_all()
         end = now_ns() + <int64_t>(forkserver.GRACE * 1e9)
         # the garbage collector may have found the pool in one of them, or as they are started
@@ -90,7 +90,7 @@ cdef class WorkerThreads:
                         "did not; their threads end when they do", RuntimeWarning)
 
     def _place_of(self, int worker):
-        """Names the environment of a worker that is at work, and its task."""
+        """Names the environment that a worker is running, and its task."""
         cdef int i
         for i in self.memory.envs_of(worker):
             if self.memory.mailboxes[i].state.load() == RUNNING:

@@ -158,7 +158,7 @@ def _threads_of(thread_pool: Any, num_threads: int | None, thread_affinity: Any)
 
 def _in_workers(source: Any, num_envs: int, num_threads: int | None, seed: Seed, max_episode_steps: int | None,
                 render_mode: str | None, env_options: list[dict[str, Any]] | None, options: dict[str, Any]) -> _Parts:
-    """Starts Gymnasium environments in workers: processes, or threads of this one."""
+    """Starts Gymnasium environments in workers: processes, or threads of this process."""
     from cypool.hosting import make_factory_envs, make_gymnasium_envs
 
     _check_render_mode(render_mode, ("rgb_array", "ansi"))

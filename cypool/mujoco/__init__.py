@@ -1,6 +1,6 @@
-"""Robots of your own: `Batch` steps many simulations of a MuJoCo model, `Task` makes environments of them.
+"""Your own robots: `Batch` steps many simulations of a MuJoCo model, `Task` turns them into environments.
 
-Both work with live arrays: NumPy arrays over all simulations, with the names that `mujoco.MjData` has. `cypool.make`
+Both work with live arrays: NumPy arrays over all simulations, named as in `mujoco.MjData`. `cypool.make`
 takes a subclass of `Task`.
 """
 from __future__ import annotations

@@ -34,7 +34,7 @@ def load_model(model: Any) -> mujoco.MjModel:
     """Returns the compiled model of a path, an XML text, an `mjSpec` or a model.
 
     Raises:
-        TypeError: It is something else.
+        TypeError: It is not one of these types.
         ValueError: MuJoCo cannot read it.
     """
     try:
@@ -52,23 +52,23 @@ def load_model(model: Any) -> mujoco.MjModel:
 
 
 class Batch:
-    """Simulations of one MuJoCo model, which threads step, in lanes where they can.
+    """Simulations of one MuJoCo model, stepped by threads, in lanes if possible.
 
     Each field of `mujoco.MjData` is an attribute: an array of shape (num_envs, ...) that stays the same object. Those
     of the state, such as `qpos`, `qvel` and `ctrl`, are inputs of each call: write to them. All others are results,
-    which the calls write and nobody else may. A field is computed from the first time that it is used: then it has the
-    values that `forward` would give, and later those of the last call. As after `mujoco.mj_step`, what follows from
-    positions and velocities is of the state before the last step: call `forward` if you need that of the new state.
+    which only the calls may write. A field is computed from its first use on: at first it has the values that `forward`
+    would give, and later those of the last call. As after `mujoco.mj_step`, values derived from positions and
+    velocities belong to the state before the last step: call `forward` if you need those of the new state.
 
     Args:
         model: A path to an XML file, a text in MJCF, a `mujoco.MjSpec` or a `mujoco.MjModel`, which is copied.
         num_envs: Number of simulations.
-        num_threads: Threads that step them, the caller among them; by default one for each CPU.
+        num_threads: Threads that step them, including the caller; by default one for each CPU.
 
     Attributes:
         model: The `mujoco.MjModel`, for names and sizes.
         num_envs, num_threads: As given.
-        warning: int32, (num_envs, kinds): how often MuJoCo has warned since the last reset, by `mujoco.mjtWarning`.
+        warning: int32, (num_envs, kinds): MuJoCo's warnings since the last reset, by `mujoco.mjtWarning`.
 
     Raises:
         TypeError, ValueError: The model cannot be read or stepped, or an argument is out of range.
@@ -110,7 +110,7 @@ class Batch:
         if name in fields:
             return self.bind(name)
         hint = suggestion(name, fields) if not name.startswith("_") else ""
-        raise AttributeError(f"a Batch has no {name!r}, and mjData no such field of a fixed size{hint}")
+        raise AttributeError(f"a Batch has no {name!r}, and mjData has no such field of fixed size{hint}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.__dict__.get("_fields", {}):
@@ -120,7 +120,7 @@ class Batch:
             super().__setattr__(name, value)
 
     def bind(self, name: str) -> Any:
-        """Returns the live array of a field of mjData, as the attribute of this name is."""
+        """Returns the live array of a field of mjData, like the attribute of this name."""
         if name not in self._arrays:
             if name not in self._fields:
                 raise ValueError(f"name: expected a field of mjData of a fixed size, got {shown(name)}"
@@ -129,17 +129,17 @@ class Batch:
         return self._arrays[name]
 
     def expand(self, name: str) -> Any:
-        """Gives each simulation values of its own of a field of the model.
+        """Gives each simulation its own values of a field of the model.
 
         Args:
             name: A field of real numbers, such as "geom_friction", or an option, such as "opt.gravity".
 
         Returns:
-            The live array, (num_envs, ...), with the model's values at first. After you have written to a field from
-            which others follow, such as "body_mass", call `set_const`.
+            The live array, (num_envs, ...), with the model's values at first. After you write to a field on which
+            others depend, such as "body_mass", call `set_const`.
 
         Raises:
-            ValueError: There is no such field, or it cannot differ.
+            ValueError: There is no such field, or it cannot vary.
         """
         if name not in self._expanded:
             names = [field for field, _, _, kind in self._model_fields if kind is not None and field != "opt.timestep"]
@@ -171,7 +171,7 @@ class Batch:
                 self._run("fill", None)
 
     def _add(self, key: Any, name: str, parts: Any) -> None:
-        """Adds a live array: of a whole field, or of some of its rows as (first, shape of one)."""
+        """Adds a live array of a whole field, or of some of its rows as (first, shape of one)."""
         _, shape, dtype = self._fields[name]
         if parts is None:
             array = _zeros((self.num_envs, *shape), dtype)
@@ -186,9 +186,9 @@ class Batch:
     # objects
 
     def body(self, *names: str | int) -> Objects:
-        """Returns live arrays of bodies: `xpos`, `xquat`, `xmat`, `cvel` and the others that mjData has of a body.
+        """Returns live arrays of bodies: `xpos`, `xquat`, `xmat`, `cvel` and other fields of mjData.
 
-        As with the next ones, several names give arrays with these objects as the second axis.
+        Here and in the following methods, several names give arrays with these objects as the second axis.
         """
         return Objects(self, "body", names)
 
@@ -217,20 +217,20 @@ class Batch:
         return Objects(self, "actuator", names)
 
     def sensor(self, *names: str | int) -> Any:
-        """Returns the live array of a sensor's numbers; of several sensors, one behind the other on the last axis."""
+        """Returns the live array of a sensor's numbers; several sensors follow each other on the last axis."""
         return Objects(self, "sensor", names).data
 
     # calls
 
     def step(self, nstep: int = 1, ids: Any = None) -> None:
-        """Has MuJoCo make steps.
+        """Steps the simulations.
 
         Args:
-            nstep: How many of MuJoCo's steps.
+            nstep: Number of MuJoCo's steps.
             ids: The simulations: integers, or a bool array of shape (num_envs,); by default all.
 
         Raises:
-            RuntimeError: MuJoCo failed in some simulations, which are as before.
+            RuntimeError: MuJoCo failed in some simulations, which are unchanged.
         """
         self._call("step", ids, check_int("nstep", nstep, 1, 2**31 - 1))
 
@@ -257,7 +257,7 @@ class Batch:
             self.forward(ids)
 
     def set_const(self, ids: Any = None) -> None:
-        """Computes what follows from the fields of `expand`, as `mujoco.mj_setConst`; `ids` as in `step`."""
+        """Computes the values that depend on fields of `expand`, as `mujoco.mj_setConst`; `ids` as in `step`."""
         if not self._has_constants:
             with self._calling():
                 for number in self._simulations.setconst_fields():
@@ -274,7 +274,7 @@ class Batch:
                               dtype=np.float64)
 
     def set_state(self, state: Any, ids: Any = None) -> None:
-        """Puts simulations into states that `get_state` has returned; one row serves for all."""
+        """Puts simulations into states returned by `get_state`; a single row applies to all."""
         rows = np.arange(self.num_envs) if ids is None else np.flatnonzero(self._mask(ids))
         arrays = self._inputs()
         size = sum(array[0].size for array in arrays.values())
@@ -291,7 +291,7 @@ class Batch:
         return {name: self._arrays[name] for name in (*STATE, *INPUTS) if name in self._arrays}
 
     def get_data(self, env_id: int) -> mujoco.MjData:
-        """Returns a simulation as `mujoco.MjData`, after `mj_forward`: for pictures, and other functions of MuJoCo."""
+        """Returns a simulation as `mujoco.MjData`, after `mj_forward`: for pictures and other functions of MuJoCo."""
         env_id = check_int("env_id", env_id, 0, self.num_envs - 1)
         data = mujoco.MjData(self.model)
         for name, array in self._inputs().items():
@@ -308,7 +308,7 @@ class Batch:
                           if self._simulations.repeats_last() else "")
 
     def close(self) -> None:
-        """Ends the threads. The arrays stay as they are."""
+        """Ends the threads. The arrays do not change."""
         self._pool.close()
 
     def __enter__(self) -> Batch:
@@ -322,7 +322,7 @@ class Batch:
 
     @contextlib.contextmanager
     def _calling(self) -> Iterator[None]:
-        """Excludes other threads, and waits for what an interrupted call has left."""
+        """Excludes other threads, and waits for the rest of an interrupted call."""
         if not self._lock.acquire(blocking=False):
             raise RuntimeError("the batch is already in a call: use it from one thread at a time")
         try:
@@ -373,7 +373,7 @@ class Batch:
 
 
 class Objects:
-    """Objects of a model by name, such as some of its sites: live arrays of what `mujoco.MjData` has of each.
+    """Objects of a model by name, such as some of its sites: live arrays of their fields of `mujoco.MjData`.
 
     Args:
         batch: The batch.
@@ -381,7 +381,7 @@ class Objects:
         names: Their names or numbers, at least one.
 
     Attributes:
-        id: The number of the object; of several, an array.
+        id: The number of the object; an array for several.
     """
 
     def __init__(self, batch: Batch, kind: str, names: tuple[str | int, ...]):
@@ -438,7 +438,7 @@ class Objects:
         return array[:, 0] if self._is_one and size not in ("nq", "nv", "nsensordata") else array
 
     def _place(self, found: Any, size: str) -> tuple[int, int]:
-        """Returns the first row and the number of rows that an object has of a field."""
+        """Returns the first row and the number of rows of an object in a field."""
         if self._kind == "sensor":
             return int(found.adr[0]), int(found.dim[0])
         if self._kind == "joint" and size != "njnt":

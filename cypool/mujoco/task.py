@@ -1,4 +1,4 @@
-"""Tasks: a robot, and functions over arrays of all environments that make episodes of its simulation."""
+"""Tasks: a robot, and functions over arrays of all environments that turn its simulation into episodes."""
 from __future__ import annotations
 
 import copy
@@ -23,23 +23,23 @@ _CAMERA = ("width", "height", "camera_name", "camera_id", "default_camera_config
 
 
 class Task:
-    """A robot and what it has to do: subclass it, and pass the class to `cypool.make`.
+    """A robot and its task: subclass it, and pass the class to `cypool.make`.
 
     Each method works on all environments at once. `sim` is a `cypool.mujoco.Batch`, whose arrays have a row for each.
-    A step of the pool calls `act`, has MuJoCo make `frame_skip` steps, and calls `reward`, `terminated`, `truncated`,
-    `reset` for the environments that start an episode, `observe` and `info`. Rows of environments that do not step, as
-    they start an episode, are ignored.
+    A step of the pool calls `act`, takes `frame_skip` MuJoCo steps, and calls `reward`, `terminated`, `truncated`,
+    `reset` for the environments that start an episode, `observe` and `info`. Rows of environments that do not step,
+    because they start an episode, are ignored.
 
-    Options of `cypool.make` that it does not know itself are arguments of the class.
+    Options that `cypool.make` itself does not know are arguments of the class.
 
     Attributes:
         model: A path to an XML file, a text in MJCF, a `mujoco.MjSpec` or a `mujoco.MjModel`.
         frame_skip: MuJoCo's steps in one of the pool's.
-        max_episode_steps: The step limit of an episode; None: there is no limit.
+        max_episode_steps: The step limit of an episode; None: no limit.
         action_space, observation_space: `gymnasium.spaces.Box`, the second also a `Dict` of them. By default, actions
-            are float32, as the model limits controls, and observations float32 of the shape that `observe` returns.
-        render_options: Of pictures: `width`, `height`, `camera_name` or `camera_id`, `default_camera_config`, as
-            Gymnasium's robots have them.
+            are float32 within the model's control limits, and observations float32 of the shape that `observe` returns.
+        render_options: Options of pictures: `width`, `height`, `camera_name` or `camera_id`, `default_camera_config`,
+            as for Gymnasium's robots.
     """
 
     model: Any = None
@@ -54,7 +54,7 @@ class Task:
     _num_envs = 0
 
     def setup(self, sim: Batch) -> None:
-        """Is called once, before all others: for views of arrays, and `add_state`."""
+        """Is called once, before all other methods: for views of arrays, and `add_state`."""
 
     def act(self, sim: Batch, action: NDArray[Any]) -> None:
         """Sets the controls from the actions, shape (num_envs, ...): by default they are the controls."""
@@ -73,28 +73,28 @@ class Task:
 
     def observe(self, sim: Batch) -> Any:
         """Returns the observations, an array (num_envs, ...), or a dict of them."""
-        raise NotImplementedError(f"{type(self).__name__}.observe: a task has to have this method")
+        raise NotImplementedError(f"{type(self).__name__}.observe: a task must define this method")
 
     def reward(self, sim: Batch, action: NDArray[Any]) -> Any:
         """Returns the rewards of the step, shape (num_envs,)."""
-        raise NotImplementedError(f"{type(self).__name__}.reward: a task has to have this method")
+        raise NotImplementedError(f"{type(self).__name__}.reward: a task must define this method")
 
     def terminated(self, sim: Batch) -> Any:
         """Returns in which environments the episode ends, shape (num_envs,): by default in none."""
         return False
 
     def truncated(self, sim: Batch) -> Any:
-        """Returns in which environments the episode is cut off, next to those at the limit of steps."""
+        """Returns in which environments the episode is cut off, in addition to those at the step limit."""
         return False
 
     def info(self, sim: Batch) -> Mapping[str, Any]:
-        """Returns further arrays (num_envs, ...) by name, the same in each step."""
+        """Returns other arrays (num_envs, ...) by name, with the same names in each step."""
         return {}
 
     def add_state(self, shape: int | tuple[int, ...] = (), dtype: Any = np.float64) -> NDArray[Any]:
         """Returns zeros with a row for each environment, which are saved, loaded and copied with it.
 
-        Call it in `setup`, and write to the array; it is not to be replaced.
+        Call it in `setup`, and write to the array; do not replace it.
         """
         if self._state is None:
             raise RuntimeError("add_state: expected a call in setup()")
@@ -113,12 +113,12 @@ class Task:
         """Returns the `Env` objects of a pool, and the backend that steps them.
 
         Args:
-            source: The class, or an object of it, which is copied.
+            source: The class, or an instance, which is copied.
             num_envs, num_threads, max_episode_steps: As in `cypool.make`.
             options: Arguments of the class.
         """
         if not isinstance(source, type) and options:
-            raise TypeError(f"{min(options)}: expected no such argument: options are for a task's class")
+            raise TypeError(f"{min(options)}: expected to be left out: options are for a task's class")
         task = copy.copy(source) if not isinstance(source, type) else source(**options)
         backend = _Rows(task, num_envs, num_threads, max_episode_steps, options)
         return backend.envs, backend
@@ -128,7 +128,7 @@ class _Rows(RowsBackend):
     """Steps the environments of a task.
 
     Args:
-        task: The task, which nobody else has.
+        task: The task, which nothing else uses.
         num_envs, num_threads, limit: As in `cypool.make`.
         options: Those of the task, for the spec.
     """
@@ -170,7 +170,7 @@ class _Rows(RowsBackend):
                        options=options, render_fps=fps)
 
     def _described(self, obs: Any) -> Any:
-        """Returns the description of observations, as the task's space says, or as the first ones are."""
+        """Returns the description of observations, from the task's space, or from the first ones."""
         space, name, num_envs = self.task.observation_space, f"{self.name}.observation_space", self.sim.num_envs
         if isinstance(obs, Mapping):
             spaces = getattr(space, "spaces", None)
@@ -229,7 +229,8 @@ class _Rows(RowsBackend):
 
     def _parts(self, method: str, given: Mapping[str, Any], described: Mapping[str, Any]) -> list[Any]:
         if given.keys() != described.keys():
-            raise ValueError(f"{self.name}.{method}: expected {list(described)}, as the first time, got {list(given)}")
+            raise ValueError(f"{self.name}.{method}: expected {list(described)}, as in the first call, got "
+                             f"{list(given)}")
         return [given[name] for name in described]
 
     # states: bytes of each array's row
@@ -247,7 +248,7 @@ class _Rows(RowsBackend):
         return {name: array[row].tobytes() for name, array in self._arrays().items()}, mujoco.mj_version()
 
     def load_row(self, row: int, state: Any) -> None:
-        """Takes the state of an environment."""
+        """Restores the state of an environment."""
         if not isinstance(state, tuple | list) or len(state) != 2 or not isinstance(state[0], dict):
             raise ValueError(f"expected a state of a task, got {shown(state)}")
         given, version = state

@@ -23,7 +23,7 @@ GAUSSIANS = ["gaussian", "tanh_gaussian"]
 
 
 class Choice(NamedTuple):
-    """The actions that an `MLP` chooses, and further outputs for a learner.
+    """The actions that an `MLP` chooses, and other outputs for a learner.
 
     Attributes:
         action: In the format of `step`.
@@ -140,7 +140,7 @@ class MLP(Policy):
                 raise ValueError(f"{name}: expected {expected} {name}, got {shown(given)}")
 
     def _made(self, weights: Any, biases: Any, log_std: Any, value: Any, seed: int) -> tuple[Any, ...]:
-        """Returns a network of these layers, and the layers and parts that it is made of."""
+        """Returns a network of these layers, and the layers and parts that it consists of."""
         observation, action = self._observation, self._action
         discrete, num_inputs = isinstance(action, Discrete), math.prod(observation.shape)
         num_outputs = action.n if discrete else math.prod(action.shape)
@@ -172,7 +172,7 @@ class MLP(Policy):
         return network, log_std, value, (layers, value_layers)
 
     def _take(self, network: Network, log_std: Any, value: Any, layers: Any) -> None:
-        """Has the next calls use what `_made` returned."""
+        """Makes the next calls use the result of `_made`."""
         self._network, self._log_std, self._value, self._layers = network, log_std, value, layers
 
     def _to_checkpoint(self) -> dict[str, Any]:
@@ -284,7 +284,7 @@ class MLP(Policy):
         raise TypeError("an MLP cannot be pickled or copied: make another one from its weights")
 
     def _for_rollout(self) -> Any:
-        """Returns the policy of one rollout, with the weights as they are."""
+        """Returns the policy of one rollout, with the current weights."""
         if type(self).__call__ is not MLP.__call__ or type(self).choose is not MLP.choose:
             # a function in Python, which may call this one
             return self.__call__
@@ -295,7 +295,7 @@ class _Rollout(Policy):
     """An `MLP` in one rollout, or in one call: with memory for its outputs next to the actions.
 
     Args:
-        mlp: Chooses.
+        mlp: The `MLP`, which chooses.
         num_steps: Number of steps of the rollout; None: an argument of `_begin`.
         rows: The shape of a step: (num_envs,) or (num_envs, agents).
     """
@@ -311,7 +311,7 @@ class _Rollout(Policy):
         self._mlp.check(spec, num_envs)
 
     def _begin(self, num_steps: int, num_envs: int) -> None:
-        """Takes memory, and random numbers that no other rollout has."""
+        """Allocates memory, and reserves random numbers that no other rollout uses."""
         self._allocate(num_steps, (num_envs, *self._mlp._agents))
 
     def _allocate(self, num_steps: int, rows: tuple[int, ...]) -> None:
@@ -345,7 +345,7 @@ class _Rollout(Policy):
 
 
 def steps_of(count: Any) -> Steps:
-    """Returns a count of steps that begins there."""
+    """Returns a count of steps that starts there."""
     steps = Steps()
     steps.take(check_int("steps", count, 0, 2**63 - 1))
     return steps
@@ -371,7 +371,7 @@ def _check_ends(name: str, layers: list[tuple[Any, Any]], num_inputs: int, num_o
 
 
 def _arrays(weights: Any, biases: Any, value: Any, activation: Any) -> tuple[Any, Any, Any, Any]:
-    """Returns the arrays that modules hold, and their activation; other arguments as they are."""
+    """Returns the arrays that modules hold, and their activation; other arguments unchanged."""
     if _is_module(weights):
         if biases is not None:
             raise ValueError(f"biases: expected None with a module, which contains them, got {shown(biases)}")

@@ -26,7 +26,7 @@ class RandomPolicy(Policy):
             policy has made. They do not affect the environments' random streams.
 
     Raises:
-        TypeError, ValueError: An argument is of the wrong kind.
+        TypeError, ValueError: An argument has the wrong type.
     """
 
     def __init__(self, spec: EnvSpec, *, seed: int = 0) -> None:

@@ -45,7 +45,7 @@ class Registry(dict[str, Any]):
         self._lock, self._is_filling = threading.RLock(), False
 
     def add(self, entry: Entry) -> None:
-        """Notes an environment that was registered."""
+        """Records an environment that was registered."""
         if self._pending is not None:
             self._pending.append(entry)
 

@@ -32,7 +32,7 @@ _sources: dict[str, None] = {}
 _loading: set[int] = set()  # threads that import them
 _observers: list[Callable[[Entry], None]] = []  # called with each new entry
 _reserved: list[str] = []  # arguments of cypool.make, which are no options
-NAMES_ALL = "list_all_envs() lists all"  # where messages send those whose id is unknown
+NAMES_ALL = "`cypool list` or list_all_envs() lists all"  # where messages send those whose id is unknown
 PETTINGZOO_PREFIX = "pettingzoo:"  # of ids whose environments are PettingZoo's
 GYMNASIUM_PREFIX = "gymnasium:"  # of ids whose environments Gymnasium's `make` makes, and of such references
 _PLUGINS = "cypool.envs"  # the group of entry points; a plug-in's is called as the namespace of its ids
@@ -130,7 +130,7 @@ def _add(entry: Entry) -> None:
 
 def register_pattern(pattern: str, parse: Callable[..., dict[str, Any]], *, entry_point: str, examples: Iterable[str],
                      reference: str | None = None) -> None:
-    """Registers all ids that match a pattern, for `make`: more than could be listed.
+    """Registers all ids that match a pattern, for `make`: too many to list.
 
     Gymnasium's `make` knows the examples, and other ids after a call of `cypool.make_spec` or `cypool.make` with them.
 

@@ -162,7 +162,7 @@ class ReplayBuffer(Observer):
         return self._through(self.env.recv, *args, **kwargs)
 
     def _through(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Calls a method of the pool, of which this thread's calls of the engine are stored."""
+        """Calls a method of the pool, and stores the calls of the engine that it makes on this thread."""
         if not self._attached or self._closed or self._file is not None:
             self._check_open()
             self._attach()
@@ -174,9 +174,9 @@ class ReplayBuffer(Observer):
             self._callers.discard(thread)
 
     def _attach(self) -> None:
-        """Has the pool report its calls, from the first one that is stored."""
+        """Makes the pool report its calls, starting with the first one that is stored."""
         if not self._attached:
-            self.env._pool.attach(self)
+            self.env._pool.observers.attach(self)
             self._attached = True
 
     def _on_sent(self, actions: NDArray[Any], env_ids: EnvIds | None) -> None:
@@ -517,7 +517,7 @@ class ReplayBuffer(Observer):
 
     def _refill(self, read: Callable[[], Mapping[str, NDArray[Any]]], damaged: str,
                 writers: NDArray[np.uint8] | None = None) -> None:
-        """Takes other rows: `read` brings them to memory, and returns the arrays that are not kept there."""
+        """Replaces the rows: `read` loads them into memory, and returns the arrays that are not kept there."""
         self._ring.clear()
         intact = False
         try:
@@ -620,7 +620,7 @@ class ReplayBuffer(Observer):
         """
         with LockGuard(self._lock):
             self._closed = True
-            self.env._pool.detach(self)
+            self.env._pool.observers.detach(self)
             if self._file is not None:
                 is_own = self._pid == os.getpid()
                 if is_own:

@@ -139,7 +139,7 @@ class RingLayout:
         """Describes a row of a sample, as an observation of many parts.
 
         Raises:
-            ValueError: There are more than the engine takes.
+            ValueError: There are more than the engine accepts.
         """
         lead = (self._length,) if self._length else ()
         obs = [Array((*lead, *part.shape), part.dtype) for _, part in self.spec.observations]
@@ -156,7 +156,7 @@ class RingLayout:
         return EnvSpec({f"array{k}": array for k, array in enumerate(arrays)}, Discrete(1))
 
     def sample_of(self, arrays: list[NDArray[Any]], index: NDArray[np.int64], weight: NDArray[np.float32]) -> Sample:
-        """Returns the sample that these arrays are."""
+        """Returns these arrays as a sample."""
         left = iter(arrays)
         obs = self.spec.pack([next(left) for _ in self.parts])
         action = pack_parts(self.spec.action, left)
@@ -174,7 +174,7 @@ def _bytes_of(part: Array | Discrete) -> int:
 
 
 def _part(part: Array | Discrete, stacks: bool) -> tuple[int, int, int]:
-    """Returns the bytes of a frame, how many an observation has, and in how many pieces each lies there."""
+    """Returns the bytes of a frame, the number of frames in an observation, and the number of pieces of each."""
     if isinstance(part, Discrete) or part.stack is None or not stacks:
         return _bytes_of(part), 1, 1
     axis, count = part.stack

@@ -270,7 +270,7 @@ class TreeSearch:
 
     def _recv(self) -> Leaves | None:
         if self._batch is None:
-            raise RuntimeError("recv: expected a call of begin() before, and of send() after each recv()")
+            raise RuntimeError("recv: expected begin() before, and send() after each recv()")
         while not self._search.is_finished:
             self._step()
         obs, info = self._batch
@@ -453,8 +453,8 @@ class TreeSearch:
         if pool.num_pending:
             raise RuntimeError(f"{name}: expected no environment in flight, got {pool.num_pending}: call recv() first")
         if pool.num_unstarted:
-            raise RuntimeError(f"{name}: expected a reset of all environments before, got {pool.num_unstarted} that "
-                               "were never reset")
+            raise RuntimeError(f"{name}: expected all environments to be reset, got {pool.num_unstarted} that were "
+                               "never reset: call reset() first")
 
     def _begin(self, evaluator: str, num_games: int, *given: Any) -> None:
         self._check_rest("begin")
@@ -505,7 +505,7 @@ class TreeSearch:
         self._batch = obs, info
 
     def _finish_others(self, error: EnvError) -> EnvError:
-        """Finishes the trees that did not fail, as the clock decides how far they are; returns the error of all."""
+        """Finishes the trees that did not fail, which the clock may have cut short; returns the error of all."""
         causes = dict(error.causes)
         while not self._search.is_finished:
             self._search.begin_step()
@@ -540,7 +540,7 @@ def _searchable(env: VectorAPI, allow_hidden: bool) -> EnvSpec:
 
 
 def _checked(name: str, given: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """Returns numbers of the user's as float32."""
+    """Returns the user's numbers as float32."""
     array = check_array(name, given, f"numbers of shape {shape}")
     if array.dtype.kind not in "fiu":
         raise TypeError(f"{name}: expected numbers, got {array.dtype}")

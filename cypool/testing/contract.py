@@ -75,7 +75,7 @@ def check_env(id: str, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
     * `save` is complete: `load` restores the state in this pool, in another one, and after pickling. `load` rejects
       missing values, extra values and wrong types; it is up to the environment to check ranges.
     * `copy` has the same result as `save` and `load`.
-    * All autoreset modes have the same episodes.
+    * All autoreset modes give the same episodes.
     * A failing step only costs its own row.
     * Steps and resets run without the GIL.
     * Its module calls `import_cypool()`.
@@ -178,7 +178,7 @@ class _Check:
             self.look_at_spaces(events)
             self.look_at_stacks(events)
             again = self.play(env, seed=self.seed)
-        self.hold("observations lie in their space, rewards are finite")
+        self.hold("observations are in their space, rewards are finite")
         self.compare(events, again, "after reset(seed) of the same pool")
         for count in THREADS:
             with self.make(num_threads=count) as env:
@@ -193,7 +193,7 @@ class _Check:
         for mode in MODES[1:]:
             with self.make(autoreset_mode=mode) as env:
                 self.compare(events, self.play(env), f"in autoreset mode {mode}")
-        self.hold("the autoreset modes have the same episodes")
+        self.hold("all autoreset modes give the same episodes")
         self.fail(events)
         if without_gil:
             self.hold_the_gil()
@@ -330,17 +330,17 @@ class _Check:
             if not isinstance(error.__cause__, RowError):
                 raise
             self.complain(str(error), error)
-        self.hold("it writes all of its row, and nothing else")
+        self.hold("it writes its whole row, and nothing else")
 
     def save_and_load(self) -> bool:
-        """Returns whether it has these."""
+        """Returns whether it has `save` and `load`."""
         half = self.num_steps // 2
         with self.make() as env, self.make(seed=self.seed + 1) as other:
             self.play(env, num_steps=half)
             try:
                 state = env.save()
             except NotImplementedError:
-                self.skipped.append("save and load: it has none")
+                self.skipped.append("save and load: not implemented")
                 return False
             rest = self.go_on(env)
             for where, pool, loaded in (
@@ -360,8 +360,8 @@ class _Check:
                 # bytes may be of any length, such as a list of actions
                 if what.endswith("longer") and env.save().rows[0]["own"] == own:
                     continue
-                self.complain(f"load took a state {what}, expected an exception: cypool.state.check_state raises one")
-        self.hold("save and load: the steps that follow have the same bytes")
+                self.complain(f"load accepted a state {what}, expected an exception, as from cypool.state.check_state")
+        self.hold("save and load: the following steps give the same bytes")
         return True
 
     def copy(self) -> None:
@@ -379,12 +379,12 @@ class _Check:
                 try:
                     env.copy(source, targets)
                 except NotImplementedError:
-                    self.skipped.append("copy: it has none")
+                    self.skipped.append("copy: not implemented")
                     return
                 other.load(state[[source] * self.num_envs], range(self.num_envs))
                 self.compare(self.go_on(other), self.go_on(env), f"after copy from env {source}",
-                             "after load of what it was copied from")
-        self.hold("copies continue as what they were copied from")
+                             "after load of the state that it was copied from")
+        self.hold("copies continue like their originals")
 
     def go_on(self, env: Any) -> Events:
         events: Events = [[] for _ in range(self.num_envs)]
@@ -395,7 +395,7 @@ class _Check:
         return events
 
     def fail(self, undisturbed: Events) -> None:
-        """Has a step of the last environment fail."""
+        """Makes a step of the last environment fail."""
         from cypool.api.gymnasium import GymnasiumPool
         from cypool.making.assembly import make_pool
         from cypool.testing.faults import Faulty
@@ -418,7 +418,7 @@ class _Check:
                 self.complain(f"expected one failure of env {bad} with {count} threads, got {failures}")
             self.compare(undisturbed[:bad], events[:bad], f"next to an env whose step failed, with {count} threads")
             self.look_at_spaces([[event for event in events[bad] if not event.ended]])
-        self.hold("a step that fails costs a row, and nothing else")
+        self.hold("a failing step costs only its own row")
 
     def hold_the_gil(self) -> None:
         patience = min(LEAST_PATIENCE + 10 * self.slowest, MOST_PATIENCE)
@@ -440,7 +440,7 @@ class _Check:
                     env.recv()
             finally:
                 sys.setswitchinterval(interval)
-        self.hold("its steps and resets run without the GIL")
+        self.hold("steps and resets run without the GIL")
 
     def hold(self, what: str) -> None:
         self.passed.append(what)
@@ -457,22 +457,22 @@ def _damaged(own: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(own, dict):
         for key in own:
             yield f"without {key!r}", {name: value for name, value in own.items() if name != key}
-            yield f"with a {key!r} of another kind", {**own, key: _other(own[key])}
+            yield f"with {key!r} of another kind", {**own, key: _other(own[key])}
     elif isinstance(own, (tuple, list)):
         if own:
             yield "without its last value", own[:-1]
-        yield "with a value more", type(own)([*own, 0])
+        yield "with an extra value", type(own)([*own, 0])
         for k in range(len(own)):
-            yield f"with a value {k} of another kind", type(own)([*own[:k], _other(own[k]), *own[k + 1:]])
+            yield f"with value {k} of another kind", type(own)([*own[:k], _other(own[k]), *own[k + 1:]])
             if isinstance(own[k], bytes):
                 # longer ones, which cannot be read beyond their end
-                yield f"with a value {k} that is a byte longer", type(own)([*own[:k], own[k] + b"\0", *own[k + 1:]])
+                yield f"with value {k} one byte longer", type(own)([*own[:k], own[k] + b"\0", *own[k + 1:]])
     elif isinstance(own, bytes):
-        yield "that is a byte longer", own + b"\0"
+        yield "one byte longer", own + b"\0"
 
 
 def _other(value: Any) -> Any:
-    """Returns a value of another kind; many take None for none."""
+    """Returns a value of another kind, not None, which many accept."""
     return 0.5 if isinstance(value, str) else "?"
 
 

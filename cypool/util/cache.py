@@ -36,10 +36,10 @@ def folder(*, make: bool = True) -> Path:
     """Returns the cache folder.
 
     Args:
-        make: Whether it is made.
+        make: Whether to create it.
 
     Raises:
-        UnsafeCache: It belongs to neither you nor root, or everybody may write there.
+        UnsafeCache: It belongs to neither you nor root, or everyone can write to it.
         OSError: It is not a folder and cannot be created; or it does not exist.
     """
     path = place()
@@ -91,7 +91,7 @@ def find(folder: Path, kind: str, key: str, suffix: str) -> tuple[Path, str] | N
 
 
 def put(folder: Path, kind: str, key: str, suffix: str, make: Callable[[Path], Any]) -> tuple[Path, Any]:
-    """Makes a file of the cache. Arguments and result are those of `get`."""
+    """Creates a file of the cache. Arguments and result are those of `get`."""
     target, beside = _places(folder, kind, key, suffix)
     with publish(target) as new:
         said = make(new)
@@ -120,7 +120,7 @@ def digest(*parts: str | bytes | Path) -> str:
 
 @contextmanager
 def publish(target: Path) -> Iterator[Path]:
-    """Yields a path to write; when that went well, moves it to `target` in one step.
+    """Yields a path to write to; if that succeeds, moves the file to `target` in one step.
 
     Two processes may do so at once: each sees either no file or a complete one.
     """
@@ -157,7 +157,7 @@ def native_cpu(*command: str) -> str:
 
 
 def _make_folder(path: Path) -> None:
-    """Makes a folder and those above it, where not everybody may write, whatever the umask."""
+    """Creates a folder and those above it, not writable by everyone, whatever the umask."""
     if not path.is_dir():
         _make_folder(path.parent)
         path.mkdir(mode=0o775, exist_ok=True)

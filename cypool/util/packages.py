@@ -15,7 +15,7 @@ def version_of(distribution: str) -> str:
         return "none"
 
 
-def need(what: str, distribution: str, versions: Sequence[str], install: str, package: str = "") -> None:
+def require_version(what: str, distribution: str, versions: Sequence[str], install: str, package: str = "") -> None:
     """Checks that one of some versions of a distribution is installed.
 
     Args:
@@ -26,7 +26,7 @@ def need(what: str, distribution: str, versions: Sequence[str], install: str, pa
         package: The name to import, where that differs.
 
     Raises:
-        ImportError: It is missing, or of another version.
+        ImportError: It is missing, or has a different version.
     """
     found = version_of(distribution)
     if found not in versions:

@@ -58,7 +58,7 @@ class Signature:
 
 
 def address_of(name: str, function: Any, signature: Signature, expected: str) -> int | None:
-    """Returns where a function in C is, checked as far as its kind allows; None for a function of another kind.
+    """Returns the address of a C function, checked as far as its kind allows; None for a function of another kind.
 
     Args:
         name: The name of the argument.

@@ -37,7 +37,7 @@ def text(array: Any) -> Any:
 
 
 def encode(value: str, length: int) -> bytes:
-    """Returns a text as an array has it.
+    """Returns a text in the form that arrays hold.
 
     Raises:
         ValueError: It has more than `length` bytes, or ends in a zero.

@@ -13,10 +13,10 @@ from cypool.util.constants cimport ALIGNMENT
 
 
 cdef class Wrapper(Env):
-    """Holds another environment and does as that does; a subclass changes some of it.
+    """Contains another environment and behaves like it, except where a subclass changes that.
 
     Args:
-        spec: The `EnvSpec` that this one has.
+        spec: The `EnvSpec` of this one.
         env_id: Position in the pool.
         inner: The other environment.
     """
@@ -114,7 +114,7 @@ cdef class Wrapper(Env):
         return copy_from_env(<PyObject*>self.inner, <PyObject*>(<Wrapper>other).inner)
 
     def physics(self):
-        """Returns what steps it, in words for people; None: itself."""
+        """Describes what steps it; None: itself."""
         return self.inner.physics() if hasattr(self.inner, "physics") else None
 
     cdef object render(self):
@@ -132,8 +132,8 @@ cdef class Scratch:
     """One row outside of any batch, with zones around its parts.
 
     Args:
-        spec: Whose parts of the observation and infos it has.
-        zone: A function of the size of a part: how many bytes are before and behind it.
+        spec: The spec of its observation and infos.
+        zone: A function of the size of a part: the number of bytes before and after it.
     """
 
     def __init__(self, spec, zone):

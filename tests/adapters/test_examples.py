@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from weights import exhaustive
+from markers import exhaustive
 
 pytestmark = [pytest.mark.large_packages, pytest.mark.families("atari", "box2d", "mujoco", "procgen")]
 

@@ -219,7 +219,7 @@ def test_bad_timeouts_are_refused(timeout):
 def test_unknown_id_that_gymnasium_refuses_is_not_suggested(id):
     with pytest.raises(ImportError):
         gymnasium.make(id)
-    with pytest.raises(ValueError, match=f"^id: no environment '{id}'; list_all_envs") as caught:
+    with pytest.raises(ValueError, match=f"^id: no environment '{id}'; `cypool list` or list_all_envs") as caught:
         cypool.make(id)
     assert "gymnasium:" not in str(caught.value)
 

@@ -10,9 +10,9 @@ import gymnasium
 import gymnasium.wrappers.vector as wrappers
 import numpy as np
 import pytest
+from markers import slow
 from pool_arguments import THREADS
 from receiving import receive_pending, started
-from weights import slow
 
 import cypool
 import cypool.compat.envpool as envpool

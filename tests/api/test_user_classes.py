@@ -215,6 +215,8 @@ def test_half_made_and_closed_pools():
 
     with pytest.raises(cypool.ClosedError):
         Pool.__new__(Pool).recv()
+    with pytest.raises(cypool.ClosedError):
+        Pool.__new__(Pool).step(np.zeros(1))
     env = cypool.make("CartPole-v1", num_envs=2)
     with pytest.raises(RuntimeError, match="already initialized"):
         env._pool.__init__([], [], 1, 1, "next_step", False, None, None)

@@ -495,8 +495,8 @@ def test_parts_of_other_kinds_are_refused(run):
     for message, parts in [
             ("buffer: expected a buffer of the pool env", {"env": own}),
             ("env: expected a pool of 4 environments, got one of 5", {"env": more}),
-            ("env: .*expected one of Acrobot-v1 with", {"env": other_id, "buffer": buffer(other_id)}),
-            ("env: .*expected one of CartPole-v1 with", {"env": longer, "buffer": buffer(longer)}),
+            ("env: .*expected a state of Acrobot-v1 with", {"env": other_id, "buffer": buffer(other_id)}),
+            ("env: .*expected a state of CartPole-v1 with", {"env": longer, "buffer": buffer(longer)}),
             ("normalized: expected a pool of 3 environments, got one of 4", {"normalized": own}),
             ("env: expected a pool with max_episode_steps=500, got one with 7",
              {"env": short, "buffer": buffer(short)}),
@@ -522,7 +522,7 @@ def test_parts_of_other_kinds_are_refused(run):
             ("parts: expected .*got .*weights$", {"weights": np.zeros(2)}),
             ("normalized: expected a different pool than for env", {"normalized": run.env})]:
         run.refused(run.good, f"^{message}", **parts)
-    with pytest.raises(ValueError, match="^parts: expected env .a pool.*, as the file has, got env$"):
+    with pytest.raises(ValueError, match="^parts: expected env .a pool.*, as in the file, got env$"):
         cypool.load_checkpoint(run.path, env=run.env)
 
 

@@ -682,5 +682,5 @@ def test_state_after_a_rollout_is_that_of_its_last_step(policy):
     env.rollout(np.zeros((2, 2, 3), int), observe="last")
     with pytest.raises(TimeoutError):
         env.rollout(np.zeros((2, 2, 3), int), timeout=0)
-    with pytest.raises(RuntimeError, match="expected a batch"):
+    with pytest.raises(RuntimeError, match="no batch was received"):
         env.state()

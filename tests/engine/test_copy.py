@@ -5,10 +5,10 @@ import dm_env
 import numpy as np
 import pytest
 from cases import CASES, contract_options_of
+from markers import exhaustive, often_slow, slow
 from pool_arguments import MODES
 from receiving import receive_pending
 from saving import NUM, Player, actions_for, make, started
-from weights import exhaustive, often_slow, slow
 
 import cypool
 import cypool.compat.envpool as envpool

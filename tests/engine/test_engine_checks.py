@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 import pytest
 from engine.threads import at_once, start
+from markers import slow
 from pool_arguments import MODES
 from receiving import started
 from waiting import attempts, join
-from weights import slow
 
 import cypool
 from cypool.spec import Array, Discrete, EnvSpec, Text

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from markers import slow
 from receiving import started
-from weights import slow
 
 import cypool
 from cypool.api import history as history_module

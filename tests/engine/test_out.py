@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from comparing import assert_same
 from engine.threads import start
+from markers import slow
 from pool_arguments import MODES, THREADS
 from receiving import started
 from waiting import join, wait_until
-from weights import slow
 
 import cypool
 

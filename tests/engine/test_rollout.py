@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from comparing import assert_same
 from gymnasium.vector import AutoresetMode
+from markers import exhaustive, slow
 from pool_arguments import THREADS
 from receiving import started
 from waiting import LIMIT
-from weights import exhaustive, slow
 
 import cypool
 from cypool.api.rollouts import RolloutBuffers

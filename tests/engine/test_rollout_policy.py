@@ -6,9 +6,9 @@ import signal
 import numpy as np
 import pytest
 from comparing import assert_same
+from markers import slow
 from pool_arguments import MODES, THREADS
 from receiving import started
-from weights import slow
 
 import cypool
 from cypool.policies import Decision

@@ -8,9 +8,9 @@ import dm_env
 import numpy as np
 import pytest
 from cases import CASES, contract_options_of
+from markers import often_slow
 from pool_arguments import MODES
 from saving import NUM, Player, actions_for, assert_goes_on, make, started
-from weights import often_slow
 
 import cypool
 import cypool.compat.envpool as envpool

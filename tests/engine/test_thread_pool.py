@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 import pytest
 from engine.threads import at_once, await_tasks, start, tasks
+from markers import slow
 from receiving import receive_pending, started
 from waiting import attempts, join, wait_until
-from weights import slow
 
 import cypool
 from cypool.engine import cpus

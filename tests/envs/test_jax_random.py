@@ -4,7 +4,7 @@ import ctypes
 import numpy as np
 import pytest
 from envs.test_numpy_math import compiled
-from weights import exhaustive
+from markers import exhaustive
 
 pytestmark = pytest.mark.large_packages
 jax = pytest.importorskip("jax")
@@ -31,6 +31,7 @@ cdef extern from "cypool/envs/common/xla_math.h" namespace "cypool::jax" nogil:
         float sine, cosine
     SineCosine sine_cosine(float angle)
     float fused(float a, float b, float c)
+    void fused_row "cypool::jax::fused_row<1000>"(const float* a, float less, float b, const float* c, float* out)
 
 cdef Key key_of(pair):
     cdef Key key
@@ -79,6 +80,9 @@ def sines(ndarray angles, ndarray sine, ndarray cosine):
     for i in range(len(angles)):
         found = sine_cosine((<float*>PyArray_DATA(angles))[i])
         (<float*>PyArray_DATA(sine))[i], (<float*>PyArray_DATA(cosine))[i] = found.sine, found.cosine
+
+def row_of(ndarray a, float b, ndarray c, ndarray out):
+    fused_row(<const float*>PyArray_DATA(a), 0.25, b, <const float*>PyArray_DATA(c), <float*>PyArray_DATA(out))
 
 def fused_of(ndarray a, ndarray b, ndarray c, ndarray out):
     for i in range(len(a)):
@@ -168,11 +172,16 @@ def test_sines_are_those_of_glibc(probe):
 def test_fused_numbers_are_rounded_once(probe):
     random = np.random.default_rng(0)
     a, b, c = (random.uniform(-1, 1, 100_000).astype(np.float32) for _ in range(3))
-    # halves between two floats, where rounding twice goes wrong: 1 + 2**-24 and a little
-    a[:1000], b[:1000], c[:1000] = 1 + 2**-12, 2**-12 * (1 - 2**-12), random.choice([1, -1], 1000)
+    # just below the half between two floats, where rounding twice goes wrong
+    a[:1000], b[:1000], c[:1000] = 1 + 2**-23, 2**-24 * (1 - 2**-23), 1 + 2**-23
     c[1000:2000] = -(a * b)[1000:2000]
     out = np.empty_like(a)
     probe.fused_of(a, b, c, out)
     function = ctypes.CDLL("libm.so.6").fmaf
     function.restype, function.argtypes = ctypes.c_float, [ctypes.c_float] * 3
     assert out.tolist() == [function(*each) for each in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)]
+    # a row with such a half has the same numbers
+    a[:500], b[:] = random.uniform(0, 1, 500), b[0]
+    probe.row_of(a[:1000] + np.float32(0.25), b[0], c[:1000], row := np.empty(1000, np.float32))
+    assert row.tolist() == [function(*each) for each in zip(
+        a[:1000] + np.float32(0.25) - np.float32(0.25), b[:1000], c[:1000], strict=True)]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from weights import exhaustive
+from markers import exhaustive
 
 SOURCE = """
 cimport numpy as cnp

@@ -16,8 +16,8 @@ from hosting.environments import (
     Trouble,
 )
 from hosting.hosts import HERE, HOSTS, PROCESS, THREADS, of_hosts, receive
+from markers import slow
 from receiving import started
-from weights import slow
 
 import cypool
 

@@ -10,10 +10,10 @@ import warnings
 import gymnasium
 import numpy as np
 import pytest
+from markers import slow
 from pettingzoo import ParallelEnv
 from pool_arguments import MODES
 from receiving import started
-from weights import slow
 
 import cypool
 from cypool.api.pettingzoo import ParallelEnv as Ours

@@ -9,9 +9,9 @@ from gymnasium import spaces
 from gymnasium.vector import SyncVectorEnv
 from hosting.environments import Bare, Trouble
 from hosting.hosts import HERE, PROCESSES, THREADS, assert_equal_results
+from markers import slow
 from pool_arguments import MODES
 from receiving import started
-from weights import slow
 
 import cypool
 

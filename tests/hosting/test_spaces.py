@@ -9,8 +9,8 @@ from gymnasium import spaces
 from gymnasium.vector import SyncVectorEnv
 from hosting.environments import Trouble
 from hosting.hosts import HERE, PROCESSES, THREADS, compare
+from markers import slow
 from receiving import started
-from weights import slow
 
 import cypool
 

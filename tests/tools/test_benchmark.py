@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from markers import exhaustive, slow
 from waiting import wait_until
-from weights import exhaustive, slow
 
 pytestmark = pytest.mark.families("atari", "dm_control", "minigrid", "mujoco")
 SCRIPT = Path(__file__).parents[2] / "benchmark.py"

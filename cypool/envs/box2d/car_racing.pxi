@@ -64,9 +64,9 @@ _lock = threading.Lock()
 
 
 def use_canvas_simd(on):
-    """Sets whether pictures use vector instructions where the CPU has them. The pixels are the same: for tests.
+    """Sets whether pictures use vector instructions, if the CPU has them. The pixels do not change.
 
-    To be called while no environment runs.
+    For tests, to be called while no environment is running.
     """
     set_canvas_simd(check_bool("on", on))
 
@@ -142,7 +142,7 @@ cdef tuple _rgb(Color color):
 
 
 def _prepare_texts():
-    """Has pygame draw the numbers that pictures can show, once."""
+    """Makes pygame draw the numbers that pictures can show, once."""
     with _lock:
         if texts().levels.empty():
             first, numbers = draw_numbers()

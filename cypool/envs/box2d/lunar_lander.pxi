@@ -50,9 +50,9 @@ cdef enum:
 
 
 def use_simd(on):
-    """Sets whether worlds are stepped together with the CPU's wide vectors, if it has them. The bits are the same.
+    """Sets whether worlds are stepped together with the CPU's wide vectors, if it has them. The results do not change.
 
-    For tests, to be called while no environment runs.
+    For tests, to be called while no environment is running.
     """
     set_simd(check_bool("on", on))
 

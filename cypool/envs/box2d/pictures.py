@@ -1,4 +1,4 @@
-"""Pictures of Box2D's environments: drawn with pygame in the order, and so with the pixels, of Gymnasium's.
+"""Pictures of Box2D's environments: drawn with pygame in Gymnasium's order, and so with its pixels.
 
 They are our own code, as Gymnasium's own code cannot be imported without the package Box2D.
 """
@@ -76,8 +76,8 @@ def draw_bipedal_walker(scroll: float, ground: Points, clouds: Sequence[Points],
         clouds: Their corners, in metres.
         renders: Number of pictures drawn since the reset, modulo 100, which selects the ray to show.
         ray_from, ray_to: Ends of the rays, in metres.
-        outlines: In pixels: of the pieces of ground, the last one first, of stumps, stairs and pits, of the four parts
-            of the legs, of the hull.
+        outlines: In pixels: outlines of the pieces of ground, the last one first, of stumps, stairs and pits, of the
+            four parts of the legs, and of the hull.
 
     Returns:
         uint8, (400, 600, 3).

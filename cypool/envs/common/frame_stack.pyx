@@ -8,9 +8,9 @@ cdef class FrameStack:
     """Rings of frames that advance together; all zero at first.
 
     Args:
-        num_frames: Frames of a ring.
+        num_frames: Number of frames of a ring.
         frame_bytes: Size of a frame.
-        num_stacks: How many rings there are.
+        num_stacks: Number of rings.
     """
 
     def __init__(self, int num_frames, size_t frame_bytes, size_t num_stacks=1):

@@ -46,6 +46,21 @@ inline Key take(Key& key) {
     return taken;
 }
 
+// N keys that are taken one after the other, of which some are not needed
+template <int N> class KeysToTake {
+public:
+    explicit KeysToTake(Key key) {
+        rests_[0] = key;
+        for (int i = 0; i < N; ++i) rests_[i + 1] = subkey(rests_[i], 0);
+    }
+    Key operator[](int i) const { return subkey(rests_[i], 1); }
+    // what is left
+    Key rest() const { return rests_[N]; }
+
+private:
+    Key rests_[N + 1];
+};
+
 // bits(key)
 inline uint32_t bits(Key key, uint32_t i = 0) {
     const Key words = subkey(key, i);

@@ -37,9 +37,10 @@ public:
         for (const double number : numbers_) values.push_back(static_cast<T>(number));
         return values;
     }
+    // 0 behind the numbers that there are
     template <class T, size_t N> operator std::array<T, N>() const {
-        std::array<T, N> values;
-        for (size_t k = 0; k < N; ++k) values[k] = static_cast<T>(numbers_.at(k));
+        std::array<T, N> values{};
+        for (size_t k = 0; k < numbers_.size(); ++k) values.at(k) = static_cast<T>(numbers_[k]);
         return values;
     }
     bool has_number() const { return !numbers_.empty(); }

@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -O2
-"""`RulesEnv`: implements `Env` for environments whose rules are C++, as rules.h has them."""
+"""`RulesEnv`: implements `Env` for environments whose rules are a C++ class as in rules.h."""
 import math
 import re
 from weakref import WeakValueDictionary
@@ -19,7 +19,7 @@ _prototypes = WeakValueDictionary()
 
 
 cdef class Prototype:
-    """The rules that those of all environments with a spec are made of: they share data that never changes."""
+    """The rules from which all environments with a spec get theirs: they share data that never changes."""
 
 
 cdef Prototype prototype_of(RulesEnv env):
@@ -33,7 +33,7 @@ cdef Prototype prototype_of(RulesEnv env):
     prototype.rules.reset(env.make(options))
     unread = [name.decode() for name in options.unread() if name.decode() not in env.spec.options]
     if unread:
-        raise ValueError(f"settings: expected names that the rules ask for, got {', '.join(unread)}")
+        raise ValueError(f"settings: expected names that the rules read, got {', '.join(unread)}")
     _prototypes[type(env), id(env.spec)] = prototype
     return prototype
 

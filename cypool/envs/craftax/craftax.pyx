@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -O2
+# distutils: extra_compile_args = -O3
 """Craftax: open worlds that were written in JAX."""
 import functools
 
@@ -28,11 +28,14 @@ cdef extern from "cypool/envs/craftax/world.h" namespace "cypool::craftax" nogil
         string ground, sprites, cells
         vector[float] noise
 
-    cdef cppclass World[Game]:
+    cdef cppclass AnyWorld:
         void start(uint32_t seed)
         void start(uint32_t a, uint32_t b, uint32_t index)
         cbool ready()
         void draw(const Pictures& pictures, float* image)
+
+    cdef cppclass World[Game](AnyWorld):
+        pass
 
     cdef cppclass Classic:
         pass
@@ -60,11 +63,6 @@ cdef _look_at_streams():
 _look_at_streams()
 
 
-def seed_of(seed):
-    """Returns what PRNGKey keeps of a seed, where JAX is without numbers of 64 bits."""
-    return int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed % 2**32
-
-
 cdef class _Drawn:
     """The parts of pictures that `render` draws."""
     cdef Pictures pictures
@@ -80,7 +78,34 @@ def drawn(game):
     return found
 
 
-cdef class CraftaxClassic(RulesEnv):
+cdef class _OpenWorld(RulesEnv):
+    def settings(self, options):
+        return specs.settings_of(self.game, options)
+
+    cdef AnyWorld* world(self):
+        return NULL
+
+    cdef int seed(self, object seed) except -1:
+        RulesEnv.seed(self, seed)
+        key = self.spec.options["key"]
+        if key is not None:
+            self.world().start(key[0], key[1], self.env_id)
+        elif seed is None:
+            self.world().start(np.random.SeedSequence().generate_state(1)[0])
+        else:
+            # as PRNGKey does where JAX is without numbers of 64 bits
+            self.world().start(seed % 2**32)
+        return 0
+
+    cdef object render(self):
+        if not self.world().ready():
+            raise RuntimeError("render: expected a reset before, got none")
+        image = np.empty((*self.drawn_cells, 3), np.float32).repeat(DRAWN_TILE, 0).repeat(DRAWN_TILE, 1)
+        self.world().draw((<_Drawn>drawn(self.game)).pictures, <float*>cnp.PyArray_DATA(image))
+        return (image * 255 + 0.5).astype(np.uint8).repeat(ENLARGED, 0).repeat(ENLARGED, 1)
+
+
+cdef class CraftaxClassic(_OpenWorld):
     """An open world: find food, drink and sleep, fight, and collect, place and make things for 22 achievements.
 
     Follows craftax 1.6.1: the same seed or key and actions give the same bits as one jitted environment in JAX 0.10.2.
@@ -98,33 +123,16 @@ cdef class CraftaxClassic(RulesEnv):
     """
     describe = staticmethod(specs.classic)
     game = "Craftax-Classic"
+    drawn_cells = (9, 9)
 
     cdef Rules* make(self, const Options& options) except NULL:
         return new RulesOf[ClassicWorld](options)
 
-    def settings(self, options):
-        return specs.settings_of(self.game, options)
-
-    cdef int seed(self, object seed) except -1:
-        RulesEnv.seed(self, seed)
-        key = self.spec.options["key"]
-        if key is None:
-            self.world().start(seed_of(seed))
-        else:
-            self.world().start(key[0], key[1], self.env_id)
-        return 0
-
-    cdef object render(self):
-        check_ready(self.world().ready())
-        image = np.empty((9 * DRAWN_TILE, 9 * DRAWN_TILE, 3), np.float32)
-        self.world().draw((<_Drawn>drawn(self.game)).pictures, <float*>cnp.PyArray_DATA(image))
-        return enlarged(image)
-
-    cdef ClassicWorld* world(self):
+    cdef AnyWorld* world(self):
         return (<RulesOf[ClassicWorld]*>self.rules.get()).get()
 
 
-cdef class Craftax(RulesEnv):
+cdef class Craftax(_OpenWorld):
     """Nine floors of dungeons, mines and realms below an open world, with a boss, spells, potions and 67 achievements.
 
     Follows craftax 1.6.1: the same seed or key and actions give the same bits as one jitted environment in JAX 0.10.2.
@@ -146,37 +154,10 @@ cdef class Craftax(RulesEnv):
     """
     describe = staticmethod(specs.full)
     game = "Craftax"
+    drawn_cells = (13, 11)
 
     cdef Rules* make(self, const Options& options) except NULL:
         return new RulesOf[FullWorld](options)
 
-    def settings(self, options):
-        return specs.settings_of(self.game, options)
-
-    cdef int seed(self, object seed) except -1:
-        RulesEnv.seed(self, seed)
-        key = self.spec.options["key"]
-        if key is None:
-            self.world().start(seed_of(seed))
-        else:
-            self.world().start(key[0], key[1], self.env_id)
-        return 0
-
-    cdef object render(self):
-        check_ready(self.world().ready())
-        image = np.empty((13 * DRAWN_TILE, 11 * DRAWN_TILE, 3), np.float32)
-        self.world().draw((<_Drawn>drawn(self.game)).pictures, <float*>cnp.PyArray_DATA(image))
-        return enlarged(image)
-
-    cdef FullWorld* world(self):
+    cdef AnyWorld* world(self):
         return (<RulesOf[FullWorld]*>self.rules.get()).get()
-
-
-def check_ready(is_ready):
-    if not is_ready:
-        raise RuntimeError("render: expected a reset before, got none")
-
-
-def enlarged(image):
-    """Returns a picture as bytes, with larger pixels."""
-    return (image * 255 + 0.5).astype(np.uint8).repeat(ENLARGED, 0).repeat(ENLARGED, 1)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "cypool/envs/common/jax_random.h"
 #include "cypool/envs/common/xla_math.h"
@@ -17,13 +18,15 @@ template <int SIZE> struct Noise {
     float above_low(int cell) const { return values[cell] - low; }
     float scaled(int cell) const { return above_low(cell) * inverse; }
 
-    // of a grid of ROWS x COLUMNS tiles
-    template <int ROWS, int COLUMNS> void make(jax::Key key) {
-        constexpr int HEIGHT = SIZE / ROWS, WIDTH = SIZE / COLUMNS, CORNERS = COLUMNS + 1;
+    // of tiles; given: the angles at their corners in turns, or none
+    template <int HEIGHT, int WIDTH> void make(jax::Key key, const std::vector<float>& given) {
+        constexpr int ROWS = SIZE / HEIGHT, COLUMNS = SIZE / WIDTH, CORNERS = COLUMNS + 1;
         constexpr float TURN = 6.28318530717958647692f, ROOT = 1.41421356237309504880f;
         const jax::Key angles = jax::subkey(jax::subkey(key, 1), 1);
         jax::SineCosine corners[(ROWS + 1) * CORNERS];
-        for (int i = 0; i < (ROWS + 1) * CORNERS; ++i) corners[i] = jax::sine_cosine(jax::uniform(angles, i) * TURN);
+        for (int i = 0; i < (ROWS + 1) * CORNERS; ++i) {
+            corners[i] = jax::sine_cosine((given.empty() ? jax::uniform(angles, i) : given[i]) * TURN);
+        }
         const auto smooth = [](float t) { return t * t * t * (t * (t * 6 - 15) + 10); };
         float rights[WIDTH], weights[WIDTH];
         for (int y = 0; y < WIDTH; ++y) {

@@ -19,13 +19,20 @@ from numpy.typing import NDArray
 
 from cypool.envs.craftax.specs import ACHIEVEMENTS
 from cypool.spec import EnvSpec
-from cypool.util.packages import need
+from cypool.util.packages import require_version
 
 VERSION, JAX_VERSION = "1.6.1", "0.10.2"
 INSTALL = f'pip install "cypool[craftax]" jax=={JAX_VERSION}'
 _STATIC = {"Craftax-Classic": ("max_zombies", "max_cows", "max_growing_plants", "max_skeletons", "max_arrows"),
            "Craftax": ("max_melee_mobs", "max_passive_mobs", "max_growing_plants", "max_ranged_mobs",
                        "max_mob_projectiles", "max_player_projectiles")}
+_MOBS = {"Craftax-Classic": "zombies cows skeletons", "Craftax": "melee_mobs passive_mobs ranged_mobs"}
+_SHOTS = {"Craftax-Classic": [("arrows", "arrow_directions")],
+          "Craftax": [("mob_projectiles", "mob_projectile_directions"),
+                      ("player_projectiles", "player_projectile_directions")]}
+_ITEMS = {"Craftax-Classic": "wood stone coal iron diamond sapling wood_pickaxe stone_pickaxe iron_pickaxe wood_sword "
+                             "stone_sword iron_sword",
+          "Craftax": "wood stone coal iron diamond sapphire ruby sapling torches arrows books pickaxe sword bow"}
 
 
 @functools.cache
@@ -68,9 +75,12 @@ class Reference(gymnasium.Env[Any, Any]):
         self.env = package_env(self.game, self.obs_type, self.auto_reset, static)
         # of an end, which the package's automatic reset does not show
         self.ending = package_env(self.game, self.obs_type, False, static)
+        options["fractal_noise_angles"] = tuple(
+            None if angles is None else np.array(angles, np.float32) for angles in options["fractal_noise_angles"])
         self.params = self.env.default_params.replace(
             **{name: value for name, value in options.items() if name not in _STATIC[self.game]})
-        self.observation_space = spec.spaces[0] if spec.spaces else _box(spec)
+        seen: Any = spec.observation
+        self.observation_space = gymnasium.spaces.Box(seen.low, seen.high, seen.shape, np.float32)
         self.action_space = gymnasium.spaces.Discrete(self.env.num_actions)
         self.key: Any = None
         self.state: Any = None
@@ -103,14 +113,9 @@ class Reference(gymnasium.Env[Any, Any]):
             self.following = obs, self.state
             obs, self.state, *_ = self.ending.step(self.split(key)[0], before, int(action), self.params)
         achievements = [found[f"Achievements/{name}"] for name in ACHIEVEMENTS[self.game]]
-        info = {name: np.float32(value) for name, value in found.items() if name in ("discount", "score")}
-        info["achievements"] = np.array(achievements, np.float32)
+        info = {"achievements": np.array(achievements, np.float32), **{
+            name: np.float32(found[name]) for name in ("discount", "score") if name in found}}
         return np.asarray(obs), float(reward), bool(done), self.steps == self.limit, info
-
-
-def _box(spec: EnvSpec) -> gymnasium.spaces.Box:
-    (_, own), = spec.observations
-    return gymnasium.spaces.Box(own.low, own.high, own.shape, own.dtype.type)
 
 
 class References(SyncVectorEnv):
@@ -128,10 +133,8 @@ class References(SyncVectorEnv):
 def compared(saved: bytes, env: Reference) -> str:
     """Returns "the package's state", or where a saved one differs from it."""
     theirs = packed(env, saved)
-    if saved == theirs:
-        return "the package's state"
     first = next((k for k, (a, b) in enumerate(zip(saved, theirs, strict=False)) if a != b), len(theirs))
-    return f"one that differs at byte {first}"
+    return "the package's state" if saved == theirs else f"one that differs at byte {first}"
 
 
 def packed(env: Reference, saved: bytes, whole: bool = False) -> bytes:
@@ -142,17 +145,38 @@ def packed(env: Reference, saved: bytes, whole: bool = False) -> bytes:
         saved: The state of ours.
         whole: Whether it has all floors, and not only those that the player has come to.
     """
-    state = env.state
-    head = _bytes_of([(True, "u1"), (env.key, "<u4")])
-    # where the engine's stream stands, and the key of the next world
-    head += saved[len(head):len(head) + 17]
-    if env.game == "Craftax-Classic":
-        return head + _bytes_of(_classic_parts(state))
-    head += saved[len(head):len(head) + 8]
-    for level in range(len(state.map)):
-        is_made = whole or saved[len(head)] != 0
-        head += _bytes_of([(is_made, "u1"), *(_floor_parts(state, level) if is_made else [])])
-    return head + _bytes_of(_full_parts(state))
+    state, is_full = env.state, env.game == "Craftax"
+    found = _bytes_of([(True, "u1"), (env.key, "<u4")])
+    # where the engine's stream stands, and the key of the next world; of Craftax that of the floors, too
+    found += saved[len(found):len(found) + 17 + 8 * is_full]
+    for level in range(len(state.map) if is_full else 1):
+        is_made = whole or not is_full or saved[len(found)] != 0
+        found += _bytes_of([(is_made, "u1")] if is_full else [])
+        found += _bytes_of(_floor_parts(state, level, is_full) if is_made else [])
+    items = state.inventory
+    parts = [
+        *_parts(state, "player_position player_direction", "<i4"), (state.player_health, "<f4"),
+        *_parts(state, "player_food player_drink player_energy", "<i4"), (state.is_sleeping, "u1"),
+        *_parts(state, "player_recover player_hunger player_thirst player_fatigue", "<f4"),
+        *_parts(items, _ITEMS[env.game], "<i4"),
+        _records((state.growing_plants_positions, "<i4"), (state.growing_plants_age, "<i4"),
+                 (state.growing_plants_mask, "u1")),
+        (state.achievements, "u1"), (state.state_rng, "<u4"), (state.timestep, "<i4")]
+    if is_full:
+        parts += [
+            *_parts(state, "player_level player_mana", "<i4"), (state.is_resting, "u1"),
+            (state.player_recover_mana, "<f4"),
+            *_parts(state, "player_xp player_dexterity player_strength player_intelligence", "<i4"),
+            (items.armour, "<i4"), (state.armour_enchantments, "<i4"), (items.potions, "<i4"),
+            (state.potion_mapping, "<i4"),
+            (state.learned_spells, "u1"),
+            *_parts(state, "sword_enchantment bow_enchantment boss_progress boss_timesteps_to_spawn_this_round",
+                    "<i4")]
+    return found + _bytes_of(parts)
+
+
+def _parts(state: Any, names: str, dtype: str) -> list[tuple[Any, str]]:
+    return [(getattr(state, name), dtype) for name in names.split()]
 
 
 def _bytes_of(parts: list[tuple[Any, str]]) -> bytes:
@@ -166,77 +190,39 @@ def _records(*columns: tuple[Any, str]) -> tuple[NDArray[np.uint8], str]:
                            for value, dtype in columns], 1), "u1"
 
 
-def _ints(*values: Any) -> list[tuple[Any, str]]:
-    return [(value, "<i4") for value in values]
+def _floor_parts(state: Any, level: int, is_full: bool) -> list[tuple[Any, str]]:
+    def own(value: Any) -> Any:
+        return np.asarray(value)[level] if is_full else np.asarray(value)
 
-
-def _floats(*values: Any) -> list[tuple[Any, str]]:
-    return [(value, "<f4") for value in values]
-
-
-def _plants(state: Any) -> tuple[NDArray[np.uint8], str]:
-    return _records((state.growing_plants_positions, "<i4"), (state.growing_plants_age, "<i4"),
-                    (state.growing_plants_mask, "u1"))
-
-
-def _ending(state: Any) -> list[tuple[Any, str]]:
-    return [(state.achievements, "u1"), (state.state_rng, "<u4"), (state.timestep, "<i4")]
-
-
-def _classic_parts(state: Any) -> list[tuple[Any, str]]:
-    items = state.inventory
-    return [
-        (state.map, "u1"), (state.mob_map, "u1"),
-        *_ints(state.player_position, state.player_direction, state.player_health, state.player_food,
-               state.player_drink, state.player_energy), (state.is_sleeping, "u1"),
-        *_floats(state.player_recover, state.player_hunger, state.player_thirst, state.player_fatigue),
-        *_ints(items.wood, items.stone, items.coal, items.iron, items.diamond, items.sapling, items.wood_pickaxe,
-               items.stone_pickaxe, items.iron_pickaxe, items.wood_sword, items.stone_sword, items.iron_sword),
-        *(_records((each.position, "<i4"), (each.health, "<i4"), (each.attack_cooldown, "<i4"), (each.mask, "u1"))
-          for each in (state.zombies, state.cows, state.skeletons)),
-        _records((state.arrows.position, "<i4"), (state.arrow_directions, "<i4"), (state.arrows.mask, "u1")),
-        _plants(state), *_ending(state)]
-
-
-def _floor_parts(state: Any, level: int) -> list[tuple[Any, str]]:
-    taken = np.zeros((len(state.map[level]), 64), bool)
-    taken[:, :taken.shape[0]] = state.mob_map[level]
-    lights = np.asarray(state.light_map[level])
-    mobs = [_records((each.position[level], "<i4"), (each.health[level], "<f4"), (each.attack_cooldown[level], "<i4"),
-                     (each.type_id[level], "u1"), (each.mask[level], "u1"))
-            for each in (state.melee_mobs, state.passive_mobs, state.ranged_mobs)]
-    shots = [_records((each.position[level], "<i4"), (steps[level], "<i4"), (each.type_id[level], "u1"),
-                      (each.mask[level], "u1"))
-             for each, steps in ((state.mob_projectiles, state.mob_projectile_directions),
-                                 (state.player_projectiles, state.player_projectile_directions))]
-    return [(np.stack([state.map[level], state.item_map[level]], -1), "u1"),
-            (np.packbits(taken, axis=1, bitorder="little"), "u1"),
-            # where all is lit, it stays so
-            (lights if level in (2, 5, 7, 8) else [], "<f4"),
-            *_ints(state.down_ladders[level], state.up_ladders[level]), *mobs, *shots,
-            (state.monsters_killed[level], "<i4"), (state.chests_opened[level], "u1")]
-
-
-def _full_parts(state: Any) -> list[tuple[Any, str]]:
-    items = state.inventory
-    return [
-        *_ints(state.player_position, state.player_level, state.player_direction), *_floats(state.player_health),
-        *_ints(state.player_food, state.player_drink, state.player_energy, state.player_mana),
-        (state.is_sleeping, "u1"), (state.is_resting, "u1"),
-        *_floats(state.player_recover, state.player_hunger, state.player_thirst, state.player_fatigue,
-                 state.player_recover_mana),
-        *_ints(state.player_xp, state.player_dexterity, state.player_strength, state.player_intelligence, items.wood,
-               items.stone, items.coal, items.iron, items.diamond, items.sapphire, items.ruby, items.sapling,
-               items.torches, items.arrows, items.books, items.pickaxe, items.sword, items.bow, items.armour,
-               state.armour_enchantments, items.potions, state.potion_mapping), (state.learned_spells, "u1"),
-        *_ints(state.sword_enchantment, state.bow_enchantment), _plants(state),
-        *_ints(state.boss_progress, state.boss_timesteps_to_spawn_this_round), *_ending(state)]
+    game = "Craftax" if is_full else "Craftax-Classic"
+    blocks = own(state.map)
+    taken = np.zeros((len(blocks), 64), bool)
+    taken[:, :len(blocks)] = own(state.mob_map)
+    parts: list[tuple[Any, str]] = [(blocks + 37 * own(state.item_map) if is_full else blocks, "u1"),
+                                    (np.packbits(taken, axis=1, bitorder="little"), "u1")]
+    if is_full and level in (2, 5, 7, 8):
+        # where all is lit, it stays so
+        parts.append((state.light_map[level], "<f4"))
+    for name in _MOBS[game].split():
+        each = getattr(state, name)
+        types = own(each.type_id) if is_full else np.zeros(len(each.mask))
+        parts.append(_records((own(each.position), "<i4"), (own(each.health), "<f4" if is_full else "<i4"),
+                              (own(each.attack_cooldown), "<i4"), (types, "u1"), (own(each.mask), "u1")))
+    for name, steps in _SHOTS[game]:
+        each = getattr(state, name)
+        types = own(each.type_id) if is_full else np.zeros(len(each.mask))
+        parts.append(_records((own(each.position), "<i4"), (own(getattr(state, steps)), "<i4"), (types, "u1"),
+                              (own(each.mask), "u1")))
+    if is_full:
+        parts += [(own(each), "<i4") for each in (state.down_ladders, state.up_ladders, state.monsters_killed)]
+        parts.append((own(state.chests_opened), "u1"))
+    return parts
 
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
     """Returns the package's environments in a `SyncVectorEnv`, and their name and version."""
-    need("check_parity needs", "craftax", (VERSION,), INSTALL)
-    need("check_parity needs", "jax", (JAX_VERSION,), INSTALL)
+    require_version("check_parity needs", "craftax", (VERSION,), INSTALL)
+    require_version("check_parity needs", "jax", (JAX_VERSION,), INSTALL)
     # compiling a step takes half a minute
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     limit = options.get("max_episode_steps")

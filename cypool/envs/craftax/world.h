@@ -1,8 +1,6 @@
 // An environment of either game: the flow of its keys, its infos and its state; the rules as rules.h has them.
 #pragma once
 
-#include <array>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -11,6 +9,7 @@
 #include "cypool/envs/common/jax_random.h"
 #include "cypool/envs/common/rules.h"
 #include "cypool/envs/craftax/picture.h"
+#include "cypool/envs/craftax/rules.h"
 
 namespace cypool::craftax {
 
@@ -25,34 +24,40 @@ inline uint64_t place_of(const Rng* rng) {
 }
 
 // The package's `score`, by how many of Classic's achievements there are: XLA's exp and log are its own.
-constexpr float SCORES[] = {0,
-                            0x1.de032p-3f,
-                            0x1.0ae614p-1f,
-                            0x1.c0b27cp-1f,
-                            0x1.5076dp+0f,
-                            0x1.dabf78p+0f,
-                            0x1.42a75ep+1f,
-                            0x1.abd6a4p+1f,
-                            0x1.16c96cp+2f,
-                            0x1.66cb76p+2f,
-                            0x1.c97a2p+2f,
-                            0x1.219894p+3f,
-                            0x1.6ca86cp+3f,
-                            0x1.c93d5ap+3f,
-                            0x1.1db71ap+4f,
-                            0x1.64231p+4f,
-                            0x1.bafeccp+4f,
-                            0x1.13104p+5f,
-                            0x1.5521b6p+5f,
-                            0x1.a69ee2p+5f,
-                            0x1.059092p+6f,
-                            0x1.438c72p+6f,
-                            0x1.8ffffcp+6f};
+// clang-format off
+constexpr float SCORES[] = {
+    0, 0x1.de032p-3f, 0x1.0ae614p-1f, 0x1.c0b27cp-1f, 0x1.5076dp+0f, 0x1.dabf78p+0f, 0x1.42a75ep+1f, 0x1.abd6a4p+1f,
+    0x1.16c96cp+2f, 0x1.66cb76p+2f, 0x1.c97a2p+2f, 0x1.219894p+3f, 0x1.6ca86cp+3f, 0x1.c93d5ap+3f, 0x1.1db71ap+4f,
+    0x1.64231p+4f, 0x1.bafeccp+4f, 0x1.13104p+5f, 0x1.5521b6p+5f, 0x1.a69ee2p+5f, 0x1.059092p+6f, 0x1.438c72p+6f,
+    0x1.8ffffcp+6f};
+// clang-format on
 
-// `Game`: Classic or Full; `Setup` are its options.
-template <class Game> class World {
+// What craftax.pyx calls of a World.
+class AnyWorld {
 public:
-    using Setup = typename Game::Setup;
+    virtual ~AnyWorld() = default;
+    // Users of the package keep a key: key, step_key = split(key). This one begins with PRNGKey(seed),
+    void start(uint32_t seed) { start(jax::prng_key(seed)); }
+    // or with one of split(key, n)
+    void start(uint32_t a, uint32_t b, uint32_t index) { start(jax::subkey({a, b}, index)); }
+    bool ready() const { return ready_; }
+    virtual void draw(const Pictures& pictures, float* image) const = 0;
+
+protected:
+    jax::Key key_{};
+    bool has_next_ = false, ready_ = false;
+
+private:
+    void start(jax::Key key) {
+        key_ = key;
+        has_next_ = ready_ = false;
+    }
+};
+
+// `Of`: Classic or Full; `Setup` are its options.
+template <class Of> class World final : public AnyWorld {
+public:
+    using Setup = typename Of::Setup;
 
     explicit World(const Options& given) : game_(std::make_shared<const Setup>(given)) {
         if (const int tile = given.at("tile", 0)) {
@@ -61,21 +66,19 @@ public:
         }
     }
 
-    // Users of the package keep a key: key, step_key = split(key). This one begins with PRNGKey(seed),
-    void start(uint32_t seed) { start(jax::prng_key(seed)); }
-    // or with one of split(key, n)
-    void start(uint32_t a, uint32_t b, uint32_t index) { start(jax::subkey({a, b}, index)); }
     void reset(Step& step) {
         if (ready_) {
             look_at_stream(step);
         } else {
             place_ = place_of(step.rng);
         }
-        game_.reset(has_next_ ? next_ : jax::take(key_));
+        const jax::Key key = has_next_ ? next_ : jax::take(key_);
+        // in Craftax, the package splits it for symbols, but not for pixels
+        game_.reset(Of::IS_CLASSIC || pictures_ ? key : jax::subkey(key, 1));
         has_next_ = false;
         ready_ = true;
     }
-    void step(const void* action, Step& step) noexcept(noexcept(std::declval<Game&>().step({}, 0))) {
+    void step(const void* action, Step& step) noexcept(noexcept(std::declval<Of&>().step({}, 0))) {
         look_at_stream(step);
         jax::Key stepping = jax::take(key_);
         if (game_.setup->auto_reset) {
@@ -90,17 +93,16 @@ public:
     void observe(const Slot& out) const noexcept {
         const bool is_over = game_.is_over();
         if (pictures_) {
-            draw_picture(game_, *pictures_, obs_row<float>(&out, 0));
+            Painter(game_, *pictures_, obs_row<float>(&out, 0)).draw();
         } else {
             game_.observe(obs_row<float>(&out, 0));
         }
         auto* achievements = info_row<float>(&out, 0);
-        for (int k = 0; k < Game::NUM_ACHIEVEMENTS; ++k) achievements[k] = is_over && game_.achieved[k] ? 100 : 0;
+        for (int k = 0; k < Of::NUM_ACHIEVEMENTS; ++k) achievements[k] = is_over && game_.achieved[k] ? 100 : 0;
         *info_row<float>(&out, 1) = !is_over;
-        if constexpr (Game::HAS_SCORE) *info_row<float>(&out, 2) = SCORES[is_over ? game_.num_achieved() : 0];
+        if constexpr (Of::IS_CLASSIC) *info_row<float>(&out, 2) = SCORES[is_over ? game_.num_achieved() : 0];
     }
 
-    bool ready() const { return ready_; }
     template <class Archive> void exchange(Archive& archive) {
         const auto exchange_key = [&](const char* name, jax::Key& key) {
             archive.in(name, [&] {
@@ -118,17 +120,13 @@ public:
     void validate() const { game_.validate(); }
     std::unique_ptr<World> fresh() const { return std::unique_ptr<World>(new World(game_.setup, pictures_)); }
 
-    void draw(const Pictures& pictures, float* image) const { draw_picture(game_, pictures, image); }
+    void draw(const Pictures& pictures, float* image) const override { Painter(game_, pictures, image).draw(); }
 
 private:
     World(std::shared_ptr<const Setup> setup, std::shared_ptr<const Pictures> pictures)
         : pictures_(std::move(pictures)),
           game_(std::move(setup)) {}
 
-    void start(jax::Key key) {
-        key_ = key;
-        has_next_ = ready_ = false;
-    }
     void look_at_stream(const Step& step) {
         const uint64_t place = place_of(step.rng);
         if (place == place_) return;
@@ -137,14 +135,10 @@ private:
         key_ = {static_cast<uint32_t>(place >> 32), static_cast<uint32_t>(place)};
     }
 
-    jax::Key key_{};
     uint64_t place_ = 0;
-    // of the world that follows, where the step draws it
-    bool has_next_ = false;
-    jax::Key next_{};
-    bool ready_ = false;
+    jax::Key next_{};                           // of the world that follows, if the step has drawn it
     std::shared_ptr<const Pictures> pictures_;  // null: symbols are observed
-    Game game_;
+    Of game_;
 };
 
 }  // namespace cypool::craftax

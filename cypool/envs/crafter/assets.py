@@ -1,4 +1,4 @@
-"""The rules of the installed crafter, which have to be those of world.h, and its textures."""
+"""The rules of the installed crafter, which must match world.h, and its textures."""
 from __future__ import annotations
 
 import functools
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cypool.util.packages import folder_of, need
+from cypool.util.packages import folder_of, require_version
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -64,9 +64,9 @@ def crafter_folder() -> Path:
     """Finds the installed crafter, without importing it.
 
     Raises:
-        ImportError: It is missing, of another version, or has other rules.
+        ImportError: It is missing, or has a different version or different rules.
     """
-    need("Crafter needs", "crafter", (VERSION,), INSTALL)
+    require_version("Crafter needs", "crafter", (VERSION,), INSTALL)
     folder = Path(folder_of("crafter") or "")
     path = folder / "data.yaml"
     try:
@@ -79,7 +79,7 @@ def crafter_folder() -> Path:
 
 
 def rows_of_items(columns: int) -> int:
-    """Returns how many rows the list of items takes."""
+    """Returns the number of rows of the list of items."""
     return -(-len(ITEMS) // columns)
 
 

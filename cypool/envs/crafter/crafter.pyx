@@ -75,9 +75,9 @@ SIMD = ("plain", "avx2", "avx512")
 
 
 def use_simd(name):
-    """Sets which vector instructions are used, those of `SIMD` that the CPU has at most. The bits are the same.
+    """Sets which vector instructions of `SIMD` are used, if the CPU has them. The results do not change.
 
-    For tests, to be called while no environment runs.
+    For tests, to be called while no environment is running.
     """
     global simd
     simd = <Simd><int>min(SIMD.index(check_choice("name", name, SIMD)), <int>best_simd())
@@ -170,8 +170,8 @@ cdef class Crafter(ArchivedEnv):
         For tests.
 
         Args:
-            choices: int32, for each time that there are several in a chunk: how many, and the cells where they are,
-                x * height + y, in crafter's order.
+            choices: int32, for each choice among several in a chunk: their number, and their cells, x * height + y, in
+                crafter's order.
         """
         choices = np.ascontiguousarray(choices, np.int32)
         cells = self.world.shape.width * self.world.shape.height

@@ -26,7 +26,7 @@ class OrderedSet(dict[Any, None]):
 
 
 class OrderedWorld(engine.World):  # type: ignore[misc]
-    """crafter's world, whose sets of objects have no order that a seed decides, with sets that have one."""
+    """crafter's world, whose sets of objects have no order that a seed determines, with ordered sets."""
 
     def reset(self, seed: int | None = None) -> None:
         """Empties the world."""
@@ -94,14 +94,14 @@ class References(SyncVectorEnv):
     np_random: Any = None
 
     def streams(self, rows: list[Any]) -> list[tuple[Any, Any]]:
-        """Returns of each environment where its random stream is: in our saved row, and in crafter."""
+        """Returns the position of each environment's random stream, in our saved row and in crafter."""
         envs: Any = self.envs
         return [(_stream(row["own"][0], env.crafter), _position(env.crafter._world.random))
                 for row, env in zip(rows, envs, strict=True)]
 
 
 def _stream(saved: bytes, crafter: Any) -> tuple[bytes, int]:
-    """Returns where the stream of a saved world is once its picture is drawn."""
+    """Returns the position of a saved world's stream after its picture is drawn."""
     # ready, hash of the seed, episode and step come first: state_fields
     key = np.frombuffer(saved, "<u4", 624, offset=21)
     position, = struct.unpack_from("<i", saved, 21 + key.nbytes)

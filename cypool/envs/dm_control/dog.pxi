@@ -125,7 +125,7 @@ cdef class Dog(ControlTask):
         return 0
 
     cdef void put_ball(self, ObsWriter* obs) noexcept nogil:
-        """Writes where the ball is and how fast, and where the target is, seen from the head."""
+        """Writes the ball's position and velocity, and the target's position, as seen from the head."""
         cdef const double* place = self.data.site_xpos + 3 * self.head
         cdef const double* frame = self.data.site_xmat + 9 * self.head
         cdef double[6] head, ball

@@ -17,7 +17,7 @@ from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 
 
 cdef class Acrobot(ControlTask):
-    """Two links, of which only the lower one is driven, swing their tip to a target above.
+    """Two links, only the lower one of which is driven, swing their tip to a target above.
 
     Follows `dm_control.suite.acrobot` 1.0.50.
 

@@ -96,7 +96,7 @@ cdef class Quadruped(ControlTask):
         return 0
 
     cdef int draw_ground(self) except -1 nogil:
-        """Draws bumps, and makes the ground of them and the bowl."""
+        """Draws bumps, and builds the ground from them and the bowl."""
         cdef int64_t i, j, n = <int64_t>(2 * self.model.hfield_size[0] / 2)
         # SciPy's splines are Python's; their order of additions is nowhere promised, so they are not done again here
         with gil:
@@ -110,7 +110,7 @@ cdef class Quadruped(ControlTask):
         return 0
 
     cdef int rise(self, const double* rotation, double x, double y) except -1 nogil:
-        """Puts the animal where it touches nothing, as low as possible: 1 cm higher at a time."""
+        """Places the animal as low as possible without contacts: 1 cm higher at a time."""
         cdef double* qpos = self.data.qpos + self.root
         cdef double z = 0
         cdef int _k

@@ -21,10 +21,10 @@ MAX_STEPS = 1_000_000
 TASK = {
     **SIMULATION,
     "physics": PHYSICS,
-    "action_dtype": SIMULATION["action_dtype"].but("float64"),
-    "width": SIMULATION["width"].but(320),
-    "height": SIMULATION["height"].but(240),
-    "max_geom": SIMULATION["max_geom"].but(10_000),
+    "action_dtype": SIMULATION["action_dtype"].with_default("float64"),
+    "width": SIMULATION["width"].with_default(320),
+    "height": SIMULATION["height"].with_default(240),
+    "max_geom": SIMULATION["max_geom"].with_default(10_000),
     "time_limit": number(None, 1e-9, math.inf, "Duration of an episode in seconds; None: the domain's, which is 1000 "
                          "steps, or unlimited for lqr. May be infinite."),
     "control_timestep": number(None, 1e-9, 1e6, "Duration of a step in seconds, a multiple of the model's time step; "
@@ -50,12 +50,12 @@ _parts: dict[str, dict[str, Any] | Callable[[dict[str, Any]], dict[str, Any]]] =
 
 @describes(**TASK)
 def control_task(options: dict[str, Any]) -> dict[str, Any]:
-    """Returns the options that all tasks have, those checked that can be without a model."""
+    """Returns the options of all tasks, and checks those that need no model."""
     return options
 
 
 def load_task(domain: str, task: str) -> Any:
-    """Returns the model of a task; one of lqr stands for all that its seeds make.
+    """Returns the model of a task; for lqr, a representative of those of all seeds.
 
     Raises:
         ImportError: dm_control cannot be imported.
@@ -145,7 +145,7 @@ def _describe(domain: str, task: str, parts: dict[str, Any] | Callable[[dict[str
         task: The task that it has by default.
         parts: Parts of the observation, see `_parts`; an int n stands for (n,).
         note: The meaning of a task's name.
-        **own: The options that only this domain has.
+        **own: The options of this domain alone.
     """
     _parts[domain] = parts
     *names, last = (f'"{name}"' for name in DOMAINS[domain].tasks)

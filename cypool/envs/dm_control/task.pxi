@@ -132,7 +132,7 @@ cdef class ControlTask(SimulationInLanes):
 
     cdef object why_mj_step(self):
         if self.action_repeat > 1:
-            return "a reward is of each repetition of an action"
+            return "each repetition of an action has its own reward"
         return SimulationInLanes.why_mj_step(self)
 
     cdef int advance(self, int steps) except -1 nogil:

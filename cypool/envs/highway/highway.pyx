@@ -25,6 +25,7 @@ from libcpp.vector cimport vector
 from cypool.env cimport Env, Slot, info_row
 from cypool.envs.common cimport numpy_math
 from cypool.envs.common.archived_env cimport Archived, ArchivedEnv
+from cypool.envs.common.rules_env cimport Options, options_of
 from cypool.random cimport Rng, normal
 
 
@@ -48,12 +49,10 @@ cdef extern from "cypool/envs/highway/env.h" namespace "cypool::highway" nogil:
 
     cdef cppclass Numbers "cypool::highway::Options":
         int agents, multi_agent
-        cbool set(const string& name, const vector[double]& values)
 
     cdef cppclass View:
         int kind, cells, width, height
         size_t size()
-        cbool set(const string& name, const vector[double]& values)
 
     cdef struct Lane:
         int kind, priority
@@ -68,6 +67,7 @@ cdef extern from "cypool/envs/highway/env.h" namespace "cypool::highway" nogil:
         void finish(int nodes) except +
 
     cdef cppclass Setup:
+        Setup(const Options& options) except +
         Numbers options
         vector[View] views
         Network network
@@ -119,7 +119,7 @@ cdef int rounding(product) except -1:
 
 
 def differs(of_numpy, of_c, *arguments):
-    """Returns whether NumPy's function gives other bits than the C library's."""
+    """Returns whether NumPy's function gives results different from the C library's."""
     return of_numpy(*arguments).tolist() != list(map(of_c, *[each.tolist() for each in arguments]))
 
 
@@ -165,21 +165,24 @@ _shared = WeakValueDictionary()
 cdef Shared shared_of(str task, dict options):
     """Returns the shared part of a task's environments."""
     cdef Lane lane
-    cdef shared_ptr[Setup] made = make_shared[Setup]()
-    cdef Setup* setup = made.get()
+    cdef Options given
+    cdef shared_ptr[Setup] made
+    cdef Setup* setup
     config = json.dumps(options)
     found = _shared.get((task, config))
     if found is not None:
         return found
     lanes, nodes, numbers, views = specs.numbers_of(task, options)
-    for name, value in numbers.items():
-        if not setup.options.set(name.encode(), value if isinstance(value, list) else [value]):
-            raise KeyError(name)
+    given = options_of(numbers)
+    made = make_shared[Setup](given)
+    setup = made.get()
+    unread = list(given.unread())
     for each in views:
-        setup.views.resize(setup.views.size() + 1)
-        for name, value in each.items():
-            if not setup.views.back().set(name.encode(), value if isinstance(value, list) else [value]):
-                raise KeyError(name)
+        given = options_of(each)
+        setup.views.emplace_back(given)
+        unread += given.unread()
+    if unread:
+        raise KeyError(b", ".join(unread).decode())
     for row in lanes:
         lane = row
         setup.network.lanes.push_back(lane)

@@ -15,7 +15,7 @@ _INTS = FIELDS[:6]
 
 
 class Roads:
-    """A graph of lanes: by start, by end, in the order of their making."""
+    """A graph of lanes: by start, by end, in the order of their creation."""
 
     def __init__(self) -> None:
         self.graph: dict[str, dict[str, list[dict[str, Any]]]] = {}

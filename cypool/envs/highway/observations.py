@@ -1,4 +1,4 @@
-"""The options `observation` and `action`: their checks, and the spaces that they make."""
+"""The options `observation` and `action`: their checks, and the spaces that they define."""
 from __future__ import annotations
 
 import math
@@ -159,7 +159,7 @@ ACTIONS = tuple(_ACTIONS)
 
 
 def _checked(name: str, value: Any, kinds: dict[str, dict[str, Option]], around: dict[str, str]) -> dict[str, Any]:
-    """Returns the dict of one of these kinds with all its keys, or one around it: by its type, the key of its content.
+    """Returns a complete dict of one of these kinds, or a dict around it: `around` maps its type to the key.
 
     A dict around others may have a list.
     """
@@ -235,7 +235,7 @@ def features_of(own: dict[str, Any]) -> list[str]:
 
 
 def horizon_of(own: dict[str, Any], policy_frequency: float) -> int:
-    """Returns the steps that times to collision reach."""
+    """Returns the number of steps that times to collision cover."""
     return int(own["horizon"] / (1 / policy_frequency))
 
 

@@ -138,7 +138,7 @@ _WITHOUT_EFFECT = ("collision_reward", "duration", "left_lane_constraint", "offr
 
 
 def _with_config(options: dict[str, Any], declared: dict[str, Option]) -> dict[str, Any]:
-    """Returns options with those of their `config`, which has the last word: not deep, as in highway-env."""
+    """Returns options with those of their `config`, which takes precedence: not deep, as in highway-env."""
     # its values are now those of the options, checked
     config, options["config"] = options["config"] or {}, None
     known = {_THEIRS.get(name, name): name for name in declared if name not in _OURS}
@@ -192,7 +192,7 @@ def _highway(lanes: int, vehicles: int, collision: float, high_speed: float, rig
 
 def _add(name: str, number: int, roads: Callable[..., networks.Roads], nodes: str, rewards: str,
          **options: Option) -> None:
-    """Adds the task of a class, whose options are these."""
+    """Adds the task of a class with these options."""
     parts = tuple(f"{part}_reward" for part in rewards.split())
 
     @describes(**options)
@@ -205,7 +205,7 @@ def _add(name: str, number: int, roads: Callable[..., networks.Roads], nodes: st
 
 
 def _check(name: str, options: dict[str, Any]) -> None:
-    """Refuses options that highway-env does not have, or does not follow twice in the same way."""
+    """Refuses options that highway-env lacks, or does not follow in the same way each time."""
     own, action = of_one(options["observation"]), of_one(options["action"])
     is_group = own is not options["observation"]
     if is_group != (action is not options["action"]):
@@ -465,12 +465,12 @@ _add("RoundaboutGeneric", 7, networks.roundabout_generic, _RING, _RINGS,
 _add("Intersection", 8, networks.intersection, " ".join(f"{kind}{k}" for kind in ("o", "ir", "il") for k in range(4)),
      "collision high_speed arrived on_road",
      **_common(CROSSING, SLOW, size=(600, 600), centre=(0.5, 0.6), scaling=5.5 * 1.3), **_duration(13), **_AGENTS,
-     destination=choice(None, [f"o{k}" for k in range(4)], "Exit of agents; None: random.").but("o1")._replace(
+     destination=choice(None, [f"o{k}" for k in range(4)], "Exit of agents; None: random.").with_default("o1")._replace(
          check=choice(None, [f"o{k}" for k in range(4)], "").check),
      initial_vehicle_count=integer(10, 0, 100, "Maximum number of other vehicles at the start."),
      spawn_probability=number(0.6, 0, 1, "Probability of another vehicle appearing in a step."),
      **_several("collision_reward high_speed_reward arrived_reward", _weight, -5, 1, 1), **_speeds(7.0, 9.0),
-     unit_reward=_NORMALIZE["unit_reward"].but(False), **_OFFROAD, **_ON_ROAD, **_DRIVERS)
+     unit_reward=_NORMALIZE["unit_reward"].with_default(False), **_OFFROAD, **_ON_ROAD, **_DRIVERS)
 _add("Parking", 9, networks.parking, "a b c", "",
      **_common({"type": "KinematicsGoal", "features": ["x", "y", "vx", "vy", "cos_h", "sin_h"],
                 "scales": [100, 100, 5, 5, 1, 1], "normalize": False}, {"type": "ContinuousAction"},

@@ -25,7 +25,7 @@ _REFERENCE = "cypool.envs.mamujoco.reference:make_reference"
 
 
 def options_of(*, conf: str) -> dict[str, str]:
-    """Returns the options that an id means."""
+    """Returns the options that an id encodes."""
     return {"agent_conf": conf.replace("-", "|")}
 
 

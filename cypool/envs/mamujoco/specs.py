@@ -79,7 +79,7 @@ SCENARIOS = {each.name: each for each in (
 
 
 class Division(NamedTuple):
-    """How a robot is cut.
+    """How a robot is split.
 
     Attributes:
         robot: The spec of the robot.
@@ -133,8 +133,9 @@ def _check_local(name: str, value: Any) -> tuple[tuple[str, ...], ...] | None:
                  for k, each in enumerate(check_list(name, value, "a list of lists of categories")))
 
 
-def describes_scenario(scenario: Scenario) -> Callable[..., EnvSpec]:
-    """Returns the `describe` of an environment."""
+def describer(name: str) -> Callable[..., EnvSpec]:
+    """Returns the `describe` of a scenario."""
+    scenario = SCENARIOS[name]
     of_robot: dict[str, Option] = scenario.describe.declared  # type: ignore[attr-defined]
     hidden = {*_HIDDEN, *(("xml_file",) if scenario.name in text_makers else ())}
     confs = "agents and segments of each, such as \"2x3\"" if scenario.name in SEGMENTED else (
@@ -174,7 +175,7 @@ def describes_scenario(scenario: Scenario) -> Callable[..., EnvSpec]:
 
 
 def division_of(scenario: Scenario, options: dict[str, Any]) -> Division:
-    """Returns how a robot is cut.
+    """Returns how a robot is split.
 
     Raises:
         ImportError: Its model is missing.

@@ -1,4 +1,4 @@
-"""Tables of the data that each agent sees and of its motors, made of the joints of a robot."""
+"""Tables of the data that each agent sees and of its motors, made from the joints of a robot."""
 from __future__ import annotations
 
 import itertools
@@ -38,7 +38,7 @@ class Joint(NamedTuple):
         name: In edges and parts.
         place: Index of its position and velocity; negative from the end.
         motor: Its number.
-        bodies: Whose forces, inertias and velocities belong to it.
+        bodies: The bodies whose forces, inertias and velocities belong to it.
         special: By category: entries instead of the usual ones.
         clips: Whether numbers of bodies are clipped to -1 ... 1.
         label: Joints that are equally far away are seen in the order of their labels; "": the name.
@@ -53,7 +53,7 @@ class Joint(NamedTuple):
     label: str = ""
 
     def entries(self, category: str, seen: set[tuple[str, int]], sizes: Mapping[str, int]) -> list[Entry]:
-        """Returns its entries of an observation; a body is seen once by each agent, where it is met first."""
+        """Returns its entries in an observation; each agent sees a body once, where it comes first."""
         if category in self.special:
             return self.special[category]
         found: list[Entry] = []
@@ -68,7 +68,7 @@ class Joint(NamedTuple):
 
 
 class Robot(NamedTuple):
-    """A robot that can be cut into agents.
+    """A robot that can be split into agents.
 
     Attributes:
         joints: In the order of those with one label.
@@ -96,7 +96,7 @@ def _one_each(names: Iterable[str]) -> list[list[str]]:
 
 
 def _plane(first: int = 0, order: str = "xzy", limit: float = 0.0) -> list[Joint]:
-    """Returns the root of a robot in a plane, of which x is not seen."""
+    """Returns the root of a robot in a plane, whose x is not observed."""
     joints = []
     for axis in order:
         k = first + "xzy".index(axis)
@@ -215,7 +215,7 @@ def _walker() -> Robot:
 
 
 def _segments_of(conf: str) -> tuple[int, int]:
-    """Returns of "2x3" the number of agents, and of segments of each."""
+    """Returns the number of agents, and of segments of each, from "2x3"."""
     agents, each = conf.split("x")
     return int(agents), int(each)
 
@@ -288,7 +288,7 @@ def agents_of(robot: Robot, conf: str, obsk: int, local: Sequence[Sequence[str]]
         model: MuJoCo's model.
 
     Raises:
-        ValueError: The model is of another robot.
+        ValueError: The model is that of another robot.
     """
     sizes = {"qpos": model.nq, "qvel": model.nv, "qfrc_actuator": model.nv}
     joints = {joint.name: joint for joint in robot.joints}

@@ -1,7 +1,7 @@
-"""The benchmarks of Meta-World: which environments an id of one stands for.
+"""The benchmarks of Meta-World: the environments that an id of one stands for.
 
-Each function takes how many environments are wanted, or None, the seed, and options; and returns options and seeds of
-each environment, as `cypool.register` has it. Other options apply to all environments.
+Each function takes the requested number of environments, or None, the seed and options, and returns the options and
+seeds of all environments, as `cypool.register` describes. Other options apply to all environments.
 """
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ TASK_SETS: dict[str, tuple[str, ...]] = {
 def multi_task(num_envs: int | None, seed: int, *, benchmark: str, num_goals: int = 50, **options: Any) -> Expanded:
     """Expands an id of MT10, MT25 or MT50: a task for each environment, the goal observed.
 
-    With several environments for each task they come one behind the other, and the further ones have further seeds.
+    Several environments of a task are next to each other, with consecutive seeds.
     """
     return _multi_task(TASK_SETS[benchmark], num_envs, seed, num_goals, options)
 
@@ -58,7 +58,7 @@ def one_task(num_envs: int | None, seed: int, *, env_name: str = "reach-v3", num
 
 def one_goal(num_envs: int | None, seed: int, *, env_name: str = "reach-v3", partially_observable: bool,
              **options: Any) -> Expanded:
-    """Expands the ids of a task with one goal, which follows from the seed and stays."""
+    """Expands the ids of a task with one goal, which depends only on the seed and never changes."""
     if isinstance(env_name, str):
         env_name = env_name.removesuffix("-goal-hidden" if partially_observable else "-goal-observable")
     task = _task("env_name", env_name)
@@ -112,7 +112,7 @@ def _multi_task(tasks: tuple[str, ...], num_envs: int | None, seed: int, num_goa
 
 def _meta_learning(tasks: tuple[str, ...], num_envs: int | None, seed: int, goal_seed: int, is_test: bool,
                    total_tasks_per_cls: int | None = None, num_goals: int = 50, **options: Any) -> Expanded:
-    """Divides the goals of each task among its environments, of which all have the same seed."""
+    """Divides the goals of each task among its environments, which all have the same seed."""
     copies = _copies(num_envs, tasks)
     goals = _goals(tasks, goal_seed, num_goals)
     if total_tasks_per_cls is not None:
@@ -126,7 +126,7 @@ def _meta_learning(tasks: tuple[str, ...], num_envs: int | None, seed: int, goal
 
 
 def _copies(num_envs: int | None, tasks: tuple[str, ...]) -> int:
-    """Returns how many environments each task has."""
+    """Returns the number of environments of each task."""
     copies, rest = divmod(len(tasks) if num_envs is None else num_envs, len(tasks))
     if rest or not copies:
         raise ValueError(f"num_envs: expected a multiple of {len(tasks)}, the number of tasks, got {num_envs}")

@@ -93,7 +93,7 @@ numpy_functions.gaussian_scale = np.sqrt(-2 * np.log(0.1))
 
 
 cdef int reset_welds(Model model) except -1:
-    """Has the mocap body hold the hand as the package has it."""
+    """Makes the mocap body hold the hand, as in the package."""
     cdef double[11] data = [0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 5]
     cdef mjModel* m = model.mj
     cdef int k
@@ -294,7 +294,7 @@ cdef class Sawyer(Simulation):
         return 0
 
     cdef void normalize(self) noexcept nogil:
-        """Takes the observation into the statistics, and sets the one that is returned."""
+        """Adds the observation to the statistics, and sets the one that is returned."""
         cdef double* numbers = self.normalized.data()
         if not self.normalization.of_observations():
             return

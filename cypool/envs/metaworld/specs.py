@@ -18,7 +18,7 @@ _INFO = {**{name: Array((), np.float64) for name in (
 # least and greatest observed numbers of the hand and the objects
 _FRAME = [-0.525, 0.348, -0.0525, -1] + [-np.inf] * 14, [0.525, 1.025, 0.7, 1] + [np.inf] * 14
 
-compiled: dict[str, Any] = {}  # functions that the compiled module has, by name; it adds them
+compiled: dict[str, Any] = {}  # functions of the compiled module, which adds them: it imports this one
 
 
 @describes(

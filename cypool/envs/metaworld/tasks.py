@@ -22,7 +22,7 @@ _LOWER = ((-0.5, 0.4, -0.15), (0.5, 1.0, 0.5))
 
 
 class Task(NamedTuple):
-    """The numbers that the tasks differ in.
+    """The numbers in which the tasks differ.
 
     Attributes:
         file: The model, without the common part of all paths.
@@ -30,7 +30,7 @@ class Task(NamedTuple):
         goals: Range of goals, to which observed ones are clipped.
         hand: Initial position of the hand.
         mocap: Range in which it can move.
-        apart: How far two places of a goal are from each other, at least; those nearer are drawn again.
+        apart: Minimum distance between two places of a goal; nearer ones are drawn again.
     """
 
     file: str

@@ -83,6 +83,7 @@ cdef class MiniGrid(RulesEnv):
                           options["agent_view_size"], options["highlight"], options["tile_size"], options["agent_pov"])
 
 
+# a class for each of sixty levels: `levels.door_key` describes `DoorKey`, and `babyai.go_to` `BabyAIGoTo`
 for _name, _level in levels.CLASSES.items():
     globals()[_name] = type(_name, (MiniGrid,), {"__module__": __name__, "__slots__": (),
                                                  "describe": staticmethod(levels.describe_of(_level.arguments))})

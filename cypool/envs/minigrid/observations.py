@@ -50,7 +50,7 @@ def _image(width: int, height: int, mission_length: int, shared: dict[str, Any])
 
 
 def goal_directions(kind: str, width: int, height: int) -> NDArray[np.float64]:
-    """Returns the numbers of `DirectionObsWrapper`, by NumPy, whose functions need not equal C++'s.
+    """Returns the numbers of `DirectionObsWrapper`, computed by NumPy, whose functions may differ from C++'s.
 
     Args:
         kind: Its `type`.

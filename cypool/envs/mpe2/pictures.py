@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cypool.util.lock_guard import LockGuard
-from cypool.util.packages import need
+from cypool.util.packages import require_version
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,12 +26,12 @@ os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.Lock
 
 
 def need_mpe2(what: str) -> None:
-    """Checks that the mpe2 is installed that our environments equal.
+    """Checks that the installed mpe2 is the version that our environments match.
 
     Raises:
-        ImportError: It is missing, or of another version.
+        ImportError: It is missing, or has a different version.
     """
-    need(f"{what} needs", "mpe2", (VERSION,), 'pip install "cypool[mpe2]"')
+    require_version(f"{what} needs", "mpe2", (VERSION,), 'pip install "cypool[mpe2]"')
 
 
 def module_of(id: str) -> str:
@@ -90,7 +90,7 @@ def draw_world(id: str, options: Mapping[str, Any], state: dict[str, Any]) -> ND
     """Draws a world with mpe2's own code.
 
     Args:
-        id: Of the environment.
+        id: The environment's id.
         options: Ours.
         state: The numbers of world.h.
 
@@ -98,7 +98,7 @@ def draw_world(id: str, options: Mapping[str, Any], state: dict[str, Any]) -> ND
         uint8, (700, 700, 3).
 
     Raises:
-        ImportError: mpe2 is not installed, or of another version.
+        ImportError: mpe2 is not installed, or has a different version.
     """
     need_mpe2("render")
     with LockGuard(_lock):

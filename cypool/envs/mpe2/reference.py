@@ -42,7 +42,7 @@ class References(GroupReferences):
         super().__init__(lambda: Reference(module, options, max_episode_steps), num_envs, autoreset_mode)
 
     def streams(self, rows: list[Any]) -> list[tuple[Any, Any]]:
-        """Returns the streams from which treasures come back: in our saved rows, and mpe2's."""
+        """Returns the streams from which treasures are respawned: in our saved rows, and mpe2's."""
         pairs = []
         for row, env in zip(rows, self.envs, strict=True):
             world: Any = env.env.unwrapped.world  # type: ignore[attr-defined]

@@ -73,8 +73,8 @@ def describer(name: str, shape_of: Callable[..., Any]) -> Callable[..., EnvSpec]
 
     Args:
         name: The name of its class.
-        shape_of: Takes what scenarios.h reads; returns the groups of agents, and how many agents and landmarks there
-            are. A group is (agents, numbers that one observes, choices it has, numbers that it acts by).
+        shape_of: Takes what scenarios.h reads; returns the groups of agents, and the numbers of agents and landmarks.
+            A group is (agents, size of an observation, number of choices, size of an action).
     """
     groups, own = SCENARIOS[name]
 

@@ -9,7 +9,7 @@ from cypool.envs.common.numpy_math cimport clip, norm, sum as numpy_sum, sum_of_
 
 
 cdef class _Person(MujocoEnv):
-    """The observation and the initial state of a person."""
+    """The observation and the initial state of a humanoid."""
     cdef double ctrl_cost_weight, impact_weight, least_impact, most_impact, reset_noise_scale
     cdef int skipped                     # positions at the beginning that are not observed
     cdef int first_body                  # the first body that is observed
@@ -27,7 +27,7 @@ cdef class _Person(MujocoEnv):
         self.skipped = 2
 
     cdef void read_options(self, dict options):
-        """Takes the options of version 5 for the parts of the observation."""
+        """Reads the options of version 5 for the parts of the observation."""
         self.skipped = 2 if options["exclude_current_positions_from_observation"] else 0
         self.sees_inertia = options["include_cinert_in_observation"]
         self.sees_velocity = options["include_cvel_in_observation"]

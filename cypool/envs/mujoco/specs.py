@@ -31,7 +31,7 @@ ROBOT = {
 
 @describes(**ROBOT)
 def robot(options: dict[str, Any]) -> dict[str, Any]:
-    """Returns the options that all robots have, those checked that can be without a robot."""
+    """Returns the options of all robots, and checks those that need no robot."""
     return options
 
 
@@ -42,7 +42,7 @@ def describes_robot(xml_file: str, frame_skip: int, /, **own: Option) -> Callabl
     Args:
         xml_file: The default of that option.
         frame_skip: Likewise.
-        **own: The options that no other robot has to have.
+        **own: The options of this robot alone.
     """
     declared = {
         **ROBOT,
@@ -142,7 +142,7 @@ def ant_v4(model: Any, options: dict[str, Any]) -> EnvSpec:
     return _describe_ant(model, options, model.nbody * options["use_contact_forces"], ants.info(kind, "forward_reward"))
 
 
-_RUNNER = {"forward_reward_weight": WEIGHT, "ctrl_cost_weight": WEIGHT.but(0.1), "reset_noise_scale": _NOISE,
+_RUNNER = {"forward_reward_weight": WEIGHT, "ctrl_cost_weight": WEIGHT.with_default(0.1), "reset_noise_scale": _NOISE,
            "exclude_current_positions_from_observation": _NO_X}
 
 
@@ -162,7 +162,8 @@ def half_cheetah_v4(model: Any, options: dict[str, Any]) -> EnvSpec:
     return _describe_cheetah(model, options, "reward_run")
 
 
-_SWIMMER = {**_RUNNER, "ctrl_cost_weight": WEIGHT.but(1e-4), "exclude_current_positions_from_observation": _NO_XY}
+_SWIMMER = {**_RUNNER, "ctrl_cost_weight": WEIGHT.with_default(1e-4),
+            "exclude_current_positions_from_observation": _NO_XY}
 
 
 def _describe_swimmer(model: Any, options: dict[str, Any], info: dict[str, Any]) -> EnvSpec:
@@ -182,11 +183,12 @@ def swimmer_v4(model: Any, options: dict[str, Any]) -> EnvSpec:
                                               "forward_reward": "float64"})
 
 
-_UPRIGHT = {"forward_reward_weight": WEIGHT, "ctrl_cost_weight": WEIGHT.but(1e-3), "healthy_reward": WEIGHT,
+_UPRIGHT = {"forward_reward_weight": WEIGHT, "ctrl_cost_weight": WEIGHT.with_default(1e-3), "healthy_reward": WEIGHT,
             "terminate_when_unhealthy": _ENDS}
 _ANGLES = _pair((-1.0, 1.0), "Range of a healthy angle.")
-_UPRIGHT_START = {"reset_noise_scale": _NOISE.but(5e-3), "exclude_current_positions_from_observation": _NO_X}
-_WALKER = {**_UPRIGHT, "healthy_z_range": _HEIGHTS.but((0.8, 2.0)), "healthy_angle_range": _ANGLES, **_UPRIGHT_START}
+_UPRIGHT_START = {"reset_noise_scale": _NOISE.with_default(5e-3), "exclude_current_positions_from_observation": _NO_X}
+_WALKER = {**_UPRIGHT, "healthy_z_range": _HEIGHTS.with_default((0.8, 2.0)), "healthy_angle_range": _ANGLES,
+           **_UPRIGHT_START}
 
 
 def _describe_upright(model: Any, options: dict[str, Any], distance: float) -> EnvSpec:
@@ -201,7 +203,8 @@ def _describe_upright(model: Any, options: dict[str, Any], distance: float) -> E
 @describes_robot(
     "hopper.xml", 4, **_UPRIGHT,
     healthy_state_range=_pair((-100.0, 100.0), "Range of healthy positions and velocities."),
-    healthy_z_range=_HEIGHTS.but((0.7, math.inf)), healthy_angle_range=_ANGLES.but((-0.2, 0.2)), **_UPRIGHT_START)
+    healthy_z_range=_HEIGHTS.with_default((0.7, math.inf)), healthy_angle_range=_ANGLES.with_default((-0.2, 0.2)),
+    **_UPRIGHT_START)
 def hopper(model: Any, options: dict[str, Any]) -> EnvSpec:
     return _describe_upright(model, options, 3.0)
 
@@ -224,18 +227,18 @@ _SEEN = {
     "include_cfrc_ext_in_observation": ants.SEES_FORCES,
 }
 _COSTS = _pair((-math.inf, 10.0), "Range to which the cost of contact forces is clipped.")
-_WALKING = {"forward_reward_weight": WEIGHT.but(1.25), "ctrl_cost_weight": WEIGHT.but(0.1)}
+_WALKING = {"forward_reward_weight": WEIGHT.with_default(1.25), "ctrl_cost_weight": WEIGHT.with_default(0.1)}
 _HUMANOID = {
-    "healthy_reward": WEIGHT.but(5.0),
+    "healthy_reward": WEIGHT.with_default(5.0),
     "terminate_when_unhealthy": _ENDS,
-    "healthy_z_range": _HEIGHTS.but((1.0, 2.0), "Range of a healthy torso height."),
-    "reset_noise_scale": _NOISE.but(1e-2),
+    "healthy_z_range": _HEIGHTS.with_default((1.0, 2.0), "Range of a healthy torso height."),
+    "reset_noise_scale": _NOISE.with_default(1e-2),
 }
 
 
 def _describe_person(model: Any, options: dict[str, Any], info: tuple[str, ...], height: float,
                      tendons: bool = True) -> EnvSpec:
-    """Returns the spec of a person who observes the parts of version 5, or all of them as version 4."""
+    """Returns the spec of a humanoid that observes the parts of version 5, or all of them as in version 4."""
     if "include_cvel_in_observation" in options:
         if model.nv < 6:
             raise ValueError(f"xml_file: expected a robot that moves freely, found {model.nv} degrees of freedom")
@@ -255,8 +258,8 @@ def _describe_person(model: Any, options: dict[str, Any], info: tuple[str, ...],
                           {"distance": 4.0, "lookat": (0.0, 0.0, height), "elevation": -20.0})
 
 
-@describes_robot("humanoid.xml", 5, **_WALKING, contact_cost_weight=WEIGHT.but(5e-7), contact_cost_range=_COSTS,
-                 **_HUMANOID, **_SEEN)
+@describes_robot("humanoid.xml", 5, **_WALKING, contact_cost_weight=WEIGHT.with_default(5e-7),
+                 contact_cost_range=_COSTS, **_HUMANOID, **_SEEN)
 def humanoid(model: Any, options: dict[str, Any]) -> EnvSpec:
     return _describe_person(model, options, (*_POSITIONS, "reward_survive", "reward_forward", "reward_ctrl",
                                              "reward_contact"), 2.0)
@@ -272,9 +275,9 @@ _STANDUP = ("x_position", "y_position", "z_distance_from_origin", "reward_linup"
 
 
 @describes_robot(
-    "humanoidstandup.xml", 5, uph_cost_weight=WEIGHT.but(1.0, "No effect, as in Gymnasium."),
-    ctrl_cost_weight=WEIGHT.but(0.1), impact_cost_weight=WEIGHT.but(0.5e-6), impact_cost_range=_COSTS,
-    reset_noise_scale=_NOISE.but(1e-2), **_SEEN)
+    "humanoidstandup.xml", 5, uph_cost_weight=WEIGHT.with_default(1.0, "No effect, as in Gymnasium."),
+    ctrl_cost_weight=WEIGHT.with_default(0.1), impact_cost_weight=WEIGHT.with_default(0.5e-6), impact_cost_range=_COSTS,
+    reset_noise_scale=_NOISE.with_default(1e-2), **_SEEN)
 def humanoid_standup(model: Any, options: dict[str, Any]) -> EnvSpec:
     return _describe_person(model, options, _STANDUP, 0.8925)
 
@@ -289,7 +292,7 @@ def _describe_pendulum(model: Any, options: dict[str, Any], info: dict[str, Any]
     return describe_robot(model, model.nq + model.nv, info, options, {"distance": 2.04})
 
 
-@describes_robot("inverted_pendulum.xml", 2, reset_noise_scale=_NOISE.but(0.01))
+@describes_robot("inverted_pendulum.xml", 2, reset_noise_scale=_NOISE.with_default(0.01))
 def inverted_pendulum(model: Any, options: dict[str, Any]) -> EnvSpec:
     return _describe_pendulum(model, options, {"reward_survive": "int64"})
 
@@ -309,7 +312,8 @@ def _describe_double(model: Any, options: dict[str, Any], seen_forces: int,
 
 
 @describes_robot("inverted_double_pendulum.xml", 5,
-                 healthy_reward=WEIGHT.but(10.0, "Reward for each step except the last."), reset_noise_scale=_NOISE)
+                 healthy_reward=WEIGHT.with_default(10.0, "Reward for each step except the last."),
+                 reset_noise_scale=_NOISE)
 def inverted_double_pendulum(model: Any, options: dict[str, Any]) -> EnvSpec:
     return _describe_double(model, options, 1)
 
@@ -342,6 +346,6 @@ def _describe_pusher(model: Any, options: dict[str, Any]) -> EnvSpec:
     return describe_robot(model, 23, info, options, {"distance": 4.0})
 
 
-pusher = describes_robot("pusher_v5.xml", 5, reward_near_weight=WEIGHT.but(0.5), reward_dist_weight=WEIGHT,
-                         reward_control_weight=WEIGHT.but(0.1))(_describe_pusher)
+pusher = describes_robot("pusher_v5.xml", 5, reward_near_weight=WEIGHT.with_default(0.5), reward_dist_weight=WEIGHT,
+                         reward_control_weight=WEIGHT.with_default(0.1))(_describe_pusher)
 pusher_v4 = describes_robot("pusher.xml", 5)(_describe_pusher)

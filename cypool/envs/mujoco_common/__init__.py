@@ -1,6 +1,6 @@
 """MuJoCo: the shared code of the families that it simulates, for whichever version is installed.
 
-Each version has another layout of its structs. It is computed here, before any module that uses MuJoCo is imported.
+The layout of the structs differs between versions. It is computed here, before any module that uses MuJoCo is imported.
 """
 from cypool.envs.common import mujoco_version
 from cypool.envs.common.opengl import import_without_opengl

@@ -9,8 +9,8 @@ from cypool.options import Option, boolean, number, unchecked
 from cypool.util.arguments import check_int
 
 WEIGHT = number(1.0, -math.inf, math.inf, "Weight of this part of the reward.")
-CTRL_COST_WEIGHT = WEIGHT.but(0.5)
-COSTS = {"contact_cost_weight": WEIGHT.but(5e-4), "healthy_reward": WEIGHT}
+CTRL_COST_WEIGHT = WEIGHT.with_default(0.5)
+COSTS = {"contact_cost_weight": WEIGHT.with_default(5e-4), "healthy_reward": WEIGHT}
 RANGES = {
     "terminate_when_unhealthy": boolean(True, "Ends an episode when the robot is unhealthy."),
     "healthy_z_range": Option((0.2, 1.0), check_pair, "Range of a healthy height."),

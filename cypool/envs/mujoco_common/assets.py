@@ -45,7 +45,7 @@ def asset_path(name: str) -> str:
 
 
 def stamps_of(path: str) -> tuple[tuple[str, int, int], ...]:
-    """Returns the time and size of an XML file, and of all that it includes or names, such as meshes.
+    """Returns the time and size of an XML file, and of all files that it includes or names, such as meshes.
 
     Raises:
         OSError: The file itself cannot be read.

@@ -1,4 +1,4 @@
-"""MuJoCo's library, whichever version is installed: where its structs have their fields, and its functions."""
+"""MuJoCo's library, whichever version is installed: the places of its structs' fields, and its functions."""
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
@@ -34,7 +34,7 @@ cdef Library* _library = new Library()
 
 
 def set_up(object layout, bytes path):
-    """Makes a library that is loaded known to all modules that use MuJoCo.
+    """Passes a loaded library to all modules that use MuJoCo.
 
     Args:
         layout: A `Layout`.

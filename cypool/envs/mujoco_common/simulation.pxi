@@ -240,7 +240,7 @@ cdef class Simulation(Env):
         return self.copy_own(<Simulation>other)
 
     cdef int _vary(self, values) except -1:
-        """Makes the model that of a saved state; its computed values are overwritten. Another one stays as it was."""
+        """Restores the model of a saved state, and overwrites its computed values; on an error, nothing changes."""
         cdef mjData* d = self.data
         cdef vector[double] before = self.variation.drawn
         cdef bytes buffer = (<char*>d.buffer)[:d.nbuffer]

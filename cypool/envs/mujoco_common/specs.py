@@ -69,7 +69,7 @@ PHYSICS = choice("lanes", ("lanes", "mj_step"), '"lanes": steps several environm
 
 @describes(**SIMULATION)
 def simulation(options: dict[str, Any]) -> dict[str, Any]:
-    """Returns the options that all environments of MuJoCo's have, those checked that can be without a model."""
+    """Returns the options of all MuJoCo environments, and checks those that need no model."""
     return options
 
 
@@ -102,7 +102,7 @@ def check_with_model(model: Any, options: dict[str, Any], camera: Mapping[str, A
         camera: The robot's `default_camera_config`.
 
     Raises:
-        TypeError, ValueError: One is not as it should be.
+        TypeError, ValueError: One of them is invalid.
     """
     options["randomize"] = check_randomize(model, options["randomize"])
     camera_id, name = options["camera_id"], options["camera_name"]
@@ -143,7 +143,7 @@ def _settings(model: Any, config: Any) -> dict[str, Any]:
 
 
 def observation_of(size: int, options: Mapping[str, Any]) -> Array:
-    """Returns the space of observations with these options: this number of numbers, or pictures."""
+    """Returns the space of observations with these options: `obs_size` numbers, or pictures."""
     shape: tuple[int, ...] = (size,)
     dtype, stack = options["obs_dtype"], None
     if options["from_pixels"]:

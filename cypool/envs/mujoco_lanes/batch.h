@@ -1,20 +1,25 @@
 // Steps of many environments: fixed groups for what is smooth, and those with constraints packed for the solver.
-#pragma once
 
 #include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "cypool/envs/mujoco_lanes/gauss_seidel.h"
-#include "cypool/envs/mujoco_lanes/newton.h"
-#include "cypool/envs/mujoco_lanes/record.h"
+#include "cypool/envs/mujoco_lanes/batch_base.h"
+
+// in this order, for each width
+#include "cypool/envs/mujoco_lanes/lanes.h"
+#include "cypool/envs/mujoco_lanes/spatial.h"
+#include "cypool/envs/mujoco_lanes/group.h"
+#include "cypool/envs/mujoco_lanes/smooth.h"
+#include "cypool/envs/mujoco_lanes/constraint.h"
 #include "cypool/envs/mujoco_lanes/sensors.h"
+#include "cypool/envs/mujoco_lanes/newton.h"
+#include "cypool/envs/mujoco_lanes/gauss_seidel.h"
 
-#pragma GCC push_options
-#pragma GCC target("avx2,no-fma")
+#include "cypool/envs/mujoco_lanes/target.h"
 
-namespace cypool::lanes {
+namespace cypool::lanes::CYPOOL_LANES {
 
 // mj_integratePos
 CYPOOL_LANES_INLINE void integrate_position(const Description& m, Real* q, const Real* v, double h) {
@@ -134,17 +139,16 @@ inline __attribute__((noinline)) void end_runge_kutta(const Description& m, Grou
     copy_many(d.warmstart, d.qacc, m.nv);
 }
 
-// Lanes for some environments of one model: as many as a thread steps at once.
-class Batch {
+class BatchInLanes final : public Batch {
 public:
-    Batch(const Description& m, const Collider& collider)
+    BatchInLanes(const Description& m, const Collider& collider)
         : m_(m),
           collider_(collider),
           problem_(new Problem(m)),
           dual_(m.is_gauss_seidel ? new Dual() : nullptr) {}
 
-    // Takes the environments of these records together, in groups of four.
-    void load(Record* const* records, int count, const Coverage& coverage) {
+    // In groups of as many as a vector has numbers.
+    void load(Record* const* records, int count, const Coverage& coverage) override {
         coverage_ = &coverage;
         num_groups_ = (count + WIDTH - 1) / WIDTH;
         while (static_cast<int>(groups_.size()) < num_groups_) groups_.emplace_back(new Group(m_));
@@ -173,8 +177,7 @@ public:
         }
     }
 
-    // mj_step, some times, and perhaps mj_step1.
-    void step(int frames, int reads, bool ends_with_step1) {
+    void step(int frames, int reads, bool ends_with_step1) override {
         for (int frame = 0; frame < frames; ++frame) {
             for (int g = 0; g < num_groups_; ++g) {
                 Group& d = *groups_[static_cast<size_t>(g)];
@@ -213,8 +216,7 @@ public:
         for (int g = 0; g < num_groups_; ++g) complete(*groups_[static_cast<size_t>(g)], reads, ends_with_step1);
     }
 
-    // Writes what came out to the records; those of bad lanes have no result.
-    void store(Record* const* records) {
+    void store(Record* const* records) override {
         for (int e = 0; e < count_; ++e) {
             Record& r = *records[e];
             Group& d = *groups_[static_cast<size_t>(e / WIDTH)];
@@ -364,8 +366,8 @@ private:
         Mask running = none();
         for (int l = 0; l < count; ++l) running[l] = -1;
         const auto load_factor = [&] {
-            gather(problem_->LD, &Group::LD, who, count, m_.num_inertia);
-            gather(problem_->LD_inverse, &Group::LD_inverse, who, count, m_.nv);
+            collect(problem_->LD, &Group::LD, who, count, m_.num_inertia);
+            collect(problem_->LD_inverse, &Group::LD_inverse, who, count, m_.nv);
         };
         if (m_.is_gauss_seidel) {
             load_factor();
@@ -381,10 +383,11 @@ private:
             move_lane(d.qacc, from, problem_->qacc, l, m_.nv);
             move_lane(d.constraint, from, problem_->constraint, l, m_.nv);
             for (int r = 0; r < m_.num_frictions; ++r) {
+                const int unseen = coverage_->unseen(coverage_->friction(r));
+                if (!unseen) continue;
                 const double force = lane(problem_->force[r], l), most = lane(problem_->friction[r], l);
                 const int state = force == most ? PULLS : force == -most ? PUSHES : STICKS;
-                if (coverage_->unseen(coverage_->friction(r)) & state)
-                    d.unseen.push_back({from, {coverage_->friction(r), static_cast<uint64_t>(state)}});
+                if (unseen & state) d.unseen.push_back({from, {coverage_->friction(r), static_cast<uint64_t>(state)}});
             }
             for (int k = 0; k < d.num_own_rows[from]; ++k)
                 lane(d.rows[d.own_rows[from][k]].force, from) = lane(problem_->force[k], l);
@@ -398,13 +401,13 @@ private:
     }
 
     // what the lanes of the solver have of an array: numbers of environments in any groups
-    void gather(Real* to, Real* Group::* array, const Waiting* who, int count, int n, int first = 0) {
+    void collect(Real* to, Real* Group::* array, const Waiting* who, int count, int n, int first = 0) {
         const double* from[WIDTH];
         for (int l = 0; l < WIDTH; ++l) {
             const int e = who[l < count ? l : 0].second;
             from[l] = reinterpret_cast<const double*>(group(e).*array + first) + e % WIDTH;
         }
-        for (int k = 0; k < n * WIDTH; k += WIDTH) *to++ = Real{from[0][k], from[1][k], from[2][k], from[3][k]};
+        for (int k = 0; k < n * WIDTH; k += WIDTH) *to++ = gather([&](int l) { return from[l][k]; });
     }
 
     void pack(const Waiting* who, int count) {
@@ -414,26 +417,33 @@ private:
             for (int i = 0; i < n; ++i) {
                 // its diagonal
                 const int at = m_.dofs[i].row_begin + m_.dofs[i].row_size - 1;
-                gather(p.M + at, &Group::M, who, count, 1, at);
+                collect(p.M + at, &Group::M, who, count, 1, at);
             }
         else
-            gather(p.M, &Group::M, who, count, m_.num_inertia);
-        gather(p.smooth, &Group::smooth, who, count, n);
-        gather(p.smooth_acc, &Group::smooth_acc, who, count, n);
-        gather(p.warmstart, &Group::warmstart, who, count, n);
+            collect(p.M, &Group::M, who, count, m_.num_inertia);
+        collect(p.smooth, &Group::smooth, who, count, n);
+        collect(p.smooth_acc, &Group::smooth_acc, who, count, n);
+        collect(p.warmstart, &Group::warmstart, who, count, n);
         p.num_rows = who[count - 1].first;
         p.bad = none();
         std::fill(p.branches, p.branches + WIDTH, uint64_t{0});
         const Group* groups[WIDTH];
-        int owns[WIDTH] = {};
-        for (int l = 0; l < count; ++l) groups[l] = &group(who[l].second), owns[l] = who[l].second % WIDTH;
-        for (int r = 0; r < m_.num_frictions; ++r)
-            for (int l = 0; l < WIDTH; ++l) {
-                const Real force =
-                    own_or(*groups[std::min(l, count - 1)], m_.own_of_friction(r) + 1, m_.frictions[r].force);
-                lane(p.friction[r], l) = lane(force, owns[l]);
-            }
-        for (int k = 0; k < p.num_rows; ++k) {
+        int owns[WIDTH];
+        for (int l = 0; l < WIDTH; ++l) {
+            const int e = who[l < count ? l : 0].second;
+            groups[l] = &group(e), owns[l] = e % WIDTH;
+        }
+        // all lanes have those of friction; their J is that of the problem
+        for (int r = 0; r < m_.num_frictions; ++r) {
+            if (groups[0]->has_own) {
+                collect(p.R + r, &Group::own, who, count, 1, m_.own_of_friction(r));
+                collect(p.friction + r, &Group::own, who, count, 1, m_.own_of_friction(r) + 1);
+            } else
+                p.R[r] = all(m_.frictions[r].R), p.friction[r] = all(m_.frictions[r].force);
+            p.D[r] = 1 / p.R[r];
+            p.aref[r] = gather([&](int l) { return lane(groups[l]->rows[r].aref, owns[l]); });
+        }
+        for (int k = m_.num_frictions; k < p.num_rows; ++k) {
             const Row* rows[WIDTH];
             const double* from[WIDTH];
             p.dofs[k] = 0;
@@ -449,13 +459,11 @@ private:
                 p.dofs[k] |= rows[l]->dofs;
             }
             const auto packed = [&](Real Row::* number) {
-                return Real{lane(rows[0]->*number, owns[0]), lane(rows[1]->*number, owns[1]),
-                            lane(rows[2]->*number, owns[2]), lane(rows[3]->*number, owns[3])};
+                return gather([&](int l) { return lane(rows[l]->*number, owns[l]); });
             };
             p.D[k] = packed(&Row::D), p.aref[k] = packed(&Row::aref), p.R[k] = packed(&Row::R);
             Real* const J = p.J + k * n;
-            for (int i = 0, at = 0; i < n; ++i, at += WIDTH)
-                J[i] = Real{from[0][at], from[1][at], from[2][at], from[3][at]};
+            for (int i = 0, at = 0; i < n; ++i, at += WIDTH) J[i] = gather([&](int l) { return from[l][at]; });
             for (int l = 0; l < WIDTH; ++l)
                 if (rows[l]->dof >= 0) lane(J[rows[l]->dof], l) = rows[l]->is_negative ? -1 : 1;
         }
@@ -471,6 +479,6 @@ private:
     int count_ = 0, num_groups_ = 0;
 };
 
-}  // namespace cypool::lanes
+}  // namespace cypool::lanes::CYPOOL_LANES
 
 #pragma GCC pop_options

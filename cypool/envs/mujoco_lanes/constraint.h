@@ -1,30 +1,13 @@
 // Collisions, and the rows that contacts and limits of joints give the solver.
-#pragma once
 
 #include <algorithm>
 #include <cstring>
 
-#include "cypool/envs/mujoco_lanes/smooth.h"
+#include "cypool/envs/mujoco_lanes/target.h"
 
-#pragma GCC push_options
-#pragma GCC target("avx2,no-fma")
+namespace cypool::lanes::CYPOOL_LANES {
 
-namespace cypool::lanes {
-
-// a contact as MuJoCo's own colliders write it, since 3.17
-struct PreContact {
-    double dist, pos[3], normal[3], tangent[3];
-};
-// MuJoCo's own colliders, for geoms that are close
-struct Collider {
-    using Function = int (*)(const RawModel*, RawData*, PreContact*, int, int, double);
-    const Function* functions;  // by two shapes
-    const mjModel* m;
-    mjData* d;  // for these calls only, with the geoms of the world in their places
-    // mju_rayGeom
-    using Ray = double (*)(const double*, const double*, const double*, const double*, const double*, int, double*);
-    Ray ray;
-};
+inline constexpr double CLEARANCE = 1e-5;  // of shapes that are apart, whatever colliders round
 
 // mj_makeImpedance of one constraint
 CYPOOL_LANES_INLINE Real impedance_at(const Impedance& s, const Real& pos, double margin) {
@@ -41,6 +24,41 @@ CYPOOL_LANES_INLINE Real impedance_at(const Impedance& s, const Real& pos, doubl
     Real r = s.low + y * (s.high - s.low);
     r = choose(x >= 1.0, all(s.high), r);
     return choose(x <= 0.0, all(s.low), r);
+}
+
+inline void note_curve(Group& d, int number, const Impedance& s, const Real& pos, double margin, const Mask& active) {
+    const Real x = s.is_flat ? all(0) : abs((pos - margin) / s.width);
+    const Mask is_full = x >= 1.0, is_falling = x > s.middle;
+    note_unseen(d, number, RISING, active & ~is_falling & ~is_full);
+    note_unseen(d, number, FALLING, active & is_falling & ~is_full);
+    note_unseen(d, number, FULL, active & is_full);
+}
+// Notes what no compared step had, where a limit or a contact is that has not had all of its branches.
+inline __attribute__((noinline, cold)) void note_constraints(const Description& m, Group& d) {
+    for (int k = 0; k < m.num_joints; ++k) {
+        const Joint& j = m.joints[k];
+        if (!j.is_limited) continue;
+        for (const bool is_upper : {false, true}) {
+            const Real q = d.qpos[j.qpos], dist = is_upper ? j.high - q : -(j.low - q);
+            note_curve(d, d.coverage->limit(k, is_upper), j.limit, dist, j.margin, dist < j.margin);
+        }
+    }
+    for (int k = 0; k < m.num_tendons; ++k) {
+        const Tendon& t = m.tendons[k];
+        if (!t.is_limited) continue;
+        for (const bool is_upper : {false, true}) {
+            const Real dist = is_upper ? t.high - d.tendon_length[k] : -(t.low - d.tendon_length[k]);
+            note_curve(d, d.coverage->tendon_limit(k, is_upper), t.limit, dist, t.margin, dist < t.margin);
+        }
+    }
+    for (int k = 0; k < d.num_contacts; ++k) {
+        const Contact& c = d.contacts[k];
+        if (k && d.contacts[k - 1].pair == c.pair) note_unseen(d, d.coverage->more_contacts(c.pair), 1, c.active);
+        if (!d.coverage->unseen(c.pair)) continue;
+        const Pair& p = m.pairs[static_cast<size_t>(c.pair)];
+        note_curve(d, c.pair, p.impedance, c.dist, p.margin, c.active);
+        if (!p.is_on_floor) note_unseen(d, c.pair, STEEP, c.active & (abs(c.frame[1]) >= 0.5));
+    }
 }
 
 CYPOOL_LANES_INLINE Row& add_row(Group& d, const Mask& active, const Real& R, const Real& aref) {
@@ -271,6 +289,30 @@ inline __attribute__((noinline)) void collide_exactly(const Description& m, Grou
     }
 }
 
+// how far a shape reaches from its centre along a direction, at most
+CYPOOL_LANES_INLINE Real reach_along(const Description& m, const Group& d, int place, const Real* direction) {
+    const Geom& g = m.geoms[place];
+    const Real* const matrix = d.geom_mat[place];
+    const auto along = [&](int k) {
+        const Real axis[3] = {matrix[k], matrix[3 + k], matrix[6 + k]};
+        return abs(dot3(axis, direction)) * g.size[k == 2 && g.type != BOX ? 1 : k];
+    };
+    if (g.type == BOX) return along(0) + along(1) + along(2);
+    return g.type == CAPSULE || g.type == CYLINDER ? along(2) + g.size[0] : all(g.bound);
+}
+
+// Returns the lanes in which a box is not apart from a geom along one of the box's axes.
+CYPOOL_LANES_INLINE Mask near_box(const Description& m, const Group& d, int box, int other, const Real* diff,
+                                  double margin, Mask near) {
+    for (int k = 0; k < 3 && any(near); ++k) {
+        const Real axis[3] = {d.geom_mat[box][k], d.geom_mat[box][3 + k], d.geom_mat[box][6 + k]};
+        near =
+            near
+            & (abs(dot3(diff, axis)) <= reach_along(m, d, other, axis) + (m.geoms[box].size[k] + margin + CLEARANCE));
+    }
+    return near;
+}
+
 // any two shapes
 CYPOOL_LANES_INLINE void collide_generally(const Description& m, Group& d, int number, const Collider& collider) {
     const Pair& p = m.pairs[static_cast<size_t>(number)];
@@ -282,8 +324,17 @@ CYPOOL_LANES_INLINE void collide_generally(const Description& m, Group& d, int n
         const Real* const matrix = d.geom_mat[p.place1];
         const Real normal[3] = {matrix[2], matrix[5], matrix[8]};
         near = dot3(diff, normal) <= p.bound;
-    } else
+        if (!any(near)) return;
+        near = near & (dot3(diff, normal) <= reach_along(m, d, p.place2, normal) + (p.margin + CLEARANCE));
+    } else {
         near = dot3(diff, diff) <= p.bound * p.bound;
+        if (!any(near)) return;
+        // MuJoCo finds contacts of others up to a tolerance
+        if (p.type2 == BOX && (p.type1 == SPHERE || p.type1 == CAPSULE || p.type1 == BOX)) {
+            near = near_box(m, d, p.place2, p.place1, diff, p.margin, near);
+            if (p.type1 == BOX) near = near_box(m, d, p.place1, p.place2, diff, p.margin, near);
+        }
+    }
     if (any(near)) collide_exactly(m, d, number, p.geom2, bits(near), collider);
 }
 
@@ -309,7 +360,7 @@ CYPOOL_LANES_INLINE int close_capsules(const Pair& p, const Group& d, const Mask
     x2 = clipped(x2);
     Real apart[3];
     for (int k = 0; k < 3; ++k) apart[k] = (a1[k] * x1 + center1[k]) - (a2[k] * x2 + center2[k]);
-    const double least = p.margin + p.radius1 + p.radius2 + 1e-5;
+    const double least = p.margin + p.radius1 + p.radius2 + CLEARANCE;
     return bits(near & ((dot3(apart, apart) <= least * least) | parallel));
 }
 
@@ -508,6 +559,6 @@ inline __attribute__((noinline)) void contact_forces(const Description& m, const
     }
 }
 
-}  // namespace cypool::lanes
+}  // namespace cypool::lanes::CYPOOL_LANES
 
 #pragma GCC pop_options

@@ -7,10 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cypool/envs/mujoco_lanes/group.h"
-
-#pragma GCC push_options
-#pragma GCC target("avx2,no-fma")
+#include "cypool/envs/mujoco_lanes/record.h"
 
 namespace cypool::lanes {
 
@@ -116,51 +113,4 @@ private:
     std::atomic<size_t> num_paths_{0};
 };
 
-inline void note_unseen(Group& d, int number, int branches, const Mask& active) {
-    if (!(d.coverage->unseen(number) & branches)) return;
-    for (int left = bits(active); left; left &= left - 1)
-        d.unseen.push_back({__builtin_ctz(static_cast<unsigned>(left)), {number, static_cast<uint64_t>(branches)}});
-}
-inline void note_clip(Group& d, int number, const Real& x, double low, double high, int is_low, int is_high) {
-    if (!(d.coverage->unseen(number) & (is_low | is_high))) return;
-    note_unseen(d, number, is_low, x < low);
-    note_unseen(d, number, is_high, x > high);
-}
-inline void note_curve(Group& d, int number, const Impedance& s, const Real& pos, double margin, const Mask& active) {
-    const Real x = s.is_flat ? all(0) : abs((pos - margin) / s.width);
-    const Mask is_full = x >= 1.0, is_falling = x > s.middle;
-    note_unseen(d, number, RISING, active & ~is_falling & ~is_full);
-    note_unseen(d, number, FALLING, active & is_falling & ~is_full);
-    note_unseen(d, number, FULL, active & is_full);
-}
-// Notes what no compared step had, where a limit or a contact is that has not had all of its branches.
-inline __attribute__((noinline, cold)) void note_constraints(const Description& m, Group& d) {
-    for (int k = 0; k < m.num_joints; ++k) {
-        const Joint& j = m.joints[k];
-        if (!j.is_limited) continue;
-        for (const bool is_upper : {false, true}) {
-            const Real q = d.qpos[j.qpos], dist = is_upper ? j.high - q : -(j.low - q);
-            note_curve(d, d.coverage->limit(k, is_upper), j.limit, dist, j.margin, dist < j.margin);
-        }
-    }
-    for (int k = 0; k < m.num_tendons; ++k) {
-        const Tendon& t = m.tendons[k];
-        if (!t.is_limited) continue;
-        for (const bool is_upper : {false, true}) {
-            const Real dist = is_upper ? t.high - d.tendon_length[k] : -(t.low - d.tendon_length[k]);
-            note_curve(d, d.coverage->tendon_limit(k, is_upper), t.limit, dist, t.margin, dist < t.margin);
-        }
-    }
-    for (int k = 0; k < d.num_contacts; ++k) {
-        const Contact& c = d.contacts[k];
-        if (k && d.contacts[k - 1].pair == c.pair) note_unseen(d, d.coverage->more_contacts(c.pair), 1, c.active);
-        if (!d.coverage->unseen(c.pair)) continue;
-        const Pair& p = m.pairs[static_cast<size_t>(c.pair)];
-        note_curve(d, c.pair, p.impedance, c.dist, p.margin, c.active);
-        if (!p.is_on_floor) note_unseen(d, c.pair, STEEP, c.active & (abs(c.frame[1]) >= 0.5));
-    }
-}
-
 }  // namespace cypool::lanes
-
-#pragma GCC pop_options

@@ -35,7 +35,7 @@ enum Most {
 using Dofs = uint64_t;  // some degrees of freedom, bit by bit
 // numbers of MuJoCo's enumerations in the versions of `PROVEN`; no others are stepped in lanes
 enum Frame { SAME_NONE, SAME_BODY, SAME_INERTIA, SAME_BODY_ROTATION, SAME_INERTIA_ROTATION };
-enum Shape { PLANE = 0, SPHERE = 2, CAPSULE = 3, BOX = 6, MESH = 7, NUM_SHAPES = 9 };
+enum Shape { PLANE = 0, SPHERE = 2, CAPSULE = 3, CYLINDER = 5, BOX = 6, MESH = 7, NUM_SHAPES = 9 };
 enum Solver { GAUSS_SEIDEL = 0, NEWTON = 2 };
 enum Integrator { EULER, RUNGE_KUTTA, IMPLICIT_FAST = 3 };
 // what a model may leave out, or have as well
@@ -78,6 +78,11 @@ enum Sensing {
     ACTUATORVEL,
     ACTUATORFRC,
     JOINTACTFRC,
+    BALLQUAT = 18,
+    BALLANGVEL,
+    JOINTLIMITPOS,
+    JOINTLIMITVEL,
+    JOINTLIMITFRC,
     FRAMEPOS = 26,
     FRAMEQUAT,
     FRAMEXAXIS,
@@ -94,11 +99,13 @@ enum Sensing {
 // whether MuJoCo senses it after the solver
 constexpr bool is_of_forces(int sensor) {
     return sensor == TOUCH || sensor == ACCELEROMETER || sensor == FORCE || sensor == TORQUE || sensor == ACTUATORFRC
-           || sensor == JOINTACTFRC || sensor == FRAMELINACC || sensor == FRAMEANGACC;
+           || sensor == JOINTACTFRC || sensor == JOINTLIMITFRC || sensor == FRAMELINACC || sensor == FRAMEANGACC;
 }
 enum Object { INERTIAL_BODY = 1, BODY = 2, GEOM = 5, SITE = 6 };
 enum { JOINT_WRAP = 1 };  // the kind of a tendon's part
 inline constexpr int PROVEN[] = {3017000, 4000001};
+// whether sums have the order of MuJoCo 4; set before the first model
+inline bool is_mujoco_4 = false;
 
 inline constexpr double MIN_IMPEDANCE = 0.0001, MAX_IMPEDANCE = 0.9999, MIN_FRICTION = 1e-5;
 
@@ -164,8 +171,8 @@ struct Sensor {
     int type, address, size, object_type, object, reference_type, reference;
 };
 struct Geom {
-    int number, body, frame;
-    double pos[3], quat[4];
+    int number, body, frame, type;
+    double pos[3], quat[4], size[3], bound;
     bool has_axis, has_matrix;
 };
 // a wall: it belongs to the world, and its sides are along the axes
@@ -236,24 +243,31 @@ inline bool may_vary(std::string_view name) {
            || std::any_of(std::begin(UNREAD), std::end(UNREAD), is_name);
 }
 
+inline constexpr const char* SENSOR_ARRAYS[] = {"sensor_type",  "sensor_adr",     "sensor_dim",  "sensor_objtype",
+                                                "sensor_objid", "sensor_reftype", "sensor_refid"};
+
 // All sensors that lanes have.
 inline std::vector<Sensor> known_sensors(const mjModel* m) {
-    const auto get = [m](const char* name) { return array_of<int>(m->raw, library().model, name); };
+    // of the fields of `Sensor`
+    const int* numbers[7];
+    std::transform(std::begin(SENSOR_ARRAYS), std::end(SENSOR_ARRAYS), numbers,
+                   [m](const char* name) { return array_of<int>(m->raw, library().model, name); });
+    const auto* const cutoff = array_of<double>(m->raw, library().model, "sensor_cutoff");
     std::vector<Sensor> found;
     for (int k = 0; k < static_cast<int>(m->nsensor); ++k) {
-        const Sensor s = {get("sensor_type")[k],    get("sensor_adr")[k],   get("sensor_dim")[k],
-                          get("sensor_objtype")[k], get("sensor_objid")[k], get("sensor_reftype")[k],
-                          get("sensor_refid")[k]};
+        const Sensor s = {numbers[0][k], numbers[1][k], numbers[2][k], numbers[3][k],
+                          numbers[4][k], numbers[5][k], numbers[6][k]};
         const auto is_frame = [](int type) {
             return type == INERTIAL_BODY || type == BODY || type == GEOM || type == SITE;
         };
-        bool is_known = array_of<double>(m->raw, library().model, "sensor_cutoff")[k] == 0;
+        bool is_known = cutoff[k] == 0;
         if (s.type >= FRAMEPOS && s.type <= FRAMEANGACC)
             is_known &= is_frame(s.object_type) && (s.reference < 0 || is_frame(s.reference_type));
         else if (s.type >= JOINTPOS && s.type <= JOINTACTFRC)
             is_known &= s.size == 1;
         else
-            is_known &= (s.type >= TOUCH && s.type <= TORQUE) || (s.type >= SUBTREECOM && s.type <= SUBTREEANGMOM);
+            is_known &= (s.type >= TOUCH && s.type <= TORQUE) || (s.type >= BALLQUAT && s.type <= JOINTLIMITFRC)
+                        || (s.type >= SUBTREECOM && s.type <= SUBTREEANGMOM);
         if (is_known) found.push_back(s);
     }
     return found;
@@ -608,7 +622,10 @@ private:
         g.number = number;
         g.body = m_->geom_bodyid[number];
         g.frame = array<unsigned char>("geom_sameframe")[number];
-        g.has_axis = array<int>("geom_type")[number] == CAPSULE;
+        g.type = array<int>("geom_type")[number];
+        g.has_axis = g.type == CAPSULE;
+        g.bound = m_->geom_rbound[number];
+        copy(g.size, m_->geom_size, number);
         copy(g.pos, m_->geom_pos, number);
         copy(g.quat, array<double>("geom_quat"), number);
         return o.num_geoms++;

@@ -12,6 +12,13 @@
 
 // gcc, as clang has no such pragmas; on other machines multiplications and additions may be fused
 #if defined(__x86_64__) && !defined(__clang__)
+#define CYPOOL_LANES_WIDTH 4
+#define CYPOOL_LANES four
+#include "cypool/envs/mujoco_lanes/batch.h"
+#undef CYPOOL_LANES
+#undef CYPOOL_LANES_WIDTH
+#define CYPOOL_LANES_WIDTH 8
+#define CYPOOL_LANES eight
 #include "cypool/envs/mujoco_lanes/batch.h"
 #include "cypool/envs/mujoco_lanes/poses.h"
 #endif
@@ -26,29 +33,35 @@ inline bool take(Record& record, int frames) {
 
 #if defined(__x86_64__) && !defined(__clang__)
 
-// Throws std::invalid_argument: why there are no lanes for any model.
-inline void check_lanes() {
+// Returns how many numbers a vector has. Throws std::invalid_argument: why there are no lanes for any model.
+inline int check_lanes() {
     if (std::find(std::begin(PROVEN), std::end(PROVEN), library().version) == std::end(PROVEN))
         throw std::invalid_argument("this version of MuJoCo was not compared for long");
     if (!__builtin_cpu_supports("avx2")) throw std::invalid_argument("the CPU has no AVX2");
     is_mujoco_4 = library().version >= 4000000;
+    const bool has_eight = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")
+                           && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+    return has_eight ? 8 : 4;
 }
 
 class Engine {
 public:
     // Throws std::invalid_argument: why mj_step has to step this model.
-    explicit Engine(const mjModel* m) : m_(m) {
-        check_lanes();
+    explicit Engine(const mjModel* m) : m_(m), most_lanes_(check_lanes()) {
         const OwnData d(make_data(m, false));
         if (forward(m, d.get())) throw std::invalid_argument("it is unstable");
         const DefaultArithmetic arithmetic;
         Describer(m, d.get()).describe(description_);
+        // of which fewer have equally many rows
+        if (description_.is_gauss_seidel) most_lanes_ = 4;
+        compared_ = most_lanes_ == 8 ? std::vector<int>{9, 3} : std::vector<int>{7};
         for (const char* name : {"mjcb_passive", "mjcb_control", "mjcb_contactfilter", "mjcb_sensor", "mjcb_act_dyn",
                                  "mjcb_act_gain", "mjcb_act_bias"})
             callbacks_.push_back(static_cast<void* const*>(exported(name)));
         colliders_ = static_cast<const Collider::Function*>(exported("mjCOLLISIONFUNC"));
         ray_ = reinterpret_cast<Collider::Ray>(exported("mju_rayGeom"));
-        for (std::unique_ptr<Coverage>& each : coverages_) each = std::make_unique<Coverage>(description_);
+        for (auto& of_width : coverages_)
+            for (std::unique_ptr<Coverage>& each : of_width) each = std::make_unique<Coverage>(description_);
     }
 
     // Whether nothing of others takes part in mj_step, and lanes never were wrong.
@@ -80,7 +93,7 @@ public:
         step_in_lanes(records, count, frames);
         for (int e = 0; e < count; ++e) {
             const Record& record = *records[e];
-            const Coverage& coverage = coverage_of(record);
+            Coverage& coverage = coverage_of(record, count);
             const auto is_covered = [&coverage](const Active& active) { return coverage.has(active); };
             if (!record.is_ready || std::all_of(record.unseen.begin(), record.unseen.end(), is_covered)) continue;
             const std::string differing = record.check(frames);
@@ -88,7 +101,7 @@ public:
                 for (int k = 0; k < count; ++k) records[k]->is_ready = false;
                 return differing;
             }
-            cover(record);
+            cover(coverage, record);
         }
         return "";
     }
@@ -100,56 +113,67 @@ public:
             for (int k = 0; k < m_->nq; ++k) d->qpos[k] += random.draw(noise);
             for (int k = 0; k < m_->nv; ++k) d->qvel[k] += random.draw(noise);
         };
-        return compare_from(begin, steps, every, random, ctrl, ends_with_step1);
+        std::string differing;
+        for (const int count : compared_)
+            if (differing.empty()) differing = compare_from(begin, count, steps, every, random, ctrl, ends_with_step1);
+        return differing;
     }
 
     // The same, from where geoms touch and joints are at their limits, with controls beyond theirs.
     std::string compare_contacts() {
         Random random(1);
         const std::vector<std::vector<double>> poses = Poses(m_, description_, random).find();
-        size_t next = 0;
-        const auto begin = [&](mjData* d) {
-            const std::vector<double>& pose = poses[next++ % poses.size()];
-            std::copy(pose.begin(), pose.end(), d->qpos);
-            for (int k = 0; k < m_->nv; ++k) d->qvel[k] += random.draw(0.5);
-        };
-        return compare_from(begin, static_cast<int>(poses.size() / NUM_COMPARED + 1), 1, random, 10, false);
+        std::string differing;
+        for (const int count : compared_) {
+            size_t next = 0;
+            const auto begin = [&](mjData* d) {
+                const std::vector<double>& pose = poses[next++ % poses.size()];
+                std::copy(pose.begin(), pose.end(), d->qpos);
+                for (int k = 0; k < m_->nv; ++k) d->qvel[k] += random.draw(0.5);
+            };
+            const int steps = static_cast<int>(poses.size()) / count + 1;
+            if (differing.empty()) differing = compare_from(begin, count, steps, 1, random, 10, false);
+        }
+        return differing;
     }
 
     std::atomic<bool> is_wrong{false};
     std::atomic<int64_t> num_compared{0};
 
 private:
-    static constexpr int NUM_COMPARED = 2 * WIDTH - 1;  // environments
+    // few environments take as long as many
+    bool takes_eight(int count) const { return most_lanes_ == 8 && count > 4; }
 
     void step_in_lanes(Record* const* records, int count, int frames) {
-        std::unique_ptr<Lent> lent = borrow();
-        lent->batch.load(records, count, coverage_of(*records[0]));
+        std::unique_ptr<Lent> lent = borrow(takes_eight(count));
+        lent->batch->load(records, count, coverage_of(*records[0], count));
         const Borrowed arena(m_, lent->data.get());
         try {
             const std::string warning =
-                guarded([&] { lent->batch.step(frames, records[0]->reads(), records[0]->ends_with_step1); });
+                guarded([&] { lent->batch->step(frames, records[0]->reads(), records[0]->ends_with_step1); });
             // MuJoCo's own colliders warn or fail, and that of an environment alone does, too
             if (!warning.empty()) return;
         } catch (const std::runtime_error&) {
             return;
         }
-        lent->batch.store(records);
+        lent->batch->store(records);
         const std::lock_guard<std::mutex> lock(mutex_);
-        free_.push_back(std::move(lent));
+        free_[takes_eight(count)].push_back(std::move(lent));
     }
 
-    Coverage& coverage_of(const Record& record) { return *coverages_[record.own.empty() ? 0 : 1]; }
-    void cover(const Record& record) {
-        for (const Active& active : record.unseen) coverage_of(record).add(active);
+    // `count`: how many environments are stepped together
+    Coverage& coverage_of(const Record& record, int count) {
+        return *coverages_[takes_eight(count)][!record.own.empty()];
+    }
+    void cover(Coverage& coverage, const Record& record) {
+        for (const Active& active : record.unseen) coverage.add(active);
         ++num_compared;
     }
 
     // Compares a number of steps; `begin` moves an environment that was reset.
     template <class Begin>
-    std::string compare_from(const Begin& begin, int steps, int every, Random& random, double ctrl,
+    std::string compare_from(const Begin& begin, int count, int steps, int every, Random& random, double ctrl,
                              bool ends_with_step1) {
-        constexpr int count = NUM_COMPARED;
         std::vector<OwnData> datas;
         std::vector<std::unique_ptr<Record>> owned;
         std::vector<Record*> records;
@@ -186,7 +210,7 @@ private:
                 if (!differing.empty())
                     return "step " + std::to_string(step_number) + " of environment " + std::to_string(e) + ": "
                            + differing;
-                cover(record);
+                cover(coverage_of(record, count), record);
             }
         }
         return "";
@@ -195,40 +219,47 @@ private:
     // working memory of a call
     struct Lent {
         OwnData data;
-        Batch batch;
-        Lent(const mjModel* m, const Description& description, const Collider::Function* colliders, Collider::Ray ray)
-            : data(make_data(m, false)),
-              batch(description, {colliders, m, data.get(), ray}) {
+        std::unique_ptr<Batch> batch;
+        Lent(const mjModel* m, const Description& description, const Collider::Function* colliders, Collider::Ray ray,
+             bool has_eight)
+            : data(make_data(m, false)) {
+            const Collider collider = {colliders, m, data.get(), ray};
+            if (has_eight)
+                batch = std::make_unique<eight::BatchInLanes>(description, collider);
+            else
+                batch = std::make_unique<four::BatchInLanes>(description, collider);
             // places the geoms of the world
             forward(m, data.get());
         }
     };
-    std::unique_ptr<Lent> borrow() {
+    std::unique_ptr<Lent> borrow(bool has_eight) {
         {
             const std::lock_guard<std::mutex> lock(mutex_);
-            if (!free_.empty()) {
-                std::unique_ptr<Lent> lent = std::move(free_.back());
-                free_.pop_back();
+            if (std::vector<std::unique_ptr<Lent>>& free = free_[has_eight]; !free.empty()) {
+                std::unique_ptr<Lent> lent = std::move(free.back());
+                free.pop_back();
                 return lent;
             }
         }
-        return std::make_unique<Lent>(m_, description_, colliders_, ray_);
+        return std::make_unique<Lent>(m_, description_, colliders_, ray_, has_eight);
     }
 
     const mjModel* m_;
+    int most_lanes_;
+    std::vector<int> compared_;  // how many environments
     Description description_;
     const Collider::Function* colliders_;
     Collider::Ray ray_;
-    // of steps with the model's numbers, and with those of environments
-    std::unique_ptr<Coverage> coverages_[2];
+    // of four and eight lanes: of steps with the model's numbers, and with those of environments
+    std::unique_ptr<Coverage> coverages_[2][2];
     std::vector<void* const*> callbacks_;
     std::mutex mutex_;
-    std::vector<std::unique_ptr<Lent>> free_;
+    std::vector<std::unique_ptr<Lent>> free_[2];
 };
 
 #else
 
-inline void check_lanes() { throw std::invalid_argument("this build has no lanes: they need gcc, and x86-64"); }
+inline int check_lanes() { throw std::invalid_argument("this build has no lanes: they need gcc, and x86-64"); }
 
 class Engine {
 public:

@@ -1,16 +1,12 @@
 // The projected Gauss-Seidel method for the constraint forces, for four environments with equally many rows.
 //
 // MuJoCo visits the rows in an order that it shuffles, which depends on their number alone.
-#pragma once
 
 #include <utility>
 
-#include "cypool/envs/mujoco_lanes/newton.h"
+#include "cypool/envs/mujoco_lanes/target.h"
 
-#pragma GCC push_options
-#pragma GCC target("avx2,no-fma")
-
-namespace cypool::lanes {
+namespace cypool::lanes::CYPOOL_LANES {
 
 // four problems in terms of forces: half of f'Af + f'b is to be least, with all f >= 0
 struct Dual {
@@ -167,6 +163,6 @@ inline __attribute__((noinline)) void solve_gauss_seidel(const Description& m, P
     for (int i = 0; i < n; ++i) p.qacc[i] = p.qacc[i] + p.smooth_acc[i];
 }
 
-}  // namespace cypool::lanes
+}  // namespace cypool::lanes::CYPOOL_LANES
 
 #pragma GCC pop_options

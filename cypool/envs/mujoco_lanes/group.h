@@ -1,5 +1,4 @@
 // Four environments in lanes: their state, and all that a step computes of it.
-#pragma once
 
 #include <array>
 #include <cstdlib>
@@ -10,15 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "cypool/envs/mujoco_lanes/record.h"
-#include "cypool/envs/mujoco_lanes/spatial.h"
+#include "cypool/envs/mujoco_lanes/coverage.h"
 
-#pragma GCC push_options
-#pragma GCC target("avx2,no-fma")
+#include "cypool/envs/mujoco_lanes/target.h"
 
-namespace cypool::lanes {
-
-class Coverage;
+namespace cypool::lanes::CYPOOL_LANES {
 
 struct Row {
     Mask active;
@@ -121,6 +116,17 @@ private:
     Arrays arrays_;
 };
 
-}  // namespace cypool::lanes
+inline void note_unseen(Group& d, int number, int branches, const Mask& active) {
+    if (!(d.coverage->unseen(number) & branches)) return;
+    for (int left = bits(active); left; left &= left - 1)
+        d.unseen.push_back({__builtin_ctz(static_cast<unsigned>(left)), {number, static_cast<uint64_t>(branches)}});
+}
+inline void note_clip(Group& d, int number, const Real& x, double low, double high, int is_low, int is_high) {
+    if (!(d.coverage->unseen(number) & (is_low | is_high))) return;
+    note_unseen(d, number, is_low, x < low);
+    note_unseen(d, number, is_high, x > high);
+}
+
+}  // namespace cypool::lanes::CYPOOL_LANES
 
 #pragma GCC pop_options

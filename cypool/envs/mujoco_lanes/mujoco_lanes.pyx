@@ -17,7 +17,7 @@ from cypool.envs.mujoco_common.mujoco_common cimport Model
 from cypool.envs.mujoco_lanes.record cimport Record
 
 cdef extern from "cypool/envs/mujoco_lanes/engine.h" nogil:
-    void check_lanes "cypool::lanes::check_lanes"() except +
+    int check_lanes "cypool::lanes::check_lanes"() except +
     cbool may_vary "cypool::lanes::may_vary"(const string& name) except +
     cbool knows_all_sensors "cypool::lanes::knows_all_sensors"(const mjModel* m) noexcept
     cbool take "cypool::lanes::take"(Record& record, int frames) noexcept
@@ -110,8 +110,12 @@ cdef class Lanes:
 
 
 def check_machine():
-    """Raises a ValueError if no model is stepped in lanes here: its text says why."""
-    check_lanes()
+    """Returns how many robots are stepped at once here.
+
+    Raises:
+        ValueError: No model is stepped in lanes. The text says why.
+    """
+    return check_lanes()
 
 
 def make_lanes(Model model):

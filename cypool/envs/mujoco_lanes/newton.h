@@ -1,14 +1,10 @@
 // Newton's method for the constraint forces, for four environments with constraints at a time, from any groups.
 //
 // A row that an environment does not have is zero in its lane: it adds plus or minus zero to sums.
-#pragma once
 
-#include "cypool/envs/mujoco_lanes/constraint.h"
+#include "cypool/envs/mujoco_lanes/target.h"
 
-#pragma GCC push_options
-#pragma GCC target("avx2,no-fma")
-
-namespace cypool::lanes {
+namespace cypool::lanes::CYPOOL_LANES {
 
 // The exact line search of one lane: which step lengths are evaluated depends on what came out before.
 class LineSearch {
@@ -174,7 +170,12 @@ struct Problem {
                   add(*each, m.nv);
               for (Real** each : {&H, &other_H}) add(*each, m.nv * m.nv);
               add(friction, m.num_frictions), add(J, MAX_ROWS * m.nv), add(changes, MAX_ROWS * m.nv);
-          }) {}
+          }) {
+        for (int r = 0; r < m.num_frictions; ++r) {
+            J[r * m.nv + m.frictions[r].dof] = all(1);
+            dofs[r] = Dofs{1} << m.frictions[r].dof;
+        }
+    }
 
 private:
     Arrays arrays_;
@@ -248,7 +249,7 @@ public:
             p.did = p.did | (running & ((little & IMPROVES_LITTLE) | (level & IS_LEVEL)));
             running = running & ~(little | level);
             // the factor is for lanes that continue
-            if (!any(running)) break;
+            if (!any(running) || iteration + 1 == m.iterations) break;
             update_hessian(m, p, running);
             solve_cholesky(m, p);
             const Mask near = decrement(m, p, scale) < m.tolerance;
@@ -259,6 +260,10 @@ public:
     }
 
 private:
+    // a row of J times a vector
+    CYPOOL_LANES_INLINE Real along(const Description& m, const Problem& p, int row, const Real* x) {
+        return row < m.num_frictions ? x[m.frictions[row].dof] : dot(p.J + row * m.nv, x, m.nv);
+    }
     CYPOOL_LANES_INLINE Real decrement(const Description& m, const Problem& p, const Real& scale) {
         const int n = m.nv;
         return max(0.5 * scale * dot(p.gradient, p.newton_step, n), all(0));
@@ -302,8 +307,8 @@ private:
         const int n = m.nv;
         Real smooth[MAX_ROWS], warm[MAX_ROWS];
         for (int r = 0; r < p.num_rows; ++r) {
-            smooth[r] = dot(p.J + r * n, p.smooth_acc, n) - p.aref[r];
-            warm[r] = dot(p.J + r * n, p.warmstart, n) - p.aref[r];
+            smooth[r] = along(m, p, r, p.smooth_acc) - p.aref[r];
+            warm[r] = along(m, p, r, p.warmstart) - p.aref[r];
         }
         Real step[MAX_DOFS], force[MAX_DOFS];
         for (int i = 0; i < n; ++i) step[i] = p.warmstart[i] - p.smooth_acc[i];
@@ -433,8 +438,7 @@ private:
             }
             const Real root = sqrt(D);
             Real* const x = p.changes + next * n;
-            for (int i = 0, at = 0; i < n; ++i, at += WIDTH)
-                x[i] = Real{from[0][at], from[1][at], from[2][at], from[3][at]} * root;
+            for (int i = 0, at = 0; i < n; ++i, at += WIDTH) x[i] = gather([&](int l) { return from[l][at]; }) * root;
             signs[next] = sign;
         }
         // column by column, so that changes do not wait for each other
@@ -476,8 +480,12 @@ private:
         const int n = m.nv;
         const Real length = sqrt(dot(p.direction, p.direction, n));
         multiply_inertia_matrix(m, p.Mv, p.M, p.direction);
-        for (int r = 0; r < p.num_rows; ++r) {
-            p.Jv[r] = dot(p.J + r * n, p.direction, n);
+        for (int r = 0; r < m.num_frictions; ++r) {
+            p.Jv[r] = along(m, p, r, p.direction);
+            p.start[r] = friction_cost(p.residual[r], p.friction[r], p.R[r] * p.friction[r], p.D[r]);
+        }
+        for (int r = m.num_frictions; r < p.num_rows; ++r) {
+            p.Jv[r] = along(m, p, r, p.direction);
             const Real force = p.D[r] * p.residual[r];
             const Real quad0 = p.residual[r] * force * 0.5;
             p.start[r] = where(p.residual[r] < 0.0, quad0);
@@ -535,25 +543,30 @@ private:
                                       const Real& smooth1, const Real& smooth2, Real& cost, Real& slope,
                                       Real& curvature) {
         Real total = all(0), q0 = all(0), q1 = smooth1, q2 = smooth2, friction1 = all(0), friction2 = all(0);
+        Mask some_stick = none(), some_low = none(), some_high = none(), some_slip = none();
         for (int r = 0; r < m.num_frictions; ++r) {
             const Real force = p.friction[r];
             const Real bound = p.R[r] * force, start = p.residual[r], along = p.Jv[r], D = p.D[r],
                        x = start + alpha * along;
             const Mask stuck = (-bound < start) & (start < bound), sticks = (-bound < x) & (x < bound);
             const Mask was_low = start <= -bound, is_low = x <= -bound;
-            Real change = friction_cost(x, force, bound, D) - friction_cost(start, force, bound, D);
+            Real change = friction_cost(x, force, bound, D) - p.start[r];
             // in one of its three parts, the difference itself
-            change = choose(stuck & sticks, 0.5 * D * (x - start) * (x + start), change);
-            change = choose(was_low & is_low, force * (start - x), change);
+            const Mask both_stick = stuck & sticks, both_low = was_low & is_low;
             const Mask both_high = ~(stuck | was_low | sticks | is_low);
+            change = choose(both_stick, 0.5 * D * (x - start) * (x + start), change);
+            change = choose(both_low, force * (start - x), change);
             change = choose(both_high, force * (x - start), change);
-            const Mask kind =
-                (stuck & sticks & STAYS_STUCK) | (was_low & is_low & STAYS_LOW) | (both_high & STAYS_HIGH);
-            p.did = p.did | (looking & (kind | ((kind == 0) & SLIPS)));
+            some_stick = some_stick | both_stick, some_low = some_low | both_low, some_high = some_high | both_high;
+            some_slip = some_slip | ~(both_stick | both_low | both_high);
             total = total + change;
             friction1 = friction1 + choose(sticks, D * x * along, choose(is_low, -force * along, force * along));
             friction2 = friction2 + where(sticks, D * along * along);
         }
+        p.did = p.did
+                | (looking
+                   & ((some_stick & STAYS_STUCK) | (some_low & STAYS_LOW) | (some_high & STAYS_HIGH)
+                      | (some_slip & SLIPS)));
         for (int r = m.num_frictions; r < p.num_rows; ++r) {
             const Real residual = p.residual[r] + alpha * p.Jv[r];
             const Mask active = residual < 0.0;
@@ -568,6 +581,6 @@ private:
     }
 };
 
-}  // namespace cypool::lanes
+}  // namespace cypool::lanes::CYPOOL_LANES
 
 #pragma GCC pop_options

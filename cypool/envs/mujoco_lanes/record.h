@@ -110,6 +110,9 @@ public:
             if (reads_part(reads, part_of(s))) sensors_.push_back(s);
     }
 
+    Record(const Record&) = delete;
+    Record& operator=(const Record&) = delete;
+
     int reads() const { return reads_; }
     // Where lanes write a part.
     double* values(int part) { return values_.data() + views_[part].first; }

@@ -1,14 +1,10 @@
 // What sensors measure, stage by stage as in MuJoCo.
-#pragma once
 
 #include <algorithm>
 
-#include "cypool/envs/mujoco_lanes/constraint.h"
+#include "cypool/envs/mujoco_lanes/target.h"
 
-#pragma GCC push_options
-#pragma GCC target("avx2,no-fma")
-
-namespace cypool::lanes {
+namespace cypool::lanes::CYPOOL_LANES {
 
 inline __attribute__((noinline)) void place_anchor(Group& d, const Anchor& a, Real* pos, Real* matrix) {
     place_frame(d, a.body, a.pos, a.quat, a.frame, pos, matrix);
@@ -91,6 +87,26 @@ inline __attribute__((noinline)) void find_subtrees(const Description& m, const 
     }
 }
 
+// The limit at which a joint is: how far beyond its margin, how fast and how strongly it is pushed back; else zero.
+inline __attribute__((noinline)) Real sense_limit(const Description& m, const Group& d, const Sensor& s) {
+    const Joint& j = m.joints[s.object];
+    Real found = all(0);
+    // of both at once, MuJoCo takes the first
+    for (const bool is_upper : {true, false}) {
+        const Real q = d.qpos[j.qpos], dist = is_upper ? j.high - q : -(j.low - q);
+        Real value = dist - j.margin;
+        if (s.type == JOINTLIMITVEL) {
+            Real J[MAX_DOFS];
+            for (int k = 0; k < m.nv; ++k) J[k] = all(k != j.dof ? 0 : is_upper ? -1 : 1);
+            value = dot(J, d.qvel, m.nv);
+        }
+        for (int r = m.num_frictions; s.type == JOINTLIMITFRC && r < d.num_rows; ++r)
+            if (d.rows[r].dof == j.dof && d.rows[r].is_negative == is_upper) value = d.rows[r].force;
+        if (j.is_limited) found = choose(dist < j.margin, value, found);
+    }
+    return found;
+}
+
 // mj_sensorPos and mj_sensorVel
 inline __attribute__((noinline)) void sense_motion(const Description& m, Group& d) {
     bool has_subtrees = false;
@@ -105,6 +121,13 @@ inline __attribute__((noinline)) void sense_motion(const Description& m, Group& 
         switch (s.type) {
             case JOINTPOS: out[0] = d.qpos[m.joints[s.object].qpos]; continue;
             case JOINTVEL: out[0] = d.qvel[m.joints[s.object].dof]; continue;
+            case BALLQUAT:
+                for (int k = 0; k < 4; ++k) out[k] = d.qpos[m.joints[s.object].qpos + k];
+                normalize_quaternion(out);
+                continue;
+            case BALLANGVEL: copy3(out, d.qvel + m.joints[s.object].dof); continue;
+            case JOINTLIMITPOS:
+            case JOINTLIMITVEL: out[0] = sense_limit(m, d, s); continue;
             case TENDONPOS: out[0] = d.tendon_length[s.object]; continue;
             case TENDONVEL: out[0] = d.tendon_velocity[s.object]; continue;
             case ACTUATORPOS:
@@ -237,6 +260,7 @@ inline __attribute__((noinline)) void sense_forces(const Description& m, Group& 
             case TOUCH: touch_force(m, d, s, at, collider); continue;
             case ACTUATORFRC: out[0] = d.actuator_force[s.object]; continue;
             case JOINTACTFRC: out[0] = d.actuator[m.joints[s.object].dof]; continue;
+            case JOINTLIMITFRC: out[0] = sense_limit(m, d, s); continue;
             default:
                 if (!is_of_forces(s.type)) continue;
         }
@@ -267,6 +291,6 @@ inline __attribute__((noinline)) void sense_forces(const Description& m, Group& 
     }
 }
 
-}  // namespace cypool::lanes
+}  // namespace cypool::lanes::CYPOOL_LANES
 
 #pragma GCC pop_options

@@ -1,12 +1,8 @@
 // What follows from positions, velocities and controls without constraints, stage by stage as in MuJoCo.
-#pragma once
 
-#include "cypool/envs/mujoco_lanes/coverage.h"
+#include "cypool/envs/mujoco_lanes/target.h"
 
-#pragma GCC push_options
-#pragma GCC target("avx2,no-fma")
-
-namespace cypool::lanes {
+namespace cypool::lanes::CYPOOL_LANES {
 
 // a number of a model, or those of the environments if they differ in it
 CYPOOL_LANES_INLINE Real own_or(const Group& d, int place, double shared) {
@@ -450,6 +446,6 @@ inline __attribute__((noinline)) void smooth_acceleration(const Description& m, 
     solve_factorized(m, d.smooth_acc, d.LD, d.LD_inverse);
 }
 
-}  // namespace cypool::lanes
+}  // namespace cypool::lanes::CYPOOL_LANES
 
 #pragma GCC pop_options

@@ -1,17 +1,10 @@
 // Vectors, quaternions, and spatial vectors of six numbers (rotation, then translation), in lanes.
-#pragma once
 
-#include "cypool/envs/mujoco_lanes/lanes.h"
+#include "cypool/envs/mujoco_lanes/target.h"
 
-#pragma GCC push_options
-#pragma GCC target("avx2,no-fma")
-
-namespace cypool::lanes {
+namespace cypool::lanes::CYPOOL_LANES {
 
 inline constexpr double TINY = 1e-15;  // mjMINVAL
-
-// whether sums have the order of MuJoCo 4; set before the first model
-inline bool is_mujoco_4 = false;
 
 // mju_dot: four sums, then the rest
 CYPOOL_LANES_INLINE Real dot(const Real* a, const Real* b, int n) {
@@ -146,6 +139,6 @@ CYPOOL_LANES_INLINE void cross_force(Real* r, const Real* a, const Real* f) {
     r[2] = r2 + (a[3] * f[4] - a[4] * f[3]);
 }
 
-}  // namespace cypool::lanes
+}  // namespace cypool::lanes::CYPOOL_LANES
 
 #pragma GCC pop_options

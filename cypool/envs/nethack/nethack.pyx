@@ -75,7 +75,7 @@ cdef enum:
 
 
 cdef class Memory:
-    """A game's memory, for `load` in the same process. Other code cannot make one with something in it."""
+    """A game's memory, for `load` in the same process. Other code can only create empty ones."""
     cdef shared_ptr[Saved] saved
     cdef object options, values
 
@@ -235,7 +235,7 @@ cdef class NetHack(Env):
         return drawn(cells, find(self.spec.options["nle_path"]))
 
     def overwrite(self, name, word):
-        """Overwrites a variable of the game, as a mistake in it might.
+        """Overwrites a variable of the game, as a bug in it might.
 
         For tests.
 
@@ -260,7 +260,7 @@ cdef class NetHack(Env):
 
 cdef int raise_no_start() except -1 nogil:
     with gil:
-        raise RuntimeError("NetHack: the game does not come to a first command: expected other options, or seeds")
+        raise RuntimeError("NetHack: the game does not reach a first command: expected other options or seeds")
 
 
 cdef int put_seeds(Start* start, object seeds) except -1:
@@ -270,7 +270,7 @@ cdef int put_seeds(Start* start, object seeds) except -1:
 
 
 cdef int put_clock(Start* start, object clock) except -1:
-    """Takes over a time, and returns which kind of it is asked for."""
+    """Sets the clock if it is given as a number; returns the kind of clock."""
     if clock is None:
         return DRAWN
     if clock == "real":

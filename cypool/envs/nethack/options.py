@@ -92,7 +92,7 @@ def _check_names(name: str, given: Any, *, known: Any) -> tuple[str, ...]:
     names = tuple(check_choice(f"{name}[{k}]", each, known)
                   for k, each in enumerate(check_list(name, given, "a sequence of names")))
     if not names or len(set(names)) != len(names):
-        raise ValueError(f"{name}: expected unique names, got {shown(given)}")
+        raise ValueError(f"{name}: expected one or more unique names, got {shown(given)}")
     return names
 
 
@@ -106,7 +106,7 @@ def _check_actions(name: str, given: Any) -> tuple[int, ...]:
 
 
 def _check_character(name: str, given: Any) -> str:
-    """Returns a character as NetHack takes it behind a name."""
+    """Returns a character in the form that NetHack expects after a name."""
     expected = "'@', or up to four of role, race, gender and alignment such as 'mon-hum-neu-mal'"
     if not isinstance(given, str):
         raise TypeError(f"{name}: expected {expected}, got {shown(given)}")
@@ -151,7 +151,7 @@ def _check_seeds(name: str, given: Any) -> tuple[int, int, int | None]:
 
 
 def _check_clock(name: str, given: Any) -> int | str:
-    """Returns seconds since 1970 by the clock on the wall, or "real"."""
+    """Returns seconds since 1970 in local time, or "real"."""
     if isinstance(given, str):
         return check_choice(name, given, ("real",))
     return check_int(name, given, 0, _MOST_CLOCK)

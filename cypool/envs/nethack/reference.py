@@ -37,7 +37,7 @@ def _address(number: int | None) -> bytes:
 
 
 class Clock:
-    """The clock of one copy of NLE's library: the time on the wall that we set, without time zones.
+    """The clock of one copy of NLE's library: the local time that we set, without time zones.
 
     Args:
         file: The descriptor of the copy.

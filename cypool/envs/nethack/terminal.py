@@ -62,7 +62,7 @@ def pressed(terminal: int) -> int | None:
 
 def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | None = None,
          choose: Callable[[Any], Any] | None = None) -> tuple[int, float]:
-    """Plays with the keyboard of a terminal until control and C, or its end.
+    """Plays with the keyboard of a terminal until Ctrl-C, or the end of its input.
 
     Args:
         env: A pool of one environment.
@@ -89,7 +89,7 @@ def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | 
             write(CLEAR)
             while steps is None or done < steps:
                 parts = (obs[name][0] for name in ("tty_chars", "tty_colors", "tty_cursor"))
-                write(f"{HOME}{screen_text(*parts)}\r\n{done} steps, rewards {total:g}{said}; control-C ends\033[K")
+                write(f"{HOME}{screen_text(*parts)}\r\n{done} steps, rewards {total:g}{said}; Ctrl-C quits\033[K")
                 if choose is None:
                     key = pressed(terminal)
                     if key is None:

@@ -38,7 +38,7 @@ def pictures(folder: Path) -> NDArray[np.uint8]:
         folder: The folder of nle, from `library.find`.
 
     Raises:
-        ImportError: The tiles are not there, or those of another version.
+        ImportError: The tiles are missing, or have a different version.
     """
     try:
         texts = [(folder / TILES_FOLDER / f"{name}.txt").read_bytes() for name in ("monsters", "objects", "other")]

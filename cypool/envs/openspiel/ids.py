@@ -18,7 +18,7 @@ FAMILY = Family(
 
 
 def options_of(*, short_name: str) -> dict[str, str]:
-    """Returns the options that an id means."""
+    """Returns the options that an id encodes."""
     return {"short_name": short_name}
 
 

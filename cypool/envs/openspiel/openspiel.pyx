@@ -96,7 +96,7 @@ CHANCE_MODES = ["deterministic", "explicit", "sampled"]
 
 
 cdef int open_library() except -1:
-    """Opens the library, once; raises an ImportError if it is missing, or another one."""
+    """Opens the library, once; raises an ImportError if it is missing, or a different one."""
     global _is_open
     if _is_open:
         return 0
@@ -113,7 +113,7 @@ cdef int open_library() except -1:
 
 @functools.cache
 def games():
-    """Returns the parameters of each game: name -> (type, default, whether it has to be given)."""
+    """Returns the parameters of each game: name -> (type, default, whether it is required)."""
     cdef GameType game
     cdef pair[string, Parameter] named
     open_library()
@@ -234,9 +234,9 @@ def texts_of(OpenSpiel env not None, own, int player, actions, num_known):
     Args:
         env: An environment that loads it.
         own: What an environment saved.
-        player: Who reads it.
+        player: The player who reads it.
         actions: Actions of this player.
-        num_known: Of the moves, which this number of first ones are left out of.
+        num_known: Number of first moves to leave out.
 
     Returns:
         The position, the names of the actions, and the moves: who played, chance being -1, and the name.

@@ -19,7 +19,7 @@ _CLASS, _REFERENCE = "cypool.envs.overcooked.overcooked:Overcooked", "cypool.env
 
 
 def options_of(*, layout: str) -> dict[str, str]:
-    """Returns the options that an id means."""
+    """Returns the options that an id encodes."""
     return {"layout": layout}
 
 

@@ -1,4 +1,4 @@
-"""The spec of Overcooked: its options, the worth of soups, and spaces."""
+"""The spec of Overcooked: its options, the values of soups, and spaces."""
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -116,7 +116,7 @@ def settings_of(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def soups_of(options: dict[str, Any], layout: Layout) -> Soups:
-    """Returns the worth of soups, and how long they cook.
+    """Returns the values and cooking times of soups.
 
     Raises:
         ValueError: Options exclude each other.
@@ -146,7 +146,7 @@ def soups_of(options: dict[str, Any], layout: Layout) -> Soups:
 
 
 def recipe_number(onions: int, tomatoes: int) -> int:
-    """Returns where `Soups` have a recipe."""
+    """Returns the index of a recipe in `Soups`."""
     return onions * (MOST_INGREDIENTS + 1) + tomatoes
 
 

@@ -27,9 +27,9 @@ UNUSED = (b"libglib-2.0.so.0", b"libgthread-2.0.so.0")
 _DT_STRTAB, _DT_NEEDED, _DT_IGNORED = 5, 1, 0x60000010
 
 
-def is_whole() -> bool:
+def is_valid() -> bool:
     """Whether the library can be found, and is the right one with all its pictures."""
-    return WHEEL.is_whole(checked)
+    return WHEEL.is_valid(checked)
 
 
 @functools.cache
@@ -40,7 +40,8 @@ def checked(folder: Path) -> tuple[Path, str]:
         folder: From `find`.
 
     Raises:
-        ImportError: They are of another version, damaged or incomplete, or this machine cannot run the library.
+        ImportError: They have a different version, or are damaged or incomplete, or this machine cannot run the
+            library.
     """
     check_machine()
     library, pictures = folder / LIBRARY_FILE, folder / PICTURES_FOLDER

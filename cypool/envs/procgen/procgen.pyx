@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -O2
-"""Procgen: sixteen games with levels of chance."""
+"""Procgen: sixteen games with random levels."""
 import os
 
 import numpy as np

@@ -77,7 +77,7 @@ class Batch:
         self._library.libenv_observe(self._handle)
 
     def act(self, actions: Any) -> None:
-        """Steps all, and begins another level where one has ended."""
+        """Steps all environments, and begins another level where one has ended."""
         self.action[:] = actions
         self._library.libenv_act(self._handle)
         self._library.libenv_observe(self._handle)
@@ -88,10 +88,10 @@ class Batch:
 
 
 class Reference:
-    """Batches as one vector environment of Gymnasium's kind, which knows no last observations.
+    """Batches as one vector environment of Gymnasium's kind, without last observations.
 
     Args:
-        ours: The pool whose options and spaces it has.
+        ours: The pool whose options and spaces it uses.
         seed: Its seed.
     """
 
@@ -115,11 +115,11 @@ class Reference:
         self._steps, self._level_steps = np.zeros(self._num, int), np.zeros(self._num, int)
 
     def reset(self, *, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
-        """Returns the first pictures; there is one reset, and the seed is that of the making."""
+        """Returns the first pictures; there is only one reset, and the seed was set at creation."""
         return self._picture(), self._infos()
 
     def step(self, actions: Any) -> tuple[Any, ...]:
-        """Steps all; where an episode ends, the next one begins."""
+        """Steps all environments; where an episode ends, the next one begins."""
         for k, batch in enumerate(self._batches):
             batch.act(actions if len(self._batches) == 1 else actions[k])
         self._steps += 1

@@ -56,10 +56,10 @@ cdef class Adroit(RoboticsEnv):
         self.parts = {"qpos": self.model.nq, "qvel": self.model.nv, **placed}
 
     cdef void place(self) noexcept nogil:
-        """Draws where things are, and writes it to the model."""
+        """Draws the positions of objects, and writes them to the model."""
 
     cdef void place_at(self, const double* numbers) noexcept nogil:
-        """Writes where things are to the model."""
+        """Writes the positions of objects to the model."""
 
     cdef void begin_measures(self) noexcept nogil:
         """Remembers values of the episode, after the first forward."""

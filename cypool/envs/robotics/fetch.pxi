@@ -22,7 +22,7 @@ _fetch_starts = WeakKeyDictionary()
 
 
 cdef int reset_welds(Model model) except -1:
-    """Has the mocap body hold the gripper where it is."""
+    """Makes the mocap body hold the gripper where it is."""
     cdef mjModel* m = model.mj
     cdef double[7] data = [0, 0, 0, 0, 0, 0, 1]
     cdef int k
@@ -33,7 +33,7 @@ cdef int reset_welds(Model model) except -1:
 
 
 cdef tuple fetch_start_of(Model model, str name):
-    """Returns where episodes begin: time, qpos, qvel; where the gripper is; and how high the object lies."""
+    """Returns the start of episodes: time, qpos, qvel; the position of the gripper; and the height of the object."""
     cdef const mjModel* m = model.mj
     cdef mjData* d
     cdef int mocap, grip = model.find(libmujoco.mjOBJ_SITE, "robot0:grip"), k

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class Task(NamedTuple):
-    """The numbers that the tasks differ in.
+    """The numbers in which the tasks differ.
 
     Attributes:
         file: The model.
@@ -15,7 +15,7 @@ class Task(NamedTuple):
         in_the_air: Whether a goal may be in the air.
         extra_height: Extra height of the gripper at the start of an episode.
         offset: Offset of the goal, forwards.
-        obj_range, target_range: How far object and goal are from the gripper, along each axis.
+        obj_range, target_range: Maximum distance of object and goal from the gripper, along each axis.
     """
 
     file: str

@@ -42,7 +42,7 @@ _hand_starts = WeakKeyDictionary()
 
 
 cdef tuple hand_start_of(Model model, dict given):
-    """Returns of the hand that reaches time, qpos and qvel; the fingertips; and the palm."""
+    """Returns time, qpos and qvel of the hand that reaches; its fingertips; and its palm."""
     cdef const mjModel* m = model.mj
     cdef mjData* d
     cdef int site, palm = model.find(libmujoco.mjOBJ_BODY, "robot0:palm"), k
@@ -272,7 +272,7 @@ cdef class Manipulate(Hand):
         return 0
 
     cdef int is_placed(self) except -1 nogil:
-        """Puts the thing on the palm and waits; whether it is still there.
+        """Puts the object on the palm, waits, and returns whether it is still there.
 
         The data is not reset: warm start, controls and forces are those of the episode before.
         """

@@ -41,7 +41,7 @@ def _maze(rows: tuple[str, ...], places: list[tuple[int, int]], start: str, goal
 
 
 def _mazes() -> dict[str, tuple[tuple[Any, ...], bool, bool]]:
-    """Returns by name the map, and whether it is of medium size or large."""
+    """Returns the maps by name, and whether each is medium or large."""
     mazes = {"UMaze": (_maze(_U, [], "", ""), False, False)}
     for name, rows in (("Open", _OPEN), ("Medium", _MEDIUM), ("Large", _LARGE)):
         places, size = _PLACES[name], (name == "Medium", name == "Large")

@@ -70,7 +70,7 @@ def load_maze(robot: str, maze_map: Map, is_v3: bool, xml_file: str | None) -> t
         xml_file: The user's robot.
 
     Raises:
-        TypeError, ValueError: The user's robot cannot be in a maze.
+        TypeError, ValueError: The user's robot does not fit into a maze.
     """
     if xml_file is None:
         maze = _packaged(robot, maze_map, not is_v3)

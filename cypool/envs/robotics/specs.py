@@ -36,8 +36,9 @@ ROBOT = {
     **SIMULATION,
     "from_pixels": boolean(False, "Observes the pictures of `render`, uint8 (height, width, 3), in place of "
                                   "`observation`; goals remain numbers."),
-    "frame_stack": SIMULATION["frame_stack"].but(1, "Number of stacked observations, the newest last. After a reset, "
-                                                    "all are the first one. Goals are not stacked."),
+    "frame_stack": SIMULATION["frame_stack"].with_default(
+        1, "Number of stacked observations, the newest last. After a reset, all are the first one. Goals are not "
+           "stacked."),
     "reward_type": choice("sparse", ("sparse", "dense"), '"sparse", or "dense".'),
     "default_camera_config": CAMERA_CONFIG,
 }
@@ -45,7 +46,7 @@ ROBOT = {
 
 @describes(**ROBOT)
 def robot(options: dict[str, Any]) -> dict[str, Any]:
-    """Returns the options that all robots have, those checked that can be without a model."""
+    """Returns the options of all robots, and checks those that need no model."""
     return options
 
 
@@ -82,7 +83,7 @@ def describe_robot(model: Any, options: dict[str, Any], *, obs_size: int, num_ac
     )
 
 
-compiled: dict[str, Any] = {}  # functions that the compiled module has, by name; it adds them
+compiled: dict[str, Any] = {}  # functions of the compiled module, which adds them: it imports this one
 
 
 def load_robot(path: str) -> Any:
@@ -141,7 +142,7 @@ def hand_reach(options: dict[str, Any]) -> EnvSpec:
 
 
 def manipulate_path(thing: str, touch: str | None) -> str:
-    """Returns the file of a hand with a thing, in the package's assets."""
+    """Returns the file of a hand with an object, in the package's assets."""
     return f"hand/manipulate_{thing}{'' if touch is None else '_touch_sensors'}.xml"
 
 
@@ -264,7 +265,7 @@ def _adroit(task: str, obs_size: int, num_actions: int, distance: float, azimuth
                               info={"success": "bool"}, render_fps=100,
                               camera={"distance": distance, "azimuth": azimuth})
 
-    return describes(**{**ROBOT, "reward_type": ROBOT["reward_type"].but("dense")})(describe)
+    return describes(**{**ROBOT, "reward_type": ROBOT["reward_type"].with_default("dense")})(describe)
 
 
 adroit_door = _adroit("door", 39, 28, 1.5, 90.0)
@@ -281,7 +282,7 @@ def check_initial_state(state: Any, sizes: Mapping[str, int]) -> list[float]:
         sizes: Number of values of each part.
 
     Raises:
-        TypeError, ValueError: It is something else.
+        TypeError, ValueError: It is not such a dict.
     """
     numbers: list[float] = []
     if state is None:
@@ -313,8 +314,8 @@ def _check_tasks(name: str, tasks: Any) -> tuple[str, ...]:
 
 
 @describes(
-    **{**ROBOT, "action_dtype": SIMULATION["action_dtype"].but("float64"),
-       "reward_type": ROBOT["reward_type"].but("sparse", "No effect: there is only one type of reward.")},
+    **{**ROBOT, "action_dtype": SIMULATION["action_dtype"].with_default("float64"),
+       "reward_type": ROBOT["reward_type"].with_default("sparse", "No effect: there is only one type of reward.")},
     tasks_to_complete=Option(tuple(KITCHEN_TASKS), _check_tasks, "Names of tasks."),
     terminate_on_tasks_completed=boolean(True, "Ends the episode when all tasks are completed."),
     remove_task_when_completed=boolean(True, "Counts each task only once."),

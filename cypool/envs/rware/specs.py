@@ -123,7 +123,7 @@ def settings_of(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def layout_of(options: dict[str, Any]) -> Layout:
-    """Returns the layout that the options mean.
+    """Returns the layout that the options describe.
 
     Raises:
         ValueError: The number of columns of shelves is even.

@@ -102,6 +102,6 @@ cdef class Tabular(Env):
         return 0
 
     cdef object draw(self, object entry_point, dict options, dict more):
-        """Returns the picture or text that Gymnasium makes of the state."""
+        """Returns Gymnasium's picture or text of the state."""
         action = None if self.last_action < 0 else self.last_action
         return draw(entry_point, options, {"s": self.state, "lastaction": action, **more}, self.spec.render_mode)

@@ -96,10 +96,10 @@ def find_data(name: str, path: Pathlike) -> Any:
 
 
 def lumps_of(name: str, path: Pathlike) -> Any:
-    """Returns the names of all that is in a WAD; None for an archive, with folders and whatever.
+    """Returns the names of the contents of a WAD; None for an archive, which may have folders.
 
     Raises:
-        ValueError: It is neither, or is cut off; the engine would play without it, and not say so.
+        ValueError: It is neither, or is cut off; the engine would silently play without it.
     """
     size = os.path.getsize(path)
     with open(path, "rb") as file:
@@ -107,7 +107,7 @@ def lumps_of(name: str, path: Pathlike) -> Any:
         if kind in ARCHIVES:
             return None
         if kind not in (b"IWAD", b"PWAD") or min(count, offset) < 0 or offset + 16 * count > size:
-            raise ValueError(f"{name}: expected a WAD file, got {str(path)!r}, which is damaged or something else")
+            raise ValueError(f"{name}: expected a WAD file, got {str(path)!r}, which is damaged or not a WAD")
         file.seek(offset)
         directory = file.read(16 * count)
     return {directory[k + 8:k + 16].rstrip(b"\0").upper() for k in range(0, len(directory), 16)}
@@ -122,7 +122,7 @@ def check_map(name: str, value: Any, files: Any) -> None:
 
 
 def record_into(folder: Any) -> str:
-    """Makes a folder of recordings; returns a short name for it, which engines know: commands to them are short.
+    """Creates a folder for recordings; returns a short name for it, because commands to engines must be short.
 
     Raises:
         ValueError: It cannot be made.
@@ -170,7 +170,7 @@ def engine_dir() -> tuple[str, Any]:
 
 
 def _list_in(folder: Any) -> Any:
-    """Makes the list of names in a new folder; returns its handle, with the lock that says that this process lives."""
+    """Creates the list of names in a new folder; returns its handle, with a lock while this process lives."""
     # it has another name until it is locked: other processes remove the folder of a list that is not locked
     new = os.path.join(folder, "new")
     handle = os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -184,7 +184,7 @@ def _list_in(folder: Any) -> Any:
 
 
 def sweep() -> None:
-    """Removes folders, and with them shared memory, of processes of this user that live no more."""
+    """Removes the folders and shared memory of processes of this user that have ended."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         # another user's, or another process removes it at this moment
         with suppress(OSError), _open_list(folder) as file:
@@ -201,11 +201,11 @@ def sweep() -> None:
 def _open_list(folder: Any) -> Any:
     """Opens the list of names in a folder.
 
-    Anybody may put anything into the folder for temporary files. So a link is not followed, and opening a pipe does not
+    Anyone may put anything into the folder for temporary files. So a link is not followed, and opening a pipe does not
     wait for a writer.
 
     Raises:
-        OSError: The folder or the list is missing, is another user's, or is something else.
+        OSError: The folder or the list is missing, belongs to another user, or has the wrong type.
     """
     if not _is_own(os.lstat(folder), stat.S_ISDIR):
         raise PermissionError(f"expected a folder of this user, got {folder}")

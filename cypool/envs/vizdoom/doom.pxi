@@ -73,8 +73,8 @@ cdef class Doom(Env):
 
         Args:
             config_path, text: The config, and lines that follow those of the file.
-            arguments: Those of each player's engine.
-            pipelined: Whether all tics of a step may be sent for at once, where there are no other players.
+            arguments: The arguments of each player's engine.
+            pipelined: Whether all tics of a step may be requested at once, if there are no other players.
         """
         cdef library.Settings settings
         options = spec.options

@@ -170,7 +170,7 @@ cdef class EnvPoolDoom(Doom):
         return 0
 
     cdef float read_player(self, size_t player, bint first) noexcept nogil:
-        """Takes a player's screen and variables; returns the reward of the changes."""
+        """Stores a player's screen and variables; returns the reward for the changes."""
         cdef size_t count = self.variables.size(), k
         cdef double* now = self.now.data() + player * count
         cdef double* before = self.before.data() + player * count
@@ -228,7 +228,7 @@ cdef class EnvPoolDoom(Doom):
         return reward
 
     cdef void push(self, size_t player, bint first) noexcept nogil:
-        """Shrinks a player's screen to the newest frame; at the first one of an episode to all."""
+        """Shrinks a player's screen to the newest frame, or to all frames at the start of an episode."""
         cdef const uint8_t* screen = self.buffer(player, SCREEN)
         cdef uint8_t* target = self.frames.newest_frame(player)
         cdef const uint8_t* plane

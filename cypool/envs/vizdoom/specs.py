@@ -61,7 +61,7 @@ def _check_word(name: str, value: Any) -> str:
 
 
 def _check_config(name: str, config: Any) -> dict[str, Any]:
-    """Returns the option `config` as a plain dict, values that are enums of vizdoom's as their names."""
+    """Returns the option `config` as a plain dict, with names instead of vizdoom's enums."""
     if config is None:
         return {}
     if not isinstance(config, Mapping):
@@ -131,7 +131,7 @@ def _check_resolution(path: str, resolution: str) -> None:
 
 
 def is_alone(options: Mapping[str, Any]) -> bool:
-    """Returns whether there are no other players, so that the engine waits for nothing but our tics."""
+    """Returns whether there are no other players, so that the engine only waits for our tics."""
     return options["num_players"] == 1 and options["num_bots"] == 0 and not options["game_args"]
 
 
@@ -149,7 +149,7 @@ def player_arguments(options: Mapping[str, Any]) -> list[str]:
 
 
 def _find_files(options: dict[str, Any], config: Config, map_option: str) -> None:
-    """Replaces the WADs that options name by those that the config comes to, and checks that they have the map."""
+    """Replaces the WADs that options name by those in effect, and checks that they have the map."""
     # the library's own way to find them depends on where its code is
     options["wad_path"] = wad = _find("wad_path", options["wad_path"], config.wad) or ""
     options["iwad_path"] = iwad = _find("iwad_path", options["iwad_path"], config.iwad) or assets.default_iwad()
@@ -166,7 +166,7 @@ def _find(name: str, path: Any, otherwise: Any) -> Any:
 def _spec(options: dict[str, Any], observation: Any, action: Any, info: dict[str, Array], **others: Any) -> EnvSpec:
     """Returns the spec of a match: of one player, or of several that are a group of agents called `player`.
 
-    `Doom.write_infos` writes the infos of both interfaces, behind the others, in this order.
+    `Doom.write_infos` writes the infos of both interfaces, after the others, in this order.
     """
     count = options["num_players"]
     info["engine_restarted"] = Array((), np.bool_)
@@ -264,7 +264,7 @@ _SIDE = unchecked(84, "Size of an observation, at most that of the config's scre
                                             "assets."),
     img_height=_SIDE, img_width=_SIDE,
     stack_num=integer(4, 1, 256, "Number of stacked frames."),
-    frame_skip=_FRAME_SKIP.but(4),
+    frame_skip=_FRAME_SKIP.with_default(4),
     lmp_save_dir=Option("", _check_folder, 'A folder for recordings of all episodes except the first; "": none.'),
     episodic_life=boolean(False, "Losing a life ends the episode, even if the game continues."),
     force_speed=boolean(False, "SPEED is always pressed, in combined actions."),
@@ -280,9 +280,9 @@ _SIDE = unchecked(84, "Size of an observation, at most that of the config's scre
         "{weapon: reward} for each step with that weapon in hand, and ammunition."),
     delta_button_config=Option(None, _check_deltas, "{button: (count, low, high)}: `count` values of the button, in "
                                                     "combined actions."),
-    wad_path=_WAD.but(""),
+    wad_path=_WAD.with_default(""),
     vzd_path=Option("", _check_engine, "The engine, if not the installed one; it must have the same version."),
-    iwad_path=_IWAD.but(""), game_args=_GAME_ARGS,
+    iwad_path=_IWAD.with_default(""), game_args=_GAME_ARGS,
     map_id=Option("map01", _check_word, "The map."),
     screen_resolution=optional(
         _check_word, 'The engine\'s resolution, such as "RES_160X120"; None: the config\'s, but below a width of 320 '

@@ -93,7 +93,7 @@ def run(id: str, only: str | None, num_envs: int, num_steps: int, seeds: int, op
 
 
 def with_options(options: Mapping[str, Any]) -> str:
-    """Returns the options of a comparison in words."""
+    """Describes the options of a comparison."""
     return f" with {', '.join(f'{name}={value!r}' for name, value in options.items())}" if options else ""
 
 

@@ -188,7 +188,7 @@ def _libraries() -> Lines:
             yield line
     if missing:
         yield ("optional", f"not installed: {', '.join(missing)}",
-               "see the page \"How to use cypool in training libraries\"")
+               "see the page \"Use a training library\"")
 
 
 def _installed(title: str, name: str, bounds: str) -> tuple[str, ...] | None:
@@ -307,11 +307,12 @@ def _lanes() -> Lines:
         yield "optional", "not needed: MuJoCo is not installed", 'pip install "cypool[mujoco]"'
         return
     try:
-        import_module("cypool.envs.mujoco_lanes.mujoco_lanes").check_machine()
+        lanes = import_module("cypool.envs.mujoco_lanes.mujoco_lanes").check_machine()
     except (ImportError, ValueError) as error:
         yield "optional", f"all robots use mj_step: {error}", "the page about MuJoCo's lanes lists their requirements"
     else:
-        yield "ok", "step several robots at once; `cypool info ID` and `env.stepped_by` say which, or why not"
+        yield "ok", (f"step {lanes} robots at once, and with the solver PGS four; `cypool info ID` and "
+                     "`env.stepped_by` say which, or why not")
 
 
 def _opengl() -> Lines:

@@ -28,7 +28,7 @@ def run(family: str) -> None:
 
     source = import_module(_downloads()[check_choice("FAMILY", family, _downloads())])
     source.check_machine()
-    if source.is_whole():
+    if source.is_valid():
         print(f"{family}: already in {source.find(None)}")
         return
     with Progress("downloads") as bar:

@@ -179,7 +179,7 @@ def _watch_in_terminal(env: Any, watched: Callable[[Any], Any], fps: float, step
             shown = env.render()[0]
             if not isinstance(shown, str):
                 shown = _in_blocks(shown)
-            line = f"{done} steps, rewards {total:g}; control-C ends"
+            line = f"{done} steps, rewards {total:g}; Ctrl-C quits"
             if is_redrawn:
                 # a line may end where the terminal does, so what was there is cleared before it
                 lines = [f"\x1b[K{each}" for each in (*shown.rstrip("\n").split("\n"), line)]

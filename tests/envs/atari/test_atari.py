@@ -17,8 +17,8 @@ import pytest
 from ale_py.vector_env import AtariVectorEnv
 from family_tests import refuses
 from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation
+from markers import EXHAUSTIVE, exhaustive, often_slow, slow
 from waiting import attempts
-from weights import EXHAUSTIVE, exhaustive, often_slow, slow
 
 import cypool
 from cypool.envs.atari import atari, roms

@@ -11,7 +11,7 @@ import pytest
 from ale_py.env import AtariEnv
 from ale_py.vector_env import AtariVectorEnv
 from gymnasium.wrappers import AtariPreprocessing
-from weights import exhaustive, slow
+from markers import exhaustive, slow
 
 import cypool
 from cypool.envs.atari import reference

@@ -22,7 +22,7 @@ def played(lines, id, *args, **options):
 def test_play_of_both_sides_names_the_winner():
     said, done, _ = played(["a1", "B1", "a2", "b2", "a3"], "tic_tac_toe", view="mover")
     assert done == 5 and "Your move as O" in said and "O plays b1." in said
-    assert said.endswith("   a b c\n 1 X O .\n 2 X O .\n 3 X . .\nX wins.\nEnter starts another game, control-C ends: "
+    assert said.endswith("   a b c\n 1 X O .\n 2 X O .\n 3 X . .\nX wins.\nEnter starts another game, Ctrl-C quits: "
                          "\n")
 
 

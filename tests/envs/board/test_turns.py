@@ -1,10 +1,10 @@
 """Games with turns: three views, legal actions, autoreset modes, and what else a pool has."""
 import numpy as np
 import pytest
+from markers import slow
 from pool_arguments import MODES
 from receiving import started
 from waiting import attempts
-from weights import slow
 
 import cypool
 from cypool.spec import Array, Discrete, EnvSpec, Group

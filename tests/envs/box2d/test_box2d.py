@@ -6,10 +6,10 @@ import re
 import numpy as np
 import pytest
 from family_tests import assert_edits_are_harmless, continues, equals, imports_nothing, play_whatever_comes, refuses
+from markers import slow
 from pool_arguments import MODES
 from state_edits import edited, fields_of, with_own
 from waiting import attempts
-from weights import slow
 
 import cypool
 from cypool.envs.box2d import pictures

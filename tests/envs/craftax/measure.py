@@ -1,7 +1,4 @@
-"""Craftax next to craftax: random actions, resets included. craftax is stepped in JAX, with `vmap` and without.
-
-vmap of nine or more of Classic makes other worlds with jaxlib 0.10.2, in the same time.
-"""
+"""Craftax next to craftax with jit and vmap, with its automatic reset and without: random actions, resets included."""
 import time
 
 import jax

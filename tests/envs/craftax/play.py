@@ -17,12 +17,17 @@ OPTIONS += [(CLASSIC, options) for options in (
     {"spawn_zombie_night_chance": 0.9, "day_length": 60, "spawn_skeleton_chance": 1.0, "skeleton_health": 1},
     {"max_zombies": 8, "max_cows": 1, "max_skeletons": 5, "max_arrows": 2, "max_growing_plants": 1,
      "spawn_zombie_base_chance": 0.5, "spawn_skeleton_chance": 0.8})]
+ANGLES = np.random.default_rng(1).random((4, 33, 33), np.float32)
+OPTIONS += [(id, {"fractal_noise_angles": [
+    None if k == alone else ANGLES[k][:size // rows + 1, :size // columns + 1]
+    for k, (rows, columns) in enumerate([(16, 16), (16, 16), (8, 2), (4, 4)])]})
+            for id, size, alone in ((CLASSIC, 64, 1), (FULL, 48, None))]
 OPTIONS += [(FULL, options) for options in (
     {"key": (0, 7)}, {"god_mode": True}, {"max_timesteps": 30, "day_length": 41, "always_diamond": True},
     {"mob_despawn_distance": 9, "max_attribute": 7, "god_mode": True, "day_length": 50},
     {"max_melee_mobs": 6, "max_passive_mobs": 1, "max_ranged_mobs": 4, "max_mob_projectiles": 1,
      "max_player_projectiles": 2, "max_growing_plants": 3, "god_mode": True})]
-PIXELS = [("Craftax-Classic-Pixels-v1", {})]
+PIXELS = [(id, {}) for id in ("Craftax-Classic-Pixels-v1", "Craftax-Pixels-v1", "Craftax-Pixels-AutoReset-v1")]
 STEPS = np.array([[0, -1], [0, 1], [-1, 0], [1, 0]], np.int32)
 NUM_ACTIONS = {"Craftax-Classic": 17, "Craftax": 43}
 
@@ -41,7 +46,6 @@ class Duel:
         self.theirs = Reference(self.ours.env_spec, 0, None)
         self.random = np.random.default_rng(seed)
         self.counts = collections.Counter()
-        self.achieved = set()
         self.reset(seed)
 
     def reset(self, seed=None):
@@ -73,9 +77,8 @@ class Duel:
         assert [np.float32(reward[0]), bool(terminated[0])] == [np.float32(rest[0]), rest[1]]
         assert all(info[name][0].tobytes() == value.tobytes() for name, value in wanted_info.items())
         self.compare()
-        state = self.theirs.state
-        self.counts.update(steps=1, ends=rest[1], wounds=bool(state.player_health < before.player_health))
-        self.achieved |= set(np.flatnonzero(np.asarray(state.achievements) & ~np.asarray(before.achievements)))
+        wounds = bool(self.theirs.state.player_health < before.player_health)
+        self.counts.update(steps=1, ends=rest[1], wounds=wounds)
         return rest[1]
 
 
@@ -94,10 +97,6 @@ def play(duel, change, num_changes, num_steps):
                 duel.reset()
                 break
     return duel.counts
-
-
-def near(random, at, reach, size):
-    return np.clip(at + random.integers(-reach, reach + 1, 2), 0, size - 1)
 
 
 def ints(random, low, high):
@@ -133,7 +132,7 @@ def scattered(random, blocks, at, kinds, part):
 
 def placed(random, at, reach, size, taken, count, chance=0.8):
     """Returns places of creatures near the player, and which of them are free, which `taken` then has."""
-    positions = np.array([near(random, at, reach, size) for _ in range(count)], np.int32)
+    positions = np.clip(at + random.integers(-reach, reach + 1, (count, 2)), 0, size - 1).astype(np.int32)
     used = np.zeros(count, bool)
     for k, (x, y) in enumerate(positions):
         used[k] = not taken[x, y] and (x, y) != tuple(at) and random.random() < chance

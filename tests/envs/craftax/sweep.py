@@ -1,8 +1,7 @@
 """Compares Craftax with craftax, exactly: ids, options, autoreset modes, and play from states that chance has changed.
 
-Compares observations, rewards, ends, infos and the whole state. Changed states are on all floors: fights, the boss,
-tables, chests, ladders, books, potions and plants. The package is compiled for some minutes the first time; set
-`JAX_COMPILATION_CACHE_DIR`.
+Changed states are on all floors: fights, the boss, tables, chests, ladders, books, potions and plants. The package is
+compiled for some minutes the first time; set `JAX_COMPILATION_CACHE_DIR`.
 """
 from functools import partial
 

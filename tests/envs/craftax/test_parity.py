@@ -1,17 +1,15 @@
 """Craftax is craftax: ids, options and modes with random actions, and all rules from states that chance has changed."""
-import numpy as np
 import pytest
 from family_tests import equals
-from weights import exhaustive
+from markers import exhaustive
 
-import cypool
 from cypool.envs.craftax import specs
 
 pytestmark = pytest.mark.large_packages
 pytest.importorskip("craftax")
 from envs.craftax.play import CHANGES, CLASSIC, FULL, OPTIONS, Duel, play  # noqa: E402
 
-from cypool.envs.craftax.reference import Reference, package_env, static_of  # noqa: E402
+from cypool.envs.craftax.reference import package_env, static_of  # noqa: E402
 
 # each set of static parameters is compiled for a minute
 QUICK = [case for case in OPTIONS
@@ -20,8 +18,8 @@ QUICK = [case for case in OPTIONS
 test_parity = equals([*QUICK, *exhaustive(*(case for case in OPTIONS if case not in QUICK))], num_envs=2, num_steps=150,
                      seeds=[3], num_threads=0)
 # pixels are compiled for some minutes
-test_parity_of_pixels = equals(exhaustive("Craftax-Classic-Pixels-v1"), num_envs=2, num_steps=150, seeds=[3],
-                               num_threads=0)
+test_parity_of_pixels = equals(exhaustive("Craftax-Classic-Pixels-v1", "Craftax-Pixels-v1"), num_envs=2, num_steps=150,
+                               seeds=[3], num_threads=0)
 test_parity_in_other_modes = equals([(CLASSIC, {"autoreset_mode": mode}) for mode in ("SameStep", "Disabled")], least=2,
                                     num_envs=3, num_steps=150, seeds=[4], num_threads=2, max_timesteps=60)
 
@@ -32,18 +30,6 @@ test_parity_in_other_modes = equals([(CLASSIC, {"autoreset_mode": mode}) for mod
 def test_changed_states_continue_as_in_the_package(id, num_changes, least):
     counts = play(Duel(id, 1), CHANGES[id], num_changes, 12)
     assert all(counts[name] >= count for name, count in least.items())
-
-
-@pytest.mark.slow
-@pytest.mark.exhaustive
-def test_pixels_of_craftax_differ_in_their_last_bit_at_most():
-    """XLA fuses other numbers in the first picture of a world, and not the same ones in each process."""
-    ours = cypool.make("Craftax-Pixels-v1", num_envs=1, num_threads=0, seed=0, autoreset_mode="Disabled")
-    theirs = Reference(ours.env_spec, 0, None)
-    pictures = [(ours.reset(seed=1)[0][0], theirs.reset(seed=1)[0])]
-    for action in np.random.default_rng(0).integers(43, size=40):
-        pictures.append((ours.step([action])[0][0], theirs.step(action)[0]))
-    assert max(np.abs(mine - other).max() for mine, other in pictures) <= 2**-24
 
 
 @pytest.mark.parametrize("seeds", [range(4), *exhaustive(range(4, 60))])
@@ -68,7 +54,7 @@ def test_options_are_the_parameters_of_the_package():
     for game, describe in (("Craftax-Classic", specs.classic), ("Craftax", specs.full)):
         env = package_env(game, "symbolic", False, static_of(describe().options)[1])
         known = {**vars(env.default_params), **vars(env.default_static_params())}
-        left_out = {"fractal_noise_angles", "map_size", "num_levels"}
+        left_out = {"map_size", "num_levels"}
         options = dict(describe().options)
         for name in ("obs_type", "auto_reset", "key"):
             del options[name]

@@ -6,9 +6,9 @@ from importlib.metadata import PackageNotFoundError
 import numpy as np
 import pytest
 from family_tests import assert_edits_are_harmless, continues, equals, imports_nothing, refuses
+from markers import exhaustive, slow
 from pool_arguments import MODES
 from state_edits import edited, fields_of, with_own
-from weights import exhaustive, slow
 
 import cypool
 from cypool.envs.crafter import assets

@@ -4,9 +4,9 @@ import pickle
 import numpy as np
 import pytest
 from family_tests import assert_edits_are_harmless, continues, imports_nothing, refuses
+from markers import often_slow, slow
 from pool_arguments import MODES
 from state_edits import edited, with_own
-from weights import often_slow, slow
 
 import cypool
 from cypool.envs.highway.ids import ENVPOOL, IDS

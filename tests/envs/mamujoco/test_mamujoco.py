@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from envs.mamujoco.variants import CONFIGURATIONS, variants
 from family_tests import continues, equals, imports_nothing, pettingzoo_accepts, refuses
+from markers import often_slow
 from pool_arguments import MODES
-from weights import often_slow
 
 import cypool
 from cypool.testing import check_parity

@@ -8,8 +8,8 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from markers import slow
 from pool_arguments import MODES
-from weights import slow
 
 import cypool
 from cypool.testing import check_parity

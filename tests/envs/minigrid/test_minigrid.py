@@ -8,8 +8,8 @@ import pytest
 from family_tests import assert_edits_are_harmless, continues, equals, refuses
 from gymnasium.envs.registration import load_env_creator
 from gymnasium.vector import AutoresetMode
+from markers import often_exhaustive, slow
 from state_edits import edited, fields_of, number_in, with_own
-from weights import often_exhaustive, slow
 
 import cypool
 from cypool.envs.minigrid import levels, minigrid
@@ -146,7 +146,7 @@ def test_classes_are_made_from_the_levels():
 
 @pytest.mark.parametrize("change, message", [
     ({"generator": "door_kye"}, "^generator: expected one of LEVELS .*, got 'door_kye'$"),
-    ({"numbers": {"width": 5, "hight": 5}}, "^settings: expected names that the rules ask for, got hight$"),
+    ({"numbers": {"width": 5, "hight": 5}}, "^settings: expected names that the rules read, got hight$"),
 ])
 def test_a_level_with_a_misspelled_name_is_refused(change, message):
     def door_key(size):

@@ -6,10 +6,10 @@ from importlib.metadata import PackageNotFoundError
 import numpy as np
 import pytest
 from family_tests import assert_edits_are_harmless, continues, imports_nothing, refuses
+from markers import often_exhaustive, often_slow, slow
 from pool_arguments import MODES
 from saving import bits
 from state_edits import edited, number_in, with_own
-from weights import often_exhaustive, often_slow, slow
 
 import cypool
 from cypool.envs.mpe2.ids import CLASSES

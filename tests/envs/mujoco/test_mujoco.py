@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from family_tests import continues, equals, frees_models, refuses
 from gymnasium.wrappers import FrameStackObservation
-from weights import often_slow, slow
+from markers import often_slow, slow
 
 import cypool
 from cypool.envs.common import mujoco_version
@@ -581,7 +581,7 @@ def test_each_env_varies_and_the_shared_model_does_not():
     ({"body_mas": (1, 2)}, ValueError, "randomize: .*, got 'body_mas' .did you mean body_mass"),
     ({"body_mass": (-2, -1)}, ValueError, "randomize.'body_mass'.: expected values of at least 0, got 'scale', -2"),
     ({"body_mass": ("set", -1, 1)}, ValueError, "randomize.'body_mass'.: expected values of at least 0"),
-    ({"body_mass:torso": ("add", -50, 1)}, ValueError, "randomize.'body_mass:torso'.: expected values that are not"),
+    ({"body_mass:torso": ("add", -50, 1)}, ValueError, "randomize.'body_mass:torso'.: expected values of at least 0"),
     ({"geom_type": (1, 2)}, ValueError, "randomize: expected a field of real numbers"),
     ({"opt.timestep": (1, 2)}, ValueError, "randomize: expected a field of real numbers, but not the time step"),
     ({"tendon_stiffness": (1, 2)}, ValueError, "has nothing with a 'tendon_stiffness'"),
@@ -814,7 +814,7 @@ print(os.environ["MUJOCO_GL"])
 
 def test_values_beyond_the_type_of_a_field_are_refused():
     for values in (("add", 1e300, 1e300), ("set", -1e39, 0), ("scale", 1, 1e40)):
-        with pytest.raises(ValueError, match=r"^randomize\['geom_rgba'\]: expected values that float32 has"):
+        with pytest.raises(ValueError, match=r"^randomize\['geom_rgba'\]: expected values that fit float32"):
             cypool.make("Ant-v5", randomize={"geom_rgba": values})
 
 

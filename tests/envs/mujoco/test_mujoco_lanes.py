@@ -12,16 +12,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from weights import EXHAUSTIVE, exhaustive
+from markers import EXHAUSTIVE, exhaustive
 
 import cypool
 from cypool.envs.mujoco_common.mujoco_common import load_model
 from cypool.envs.mujoco_lanes import mujoco_lanes
-from cypool.envs.mujoco_lanes.mujoco_lanes import make_lanes
+from cypool.envs.mujoco_lanes.mujoco_lanes import check_machine, make_lanes
 
 mujoco = pytest.importorskip("mujoco")
 try:
-    make_lanes(load_model("half_cheetah.xml"))
+    check_machine()
 except ValueError as refusal:
     pytest.skip(f"lanes: {refusal}", allow_module_level=True)
 
@@ -247,6 +247,15 @@ def test_pool_in_lanes_steps_as_one_by_mj_step(env_id, num_threads):
         for pool in pools:
             pool.reset()
         step_both(pools, np.random.default_rng(0), 60)
+
+
+# the CPU may have vectors for four or for eight
+@pytest.mark.parametrize("num_envs", [1, 2, 4, 5, 8, 9, 17])
+def test_pool_of_any_size_in_lanes_steps_as_one_by_mj_step(num_envs):
+    pools = make_both("Hopper-v5", num_envs, num_threads=0)
+    for pool in pools:
+        pool.reset()
+    step_both(pools, np.random.default_rng(num_envs), 40)
 
 
 def test_pool_of_different_frame_skips_steps_as_one_by_mj_step():
@@ -635,3 +644,13 @@ def test_lanes_are_compiled_without_fused_operations():
     assert "vmulpd" in listing.stdout
     assert "vfm" not in listing.stdout
     assert "vfnm" not in listing.stdout
+
+
+@pytest.mark.skipif(shutil.which("objdump") is None, reason="expected objdump")
+def test_only_eight_lanes_have_instructions_of_avx_512():
+    # others run on each CPU: also what both have of C++'s library
+    listing = subprocess.run(["objdump", "-dC", mujoco_lanes.__file__], stdout=subprocess.PIPE, text=True, check=True)
+    of_avx_512 = re.compile(r"%(zmm|[xy]mm(1[6-9]|[23]\d)|k[0-7])")
+    names = {block.partition("\n")[0] for block in listing.stdout.split("\n\n") if of_avx_512.search(block)}
+    assert names
+    assert all("cypool::lanes::eight::" in name for name in names)

@@ -6,20 +6,20 @@ import importlib
 import numpy as np
 import pytest
 from envs.mujoco.test_mujoco_lanes_class import FEATURES, robot
+from markers import exhaustive, slow
 from pool_arguments import THREADS
-from weights import exhaustive, slow
 
 import cypool
 from cypool.envs.mujoco_common.mujoco_common import load_model
 from cypool.envs.mujoco_lanes import mujoco_lanes
-from cypool.envs.mujoco_lanes.mujoco_lanes import make_lanes
+from cypool.envs.mujoco_lanes.mujoco_lanes import check_machine, make_lanes
 from cypool.hooks import Transition
 from cypool.policies import Decision
 from cypool.spec import Array
 
 pytest.importorskip("mujoco")
 try:
-    make_lanes(load_model("half_cheetah.xml"))
+    check_machine()
 except ValueError as refusal:
     pytest.skip(f"lanes: {refusal}", allow_module_level=True)
 

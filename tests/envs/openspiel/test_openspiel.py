@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from envs.openspiel.rl_environment import assert_equal
 from family_tests import assert_edits_are_harmless, continues, equals, imports_nothing, refuses
+from markers import often_slow, slow
 from state_edits import edited, fields_of, with_own
 from waiting import attempts
-from weights import often_slow, slow
 
 import cypool
 from cypool.state import State
@@ -285,7 +285,7 @@ def test_seed_that_no_random_state_has_is_refused():
     ("breakthrough", {"columns": 1}, "cols_ > 1"), ("bridge", {"dealer": 5}, "expected a player, chance or all"),
     ("catch", {"rows": 1}, "the game is over before the first move")])
 def test_game_that_throws_in_a_reset_costs_the_row(monkeypatch, short_name, options, message):
-    with pytest.raises(ValueError, match=f"makes, got one that cannot be played: .*{message}"):
+    with pytest.raises(ValueError, match=f"can load, got one that cannot be played: .*{message}"):
         made(short_name, **options)
     monkeypatch.setattr("cypool.envs.openspiel.trial.check", lambda *game: None)
     env = cypool.make(f"openspiel/{short_name}-v0", num_envs=2, num_threads=1, seed=0, **options)
@@ -429,15 +429,15 @@ def test_opponent_that_searches_is_refused(id, message):
 
 
 @pytest.mark.parametrize("id, options, message", [
-    ("universal_poker", {"numPlayers": 3}, "numPlayers: .* makes, got one that ends the process .SIGSEGV"),
-    ("hanabi", {"players": 6}, "players: .* makes, got one that ends the process .SIGABRT"),
-    ("misere", {"game": "hanabi(players=100)"}, "game: .* makes, got one that ends the process"),
-    ("spades", {"num_tricks": 0}, "num_tricks: .* makes, got one that (cannot be played|ends the process)"),
-    ("blotto", {"coins": 1000, "fields": 6}, "coins, fields: .* makes, got one that takes longer than 1 s"),
-    ("blotto", {"fields": -3}, "fields: .* makes, got one that needs more than 2 GiB of memory"),
-    *slow(("blotto", {"fields": 100}, "fields: .* makes, got one that (ends the process|needs more than 2 GiB)")),
-    ("universal_poker", {"stack": "x"}, "stack: .* makes, got stoi"),
-    ("oshi_zumo", {"size": -3}, "size: .* makes, got one that cannot be played: .* it writes outside of its tensor of"),
+    ("universal_poker", {"numPlayers": 3}, "numPlayers: .* can load, got one that ends the process .SIGSEGV"),
+    ("hanabi", {"players": 6}, "players: .* can load, got one that ends the process .SIGABRT"),
+    ("misere", {"game": "hanabi(players=100)"}, "game: .* can load, got one that ends the process"),
+    ("spades", {"num_tricks": 0}, "num_tricks: .* can load, got one that (cannot be played|ends the process)"),
+    ("blotto", {"coins": 1000, "fields": 6}, "coins, fields: .* can load, got one that takes longer than 1 s"),
+    ("blotto", {"fields": -3}, "fields: .* can load, got one that needs more than 2 GiB of memory"),
+    *slow(("blotto", {"fields": 100}, "fields: .* can load, got one that (ends the process|needs more than 2 GiB)")),
+    ("universal_poker", {"stack": "x"}, "stack: .* can load, got stoi"),
+    ("oshi_zumo", {"size": -3}, "size: .* can load, got one that cannot be played: .* writes outside of its tensor of"),
     ("sheriff", {"max_bribe": 2**31 - 1}, "max_bribe: expected a game with numbered actions and tensors, got -2147483"),
     ("hex", {"board_size": -1}, "board_size: expected a game with numbered actions and tensors, got .*-1"),
     ("go", {"board_size": 10**9}, "board_size: expected a game with numbered actions and tensors, got .*1000000000")])

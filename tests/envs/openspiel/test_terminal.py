@@ -25,7 +25,7 @@ def test_play_of_both_sides_names_the_winner():
     said, done, _ = played("tic_tac_toe", ["x(0,0)", "O(1,0", "2", "o(1,2)", "1"], view="mover")
     assert done == 5 and "Your move as Player 1" in said and "Player 1 plays o(1,0).\n" in said
     assert said.endswith("\nxxx\no.o\n...\nPlayer 0 plays x(0,1).\nPlayer 0 wins.\nEnter starts another game, "
-                         "control-C ends: \n")
+                         "Ctrl-C quits: \n")
 
 
 @pytest.mark.parametrize("id, options", [

@@ -13,9 +13,9 @@ from family_tests import (
     refuses,
     refuses_other_forms,
 )
+from markers import often_slow
 from pool_arguments import MODES
 from state_edits import edited, number_in
-from weights import often_slow
 
 import cypool
 from cypool.testing import check_parity

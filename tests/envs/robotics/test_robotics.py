@@ -6,7 +6,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from family_tests import change_file, continues, frees_models, imports_nothing, needs, refuses
-from weights import often_exhaustive, slow
+from markers import often_exhaustive, slow
 
 import cypool
 from cypool.adapters.single import SingleEnv
@@ -492,7 +492,7 @@ def test_model_of_the_package_that_is_not_as_known_is_refused(monkeypatch, tmp_p
     # the texts of mazes that were made before
     monkeypatch.setattr(mazes, "_packaged", mazes._packaged.__wrapped__)
     for _ in "12":
-        with pytest.raises(ValueError, match=f"xml: expected the model of the package, with {expected}: install"):
+        with pytest.raises(ValueError, match=f"xml: expected the model of the package, with {expected}: reinstall"):
             cypool.make(id)
 
 

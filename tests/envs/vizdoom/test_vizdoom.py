@@ -16,7 +16,7 @@ from comparing import assert_same
 from envs.vizdoom.play import players
 from family_tests import refuses
 from gymnasium.vector import AutoresetMode
-from weights import slow
+from markers import slow
 
 import cypool
 from cypool.envs.vizdoom import assets, names
@@ -521,7 +521,7 @@ def test_actions_are_checked():
 def test_games_cannot_be_saved_but_copied():
     with cypool.make("VizdoomBasic-v1", num_envs=2, seed=3, config={"screen_resolution": "RES_160X120"}) as env:
         obs, _ = env.reset()
-        with pytest.raises(NotImplementedError, match="^save: ViZDoom's engine is a process of its own"):
+        with pytest.raises(NotImplementedError, match="^save: ViZDoom's engine is a separate process"):
             env.save()
         with pickle.loads(pickle.dumps(env)) as again:
             assert_same(again.reset()[0], obs)

@@ -48,8 +48,16 @@ class TIA final : public Device, public MediaSource {
 
   std::uint8_t peek(std::uint16_t address) override;
   void poke(std::uint16_t address, std::uint8_t value) override;
-  // As `poke` in a cycle, for addresses below 64, if all that changes is when the last access was; else returns false,
-  // and has done nothing. After WSYNC the caller halts.
+  // the same in a cycle, for addresses below 64, if the frame is not too long for it
+  void poke_at(unsigned address, std::uint8_t value, std::uint32_t cycle) {
+    written_[address] = static_cast<std::uint16_t>(value | REPEATS.of[address].unknown);
+    WRITERS.of[address](*this, static_cast<int>(cycle * 3), value, address);
+  }
+  bool in_time(std::uint32_t cycle) const {
+    return cycle * 3 - static_cast<std::uint32_t>(frame_start_) < static_cast<std::uint32_t>(longest_frame_);
+  }
+  // As `poke_at`, if all that changes is when the last access was; else returns false, and has done nothing. After
+  // WSYNC the caller halts.
   bool poke_again(unsigned address, unsigned value, std::uint32_t cycle) {
     const Repeat& repeat = REPEATS.of[address];
     const std::uint32_t clock = cycle * 3, since = clock - static_cast<std::uint32_t>(frame_start_);
@@ -133,7 +141,7 @@ class TIA final : public Device, public MediaSource {
   }
   void note_blank(int clock);
   void start_blank() { blank_first_ = blank_last_ = drawn_to_ - line_drawn_ + (line_drawn_ < BLANKED ? 0 : LINE); }
-  bool moves_nothing(int cycle) const;
+  bool moves_nothing(int cycle);
   bool can_blank_later(int clock, int line) const;
   bool may_collide();
   bool overlaps_avx2();
@@ -141,6 +149,7 @@ class TIA final : public Device, public MediaSource {
   void refresh();
   void refresh_avx2();
   void make_layers();
+  bool can_wait(int clock, std::uint64_t cells) const;
   void paint(int from, int to);
   void paint_avx2(int from, int to);
   void paint_avx512(int from, int to);
@@ -205,15 +214,20 @@ class TIA final : public Device, public MediaSource {
   }
   void forget_written() { std::fill(std::begin(written_), std::end(written_), UNKNOWN); }
 
-  void write(int clock, unsigned address, std::uint8_t value);
-  void write_late(int clock, unsigned address, std::uint8_t value);
+  using Writer = void (*)(TIA& tia, int clock, std::uint8_t value, unsigned address);
+  struct Writers {
+    Writer of[64];
+  };
+  static constexpr Writers make_writers();
+  static const Writers WRITERS;
+
   void write_vsync(int clock, std::uint8_t value);
   void write_vblank(int clock, std::uint8_t value);
   void wait(int clock);
   void write_size(int clock, int player, std::uint8_t value);
   void write_colour(int clock, int index, std::uint8_t value);
   void write_control(int clock, std::uint8_t value);
-  void write_playfield(int clock, std::uint32_t playfield);
+  void write_playfield(int clock, std::uint32_t left, std::uint64_t mirror, int bits);
   int playfield_delay(int clock) const;
   void write_graphics(int clock, int player, std::uint8_t value);
   void write_reflection(int clock, int player, bool value);
@@ -223,6 +237,8 @@ class TIA final : public Device, public MediaSource {
   void write_ball(int clock, bool value);
   void write_ball_delay(int clock, bool value);
   void write_motion(int clock, int object, std::uint8_t value);
+  void clear_motion(int clock);
+  void clear_collisions(int clock);
   void reset_player(int clock, int player);
   void reset_missile(int clock, int player);
   void reset_ball(int clock);
@@ -266,7 +282,8 @@ class TIA final : public Device, public MediaSource {
   std::uint32_t repeats_until_ = 0;  // when repeated writes can no longer wait, in clocks of the frame
   int accessed_ = NEVER;       // the last access that could wait, with its delay
   int blank_first_ = 0, blank_last_ = 0;  // starts of the lines whose first pixels are to be blanked: `blanking_`
-  int blank_accessed_ = NEVER;  // the first access in the blank before a line whose first pixels will be blanked
+  int blank_accessed_ = NEVER;  // the first access in the blank before a line whose first pixels will be blanked,
+  int blank_since_ = NEVER;     // after the accesses up to here
   int vsync_end_ = INT_MAX;
   int last_move_ = 0;
   int frame_lines_ = 0;
@@ -278,6 +295,7 @@ class TIA final : public Device, public MediaSource {
   std::uint64_t overlaps_[4]{};     // pixels with more than one object
   bool overlapping_ = false;        // there are some
   bool settled_ = false;            // the end of a line changes nothing
+  bool latched_ = false;            // missiles and ball are sent as the registers say, unless there are stars
   std::uint8_t stale_ = ALL;        // a bit for each row that is not that of look_, and one for the layers
   Look group_look_{};           // of the last piece of a line that ended within a group of four pixels,
   int group_end_ = 0;           // and where
