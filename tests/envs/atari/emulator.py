@@ -196,7 +196,7 @@ FALSE, TRUE = 0xBAD1BAD2, 0xFAB1FAB2
 
 
 def with_program(saved, program, counter, registers=(0,) * 5, flags=(FALSE,) * 7):
-    """Returns the saved state of a game with these 128 bytes in the console's memory, where the processor goes on."""
+    """Returns the saved state of a game with these 128 bytes in the console's memory, where the processor continues."""
     own = saved.rows[0]["own"]
     state = bytearray(zlib.decompress(own[0]))
     # ALE's names of the parts; ints of 4 bytes
