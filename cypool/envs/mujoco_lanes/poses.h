@@ -89,7 +89,7 @@ public:
                 bool is_reached = false;
                 for (const double depth : depths(p.impedance)) {
                     if (!approach(p, p.margin - depth)) break;
-                    is_reached = true;
+                    is_reached |= has_room();
                     keep();
                 }
                 if (is_reached) break;
@@ -107,6 +107,15 @@ private:
         for (int64_t k = 0; noise != 0 && k < m_->nq; ++k) d_->qpos[k] += random_.draw(noise);
     }
     void keep() { found_.emplace_back(d_->qpos, d_->qpos + m_->nq); }
+
+    // whether lanes have room for the constraints there
+    bool has_room() const {
+        try {
+            return !forward(m_, d_.get()) && d_->nefc <= MAX_ROWS;
+        } catch (const std::runtime_error&) {
+            return false;
+        }
+    }
 
     // one in each part of the curve of an impedance
     static std::vector<double> depths(const Impedance& s) {
