@@ -147,8 +147,9 @@ private:
     void step_in_lanes(Record* const* records, int count, int frames) {
         std::unique_ptr<Lent> lent = borrow(takes_eight(count));
         lent->batch->load(records, count, coverage_of(*records[0], count));
-        const Borrowed arena(m_, lent->data.get());
         try {
+            // given back before another thread may borrow these data
+            const Borrowed arena(m_, lent->data.get());
             const std::string warning =
                 guarded([&] { lent->batch->step(frames, records[0]->reads(), records[0]->ends_with_step1); });
             // MuJoCo's own colliders warn or fail, and that of an environment alone does, too
