@@ -15,6 +15,7 @@ PLACES = (".ci", ".github", "Makefile", "MANIFEST.in", "pyproject.toml", "benchm
 SIMPLE = {"toy_text", "classic_control"}
 # files that still name families: they may only become fewer. Libraries, packages and extras have names of families, too
 KNOWN = {
+    ".ci/run": "craftax",  # what its tests compare with needs JAX
     ".ci/try_wheel": "atari mujoco",  # extras, and the other wheel
     ".ci/mujoco": "mujoco",  # the package
     "cypool/envs/common/mujoco_version.py": "mujoco",  # the package, here and in the next four
