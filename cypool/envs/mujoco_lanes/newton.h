@@ -144,11 +144,13 @@ inline constexpr long IS_COLD = 1, IS_FLAT = 2, LOSES_FACTOR = 4, IMPROVES_LITTL
 struct Problem {
     Real *M, *LD, *LD_inverse, *smooth, *smooth_acc, *friction;
     Real *warmstart, *qacc, *constraint, *Ma, *Mv, *gradient, *newton_step, *direction;
-    int num_rows;
-    Mask bad;  // lanes that mj_step has to step
+    int num_rows, num_equalities;  // those are the first ones
+    Mask bad;                      // lanes that mj_step has to step
     // what the solver did, for `Coverage`
     Mask did;
     uint64_t branches[WIDTH];
+    bool has_start = false;  // whether it is cold was decided for all islands
+    Mask is_cold;
     // a number for all of it; next to none have the same
     uint64_t branches_of(int l) const { return branches[l] ^ (static_cast<uint64_t>(did[l]) * 0x9e3779b97f4a7c15); }
     Dofs dofs[MAX_ROWS];
@@ -171,10 +173,13 @@ struct Problem {
               for (Real** each : {&H, &other_H}) add(*each, m.nv * m.nv);
               add(friction, m.num_frictions), add(J, MAX_ROWS * m.nv), add(changes, MAX_ROWS * m.nv);
           }) {
-        for (int r = 0; r < m.num_frictions; ++r) {
-            J[r * m.nv + m.frictions[r].dof] = all(1);
-            dofs[r] = Dofs{1} << m.frictions[r].dof;
-        }
+        num_equalities = m.num_equality_rows;
+        for (int r = 0; r < m.num_frictions; ++r) set_friction(m, r);
+    }
+    void set_friction(const Island& m, int number) {
+        const int row = num_equalities + number, dof = m.frictions[number].dof;
+        for (int i = 0; i < m.nv; ++i) J[row * m.nv + i] = all(i == dof);
+        dofs[row] = Dofs{1} << dof;
     }
 
 private:
@@ -182,7 +187,7 @@ private:
 };
 
 // mj_mulM
-CYPOOL_LANES_INLINE void multiply_inertia_matrix(const Description& m, Real* result, const Real* M, const Real* v) {
+CYPOOL_LANES_INLINE void multiply_inertia_matrix(const Island& m, Real* result, const Real* M, const Real* v) {
     for (int i = 0; i < m.nv; ++i) {
         const Real* const row = M + m.dofs[i].row_begin;
         const int* const columns = m.columns + m.dofs[i].row_begin;
@@ -206,11 +211,18 @@ CYPOOL_LANES_INLINE Real friction_force(const Real& most, const Real& residual, 
     return choose(is_low, most, choose(is_high, -most, -D * residual));
 }
 
+// The cost of a row of friction.
+CYPOOL_LANES_INLINE Real friction_cost(const Real& most, const Real& residual, const Real& R, const Real& D) {
+    const Real bound = R * most, constant = -0.5 * R * most * most;
+    return choose(residual <= -bound, constant - most * residual,
+                  choose(residual >= bound, constant + most * residual, 0.5 * D * residual * residual));
+}
+
 class Newton {
 public:
     // Solves the problems of these lanes. `load_factor` fills LD, which few need.
     template <class LoadFactor>
-    static __attribute__((noinline)) void solve(const Description& m, Problem& p, Mask running,
+    static __attribute__((noinline)) void solve(const Island& m, Problem& p, Mask running,
                                                 const LoadFactor& load_factor) {
         const int n = m.nv;
         warmstart(m, p);
@@ -261,22 +273,24 @@ public:
 
 private:
     // a row of J times a vector
-    CYPOOL_LANES_INLINE Real along(const Description& m, const Problem& p, int row, const Real* x) {
-        return row < m.num_frictions ? x[m.frictions[row].dof] : dot(p.J + row * m.nv, x, m.nv);
+    CYPOOL_LANES_INLINE Real along(const Island& m, const Problem& p, int row, const Real* x) {
+        const int friction = row - p.num_equalities;
+        return friction >= 0 && friction < m.num_frictions ? x[m.frictions[friction].dof]
+                                                           : dot(p.J + row * m.nv, x, m.nv);
     }
-    CYPOOL_LANES_INLINE Real decrement(const Description& m, const Problem& p, const Real& scale) {
+    CYPOOL_LANES_INLINE Real decrement(const Island& m, const Problem& p, const Real& scale) {
         const int n = m.nv;
         return max(0.5 * scale * dot(p.gradient, p.newton_step, n), all(0));
     }
-    CYPOOL_LANES_INLINE void gradient(const Description& m, Problem& p) {
+    CYPOOL_LANES_INLINE void gradient(const Island& m, Problem& p) {
         const int n = m.nv;
         for (int i = 0; i < n; ++i) p.gradient[i] = p.Ma[i] - p.smooth[i] - p.constraint[i];
     }
-    CYPOOL_LANES_INLINE void descend(const Description& m, Problem& p) {
+    CYPOOL_LANES_INLINE void descend(const Island& m, Problem& p) {
         const int n = m.nv;
         for (int i = 0; i < n; ++i) p.direction[i] = p.newton_step[i] * -1.0;
     }
-    CYPOOL_LANES_INLINE void move(const Description& m, Problem& p, const Real& alpha) {
+    CYPOOL_LANES_INLINE void move(const Island& m, Problem& p, const Real& alpha) {
         const int n = m.nv;
         for (int i = 0; i < n; ++i) {
             p.qacc[i] = p.qacc[i] + p.direction[i] * alpha;
@@ -288,22 +302,18 @@ private:
         }
     }
 
-    CYPOOL_LANES_INLINE Real cost(const Description& m, const Problem& p, const Real* residual) {
+    CYPOOL_LANES_INLINE Real cost(const Island& m, const Problem& p, const Real* residual) {
         Real sum = all(0);
-        for (int r = 0; r < m.num_frictions; ++r) {
-            const Real force = p.friction[r];
-            const Real x = residual[r], bound = p.R[r] * force, constant = -0.5 * p.R[r] * force * force;
-            sum = sum
-                  + choose(x <= -bound, constant - force * x,
-                           choose(x >= bound, constant + force * x, 0.5 * p.D[r] * x * x));
-        }
-        for (int r = m.num_frictions; r < p.num_rows; ++r)
+        const int first = p.num_equalities, end = first + m.num_frictions;
+        for (int r = 0; r < first; ++r) sum = sum + 0.5 * p.D[r] * residual[r] * residual[r];
+        for (int r = first; r < end; ++r) sum = sum + friction_cost(p.friction[r - first], residual[r], p.R[r], p.D[r]);
+        for (int r = end; r < p.num_rows; ++r)
             sum = sum + where(residual[r] < 0.0, 0.5 * p.D[r] * residual[r] * residual[r]);
         return sum;
     }
 
     // the better one of qacc_warmstart and qacc_smooth
-    static __attribute__((noinline)) void warmstart(const Description& m, Problem& p) {
+    static __attribute__((noinline)) void warmstart(const Island& m, Problem& p) {
         const int n = m.nv;
         Real smooth[MAX_ROWS], warm[MAX_ROWS];
         for (int r = 0; r < p.num_rows; ++r) {
@@ -314,7 +324,8 @@ private:
         for (int i = 0; i < n; ++i) step[i] = p.warmstart[i] - p.smooth_acc[i];
         multiply_inertia_matrix(m, force, p.M, step);
         const Real warm_cost = cost(m, p, warm) + 0.5 * dot(force, step, n);
-        const Mask is_cold = m.has_warmstart ? warm_cost > cost(m, p, smooth) : ~none();
+        Mask is_cold = m.has_warmstart ? warm_cost > cost(m, p, smooth) : ~none();
+        if (p.has_start) is_cold = p.is_cold;
         p.did = is_cold & IS_COLD;
         for (int i = 0; i < n; ++i) p.qacc[i] = choose(is_cold, p.smooth_acc[i], p.warmstart[i]);
         multiply_inertia_matrix(m, p.Ma, p.M, p.qacc);
@@ -322,15 +333,16 @@ private:
     }
 
     // mj_constraintUpdate
-    CYPOOL_LANES_INLINE void update_constraint(const Description& m, Problem& p) {
+    CYPOOL_LANES_INLINE void update_constraint(const Island& m, Problem& p) {
         const int n = m.nv;
         Real sum[MAX_DOFS];
         for (int i = 0; i < n; ++i) sum[i] = all(0);
         for (int r = 0; r < p.num_rows; ++r) {
-            if (r < m.num_frictions)
-                p.force[r] = friction_force(p.friction[r], p.residual[r], p.R[r], p.D[r], p.active[r]);
+            const int friction = r - p.num_equalities;
+            if (friction >= 0 && friction < m.num_frictions)
+                p.force[r] = friction_force(p.friction[friction], p.residual[r], p.R[r], p.D[r], p.active[r]);
             else {
-                p.active[r] = p.residual[r] < 0.0;
+                p.active[r] = friction < 0 ? ~none() : p.residual[r] < 0.0;
                 p.force[r] = where(p.active[r], -p.D[r] * p.residual[r]);
                 if (!any(p.active[r])) continue;
             }
@@ -344,7 +356,7 @@ private:
     }
 
     // J'DJ + M of active rows, and its Cholesky factor
-    static __attribute__((noinline)) void factorize_hessian(const Description& m, Problem& p, Real* H) {
+    static __attribute__((noinline)) void factorize_hessian(const Island& m, Problem& p, Real* H) {
         const int n = m.nv;
         for (int i = 0; i < n; ++i)
             for (int j = 0; j <= i; ++j) H[i * n + j] = all(0);
@@ -388,7 +400,7 @@ private:
     }
 
     // mju_cholSolve
-    static __attribute__((noinline)) void solve_cholesky(const Description& m, Problem& p) {
+    static __attribute__((noinline)) void solve_cholesky(const Island& m, Problem& p) {
         const int n = m.nv;
         Real* const x = p.newton_step;
         const Real* const H = p.H;
@@ -410,7 +422,7 @@ private:
     }
 
     // mju_cholUpdate for rows that have become active or inactive
-    static __attribute__((noinline)) void update_hessian(const Description& m, Problem& p, const Mask& running) {
+    static __attribute__((noinline)) void update_hessian(const Island& m, Problem& p, const Mask& running) {
         const int n = m.nv;
         // the next one of each lane together
         int rows[WIDTH][MAX_ROWS], counts[WIDTH] = {}, most = 0;
@@ -475,16 +487,20 @@ private:
     }
 
     // Returns how far to go; improvement: of the cost.
-    static __attribute__((noinline)) Real search(const Description& m, Problem& p, const Real& scale,
-                                                 const Mask& running, Real& improvement) {
+    static __attribute__((noinline)) Real search(const Island& m, Problem& p, const Real& scale, const Mask& running,
+                                                 Real& improvement) {
         const int n = m.nv;
         const Real length = sqrt(dot(p.direction, p.direction, n));
         multiply_inertia_matrix(m, p.Mv, p.M, p.direction);
-        for (int r = 0; r < m.num_frictions; ++r) {
+        const int first = p.num_equalities;
+        for (int r = first; r < first + m.num_frictions; ++r) {
+            const Real force = p.friction[r - first];
             p.Jv[r] = along(m, p, r, p.direction);
-            p.start[r] = friction_cost(p.residual[r], p.friction[r], p.R[r] * p.friction[r], p.D[r]);
+            p.start[r] = searched_cost(p.residual[r], force, p.R[r] * force, p.D[r]);
         }
-        for (int r = m.num_frictions; r < p.num_rows; ++r) {
+        for (int r = 0; r < p.num_rows; ++r) {
+            if (r == first) r += m.num_frictions;
+            if (r == p.num_rows) break;
             p.Jv[r] = along(m, p, r, p.direction);
             const Real force = p.D[r] * p.residual[r];
             const Real quad0 = p.residual[r] * force * 0.5;
@@ -493,8 +509,9 @@ private:
             p.quad1[r] = p.Jv[r] * force;
             p.quad2[r] = p.Jv[r] * p.D[r] * p.Jv[r] * 0.5;
         }
-        const Real smooth1 = dot(p.direction, p.Ma, n) - dot(p.smooth, p.direction, n);
-        const Real smooth2 = 0.5 * dot(p.direction, p.Mv, n);
+        Real smooth1 = dot(p.direction, p.Ma, n) - dot(p.smooth, p.direction, n);
+        Real smooth2 = 0.5 * dot(p.direction, p.Mv, n);
+        for (int r = 0; r < p.num_equalities; ++r) smooth1 = smooth1 + p.quad1[r], smooth2 = smooth2 + p.quad2[r];
         const Real tolerance = (m.tolerance * m.search_tolerance) * length / scale;
         LineSearch searches[WIDTH];
         LineSearch::Point* points[WIDTH] = {};
@@ -535,22 +552,23 @@ private:
         return alpha;
     }
 
-    CYPOOL_LANES_INLINE Real friction_cost(const Real& x, const Real& force, const Real& bound, const Real& D) {
+    CYPOOL_LANES_INLINE Real searched_cost(const Real& x, const Real& force, const Real& bound, const Real& D) {
         return choose((-bound < x) & (x < bound), 0.5 * D * x * x,
                       choose(x <= -bound, force * (-0.5 * bound - x), force * (-0.5 * bound + x)));
     }
-    CYPOOL_LANES_INLINE void evaluate(const Description& m, Problem& p, const Mask& looking, const Real& alpha,
+    CYPOOL_LANES_INLINE void evaluate(const Island& m, Problem& p, const Mask& looking, const Real& alpha,
                                       const Real& smooth1, const Real& smooth2, Real& cost, Real& slope,
                                       Real& curvature) {
         Real total = all(0), q0 = all(0), q1 = smooth1, q2 = smooth2, friction1 = all(0), friction2 = all(0);
         Mask some_stick = none(), some_low = none(), some_high = none(), some_slip = none();
-        for (int r = 0; r < m.num_frictions; ++r) {
-            const Real force = p.friction[r];
+        const int first = p.num_equalities, end = first + m.num_frictions;
+        for (int r = first; r < end; ++r) {
+            const Real force = p.friction[r - first];
             const Real bound = p.R[r] * force, start = p.residual[r], along = p.Jv[r], D = p.D[r],
                        x = start + alpha * along;
             const Mask stuck = (-bound < start) & (start < bound), sticks = (-bound < x) & (x < bound);
             const Mask was_low = start <= -bound, is_low = x <= -bound;
-            Real change = friction_cost(x, force, bound, D) - p.start[r];
+            Real change = searched_cost(x, force, bound, D) - p.start[r];
             // in one of its three parts, the difference itself
             const Mask both_stick = stuck & sticks, both_low = was_low & is_low;
             const Mask both_high = ~(stuck | was_low | sticks | is_low);
@@ -567,7 +585,7 @@ private:
                 | (looking
                    & ((some_stick & STAYS_STUCK) | (some_low & STAYS_LOW) | (some_high & STAYS_HIGH)
                       | (some_slip & SLIPS)));
-        for (int r = m.num_frictions; r < p.num_rows; ++r) {
+        for (int r = end; r < p.num_rows; ++r) {
             const Real residual = p.residual[r] + alpha * p.Jv[r];
             const Mask active = residual < 0.0;
             q0 = q0 + where(active, p.quad0[r]);

@@ -215,7 +215,6 @@ def test_random_models_are_equal_or_refused():
 @pytest.mark.parametrize(("parts", "reason"), [
     ({"walls": '<geom type="box" size="1 1 1" pos="99 0 0" solref="-10 -1" solmix="0.0001"/>'}, "solref"),
     ({"walls": '<geom type="box" size="1 1 1"/>' * 257}, "too many boxes"),
-    ({"walls": '<body pos="3 0 0"><geom type="box" size="1 1 1"/></body>'}, "a body is apart"),
 ])
 def test_lanes_refuse_contacts_outside_of_their_class(tmp_path, parts, reason):
     with pytest.raises(ValueError, match=reason):
