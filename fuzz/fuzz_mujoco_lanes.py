@@ -44,6 +44,8 @@ class Writer:
         self.sometimes(option, 0.1, ls_iterations=r.choice([0, 1, 2, 7]))
         self.sometimes(option, 0.1, ls_tolerance=r.choice([-1, 0, 1e-4, 1]))
         self.sometimes(option, 0.05, timestep=r.choice([1e-5, 0.03]))
+        self.sometimes(option, 0.3, cone="elliptic")
+        self.sometimes(option, 0.2, impratio=r.choice([0.3, 2, 100]))
         # without a meaning here
         self.sometimes(option, 0.1, wind="1 2 3", magnetic="1 2 3", o_margin=0.1, o_solref="-9 -9",
                        o_solimp="0.1 0.2 0.3 0.4 5", o_friction="2 2 2 2 2", ccd_iterations=1, ccd_tolerance=1,
@@ -51,8 +53,6 @@ class Writer:
         # outside of the class
         self.sometimes(option, 0.015, actuatorgroupdisable=r.choice(["1", "2 3"]))
         self.sometimes(option, 0.015, density=1.2)
-        self.sometimes(option, 0.015, cone="elliptic")
-        self.sometimes(option, 0.015, impratio=2)
         self.sometimes(option, 0.015, jacobian="sparse")
         self.sometimes(option, 0.015, noslip_iterations=2)
         self.sometimes(option, 0.015, integrator="implicit")
@@ -61,6 +61,8 @@ class Writer:
         num_robots, num_things = r.choice([1, 1, 1, 2, 3]), r.choice([0, 0, 0, 1, 3])
         if num_robots + num_things > 1 and not self.rare():
             option.update(solver="Newton", integrator=r.choice(["Euler", "RK4"]))
+        if "cone" in option and not self.rare():
+            option.update(solver="Newton")
         bodies = "".join(self.body(1, r.random() < 0.4) for _ in range(num_robots))
         bodies += "".join(self.thing() for _ in range(num_things))
         if not self.hinges:

@@ -15,6 +15,7 @@
 #include "cypool/envs/mujoco_lanes/equality.h"
 #include "cypool/envs/mujoco_lanes/constraint.h"
 #include "cypool/envs/mujoco_lanes/sensors.h"
+#include "cypool/envs/mujoco_lanes/cone.h"
 #include "cypool/envs/mujoco_lanes/newton.h"
 #include "cypool/envs/mujoco_lanes/gauss_seidel.h"
 #include "cypool/envs/mujoco_lanes/islands.h"
@@ -346,10 +347,16 @@ private:
             const Waiting* const who = waiting_.data() + next;
             const int most = static_cast<int>(std::min<size_t>(WIDTH, waiting_.size() - next));
             int count = 1;
-            while (count < most && who[count].section == who[0].section
-                   && (!m_.is_gauss_seidel || who[count].count == who[0].count))
-                ++count;
-            solve(who, count);
+            int scalars = who->num_scalars;
+            for (; count < most && who[count].section == who->section; ++count) {
+                const int more = std::max(scalars, who[count].num_scalars);
+                if (m_.is_gauss_seidel ? who[count].count != who->count
+                                       : !who[count].contacts.begins_with(who[count - 1].contacts)
+                                             || more + who[count].num_others() > MAX_ROWS)
+                    break;
+                scalars = more;
+            }
+            solve(who, count, scalars);
             next += static_cast<size_t>(count);
         }
     }
@@ -368,14 +375,34 @@ private:
 
     struct Waiting {
         const Section* section;  // the island; nullptr: the whole model
+        ContactSizes contacts;   // with elliptic cones
         int count, environment;  // the number of rows, and whose they are
         int begin;               // among the rows of the environment
+        int num_scalars;         // rows before those of contacts with elliptic cones, which stand at the same places
         auto operator<=>(const Waiting&) const = default;
+        int num_others() const { return count - num_scalars; }
+        // the one that has the place of a row, or -1
+        int own_row(int row, int scalars) const {
+            if (row < scalars) return row < num_scalars ? row : -1;
+            return row - scalars < num_others() ? num_scalars + row - scalars : -1;
+        }
     };
     void wait(Group& d, const Section* section, int environment, int begin, int count) {
+        Waiting waiting = {section, {}, count, environment, begin, count};
+        if (m_.is_elliptic) {
+            const int* const rows = d.own_rows[environment % WIDTH] + begin;
+            for (int k = count - 1; k >= 0; --k)
+                if (d.rows[rows[k]].contact >= 0) waiting.num_scalars = k;
+            for (int k = waiting.num_scalars; k < count; ++k)
+                if (const int contact = d.rows[rows[k]].contact; contact >= 0)
+                    if (!waiting.contacts.add(m_.pairs[static_cast<size_t>(d.contacts[contact].pair)].condim)) {
+                        d.bad[environment % WIDTH] = -1;
+                        return;
+                    }
+        }
         if (coverage_->unseen(coverage_->rows(count)))
             d.unseen.push_back({environment % WIDTH, {coverage_->rows(count), 1}});
-        if (count) waiting_.push_back({section, count, environment, begin});
+        if (count) waiting_.push_back(waiting);
     }
     void wait_by_island(Group& d, int g) {
         choose_start(m_, d);
@@ -391,11 +418,11 @@ private:
 
     Group& group(int environment) { return *groups_[static_cast<size_t>(environment / WIDTH)]; }
 
-    void solve(const Waiting* who, int count) {
+    void solve(const Waiting* who, int count, int scalars) {
         const Section* const section = who->section;
         const Island& island = section ? section->island : m_;
         const int* const places = section ? section->places : nullptr;
-        pack(who, count, island);
+        pack(who, count, island, scalars);
         Mask running = none();
         for (int l = 0; l < count; ++l) running[l] = -1;
         const auto load_factor = [&] {
@@ -424,8 +451,9 @@ private:
                 const int state = force == most ? PULLS : force == -most ? PUSHES : STICKS;
                 if (unseen & state) d.unseen.push_back({from, {number, static_cast<uint64_t>(state)}});
             }
-            for (int k = 0; k < who[l].count; ++k)
-                lane(d.rows[d.own_rows[from][who[l].begin + k]].force, from) = lane(problem_->force[k], l);
+            for (int k = 0; k < problem_->num_rows; ++k)
+                if (const int own_row = who[l].own_row(k, scalars); own_row >= 0)
+                    lane(d.rows[d.own_rows[from][who[l].begin + own_row]].force, from) = lane(problem_->force[k], l);
         }
     }
 
@@ -449,7 +477,7 @@ private:
             for (int k = 0; k < n * WIDTH; k += WIDTH) *to++ = gather([&](int l) { return from[l][k]; });
     }
 
-    void pack(const Waiting* who, int count, const Island& island) {
+    void pack(const Waiting* who, int count, const Island& island, int scalars) {
         Problem& p = *problem_;
         const Section* const section = who->section;
         const int* const places = section ? section->places : nullptr;
@@ -465,7 +493,8 @@ private:
         collect(p.smooth, &Group::smooth, who, count, n, places);
         collect(p.smooth_acc, &Group::smooth_acc, who, count, n, places);
         collect(p.warmstart, &Group::warmstart, who, count, n, places);
-        p.num_rows = who[count - 1].count;
+        p.num_rows = scalars + who[count - 1].num_others();
+        p.num_cones = 0;
         p.bad = none();
         p.num_equalities = m_.num_equality_rows;
         if (section)
@@ -502,12 +531,13 @@ private:
             const double* from[WIDTH];
             p.dofs[k] = 0;
             for (int l = 0; l < WIDTH; ++l) {
-                if (l >= count || k >= who[l].count) {
+                const int own_row = l < count ? who[l].own_row(k, scalars) : -1;
+                if (own_row < 0) {
                     rows[l] = &p.no_row, from[l] = reinterpret_cast<const double*>(p.nothing);
                     continue;
                 }
                 const Group& d = *groups[l];
-                const int r = d.own_rows[owns[l]][who[l].begin + k];
+                const int r = d.own_rows[owns[l]][who[l].begin + own_row];
                 rows[l] = d.rows + r;
                 from[l] = reinterpret_cast<const double*>(rows[l]->dof < 0 ? d.J + r * m_.nv : p.nothing) + owns[l];
                 p.dofs[k] |= rows[l]->dofs;
@@ -516,6 +546,7 @@ private:
             const auto packed = [&](Real Row::* number) {
                 return gather([&](int l) { return lane(rows[l]->*number, owns[l]); });
             };
+            if (m_.is_elliptic) p.add_cone(m_, k, rows, groups, owns);
             p.D[k] = packed(&Row::D), p.aref[k] = packed(&Row::aref), p.R[k] = packed(&Row::R);
             Real* const J = p.J + k * n;
             if (places)

@@ -113,7 +113,8 @@ inline __attribute__((noinline)) void add_contact(const Description& m, Group& d
                                                   const Real& dist, const Real* pos, const Real* normal,
                                                   Real* tangent) {
     const Pair& p = m.pairs[static_cast<size_t>(number)];
-    const int num_rows = p.condim == 1 ? 1 : 2 * (p.condim - 1);
+    const bool is_cone = m.is_elliptic && p.condim > 1;
+    const int num_rows = is_cone ? p.condim : p.condim == 1 ? 1 : 2 * (p.condim - 1);
     if (d.num_rows + num_rows > MAX_ROWS) {
         d.bad = d.bad | active;
         return;
@@ -141,7 +142,10 @@ inline __attribute__((noinline)) void add_contact(const Description& m, Group& d
     std::array<Real, 5> friction;
     for (int k = 0; k < p.condim - 1; ++k) friction[k] = own_or(d, p.own + 1 + k, p.friction[k]);
     Real R = max((1 - impedance) * weight / impedance, all(TINY));
-    if (p.condim != 1) R = 2 * friction[0] * friction[0] * R;
+    const Real normal_R = R;
+    c.mu = friction[0];
+    if (p.condim != 1 && m.impratio != 1) c.mu = friction[0] * sqrt(R / m.impratio / R);
+    if (p.condim != 1 && !is_cone) R = 2 * c.mu * c.mu * R;
     const Real position_term = s.stiffness * impedance * (dist - p.margin);
     Real* const J = d.J + d.num_rows * m.nv;
     for (int k = 0; k < num_rows * m.nv; ++k) J[k] = all(0);
@@ -158,6 +162,15 @@ inline __attribute__((noinline)) void add_contact(const Description& m, Group& d
             continue;
         }
         const Real first = dot3(tangent, jacobian), second = dot3(other, jacobian);
+        if (is_cone) {
+            const Real moves[] = {along, first, second};
+            for (int i = 0; i < p.condim; ++i) {
+                Real turning = i < 3 ? moves[i] : dot3(i == 3 ? normal : i == 4 ? tangent : other, d.cdof[dof]);
+                if (i > 2 && p.negative_dofs >> dof & 1) turning = -turning;
+                J[i * m.nv + dof] = where(active, turning);
+            }
+            continue;
+        }
         J[dof] = where(active, along + first * friction[0]);
         J[m.nv + dof] = where(active, along + first * -friction[0]);
         J[2 * m.nv + dof] = where(active, along + second * friction[1]);
@@ -169,8 +182,15 @@ inline __attribute__((noinline)) void add_contact(const Description& m, Group& d
             J[(2 * i - 1) * m.nv + dof] = where(active, along + turning * -friction[i - 1]);
         }
     }
-    for (int r = 0; r < num_rows; ++r)
-        add_row(d, active, R, -s.damping * dot(J + r * m.nv, d.qvel, m.nv) - position_term).dofs = p.dofs;
+    for (int r = 0; r < num_rows; ++r) {
+        const Real velocity_term = -s.damping * dot(J + r * m.nv, d.qvel, m.nv);
+        if (is_cone && r) {
+            R = normal_R / m.impratio;
+            if (r > 1) R = R * friction[0] * friction[0] / (friction[r - 1] * friction[r - 1]);
+        }
+        add_row(d, active, R, is_cone && r ? velocity_term : velocity_term - position_term).dofs = p.dofs;
+    }
+    d.rows[c.first_row].contact = d.num_contacts - 1;
     d.has_unseen |= d.coverage->unseen(number);
     if (d.num_contacts > 1 && (&c)[-1].pair == number)
         d.has_unseen |= d.coverage->unseen(d.coverage->more_contacts(number));
@@ -490,8 +510,8 @@ inline __attribute__((noinline)) void make_constraints(const Description& m, Gro
 }
 
 // the normal force of a contact
-CYPOOL_LANES_INLINE Real normal_force(const Pair& p, const Row* rows) {
-    if (p.condim == 1) return rows[0].force;
+CYPOOL_LANES_INLINE Real normal_force(const Description& m, const Pair& p, const Row* rows) {
+    if (p.condim == 1 || m.is_elliptic) return rows[0].force;
     Real sum = rows[0].force;
     for (int r = 1; r < 2 * (p.condim - 1); ++r) sum = sum + rows[r].force;
     return sum;
@@ -509,8 +529,11 @@ inline __attribute__((noinline)) void contact_forces(const Description& m, const
         Real push[3], torque[3], arm[3];
         if (p.condim == 1) {
             for (int k = 0; k < 3; ++k) push[k] = frame[k] * rows[0].force;
+        } else if (m.is_elliptic) {
+            for (int k = 0; k < 3; ++k)
+                push[k] = frame[k] * rows[0].force + frame[3 + k] * rows[1].force + frame[6 + k] * rows[2].force;
         } else {
-            const Real along = normal_force(p, rows);
+            const Real along = normal_force(m, p, rows);
             const Real first = (rows[0].force - rows[1].force) * own_or(d, p.own + 1, p.friction[0]);
             const Real second = (rows[2].force - rows[3].force) * own_or(d, p.own + 2, p.friction[1]);
             for (int k = 0; k < 3; ++k) push[k] = frame[k] * along + frame[3 + k] * first + frame[6 + k] * second;
@@ -519,7 +542,9 @@ inline __attribute__((noinline)) void contact_forces(const Description& m, const
         if (p.condim > 3) {
             Real turn[3] = {all(0), all(0), all(0)};
             for (int i = 0; i < p.condim - 3; ++i)
-                turn[i] = (rows[4 + 2 * i].force - rows[5 + 2 * i].force) * own_or(d, p.own + 3 + i, p.friction[2 + i]);
+                turn[i] = m.is_elliptic ? rows[3 + i].force
+                                        : (rows[4 + 2 * i].force - rows[5 + 2 * i].force)
+                                              * own_or(d, p.own + 3 + i, p.friction[2 + i]);
             for (int k = 0; k < 3; ++k) spin[k] = frame[k] * turn[0] + frame[3 + k] * turn[1] + frame[6 + k] * turn[2];
         }
         for (const int body : {p.body1, p.body2}) {

@@ -234,6 +234,8 @@ struct Description : Island {
     double timestep, at_rest[3];  // the acceleration that gravity seems to be
     bool is_runge_kutta, is_implicit_fast, is_gauss_seidel, has_damping, has_gravcomp;
     bool has_islands;  // it has several trees
+    bool is_elliptic;  // of the friction cone
+    double impratio;
     Body bodies[MAX_BODIES];
     std::vector<int> roots;  // bodies that the world carries
     Joint joints[MAX_JOINTS];
@@ -463,9 +465,10 @@ private:
         refuse_if(disabled_ & NO_ISLAND || disabled_ >= 2 * NO_MULTICCD || m_->opt.enableflags & ~(ENERGY | INVDISCRETE)
                       || (disabled_ & NO_SENSOR && size("nsensor") != 0),
                   "flags are set");
-        refuse_if(option<int>("opt.cone") != 0 || option<int>("opt.noslip_iterations") != 0
-                      || option<double>("opt.impratio") != 1,
-                  "of the friction cone");
+        refuse_if(option<int>("opt.noslip_iterations") != 0, "of noslip");
+        const bool is_elliptic = option<int>("opt.cone") != 0;
+        refuse_if(is_elliptic && option<int>("opt.solver") == GAUSS_SEIDEL, "it has elliptic cones, and PGS");
+        refuse_if(is_elliptic && is_mujoco_4, "it has elliptic cones, which MuJoCo 4 searches in another order");
         refuse_if(m_->opt.timestep < 0, "its time step is negative");
         refuse_if(option<int>("opt.disableactuator") != 0, "groups of actuators are disabled");
         refuse_if(option<int>("opt.solver") != GAUSS_SEIDEL && option<int>("opt.solver") != NEWTON, "of its solver");
@@ -504,6 +507,8 @@ private:
         o.is_runge_kutta = m_->opt.integrator == RUNGE_KUTTA;
         o.is_implicit_fast = m_->opt.integrator == IMPLICIT_FAST;
         o.has_warmstart = !(disabled_ & NO_WARMSTART);
+        o.is_elliptic = option<int>("opt.cone") != 0;
+        o.impratio = std::max(mjMINVAL, option<double>("opt.impratio"));
         for (int k = 0; k < 3; ++k) o.at_rest[k] = at_rest(k);
         std::memcpy(o.columns, array<int>("M_colind"), static_cast<size_t>(o.num_inertia) * sizeof(int));
     }
@@ -931,6 +936,8 @@ private:
 
     void take_parameters(Pair& p) const {
         p.condim = array<int>("pair_dim")[p.given];
+        const auto* const along = array<double>("pair_solreffriction") + 2 * p.given;
+        refuse_if(option<int>("opt.cone") != 0 && (along[0] != 0 || along[1] != 0), "of solreffriction");
         p.impedance = impedance(array<double>("pair_solref") + 2 * p.given, array<double>("pair_solimp") + 5 * p.given);
     }
 
@@ -951,7 +958,8 @@ private:
         translation += weight_[2 * p.body1];
         translation += weight_[2 * p.body2];
         const double first = p.friction[0];
-        p.impedance.inverse_weight = p.condim == 1 ? translation : translation + first * first * translation;
+        const bool is_normal = p.condim == 1 || option<int>("opt.cone") != 0;
+        p.impedance.inverse_weight = is_normal ? translation : translation + first * first * translation;
     }
 
     // the degrees of freedom that move a body

@@ -29,7 +29,7 @@ CYPOOL_LANES_INLINE Row& add_row(Group& d, const Mask& active, const Real& R, co
     row.R = R;
     row.D = where(active, 1 / R);
     row.aref = where(active, aref);
-    row.dof = -1;
+    row.dof = row.contact = -1;
     return row;
 }
 

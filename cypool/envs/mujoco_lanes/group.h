@@ -20,12 +20,14 @@ struct Row {
     Real R, D, aref, force;
     int dof;  // the only one with a number in J; -1: `dofs`, with their numbers in the group's
     bool is_negative;
-    Dofs dofs;  // those with a number in J
+    Dofs dofs;    // those with a number in J
+    int contact;  // that begins with it; -1: none
 };
 struct Contact {
     int pair, first_row;
     Mask active;
     Real dist, pos[3], frame[9];
+    Real mu;  // of an elliptic cone
 };
 
 // The memory of arrays whose sizes are those of a model, one after another, zero at first.

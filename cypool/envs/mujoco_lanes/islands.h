@@ -8,6 +8,32 @@
 
 namespace cypool::lanes::CYPOOL_LANES {
 
+// the dimensions of some contacts, one after another
+class ContactSizes {
+public:
+    // Returns whether there was room.
+    bool add(int dim) {
+        if (count_ == static_cast<int>(numbers_.size()) * IN_ONE) return false;
+        // none is less than any
+        const int place = 3 * (IN_ONE - 1 - count_ % IN_ONE);
+        numbers_[static_cast<size_t>(count_++ / IN_ONE)] |= static_cast<uint64_t>(dim) << place;
+        return true;
+    }
+    bool begins_with(const ContactSizes& other) const {
+        for (int k = 0; k * IN_ONE < other.count_; ++k) {
+            const int rest = IN_ONE - std::min(IN_ONE, other.count_ - k * IN_ONE);
+            if ((numbers_[static_cast<size_t>(k)] ^ other.numbers_[static_cast<size_t>(k)]) >> 3 * rest) return false;
+        }
+        return other.count_ <= count_;
+    }
+    auto operator<=>(const ContactSizes&) const = default;
+
+private:
+    static constexpr int IN_ONE = 21;  // three bits each
+    std::array<uint64_t, 3> numbers_ = {};
+    int count_ = 0;
+};
+
 // some trees of a model, and where their numbers are among the model's
 struct Section {
     Island island;
@@ -88,22 +114,48 @@ inline void find_islands(const Dofs* trees_of_rows, int* rows, int num_rows, con
         }
         islands[count++] = trees;
     }
-    int sorted[MAX_ROWS], next = 0;
+    int sorted[MAX_ROWS], next = 0, begins[MAX_DOFS + 1] = {};
     for (int i = 0; i < count; ++i) {
-        const int begin = next;
         for (int k = 0; k < num_rows; ++k)
             if (trees_of_rows[rows[k]] & islands[i]) sorted[next++] = rows[k];
-        found(islands[i], begin, next - begin);
+        begins[i + 1] = next;
     }
     std::copy_n(sorted, num_rows, rows);
+    for (int i = 0; i < count; ++i) found(islands[i], begins[i], begins[i + 1] - begins[i]);
+}
+
+// A contact as the solver has it: `dim` is that of its pair.
+CYPOOL_LANES_INLINE Cone cone_of(const Description& m, const Group& d, const Contact& contact) {
+    const Pair& p = m.pairs[static_cast<size_t>(contact.pair)];
+    Cone c = {};
+    c.dim = p.condim, c.mu = contact.mu;
+    for (int j = 0; j < p.condim - 1; ++j) c.friction[j] = own_or(d, p.own + 1 + j, p.friction[j]);
+    return c;
 }
 
 // The better one of qacc_warmstart and qacc_smooth, by the costs of all islands together.
 inline __attribute__((noinline)) void choose_start(const Description& m, Group& d) {
     const int n = m.nv;
     Real warm = all(0), smooth = all(0);
+    const Contact* contact = d.contacts;
     for (int r = 0; r < d.num_rows; ++r) {
         const Row& row = d.rows[r];
+        for (; contact < d.contacts + d.num_contacts && contact->first_row < r;) ++contact;
+        if (m.is_elliptic && contact < d.contacts + d.num_contacts && contact->first_row == r) {
+            const Cone c = cone_of(m, d, *contact);
+            if (c.dim > 1) {
+                Real at_warm[MAX_CONE], at_smooth[MAX_CONE], D[MAX_CONE];
+                for (int j = 0; j < c.dim; ++j) {
+                    at_warm[j] = dot(d.J + (r + j) * n, d.warmstart, n) - d.rows[r + j].aref;
+                    at_smooth[j] = dot(d.J + (r + j) * n, d.smooth_acc, n) - d.rows[r + j].aref;
+                    D[j] = d.rows[r + j].D;
+                }
+                add_cone_cost(warm, c, at_warm, D);
+                add_cone_cost(smooth, c, at_smooth, D);
+                r += c.dim - 1;
+                continue;
+            }
+        }
         const auto residual = [&](const Real* acc) {
             if (row.dof < 0) return dot(d.J + r * n, acc, n) - row.aref;
             return where(row.active, row.is_negative ? -acc[row.dof] : acc[row.dof]) - row.aref;

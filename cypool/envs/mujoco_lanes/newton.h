@@ -138,7 +138,7 @@ inline constexpr uint64_t REMOVES_ROW = uint64_t{1} << LineSearch::NUM_BRANCHES,
 // of `Problem::did`; the last ones are the number of iterations
 inline constexpr long IS_COLD = 1, IS_FLAT = 2, LOSES_FACTOR = 4, IMPROVES_LITTLE = 8, IS_LEVEL = 16, IS_NEAR = 32,
                       HAS_MOMENTUM = 64, IS_WORSE = 128, RESTARTS = 256, STAYS_STUCK = 512, STAYS_LOW = 1024,
-                      STAYS_HIGH = 2048, SLIPS = 4096, ITERATION = 8192;
+                      STAYS_HIGH = 2048, SLIPS = 4096, CONE = 8192, ITERATION = CONE << 9;
 
 // four problems
 struct Problem {
@@ -159,10 +159,35 @@ struct Problem {
     Real start[MAX_ROWS], quad0[MAX_ROWS], quad1[MAX_ROWS], quad2[MAX_ROWS];
     Mask active[MAX_ROWS], before[MAX_ROWS];
     Real *H, *other_H;
+    // contacts with elliptic cones, in the order of their rows, and H with those whose force is on the cone
+    int num_cones = 0;
+    Cone* cones;
+    Real* cone_H;
     // of a lane that is left over, or of a row with one number
-    const Row no_row = {none(), all(0), all(0), all(0), all(0), -1, false, 0};
+    const Row no_row = {none(), all(0), all(0), all(0), all(0), -1, false, 0, -1};
     Real* nothing;
     Real* changes;  // of the Hessian: rows times the roots of their weights
+
+    // Adds the contact that begins with a row in some lanes.
+    void add_cone(const Description& m, int row, const Row* const* rows, const Group* const* groups, const int* lanes) {
+        Cone* c = nullptr;
+        for (int l = 0; l < WIDTH; ++l) {
+            if (rows[l]->contact < 0) continue;
+            const Contact& contact = groups[l]->contacts[rows[l]->contact];
+            const Pair& p = m.pairs[static_cast<size_t>(contact.pair)];
+            if (p.condim == 1) return;
+            if (!c) {
+                c = &cones[num_cones++];
+                c->row = row, c->dim = p.condim, c->mu = all(1);
+                for (Real& each : c->friction) each = all(1);
+            }
+            lane(c->mu, l) = lane(contact.mu, lanes[l]);
+            for (int j = 0; j < p.condim - 1; ++j)
+                lane(c->friction[j], l) = lane(own_or(*groups[l], p.own + 1 + j, p.friction[j]), lanes[l]);
+        }
+    }
+    // the row where the scalar rows before a cone end
+    int next_cone(int number) const { return number < num_cones ? cones[number].row : num_rows; }
 
     explicit Problem(const Description& m)
         : arrays_([&](const auto& add) {
@@ -171,6 +196,7 @@ struct Problem {
                                   &gradient, &newton_step, &direction, &nothing})
                   add(*each, m.nv);
               for (Real** each : {&H, &other_H}) add(*each, m.nv * m.nv);
+              if (m.is_elliptic) add(cone_H, m.nv * m.nv), add(cones, MAX_ROWS / 3);
               add(friction, m.num_frictions), add(J, MAX_ROWS * m.nv), add(changes, MAX_ROWS * m.nv);
           }) {
         num_equalities = m.num_equality_rows;
@@ -242,7 +268,7 @@ public:
             if (!any(running)) return;
         }
         factorize_hessian(m, p, p.H);
-        solve_cholesky(m, p);
+        solve_cholesky(m, p, with_cones(m, p));
         if (any(flat & running)) running = running & ~(flat & (decrement(m, p, scale) < m.tolerance));
         descend(m, p);
         for (int iteration = 0; iteration < m.iterations && any(running); ++iteration) {
@@ -263,7 +289,7 @@ public:
             // the factor is for lanes that continue
             if (!any(running) || iteration + 1 == m.iterations) break;
             update_hessian(m, p, running);
-            solve_cholesky(m, p);
+            solve_cholesky(m, p, with_cones(m, p));
             const Mask near = decrement(m, p, scale) < m.tolerance;
             p.did = p.did | (running & near & IS_NEAR);
             running = running & ~near;
@@ -307,9 +333,15 @@ private:
         const int first = p.num_equalities, end = first + m.num_frictions;
         for (int r = 0; r < first; ++r) sum = sum + 0.5 * p.D[r] * residual[r] * residual[r];
         for (int r = first; r < end; ++r) sum = sum + friction_cost(p.friction[r - first], residual[r], p.R[r], p.D[r]);
-        for (int r = end; r < p.num_rows; ++r)
-            sum = sum + where(residual[r] < 0.0, 0.5 * p.D[r] * residual[r] * residual[r]);
-        return sum;
+        int r = end;
+        for (int k = 0;; ++k) {
+            for (const int stop = p.next_cone(k); r < stop; ++r)
+                sum = sum + where(residual[r] < 0.0, 0.5 * p.D[r] * residual[r] * residual[r]);
+            if (k == p.num_cones) return sum;
+            const Cone& c = p.cones[k];
+            add_cone_cost(sum, c, residual + r, p.D + r);
+            r += c.dim;
+        }
     }
 
     // the better one of qacc_warmstart and qacc_smooth
@@ -337,9 +369,15 @@ private:
         const int n = m.nv;
         Real sum[MAX_DOFS];
         for (int i = 0; i < n; ++i) sum[i] = all(0);
-        for (int r = 0; r < p.num_rows; ++r) {
+        for (int k = 0; k < p.num_cones; ++k) {
+            Cone& c = p.cones[k];
+            update_cone(c, p.residual + c.row, p.D + c.row, p.force + c.row, p.active + c.row);
+        }
+        for (int r = 0, cone = 0; r < p.num_rows; ++r) {
             const int friction = r - p.num_equalities;
-            if (friction >= 0 && friction < m.num_frictions)
+            if (cone < p.num_cones && r >= p.cones[cone].row)
+                cone += r + 1 == p.cones[cone].row + p.cones[cone].dim;
+            else if (friction >= 0 && friction < m.num_frictions)
                 p.force[r] = friction_force(p.friction[friction], p.residual[r], p.R[r], p.D[r], p.active[r]);
             else {
                 p.active[r] = friction < 0 ? ~none() : p.residual[r] < 0.0;
@@ -400,10 +438,9 @@ private:
     }
 
     // mju_cholSolve
-    static __attribute__((noinline)) void solve_cholesky(const Island& m, Problem& p) {
+    static __attribute__((noinline)) void solve_cholesky(const Island& m, Problem& p, const Real* H) {
         const int n = m.nv;
         Real* const x = p.newton_step;
-        const Real* const H = p.H;
         for (int i = 0; i < n; ++i) {
             Real sum = p.gradient[i];
             if (i) sum = sum - dot(H + i * n, x, i);
@@ -432,7 +469,6 @@ private:
                 rows[l][counts[l]++] = r;
                 most = std::max(most, counts[l]);
             }
-        Mask lost = none();
         Real signs[MAX_ROWS];
         for (int next = 0; next < most; ++next) {
             Real D = all(0), sign = all(1);
@@ -453,13 +489,43 @@ private:
             for (int i = 0, at = 0; i < n; ++i, at += WIDTH) x[i] = gather([&](int l) { return from[l][at]; }) * root;
             signs[next] = sign;
         }
+        const Mask lost = apply_changes(n, p.H, p.changes, signs, most);
+        if (__builtin_expect(any(lost), 0)) {
+            p.did = p.did | (lost & LOSES_FACTOR);
+            factorize_hessian(m, p, p.other_H);
+            for (int i = 0; i < n; ++i)
+                for (int k = 0; k <= i; ++k) p.H[i * n + k] = choose(lost, p.other_H[i * n + k], p.H[i * n + k]);
+        }
+    }
+
+    // The Cholesky factor with contacts whose force is on the cone.
+    static __attribute__((noinline)) const Real* with_cones(const Island& m, Problem& p) {
+        const int n = m.nv;
+        int count = 0;
+        Real signs[MAX_ROWS];
+        for (int k = 0; k < p.num_cones; ++k) {
+            const Cone& c = p.cones[k];
+            if (!any(c.is_inside)) continue;
+            cone_changes(c, p.residual + c.row, p.D + c.row, p.J + c.row * n, n, p.changes + count * n);
+            for (int j = 0; j < c.dim; ++j) signs[count++] = all(1);
+        }
+        if (!count) return p.H;
+        for (int i = 0; i < n; ++i)
+            for (int k = 0; k <= i; ++k) p.cone_H[i * n + k] = p.H[i * n + k];
+        apply_changes(n, p.cone_H, p.changes, signs, count);
+        return p.cone_H;
+    }
+
+    // Adds changes, each with a sign, to a Cholesky factor. Returns the lanes in which it has lost its rank.
+    CYPOOL_LANES_INLINE Mask apply_changes(int n, Real* H, Real* changes, const Real* signs, int count) {
+        Mask lost = none();
         // column by column, so that changes do not wait for each other
         for (int k = 0; k < n; ++k)
-            for (int next = 0; next < most; ++next) {
-                Real* const x = p.changes + next * n;
+            for (int next = 0; next < count; ++next) {
+                Real* const x = changes + next * n;
                 const Mask there = x[k] != 0.0;
                 if (!any(there)) continue;
-                const Real sign = signs[next], old = p.H[k * (n + 1)];
+                const Real sign = signs[next], old = H[k * (n + 1)];
                 Real squared = old * old + sign * (x[k] * x[k]);
                 const Mask bad = (squared < TINY) & there;
                 if (__builtin_expect(any(bad), 0)) {
@@ -467,23 +533,18 @@ private:
                     squared = choose(bad, all(TINY), squared);
                 }
                 const Real fresh = sqrt(squared);
-                p.H[k * (n + 1)] = choose(there, fresh, old);
+                H[k * (n + 1)] = choose(there, fresh, old);
                 // elsewhere they change nothing
                 const Real c = choose(there, fresh / old, all(1)), inverse = 1 / c, s = where(there, x[k] / old);
                 const Real signed_s = sign * s;
-                Real* column = p.H + k * (n + 1);
+                Real* column = H + k * (n + 1);
                 for (int i = k + 1; i < n; ++i) {
                     column += n;
                     *column = (*column + signed_s * x[i]) * inverse;
                     x[i] = c * x[i] - s * *column;
                 }
             }
-        if (__builtin_expect(any(lost), 0)) {
-            p.did = p.did | (lost & LOSES_FACTOR);
-            factorize_hessian(m, p, p.other_H);
-            for (int i = 0; i < n; ++i)
-                for (int k = 0; k <= i; ++k) p.H[i * n + k] = choose(lost, p.other_H[i * n + k], p.H[i * n + k]);
-        }
+        return lost;
     }
 
     // Returns how far to go; improvement: of the cost.
@@ -513,6 +574,10 @@ private:
         Real smooth2 = 0.5 * dot(p.direction, p.Mv, n);
         for (int r = 0; r < p.num_equalities; ++r) smooth1 = smooth1 + p.quad1[r], smooth2 = smooth2 + p.quad2[r];
         const Real tolerance = (m.tolerance * m.search_tolerance) * length / scale;
+        for (int k = 0; k < p.num_cones; ++k) {
+            Cone& c = p.cones[k];
+            prepare_cone(c, p.residual + c.row, p.Jv + c.row, p.D + c.row);
+        }
         LineSearch searches[WIDTH];
         LineSearch::Point* points[WIDTH] = {};
         int num_left = 0;
@@ -585,13 +650,20 @@ private:
                 | (looking
                    & ((some_stick & STAYS_STUCK) | (some_low & STAYS_LOW) | (some_high & STAYS_HIGH)
                       | (some_slip & SLIPS)));
-        for (int r = end; r < p.num_rows; ++r) {
-            const Real residual = p.residual[r] + alpha * p.Jv[r];
-            const Mask active = residual < 0.0;
-            q0 = q0 + where(active, p.quad0[r]);
-            q1 = q1 + where(active, p.quad1[r]);
-            q2 = q2 + where(active, p.quad2[r]);
-            total = total - where(~active, p.start[r]);
+        int r = end;
+        for (int k = 0;; ++k) {
+            for (const int stop = p.next_cone(k); r < stop; ++r) {
+                const Real residual = p.residual[r] + alpha * p.Jv[r];
+                const Mask active = residual < 0.0;
+                q0 = q0 + where(active, p.quad0[r]);
+                q1 = q1 + where(active, p.quad1[r]);
+                q2 = q2 + where(active, p.quad2[r]);
+                total = total - where(~active, p.start[r]);
+            }
+            if (k == p.num_cones) break;
+            const Cone& c = p.cones[k];
+            p.did = p.did | (looking & (search_cone(c, alpha, total, friction1, friction2) * CONE));
+            r += c.dim;
         }
         cost = total + ((alpha * alpha * q2 + alpha * q1) + q0);
         slope = friction1 + (2 * alpha * q2 + q1);

@@ -201,7 +201,7 @@ inline __attribute__((noinline)) void touch_force(const Description& m, Group& d
         const Contact& contact = d.contacts[c];
         const Pair& p = m.pairs[static_cast<size_t>(contact.pair)];
         if (p.body1 != at.body && p.body2 != at.body) continue;
-        const Real force = normal_force(p, d.rows + contact.first_row);
+        const Real force = normal_force(m, p, d.rows + contact.first_row);
         Real ray[3];
         for (int k = 0; k < 3; ++k) ray[k] = contact.frame[k] * force;
         normalize(ray);

@@ -29,7 +29,7 @@ ROBOTS = ["half_cheetah.xml", "hopper.xml", "walker2d.xml", "walker2d_v5.xml", "
           "humanoidstandup.xml", "inverted_pendulum.xml", "inverted_double_pendulum.xml"]
 IDS = [f"{name}-v{version}" for name in (
     "HalfCheetah", "Hopper", "Walker2d", "Ant", "Humanoid", "HumanoidStandup", "InvertedPendulum",
-    "InvertedDoublePendulum") for version in (4, 5)]
+    "InvertedDoublePendulum", "Reacher", "Pusher") for version in (4, 5)]
 TASKS = [pytest.param(f"dm_control/{task}-v0", marks=pytest.mark.families("dm_control"))
          for task in ("cheetah-run", "walker-run", "hopper-hop", "humanoid-walk", "humanoid-run_pure_state")]
 MAZES = [pytest.param(f"AntMaze_{name}", marks=pytest.mark.families("robotics"))

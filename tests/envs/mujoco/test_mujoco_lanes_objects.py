@@ -1,4 +1,5 @@
 """Lanes against mj_step for arms and what they move: several trees, and what joins them; all numbers bit by bit."""
+import mujoco
 import pytest
 from envs.mujoco.test_mujoco_lanes_class import check_equal
 
@@ -83,6 +84,7 @@ FEATURES = {
     "sites that are held": {"things": things(2, more='<site name="corner{k}" pos="0.05 0.05 0" euler="0.1 0.2 0.3"/>'),
                             "more": coupled('<weld site1="corner0" site2="corner1" solimp="0.9 0.95 0.3"/>'
                                             '<connect site1="corner1" site2="tip"/>')},
+    "impratio": {"option": 'impratio="7"', "geom": 'condim="4"'},
     **{f"a hand that follows a mocap body, {name}": {"things": MOCAP.format(more=more) + things(2),
                                                      "more": coupled(weld)}
        for name, more, weld in (("closely", "", '<weld body1="mocap" body2="lower" solref="0.02 1"/>'),
@@ -97,12 +99,31 @@ def test_lanes_of_an_arm_and_things_have_the_bits_of_mj_step(tmp_path, name, opt
     check_equal(scene(tmp_path, **{"option": option, **FEATURES[name]}))
 
 
+CONES = {
+    **{f"condim {n}": {"geom": f'condim="{n}"'} for n in (1, 3, 4, 6)},
+    "little friction": {"things": things(4, place='friction="0.05" priority="1"')},
+    "condims of all kinds": {"things": things(2) + "".join(
+        things(2, place=f'priority="{n}" condim="{n}"').replace("thing", f"other{n}") for n in (1, 4, 6))},
+    "friction of joints": FEATURES["things with friction"],
+    "a hand that follows a mocap body": FEATURES["a hand that follows a mocap body, closely"],
+    "no warm start": FEATURES["no warm start"],
+}
+
+
+@pytest.mark.skipif(mujoco.__version__ > "4", reason="MuJoCo 4 searches in another order")
+@pytest.mark.parametrize("option", ["", 'integrator="RK4"', 'impratio="10"', 'iterations="1"', 'iterations="0"'])
+@pytest.mark.parametrize("name", CONES)
+def test_lanes_of_elliptic_cones_have_the_bits_of_mj_step(tmp_path, name, option):
+    check_equal(scene(tmp_path, **{"option": f'cone="elliptic" {option}', **CONES[name]}))
+
+
 def test_lanes_of_things_that_slide_have_the_bits_of_mj_step_with_implicitfast(tmp_path):
     check_equal(scene(tmp_path, things(4, SLIDES), 'integrator="implicitfast"'))
 
 
 @pytest.mark.parametrize(("changes", "reason"), [
     ({"option": 'solver="PGS"'}, "several trees, and PGS"),
+    ({"option": 'noslip_iterations="1"'}, "noslip"),
     ({"option": 'integrator="implicitfast"'}, "a free body alone"),
     ({"things": things(2, '<joint name="rail{k}" type="slide"/>'),
       "more": coupled('<joint joint1="shoulder" joint2="rail0" polycoef="0 1 1 0 0"/>')}, "couples two trees"),
