@@ -22,12 +22,12 @@ enum Most {
     MAX_DOFS = 60,  // with more, MuJoCo's matrices are sparse
     MAX_JOINTS = 60,
     MAX_POSITIONS = 80,
-    MAX_GEOMS = 128,  // that may touch and are no planes and walls
+    MAX_GEOMS = 256,  // that may touch and are no planes and walls
     MAX_BOXES = 256,
     MAX_INERTIA = 1000,  // of the sparse inertia matrix
     MAX_CONTROLS = 60,
     MAX_SITES = 64,
-    MAX_TENDONS = 16,
+    MAX_TENDONS = 64,
     MAX_TENDON_JOINTS = 8,
     MAX_PAIRS = 1024,
     MAX_ROWS = 160  // of constraints
