@@ -341,7 +341,11 @@ private:
                 wait(d, nullptr, g * WIDTH + l, 0, d.num_own_rows[l]);
         }
         // those with as many rows together
-        std::sort(waiting_.begin(), waiting_.end());
+        std::sort(waiting_.begin(), waiting_.end(), [this](const Waiting& a, const Waiting& b) {
+            if (a.section != b.section) return a.section < b.section;
+            if (m_.is_elliptic && a.contacts != b.contacts) return a.contacts < b.contacts;
+            return a.count != b.count ? a.count < b.count : a.environment < b.environment;
+        });
         size_t next = 0;
         while (next < waiting_.size()) {
             const Waiting* const who = waiting_.data() + next;
@@ -379,7 +383,6 @@ private:
         int count, environment;  // the number of rows, and whose they are
         int begin;               // among the rows of the environment
         int num_scalars;         // rows before those of contacts with elliptic cones, which stand at the same places
-        auto operator<=>(const Waiting&) const = default;
         int num_others() const { return count - num_scalars; }
         // the one that has the place of a row, or -1
         int own_row(int row, int scalars) const {

@@ -30,7 +30,7 @@ CYPOOL_LANES_INLINE Real stiffness_between(const Real& mu, const Real& D) { retu
 
 // where the rows of a contact are in the dual cone
 struct InCone {
-    Real U[MAX_CONE], T;
+    Real U[MAX_CONE] = {}, T;
     Zones zones;
     InCone(const Cone& c, const Real* residual) {
         U[0] = residual[0] * c.mu;
@@ -64,6 +64,7 @@ CYPOOL_LANES_INLINE void update_cone(Cone& c, const Real* residual, const Real* 
 inline __attribute__((noinline)) void cone_changes(const Cone& c, const Real* residual, const Real* D, const Real* J,
                                                    int n, Real* changes) {
     const int dim = c.dim;
+    if (dim > MAX_CONE) __builtin_unreachable();
     const InCone at(c, residual);
     const Real *const U = at.U, T = at.T, N = U[0], mu = c.mu, Dm = stiffness_between(mu, D[0]);
     Real H[MAX_CONE][MAX_CONE];
@@ -150,7 +151,7 @@ inline __attribute__((noinline)) Mask search_cone(const Cone& c, const Real& alp
     curvature = choose(is.is_bottom, curvature + 2 * c.quad2,
                        choose(is.is_between, curvature + Dm * (fall * fall + r * (-mu * T2)), curvature));
     const Mask from = (was.is_bottom & 1) | (was.is_between & 2), to = (is.is_bottom & 1) | (is.is_between & 2);
-    return Mask{} + 1 << (from * 3 + to);
+    return (Mask{} + 1) << (from * 3 + to);
 }
 
 }  // namespace cypool::lanes::CYPOOL_LANES

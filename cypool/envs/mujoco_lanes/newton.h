@@ -369,26 +369,33 @@ private:
         const int n = m.nv;
         Real sum[MAX_DOFS];
         for (int i = 0; i < n; ++i) sum[i] = all(0);
-        for (int k = 0; k < p.num_cones; ++k) {
-            Cone& c = p.cones[k];
-            update_cone(c, p.residual + c.row, p.D + c.row, p.force + c.row, p.active + c.row);
-        }
-        for (int r = 0, cone = 0; r < p.num_rows; ++r) {
-            const int friction = r - p.num_equalities;
-            if (cone < p.num_cones && r >= p.cones[cone].row)
-                cone += r + 1 == p.cones[cone].row + p.cones[cone].dim;
-            else if (friction >= 0 && friction < m.num_frictions)
-                p.force[r] = friction_force(p.friction[friction], p.residual[r], p.R[r], p.D[r], p.active[r]);
-            else {
-                p.active[r] = friction < 0 ? ~none() : p.residual[r] < 0.0;
-                p.force[r] = where(p.active[r], -p.D[r] * p.residual[r]);
-                if (!any(p.active[r])) continue;
-            }
+        const auto add = [&](int r) {
             const Real* const J = p.J + r * n;
             for (Dofs left = p.dofs[r]; left; left &= left - 1) {
                 const int i = __builtin_ctzll(left);
                 sum[i] = sum[i] + J[i] * p.force[r];
             }
+        };
+        int r = 0;
+        for (; r < p.num_equalities; ++r) {
+            p.active[r] = ~none();
+            p.force[r] = -p.D[r] * p.residual[r];
+            add(r);
+        }
+        for (int k = 0; k < m.num_frictions; ++k, ++r) {
+            p.force[r] = friction_force(p.friction[k], p.residual[r], p.R[r], p.D[r], p.active[r]);
+            add(r);
+        }
+        for (int k = 0;; ++k) {
+            for (const int stop = p.next_cone(k); r < stop; ++r) {
+                p.active[r] = p.residual[r] < 0.0;
+                p.force[r] = where(p.active[r], -p.D[r] * p.residual[r]);
+                if (any(p.active[r])) add(r);
+            }
+            if (k == p.num_cones) break;
+            Cone& c = p.cones[k];
+            update_cone(c, p.residual + r, p.D + r, p.force + r, p.active + r);
+            for (const int end = r + c.dim; r < end; ++r) add(r);
         }
         for (int i = 0; i < n; ++i) p.constraint[i] = sum[i];
     }
@@ -559,9 +566,7 @@ private:
             p.Jv[r] = along(m, p, r, p.direction);
             p.start[r] = searched_cost(p.residual[r], force, p.R[r] * force, p.D[r]);
         }
-        for (int r = 0; r < p.num_rows; ++r) {
-            if (r == first) r += m.num_frictions;
-            if (r == p.num_rows) break;
+        const auto prepare = [&](int r) {
             p.Jv[r] = along(m, p, r, p.direction);
             const Real force = p.D[r] * p.residual[r];
             const Real quad0 = p.residual[r] * force * 0.5;
@@ -569,7 +574,9 @@ private:
             p.quad0[r] = quad0 - p.start[r];
             p.quad1[r] = p.Jv[r] * force;
             p.quad2[r] = p.Jv[r] * p.D[r] * p.Jv[r] * 0.5;
-        }
+        };
+        for (int r = 0; r < first; ++r) prepare(r);
+        for (int r = first + m.num_frictions; r < p.num_rows; ++r) prepare(r);
         Real smooth1 = dot(p.direction, p.Ma, n) - dot(p.smooth, p.direction, n);
         Real smooth2 = 0.5 * dot(p.direction, p.Mv, n);
         for (int r = 0; r < p.num_equalities; ++r) smooth1 = smooth1 + p.quad1[r], smooth2 = smooth2 + p.quad2[r];
