@@ -229,7 +229,7 @@ inline __attribute__((noinline)) void equalities(const Description& m, Group& d)
         else
             hold_bodies(m, d, e, J, pos, bias);
         const Impedance& s = e.impedance;
-        const Real distance = e.num_rows == 1 ? pos[0] : sqrt(dot(pos, pos, e.num_rows));
+        const Real distance = e.num_rows == 1 ? pos[0] : sqrt(e.num_rows == 3 ? dot(pos, pos, 3) : dot6(pos, pos));
         const Real impedance = impedance_at(s, distance, 0);
         d.has_unseen |= d.coverage->unseen(d.coverage->equality(static_cast<int>(number)));
         const int own = m.own_of_equality(static_cast<int>(number));
