@@ -1,10 +1,16 @@
 """The parts of a module: the .pxi files that its .pyx includes. They share one namespace, where names must not clash.
 
 A module costs a second or two of the compiler before its first line; files that a person reads are better small.
+
+    python -m build_tools.parts cypool/engine/engine.pyx
+
+prints which names each part takes from which other part.
 """
 
 import builtins
 import re
+import sys
+from pathlib import Path
 
 from .toolchain import CompileError
 
@@ -19,6 +25,8 @@ _ENUM = re.compile(r"^(?:cdef|cpdef) enum[^:\n]*:([^\n]*)\n((?:[ \t]+[^\n]*\n)*)
 _EXTERN = re.compile(r"^cdef extern from[^\n]*\n((?:(?:[ \t]+[^\n]*)?\n)+)", re.MULTILINE)
 _FOREIGN = re.compile(r"^ {4}(?:cdef )?(?:cppclass|struct|enum class|enum|ctypedef\b.*?) (\w+)"
                       r"|^ {4}(?! )(?!cdef |#|@)[^\n(]*?[ *&](\w+)(?: \"[^\"]*\")?\(", re.MULTILINE)
+# docstrings, other texts and comments
+_NO_CODE = re.compile(r'"""[\s\S]*?"""|"(?:[^"\\\n]|\\.)*"|#[^\n]*')
 
 
 def parts_of(source):
@@ -46,6 +54,23 @@ def check_names(source):
                                    f"are parts of {source.name}, {meaning} and {other}")
 
 
+def taken_names(source):
+    """Yields pairs of a part and what it takes from the others: a dict of their names, by part."""
+    texts = {part: part.read_text(encoding="utf-8") for part in parts_of(source)}
+    defined = {name: part for part, text in texts.items() for name, meaning in _names(text, part)
+               if meaning == _defined_in(part)}
+    for part, text in texts.items():
+        taken = {}
+        for name in sorted(set(re.findall(r"\w+", _NO_CODE.sub("", text)))):
+            if defined.get(name, part) != part:
+                taken.setdefault(defined[name].name, []).append(name)
+        yield part, taken
+
+
+def _defined_in(part):
+    return f"what {part.name} defines"
+
+
 def _names(text, part):
     """Yields the names at the top of a part, each with its meaning."""
     for module, imported in _FROM.findall(text):
@@ -56,7 +81,7 @@ def _names(text, part):
         for each in imported.split(","):
             words = each.split()
             yield (words[-1], words[0]) if "as" in words else (words[0].partition(".")[0],) * 2
-    here = f"what {part.name} defines"
+    here = _defined_in(part)
     for body in (*_CLASS.findall(text), *_FUNCTION.findall(text)):
         yield body, here
     for names in _VARIABLE.findall(text):
@@ -68,3 +93,8 @@ def _names(text, part):
     for body in _EXTERN.findall(text):
         for name, function in _FOREIGN.findall(body):
             yield name or function, here
+
+
+if __name__ == "__main__":
+    for file, others in taken_names(Path(sys.argv[1])):
+        print(file.name, *(f"    {other}: {', '.join(names)}" for other, names in others.items()), sep="\n")

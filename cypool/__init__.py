@@ -49,8 +49,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if find_spec("cypool.env") is None:
-    raise ImportError(f"{os.path.dirname(__file__)} is cypool's source, not compiled. To import the installed cypool, "
-                      'start Python in another folder: cd .. (or compile in place: pip install -e .)')
+    raise ImportError(f"{os.path.dirname(__file__)} is cypool's source, which is not compiled. To import the installed "
+                      "cypool, start Python in another folder: cd .. (or compile in place: pip install -e .)")
 
 from cypool.api.conversions import add_conversion
 from cypool.errors import ClosedError, CompileError, EnvError, WorkerError

@@ -2,19 +2,19 @@
 
 
 cdef class StepBackend:
-    """Steps the environments of a pool outside the pool's threads; see its `.pxd`."""
+    """Steps the environments of a pool outside of the pool's threads; see its `.pxd`."""
 
     @property
     def count(self):
-        """How many environments are stepped at a time, at most."""
+        """The maximum number of environments stepped at the same time."""
         raise NotImplementedError("count")
 
     def pack_options(self, options):
-        """Returns the options of a reset in the form that `submit` takes: by default as they are."""
+        """Returns the options of a reset in the form that `submit` takes: by default unchanged."""
         return options
 
     def close(self):
-        """Frees all that it uses. A second call does nothing."""
+        """Frees all resources. A second call does nothing."""
         raise NotImplementedError("close")
 
     cdef int submit(self, const int32_t* ids, uint32_t count, const char* actions, bint same_step) except -1:

@@ -1,4 +1,4 @@
-"""Checkpoints: all that a training run continues with, in one file."""
+"""Checkpoints: everything that a training run needs to continue, in one file."""
 from __future__ import annotations
 
 import copy
@@ -17,7 +17,7 @@ from cypool.api import history
 from cypool.api.base import VectorAPI
 from cypool.policies import Policy
 from cypool.replay.buffer import ReplayBuffer
-from cypool.state import check_stream, decoded, encoded, unsealed, write_sealed
+from cypool.state import check_stream, decoded, encoded, verified, write_with_checksum
 from cypool.util.arguments import MAX_ENVS, check_int, check_path, shown
 from cypool.util.replacing import replacing
 from cypool.util.version import version
@@ -36,33 +36,33 @@ MOST_AXES = 32  # of NumPy's arrays before version 2
 
 
 def save_checkpoint(path: Pathlike, /, **parts: Any) -> None:
-    """Writes all that a run continues with to a file, from which `load_checkpoint` continues it bit for bit.
+    """Writes the complete state of a run to a file; `load_checkpoint` resumes it bit for bit.
 
-    The file takes the place of an older one when it is complete and on the disk. It is plain data with a checksum and
-    cypool's version, and no pickle.
+    An existing file is replaced only when the new one is complete and on the disk. The format is plain data with a
+    checksum and cypool's version, not a pickle.
 
     Args:
         path: The file.
-        **parts: By names of your choice:
+        **parts: Objects to save, under names of your choice:
 
-            * pools, also an adapter or a wrapper that has it as `pool`: environments with their random streams,
-              statistics and sums of `normalize_obs` and `normalize_reward`, random streams of action spaces;
-            * replay buffers: rows, priorities, the stream that samples are drawn with, and, if the pool is a part, too,
-              the observations that steps in flight were chosen from;
-            * a `History`, whose pool is a part, too;
-            * `MLP`: weights, seed, and which numbers it draws next; `RandomPolicy`; the `state` of a `Policy`;
+            * pools, or adapters and wrappers with an attribute `pool`: environments with their random streams,
+              statistics of `normalize_obs` and `normalize_reward`, random streams of action spaces;
+            * replay buffers: rows, priorities, the random stream for sampling, and, if the pool is also a part, the
+              observations that the actions in flight were chosen from;
+            * a `History`, whose pool must also be a part;
+            * `MLP`: weights, seed, and the position in its random stream; `RandomPolicy`; the `state` of a `Policy`;
             * `numpy.random.Generator` and `torch.Generator`, such as `torch.default_generator`;
             * objects with `state_dict` and `load_state_dict`, such as modules and optimizers of torch;
-            * anything else that is plain: numbers, strings, bytes, arrays, tensors; and lists, tuples and dicts of
-              these, such as `numpy.random.get_state()`.
+            * plain data: numbers, strings, bytes, arrays, tensors, and lists, tuples and dicts of these, such as
+              `numpy.random.get_state()`.
 
     Raises:
-        TypeError, ValueError: `path` is no path, or a part is nothing of these, comes twice, or lacks its pool.
+        TypeError, ValueError: `path` is not a path, or a part is not one of these, appears twice, or lacks its pool.
         RuntimeError: Environments are in flight, or were never reset.
         NotImplementedError: Environments cannot be saved.
-        OSError: The file cannot be written. What had its name is there as before.
+        OSError: The file cannot be written. An existing file of that name is unchanged.
 
-    Thread safety: no other thread may use the parts meanwhile.
+    Thread safety: no other thread may use the parts during the call.
     """
     path = check_path("path", path)
     names: dict[int, str] = {}
@@ -70,7 +70,7 @@ def save_checkpoint(path: Pathlike, /, **parts: Any) -> None:
     for name, part in parts.items():
         kind = _kind_of(part)
         if kind != "value" and names.setdefault(id(_bare(part)), name) != name:
-            raise ValueError(f"{name}: expected another {kind} than that of {names[id(_bare(part))]}")
+            raise ValueError(f"{name}: expected a different {kind} than for {names[id(_bare(part))]}")
         if kind == "pool":
             pools[id(_bare(part))] = name
     # buffers and histories after pools, which report to them
@@ -83,30 +83,30 @@ def save_checkpoint(path: Pathlike, /, **parts: Any) -> None:
 
 
 def load_checkpoint(path: Pathlike, /, **parts: Any) -> dict[str, Any]:
-    """Continues from a file of `save_checkpoint`: puts the parts into the states that they had. Runs no code of it.
+    """Restores the parts of a run from a file of `save_checkpoint`. Never executes code from the file.
 
-    All of the file is checked before anything changes. Only environments check their own part of a state when they
-    take it: if one refuses it, as that of a file which another program wrote, all parts are put back; but a pool that
-    was never reset has to be reset then, and replay buffers note a gap.
+    The whole file is checked before anything changes. Only environments check their own states later, while loading: if
+    one rejects its state, for example because another program wrote the file, all parts are rolled back; but a pool
+    that was never reset must then be reset, and replay buffers note a gap.
 
     Args:
         path: The file.
-        **parts: By the same names, objects that were made as those in the file: all but histories and plain values.
+        **parts: Objects created like those in the file, under the same names; histories and plain values are left out.
 
     Returns:
-        By their names: of pools the result of `env.load`, the observations to choose the next actions from; histories,
-        which continue to record; and plain values. An adapter to a training library returns these observations from
-        its next `reset`, too, unless that has a seed or options.
+        A dict, by name: for a pool the result of `env.load`, which is the observations for the next actions; histories,
+        which continue to record; and plain values. An adapter to a training library also returns these observations
+        from its next `reset`, unless that has a seed or options.
 
     Raises:
-        TypeError: `path` is no path.
-        ValueError: The file is damaged, something else, or of another version of cypool; or it has other parts, or
-            parts of other kinds, sizes or options.
-        RuntimeError: Environments are in flight; or a pool whose history is in the file has one.
-        ImportError: The file has tensors, and torch is not installed.
+        TypeError: `path` is not a path.
+        ValueError: The file is damaged, not a checkpoint, or from another version of cypool; or its parts have
+            different names, kinds, sizes or options.
+        RuntimeError: Environments are in flight; or a pool whose history is in the file already has one.
+        ImportError: The file contains tensors, and torch is not installed.
         OSError: The file cannot be read.
 
-    Thread safety: as `save_checkpoint`.
+    Thread safety: as for `save_checkpoint`.
     """
     path = check_path("path", path)
     saved = _read(path)
@@ -162,7 +162,7 @@ def load_checkpoint(path: Pathlike, /, **parts: Any) -> dict[str, Any]:
 
 
 def _kind_of(part: Any) -> str:
-    """Returns which kind of part it is, in words."""
+    """Returns the kind of a part, in words."""
     part = _bare(part)
     for cls, kind in PARTS.items():
         if isinstance(part, cls):
@@ -177,7 +177,7 @@ def _kind_of(part: Any) -> str:
 
 
 def _bare(part: Any) -> Any:
-    """Returns the pool in an adapter; others as they are."""
+    """Returns the pool in an adapter; other objects unchanged."""
     try:
         pool = getattr(part, "pool", None)
     except Exception:
@@ -187,12 +187,12 @@ def _bare(part: Any) -> Any:
 
 
 def _base_of(policy: Policy) -> str:
-    """Returns the name of the class that knows the state of a policy."""
+    """Returns the name of the class that handles the state of a policy."""
     return next(cls.__name__ for cls in type(policy).__mro__ if "_to_checkpoint" in vars(cls))
 
 
 def _saved(part: Any, pools: Mapping[int, str]) -> Any:
-    """Returns the content of a part, which `encoded` makes JSON of.
+    """Returns the content of a part, for `encoded` to turn into JSON.
 
     Args:
         pools: The names of pools, by the ids of these objects.
@@ -203,7 +203,7 @@ def _saved(part: Any, pools: Mapping[int, str]) -> Any:
     if kind in ("replay buffer", "history"):
         pool = pools.get(id(part.env))
         if pool is None and kind == "history":
-            raise ValueError("expected its pool among the parts, too")
+            raise ValueError("expected its pool among the parts")
         return {"pool": pool, "own": part._to_checkpoint()}
     if kind == "policy":
         return {"class": _base_of(part), "own": part._to_checkpoint()}
@@ -216,7 +216,7 @@ def _saved(part: Any, pools: Mapping[int, str]) -> Any:
 
 @contextmanager
 def _named(name: str, *more: type[Exception]) -> Iterator[None]:
-    """Adds the name of a part to messages; `more` errors are those of a strange file."""
+    """Adds the name of a part to messages; `more` are the errors of a malformed file."""
     try:
         yield
     except more as error:
@@ -227,28 +227,28 @@ def _named(name: str, *more: type[Exception]) -> Iterator[None]:
 
 
 def _check_names(saved: Mapping[str, Any], parts: Mapping[str, Any]) -> None:
-    """Raises a ValueError unless there is a part of the right kind for each that is not made here."""
+    """Raises a ValueError unless each saved part that is not created here was passed, with the right kind."""
     wanted = {name: kind for name, (kind, _) in saved.items() if kind not in ("value", "history")}
     if wanted.keys() != parts.keys():
         raise ValueError(f"parts: expected {', '.join(f'{name} (a {kind})' for name, kind in wanted.items()) or 'none'}"
-                         f", as the file has, got {', '.join(parts) or 'none'}")
+                         f", as in the file, got {', '.join(parts) or 'none'}")
     names: dict[int, str] = {}
     for name, part in parts.items():
         if _kind_of(part) != wanted[name]:
             raise ValueError(f"{name}: expected a {wanted[name]}, as in the file, got {shown(part)}")
         if names.setdefault(id(_bare(part)), name) != name:
-            raise ValueError(f"{name}: expected another {wanted[name]} than that of {names[id(_bare(part))]}")
+            raise ValueError(f"{name}: expected a different {wanted[name]} than for {names[id(_bare(part))]}")
 
 
 def _write(path: str, parts: Mapping[str, Any]) -> None:
-    """Writes parts, by name (kind, content), to a file that is complete or as it was before."""
+    """Writes parts, by name (kind, content), to a file, completely or not at all."""
     saved, blobs = {}, list[Any]()
     for name, content in parts.items():
         with _named(name, RecursionError, MemoryError):
             saved[name] = encoded(content, blobs, lambda value: _encoded(value, blobs))
     text = json.dumps({"cypool": version(), "parts": saved}, separators=(",", ":"))
     with replacing(path) as file:
-        write_sealed(file, MAGIC, text, blobs)
+        write_with_checksum(file, MAGIC, text, blobs)
 
 
 def _read(path: str) -> dict[str, Any]:
@@ -256,7 +256,7 @@ def _read(path: str) -> dict[str, Any]:
     expected = f"path: {path}: expected a checkpoint as save_checkpoint() wrote it"
     parts: dict[str, Any] = {}
     with open(path, "rb") as file:
-        text, blobs = unsealed(MAGIC, file, expected)
+        text, blobs = verified(MAGIC, file, expected)
         try:
             header = json.loads(text)
             saved_by = header["cypool"]
@@ -310,7 +310,7 @@ def _pieces(array: Any) -> list[Any]:
 
 
 def _decoded(kind: str, about: Any, blobs: Blobs) -> Any:
-    """Returns what `_encoded` made JSON of."""
+    """Returns the value that `_encoded` turned into JSON."""
     if kind == "OrderedDict":
         items, metadata = decoded(about, blobs, lambda kind, about: _decoded(kind, about, blobs))
         ordered: Any = OrderedDict(items)
@@ -325,10 +325,10 @@ def _decoded(kind: str, about: Any, blobs: Blobs) -> Any:
         except RuntimeError as error:
             raise ValueError(str(error)) from error
     if kind not in ("array", "tensor"):
-        raise ValueError(f"{shown(kind)} is no kind of value")
+        raise ValueError(f"{shown(kind)} is not a kind of value")
     name, sizes = about
     if len(sizes) > MOST_AXES:
-        raise ValueError(f"expected an array with {MOST_AXES} axes at most, got {len(sizes)}")
+        raise ValueError(f"expected an array with at most {MOST_AXES} axes, got {len(sizes)}")
     shape = tuple(check_int("shape", size, 0, 2**62) for size in sizes)
     if kind == "array":
         dtype = np.dtype(str(name))
@@ -339,7 +339,7 @@ def _decoded(kind: str, about: Any, blobs: Blobs) -> Any:
 
     kept = getattr(torch, str(name), None)
     if not isinstance(kept, torch.dtype):
-        raise ValueError(f"expected a tensor of a dtype of torch, got {shown(name)}")
+        raise ValueError(f"expected a tensor with a dtype of torch, got {shown(name)}")
     if 0 in shape:
         return torch.empty(shape, dtype=kept)
     return torch.from_numpy(blobs.array(math.prod(shape) * kept.itemsize)).view(kept).reshape(shape)

@@ -20,7 +20,7 @@ ABI = CYPOOL_ABI
 
 
 cdef Agents* new_agents(spec) except NULL:
-    """Returns zeroed memory for the agents of an environment, on separate cache lines; to be freed."""
+    """Returns zeroed memory for an environment's agents, on separate cache lines; the caller frees it."""
     cdef size_t count = spec.num_agents
     # rewards and six kinds of flags, each in whole words; then returns and lengths
     cdef size_t of_flags = (count + FLAGS_OF_WORD - 1) // FLAGS_OF_WORD * FLAGS_OF_WORD
@@ -51,16 +51,19 @@ cdef class Env:
     """Base of every environment: subclass it in Cython and implement `reset`, `step` and `observe`.
 
     A subclass also has a static method `describe(**options)` that returns an `EnvSpec`: its observations and actions.
-    Its keyword arguments, with their defaults, are the options of `cypool.make`.
+    Its keyword arguments and their defaults are the environment's options for `cypool.make`.
 
     Args:
-        spec: The `EnvSpec` the environment is made from, options included.
+        spec: The `EnvSpec` that the environment is created from, including its options.
         env_id: Position in the pool, starting at 0.
 
     Thread safety: any thread, one at a time.
     """
     # whether a step may be longer than its spec says
     calls_user_code = False
+    # whether `step_many` does work of the steps ahead, and leaves each to `step`: it reads ids and actions, writes no
+    # rows, which need not be neighbours, and serves in all kinds of pools
+    prepares_steps = False
 
     def __cinit__(self, spec, int env_id, *_):
         # further arguments go to the __init__ of a subclass
@@ -91,13 +94,13 @@ cdef class Env:
         return 0
 
     cdef object save(self):
-        raise NotImplementedError(f"save: {type(self).__name__} has none")
+        raise NotImplementedError(f"save: {type(self).__name__} does not implement it")
 
     cdef int load(self, object state) except -1:
-        raise NotImplementedError(f"load: {type(self).__name__} has none")
+        raise NotImplementedError(f"load: {type(self).__name__} does not implement it")
 
     cdef object render(self):
-        raise NotImplementedError(f"render: {type(self).__name__} has none")
+        raise NotImplementedError(f"render: {type(self).__name__} does not implement it")
 
     cdef bint prepare_pool(self, list envs) except -1:
         return False
@@ -114,7 +117,8 @@ cdef class Env:
         return 0
 
     cdef int take_reset_options(self, dict options) except -1:
-        raise NoOptionsError(f"options: expected only reset_mask, as {self.spec.id} has none, got {list(options)}")
+        raise NoOptionsError(f"options: expected only reset_mask, as {self.spec.id} has no reset options, got "
+                             f"{list(options)}")
 
     cdef int legal(self, uint8_t* mask) except -1 nogil:
         raise NotImplementedError("legal")

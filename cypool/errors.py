@@ -9,15 +9,15 @@ from typing import Any
 class EnvError(RuntimeError):
     """An environment raised; its `__cause__` says why.
 
-    The row of the failed environment is zero and truncated, the other rows are as they should be:
-    they are in `batch`. The environment's next step, or a reset, starts a new episode; with autoreset mode Disabled it
-    has to be reset, as after any end of an episode.
+    The failed environment's row is zero and truncated; the other rows are intact. All of them are in `batch`. The
+    environment's next step, or a reset, starts a new episode; in autoreset mode Disabled it must be reset, as after any
+    end of an episode.
 
     Attributes:
-        env_id: The environment that failed; the lowest id if several failed in one batch.
-        causes: Every failed environment of the batch: env id to exception.
+        env_id: The environment that failed; the lowest id if several failed in the same batch.
+        causes: Maps the id of each failed environment of the batch to its exception.
         batch: The result that `recv`, `step` or `rollout` would have returned.
-        steps: In a rollout, the step in which each of them failed first: env id to int. Else empty.
+        steps: In a rollout, maps the id of each to the step in which it first failed; otherwise empty.
     """
 
     def __init__(self, causes: dict[int, BaseException], batch: Any, steps: dict[int, int] | None = None):
@@ -41,7 +41,7 @@ class EnvError(RuntimeError):
 
 
 class WorkerError(RuntimeError):
-    """A process that steps environments ended, or could not do its task."""
+    """A worker process ended, or could not do its task."""
 
 
 class ClosedError(RuntimeError):
@@ -49,11 +49,11 @@ class ClosedError(RuntimeError):
 
 
 class RowError(ValueError):
-    """An environment writes other bytes to a row than it describes, or a reward that is no finite number.
+    """An environment writes bytes outside of its described row, or a reward that is not finite.
 
-    `make(..., debug=True)` finds out.
+    Only `make(..., debug=True)` detects this.
     """
 
 
 class CompileError(Exception):
-    """An environment does not compile; the text shows its lines that are wrong."""
+    """An environment does not compile; the message shows the faulty lines."""

@@ -1,8 +1,8 @@
-"""Hooks: functions of the user's that make an environment's reward, or its observation.
+"""Hooks: user functions that compute an environment's reward or observation.
 
-A C function is called where the environment runs, once for each, without the GIL: `void (*)(cypool::Transition*)`, see
-`cypool/transition.h`. A Python function is called where the batch is received, once for all of it, with a `Batch`, or
-for the observation with the observation.
+A C function is called for each environment, on the thread that steps it, without the GIL:
+`void (*)(cypool::Transition*)`, see `cypool/transition.h`. A Python function is called once for each batch when it is
+received; a reward hook gets a `Batch`, an observation hook the observation.
 """
 from __future__ import annotations
 
@@ -48,18 +48,17 @@ _SIGNATURE = Signature(Transition, "void (struct cypool::Transition *)",
 
 @dataclass(frozen=True)
 class Batch:
-    """The argument of a reward hook in Python: k rows.
+    """The argument of a Python reward hook: k rows.
 
     Attributes:
-        env_id: int32, (k,): whose rows they are.
-        action: (k, ...): their actions; a dict of such where actions are dicts.
-        observation: The observation after the action; where an episode ended the last one of it, in autoreset mode
-            SameStep too. The environment's own, also with an observation hook in Python. With an observation hook in C,
-            which runs where the environment does, it is the result of that hook.
-        reward: float64, (k,): the environment's own.
+        env_id: int32, (k,): the environment of each row.
+        action: (k, ...): the actions; a dict of arrays if actions are dicts.
+        observation: The observation after the action; at the end of an episode its last one, also in autoreset mode
+            SameStep. A C observation hook has already changed it; a Python observation hook has not.
+        reward: float64, (k,): the environment's own reward.
         terminated, truncated: bool, (k,).
         info: As `step` returns it.
-        starts: bool, (k,): rows that begin an episode; their reward is 0, whatever the hook returns.
+        starts: bool, (k,): rows that begin an episode; their reward stays 0, whatever the hook returns.
     """
 
     env_id: NDArray[Any]
@@ -73,7 +72,7 @@ class Batch:
 
 
 def own_observation(spec: EnvSpec) -> Any:
-    """Returns the description of an observation, as users write it: with agents a dict, for one of each group."""
+    """Returns the description of an observation as users write it: with agents, a dict with one agent of each group."""
     return {name: group.observation for name, group in spec.agents.items()} if spec.agents else spec.observation
 
 
@@ -87,7 +86,7 @@ class CHook:
     """A C function, checked as far as its kind allows.
 
     Attributes:
-        address: Where it is.
+        address: Its address.
     """
 
     def __init__(self, address: int, owner: object):
@@ -95,8 +94,8 @@ class CHook:
         self._owner = owner  # keeps the code alive
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a hook that is a C function is an address in this process: it cannot be pickled or copied, "
-                        "and neither can a pool that has it")
+        raise TypeError("a C function used as a hook is an address in this process: neither it nor a pool that uses it "
+                        "can be pickled or copied")
 
 
 def hook_of(name: str, function: Any) -> Any:
@@ -108,7 +107,7 @@ def hook_of(name: str, function: Any) -> Any:
             Python function of one argument.
 
     Raises:
-        TypeError: It is not one of these, or has another signature.
+        TypeError: It is not one of these, or has a different signature.
         ValueError: The address is 0 or below.
     """
     if function is None or isinstance(function, CHook):
@@ -135,18 +134,18 @@ def observation_hook_of(given: Any, spec: EnvSpec) -> tuple[Any, Any]:
     """Returns the hook and the description of its result.
 
     Args:
-        given: A function, or a pair of it and a description as `EnvSpec.observation`; None. With agents the description
-            is a dict of the observations of one agent of each group.
-        spec: The environment's; its observation is the description where none is given.
+        given: A function; a pair of a function and a description like `EnvSpec.observation`; or None. With agents, the
+            description is a dict of the observations of one agent of each group.
+        spec: The environment's spec; its observation is the default description.
 
     Raises:
-        TypeError, ValueError: As `hook_of`, or the description is not one.
+        TypeError, ValueError: As in `hook_of`, or the description is invalid.
     """
     function, described = given if isinstance(given, tuple) and len(given) == 2 else (given, own_observation(spec))
     leaves = _leaves(described)
     if not leaves or not all(isinstance(part, Array | Discrete) for part in leaves):
         raise TypeError("observation_hook: expected a function, or (function, description) with a cypool.spec.Array or "
-                        f"Discrete, or a dict or tuple of them, got {shown(given)}")
+                        f"Discrete, or a dict or tuple of these, got {shown(given)}")
     try:
         spec.with_observation(described)
     except (TypeError, ValueError) as error:

@@ -32,23 +32,23 @@ def _pointer(typing_context: Any, address: Any) -> Any:
 
 
 def transition(pointer: Any) -> Any:
-    """Returns the argument of a hook: its fields are read, and some written, by name. In a Numba function."""
-    raise NotImplementedError("to be called in a function that Numba compiles")
+    """Returns the argument of a hook, whose fields can be read, and some written, by name. For Numba functions."""
+    raise NotImplementedError("can only be called in a function that Numba compiles")
 
 
 def decision(pointer: Any) -> Any:
-    """Returns the argument of a policy: its fields are read by name. In a Numba function."""
-    raise NotImplementedError("to be called in a function that Numba compiles")
+    """Returns the argument of a policy, whose fields can be read by name. For Numba functions."""
+    raise NotImplementedError("can only be called in a function that Numba compiles")
 
 
 def array(address: Any, shape: Any, dtype: Any) -> Any:
-    """Returns an array over the memory at an address, such as `transition.action`. In a Numba function."""
-    raise NotImplementedError("to be called in a function that Numba compiles")
+    """Returns an array over the memory at an address, such as `transition.action`. For Numba functions."""
+    raise NotImplementedError("can only be called in a function that Numba compiles")
 
 
 def part(addresses: Any, k: int, shape: Any, dtype: Any) -> Any:
-    """Returns an array over the k-th part of `transition.obs`, `info`, `before` or `out`. In a Numba function."""
-    raise NotImplementedError("to be called in a function that Numba compiles")
+    """Returns an array over the k-th part of `transition.obs`, `info`, `before` or `out`. For Numba functions."""
+    raise NotImplementedError("can only be called in a function that Numba compiles")
 
 
 # Numba compares these signatures with those of the lambdas: no annotations

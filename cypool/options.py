@@ -1,7 +1,7 @@
-"""Options of an environment, each declared once: its name, default, check and meaning.
+"""The options of an environment, each declared once with name, default, check and meaning.
 
-From a declaration come the signature of `describe`, its checks, its docstring, and so the texts of `cypool info`, the
-documentation and the error about an unknown option:
+The declaration provides the signature of `describe`, its checks and its docstring, and with it the texts of
+`cypool info`, the documentation and the error about an unknown option:
 
     @describes(height=integer(10, 2, 1000, "Number of rows."), width=integer(5, 1, 1000, "Number of columns."))
     def describe_catch(options):
@@ -28,11 +28,11 @@ class Option(NamedTuple):
     """An option of an environment.
 
     Attributes:
-        default: Its value where none is given; it is checked, too.
-        check: Takes the option's name and a value; returns the value as the spec has it, or raises a TypeError or a
+        default: Its default value, which is also checked.
+        check: Takes the option's name and a value; returns the value for the spec, or raises a TypeError or a
             ValueError that names the option, the expected values and the given one.
-        meaning: A phrase for people.
-        edges: Values at the ends of the range that the check takes, and some that it refuses: fuzzers try them.
+        meaning: A description for people.
+        edges: Values at the ends of the accepted range, and some outside of it, for fuzzers to try.
     """
 
     default: Any
@@ -40,7 +40,7 @@ class Option(NamedTuple):
     meaning: str
     edges: tuple[Any, ...] = ()
 
-    def but(self, default: Any, meaning: str | None = None) -> Option:
+    def with_default(self, default: Any, meaning: str | None = None) -> Option:
         """Returns the same option with another default."""
         return self._replace(default=default, meaning=self.meaning if meaning is None else meaning)
 
@@ -63,13 +63,13 @@ def number(default: float | None, minimum: float, maximum: float, meaning: str) 
 
 
 def choice(default: str | None, choices: Iterable[str], meaning: str) -> Option:
-    """Returns an option that is one of some texts; or None, if that is the default."""
+    """Returns an option that is one of several strings; or None, if that is the default."""
     choices = tuple(choices)
     return _or_none(default, lambda name, value: check_choice(name, value, choices), meaning, (*choices, ""))
 
 
 def unchecked(default: Any, meaning: str) -> Option:
-    """Returns an option that the decorated function checks, as that depends on other options."""
+    """Returns an option that the decorated function checks, because its check depends on other options."""
     return Option(default, lambda name, value: value, meaning)
 
 
@@ -85,10 +85,10 @@ def _or_none(default: Any, check: Callable[[str, Any], Any], meaning: str, edges
 
 
 def check_options(declared: Mapping[str, Option], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the value of each option, checked: that given, or its default.
+    """Returns the checked value of each option, which is its default if none is given.
 
     Raises:
-        TypeError: One is given that is not declared.
+        TypeError: An undeclared option is given.
     """
     if not given.keys() <= declared.keys():
         unknown = next(name for name in given if name not in declared)
@@ -97,11 +97,11 @@ def check_options(declared: Mapping[str, Option], given: Mapping[str, Any]) -> d
 
 
 def describes(rest: str = "", /, **declared: Option) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Returns a decorator that makes `describe` of a function that takes the checked options.
+    """Returns a decorator that turns a function of the checked options into `describe`.
 
     Args:
-        rest: Where the other options are described, that a base class has: "See `Simulation.describe`."; the function
-            then takes these, as they were given, as a second dict. "": there are no others.
+        rest: A reference to the options of a base class, such as "See `Simulation.describe`."; the function then takes
+            those that were given as a second dict. "": no other options.
         **declared: The options, in the order of the signature.
     """
     parameters = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option.default)

@@ -90,13 +90,13 @@ cdef OpenRng* _opened(bit_generator):
 
 
 cdef bint _holds(object owner, const void* start, size_t size):
-    """Whether memory lies in an object's own."""
+    """Whether memory lies within that of an object."""
     cdef uintptr_t first = id(owner), at = <uintptr_t>start
     return first <= at and at + size <= first + type(owner).__basicsize__
 
 
 def _look_at_streams():
-    """Finds out whether NumPy's streams are laid out as `copy_stream` expects; NumPy does not promise it."""
+    """Checks whether NumPy's streams are laid out as `copy_stream` expects, which NumPy does not guarantee."""
     global draw_pcg64, draw_mt19937
     cdef OpenRng* opened
     source, target = PCG64(1), PCG64(2)

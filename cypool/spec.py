@@ -23,10 +23,10 @@ class _Frozen:
     """Refuses changes once it is made: pools take sizes and bounds from their specs."""
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__}.{name}: expected no assignment, as specs never change")
+        raise AttributeError(f"{type(self).__name__}.{name}: expected no assignment, as specs are immutable")
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__}.{name}: expected no deletion, as specs never change")
+        raise AttributeError(f"{type(self).__name__}.{name}: expected no deletion, as specs are immutable")
 
     def _set(self, **attributes: Any) -> None:
         self.__dict__.update(attributes)
@@ -36,8 +36,7 @@ class FrozenDict(dict[str, Any]):
     """A dict that refuses changes."""
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("expected no change of a dict of a spec or a recipe, as specs never change and a recipe is a "
-                        "copy: make a new one")
+        raise TypeError("expected no change to a dict of a spec or a recipe, as both are immutable: make a new one")
 
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse
@@ -47,32 +46,32 @@ class FrozenDict(dict[str, Any]):
 
 
 def copied(value: Any) -> Any:
-    """Returns a value whose dicts and lists are copies: users may change those that they passed, or got."""
+    """Returns a value with its dicts and lists copied, so that users may change those that they passed or received."""
     if type(value) is dict:
         return {key: copied(each) for key, each in value.items()}
     return [copied(each) for each in value] if type(value) is list else value
 
 
 def _frozen(given: Any) -> Any:
-    """Returns a mapping as one that never changes; anything else as it is."""
+    """Returns an immutable copy of a mapping; anything else unchanged."""
     return FrozenDict(given) if isinstance(given, Mapping) else given
 
 
 class Array(_Frozen):
-    """An array of fixed shape whose elements lie in `[low, high]`. It never changes.
+    """An array of fixed shape with elements in `[low, high]`. Immutable.
 
     Args:
         shape: Shape of one row, without the batch.
-        dtype: Anything `np.dtype` takes.
-        low: Least values, broadcast to `shape`; the dtype's own least value by default.
-        high: Greatest values, broadcast to `shape`; the dtype's own greatest value by default.
-        stack: (axis, count): along this axis lie the frames of the last `count` observations, the newest last. A step
-            drops the oldest frame and adds one; a reset may write any. A `ReplayBuffer` then stores each frame once.
-            None: the array is no stack.
+        dtype: Anything that `np.dtype` accepts.
+        low: Lowest values, broadcast to `shape`; by default the lowest value of the dtype.
+        high: Highest values, broadcast to `shape`; by default the highest value of the dtype.
+        stack: (axis, count): this axis holds the frames of the last `count` observations, the newest last. A step drops
+            the oldest frame and adds one; a reset may write all of them. A `ReplayBuffer` then stores each frame once.
+            None: the array is not a stack.
 
     Raises:
-        ValueError: The dtype is not a number's, a dimension is below 1, `low` exceeds `high`, or they do not
-            broadcast to `shape`; or there is no such axis, or `count` does not divide its length.
+        ValueError: The dtype is not numeric, a dimension is below 1, `low` exceeds `high`, the bounds do not broadcast
+            to `shape`, the axis does not exist, or `count` does not divide its length.
     """
 
     shape: tuple[int, ...]
@@ -111,12 +110,12 @@ class Array(_Frozen):
     # views, as the shape and dtype of an array can be assigned
     @property
     def low(self) -> NDArray[Any]:
-        """Least values."""
+        """Lowest values."""
         return self._low.view()
 
     @property
     def high(self) -> NDArray[Any]:
-        """Greatest values."""
+        """Highest values."""
         return self._high.view()
 
     def _bound(self, given: ArrayLike) -> NDArray[Any]:
@@ -135,7 +134,7 @@ class Array(_Frozen):
 
 
 class MultiBinary(Array):
-    """An array of int8, each 0 or 1: buttons that can be pressed together.
+    """An int8 array of zeros and ones: buttons that can be pressed at the same time.
 
     Args:
         shape: Shape of one row, without the batch.
@@ -146,10 +145,10 @@ class MultiBinary(Array):
 
 
 class Text(Array):
-    """A text of at most `length` characters: its UTF-8 bytes, with zeros behind them. `cypool.text` decodes it.
+    """A text of at most `length` bytes in UTF-8, padded with zeros. `cypool.text` decodes it.
 
     Args:
-        length: Bytes of the longest text.
+        length: Number of bytes of the longest text.
     """
 
     def __init__(self, length: int):
@@ -182,16 +181,16 @@ class Discrete(_Frozen):
 
 
 class Goals(Protocol):
-    """Functions of goals alone, for arrays of them: a leading dimension, and the dimensions of one goal.
+    """Rewards and ends as functions of goals, over arrays of shape (n, *shape of a goal).
 
-    A pool has one for all its environments: theirs have to be equal.
+    A pool has one for all its environments, whose own must be equal.
     """
 
     def compute_reward(self, achieved: NDArray[Any], desired: NDArray[Any], /) -> Any:
-        """Returns the rewards, or that of one goal without a leading dimension."""
+        """Returns the rewards; for a goal without a leading dimension, its reward."""
 
     def compute_terminated(self, achieved: NDArray[Any], desired: NDArray[Any], /) -> Any:
-        """Returns whether an episode ends there, likewise."""
+        """Returns whether episodes end there; shapes as in `reward`."""
 
 
 # of an observation or an action
@@ -200,16 +199,16 @@ Description = Array | Discrete | Mapping[str, Array | Discrete] | tuple[Array | 
 
 @dataclass(frozen=True)
 class Group:
-    """Agents of one environment that observe and do the same kinds of things.
+    """Agents of one environment with the same kinds of observations and actions.
 
     Attributes:
-        count: How many they are; if some leave or come later, the most there can be.
+        count: Number of agents; if agents can leave or join, the maximum.
         observation: The observation of one agent: an `Array` or `Discrete`, or a dict of them.
         action: The action of one agent: an `Array` or `Discrete`, or a dict of them.
-        names: Of the agents, in their order; None: `<name of the group>_0`, `<name of the group>_1` and so on.
+        names: Names of the agents, in order; None: `<name of the group>_0`, `<name of the group>_1` and so on.
 
     Raises:
-        TypeError, ValueError: These are something else.
+        TypeError, ValueError: An attribute is invalid.
     """
 
     count: int
@@ -226,13 +225,13 @@ class Group:
             if not parts or not all(isinstance(part, Array | Discrete) for part in parts):
                 raise TypeError(f"{name}: expected an Array or Discrete, or a dict of them, got {shown(given)}")
             if isinstance(given, Mapping) and not all(isinstance(key, str) for key in given):
-                raise TypeError(f"{name}: expected names that are texts, got {list(given)}")
+                raise TypeError(f"{name}: expected strings as names, got {list(given)}")
             object.__setattr__(self, name, _frozen(given))
         if self.names is not None and (not isinstance(self.names, tuple) or len(set(self.names)) != self.count):
             raise ValueError(f"names: expected a tuple of {self.count} names, got {shown(self.names)}")
 
     def of_all(self, name: Literal["observation", "action"]) -> Any:
-        """Returns the description of all agents' observations, or actions: with the agents in the first dimension."""
+        """Returns the description of all agents' observations or actions, with the agents as the first dimension."""
         given = getattr(self, name)
         if isinstance(given, Mapping):
             return FrozenDict({key: _repeated(part, self.count) for key, part in given.items()})
@@ -240,7 +239,7 @@ class Group:
 
 
 def _repeated(part: Array | Discrete, count: int) -> Array:
-    """Returns an array of `count` times this."""
+    """Returns an array of `count` of these."""
     if isinstance(part, MultiBinary):
         return MultiBinary((count, *part.shape))
     if isinstance(part, Discrete):
@@ -269,7 +268,7 @@ def _parts(description: Any, outer: tuple[str, ...] = ()) -> Iterator[tuple[Any,
 
 
 def _has_goals(observation: Any) -> bool:
-    """Returns whether an observation has goals, one of which can take the place of the other."""
+    """Returns whether an observation has an achieved and a desired goal of the same description."""
     goals = [observation.get(f"{which}_goal") for which in ("achieved", "desired")] if isinstance(
         observation, Mapping) else [None]
     first = goals[0]
@@ -279,53 +278,53 @@ def _has_goals(observation: Any) -> bool:
 
 @dataclass(frozen=True)
 class EnvSpec:
-    """All that is known of an environment before it is made.
+    """Everything known about an environment before it is created.
 
     Attributes:
         observation: The arrays that `observe` writes: an `Array` or `Discrete`, or a dict or tuple of them. With agents
-            it is made from theirs: of one group the observation of its agents, with the agents in the first dimension;
-            of several a dict of such.
-        action: The argument of `step`: an `Array` or `Discrete`; or a dict of them, which lie one behind the other in
-            that argument, without gaps. With agents it is made from theirs, as the observation is.
+            it is derived from their groups: for a single group, the observations of its agents, with the agents as the
+            first dimension; for several groups, a dict of these.
+        action: The argument of `step`: an `Array` or `Discrete`; or a dict of them, stored one after the other without
+            gaps. With agents it is derived from their groups, like the observation.
         info: The other arrays that `observe` writes: names and their `Array`s, in the order of `Slot.info`.
-        max_seed: The greatest seed an environment takes; None: any.
-        render_fps: Steps per second of an episode that is watched; None: the environment cannot be drawn.
-        render_modes: What `Env.render` returns: with "rgb_array" a picture, with "ansi" a text.
-        render_mode: The one that it returns here; filled in by `make`.
-        implementation: The subclass of `Env` to make; None: the one that describes.
-        threads_per_cpu: How many threads to have for each CPU by default: more than one where a step mostly waits for
-            something else, such as another process.
-        sync_threads_per_cpu: The same for a synchronous pool, where `step_many` may begin several steps before it waits
+        max_seed: The highest seed that an environment accepts; None: any.
+        render_fps: Steps per second when an episode is shown; None: the environment cannot be rendered.
+        render_modes: Results that `Env.render` supports: "rgb_array" is a picture, "ansi" a text.
+        render_mode: The mode in use; filled in by `make`.
+        implementation: The subclass of `Env` to create; None: the one with the `describe` that returned this spec.
+        threads_per_cpu: Default number of threads for each CPU: more than one if a step mostly waits, for example for
+            another process.
+        sync_threads_per_cpu: The same for a synchronous pool, where `step_many` may start several steps before it waits
             for one; None: as `threads_per_cpu`.
-        brief_steps: Whether every step takes well below a microsecond, and every reset at most a few, whatever the
-            state, and none waits for another thread. A pool of few environments then keeps the GIL while it steps them,
-            as it takes longer to release it. An asynchronous pool makes a batch when `recv` asks for it, of those that
-            were sent first, which is faster than the order of finishing. It does so as long as it measures that this is
-            true.
-        num_players: How many play in one environment; with more than one, observation and action have the players in
-            their first dimension.
-        id: The id it is registered under; filled in by `make_spec`, as are the next two.
-        max_episode_steps: The engine truncates an episode after this number of steps; None: never. The value of
-            `describe` counts if neither `make` nor the id has a limit.
-        options: Every option of the environment with the value it has here; `describe` returns those that it
-            has converted.
-        unsaved_options: Names of those that a state does not depend on: it loads where they have other values.
-        spaces: Gymnasium's spaces of observation and action, where they differ from those that follow from these two.
-        goals: Computes rewards and ends of any goals, where the observation has `achieved_goal` and `desired_goal`.
-        agents: Groups of agents, by name: several agents act in the environment. Their names are `<group>_0`,
-            `<group>_1` and so on, group by group. Empty: an environment with one agent.
-        agents_leave: Whether an agent's part may end before that of others, or begin later.
-        turns: Whether only some of the agents act in a step: those that `Agents.turn` names.
-        state: The input of a central critic: "observations", those of all agents; an `Array`, which the environment
-            writes as its first info, called `state`; or None.
-        illegal: What becomes of an action that is not legal, where only some are: those that `Env.legal` names.
-            "error": the call raises a ValueError, and nothing was stepped; "lose": the environment is stepped with it,
-            and says what follows. The action is a `Discrete`, or that of one group of agents is. `action_mask`, int8,
-            an info or a part of what agents observe, shows what is legal. None: all actions are.
-        has_hidden_information: Whether a player does not see all that others, or chance, have done: a search that
-            copies the environment would.
-        has_own_chance: Whether steps draw chance from a stream of the environment's own, and not from the engine's
-            (`Env.rng`): a search that copies the environment cannot draw it again.
+        brief_steps: Whether every step takes well below a microsecond and every reset at most a few, in any state,
+            without waiting for another thread. A pool of few environments then keeps the GIL while it steps them,
+            because releasing it takes longer. An asynchronous pool then steps a batch when `recv` asks for it, in the
+            order of sending, because that is faster than the order of finishing. It does so only as long as its
+            measurements confirm that steps are brief.
+        num_players: Number of players in one environment; if there are several, they are the first dimension of
+            observation and action.
+        id: The registered id; filled in by `make_spec`, like the next two.
+        max_episode_steps: The engine truncates an episode after this number of steps; None: never. A value from
+            `describe` applies if neither `make` nor the id has a limit.
+        options: Every option of the environment with its value; `describe` returns those that it has converted.
+        unsaved_options: Names of options that a state does not depend on: it can be loaded with other values of them.
+        spaces: Gymnasium's spaces of observation and action, if they differ from those derived from the two
+            descriptions.
+        goals: Computes rewards and ends for arbitrary goals, if the observation has `achieved_goal` and `desired_goal`.
+        agents: Groups of agents, by name. By default, agents are called `<group>_0`, `<group>_1` and so on. Empty: an
+            environment with one agent.
+        agents_leave: Whether an agent may leave before the others, or join later.
+        turns: Whether only some of the agents act in each step: those in `Agents.turn`.
+        state: The input of a central critic: "observations" (of all agents); an `Array`, which the environment writes
+            as its first info, called `state`; or None.
+        illegal: The effect of an illegal action, if `Env.legal` restricts actions. "error": the call raises a
+            ValueError before anything is stepped; "lose": the environment is stepped with it and handles the loss. The
+            action must be a `Discrete`, at least for one group of agents. `action_mask`, an int8 info or part of the
+            observation, shows which actions are legal. None: all actions are legal.
+        has_hidden_information: Whether players cannot see everything that others, or chance, have done. A search that
+            copies the environment would see it.
+        has_own_chance: Whether steps draw random numbers from the environment's own stream instead of the engine's
+            (`Env.rng`). A search that copies the environment cannot redraw these.
     """
 
     observation: Any = ()
@@ -358,7 +357,7 @@ class EnvSpec:
         if self.agents:
             self._take_agents()
         elif self.agents_leave or self.turns or self.state is not None:
-            raise ValueError("agents: expected groups of agents with agents_leave, turns or state, got none")
+            raise ValueError("agents: expected groups of agents together with agents_leave, turns or state, got none")
         for name in ("observation", "action", "info", "agents"):
             object.__setattr__(self, name, _frozen(getattr(self, name)))
         for name in ("observation", "action"):
@@ -369,33 +368,33 @@ class EnvSpec:
                 _check_part(name, part, Array | Discrete)
         for name, part in self.info.items():
             if not isinstance(name, str):
-                raise TypeError(f"info: expected names that are texts, got {shown(name)}")
+                raise TypeError(f"info: expected strings as names, got {shown(name)}")
             if name in OWN_INFO or name.startswith("_"):
-                raise ValueError(f"info: expected a name that cypool does not use itself, without an underscore in "
-                                 f"front, got {shown(name)}; {', '.join(OWN_INFO)} are taken")
+                raise ValueError("info: expected a name without a leading underscore that cypool does not use itself, "
+                                 f"got {shown(name)}; {', '.join(OWN_INFO)} are reserved")
             _check_part(f"info[{name!r}]", part, Array)
         if self.illegal not in (None, "error", "lose"):
             raise ValueError(f"illegal: expected 'error', 'lose' or None, got {shown(self.illegal)}")
         if self.illegal is not None and not isinstance(self.one_action, Discrete):
-            raise ValueError(f"illegal: expected None where no action is a Discrete, got {shown(self.illegal)}")
+            raise ValueError(f"illegal: expected None, as no action is a Discrete, got {shown(self.illegal)}")
         if self.goals is not None and not _has_goals(self.observation):
-            raise ValueError("goals: expected achieved_goal and desired_goal in the observation, arrays of one dtype "
+            raise ValueError("goals: expected an observation whose achieved_goal and desired_goal have the same dtype "
                              f"and shape, got {shown(self.observation)}")
 
     def _take_agents(self) -> None:
-        """Makes observation, action and the info of the state from the groups of agents."""
+        """Derives observation, action and the `state` info from the groups of agents."""
         if not isinstance(self.agents, Mapping) or not all(
                 isinstance(name, str) and name and isinstance(group, Group) for name, group in self.agents.items()):
-            raise TypeError(f"agents: expected a dict of names and Groups, got {shown(self.agents)}")
+            raise TypeError(f"agents: expected a dict of names to Groups, got {shown(self.agents)}")
         if len(set(self.agent_names)) < self.num_agents:
-            raise ValueError(f"agents: expected names that differ, got {self.agent_names}")
+            raise ValueError(f"agents: expected unique names, got {self.agent_names}")
         for name in ("observation", "action"):
             whole: Any = {key: group.of_all(name) for key, group in self.agents.items()}
             if len(whole) == 1:
                 (whole,) = whole.values()
             given = getattr(self, name)
             if given and given != whole:
-                raise ValueError(f"{name}: expected none together with agents, got {shown(given)}")
+                raise ValueError(f"{name}: expected None together with agents, got {shown(given)}")
             object.__setattr__(self, name, whole)
         if isinstance(self.state, Array):
             if self.info.get("state", self.state) != self.state:
@@ -409,24 +408,25 @@ class EnvSpec:
     def observations(self) -> list[tuple[Any, Array | Discrete]]:
         """The observation's parts as a list of (name, description), in the order of `Slot.obs`.
 
-        Parts of a tuple are called 0, 1, 2, ...; an observation that has no parts is one, called None. Parts of one
-        group among several are called by a pair.
+        Parts of a tuple are called 0, 1, 2, ...; an observation without parts counts as a single one, called None. With
+        several groups, the name of a part is a pair.
         """
         return list(_parts(self.observation))
 
     @property
     def actions(self) -> list[tuple[Any, Array | Discrete]]:
-        """The action's parts likewise, in the order in which they lie in the argument of `step`."""
+        """The action's parts in the same format, in their order in the argument of `step`."""
         return list(_parts(self.action))
 
     @property
     def one_action(self) -> Any:
-        """The action of an environment with one agent, or of one agent of a single group."""
+        """The action of an environment with one agent, or of one agent of the only group."""
         return next(iter(self.agents.values())).action if len(self.agents) == 1 else self.action
 
     @property
     def mask_column(self) -> int | None:
-        """Which of the arrays that `observe` writes is `action_mask`: those of the observation first; None: none is."""
+        """The index of `action_mask` among the arrays that `observe` writes, those of the observation first; None:
+        there is no mask."""
         if self.illegal is None:
             return None
         names = [name for name, _ in self.observations] + list(self.info)
@@ -439,24 +439,24 @@ class EnvSpec:
 
     @functools.cached_property
     def saved_options(self) -> Mapping[str, Any]:
-        """The options that a state depends on, and that it contains."""
+        """The options that a state depends on and contains."""
         if not self.unsaved_options:
             return self.options
         return {name: value for name, value in self.options.items() if name not in self.unsaved_options}
 
     @property
     def num_agents(self) -> int:
-        """How many agents the groups have together; 0 in an environment with one agent."""
+        """The number of agents in all groups; 0 for an environment with one agent."""
         return sum(group.count for group in self.agents.values())
 
     @property
     def has_absent_agents(self) -> bool:
-        """Whether there may be agents that do not act in a step."""
+        """Whether some agents may not act in a step."""
         return self.agents_leave or self.turns
 
     @property
     def agent_columns(self) -> dict[str, dict[str, Array]]:
-        """Descriptions of the columns of `info["agents"]` for each group, for one environment."""
+        """Descriptions of the columns of `info["agents"]` by group, for one environment."""
         flags = ["terminated", "truncated", *(["acted", "alive"] if self.has_absent_agents else [])]
         return {name: {"reward": Array((group.count,), np.float64),
                        **{flag: Array((group.count,), np.bool_) for flag in flags}}
@@ -464,14 +464,14 @@ class EnvSpec:
 
     @property
     def agent_names(self) -> list[str]:
-        """The names of all agents, group by group: `<group>_0`, `<group>_1`, ..., if the groups have no others."""
+        """The names of all agents, group by group: by default `<group>_0`, `<group>_1` and so on."""
         return [agent for name, group in self.agents.items()
                 for agent in group.names or [f"{name}_{k}" for k in range(group.count)]]
 
     def with_observation(self, observation: Any) -> EnvSpec:
-        """Returns the same with another observation; with agents a dict of the observations of one agent of each group.
+        """Returns a copy with another observation; with agents, a dict of the observations of one agent of each group.
 
-        The observation of one group may stand alone.
+        With a single group, its observation may be given without a dict.
         """
         if not self.agents:
             return replace(self, observation=observation, goals=self.goals if _has_goals(observation) else None)
@@ -485,13 +485,14 @@ class EnvSpec:
         return replace(self, observation=(), agents=groups)
 
     def default_threads(self, cpus: int, *, sync: bool) -> int:
-        """Returns how many threads a pool has by default on this number of CPUs."""
+        """Returns the default number of threads of a pool on this number of CPUs."""
         if sync and self.sync_threads_per_cpu is not None:
             return cpus * self.sync_threads_per_cpu
         return cpus * self.threads_per_cpu
 
     def pack(self, parts: Sequence[Any]) -> Any:
-        """Returns a list, with an item for each part of the observation, as a dict or tuple where that is one."""
+        """Returns a list with one item for each part of the observation as a dict or tuple, if the observation is
+        one."""
         if self.has_nested_observation:
             left = iter(parts)
             return {name: {key: next(left) for key in part} if isinstance(part, Mapping) else next(left)
@@ -501,7 +502,7 @@ class EnvSpec:
         return tuple(parts) if isinstance(self.observation, tuple) else parts[0]
 
     def unpack(self, observation: Any) -> list[Any]:
-        """Returns the argument of `pack`."""
+        """Undoes `pack`."""
         if self.has_nested_observation:
             return [observation[name[0]][name[1]] if isinstance(name, tuple) else observation[name]
                     for name, _ in self.observations]
@@ -511,5 +512,5 @@ class EnvSpec:
 
     @property
     def has_nested_observation(self) -> bool:
-        """Whether a group among several observes a dict."""
+        """Whether there are several groups and one of them observes a dict."""
         return len(self.agents) > 1 and any(isinstance(group.observation, Mapping) for group in self.agents.values())

@@ -1,4 +1,4 @@
-"""The saved state of environments, its plain format for files, and the check that environments make of theirs."""
+"""The saved state of environments, its file format, and the checks that environments use when they load one."""
 from __future__ import annotations
 
 import hashlib
@@ -31,17 +31,17 @@ CHUNK = 2**20  # bytes that are written or read at once
 
 
 class State:
-    """The result of `env.save()`: the state of some environments, one in each row.
+    """The result of `env.save()`: the states of environments, one per row.
 
-    `len(state)` is the number of rows. `state[rows]` holds some of them, with an index, a slice or a sequence of
-    integers as in NumPy; a row may be named several times: `state[[0] * 8]` is for eight ways on from the first.
+    `len(state)` is the number of rows. `state[rows]` selects rows by an index, a slice or a sequence of integers, as in
+    NumPy; a row may appear several times: `state[[0] * 8]` explores eight continuations of the first.
 
-    `save` and `to_bytes` give it in a format of plain data, which `cypool.load_state` and `from_bytes` read: they check
-    it and run no code of it. It also pickles; but unpickling a stranger's file runs the stranger's code.
+    `save` and `to_bytes` use a format of plain data. `cypool.load_state` and `from_bytes` read and check it, and never
+    execute code from it. A state can also be pickled; but unpickling a file from others can run their code.
 
     Args:
-        env_id: The environments the rows were saved from.
-        rows: The engine's data of each.
+        env_id: The environments that the rows were saved from.
+        rows: The engine's data for each.
 
     Attributes:
         env_id: int32, (k,).
@@ -64,13 +64,13 @@ class State:
             return np.array([row["needs_reset"] for row in self.rows], np.bool_)
         except (LookupError, TypeError, ValueError) as error:
             # edited
-            raise ValueError(f"rows: expected dicts with a bool as needs_reset, got {shown(self.rows)}") from error
+            raise ValueError(f"rows: expected dicts with a bool needs_reset, got {shown(self.rows)}") from error
 
     def save(self, path: Pathlike) -> None:
         """Writes the state to a file, in the format of `to_bytes`.
 
         Raises:
-            TypeError, ValueError: As `to_bytes`; or `path` is no path.
+            TypeError, ValueError: As in `to_bytes`; or `path` is not a path.
             OSError: The file cannot be written.
         """
         path, data = check_path("path", path), self.to_bytes()
@@ -81,8 +81,8 @@ class State:
         """Returns the state as bytes: plain data, with a checksum and cypool's version.
 
         Raises:
-            ValueError: There is something else in it than numbers, strings, bytes, and tuples, lists and dicts of them.
-                So it is with environments of Python, whose own state is a pickle: to load that runs its code.
+            ValueError: It contains anything other than numbers, strings, bytes, and tuples, lists and dicts of them.
+                This includes Python environments, whose own state is a pickle that would run code when loaded.
         """
         blobs: list[bytes] = []
         specs: dict[str, Any] = {}
@@ -98,17 +98,17 @@ class State:
             text = json.dumps(header, separators=(",", ":"))
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise ValueError(f"state: expected plain data in rows as save() returned them: {error}") from error
-        return sealed(MAGIC, text, blobs)
+        return with_checksum(MAGIC, text, blobs)
 
     @staticmethod
     def from_bytes(data: bytes) -> State:
-        """Returns the state that `to_bytes` gave as `data`; runs no code of it.
+        """Returns the state that `to_bytes` turned into `data`; never executes code from it.
 
         Raises:
             TypeError: `data` is not bytes.
-            ValueError: It is damaged, something else, or of another version of cypool.
+            ValueError: It is damaged, not a state, or from another version of cypool.
         """
-        text, blobs = unsealed(MAGIC, data, "data: expected a state as to_bytes() returned it")
+        text, blobs = verified(MAGIC, data, "data: expected a state as to_bytes() returned it")
         try:
             header = json.loads(text)
             saved_by = header["cypool"]
@@ -146,16 +146,16 @@ class State:
 
 
 class Pickled(bytes):
-    """A pickle in a state. To load it runs its code: so it differs from plain bytes, and stays out of files."""
+    """A pickle in a state. Loading it runs its code, so it is distinct from plain bytes and never enters files."""
 
 
 class WithMemory(tuple[Any, ...]):
-    """A state of an environment, with the memory that it stands for: `load` is faster with it.
+    """A state of an environment together with its native memory, which makes `load` faster.
 
-    In files, pickles and copies there are the values alone.
+    Files, pickles and copies contain only the values.
 
     Attributes:
-        memory: An object that only the environment's module can make. It knows the values that it stands for.
+        memory: An object that only the environment's module can create. It knows the values that it represents.
     """
 
     memory: Any
@@ -165,12 +165,12 @@ class WithMemory(tuple[Any, ...]):
 
 
 def load_state(path: Pathlike) -> State:
-    """Returns the `State` that `State.save` wrote to a file; runs no code of it.
+    """Returns the `State` that `State.save` wrote to a file; never executes code from it.
 
     Raises:
-        TypeError: `path` is no path.
-        ValueError: The file is damaged, something else, or of another version of cypool.
-        OSError: It cannot be read.
+        TypeError: `path` is not a path.
+        ValueError: The file is damaged, not a state, or from another version of cypool.
+        OSError: The file cannot be read.
     """
     path = check_path("path", path)
     with open(path, "rb") as file:
@@ -182,18 +182,18 @@ def load_state(path: Pathlike) -> State:
 
 
 def check_state(state: Any, *kinds: Any) -> Any:
-    """Returns the values of a state as a tuple, checked: the first call in the `load` of an environment.
+    """Returns the checked values of a state as a tuple: the first call in an environment's `load`.
 
         self.row, self.speed, self.moved = check_state(state, (0, self.height - 1), float, bool)
 
     Args:
-        state: The argument of `load`: should be a tuple.
-        *kinds: The kinds of its values. `bool`; `float`: a finite number; `bytes`; (minimum, maximum): an integer in
-            that range if both are ints, else a real number. NaN is in no range.
+        state: The argument of `load`; it should be a tuple.
+        *kinds: The expected kind of each value: `bool`; `float`, a finite number; `bytes`; (minimum, maximum), an
+            integer in that range if both are ints, otherwise a real number. NaN is outside of every range.
 
     Raises:
-        TypeError: It is no tuple, or a value is of another type.
-        ValueError: There are more or fewer values, or one is out of range.
+        TypeError: It is not a tuple, or a value has the wrong type.
+        ValueError: The number of values is wrong, or one is out of range.
     """
     if not isinstance(state, (tuple, list)):
         raise TypeError(f"state: expected a tuple, got {shown(state)}")
@@ -218,15 +218,15 @@ def _checked(name: str, value: Any, kind: Any) -> Any:
 
 
 def check_stream(name: str, state: Any, kind: Any) -> dict[str, Any]:
-    """Returns the state of a random stream, checked: a stream that continues with it draws ever new numbers.
+    """Returns the checked state of a random stream, which does not make the stream repeat itself.
 
     Args:
-        name: The name that messages call it by.
-        state: A value of the attribute `state` of a bit generator.
+        name: The name to use in messages.
+        state: The `state` attribute of a bit generator.
         kind: The class of that bit generator, such as `numpy.random.PCG64`.
 
     Raises:
-        ValueError: It is something else, or a stream would draw the same numbers again and again.
+        ValueError: It is invalid, or would make a stream repeat the same numbers.
     """
     if kind not in _scratch.streams:
         _scratch.streams[kind] = kind(0)
@@ -248,12 +248,12 @@ def check_stream(name: str, state: Any, kind: Any) -> dict[str, Any]:
             raise ValueError(f"{name}: expected an MT19937 at 0 to {len(numbers['key'])}, got {numbers['pos']}")
         # of the first number only the highest bit counts
         if numbers["key"][0] < 2**31 and not numbers["key"][1:].any():
-            raise ValueError(f"{name}: expected an MT19937 whose key is not zero, got {shown(state)}")
+            raise ValueError(f"{name}: expected an MT19937 with a nonzero key, got {shown(state)}")
     return taken
 
 
 class _Scratch(threading.local):
-    """Bit generators that a thread tries states with, one of each kind."""
+    """Bit generators for trying states, one of each kind per thread."""
 
     def __init__(self) -> None:
         self.streams: dict[Any, Any] = {}
@@ -273,7 +273,7 @@ def unpack(packed: Any, most: Any) -> Any:
 
     Raises:
         TypeError: It is not bytes.
-        ValueError: It is damaged, or comes to more than `most` bytes.
+        ValueError: It is damaged, or has more than `most` bytes when unpacked.
     """
     import zlib
 
@@ -287,19 +287,19 @@ def unpack(packed: Any, most: Any) -> Any:
     if len(data) > most:
         raise ValueError(f"state: expected at most {most} bytes, got more")
     if not reader.eof or reader.unused_data:
-        raise ValueError("state: damaged: its end is missing, or there is something behind it")
+        raise ValueError("state: damaged: it is cut off, or has extra bytes at the end")
     return data
 
 
-def sealed(magic: bytes, text: str, blobs: list[bytes]) -> bytes:
-    """Returns a file's content: `magic`, a checksum, JSON, and the bytes that this refers to."""
+def with_checksum(magic: bytes, text: str, blobs: list[bytes]) -> bytes:
+    """Returns a file's content: `magic`, a checksum, JSON, and the bytes that the JSON refers to."""
     file = io.BytesIO()
-    write_sealed(file, magic, text, blobs)
+    write_with_checksum(file, magic, text, blobs)
     return file.getvalue()
 
 
-def write_sealed(file: BinaryIO, magic: bytes, text: str, blobs: Iterable[Any]) -> None:
-    """Writes what `sealed` returns to a file; the bytes may be arrays of uint8, too."""
+def write_with_checksum(file: BinaryIO, magic: bytes, text: str, blobs: Iterable[Any]) -> None:
+    """Writes what `with_checksum` returns to a file; the bytes may also be uint8 arrays."""
     packed, digest = text.encode(), hashlib.sha256()
     file.write(magic + bytes(digest.digest_size))
     for blob in (len(packed).to_bytes(8, "little"), packed, *blobs):
@@ -313,15 +313,15 @@ def write_sealed(file: BinaryIO, magic: bytes, text: str, blobs: Iterable[Any]) 
     file.write(digest.digest())
 
 
-def unsealed(magic: bytes, data: Any, expected: str) -> tuple[bytes, Blobs]:
-    """Returns the JSON that `sealed` was given, and a reader of the bytes behind it.
+def verified(magic: bytes, data: Any, expected: str) -> tuple[bytes, Blobs]:
+    """Returns the JSON that `with_checksum` was given, and a reader of the bytes after it.
 
     Args:
-        data: Bytes, or a file that is open for reading.
+        data: Bytes, or a file opened for reading.
 
     Raises:
         TypeError: `data` is not bytes.
-        ValueError: It is damaged or something else; the message begins with `expected`.
+        ValueError: It is damaged, or not of this format; the message begins with `expected`.
     """
     if isinstance(data, (bytes, bytearray, memoryview)):
         data = io.BytesIO(data)
@@ -337,7 +337,7 @@ def unsealed(magic: bytes, data: Any, expected: str) -> tuple[bytes, Blobs]:
         elif kind is None:
             got = shown(begin[:20])
         elif magic.startswith(b"cypool " + kind[1]):
-            got = f"one of format {kind[2].decode()}, which another version of cypool wrote"
+            got = f"one of format {kind[2].decode()}, written by another version of cypool"
         else:
             got = f"a {kind[1].decode()}, which cypool.load_{kind[1].decode()} reads"
         raise ValueError(f"{expected}, got {got}")
@@ -353,10 +353,10 @@ def unsealed(magic: bytes, data: Any, expected: str) -> tuple[bytes, Blobs]:
 
 
 def encoded(value: Any, blobs: Any, other: Callable[[Any], Any] | None = None) -> Any:
-    """Returns a value as JSON; types that JSON does not distinguish become an object with one name; appends bytes.
+    """Returns a value as JSON; types that JSON does not distinguish become an object with one key; appends bytes.
 
     Args:
-        other: Encodes a value of another type; by default there are none.
+        other: Encodes values of further types.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -381,11 +381,11 @@ def decoded(value: Any, blobs: Any, other: Callable[[str, Any], Any] | None = No
     """Returns the value that `encoded` was given.
 
     Args:
-        other: Decodes what `other` of `encoded` made, by the name in it.
+        other: Decodes the results of `other` of `encoded`, by their key.
     """
     if not isinstance(value, dict):
         if isinstance(value, list):
-            raise ValueError("a list that does not say what it is")
+            raise ValueError("a list without a kind")
         return value
     (kind, content), = value.items()
     if kind == "bytes":
@@ -398,15 +398,15 @@ def decoded(value: Any, blobs: Any, other: Callable[[str, Any], Any] | None = No
         return {decoded(key, blobs, other): decoded(item, blobs, other) for key, item in content}
     if other is not None:
         return other(kind, content)
-    raise ValueError(f"{shown(kind)} is no kind of value")
+    raise ValueError(f"{shown(kind)} is not a kind of value")
 
 
 class Blobs:
-    """The bytes behind the JSON, taken one after the other.
+    """The bytes after the JSON, read in order.
 
     Args:
-        file: Where they are read.
-        size: How many there are.
+        file: The source of the bytes.
+        size: Their number.
     """
 
     def __init__(self, file: BufferedIOBase, size: int):
@@ -416,14 +416,14 @@ class Blobs:
         return self.array(size).tobytes()
 
     def array(self, size: int) -> NDArray[np.uint8]:
-        """Returns the next bytes as an array, which can be written to."""
+        """Returns the next bytes as a writable array."""
         size = check_int("bytes", size, 0, self._left)
         data = np.empty(size, np.uint8)
         if self._file.readinto(data.data) != size:
-            raise ValueError("the file became shorter")
+            raise ValueError("the file has become shorter")
         self._left -= size
         return data
 
     def end(self) -> None:
         if self._left:
-            raise ValueError(f"{self._left} bytes more than its header says")
+            raise ValueError(f"{self._left} bytes more than its header specifies")

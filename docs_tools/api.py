@@ -49,7 +49,7 @@ POOL = {
     "Games with turns": ["sample_legal"],
     "Draw": ["render"],
     "Change to tensors": ["torch", "xla"],
-    "Look up": ["env_spec", "spec", "recipe", "np_random_seed", "np_random"],
+    "Look up": ["env_spec", "spec", "recipe", "stepped_by", "task", "np_random_seed", "np_random"],
 }
 ROOT = Path(__file__).resolve().parents[1]
 BASE, GYMNASIUM = "cypool.api.base.VectorAPI", "cypool.api.gymnasium.GymnasiumPool"
@@ -148,13 +148,15 @@ def _pages() -> dict[str, Page]:
             "cypool.env", "Methods and fields of an environment in Cython",
             "[How to write an environment](../tutorials/own_environment.md), and "
             "[all that it may implement](../reference/environment_contract.md).", ["cypool.env", _contract()]),
+        "own_robot": Page("cypool.mujoco", "Classes for robots of your own, with NumPy over all environments",
+                       "[How to teach your own robot](../tutorials/own_robot.md).", ["cypool.mujoco"]),
         "testing": Page("cypool.testing", "Functions that test an environment and compare it with its reference", "",
                         ["cypool.testing"]),
         "tools": Page("cypool.tools.compile", "Functions that compile environments, policies and hooks", "",
                       ["cypool.tools.compile"]),
         "adapters": Page(
             "cypool.adapters", "Adapters to training libraries",
-            "[How to use cypool in training libraries](../how_to/training_libraries.md) has an example for each.",
+            "[Use a training library](../how_to/training_libraries.md) has an example for each.",
             [f"cypool.adapters.{name}" for name in (
                 "sb3", "sb3_replay", "tianshou", "tianshou_replay", "torchrl", "torchrl_replay", "rl_games", "rllib",
                 "pufferlib", "minari", "torch", "jax", "single")]),

@@ -54,7 +54,7 @@ GROUPS = {
         "Plan": ("planning", "tree_search"),
         "Scale": ("many_cores", "cluster")},
     "reference": {
-        "Use": ("environments", "make", "infos", "semantics", "faults"),
+        "Use": ("environments", "make", "own_robot", "infos", "semantics", "faults"),
         "Extend": ("environment_contract", "compatibility"),
         "Evidence": ("fidelity", "measurements", "systems")},
     "explanation": {

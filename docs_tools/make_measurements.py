@@ -37,7 +37,7 @@ Each row compares cypool, on {threads} threads, with every library that has the 
 python docs_tools/make_measurements.py
 ```
 
-- The columns "sync" and "async" have frames per second of cypool; a step of Atari or Doom has four frames. The
+- The columns "sync" and "async" show cypool's frames per second; one step of Atari or Doom is four frames. The
   asynchronous pools return half of their environments at a time.
 - The other columns are cypool's speed-up over another library: synchronous / asynchronous if the library has both, else
   cypool's synchronous pool. Python loops and AsyncVectorEnv had at most four environments for each thread.

@@ -91,6 +91,8 @@ def defaults_of(program: Path) -> dict[str, Any]:
             if name.lower() == "settings" and isinstance(value, ast.Dict):
                 pairs = zip(value.keys, value.values, strict=True)
                 found |= {ast.literal_eval(key): ast.literal_eval(each) for key, each in pairs if key is not None}
+            elif name == "DEFAULTS":
+                found |= ast.literal_eval(value)
     return found
 
 

@@ -36,6 +36,7 @@ QUERIES = {
     "notebook": "tutorials/notebook",
     "write my own environment": "tutorials/own_environment",
     "custom env": "tutorials/own_environment",
+    "own robot": "tutorials/own_robot",
     "domain randomization": "environments/mujoco",
     "resume training": "how_to/checkpoints",
     "monte carlo tree search": "how_to/tree_search",

@@ -3,6 +3,7 @@
     python examples/ppo_fast.py --env-id CartPole-v1 --seeds 0 1 2
     python examples/ppo_fast.py --env-id LunarLander-v3 --seeds 0 1 2
     python examples/ppo_fast.py --env-id MiniGrid-DoorKey-8x8-v0 --seeds 0 1 2
+    python examples/ppo_fast.py --env-id Craftax-Classic-Symbolic-v1 --seeds 0
     python examples/ppo_fast.py --env-id HalfCheetah-v5 --seeds 0 1 2
     python examples/ppo_fast.py --env-id Ant-v5 --seeds 0 --physics mj_step
 
@@ -38,6 +39,9 @@ SETTINGS = {
                                 "value_std": 0.01,
                                 "env_options": {"obs_type": "onehot", "image_only": True},
                                 "total_timesteps": 1_000_000},
+    "Craftax-Classic-Symbolic-v1": {"goal": 6, "num_envs": 64, "num_steps": 128, "gamma": 0.99, "learning_rate": 1e-3,
+                                    "update_epochs": 3, "minibatch_size": 2048, "activation": "relu",
+                                    "total_timesteps": 4_000_000},
     "HalfCheetah-v5": {"goal": 1200, "num_envs": 64, "num_steps": 64, "gamma": 0.99, "learning_rate": 1e-3,
                        "update_epochs": 5, "minibatch_size": 512, "entropy": 0, "normalize": True,
                        "total_timesteps": 2_000_000},
@@ -45,6 +49,8 @@ SETTINGS = {
                "update_epochs": 5, "minibatch_size": 512, "entropy": 0, "normalize": True,
                "total_timesteps": 2_000_000},
 }
+DEFAULTS = {"gae_lambda": 0.95, "entropy": 0.01, "clip": 0.2, "normalize": False, "activation": "tanh", "hidden": 64,
+            "std": 1.0, "value_std": 1.0, "novelty": 0.0, "num_threads": 1, "env_options": {}}
 NUMBERS = {"goal": float, "num_envs": int, "num_steps": int, "gamma": float, "gae_lambda": float,
            "learning_rate": float, "update_epochs": int, "minibatch_size": int, "entropy": float, "clip": float,
            "novelty": float, "total_timesteps": int}
@@ -60,9 +66,7 @@ def parse_args():
     for name, kind in NUMBERS.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=kind, help="by default that of the environment")
     args = parser.parse_args()
-    settings = {"gae_lambda": 0.95, "entropy": 0.01, "clip": 0.2, "normalize": False, "activation": "tanh",
-                "value_std": 1.0, "novelty": 0.0, "env_options": {}, **SETTINGS[args.env_id]}
-    for name, value in settings.items():
+    for name, value in {**DEFAULTS, **SETTINGS[args.env_id]}.items():
         if getattr(args, name, None) is None:
             setattr(args, name, value)
     if args.physics:
@@ -75,12 +79,12 @@ def parse_args():
 class Network(nn.Module):
     """A perceptron with two hidden layers, which also reads observations as the engine shows them."""
 
-    def __init__(self, inputs, outputs, std, activation):
+    def __init__(self, inputs, outputs, std, args):
         super().__init__()
-        self.activation = getattr(torch, activation)
+        self.activation = getattr(torch, args.activation)
         # of a policy whose outputs are means of Gaussians
         self.register_parameter("log_std", None)
-        sizes = [inputs, 64, 64, outputs]
+        sizes = [inputs, args.hidden, args.hidden, outputs]
         self.layers = nn.ModuleList(nn.Linear(n, m) for n, m in itertools.pairwise(sizes))
         for layer, scale in zip(self.layers, (2**0.5, 2**0.5, std), strict=True):
             nn.init.orthogonal_(layer.weight, scale)
@@ -96,12 +100,12 @@ class Network(nn.Module):
         return [layer.weight for layer in self.layers], [layer.bias for layer in self.layers]
 
 
-def policy_for(spec, inputs, activation):
+def policy_for(spec, inputs, args):
     """Returns a network and the kind of its output: logits of an action, or means of Gaussians."""
     if hasattr(spec.action, "n"):
-        return Network(inputs, spec.action.n, 0.01, activation), "categorical"
-    policy = Network(inputs, spec.action.low.size, 0.01, activation)
-    policy.log_std = nn.Parameter(torch.zeros(spec.action.low.size))
+        return Network(inputs, spec.action.n, 0.01, args), "categorical"
+    policy = Network(inputs, spec.action.low.size, 0.01, args)
+    policy.log_std = nn.Parameter(torch.full((spec.action.low.size,), math.log(args.std)))
     return policy, "gaussian"
 
 
@@ -142,8 +146,9 @@ class Collector:
     """Makes rollouts, and keeps the returns of the last episodes."""
 
     def __init__(self, args, seed):
-        self.env = cypool.make(args.env_id, num_envs=args.num_envs, seed=seed, num_threads=1, episode_statistics=True,
-                               normalize_obs=args.normalize, normalize_reward=args.normalize, **args.env_options)
+        self.env = cypool.make(args.env_id, num_envs=args.num_envs, seed=seed, num_threads=args.num_threads,
+                               episode_statistics=True, normalize_obs=args.normalize,
+                               normalize_reward=args.normalize, **args.env_options)
         if args.normalize:
             self.env.gamma = args.gamma
         self.env.reset()
@@ -186,22 +191,25 @@ def update(args, optimizer, parameters, policy, value, batch):
             optimizer.step()
 
 
-def learn(args, seed):
-    """Yields (steps, seconds, CPU seconds, mean return of the last 20 episodes) after each rollout."""
+def learn(args, seed, learnt=None):
+    """Yields (steps, seconds, CPU seconds, mean return of the last 20 episodes) after each rollout.
+
+    A dict `learnt` gets the policy and, if there is one, the normalization of its observations.
+    """
     torch.manual_seed(seed)
     began, cpu = time.perf_counter(), time.process_time()
     collector = Collector(args, seed)
     spec = collector.env.env_spec
     inputs = int(np.prod(spec.observation.shape))
-    policy, output = policy_for(spec, inputs, args.activation)
-    value = Network(inputs, 1, args.value_std, args.activation)
+    policy, output = policy_for(spec, inputs, args)
+    value = Network(inputs, 1, args.value_std, args)
     parameters = [*policy.parameters(), *value.parameters()]
     optimizer = torch.optim.Adam(parameters, lr=args.learning_rate, eps=1e-5, fused=True)
     novelty = Novelty()
     mlp = cypool.MLP(spec, **for_engine(policy, value), activation=args.activation, output=output, seed=seed)
     rollout_size = args.num_steps * args.num_envs
     num_updates = args.total_timesteps // rollout_size
-    with ThreadPoolExecutor(1) as thread, collector.env:
+    with collector.env, ThreadPoolExecutor(1) as thread:
         future = thread.submit(collector.collect, mlp)
         for k in range(num_updates):
             rollout = future.result()
@@ -211,6 +219,8 @@ def learn(args, seed):
             if k + 1 < num_updates:
                 mlp.update(**for_engine(policy, value))
                 future = thread.submit(collector.collect, mlp)
+            if learnt is not None:
+                learnt.update(policy=policy, normalization=collector.env.normalization() if args.normalize else None)
             yield ((k + 1) * rollout_size, time.perf_counter() - began, time.process_time() - cpu,
                    np.mean(episodes) if episodes else float("nan"))
             rewards = np.clip(rollout.reward, -10, 10) if args.normalize else rollout.reward

@@ -21,9 +21,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from interrupting import counting_id
 
 # documented messages of a call at the wrong time, as it may come after one that was broken off
-UNTIMELY = re.compile("in flight|nothing is pending|never reset|first reset has to be|is over: reset|no batch was "
-                      "received|expected rows that are there|no row|with rows, got an empty|that wait, got none|"
-                      "got neither")
+UNTIMELY = re.compile("in flight|nothing is pending|never reset|first reset must|is over: reset|no batch was "
+                      "received|expected existing rows|no row|with rows, got an empty|are waiting|"
+                      r"after each recv\(\)")
 _bases = itertools.count(1)
 
 

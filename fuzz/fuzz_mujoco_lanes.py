@@ -25,16 +25,18 @@ class Writer:
     def __init__(self, seed):
         self.r = random.Random(seed)
         self.num_bodies = self.num_joints = self.num_sites = 0
-        self.hinges = []
+        self.hinges, self.limited, self.geoms = [], [], []
         # of the lengths, of a robot that is small or large
         self.scale = self.r.choice([1] * 8 + [0.01, 10])
         # round ones let geoms just touch, and bodies be parallel
         self.is_round = self.r.random() < 0.2
+        # how many of the robot's geoms are neither spheres nor capsules
+        self.others = self.r.choice([0, 0, 0.2, 0.8])
 
     def model(self):
         r = self.r
         option = {"timestep": r.choice([0.002, 0.005, 0.01]), "solver": r.choice(["Newton", "Newton", "PGS"]),
-                  "integrator": r.choice(["Euler", "RK4"])}
+                  "integrator": r.choice(["Euler", "RK4", "implicitfast"])}
         self.sometimes(option, 0.3, gravity=self.numbers(3, -9.81, 3))
         self.sometimes(option, 0.2, iterations=r.choice([0, 1, 3, 50]))
         self.sometimes(option, 0.2, tolerance=r.choice([-1, 0, 1e-4, 1e-10]))
@@ -52,9 +54,9 @@ class Writer:
         self.sometimes(option, 0.015, impratio=2)
         self.sometimes(option, 0.015, jacobian="sparse")
         self.sometimes(option, 0.015, noslip_iterations=2)
-        self.sometimes(option, 0.015, integrator="implicitfast")
+        self.sometimes(option, 0.015, integrator="implicit")
         self.sometimes(option, 0.015, solver="CG")
-        flag = f"<flag {r.choice(['contact', 'limit', 'gravity', 'warmstart'])}=\"disable\"/>" if self.rare() else ""
+        flag = self.element("flag", **self.flags())
         bodies = "".join(self.body(1, r.random() < 0.4) for _ in range(2 if self.rare() else 1))
         if not self.hinges:
             bodies += self.element("body", self.joint("hinge") + self.geom(), pos="3 0 1")
@@ -64,25 +66,54 @@ class Writer:
         return (f"<mujoco><compiler angle=\"radian\" {self.attributes(self.compiler())}/>"
                 f"<option {self.attributes(option)}>{flag}</option>"
                 f"<default><geom {self.attributes(self.contact())}/></default>"
-                f"<worldbody>{self.floor()}{self.walls()}{site}{bodies}</worldbody><actuator>{controls}</actuator>"
+                f"{self.assets()}<worldbody>{self.floor()}{self.walls()}{site}{bodies}</worldbody><actuator>{controls}</actuator>"
                 f"{self.tendon()}{self.sensor()}{self.exclusion()}</mujoco>")
+
+    def flags(self):
+        r, given = self.r, {}
+        parts = """constraint contact equality frictionloss limit spring damper gravity clampctrl warmstart filterparent
+                   actuation refsafe midphase eulerdamp autoreset nativeccd multiccd""".split()
+        for name in r.sample(parts, r.choice([0, 0, 0, 1, 2])):
+            given[name] = "disable"
+        self.sometimes(given, 0.05, **{r.choice(["energy", "invdiscrete"]): "enable"})
+        # outside of the class
+        self.sometimes(given, 0.01, **r.choice([
+            {"island": "disable"}, {"sensor": "disable"}, {"fwdinv": "enable"}, {"sleep": "enable"},
+            {"override": "enable"}, {"diagexact": "enable"}]))
+        return given
 
     def compiler(self):
         return {"inertiafromgeom": self.r.choice(["true", "auto"])}
 
     def floor(self):
         r, given = self.r, {"size": "9 9 9", "pos": self.lengths(3, -0.3, 0.3)}
-        self.sometimes(given, 0.05, euler="0.1 0 0")
+        self.sometimes(given, 0.2, euler=self.numbers(3, -0.3, 0.3))
         self.own_contact(given)
+        if r.random() < 0.1:
+            return self.element("geom", type="hfield", hfield="hills", **{**given, "size": "1 1 1"})
         return "" if r.random() < 0.1 else self.element("geom", type="plane", **given)
+
+    def assets(self):
+        """Returns a mesh and a height field."""
+        corners = "".join(self.lengths(3, -0.1, 0.1) + " " for _ in range(self.r.randint(4, 9)))
+        size = f"{self.lengths(2, 1, 2)} {self.lengths(2, 0.1, 0.3)}"
+        hills = self.element("hfield", name="hills", nrow=6, ncol=7, size=size, elevation=self.numbers(42, 0, 1))
+        return self.element("asset", self.element("mesh", name="stone", vertex=corners) + hills)
+
+    def shape(self, others):
+        """Returns the type of a geom, and its size, or its mesh."""
+        r = self.r
+        if r.random() > others:
+            return {"type": r.choices(["sphere", "capsule"], [2, 3])[0]}
+        kind = r.choice(["box", "box", "ellipsoid", "cylinder", "mesh"])
+        return {"type": kind, "mesh": "stone"} if kind == "mesh" else {"type": kind}
 
     def walls(self):
         """Returns geoms of the world, near the robot: boxes, and rods and balls in any direction."""
         r, walls = self.r, []
         for _ in range(r.choice([0, 0, 0, 1, 3, 8])):
-            given = {"type": r.choice(["box", "box", "capsule", "sphere"]), "pos": self.lengths(3, -1, 1),
-                     "size": self.lengths(3, 0.05, 0.5)}
-            self.sometimes(given, 0.02 if given["type"] == "box" else 0.7, euler=self.numbers(3, -2, 2))
+            given = {**self.shape(0.6), "pos": self.lengths(3, -1, 1), "size": self.lengths(3, 0.05, 0.5)}
+            self.sometimes(given, 0.3 if given["type"] == "box" else 0.7, euler=self.numbers(3, -2, 2))
             if given["type"] == "capsule" and r.random() < 0.4:
                 given = {"type": "capsule", "fromto": self.lengths(6, -1, 1), "size": self.lengths(1, 0.03, 0.3)}
             self.own_contact(given)
@@ -91,11 +122,10 @@ class Writer:
 
     def contact(self):
         r = self.r
-        given = {"condim": r.choice([1, 3, 3]), "friction": self.numbers(3, 0.1, 1.5)}
+        given = {"condim": r.choice([1, 3, 3, 3, 4, 6]), "friction": self.numbers(3, 0.1, 1.5)}
         self.sometimes(given, 0.3, margin=self.lengths(1, 0, 0.02))
         self.sometimes(given, 0.3, solref=self.solref())
         self.sometimes(given, 0.3, solimp=self.solimp())
-        self.sometimes(given, 0.015, condim=4)
         self.sometimes(given, 0.015, gap=self.lengths(1, -0.01, 0.01))
         return given
 
@@ -107,11 +137,11 @@ class Writer:
         self.sometimes(given, 0.2, solmix=10 ** r.uniform(-5, 5))
         self.sometimes(given, 0.1, solref=self.solref())
         self.sometimes(given, 0.1, solimp=self.solimp())
-        self.sometimes(given, 0.1, condim=r.choice([1, 3]))
+        self.sometimes(given, 0.1, condim=r.choice([1, 3, 4, 6]))
+        self.sometimes(given, 0.1, priority=r.choice([-1, 1]))
         self.sometimes(given, 0.1, margin=self.lengths(1, -0.01, 0.05))
         self.sometimes(given, 0.001, gap=self.lengths(1, -0.01, 0.01))
         self.sometimes(given, 0.001, solmix=r.choice([-1, 0, 1e-16]))
-        self.sometimes(given, 0.001, priority=r.choice([-1, 1]))
 
     def solref(self):
         r = self.r
@@ -130,8 +160,12 @@ class Writer:
     def body(self, depth, is_free):
         r, name = self.r, f"b{self.num_bodies}"
         self.num_bodies += 1
-        joints = self.element("freejoint") if is_free else "".join(
-            self.joint() for _ in range(r.choice([0, 1, 1, 1, 2, 3])))
+        if is_free:
+            joints = self.element("freejoint")
+        elif r.random() < 0.08:
+            joints = self.joint("ball")
+        else:
+            joints = "".join(self.joint() for _ in range(r.choice([0, 1, 1, 1, 2, 3])))
         parts = joints + "".join(self.geom() for _ in range(r.choice([1, 1, 1, 2, 3])))
         if r.random() < 0.2:
             parts += self.site()
@@ -140,7 +174,7 @@ class Writer:
         given = {"name": name,
                  "pos": self.lengths(3, -0.3, 0.3) if depth > 1 else f"0 0 {self.lengths(1, 0, 1)}"}
         self.sometimes(given, 0.3, euler=self.numbers(3, -1, 1))
-        self.sometimes(given, 0.001, gravcomp=0.5)
+        self.sometimes(given, 0.1, gravcomp=r.uniform(-1, 2))
         return self.element("body", parts, **given)
 
     def site(self):
@@ -151,7 +185,7 @@ class Writer:
 
     def joint(self, kind=None):
         r = self.r
-        kind = kind or r.choices(["hinge", "slide", "ball"], [80, 19.5, 0.5])[0]
+        kind = kind or r.choices(["hinge", "slide"], [4, 1])[0]
         given = {"type": kind, "name": f"j{self.num_joints}"}
         self.num_joints += 1
         if kind != "ball":
@@ -161,31 +195,35 @@ class Writer:
             self.sometimes(given, 0.5, limited="true", range=f"{r.uniform(-1, -0.01)} {r.uniform(0.01, 1)}")
             # both limits at once
             self.sometimes(given, 0.02, limited="true", range="0.1 0.1001", margin=0.3)
+            self.limited += [given["name"]] * ("limited" in given)
             self.sometimes(given, 0.2, stiffness=r.uniform(-1, 20))
             self.sometimes(given, 0.1, springref=r.uniform(-1, 1))
             self.sometimes(given, 0.1, ref=r.uniform(-1, 1))
             self.sometimes(given, 0.02, springdamper="0.1 1")
             self.sometimes(given, 0.2, solreflimit=self.solref())
             self.sometimes(given, 0.2, solimplimit=self.solimp())
-            self.sometimes(given, 0.001, actuatorfrclimited="true", actuatorfrcrange="-0.1 0.1")
+            self.sometimes(given, 0.1, actuatorfrclimited="true", actuatorfrcrange=self.range(2))
+            self.sometimes(given, 0.1, actuatorgravcomp="true")
             self.sometimes(given, 0.001, stiffness="1 2 3")
         self.sometimes(given, 0.4, damping=r.uniform(-0.1, 3))
         self.sometimes(given, 0.4, armature=r.uniform(0, 0.5))
         self.sometimes(given, 0.3, pos=self.lengths(3, -0.1, 0.1))
         self.sometimes(given, 0.1, margin=r.uniform(-0.05, 0.1))
-        self.sometimes(given, 0.1, solreffriction="-9 -9", solimpfriction="0.1 0.2 0.3 0.4 5")
-        self.sometimes(given, 0.001, frictionloss=0.1)
+        self.sometimes(given, 0.1, solreffriction=self.solref(), solimpfriction=self.solimp())
+        self.sometimes(given, 0.2, frictionloss=10 ** r.uniform(-3, 1))
         self.sometimes(given, 0.001, damping="1 2 3")
         return self.element("joint", **given)
 
     def geom(self):
         r = self.r
-        given = {"type": r.choices(["sphere", "capsule", "box", "ellipsoid"], [40, 59, 0.5, 0.5])[0]}
+        given = self.shape(self.others)
         given["size"] = self.lengths(3, 0.03, 0.15)
         self.sometimes(given, 0.5, pos=self.lengths(3, -0.2, 0.2))
         self.sometimes(given, 0.3, euler=self.numbers(3, -2, 2))
         if given["type"] == "capsule" and r.random() < 0.4:
             given = {"type": "capsule", "fromto": self.lengths(6, -0.3, 0.3), "size": self.lengths(1, 0.03, 0.1)}
+        given["name"] = f"g{len(self.geoms)}"
+        self.geoms.append(given["name"])
         self.own_contact(given)
         self.sometimes(given, 0.2, density=10 ** r.uniform(0, 4))
         return self.element("geom", **given)
@@ -196,13 +234,17 @@ class Writer:
         self.sometimes(given, 0.1, gear=self.numbers(6, -5, 5))
         self.sometimes(given, 0.7, ctrllimited="true", ctrlrange="-1 0.7")
         self.sometimes(given, 0.1, ctrllimited="true", ctrlrange=f"0.1 {r.uniform(0.1, 0.2)}")
-        self.sometimes(given, 0.01, forcelimited="true", forcerange="-1 1")
+        self.sometimes(given, 0.2, forcelimited="true", forcerange=self.range(3))
         self.sometimes(given, 0.004, damping=1)
         self.sometimes(given, 0.004, armature=1)
         self.sometimes(given, 0.004, nsample=2, delay=0.01)
         if self.rare():
-            return self.element(r.choice(["position", "velocity", "damper"]), joint=given["joint"],
-                                ctrlrange="0 1")
+            return self.element("damper", joint=given["joint"], ctrlrange="0 1")
+        if r.random() < 0.3:
+            gains = {"kp": r.uniform(0, 50), "kv": r.uniform(0, 3)} if r.random() < 0.7 else {"kv": r.uniform(0, 3)}
+            return self.element("position" if "kp" in gains else "velocity", **gains, **given)
+        if r.random() < 0.1:
+            return self.element("general", biastype="affine", biasprm=self.numbers(3, -3, 3), **given)
         if r.random() < 0.1:
             return self.element("general", gainprm=f"{r.uniform(-3, 3)} 4 5", biasprm="1 2 3", dynprm="4 5 6", **given)
         return self.element("motor", **given)
@@ -214,7 +256,9 @@ class Writer:
         joints = r.sample(self.hinges, min(len(self.hinges), r.randint(1, 3)))
         parts = "".join(self.element("joint", joint=name, coef=r.uniform(-2, 2)) for name in joints)
         given = {}
-        self.sometimes(given, 0.2, solreflimit="-9 -9", solimplimit="0.1 0.2", margin=0.3, springlength=0.1)
+        self.sometimes(given, 0.3, limited="true", range=self.range(2))
+        self.sometimes(given, 0.3, stiffness=r.uniform(0, 20), springlength=r.choice(["-1", self.range(1)]))
+        self.sometimes(given, 0.2, solreflimit=self.solref(), solimplimit=self.solimp(), margin=r.uniform(0, 0.3))
         # outside of the class; of the springs some are felt only far away
         self.sometimes(given, 0.1, **r.choice([
             {"stiffness": 1}, {"stiffness": "0 2"}, {"stiffness": "0 0 3", "springlength": "-2 2"}, {"damping": 1},
@@ -230,7 +274,29 @@ class Writer:
         more = {}
         self.sometimes(more, 0.05, cutoff=0.5)
         parts += "".join(self.element("touch", site=f"s{k}", **more) for k in range(min(self.num_sites, 5)))
+        for _ in range(r.choice([0, 0, 1, 3, 8])):
+            parts += self.any_sensor()
         return self.element("sensor", parts)
+
+    def any_sensor(self):
+        r = self.r
+        frames = [(of, f"b{r.randrange(self.num_bodies)}") for of in ("body", "xbody")]
+        frames += [("site", f"s{r.randrange(self.num_sites)}")] * 2 if self.num_sites else [("xbody", "world")]
+        frames += [("geom", name) for name in self.geoms]
+        kind = r.choice(["jointpos", "jointvel", "jointactuatorfrc", "jointlimitpos", "jointlimitvel", "jointlimitfrc",
+                         "gyro", "velocimeter", "accelerometer", "force", "torque", "subtreecom", "subtreelinvel",
+                         "subtreeangmom", *["frame"] * 5])
+        if kind.startswith("joint"):
+            joints = self.limited if "limit" in kind else self.hinges
+            return self.element(kind, joint=r.choice(joints)) if joints else ""
+        if kind.startswith("subtree"):
+            return self.element(kind, body=f"b{r.randrange(self.num_bodies)}")
+        if kind != "frame":
+            return self.element(kind, site=f"s{r.randrange(self.num_sites)}") if self.num_sites else ""
+        (of, name), (other, base), given = r.choice(frames), r.choice(frames), {}
+        what = r.choice(["pos", "quat", "xaxis", "yaxis", "zaxis", "linvel", "angvel", "linacc", "angacc"])
+        self.sometimes(given, 0 if what.endswith("acc") else 0.3, reftype=other, refname=base)
+        return self.element(f"frame{what}", objtype=of, objname=name, **given)
 
     def exclusion(self):
         """Returns bodies that do not touch, or a pair of geoms that may."""
@@ -238,7 +304,22 @@ class Writer:
         if self.num_bodies > 1 and r.random() < 0.3:
             first, second = r.sample(range(self.num_bodies), 2)
             parts += self.element("exclude", body1=f"b{first}", body2=r.choice([f"b{second}", "world"]))
+        for _ in range(r.choice([0, 0, 0, 0, 1, 3])):
+            if len(self.geoms) < 2:
+                break
+            first, second = r.sample(self.geoms, 2)
+            given = {"geom1": first, "geom2": second}
+            self.sometimes(given, 0.5, condim=r.choice([1, 3, 4, 6]))
+            self.sometimes(given, 0.5, friction=self.numbers(5, r.choice([-1, 0.1]), 1.5))
+            self.sometimes(given, 0.3, margin=self.lengths(1, -0.01, 0.05))
+            self.sometimes(given, 0.3, solref=self.solref(), solimp=self.solimp())
+            self.sometimes(given, 0.05, solreffriction=self.solref())
+            self.sometimes(given, 0.01, gap=self.lengths(1, -0.01, 0.01))
+            parts += self.element("pair", **given)
         return self.element("contact", parts)
+
+    def range(self, most):
+        return f"{self.r.uniform(-most, 0):.5g} {self.r.uniform(0, most):.5g}"
 
     def rare(self):
         return self.r.random() < 0.02

@@ -18,8 +18,8 @@ from types import SimpleNamespace
 import hypothesis
 import pytest
 from forking import ForkServer
+from markers import with_large_packages
 from waiting import LIMIT
-from weights import with_large_packages
 
 from cypool.envs import FAMILIES
 from cypool.tools import compile

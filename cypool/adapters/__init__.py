@@ -1,4 +1,4 @@
-"""Adapters to training libraries: a module for each, which needs that library."""
+"""Adapters to training libraries: one module for each, which requires that library."""
 from __future__ import annotations
 
 import importlib
@@ -19,7 +19,7 @@ def require(module: str, package: str, minimum: str, below: str, extra: str = ""
 
     Args:
         module: The module to import.
-        package: The package that brings it, as pip calls it.
+        package: The name of its package for pip.
         minimum, below: The supported versions: `minimum` or later, and earlier than `below`.
         extra: The name of the extra, if it is not that of the package.
         install: The command that installs it, if no extra can.
@@ -28,7 +28,7 @@ def require(module: str, package: str, minimum: str, below: str, extra: str = ""
         The module.
 
     Raises:
-        ImportError: The library is not there, or in another version.
+        ImportError: The library is missing, or its version is not supported.
     """
     wanted = f"{package} {minimum} or later, below {below}"
     install = install or f'pip install "cypool[{extra or package}]"'
@@ -47,7 +47,7 @@ def make_same_step(id: str, library: str, **kwargs: Any) -> GymnasiumPool:
 
     Args:
         id: An id of `cypool.list_all_envs()`.
-        library: Which needs such a pool.
+        library: The library that needs such a pool.
         **kwargs: As for `cypool.make`, except `env_type` and `autoreset_mode`.
 
     Raises:
@@ -57,7 +57,8 @@ def make_same_step(id: str, library: str, **kwargs: Any) -> GymnasiumPool:
 
     for name, value in (("env_type", "gymnasium"), ("autoreset_mode", "SameStep")):
         if name in kwargs:
-            raise TypeError(f"{name}: expected none, as {library} needs {value!r}, got {kwargs[name]!r}: leave it out")
+            raise TypeError(f"{name}: expected to be left out, as {library} needs {value!r}, got "
+                            f"{kwargs[name]!r}")
     env: GymnasiumPool = cypool.make(id, "gymnasium", autoreset_mode="SameStep", **kwargs)
     return env
 
@@ -66,7 +67,7 @@ def same_step(env: GymnasiumPool, several_agents: bool = False) -> GymnasiumPool
     """Returns `env` if it is a pool of the Gymnasium API that starts new episodes within a step.
 
     Args:
-        env: Should be one.
+        env: The pool to check.
         several_agents: Whether several agents may act in its environments.
 
     Raises:
@@ -75,17 +76,17 @@ def same_step(env: GymnasiumPool, several_agents: bool = False) -> GymnasiumPool
     from cypool.api.gymnasium import GymnasiumPool
 
     if not isinstance(env, GymnasiumPool):
-        raise TypeError(f"env: expected what cypool.make(..., env_type='gymnasium') returns, got {env!r}")
+        raise TypeError(f"env: expected a pool of cypool.make(..., env_type='gymnasium'), got {env!r}")
     mode = env.metadata["autoreset_mode"].value
     if mode != "SameStep":
         raise ValueError(f"env: expected autoreset_mode='SameStep', got {mode!r}")
     if env.env_spec.agents and not several_agents:
-        raise ValueError(f"env: expected environments with one agent, got {env.env_spec.id}, where several act")
+        raise ValueError(f"env: expected environments with one agent, got {env.env_spec.id}, which has several")
     return env
 
 
 def synchronous(env: GymnasiumPool) -> GymnasiumPool:
-    """Returns `env` if it is a pool that steps all environments at once.
+    """Returns `env` if it is a synchronous pool.
 
     Raises:
         ValueError: It is not one.

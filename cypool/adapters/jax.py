@@ -1,7 +1,7 @@
-"""JAX: a pool's functions for code that is compiled. See docs/how_to/training_libraries.md.
+"""JAX: a pool's functions for compiled code. See docs/how_to/training_libraries.md.
 
-Code compiled for the CPU calls `cypool.adapters.xla`, other code calls back into Python with JAX's own means. Calls
-are unordered for JAX: the handle, which goes into each call and comes out of it, puts them in order.
+Code compiled for the CPU calls `cypool.adapters.xla`, other code uses JAX's own callbacks to Python. JAX does not order
+calls: the handle, which each call takes and returns, does.
 """
 from __future__ import annotations
 
@@ -47,20 +47,20 @@ def _finish() -> None:
 class Functions(namedtuple("Functions", ["handle", "recv", "send", "step"])):
     """The result of `pool.xla()`: `handle, recv, send, step = pool.xla()`.
 
-    All are for `jax.jit`, `jax.lax.scan` and the like, and `jax.vmap` where `handle` and the other arguments are those
-    of several pools, which are called one after the other.
+    All of them work in `jax.jit`, `jax.lax.scan` and the like, and in `jax.vmap` over the handles and arguments of
+    several pools, which are called one after the other.
 
-    * `handle`: int32, (2,). Goes into each call and comes out of it, so that calls stay in order.
+    * `handle`: int32, (2,). Passed to each call and returned by it, which keeps calls in order.
     * `step(handle, actions, env_id=None) -> handle, batch`.
     * `send(handle, actions, env_id=None) -> handle`, `recv(handle) -> handle, batch`.
-    * `functions.reset(handle, mask=None) -> handle, (observation, info)`: resets where the bool array `mask` is True,
-      all by default; no environment if it is all False. Rows that are not reset stay the same. Only for synchronous
-      pools of `cypool.make`'s Gymnasium API.
+    * `functions.reset(handle, mask=None) -> handle, (observation, info)`: resets the environments where the bool array
+      `mask` is True, by default all. Other rows stay the same. Only for synchronous pools of `cypool.make`'s Gymnasium
+      API.
 
-    A batch is that of `pool.recv`, with `batch_size` rows always, in the dtypes that JAX has: single precision unless
-    `jax_enable_x64`. With `autoreset_mode="SameStep"` infos of each batch have `final_obs`, an array (or dict or tuple)
-    of as many rows, `final_info`, and `_final_obs`, which says where they are valid; other rows are zero. With
-    `episode_statistics` each has `episode` and `_episode`.
+    A batch is that of `pool.recv`, always with `batch_size` rows, in JAX's dtypes: single precision unless
+    `jax_enable_x64`. With `autoreset_mode="SameStep"`, infos of each batch have `final_obs`, an array (or dict or
+    tuple) with the same number of rows, `final_info`, and `_final_obs`, which marks the valid rows; other rows are
+    zero. With `episode_statistics`, each has `episode` and `_episode`.
 
     Args:
         pool: A pool of `cypool.make` or `cypool.compat.envpool.make`.
@@ -77,7 +77,7 @@ class Functions(namedtuple("Functions", ["handle", "recv", "send", "step"])):
 
 
 class _Calls:
-    """The functions of one pool, and of all whose batches look the same."""
+    """The functions for one pool, and for all pools whose batches look the same."""
 
     def __init__(self, pool: VectorAPI):
         number = next(numbers)
@@ -172,7 +172,7 @@ def _full(pool: VectorAPI, batch: Any) -> Any:
 
 
 def _dense(pool: VectorAPI, batch: Any) -> Any:
-    """Returns a batch with the same arrays in each: where no episode ended, zeros."""
+    """Returns a batch that always has the same arrays: zeros where no episode ended."""
     same_step, statistics = getattr(pool, "_same_step", False), pool.recipe.get("episode_statistics")
     if not same_step and not statistics:
         return batch

@@ -18,21 +18,21 @@ minari = require("minari", "minari", "0.5.4", "0.6")
 
 
 def to_minari(source: ReplayBuffer | History, dataset_id: str, **kwargs: Any) -> Any:
-    """Writes the whole episodes of a buffer, or of a history, as a data set, without loss.
+    """Writes the complete episodes of a buffer or a history as a data set, without loss.
 
-    The steps of a history are repeated; the pool is then where it was. Its episodes have infos, and the seeds that
-    environments were reset with. An episode that the history, or a `load`, begins in the middle of is left out.
+    The steps of a history are replayed, and the pool then returns to its position. The episodes of a history include
+    infos and reset seeds. Episodes that the history did not record from their start are left out.
 
     Args:
         source: A buffer of single steps, or a history of `cypool.history`; of environments with one agent.
-        dataset_id: As Minari has it, such as "pong/random-v0".
+        dataset_id: An id in Minari's format, such as "pong/random-v0".
         **kwargs: As for `minari.create_dataset_from_buffers`, such as `author` and `description`.
 
     Returns:
         The `minari.MinariDataset`.
 
     Raises:
-        TypeError, ValueError: There is no whole episode, or Minari refuses something.
+        TypeError, ValueError: There is no complete episode, or Minari rejects something.
         RuntimeError: As for `History.seek`.
     """
     if isinstance(source, History):
@@ -48,7 +48,7 @@ def to_minari(source: ReplayBuffer | History, dataset_id: str, **kwargs: Any) ->
 
 
 def _episodes_of(history: History) -> list[Any]:
-    """Returns the whole episodes of a history."""
+    """Returns the complete episodes of a history."""
     spec = history.env.env_spec
     if spec.agents:
         raise ValueError("source: expected a history of environments with one agent")
@@ -93,14 +93,14 @@ def _episodes_of(history: History) -> list[Any]:
 
 
 def from_minari(dataset: Any, buffer: ReplayBuffer) -> None:
-    """Stores the episodes of a data set in a buffer, one after the other, by turns in the rings of its environments.
+    """Stores the episodes of a data set in a buffer, distributing them over the rings of its environments.
 
     Args:
         dataset: A `minari.MinariDataset`, or the id of one.
-        buffer: Whose environments have the observations and actions of the data set.
+        buffer: A buffer for environments with the same observations and actions as the data set.
 
     Raises:
-        TypeError, ValueError: The data set has others.
+        TypeError, ValueError: The observations or actions differ.
     """
     if isinstance(dataset, str):
         dataset = minari.load_dataset(dataset)
@@ -120,15 +120,14 @@ def from_minari(dataset: Any, buffer: ReplayBuffer) -> None:
 
 def record_dataset(env: GymnasiumPool, policy: Callable[[Any], Any], num_episodes: int, dataset_id: str,
                    **kwargs: Any) -> Any:
-    """Plays episodes and writes them as a data set, with infos and seeds.
+    """Records episodes as a data set, with infos and seeds.
 
-    An episode that begins with the recording has the seed that its environment was reset with. The others continue its
-    random stream.
+    The first episode of each environment has its reset seed. Later ones continue the random stream.
 
     Args:
-        env: A synchronous pool with `autoreset_mode="NextStep"`, of one agent. It is reset.
+        env: A synchronous pool with `autoreset_mode="NextStep"` and one agent. It is reset.
         policy: Returns actions for the observations of all environments.
-        num_episodes: How many episodes the data set has: those that end first.
+        num_episodes: Number of episodes of the data set: the first ones to end.
         dataset_id, **kwargs: As for `to_minari`.
 
     Returns:
@@ -161,7 +160,7 @@ def record_dataset(env: GymnasiumPool, policy: Callable[[Any], Any], num_episode
 
 
 class _Piece:
-    """The steps of an episode until now."""
+    """The steps of an episode so far."""
 
     def __init__(self, spec: Any, obs: Any, info: dict[str, Any], i: int):
         self._spec, self._names = spec, [*spec.info, "elapsed_step"]
@@ -206,9 +205,9 @@ def _joined(actions: Iterable[Any]) -> Any:
 
 def _written(env: Any, dataset_id: str, episodes: list[Any], kwargs: dict[str, Any]) -> Any:
     if not isinstance(env, GymnasiumPool):
-        raise TypeError(f"source: expected one of a pool of Gymnasium's API, got {shown(env)}")
+        raise TypeError(f"source: expected a source from a pool of Gymnasium's API, got {shown(env)}")
     if not episodes:
-        raise ValueError("source: expected a whole episode, got none")
+        raise ValueError("source: expected at least one complete episode, got none")
     # a picture would not be the same any more
     kwargs = {"jpeg_encoding": False, "description": f"{env.env_spec.id}, {dict(env.env_spec.options)}", **kwargs}
     found = getattr(env, "spec", None)

@@ -20,14 +20,14 @@ from pufferlib import PufferEnv  # noqa: E402
 
 
 def make(id: str, buf: dict[str, Any] | None = None, seed: int | None = None, **kwargs: Any) -> PoolPufferEnv:
-    """Makes a batch of environments as a `PoolPufferEnv`; `pufferlib.vector.make` may call it.
+    """Makes a batch of environments as a `PoolPufferEnv`, also for `pufferlib.vector.make`.
 
     Args:
         id: An id of `cypool.list_all_envs()`.
         buf: As for `PoolPufferEnv`.
-        seed: As for `PoolPufferEnv.reset`, for the first reset, if that has none.
+        seed: As for `PoolPufferEnv.reset`; the default of the first reset.
         **kwargs: As for `cypool.make`, except `env_type`, `batch_size` and `autoreset_mode`. `episode_statistics` is
-            True by default: PufferLib logs them.
+            True by default, because PufferLib logs them.
     """
     pool = make_same_step(id, "PufferLib", **{"episode_statistics": True, **kwargs})
     try:
@@ -38,28 +38,28 @@ def make(id: str, buf: dict[str, Any] | None = None, seed: int | None = None, **
 
 
 class PoolPufferEnv(PufferEnv):
-    """A pool as a `PufferEnv`: the environments write observations, ends and truncations to PufferLib's buffers.
+    """A pool as a `PufferEnv`: environments write observations and flags directly to PufferLib's buffers.
 
-    An episode that ends is followed by the next one in the same step, as in PufferLib's own environments. With
+    The next episode starts in the step in which one ends, as in PufferLib's own environments. With
     `episode_statistics`, infos are a list of one dict in steps that end episodes: `episode_return` (not clipped) and
-    `episode_length`, lists with an item for each of them, which PufferLib averages.
+    `episode_length`, lists with one item per finished episode, which PufferLib averages.
 
-    Where several agents act, the rows are those of environment 0, agent by agent, then those of environment 1, and so
-    on, as are rewards, ends and statistics.
+    With several agents, the rows are the agents of environment 0, then those of environment 1, and so on, also for
+    rewards, flags and statistics.
 
     Args:
         env: A pool of `cypool.make(..., autoreset_mode="SameStep")`; synchronous. Observations are an array, actions an
-            array or one number. Agents are one group, and none leaves before the others. The `PufferEnv` owns it.
-        buf: PufferLib's buffers for this environment; None: it makes them.
-        seed: As for `reset`, for the first reset, if that has none.
+            array or a number. Agents form one group, and none leaves early. The `PufferEnv` owns it.
+        buf: PufferLib's buffers for this environment; None: new ones.
+        seed: As for `reset`; the default of the first reset.
 
     Raises:
-        TypeError, ValueError: `env` is no such pool.
+        TypeError, ValueError: `env` is not such a pool.
 
     Attributes:
         pool: `env`.
-        num_agents: Rows: environments, or all of their agents.
-        render_mode: That of the pool.
+        num_agents: Number of rows: environments, or all of their agents.
+        render_mode: The pool's.
     """
 
     single_action_space: Any
@@ -67,13 +67,14 @@ class PoolPufferEnv(PufferEnv):
     def __init__(self, env: GymnasiumPool, buf: dict[str, Any] | None = None, seed: int | None = None):
         spec = synchronous(same_step(env, several_agents=True)).env_spec
         if len(spec.agents) > 1 or spec.has_absent_agents:
-            raise ValueError(f"env: expected one group of agents, who stay, got {spec.id} with {list(spec.agents)}")
+            raise ValueError(f"env: expected one group of agents that never leave early, got {spec.id} with "
+                             f"{list(spec.agents)}")
         described: Any
         self._group, described = next(iter(spec.agents.items()), ("", spec))
         observation, action = space_of(described.observation), space_of(described.action)
         if not isinstance(observation, gymnasium.spaces.Box) or not isinstance(
                 action, gymnasium.spaces.Box | gymnasium.spaces.Discrete):
-            raise TypeError(f"env: expected an array as observation, and as action an array or a number, got "
+            raise TypeError("env: expected an array as observation, and an array or a number as action, got "
                             f"{observation} and {action}")
         # infos of Gymnasium's environments have no place here
         env.keeps_extra_infos = True
@@ -97,7 +98,7 @@ class PoolPufferEnv(PufferEnv):
 
         Args:
             seed: Environment i gets `seed * num_envs + i`: PufferLib makes several of these with consecutive seeds, and
-                no two environments are to have the same. None continues the random streams.
+                all environments must have different ones. With None, the random streams continue.
         """
         seed, self._seed = self._seed if seed is None else seed, None
         count = self.pool.num_envs

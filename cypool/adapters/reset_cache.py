@@ -1,4 +1,4 @@
-"""First observations, kept for libraries that reset environments themselves after an episode has ended."""
+"""Keeps first observations for libraries that reset environments themselves after an episode."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ class ResetCache:
         self.is_resumed = False
 
     def resume(self, obs: Any, info: dict[str, Any]) -> None:
-        """Keeps the observations that a checkpoint was loaded with, of all environments."""
+        """Keeps the observations of all environments from a loaded checkpoint."""
         for kept, part in zip(self._obs, self._spec.unpack(obs), strict=True):
             kept[:] = part
         for name, values in self._info.items():
@@ -59,11 +59,11 @@ class ResetCache:
         self._there[ids] = True
 
     def have(self, ids: EnvIds) -> bool:
-        """Whether all of these are there."""
+        """Whether the observations of all these environments are stored."""
         return bool(self._there[ids].all())
 
     def take(self, ids: EnvIds) -> Any:
-        """Returns observation and infos of these, and forgets them."""
+        """Returns and forgets the observations and infos of these environments."""
         self._there[ids] = self.is_resumed = False
         obs = self._spec.pack([part[ids] for part in self._obs])
         return obs, {name: values[ids] for name, values in self._info.items()}

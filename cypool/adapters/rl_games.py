@@ -17,10 +17,10 @@ from rl_games.common.ivecenv import IVecEnv  # noqa: E402
 
 
 def register() -> None:
-    """Makes `env_name: cypool` known to rl_games.
+    """Registers `env_name: cypool` with rl_games.
 
-    Its `env_config` then has the `id` of the environment, and arguments of `cypool.make`, except `num_envs`, which is
-    `num_actors`, `env_type`, `batch_size` and `autoreset_mode`.
+    `env_config` then takes the `id` of the environment and arguments of `cypool.make`, except `env_type`, `batch_size`,
+    `autoreset_mode`, and `num_envs`, which is `num_actors`.
     """
     vecenv.register("CYPOOL", lambda name, num_actors, **kwargs: make(num_envs=num_actors, **kwargs))
     env_configurations.register("cypool", {"vecenv_type": "CYPOOL", "env_creator": lambda **kwargs: make(**kwargs)})
@@ -34,9 +34,9 @@ def make(id: str, **kwargs: Any) -> RlGamesVecEnv:
 class RlGamesVecEnv(IVecEnv):
     """A pool as an `IVecEnv` of rl_games.
 
-    Its infos have `time_outs` (bool, (num_envs,)), by which rl_games bootstraps; with `episode_statistics` also
-    `scores` (the return of the episode that ended last, not clipped); and the environment's own but `lives`, which
-    rl_games would take for the end of a game. Infos of Gymnasium's environments, which are dicts, are left out.
+    Its infos have `time_outs` (bool, (num_envs,)), which rl_games uses for bootstrapping; with `episode_statistics`
+    also `scores` (the return of the last finished episode, not clipped); and the environment's own except `lives`,
+    which rl_games would take for the end of a game. Infos of Gymnasium's environments, which are dicts, are left out.
 
     Args:
         pool: A pool of `cypool.make(..., autoreset_mode="SameStep")`; synchronous. The `RlGamesVecEnv` owns it.

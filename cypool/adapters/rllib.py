@@ -47,13 +47,13 @@ for _class, _names in USED.items():
     _having = AlgorithmConfig() if _class is AlgorithmConfig else _class
     for _name in _names:
         if not hasattr(_having, _name):
-            raise ImportError(f"ray: expected an RLlib whose {_class.__name__} has {_name}: use ray 2.60")
+            raise ImportError(f"ray: expected an RLlib with {_class.__name__}.{_name}: use ray 2.60")
 
 
 def register(name: str = "cypool") -> None:
-    """Makes `config.environment(name, env_config={"id": ..., ...})` known to RLlib.
+    """Registers `config.environment(name, env_config={"id": ..., ...})` with RLlib.
 
-    `env_config` has the `id` of the environment, and arguments of `cypool.make`, except `env_type`, `num_envs`,
+    `env_config` takes the `id` of the environment and arguments of `cypool.make`, except `env_type`, `num_envs`,
     `batch_size` and `autoreset_mode`. With `gym_env_vectorize_mode="vector_entry_point"` each environment runner has
     one pool of `num_envs_per_env_runner` environments.
     """
@@ -64,14 +64,14 @@ def make(config: Mapping[str, Any]) -> Any:
     """Makes the vector environment of an RLlib environment runner.
 
     Args:
-        config: The `env_config` of `register`, and `num_envs`, if it is to be a batch.
+        config: The `env_config` of `register`, and for a batch `num_envs`.
 
     Returns:
-        A `PoolVectorEnv` of `num_envs` environments, or a `gymnasium.Env`; of a game with the view "players" a
-        `MultiAgentEnv`. Where the infos have an action mask, observations are those of `masked`.
+        A `PoolVectorEnv` of `num_envs` environments, or a `gymnasium.Env`; for a game with the view "players", a
+        `MultiAgentEnv`. If the infos have an action mask, observations are those of `masked`.
 
     Raises:
-        ValueError: There is no `id`.
+        ValueError: `id` is missing.
     """
     options = dict(config)
     if "id" not in options:
@@ -98,7 +98,7 @@ def make(config: Mapping[str, Any]) -> Any:
 
 
 def observed(space: Any) -> tuple[Any, Callable[[Any], Any] | None]:
-    """Returns the observations of RLlib's networks: a space and a function of observations, or None where they stay.
+    """Returns a space for RLlib's networks and a function that converts observations, or None if none is needed.
 
     Pictures become float32 from -1 to 1 with the channels last, as those of RLlib's own `NormalizedImageEnv`.
     """
@@ -123,7 +123,7 @@ def has_mask(spec: EnvSpec) -> bool:
 
 
 def masked(observations: Any, mask: Any) -> dict[str, Any]:
-    """Returns an observation with its mask, as RLlib's `ActionMaskingTorchRLModule` takes them; or their spaces."""
+    """Returns an observation with its mask, or their spaces, in the format of RLlib's `ActionMaskingTorchRLModule`."""
     return {"observations": observations, "action_mask": mask}
 
 
@@ -149,7 +149,7 @@ class MaskedEnv(gymnasium.Wrapper):
 
 
 class TurnEnv(PettingZooEnv):
-    """A game with turns as a `MultiAgentEnv`: the observation of who moves, with its mask.
+    """A turn-based game as a `MultiAgentEnv`: the observation of the player to move, with its mask.
 
     Args:
         id: The environment.
@@ -177,7 +177,7 @@ class TurnEnv(PettingZooEnv):
 
 
 class PoolVectorEnv(VectorWrapper):
-    """A pool as RLlib steps it: without infos, of which RLlib would make a dict for each environment and step.
+    """A pool for RLlib: without infos, because RLlib would create a dict for each environment and step.
 
     Args:
         pool: A pool of `cypool.make`, synchronous, of environments with one agent.
@@ -208,12 +208,12 @@ class PoolVectorEnv(VectorWrapper):
 
 
 class PoolEnvRunner(SingleAgentEnvRunner):
-    """An environment runner that makes episodes of whole batches, not of each environment's steps.
+    """An environment runner that builds episodes from whole batches instead of single steps.
 
     RLlib's own runner appends each step to the episode of each environment and runs its connectors on them, which takes
-    far longer than the steps. This one keeps the arrays of all steps and cuts episodes from them at the end. At equal
-    seeds, both have the same bits. Where a setting needs the steps of single environments (your own connectors or
-    callbacks, modules with a state, random actions, whole episodes, observations that are no arrays), it works as
+    far longer than the steps. This one keeps the arrays of all steps and cuts them into episodes at the end. With equal
+    seeds, both have bit-identical results. If a setting needs the steps of single environments (your own connectors or
+    callbacks, stateful modules, random actions, complete episodes, observations that are not arrays), it works like
     RLlib's runner.
 
     Use it with `config.env_runners(env_runner_cls=PoolEnvRunner, gym_env_vectorize_mode="vector_entry_point")`.
@@ -240,7 +240,7 @@ class PoolEnvRunner(SingleAgentEnvRunner):
         return self._cut(steps)
 
     def _whole_batches(self) -> bool:
-        """Whether nothing asks for the steps of single environments."""
+        """Whether no setting needs the steps of single environments."""
         config, space = self.config, self.env.single_observation_space
         callbacks = config.callbacks_class if isinstance(config.callbacks_class, list) else [config.callbacks_class]
         return (isinstance(space, gymnasium.spaces.Box) and self.module is not None and not self.module.is_stateful()
@@ -262,7 +262,8 @@ class PoolEnvRunner(SingleAgentEnvRunner):
         self._began = np.zeros(self.num_envs, np.int64)
 
     def _collect(self, num_timesteps: int, explore: bool) -> dict[str, Any] | None:
-        """Makes steps; returns the arrays of each column: (steps, num_envs, ...), of observations one more."""
+        """Takes steps; returns the arrays of each column: (steps, num_envs, ...), with one more row for
+        observations."""
         over, count = self._over, 0
         columns: dict[str, list[Any]] = {"obs": [self._obs], "over": [over]}
         forward = self.module.forward_exploration if explore else self.module.forward_inference
@@ -293,7 +294,7 @@ class PoolEnvRunner(SingleAgentEnvRunner):
         return {"count": count, "outputs": list(chosen), **{name: np.stack(each) for name, each in columns.items()}}
 
     def _cut(self, steps: dict[str, Any]) -> list[Any]:
-        """Returns the episodes of some steps: those that have ended, then the parts of those that continue."""
+        """Returns the episodes of some steps: the finished ones, then the parts of those that continue."""
         ended: list[Any] = []
         ongoing: list[Any] = []
         last = len(steps["action"])
@@ -318,7 +319,7 @@ class PoolEnvRunner(SingleAgentEnvRunner):
         return ended + ongoing
 
     def _episode(self, steps: dict[str, Any], i: int, first: int, stop: int, is_over: bool) -> Any:
-        """Returns the episode of an environment that steps `first` to `stop` are a part of."""
+        """Returns the episode of an environment that contains the steps `first` to `stop`."""
         env = self.env
 
         def column(values: NDArray[Any], more: int = 0, space: Any = None) -> InfiniteLookbackBuffer:

@@ -30,11 +30,11 @@ def make(id: str, num_envs: int | None = None, **kwargs: Any) -> SB3VecEnv:
     Args:
         id: An id of `cypool.list_all_envs()`.
         num_envs: As for `cypool.make`.
-        **kwargs: As for `cypool.make`, except `env_type`, `batch_size` and `autoreset_mode`, which SB3 leaves no choice
-            of. `episode_statistics` is True by default: SB3 logs them.
+        **kwargs: As for `cypool.make`, except `env_type`, `batch_size` and `autoreset_mode`, which SB3 determines.
+            `episode_statistics` is True by default, because SB3 logs them.
 
     Returns:
-        A `SB3VecEnv`; a `SB3AgentVecEnv` where several agents act.
+        A `SB3VecEnv`; a `SB3AgentVecEnv` with several agents.
     """
     pool = make_same_step(id, "Stable-Baselines3", num_envs=num_envs, **{"episode_statistics": True, **kwargs})
     return SB3AgentVecEnv(pool) if pool.env_spec.agents else SB3VecEnv(pool)
@@ -44,15 +44,15 @@ class SB3VecEnv(VecEnv):
     """A pool as a `VecEnv` of Stable-Baselines3.
 
     `step` returns observation, reward (float32, (num_envs,)), done (bool, (num_envs,)) and a list of dicts. Each holds
-    the environment's infos, `env_id`, `elapsed_step` and `TimeLimit.truncated`; where an episode ended also
-    `terminal_observation`, and with `episode_statistics` `episode`, as SB3's `Monitor` gives it, unless the environment
-    has one itself. Where an episode ended the infos are those of its last step; those of the first one of the next are
-    in `reset_infos`.
+    the environment's infos, `env_id`, `elapsed_step` and `TimeLimit.truncated`; at the end of an episode also
+    `terminal_observation`, and with `episode_statistics` `episode`, as from SB3's `Monitor`, unless the environment has
+    its own. At the end of an episode, the infos are those of its last step; those of the next episode's start are in
+    `reset_infos`.
 
-    Environments of Gymnasium answer `get_attr`, `set_attr`, `env_method` and `env_is_wrapped` where they are, as those
-    of SB3's `SubprocVecEnv` do. For cypool's own there is no Python object for each environment: `get_attr` reads
-    attributes of the pool, `env_method` calls `compute_reward` and the like, for `HerReplayBuffer`, and in games with
-    turns `action_masks`, for sb3-contrib's `MaskablePPO`. `set_attr`, and `env_method` with other names, raise
+    With Gymnasium's environments, `get_attr`, `set_attr`, `env_method` and `env_is_wrapped` work as in SB3's
+    `SubprocVecEnv`. cypool's own environments have no Python objects: `get_attr` reads attributes of the pool, and
+    `env_method` calls `compute_reward` and similar methods, for `HerReplayBuffer`, and in turn-based games
+    `action_masks`, for sb3-contrib's `MaskablePPO`. `set_attr`, and `env_method` with other names, raise
     AttributeError.
 
     Args:
@@ -82,8 +82,8 @@ class SB3VecEnv(VecEnv):
         if resumed is None or any(options) or any(seed is not None for seed in self._seeds):
             if resumed is not None:
                 # `load` of an agent that has a seed seeds its environments
-                warn_caller("reset: the environments of the checkpoint begin new episodes, as there is a seed; to "
-                            "continue them, call load(..., force_reset=False) of the agent")
+                warn_caller("reset: the seed starts new episodes in the environments of the checkpoint; to continue "
+                            "the old ones, call the agent's load(..., force_reset=False)")
             # seeds are for one reset
             resumed = self.pool.reset(seed=self._seeds, options=options if any(options) else None)
         obs, info = resumed
@@ -102,7 +102,7 @@ class SB3VecEnv(VecEnv):
         return options
 
     def _resume(self, obs: Any, info: dict[str, Any]) -> Any:
-        """Has the next reset return these observations, of a checkpoint that was loaded."""
+        """Makes the next reset return these observations of a loaded checkpoint."""
         self._resumed = obs, dict(info)
         self._keep_masks(info)
         self._reset_seeds()
@@ -117,7 +117,7 @@ class SB3VecEnv(VecEnv):
         return self._formatted(self.pool.recv())
 
     def _formatted(self, batch: Any) -> tuple[Any, NDArray[np.float32], Bools, list[dict[str, Any]]]:
-        """Returns a batch of the pool's as SB3 has it."""
+        """Returns a batch of the pool in SB3's format."""
         obs, reward, terminated, truncated, info = batch
         self._keep_masks(info)
         done = terminated | truncated
@@ -145,7 +145,7 @@ class SB3VecEnv(VecEnv):
         return obs, reward.astype(np.float32), done, infos
 
     def _keep_masks(self, info: dict[str, Any]) -> None:
-        """Keeps which actions are legal in the next step."""
+        """Remembers which actions are legal in the next step."""
         if self._has_masks:
             self._masks = info["action_mask"] != 0
 
@@ -165,7 +165,7 @@ class SB3VecEnv(VecEnv):
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         if not self._is_hosted:
-            raise AttributeError(f"set_attr: environments of a pool have no attributes to assign, got {attr_name!r}")
+            raise AttributeError(f"set_attr: a pool's environments have no attributes to assign, got {attr_name!r}")
         self._ask(indices, assign, attr_name, value)
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
@@ -176,12 +176,12 @@ class SB3VecEnv(VecEnv):
         if method_name == "action_masks" and self._has_masks:
             return [self._mask(i) for i in self._ids_of(indices)]
         if not self._is_hosted:
-            raise AttributeError(f"env_method: environments of a pool have no methods to call but "
-                                 f"{', '.join(GOAL_METHODS)}, got {method_name!r}")
+            raise AttributeError(f"env_method: a pool's environments only have the methods {', '.join(GOAL_METHODS)}, "
+                                 f"got {method_name!r}")
         return self._ask(indices, call_method, method_name, *method_args, **method_kwargs)
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
-        """Whether environments are wrapped; so they are by `Monitor` if the engine's statistics take its place."""
+        """Whether environments are wrapped; with the engine's statistics, they count as wrapped by `Monitor`."""
         if self._has_statistics and issubclass(wrapper_class, Monitor):
             return [True for _ in self._ids_of(indices)]
         if not self._is_hosted:
@@ -202,15 +202,15 @@ class SB3VecEnv(VecEnv):
 
 
 class SB3AgentVecEnv(SB3VecEnv):
-    """A pool where a group of agents acts, as a `VecEnv` whose rows are agents: one policy for all of them.
+    """A pool with a group of agents as a `VecEnv` whose rows are agents: one policy for all of them.
 
-    The rows are those of environment 0, agent by agent, then those of environment 1, and so on: `num_envs` counts
-    agents. Rewards, `terminal_observation` and `episode` are of each agent; infos also have `agent_id`, the number of
-    the agent in its environment, and `env_id`, the number of the environment.
+    The rows are the agents of environment 0, then those of environment 1, and so on: `num_envs` counts agents. Rewards,
+    `terminal_observation` and `episode` are per agent; infos also have `agent_id`, the agent's number within its
+    environment, and `env_id`, the environment's number.
 
     Args:
-        env: A pool of `cypool.make(..., autoreset_mode="SameStep")`; synchronous. Its agents are one group, and none
-            leaves before the others. The `VecEnv` owns it.
+        env: A pool of `cypool.make(..., autoreset_mode="SameStep")`; synchronous. Its agents form one group, and none
+            leaves early. The `VecEnv` owns it.
 
     Attributes:
         pool: `env`.
@@ -221,9 +221,9 @@ class SB3AgentVecEnv(SB3VecEnv):
     def __init__(self, env: GymnasiumPool):
         spec = same_step(env, True).env_spec
         if len(spec.agents) != 1 or spec.has_absent_agents:
-            some_leave = ", of whom some leave" if spec.has_absent_agents else ""
-            raise ValueError(f"env: expected one group of agents, who stay, as rows have one policy, got {spec.id} "
-                             f"with {list(spec.agents)}{some_leave}")
+            some_leave = ", some of which leave" if spec.has_absent_agents else ""
+            raise ValueError("env: expected one group of agents that never leave early, as all rows share a policy, "
+                             f"got {spec.id} with {list(spec.agents)}{some_leave}")
         ((self._group, group),) = spec.agents.items()
         self._count = group.count
         super().__init__(env)

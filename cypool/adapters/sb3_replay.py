@@ -1,4 +1,4 @@
-"""Stable-Baselines3: a `ReplayBuffer` of cypool's in the place of SB3's. See docs/how_to/training_libraries.md."""
+"""Stable-Baselines3: cypool's `ReplayBuffer` instead of SB3's. See docs/how_to/training_libraries.md."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -28,23 +28,23 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
 
         model = DQN("CnnPolicy", env, replay_buffer_class=SB3ReplayBuffer, replay_buffer_kwargs={"env": env})
 
-    With equal seeds, it gives the same samples as SB3's own. It keeps `buffer_size` steps, as SB3's does, if episodes
-    have `1 / spare` steps on average, for each frame of a stack; where they are shorter, other steps take the place of
-    the oldest ones.
+    With equal seeds, it returns the same samples as SB3's own. Like SB3's, it holds `buffer_size` steps if episodes
+    have at least `1 / spare` steps on average, for each frame of a stack; with shorter episodes, the oldest steps are
+    overwritten earlier.
 
     `save_replay_buffer` and `load_replay_buffer` of a model work. A loaded buffer has a new pool, which is never
-    stepped. An episode continues if the next step begins where the last one led to; else another one begins.
+    stepped. An episode continues if the next step starts from the last observation; otherwise a new one begins.
 
     Args:
-        buffer_size, observation_space, action_space, device, n_envs: As SB3 passes them.
+        buffer_size, observation_space, action_space, device, n_envs: SB3's arguments.
         optimize_memory_usage: False.
-        handle_timeout_termination: Whether the next value counts where an episode was truncated.
-        env: The `SB3VecEnv`; there may be wrappers of SB3's around it.
-        spare: Rows in addition, as a part of `buffer_size` for each frame of a stack: for the last observations of
-            episodes and for the first stacks.
+        handle_timeout_termination: Whether to bootstrap from the next value after truncation.
+        env: The `SB3VecEnv`, possibly within SB3's wrappers.
+        spare: Extra rows for the last observations of episodes and for first stacks, as a fraction of `buffer_size` for
+            each frame of a stack.
 
     Raises:
-        TypeError, ValueError: Wrong arguments, or `env` is not that of the model.
+        TypeError, ValueError: Wrong arguments, or `env` is not the model's.
     """
 
     def __init__(self, buffer_size: int, observation_space: spaces.Space[Any], action_space: spaces.Space[Any],
@@ -54,18 +54,18 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
         # not SB3's own, which makes the arrays
         buffers.BaseBuffer.__init__(self, buffer_size, observation_space, action_space, device, n_envs)
         if optimize_memory_usage:
-            raise ValueError("optimize_memory_usage: expected False, as each frame is stored once in any case")
+            raise ValueError("optimize_memory_usage: expected False, as each frame is always stored once")
         self.optimize_memory_usage = False
         self.buffer_size = max(buffer_size // n_envs, 1)
         self.pos = 0
         self.handle_timeout_termination = handle_timeout_termination
         pool = getattr(env, "pool", None)
         if not isinstance(pool, GymnasiumPool):
-            raise TypeError("env: expected environments that cypool.adapters.sb3 made, as in replay_buffer_kwargs="
+            raise TypeError("env: expected environments from cypool.adapters.sb3, as in replay_buffer_kwargs="
                             f"{{'env': env}}, got {shown(env)}")
         transposed = _transposed(pool.single_observation_space, observation_space)
         if pool.num_envs != n_envs or transposed is None:
-            raise ValueError(f"env: expected what the model was made with, {n_envs} rows of {observation_space}, got "
+            raise ValueError(f"env: expected the environments of the model, {n_envs} rows of {observation_space}, got "
                              f"{pool}")
         stack = max([part.stack[1] for _, part in pool.env_spec.observations if isinstance(part, Array) and part.stack],
                     default=1)
@@ -105,7 +105,7 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
         return result
 
     def _moved(self, obs: Any, source: int, destination: int) -> Any:
-        """Returns observations with another place for the channels, where SB3 has them first."""
+        """Returns observations with the channel axis moved, if SB3 has it first."""
         def moved(part: NDArray[Any]) -> NDArray[Any]:
             # of others torch's convolutions have other bits
             return np.ascontiguousarray(np.moveaxis(part, source, destination))
@@ -126,7 +126,7 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
         self.__dict__.update(state, replay=replay)
 
     def _has(self, places: Any) -> NDArray[np.bool_]:
-        """Returns of which places the replay buffer still has the steps."""
+        """Returns which of these places still have a step in the replay buffer."""
         index = self.index.reshape(-1)[places]
         # in the others there was none yet
         there: NDArray[np.bool_] = (index >= 0) & self.replay.has(np.maximum(index, 0))
@@ -155,9 +155,9 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
 
 
 def _transposed(ours: spaces.Space[Any], theirs: spaces.Space[Any]) -> set[str | None] | None:
-    """Returns which parts of an observation SB3 has put in another order, by name; None for one that has none.
+    """Returns the names of the parts of an observation whose axes SB3 has reordered; None for an array.
 
-    None in the place of the set: they are not the same.
+    Returns None instead of the set if the spaces differ.
     """
     if isinstance(ours, spaces.Dict):
         if not isinstance(theirs, spaces.Dict) or ours.keys() != theirs.keys():

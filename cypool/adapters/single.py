@@ -1,4 +1,4 @@
-"""One environment as a `gymnasium.Env`, for libraries that want one to look at, or batch environments themselves."""
+"""One environment as a `gymnasium.Env`, for libraries that inspect one or batch environments themselves."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 import cypool
-from cypool.api.action_readers import map_parts, parts_of
+from cypool.api.action_readers import pack_parts, parts_of
 from cypool.api.agents import action_of
 from cypool.api.gymnasium import GymnasiumPool, metadata_of, space_of
 from cypool.registration.registry import entry_of
@@ -23,7 +23,7 @@ GOAL_METHODS = ("compute_reward", "compute_terminated", "compute_truncated")
 class SingleEnv(gymnasium.Env):
     """A pool of one environment as a `gymnasium.Env`: no batch axis, no automatic reset.
 
-    An environment with goals has `compute_reward`, `compute_terminated` and `compute_truncated`, as a pool has them.
+    An environment with goals has the methods `compute_reward`, `compute_terminated` and `compute_truncated` of a pool.
 
     Args:
         id: An id of `cypool.list_all_envs()`.
@@ -31,8 +31,8 @@ class SingleEnv(gymnasium.Env):
 
     Attributes:
         pool: The pool.
-        spec: That of Gymnasium's environment of the same id, or None.
-        np_random: A generator for wrappers, seeded as the environment. The environment draws from another stream.
+        spec: The spec of Gymnasium's environment with this id, or None.
+        np_random: A generator for wrappers, with the environment's seed. The environment uses a separate stream.
     """
 
     # read before there is an environment: with it, gymnasium.make(..., render_mode="human") opens a window
@@ -41,7 +41,7 @@ class SingleEnv(gymnasium.Env):
     def __init__(self, id: str, **kwargs: Any):
         for name in ("num_envs", "batch_size", "env_type", "autoreset_mode"):
             if name in kwargs:
-                raise TypeError(f"{name}: expected none for a single environment, got {kwargs[name]!r}: "
+                raise TypeError(f"{name}: expected to be left out for a single environment, got {kwargs[name]!r}: "
                                 "use cypool.make")
         self.pool = cypool.make(id, "gymnasium", num_envs=1, autoreset_mode="Disabled", **kwargs)
         self._seed_generator(kwargs.get("seed"))
@@ -55,22 +55,22 @@ class SingleEnv(gymnasium.Env):
         """Starts an episode. See `gymnasium.Env.reset`.
 
         Args:
-            seed: Seeds the random stream of the environment; None continues it.
-            options: As a pool's reset takes them.
+            seed: Seeds the environment's random stream; with None, it continues.
+            options: As in a pool's reset.
         """
         obs, info = self.pool.reset(seed=seed, options=options)
         self._seed_generator(seed)
         return self._row(obs), _first(info)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Makes a step. After the end of an episode, it raises a RuntimeError until `reset`."""
+        """Steps the environment. After the end of an episode, it raises a RuntimeError until `reset`."""
         spec = self.pool.env_spec
         parts = [np.asarray(part)[None] for part in parts_of(spec, action)]
-        obs, reward, terminated, truncated, info = self.pool.step(map_parts(spec.action, iter(parts).__next__))
+        obs, reward, terminated, truncated, info = self.pool.step(pack_parts(spec.action, iter(parts)))
         return self._row(obs), float(reward[0]), bool(terminated[0]), bool(truncated[0]), _first(info)
 
     def render(self) -> Any:
-        """Returns a picture, uint8, (height, width, 3), or a text."""
+        """Returns a picture, uint8, (height, width, 3), or a string."""
         return self.pool.render()[0]
 
     def __getattr__(self, name: str) -> Any:
@@ -107,17 +107,17 @@ class UnlimitedEnv(SingleEnv):
 
 
 class TupleEnv(SingleEnv):
-    """A `SingleEnv` of several agents with tuples, as lbforaging's and rware's: an item for each agent.
+    """A `SingleEnv` with several agents and tuples of one item per agent, as in lbforaging and rware.
 
     Observations and both spaces are tuples, rewards are a list, and an action is any sequence, all in the order of
-    `EnvSpec.agent_names`. Infos are those that the environment defines.
+    `EnvSpec.agent_names`. Infos are those defined by the environment.
 
     Args:
         id: An id of `cypool.list_all_envs()` whose agents all stay until the end of an episode.
         **kwargs: As for `SingleEnv`.
 
     Raises:
-        ValueError: The environment has one agent, agents may leave, or they take turns.
+        ValueError: The environment has only one agent, or agents may leave or take turns.
     """
 
     def __init__(self, id: str, **kwargs: Any):
@@ -136,7 +136,7 @@ class TupleEnv(SingleEnv):
         return obs, self._own(info)
 
     def step(self, action: Sequence[Any]) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """Makes a step with one action for each agent."""
+        """Steps the environment with one action per agent."""
         spec = self.pool.env_spec
         if not isinstance(action, Sequence | np.ndarray) or len(action) != spec.num_agents:
             raise ValueError(f"actions: expected one for each of {', '.join(spec.agent_names)}, got {shown(action)}")

@@ -1,4 +1,4 @@
-"""Tianshou: a vector environment of a pool, a factory for its high-level API. See docs/how_to/training_libraries.md."""
+"""Tianshou: a pool as its vector environment, and a factory for it. See docs/how_to/training_libraries.md."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -35,16 +35,16 @@ def make(id: str, infos: Sequence[str] | None = None, **kwargs: Any) -> PoolVect
 
 
 class Infos(Batch):
-    """Infos of k environments: arrays, which give a dict for a row only when a caller iterates over the rows.
+    """Infos of k environments as arrays; creates a dict for a row only when a caller iterates over the rows.
 
-    Tianshou's collectors take an array of dicts and make a `Batch` of arrays of it, over and over; this is one already.
+    Tianshou's collectors repeatedly convert an array of dicts to a `Batch` of arrays; this already is one.
     """
 
     # collectors look at this before they iterate over the rows
     dtype = np.dtype(object)
 
     def nonzero(self) -> tuple[NDArray[np.int64], ...]:
-        """Returns the rows that hold something: all."""
+        """Returns the rows that hold values: all of them."""
         return (np.arange(len(self)),)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -84,24 +84,24 @@ def _infos(arrays: dict[str, Any]) -> Infos:
 class PoolVectorEnv(BaseVectorEnv):
     """A pool as a `BaseVectorEnv` of Tianshou.
 
-    Tianshou itself resets environments whose episode has ended. The pool has the first observation of the next episode
-    by then: `reset` of environments whose episode just ended returns that, without another step of anything.
+    Tianshou itself resets environments whose episode has ended. By then, the pool already has the first observation of
+    the next episode: `reset` of these environments returns it without stepping anything.
 
-    Where only some actions are legal, an observation is a `Batch` of `obs` and `mask`, which policies of Tianshou read.
+    If only some actions are legal, an observation is a `Batch` of `obs` and `mask`, which Tianshou's policies read.
 
     Args:
         pool: A pool of `cypool.make(..., autoreset_mode="SameStep")`; asynchronous for an `AsyncCollector`. The
             `PoolVectorEnv` owns it.
-        infos: The infos that Tianshou receives, plus `env_id`. By default the environment's own. Each takes
-            time in every step, and memory in the replay buffer. Of environments of Gymnasium, whose infos are dicts,
-            Tianshou gets an array of dicts, as from its own vector environments.
+        infos: The infos that Tianshou receives, plus `env_id`. By default the environment's own. Each costs time in
+            every step, and memory in the replay buffer. For Gymnasium environments, whose infos are dicts, Tianshou
+            gets an array of dicts, as from its own vector environments.
 
     Raises:
-        TypeError, ValueError: `pool` is no such pool, observes a tuple, or has no such info.
+        TypeError, ValueError: `pool` is not such a pool, observes a tuple, or has no such info.
 
     Attributes:
         pool: `pool`.
-        waiting_id: The environments that are in flight.
+        waiting_id: The environments in flight.
     """
 
     def __init__(self, pool: GymnasiumPool, infos: Sequence[str] | None = None):
@@ -133,9 +133,9 @@ class PoolVectorEnv(BaseVectorEnv):
         return result
 
     def get_env_attr(self, key: str, id: Any = None) -> list[Any]:
-        """Returns a list with an attribute of the pool for each environment; of spaces those of one environment.
+        """Returns a list with an attribute of the pool for each environment; spaces are those of one environment.
 
-        But environments of Gymnasium have separate attributes.
+        Gymnasium environments have separate attributes.
         """
         if key in ("action_space", "observation_space"):
             return [getattr(self.pool, f"single_{key}")] * len(self._wrap_id(id))
@@ -147,7 +147,7 @@ class PoolVectorEnv(BaseVectorEnv):
         if self._is_hosted:
             self.pool._pool.ask(ids_of(self._wrap_id(id)), assign, key, value)
             return
-        raise AttributeError(f"set_env_attr: environments of a pool have no attributes to assign, got {key!r}")
+        raise AttributeError(f"set_env_attr: a pool's environments have no attributes to assign, got {key!r}")
 
     def reset(self, env_id: Any = None, **kwargs: Any) -> tuple[Any, Any]:
         """Starts new episodes, of all environments by default.
@@ -181,8 +181,8 @@ class PoolVectorEnv(BaseVectorEnv):
             id: An int, or integers of shape (k,).
 
         Returns:
-            Observation, reward (float64), terminated, truncated, and `Infos`, or an array of dicts. Rows of an
-            asynchronous pool are those that `env_id` there names.
+            Observation, reward (float64), terminated, truncated, and `Infos`, or an array of dicts. In an asynchronous
+            pool, `env_id` in the infos identifies the rows.
         """
         if action is None:
             batch = self.pool.recv()
@@ -206,7 +206,7 @@ class PoolVectorEnv(BaseVectorEnv):
         return self._format_batch(obs, info), reward, terminated, truncated, self._chosen(info, extra_infos)
 
     def seed(self, seed: int | list[int] | None = None) -> list[list[int] | None]:
-        """Seeds all environments, and resets them as Tianshou's own do; returns a list of one list per environment."""
+        """Seeds and resets all environments, as Tianshou's own do; returns a list with one list per environment."""
         seeds: Any = [seed + i for i in range(self.env_num)] if isinstance(seed, int) else seed
         self._reset_all(seed=seeds)
         if seeds is not None and seeds[0] is not None:
@@ -221,7 +221,7 @@ class PoolVectorEnv(BaseVectorEnv):
         self.is_closed = True
 
     def _reset_all(self, **kwargs: Any) -> tuple[Any, Any]:
-        """Resets all environments, and waits for all, which an asynchronous pool brings a batch at a time."""
+        """Resets all environments and waits for all of them, batch by batch in an asynchronous pool."""
         if self._reset_cache.is_resumed and not kwargs:
             obs, info = self._reset_cache.take(self.pool.all_env_ids)
             return self._format_batch(obs, info), self._chosen(info, {})
@@ -243,7 +243,7 @@ class PoolVectorEnv(BaseVectorEnv):
         return self._format_batch(obs, info), self._chosen(info, extra_infos)
 
     def _resume(self, obs: Any, info: dict[str, Any]) -> Any:
-        """Has the next reset return these observations, of a checkpoint that was loaded."""
+        """Makes the next reset return these observations of a loaded checkpoint."""
         self._reset_cache.resume(obs, info)
         return obs, info
 
@@ -271,7 +271,7 @@ class PoolEnvFactory(EnvFactory):
         task: An id of `cypool.list_all_envs()`.
         test: Arguments that differ for test and watch, such as `{"episodic_life": False}`.
         infos: As for `PoolVectorEnv`.
-        **kwargs: As for `make`, except `num_envs` and `seed`, which the experiment says.
+        **kwargs: As for `make`, except `num_envs` and `seed`, which the experiment sets.
     """
 
     def __init__(self, task: str, *, test: dict[str, Any] | None = None, infos: Sequence[str] | None = None,

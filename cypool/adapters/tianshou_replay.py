@@ -1,4 +1,4 @@
-"""Tianshou: cypool's `ReplayBuffer` in the place of Tianshou's. See docs/how_to/replay.md."""
+"""Tianshou: cypool's `ReplayBuffer` instead of Tianshou's. See docs/how_to/replay.md."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from cypool.adapters import require
-from cypool.api.action_readers import map_parts, neutral
+from cypool.api.action_readers import neutral, pack_parts
 from cypool.replay.buffer import ReplayBuffer, some
 from cypool.spec import Array
 
@@ -21,7 +21,7 @@ from tianshou.data import Batch, PrioritizedVectorReplayBuffer, VectorReplayBuff
 
 
 class _FramesOnce:
-    """Keeps the observations of both buffers here; all else is Tianshou's."""
+    """Keeps the observations of both buffers here; everything else is Tianshou's."""
 
     maxsize: int
     buffers: Any
@@ -33,7 +33,7 @@ class _FramesOnce:
     def __init__(self, env: PoolVectorEnv, total_size: int, *, spare: float = 0.02, **kwargs: Any):
         for name in ("stack_num", "ignore_obs_next", "save_only_last_obs", "sample_avail"):
             if name in kwargs:
-                raise ValueError(f"{name}: expected none, as each frame is stored once in any case, got "
+                raise ValueError(f"{name}: expected to be left out, as each frame is always stored once, got "
                                  f"{kwargs[name]!r}")
         pool = env.pool
         super().__init__(total_size, pool.num_envs, **kwargs)  # type: ignore[call-arg]
@@ -47,11 +47,12 @@ class _FramesOnce:
         # the rows of the last sample, which has both observations, and the sample
         self._gathered: tuple[Any, Any] = None, None
 
-    obs = property(lambda self: self._all("obs"), doc="Observations of all places; zeros where there is none.")
-    obs_next = property(lambda self: self._all("obs_next"), doc="What they led to, likewise.")
+    obs = property(lambda self: self._all("obs"), doc="The observations of all places; zeros for empty ones.")
+    obs_next = property(lambda self: self._all("obs_next"), doc="The next observations of all places; zeros for empty "
+                                                                "ones.")
 
     def _all(self, key: str) -> Any:
-        """Returns the observations of all places in a new array, or a Batch of such."""
+        """Returns the observations of all places in a new array, or a Batch of arrays."""
         places = np.flatnonzero(self.replay.has(self._index))
         spec = self.replay.env.env_spec
         parts = [np.zeros((len(self._index), *part.shape), part.dtype) for _, part in spec.observations]
@@ -89,7 +90,7 @@ class _FramesOnce:
         # Tianshou's actions are those of a policy; the environment's may be others
         parts = [np.repeat(neutral(part)[None], len(ids), 0) for _, part in spec.actions]
         self._index[result[0]] = self.replay.add(
-            _plain(batch.obs), map_parts(spec.action, iter(parts).__next__), np.zeros(len(ids)), _plain(batch.obs_next),
+            _plain(batch.obs), pack_parts(spec.action, iter(parts)), np.zeros(len(ids)), _plain(batch.obs_next),
             np.asarray(batch.terminated, np.bool_), np.asarray(batch.truncated, np.bool_), ids)
         return result
 
@@ -116,27 +117,27 @@ class _FramesOnce:
         return _shaped(sample.obs if key == "obs" else sample.next_obs, np.shape(rows))
 
     def save_hdf5(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Is not there: pickle the buffer."""
-        raise NotImplementedError("save_hdf5: expected pickle, as observations are not in Tianshou's arrays")
+        """Not supported: pickle the buffer instead."""
+        raise NotImplementedError("save_hdf5: not supported, as observations are not in Tianshou's arrays: use pickle")
 
 
 class FrameReplayBuffer(_FramesOnce, VectorReplayBuffer):
     """A `VectorReplayBuffer` of Tianshou that stores each frame of a stack once.
 
-    With equal seeds, it gives the same samples as Tianshou's own. Tianshou draws and keeps all but observations, which
-    are in `replay`, a `cypool.ReplayBuffer`. It keeps `total_size` steps, as Tianshou's does, if episodes have
-    `1 / spare` steps on average, for each frame of a stack; where they are shorter, others are drawn in the place of
-    the oldest ones.
+    With equal seeds, it returns the same samples as Tianshou's own. Tianshou draws samples and keeps everything except
+    observations, which are in `replay`, a `cypool.ReplayBuffer`. It holds `total_size` steps, like Tianshou's, if
+    episodes have at least `1 / spare` steps on average, for each frame of a stack; with shorter episodes, other steps
+    are drawn instead of the oldest ones.
 
     Args:
-        env: The `PoolVectorEnv` that the steps are of.
-        total_size: How many steps there are at most.
-        spare: Rows in addition, as a part of `total_size` for each frame of a stack: for the last observations of
-            episodes and for the first stacks.
-        **kwargs: As for `VectorReplayBuffer`, but for its own ways to store frames.
+        env: The `PoolVectorEnv` of the steps.
+        total_size: Maximum number of steps.
+        spare: Extra rows for the last observations of episodes and for first stacks, as a fraction of `total_size` for
+            each frame of a stack.
+        **kwargs: As for `VectorReplayBuffer`, except its own options for storing frames.
 
     Raises:
-        ValueError: Tianshou's ways to store frames are asked for.
+        ValueError: Tianshou's options for storing frames are given.
     """
 
 
@@ -144,18 +145,18 @@ class FramePrioritizedReplayBuffer(_FramesOnce, PrioritizedVectorReplayBuffer):
     """A `PrioritizedVectorReplayBuffer` of Tianshou that stores each frame of a stack once: see `FrameReplayBuffer`.
 
     Args:
-        env, total_size, spare: As there.
+        env, total_size, spare: As in `FrameReplayBuffer`.
         **kwargs: As for `PrioritizedVectorReplayBuffer`, such as `alpha` and `beta`.
     """
 
 
 def _plain(obs: Any) -> Any:
-    """Returns observations as the pool has them."""
+    """Returns observations in the pool's format."""
     return {key: _plain(obs[key]) for key in obs.get_keys()} if isinstance(obs, Batch) else obs
 
 
 def _shaped(obs: Any, shape: tuple[int, ...]) -> Any:
-    """Returns observations with these leading dimensions, as Tianshou has them."""
+    """Returns observations with these leading dimensions, in Tianshou's format."""
     if isinstance(obs, dict):
         return Batch({key: _shaped(part, shape) for key, part in obs.items()})
     return obs.reshape(*shape, *obs.shape[1:])

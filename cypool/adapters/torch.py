@@ -23,26 +23,26 @@ torch = require("torch", "torch", "2.3", "3")
 class TorchPool:
     """A pool of the Gymnasium API whose batches are tensors; `pool.torch()` makes it.
 
-    A batch is (observation, reward, terminated, truncated, info): tensors of `batch_size` rows, the observation in its
-    own dtype, or a dict or tuple of such; reward float32; flags bool. `info` is the pool's, on the host and in NumPy,
-    but for `final_obs` of a pool with `autoreset_mode="SameStep"`: in batches in which episodes ended, a tensor of the
-    observations they ended with, one for each row that is True in `_final_obs`, a bool tensor.
+    A batch is (observation, reward, terminated, truncated, info): tensors of `batch_size` rows, with observations (or a
+    dict or tuple of them) in their own dtype, rewards in float32, flags in bool. `info` is the pool's, in NumPy on the
+    host, except `final_obs` with `autoreset_mode="SameStep"`: in batches where episodes ended, a tensor of their last
+    observations, one for each row that is True in the bool tensor `_final_obs`.
 
-    On the CPU tensors share the memory of the pool's arrays, and are yours as those are. For another device a
-    synchronous pool writes to one of two buffers, from which it is copied while the environments already fill the
-    other; you get a new tensor each time. Batches of asynchronous and of normalized pools are copied without. The
-    `batch` of an `EnvError` is the pool's: separate arrays, on the host.
+    On the CPU, tensors share the memory of the pool's arrays, which are yours to keep. For other devices, a synchronous
+    pool alternates between two buffers: one is copied while the environments already fill the other. You get a new
+    tensor each time. Batches of asynchronous and normalized pools are copied without such buffers. The `batch` of an
+    `EnvError` is the pool's: separate arrays on the host.
 
     Args:
         pool: A pool of `cypool.make`.
-        device: Where tensors are to be.
-        pin: Whether the buffers are page-locked, for copies during computation; by default for CUDA.
+        device: The device of the tensors.
+        pin: Whether to page-lock the buffers, so that copies overlap with computation; by default for CUDA.
 
     Raises:
-        ValueError: `pin` for a device that is not CUDA's.
+        ValueError: `pin` is True, but the device is not a CUDA device.
 
     Attributes:
-        pool, device: As given.
+        pool, device: The arguments.
 
     Thread safety: one thread at a time.
     """
@@ -97,14 +97,15 @@ class TorchPool:
         return self._batch(self.pool.recv(timeout))
 
     def rollout_buffers(self, num_steps: int, frames: Literal["stacked", "once"] = "stacked") -> Any:
-        """Makes memory for steps: see `GymnasiumPool.rollout_buffers`. With `frames="once"` it is on the device."""
+        """Allocates memory for steps: see `GymnasiumPool.rollout_buffers`. With `frames="once"`, it is on the
+        device."""
         buffers = self.pool.rollout_buffers(num_steps, frames)
         if frames == "once":
             return TensorFrameBuffers(self.pool.env_spec, num_steps, self.pool.num_envs, self.device)
         return buffers
 
     def _resume(self, obs: Any, info: dict[str, Any]) -> Any:
-        """Returns the observations of a checkpoint that was loaded as tensors."""
+        """Returns the observations of a loaded checkpoint as tensors."""
         return self._moved(obs), info
 
     def close(self) -> None:
@@ -144,12 +145,12 @@ class TorchPool:
 class TensorFrameBuffers(FrameBuffers):
     """`FrameBuffers` of tensors: frames are stored, and stacks gathered, on a device.
 
-    `pool.torch(device).rollout_buffers(T, frames="once")` makes it. `begin` and `add` take tensors on the device, as
-    the pool returns them; `stacks` takes a tensor of integers on any device, and returns tensors.
+    `pool.torch(device).rollout_buffers(T, frames="once")` creates it. `begin` and `add` take the pool's tensors on the
+    device; `stacks` takes a tensor of integers on any device, and returns tensors.
 
     Args:
         spec, num_steps, num_envs: As for `FrameBuffers`.
-        device: Where tensors are.
+        device: The device of the frames.
     """
 
     def __init__(self, spec: EnvSpec, num_steps: int, num_envs: int, device: Any = "cpu"):
@@ -187,7 +188,7 @@ class TensorFrameBuffers(FrameBuffers):
 
 
 class _Buffer:
-    """Memory of the host for one batch, and the event after which a copy of it is done."""
+    """Host memory for one batch, and the event that marks the end of its copy."""
 
     def __init__(self, pool: GymnasiumPool, pin: bool):
         def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
@@ -209,7 +210,7 @@ class _Buffer:
             self.event.synchronize()
 
     def copied(self, device: Any) -> Any:
-        """Starts to copy all to the device; returns the tensors there."""
+        """Starts to copy everything to the device; returns the tensors there."""
         reward, terminated, truncated = (tensor.to(device, non_blocking=True) for tensor in self.flags)
         obs = _each(self.obs, lambda tensor: tensor.to(device, non_blocking=True))
         if self.event is not None:

@@ -32,7 +32,7 @@ def make(id: str, infos: Sequence[str] = (), device: Any = "cpu", **kwargs: Any)
         **kwargs: As for `cypool.make`, except `env_type`, `batch_size` and `autoreset_mode`.
 
     Returns:
-        A `PoolEnv`; an `AgentPoolEnv` where several agents act.
+        A `PoolEnv`; an `AgentPoolEnv` with several agents.
     """
     pool = make_same_step(id, "TorchRL", **kwargs)
     return (AgentPoolEnv if pool.env_spec.agents else PoolEnv)(pool, infos, device)
@@ -59,21 +59,22 @@ def torch_spec_of(description: Any, batch: tuple[int, ...], device: Any) -> Any:
 class PoolEnv(EnvBase):
     """A pool as an `EnvBase` of TorchRL with `batch_size=[num_envs]`.
 
-    TorchRL itself resets environments whose episode has ended, by a mask. The pool has the first observation of the
-    next episode by then, so that this steps nothing.
+    TorchRL itself resets environments whose episode has ended, by a mask. By then, the pool already has the first
+    observation of the next episode, so that a reset steps nothing.
 
-    Where only some actions are legal, the key `action_mask` says which: bool, all True where none is, as at an end.
+    If only some actions are legal, the key `action_mask` marks them: bool, all True if none is legal, as at the end of
+    an episode.
 
     Keys: `action`, int64 for discrete ones, or `("action", name)` for each part of a dict; `observation`, or the keys
     of a dict; those of `infos`; `reward` float32, `done`, `terminated` and `truncated`, with a last axis of 1.
 
     Args:
         pool: A pool of `cypool.make(..., autoreset_mode="SameStep")`; synchronous. The `PoolEnv` owns it.
-        infos: Names of infos that are keys, too.
-        device: Where tensors are to be.
+        infos: Names of infos to add as keys.
+        device: The device of the tensors.
 
     Raises:
-        TypeError, ValueError: `pool` is no such pool, observes a tuple, or has no such info.
+        TypeError, ValueError: `pool` is not such a pool, observes a tuple, or has no such info.
 
     Attributes:
         pool: `pool`.
@@ -185,7 +186,7 @@ class PoolEnv(EnvBase):
         return TensorDict(rows, batch_size=self.batch_size, device=self.device)
 
     def _resume(self, obs: Any, info: dict[str, Any]) -> Any:
-        """Has the next reset return these observations, of a checkpoint that was loaded."""
+        """Makes the next reset return these observations of a loaded checkpoint."""
         self._coming_seed = None
         self._reset_cache.resume(obs, info)
         self._masks = self._masks_of(self._tensors(obs, info))
@@ -206,12 +207,12 @@ class PoolEnv(EnvBase):
 
 
 class AgentPoolEnv(PoolEnv):
-    """A pool where groups of agents act as an `EnvBase` of TorchRL, with TorchRL's keys of several agents.
+    """A pool with groups of agents as an `EnvBase` of TorchRL, with TorchRL's keys for several agents.
 
-    Keys: of each group `(group, "observation")`, or the keys of a dict; `(group, "action")`, `(group, "reward")`,
+    Keys: for each group, `(group, "observation")`, or the keys of a dict; `(group, "action")`, `(group, "reward")`,
     float32 with a last axis of 1, and `(group, "mask")`, whether the agent acts in the next step; their dimensions are
-    `(num_envs, agents, ...)`. `done`, `terminated` and `truncated` are of the environment, which ends when no agent is
-    in the game; so `done_on_any` has nothing to ask.
+    `(num_envs, agents, ...)`. `done`, `terminated` and `truncated` belong to the environment, which ends when no agent
+    is in the game; so `done_on_any` does not apply.
 
     Args:
         pool, infos, device: As for `PoolEnv`.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from cypool.adapters import require
-from cypool.api.action_readers import map_parts, neutral
+from cypool.api.action_readers import neutral, pack_parts
 from cypool.replay.buffer import ReplayBuffer, some
 from cypool.spec import Array
 from cypool.util.arguments import check_float, check_int
@@ -27,15 +27,15 @@ class FrameStorage(LazyTensorStorage):
         for data in collector:
             buffer.extend(data.transpose(0, 1).reshape(-1))
 
-    With equal seeds, a replay buffer over it gives the same samples as over TorchRL's own. Observations are in
-    `replay`, a `cypool.ReplayBuffer`; all else is TorchRL's. Data come step by step: one row of each environment in
-    order, then those of the next step.
+    With equal seeds, a replay buffer over it returns the same samples as over TorchRL's own. Observations are in
+    `replay`, a `cypool.ReplayBuffer`; everything else is TorchRL's. Data must be ordered by steps: one row for each
+    environment in order, then those of the next step.
 
     Args:
-        env: The `PoolEnv` that the steps are of, with one agent.
-        max_size: How many steps there are at most.
-        spare: Rows in addition, as a part of `max_size` for each frame of a stack: for the last observations of
-            episodes and for the first stacks. It has to be 1 by the mean length of an episode, or more.
+        env: The `PoolEnv` of the steps, with one agent.
+        max_size: Maximum number of steps.
+        spare: Extra rows for the last observations of episodes and for first stacks, as a fraction of `max_size` for
+            each frame of a stack. It must be at least 1 divided by the mean length of an episode.
 
     Raises:
         TypeError, ValueError: Wrong arguments.
@@ -72,7 +72,7 @@ class FrameStorage(LazyTensorStorage):
                     set_cursor=set_cursor)
         # the storage has the actions
         parts = [np.repeat(neutral(part)[None], num_envs, 0) for _, part in spec.actions]
-        action = map_parts(spec.action, iter(parts).__next__)
+        action = pack_parts(spec.action, iter(parts))
         for first in range(0, len(data), num_envs):
             step = slice(first, first + num_envs)
             self._rows[places[step]] = self.replay.add(
@@ -92,7 +92,7 @@ class FrameStorage(LazyTensorStorage):
             rows, index = self._rows[places], torch.from_numpy(np.asarray(places))
         data = super().get(index).clone(False)
         if not self.replay.has(np.atleast_1d(rows).reshape(-1)).all():
-            raise RuntimeError("get: expected rows that are there: episodes are so short that `spare` has to be larger")
+            raise RuntimeError("get: rows are missing, as episodes are too short for this `spare`: increase it")
         sample, spec = self.replay.gather(np.atleast_1d(rows).reshape(-1)), self.replay.env.env_spec
         for lead, parts in (((), spec.unpack(sample.obs)), (("next",), spec.unpack(sample.next_obs))):
             for name, part in zip(self._names, parts, strict=True):
@@ -100,14 +100,14 @@ class FrameStorage(LazyTensorStorage):
         return data
 
     def state_dict(self) -> dict[str, Any]:
-        """Returns all that the storage continues with; no rows may be added until it was written."""
+        """Returns everything that the storage needs to continue; add no rows until it is written."""
         return {**super().state_dict(), "replay": self.replay._to_checkpoint(), "rows": self._rows.copy()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Takes over what `state_dict` returned.
+        """Restores the result of `state_dict`.
 
         Raises:
-            ValueError: It is of another storage.
+            ValueError: It is from a different storage.
         """
         rows, replay = state_dict["rows"], state_dict["replay"]
         if rows.shape != self._rows.shape:
@@ -118,6 +118,6 @@ class FrameStorage(LazyTensorStorage):
         self._rows[:] = rows
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise NotImplementedError("a FrameStorage is not written: save its `state_dict`, as save_checkpoint does")
+        raise NotImplementedError("a FrameStorage cannot be dumped: save its `state_dict`, as save_checkpoint does")
 
     dumps = loads = save = dump = load = _refuse

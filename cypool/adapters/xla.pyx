@@ -1,4 +1,4 @@
-"""Python functions for code that XLA compiles for the CPU, through XLA's foreign function interface.
+"""Python functions for CPU code compiled by XLA, through XLA's foreign function interface.
 
 Compiled code names a function by the number that `add` gave it. The first argument and the first result are a handle:
 int32, (2,), the number that the function gets, and a count of calls.
@@ -106,10 +106,10 @@ cdef atomic[uint32_t] ended
 
 
 def add(function):
-    """Makes a function known to compiled code.
+    """Registers a function for compiled code.
 
     Args:
-        function: Called with the number in the handle, and a list of arrays, which are its own. Returns a list of
+        function: Called with the number in the handle and a list of arrays, which it owns. Returns a list of
             arrays, of the shapes that the code was compiled for; their dtypes are converted within a kind.
 
     Returns:
@@ -127,7 +127,7 @@ def target():
 
 @atexit.register
 def _end():
-    """Ends calls: a thread that asks a dying interpreter for the GIL never comes back."""
+    """Stops calls: a thread that asks a dying interpreter for the GIL never returns."""
     cdef int64_t deadline = now_ns() + PATIENCE_NS
     cdef uint32_t count
     ended.store(1)
@@ -194,7 +194,7 @@ cdef Error* _error(const Frame* frame, const char* message) noexcept nogil:
 
 
 cdef Error* _run(const Frame* frame) noexcept with gil:
-    """The shell around a call: an exception goes to XLA as a text."""
+    """Wraps a call: an exception is passed to XLA as text."""
     cdef bytes text
     try:
         _call(frame)
@@ -216,8 +216,8 @@ cdef int _call(const Frame* frame) except -1:
     arrays = [_taken(_buffer(arguments, k)) for k in range(1, arguments.count)]
     cdef list given = functions[number](handle[0], arrays)
     if len(given) != results.count - 1:
-        raise ValueError(f"handle: expected one of a pool whose batches have {results.count - 1} arrays, "
-                         f"got {len(given)}")
+        raise ValueError(f"handle: expected the handle of a pool whose batches have {results.count - 1} arrays, got "
+                         f"{len(given)}")
     for k in range(1, results.count):
         _give(given[k - 1], _buffer(results, k))
     handle_out[0] = handle[0]
@@ -232,7 +232,7 @@ cdef int64_t _number(const Frame* frame) except -1:
     cdef int64_t number = -1
     if (frame.size < sizeof(Frame) or frame.arguments.size < sizeof(Values) or frame.results.size < sizeof(Values)
             or attributes.size < sizeof(Attributes) or frame.stage != EXECUTE):
-        raise RuntimeError("cypool: expected the calls of another jaxlib")
+        raise RuntimeError("cypool: expected calls from a supported jaxlib")
     if attributes.count == 1 and attributes.types[0] == SCALAR:
         scalar = <const Scalar*>attributes.values[0]
         if scalar.dtype == S64:
@@ -272,14 +272,15 @@ cdef int _give(cnp.ndarray array, const Buffer* buffer) except -1:
     cdef cnp.npy_intp* dims = <cnp.npy_intp*>buffer.dims
     if cnp.PyArray_NDIM(array) != buffer.rank or not cnp.PyArray_CompareLists(
             cnp.PyArray_DIMS(array), dims, <int>buffer.rank):
-        raise ValueError(f"handle: expected one of a pool whose batches have an array of shape "
+        raise ValueError("handle: expected the handle of a pool whose batches have an array of shape "
                          f"{tuple([dims[k] for k in range(buffer.rank)])}, got {(<object>array).shape}")
     if cnp.PyArray_TYPE(array) == type_num and cnp.PyArray_ISCARRAY_RO(array):
         memcpy(buffer.data, cnp.PyArray_DATA(array), cnp.PyArray_NBYTES(array))
         return 0
     dtype = cnp.PyArray_DescrFromType(type_num)
     if not PyArray_CanCastArrayTo(array, dtype, cnp.NPY_SAME_KIND_CASTING):
-        raise TypeError(f"handle: expected one of a pool whose batches have an array of {dtype}, got {array.dtype}")
+        raise TypeError(f"handle: expected the handle of a pool whose batches have an array of {dtype}, got "
+                        f"{array.dtype}")
     # gone before this returns
     cnp.PyArray_CopyInto(cnp.PyArray_SimpleNewFromData(<int>buffer.rank, dims, type_num, buffer.data), array)
     return 0

@@ -1,11 +1,11 @@
-"""Checks and converts actions of users, once per call, so that no environment has to.
+"""Checks and converts users' actions once per call, so that environments need not.
 
-actions.pyx has the checks of each action; this module takes apart actions of several parts and agents.
+actions.pyx checks single arrays; this module splits up actions of several parts and agents.
 """
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,9 +19,9 @@ Reader: TypeAlias = Callable[..., NDArray[Any]]
 
 
 def reader_of(spec: EnvSpec, num_envs: int) -> Reader:
-    """Returns a function that turns actions of an `EnvSpec` into the array that the engine takes.
+    """Returns a function that turns the actions of an `EnvSpec` into the engine's array.
 
-    Where some agents may be absent it is called with who acts, too: bool, (k, agents).
+    If agents may be absent, its second argument is who acts: bool, (k, agents).
     """
     if not spec.agents:
         return _reader_of(spec.action, num_envs, 0, 0)
@@ -39,7 +39,7 @@ def rollout_reader_of(spec: EnvSpec, num_envs: int, reader: Reader) -> Reader:
     """Returns a function that turns actions of many steps, (steps, num_envs, *action shape), into the engine's array.
 
     Args:
-        reader: Takes all actions that are right, and reports the fault of others.
+        reader: Accepts any valid actions, and reports the fault in invalid ones.
     """
     if isinstance(spec.action, Mapping) and any(isinstance(part, Mapping) for part in spec.action.values()):
         return reader
@@ -56,10 +56,10 @@ def _reader_of(description: Any, num_envs: int, num_agents: int, first_agent: in
 
 
 def unpack(spec: EnvSpec, rows: NDArray[Any]) -> Any:
-    """Returns the result of a reader of this spec, or rows of it, in the form that users pass.
+    """Converts the result of a reader of this spec, or rows of it, back to the users' format.
 
     Returns:
-        `rows`, or, where actions are dicts, a dict of new arrays.
+        `rows`, or, if actions are dicts, a dict of new arrays.
     """
     if not isinstance(spec.action, Mapping):
         return rows
@@ -68,18 +68,18 @@ def unpack(spec: EnvSpec, rows: NDArray[Any]) -> Any:
         end = at + part.dtype.itemsize * math.prod(part.shape)
         parts.append(rows[:, at:end].copy().view(part.dtype).reshape(len(rows), *part.shape))
         at = end
-    return map_parts(spec.action, iter(parts).__next__)
+    return pack_parts(spec.action, iter(parts))
 
 
-def map_parts(action: Any, make: Callable[[], Any]) -> Any:
-    """Returns actions in the structure of this description: `make()` is called for each part, in order."""
+def pack_parts(action: Any, parts: Iterator[Any]) -> Any:
+    """Returns parts, one after the other, in the structure of an action."""
     if not isinstance(action, Mapping):
-        return make()
-    return {name: map_parts(part, make) for name, part in action.items()}
+        return next(parts)
+    return {name: pack_parts(part, parts) for name, part in action.items()}
 
 
 def parts_of(spec: EnvSpec, actions: Any) -> list[Any]:
-    """Returns the parts of actions, in the order of `spec.actions`; a dict is checked, but not its parts."""
+    """Returns the parts of actions in the order of `spec.actions`; checks the dict, but not its parts."""
     return _parts_of(spec.action, actions)
 
 
@@ -91,7 +91,7 @@ def _parts_of(action: Any, actions: Any) -> list[Any]:
 
 
 def neutral(part: Array | Discrete) -> NDArray[Any]:
-    """Returns an action that is always allowed: zero, or the value next to it."""
+    """Returns an action that is always within bounds: zero, or the closest value."""
     values = np.zeros(part.shape, part.dtype)
     return values if isinstance(part, Discrete) else np.clip(values, part.low, part.high)
 
@@ -100,17 +100,17 @@ class DictReader:
     """A reader for each part of actions that are dicts.
 
     Args:
-        readers: By name, in the order in which the parts lie one behind the other.
+        readers: By name, in the order of the parts in memory.
     """
 
     def __init__(self, readers: Mapping[str, Reader]) -> None:
         self.readers = readers
 
     def __call__(self, actions: Any, *acting: Any) -> NDArray[Any]:
-        """As `ActionReader.read`, for a dict of actions.
+        """Like `ActionReader.read`, for a dict of actions.
 
         Returns:
-            uint8, (k, bytes): in each row the parts, one behind the other.
+            uint8, (k, bytes): the parts of each row, one after the other.
         """
         actions = check_dict("actions", actions, self.readers, f"a dict of {', '.join(self.readers)}")
         parts = []
@@ -119,7 +119,7 @@ class DictReader:
             parts.append(part.reshape(len(part), -1).view(np.uint8))
         if len({len(part) for part in parts}) > 1:
             rows = ", ".join(f"{name} {len(part)}" for name, part in zip(self.readers, parts, strict=True))
-            raise ValueError(f"actions: expected as many rows of each part, got {rows}")
+            raise ValueError(f"actions: expected the same number of rows for each part, got {rows}")
         return np.concatenate(parts, axis=1)
 
 
@@ -128,21 +128,21 @@ class GroupReader:
 
     Args:
         space: The `Discrete` or `Array` that describes the action of one agent.
-        num_envs: The most rows there can be.
-        count: How many agents there are.
-        first: How many there are in the groups before.
+        num_envs: The maximum number of rows.
+        count: Number of agents.
+        first: Number of agents in the groups before.
     """
 
     def __init__(self, space: Array | Discrete, num_envs: int, count: int, first: int) -> None:
         self.reader = ActionReader(space, num_envs * count).read
         self.space, self.num_envs, self.count, self.agents = space, num_envs, count, slice(first, first + count)
-        self.expected = f"shape {shown_shape('k', count, *space.shape)} with k of 1 to {num_envs}"
+        self.expected = f"shape {shown_shape('k', count, *space.shape)} with k from 1 to {num_envs}"
 
     def __call__(self, actions: Any, acting: NDArray[Any] | None = None) -> NDArray[Any]:
-        """As `ActionReader.read`, for shape (k, agents, *action shape) or (k * agents, *action shape).
+        """Like `ActionReader.read`, for shape (k, agents, *action shape) or (k * agents, *action shape).
 
         Args:
-            acting: Who acts, bool, (k, all agents); actions of others may be anything. None: all.
+            acting: Which agents act: bool, (k, all agents); the actions of the others may be anything. None: all.
 
         Returns:
             (k, agents, *action shape).

@@ -1,4 +1,4 @@
-"""Checks and converts actions that are one array, and takes arrays of several parts in one pass."""
+"""Checks and converts actions that are single arrays, and arrays of several parts in one pass."""
 cimport cython
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
@@ -18,8 +18,8 @@ from cypool.engine.engine cimport ActionPart, is_checkable, part_of, copy_checke
 
 cnp.import_array()
 
-cdef extern from "cypool/engine/held_once.h":
-    bint held_once "CYPOOL_HELD_ONCE"(PyObject* object) noexcept
+cdef extern from "cypool/engine/uniquely_referenced.h":
+    bint is_uniquely_referenced "CYPOOL_IS_UNIQUELY_REFERENCED"(PyObject* object) noexcept
 
 
 cdef bint has_dims(cnp.ndarray array, const vector[cnp.npy_intp]& dims) noexcept:
@@ -34,13 +34,13 @@ cdef bint has_dims(cnp.ndarray array, const vector[cnp.npy_intp]& dims) noexcept
 
 
 cdef class ArraysReader:
-    """Takes actions in one pass if they are arrays of the usual shape, and leaves others to a reader.
+    """Copies actions in one pass if they are arrays of the usual shape, and leaves others to a reader.
 
     Args:
         action: Describes the actions of a row: an array, or a dict of arrays.
         most: How long the first axis can be.
-        reader: Takes all actions that are right, and reports the fault of others.
-        axes: Lengths of the axes between the first one and those of an action; the result has one axis for all of them.
+        reader: Accepts any valid actions, and reports the fault in invalid ones.
+        axes: Lengths of the axes between the first one and those of an action, which are merged in the result.
     """
     cdef readonly object reader
     cdef list names                         # of the parts; None: actions are one array
@@ -64,12 +64,12 @@ cdef class ArraysReader:
         self.taken_dims, self.taken_type = [0, *shape], dtype.num
 
     def __call__(self, actions, *acting):
-        """As `GroupReader`, or `DictReader` of such."""
+        """For `GroupReader`, or a `DictReader` of these."""
         taken = None if acting else self.take(actions)
         return self.reader(actions, *acting) if taken is None else taken
 
     cdef object take(self, actions):
-        """Returns the rows; None if these are no such arrays, or not all is right."""
+        """Returns the rows; None if the arrays are unsupported or invalid."""
         cdef Py_ssize_t rows = 0
         cdef size_t k, n = self.parts.size()
         cdef cnp.ndarray part, taken = None
@@ -97,11 +97,11 @@ cdef class ArraysReader:
 
 
 cdef class ActionReader:
-    """Turns actions into the array that the engine takes.
+    """Turns actions into the engine's array.
 
     Args:
         space: The `Discrete` or `Array` that describes one action.
-        num_envs: The most rows there can be.
+        num_envs: The maximum number of rows.
     """
     cdef bint discrete
     cdef int num_envs
@@ -119,7 +119,7 @@ cdef class ActionReader:
         self.num_envs = num_envs
         self.discrete = isinstance(space, Discrete)
         self.space, self.shape, self.dims = space, space.shape, space.shape
-        self.expected = f"shape {shown_shape('k', *space.shape)} with k of 1 to {num_envs}"
+        self.expected = f"shape {shown_shape('k', *space.shape)} with k from 1 to {num_envs}"
         self.count = math.prod(space.shape)
         # bools are numbers for the engine, but users pass no others
         self.has_part = is_checkable(space) and space.dtype.kind != "b"
@@ -131,17 +131,17 @@ cdef class ActionReader:
         """Checks actions, one per row.
 
         Args:
-            actions: Array, list or anything `np.asarray` takes, shape (k, *action shape). For discrete
-                actions of any integer dtype, else of any real one, or of bool if the actions are. A single action
-                without the first axis counts as one row.
+            actions: An array, a list or anything else that `np.asarray` accepts, shape (k, *action shape). For discrete
+                actions any integer dtype, otherwise any real dtype, or bool for bool actions. A single action without
+                the first axis counts as one row.
 
         Returns:
-            A private copy, C-contiguous, in the dtype of the action space. Later calls leave it as it is while it is
-            held elsewhere.
+            A private copy, C-contiguous, in the dtype of the action space. Later calls do not change it while it is
+            referenced elsewhere.
 
         Raises:
             TypeError: The dtype is of the wrong kind.
-            ValueError: A shape, a value out of range, or NaN.
+            ValueError: The shape is wrong, a value is out of range, or NaN.
         """
         if type(actions) is not cnp.ndarray:
             kind = "integers" if self.discrete else self.space.dtype
@@ -169,14 +169,14 @@ cdef class ActionReader:
         return checked if rows == cnp.PyArray_SIZE(checked) else checked[:rows]
 
     cdef cnp.ndarray _reusable_buffer(self):
-        """Returns `checked`, which is None then; or a new array if another thread, or a step in flight, has it."""
+        """Returns `checked`, which is None then; or a new array if another thread, or a step in flight, uses it."""
         cdef cnp.npy_intp num_envs = self.num_envs
         cdef cnp.ndarray checked
         with cython.critical_section(self):
             checked, self.checked = self.checked, None
         # a new array in each call would cost more: NumPy counts references to its allocator, and threads wait for each
         # other's counts
-        if checked is None or not held_once(<PyObject*>checked):
+        if checked is None or not is_uniquely_referenced(<PyObject*>checked):
             checked = cnp.PyArray_SimpleNew(1, &num_envs, cnp.NPY_INT64)
         return checked
 

@@ -1,4 +1,4 @@
-"""PettingZoo's AEC API: one game with turns, whose players are asked one after another."""
+"""PettingZoo's AEC API: one turn-based game whose players act one after another."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 
 class AECEnv(_AECEnv):
-    """A game with turns, with PettingZoo's AEC API.
+    """A turn-based game with PettingZoo's AEC API.
 
-    The player who moves is `agent_selection`. Where several move at once, they are asked one after another, and the
-    game continues when all have chosen. When the game ends, each player steps once more, with None, and leaves.
+    The player to move is `agent_selection`. Players who move simultaneously are asked one after another, and the game
+    continues when all have chosen. When the game ends, each player takes one more step, with None, and leaves.
 
     Args:
-        pool: A pool of one environment with one group of agents and `turns`, which waits for a reset where its episode
-            ended. This class owns it.
+        pool: A pool of one environment with one group of agents and `turns`, in autoreset mode Disabled. This class
+            owns it.
 
     Attributes:
         possible_agents: The names of all players.
-        agents: The names of those that are in the game.
-        agent_selection: Who steps next.
+        agents: The names of the players still in the game.
+        agent_selection: The player who steps next.
         rewards, terminations, truncations, infos: By name.
-        metadata, render_mode: As PettingZoo has them.
+        metadata, render_mode: As in PettingZoo.
         pool: The pool.
 
     Thread safety: one thread at a time.
@@ -43,7 +43,7 @@ class AECEnv(_AECEnv):
         spec = pool.env_spec
         if len(spec.agents) != 1 or not spec.turns or not isinstance(spec.one_action, Discrete):
             pool.close()
-            raise ValueError(f"id: expected a game with turns and one group of players, got {spec.id}")
+            raise ValueError(f"id: expected a turn-based game with one group of players, got {spec.id}")
         (group,) = spec.agents.values()
         self.pool, self.possible_agents, self.render_mode = pool, spec.agent_names, pool.render_mode
         self.metadata = {**pool.metadata, "name": spec.id, "is_parallelizable": False}
@@ -58,19 +58,19 @@ class AECEnv(_AECEnv):
         self._chosen: dict[str, NDArray[Any]] = {}
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """Returns the space of a player's observation: always the same object."""
+        """Returns the space of a player's observation, always the same object."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """Returns the space of a player's action: always the same object."""
+        """Returns the space of a player's action, always the same object."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Starts a game.
 
         Args:
-            seed: Restarts the random stream; None leaves it where it is.
-            options: Not read.
+            seed: Restarts the random stream; with None, it continues.
+            options: Ignored.
         """
         obs, info = self.pool.reset(seed=seed)
         self.agents = list(self.possible_agents)
@@ -82,21 +82,21 @@ class AECEnv(_AECEnv):
         self._ask()
 
     def step(self, action: Any) -> None:
-        """Plays the action of `agent_selection`; None if the game is over for it.
+        """Plays the action of `agent_selection`; None if the game is over for this player.
 
         Raises:
-            TypeError, ValueError: The action is something else, or not legal; the game has not changed. Where several
-                move at once, all are asked again.
-            RuntimeError: It was never reset, or no player is left.
+            TypeError, ValueError: The action is invalid or illegal; the game is unchanged. Players who move
+                simultaneously are all asked again.
+            RuntimeError: The game was never reset, or no player is left.
         """
         if not self.agents:
-            raise RuntimeError("step: expected a reset before, got none since the last game")
+            raise RuntimeError("step: expected a reset before, as the last game is over")
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
         if action is None:
-            raise TypeError(f"action: expected one of {agent}, got None")
+            raise TypeError(f"action: expected an action of {agent}, got None")
         given = check_array("action", action, "an integer")
         if given.shape != ():
             raise ValueError(f"action: expected an integer, got {shown(action)}")
@@ -125,7 +125,7 @@ class AECEnv(_AECEnv):
             self._ask()
 
     def _ask(self) -> None:
-        """Asks the first of those who move."""
+        """Selects the first of the players who move."""
         acting = self.pool._pool.acting()[0]
         movers = [name for name, acts in zip(self.possible_agents, acting, strict=True) if acts]
         # an environment may name none
@@ -133,15 +133,15 @@ class AECEnv(_AECEnv):
         self.agent_selection = self._movers[0]
 
     def _show(self, obs: Any, info: dict[str, Any]) -> None:
-        """Keeps observations and infos."""
+        """Stores observations and infos."""
         self._obs = self.pool.by_agent(obs)
         own = {name: info[name][0] for name in self.pool.env_spec.info}
         self.infos = {agent: dict(own) for agent in self.possible_agents}
 
     def observe(self, agent: str) -> Any:
-        """Returns what a player sees: a dict of `observation` and `action_mask` in cypool's own games."""
+        """Returns a player's observation: in cypool's own games, a dict of `observation` and `action_mask`."""
         if self._obs is None:
-            raise RuntimeError("observe: expected a reset before, got none")
+            raise RuntimeError("observe: expected a reset before the first observation")
         seen = self._obs[agent]
         return {name: part[0] for name, part in seen.items()} if isinstance(seen, dict) else seen[0]
 
@@ -151,5 +151,5 @@ class AECEnv(_AECEnv):
         return picture
 
     def close(self) -> None:
-        """Lets go of the environment. A second call does nothing."""
+        """Releases the environment. A second call does nothing."""
         self.pool.close()

@@ -1,4 +1,4 @@
-"""Values of several agents: by their names, and together as a state."""
+"""Values of several agents: by name, and combined into a state."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def by_agent(spec: EnvSpec, values: Any) -> dict[str, Any]:
-    """Returns views of values of all agents, by their names; see `GymnasiumPool.by_agent`."""
+    """Returns views of all agents' values, by name; see `GymnasiumPool.by_agent`."""
     if not spec.agents:
         raise ValueError(f"by_agent: expected an environment with several agents, got {spec.id}")
     if len(spec.agents) == 1 and not (isinstance(values, Mapping) and values.keys() == spec.agents.keys()):
@@ -36,7 +36,7 @@ def _at(values: Any, k: int, count: int) -> Any:
 
 
 def action_of(part: Any, agent: str, given: Any, key: str | None) -> NDArray[Any]:
-    """Returns an agent's action as an array; with a key, that part of it, which is described by `part`."""
+    """Returns an agent's action as an array, or with a key the part of it that `part` describes."""
     if key is not None:
         if not isinstance(given, Mapping) or key not in given:
             raise TypeError(f"actions: expected a dict with {key} of {agent}, got {shown(given)}")
@@ -48,7 +48,7 @@ def action_of(part: Any, agent: str, given: Any, key: str | None) -> NDArray[Any
 
 
 def state_of(spec: EnvSpec, obs: Any) -> NDArray[Any]:
-    """Returns the observations of all agents as one row for each environment: a view where they are one array."""
+    """Returns the observations of all agents as one row per environment, as a view if they are one array."""
     rows = []
     parts = iter(spec.unpack(obs))
     for group in spec.agents.values():
@@ -64,7 +64,7 @@ def state_of(spec: EnvSpec, obs: Any) -> NDArray[Any]:
 
 
 def check_nested(name: str, values: Any, described: Mapping[str, Any]) -> None:
-    """Raises a TypeError if values are no dicts, within dicts, with the keys that are described."""
+    """Raises a TypeError unless values are dicts, also nested ones, with the described keys."""
     check_dict(name, values, described, f"a dict of {list(described)} as observation")
     for key, part in described.items():
         if isinstance(part, Mapping):

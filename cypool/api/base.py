@@ -1,4 +1,4 @@
-"""The common base of all APIs: they check arguments and format the batches of the engine."""
+"""The common base of all APIs, which check arguments and format the engine's batches."""
 from __future__ import annotations
 
 import re
@@ -33,18 +33,18 @@ OF_A_RUN = ("env_type", "autoreset_mode", "max_episode_steps", "normalize_obs", 
 
 
 class VectorAPI:
-    """One API over the engine's pool. A subclass makes its batches in `_format_batch`.
+    """One API over the engine's pool. A subclass formats batches in `_format_batch`.
 
-    Synchronous if `batch_size` equals `num_envs`: row i belongs to environment i. Asynchronous if it is
-    less: `recv` and `step` return the `batch_size` environments that finish first, `env_id` says which they are.
+    Synchronous if `batch_size` equals `num_envs`: row i belongs to environment i. Asynchronous if it is less: `recv`
+    and `step` return the first `batch_size` environments to finish, and `env_id` identifies them.
 
     Args:
-        pool: The engine. The API owns it.
-        spec: Describes the environments.
+        pool: The engine's pool. The API owns it.
+        spec: The spec of the environments.
 
     Attributes:
-        num_envs: How many environments there are.
-        batch_size: Rows of a batch.
+        num_envs: Number of environments.
+        batch_size: Number of rows of a batch.
         is_async: Whether `batch_size` is less than `num_envs`.
         num_threads: Threads that step environments; a synchronous caller is one of them.
         all_env_ids: int32, (num_envs,), read-only: 0, 1, 2, ...
@@ -92,20 +92,31 @@ class VectorAPI:
 
     @property
     def recipe(self) -> dict[str, Any]:
-        """Arguments of `cypool.make` for the same pool, a copy: pickle and deepcopy use them."""
+        """A copy of the arguments of `cypool.make` for such a pool, which pickle and deepcopy use."""
         return FrozenDict(copied(self._recipe))
 
     @property
     def env_spec(self) -> EnvSpec:
-        """The `cypool.spec.EnvSpec` of the environments, as they are seen here."""
+        """The `cypool.spec.EnvSpec` of the environments as this pool presents them."""
         return self._env_spec
 
+    @property
+    def stepped_by(self) -> str | None:
+        """How MuJoCo's robots are stepped: a text that begins with "lanes" or "mj_step: ", and the reason; or None."""
+        physics = getattr(self._pool.environments()[0], "physics", None)
+        return None if physics is None else physics()
+
+    @property
+    def task(self) -> Any:
+        """The `cypool.mujoco.Task` that steps the environments, whose attributes you may change; else None."""
+        return getattr(self._pool.environments()[0], "task", None)
+
     def _format_batch(self, batch: Batch) -> Any:
-        """Returns the engine's batch (observation, reward, terminated, truncated, info) as the user gets it."""
+        """Returns the engine's batch (observation, reward, terminated, truncated, info) in the format of this API."""
         raise NotImplementedError
 
     def _empty_batch(self) -> Batch:
-        """Returns a batch of the engine without rows."""
+        """Returns an empty batch of the engine."""
         def none(description: Any) -> NDArray[Any]:
             return np.zeros((0, *description.shape), description.dtype)
 
@@ -120,7 +131,7 @@ class VectorAPI:
         return spec.pack(obs), np.zeros(0), flags, flags.copy(), info
 
     def _received(self, call: Callable[..., Batch], *args: Any) -> Any:
-        """Returns the batch that `call(*args)` of the engine brings, laid out, also if it comes in an error."""
+        """Returns the formatted batch from `call(*args)` of the engine; also formats the batch of an EnvError."""
         try:
             batch = call(*args)
         except EnvError as error:
@@ -132,17 +143,17 @@ class VectorAPI:
         return self._format_batch(batch)
 
     def _explain(self, error: ValueError) -> None:
-        """Adds to the message about another number of actions which there have to be."""
+        """Adds the expected actions to the message about a wrong number of them."""
         if found := re.fullmatch(r"actions: expected \d+ rows, got (\d+)", str(error)):
             if self.is_async:
-                error.args = (f"{error}: in an asynchronous pool, one for each environment of the batch that recv "
-                              "returned last, which has at most batch_size, or for each of env_id",)
+                error.args = (f"{error}: in an asynchronous pool, one for each environment of the last received batch, "
+                              "which has at most batch_size rows, or for each of env_id",)
             elif found[1] == "1":
-                error.args = (f"{error}: one for each environment, also if all are the same",)
+                error.args = (f"{error}: one for each environment, even if they are all equal",)
 
     def _start(self, ids: EnvIds | None, seed: Seed, mask: Bools | None = None,
                options: Any = None) -> None:
-        """Checks all, then seeds, then sends resets."""
+        """Checks everything, then seeds, then sends resets."""
         self._drop_early_end()
         masked = None if mask is None else np.flatnonzero(mask).astype(np.int32)
         max_seed = self.env_spec.max_seed
@@ -152,7 +163,7 @@ class VectorAPI:
             if seeds is not None and masked is not None:
                 seeded, seeds = masked.tolist(), [seeds[i] for i in masked]
         else:
-            # read twice, here and by the engine
+            # a copy: the caller may change it between both checks
             ids = ids.copy()
             seeded = ids.tolist()
             seeds = seeds_of(seed, len(seeded), max_seed)
@@ -164,7 +175,7 @@ class VectorAPI:
             self._seeds[i] = s
 
     def _start_instead(self, actions: Any, env_id: ArrayLike | None) -> bool:
-        """Resets environments instead of stepping them, if none of them was ever reset; returns whether it did."""
+        """Resets environments instead of stepping them if none was ever reset; returns whether it did."""
         if not self._pool.num_unstarted:
             return False
         ids = ids_of(env_id)
@@ -177,7 +188,7 @@ class VectorAPI:
         return True
 
     def _drop_early_end(self) -> None:
-        """Waits for the step that a rollout has left in flight, and throws it away."""
+        """Waits for a step left in flight by a rollout, and discards it."""
         if self.ended_early:
             self._pool.discard()
             self.ended_early = False
@@ -187,7 +198,7 @@ class VectorAPI:
 
         Raises:
             TypeError, ValueError: Wrong ids or seeds.
-            RuntimeError: With `env_id`, environments are in flight, whose results would be returned instead.
+            RuntimeError: With `env_id`, other environments are in flight, and their results would be returned instead.
         """
         ids = ids_of(env_id)
         self._check_reset(ids)
@@ -195,20 +206,20 @@ class VectorAPI:
         return self._received(self._pool.recv)
 
     def _check_reset(self, ids: EnvIds | None) -> None:
-        """Raises a RuntimeError if the batch that comes after a reset may be of other environments."""
+        """Raises a RuntimeError if the batch after a reset could contain other environments."""
         self._drop_early_end()
         if ids is not None and self._pool.num_pending:
-            raise RuntimeError("reset: expected that no environment is in flight, as the next batch may be theirs, got "
-                               f"{self._pool.num_pending} that are: call async_reset(env_id), then recv()")
+            raise RuntimeError("reset: expected no environments in flight, as the next batch could be theirs, got "
+                               f"{self._pool.num_pending}: call async_reset(env_id), then recv()")
 
     def async_reset(self, env_id: ArrayLike | None = None, *, seed: Seed = None) -> None:
-        """Starts new episodes without waiting; `recv` brings the observations.
+        """Starts new episodes without waiting; `recv` returns the observations.
 
         Args:
-            env_id: Integers, shape (k,): the environments to reset; all by default, and then whatever is in flight
-                is thrown away.
-            seed: An int, and environment i gets `seed + i`; or a sequence with one int (or None) for each environment
-                (of `env_id`, if given). None leaves the random streams where they are.
+            env_id: Integers, shape (k,): the environments to reset. By default all; results in flight are then
+                discarded.
+            seed: An int: environment i gets `seed + i`; or a sequence with one int (or None) for each environment (of
+                `env_id`, if given). With None, the random streams continue.
         """
         self._start(ids_of(env_id), seed)
 
@@ -218,7 +229,7 @@ class VectorAPI:
         return self._received(self._pool.step, self._read_actions(actions, ids), ids)
 
     def _read_actions(self, actions: Any, ids: EnvIds | None) -> NDArray[Any]:
-        """Returns actions as the engine takes them; those of agents that do not act may be anything."""
+        """Returns actions in the engine's format; those of agents that do not act may be anything."""
         acting = (self._pool.acting(ids),) if self._has_absent_agents else ()
         rows: NDArray[Any] = self._read(actions, *acting)
         return rows
@@ -228,8 +239,8 @@ class VectorAPI:
 
         Args:
             actions: Shape (k, *action shape), one row for each id.
-            env_id: Integers, shape (k,). By default all environments, in an asynchronous pool those of the
-                batch received last.
+            env_id: Integers, shape (k,). By default all environments; in an asynchronous pool those of the last
+                received batch.
 
         Raises:
             TypeError, ValueError: Wrong actions or ids; nothing was sent.
@@ -246,10 +257,10 @@ class VectorAPI:
         """Waits for a batch.
 
         Args:
-            timeout: Seconds to wait at most; by default without limit. Ctrl-C interrupts.
+            timeout: Maximum seconds to wait; by default unlimited. Ctrl-C interrupts the wait.
 
         Returns:
-            The result of `step`. There are fewer rows than `batch_size` if fewer environments are pending.
+            The result of `step`, with fewer rows than `batch_size` if fewer environments are pending.
 
         Raises:
             RuntimeError: Nothing is pending.
@@ -267,67 +278,69 @@ class VectorAPI:
 
     def rollout_buffers(self, num_steps: int,
                         frames: Literal["stacked", "once"] = "stacked") -> RolloutBuffers | FrameBuffers:
-        """Makes memory for `num_steps` steps of all environments.
+        """Allocates memory for `num_steps` steps of all environments.
 
         Args:
             num_steps: T.
             frames: "stacked": `RolloutBuffers`, which `rollout(actions, out=buffers)` fills, or, with Gymnasium's API,
-                `step(actions, out=buffers[t])` after you have written `obs[0]`. "once": `FrameBuffers` for observations
-                alone, which have each frame of a stack once; you add the results of steps to them.
+                `step(actions, out=buffers[t])` after you have written `obs[0]`. "once": `FrameBuffers`, only for
+                observations, which store each frame of a stack once; you add the results of steps to them.
 
         Raises:
-            TypeError, ValueError: `num_steps` is no positive int, `frames` is something else, or the pool is
+            TypeError, ValueError: `num_steps` is not a positive int, `frames` is neither of these, or the pool is
                 asynchronous.
         """
         if frames not in ("stacked", "once"):
             raise ValueError(f"frames: expected 'stacked' or 'once', got {shown(frames)}")
         if self.is_async:
-            raise ValueError("rollout_buffers: expected a synchronous pool, as rows of others are in no fixed order")
+            raise ValueError("rollout_buffers: expected a synchronous pool, as the rows of an asynchronous one have no "
+                             "fixed order")
         num_steps = check_int("num_steps", num_steps, 1, 2**31 - 1)
         try:
             made = RolloutBuffers if frames == "stacked" else FrameBuffers
             return made(self.env_spec, num_steps, self.num_envs)
         except (MemoryError, ValueError) as error:
-            raise ValueError(f"num_steps: expected as many as memory can hold, got {num_steps}: {error}") from error
+            raise ValueError(f"num_steps: expected a number that fits into memory, got {num_steps}: {error}") from error
 
     def rollout(self, actions: Any, out: RolloutBuffers | None = None, *, policy: Any = None,
                 observe: int | Literal["all", "last"] = "all", timeout: float | None = None) -> RolloutBuffers:
-        """Steps all environments T times. Each environment makes its steps on one thread, with no return to Python.
+        """Steps all environments T times. Each environment makes its steps on one thread without returning to Python.
 
-        The result is that of T calls of `step`. In a pool with Disabled autoreset, an environment whose episode ends
-        stays where it is: the later rows repeat its last observation, with reward 0, not terminated and not truncated.
-        Hooks in Python, and Python environments, are stepped T times from Python.
+        The result equals that of T calls of `step`. In autoreset mode Disabled, an environment whose episode ends stays
+        as it is: its later rows repeat the last observation, with reward 0, neither terminated nor truncated. Python
+        environments and pools with Python hooks are stepped T times from Python.
 
-        A policy chooses each action from the observation after the last step, or after the reset before the rollout. A
-        policy in C runs on the threads. A Python function is called T times with the observation of all environments,
-        and returns actions as `step` takes them. Where only some actions are legal, it gets the info `action_mask`,
-        too.
+        A policy chooses each action from the observation after the previous step, or after the reset before the
+        rollout. A C policy runs on the threads. A Python function is called T times with the observation of all
+        environments, and returns actions as for `step`. If only some actions are legal, its second argument is the info
+        `action_mask`.
 
         Args:
-            actions: Shape (T, num_envs, *action shape), the steps first, or a dict of such arrays where actions are
-                dicts. With a policy: T, an int.
-            out: Buffers that `rollout_buffers(T)`, or an earlier rollout, returned: they are written to and returned.
-            observe: Which observations are kept, and infos of the environment, which are of `next_obs`: "all"; "last",
-                that before step 0 and that after the last one; or an int k, those before the steps 0, k, 2 k, ..., and
-                that after the last one.
-            policy: Chooses the actions: a function in C, a `cypool.Policy` such as `cypool.MLP`, or a Python function;
-                see docs/how_to/policies.md. It is not asked about an environment that stays where it is.
-            timeout: Seconds to wait at most; by default without limit.
+            actions: Shape (T, num_envs, *action shape), with steps as the first axis; a dict of such arrays if actions
+                are dicts. With a policy: T, an int.
+            out: Buffers from `rollout_buffers(T)` or an earlier rollout, to fill and return.
+            observe: Which observations, and infos of the environment (those of `next_obs`), to keep: "all"; "last",
+                those before step 0 and after the last step; or an int k, those before steps 0, k, 2 k, ..., and after
+                the last step.
+            policy: Chooses the actions: a C function, a `cypool.Policy` such as `cypool.MLP`, or a Python function; see
+                docs/how_to/policies.md. It does not choose for an environment whose episode is over (Disabled).
+            timeout: Maximum seconds to wait; by default unlimited.
 
         Returns:
-            `RolloutBuffers` with T steps; with `observe` fewer observations. `obs[t]` is the observation from which
-            `action[t]` was chosen; the one after the last step is `last_obs`. Of an environment that ends its episode
-            in a pool with SameStep autoreset, `info["final_obs"]` and `info["final_info"]` have the last observation
-            and info, where `terminated` or `truncated` is True, if all observations are kept.
+            `RolloutBuffers` with T steps, and fewer observations if `observe` is given. `action[t]` was chosen from
+            `obs[t]`; the observation after the last step is `last_obs`. In autoreset mode SameStep, if all observations
+            are kept, `info["final_obs"]` and `info["final_info"]` hold the last observation and info of each episode,
+            in the rows where `terminated` or `truncated` is True.
 
         Raises:
             TypeError, ValueError: Wrong arguments; nothing was stepped.
-            RuntimeError: An environment is in flight, was never reset, or has to be reset.
-            TimeoutError, KeyboardInterrupt: The rollout ended early. Every environment has made some of the steps:
-                `reset` or `load` comes next. Both wait for the end of a step that Python environments are still at.
-            EnvError: An environment raised, or the policy in C failed or chose an action out of bounds. The row of that
-                environment is zero and truncated, and its next step starts an episode.
-                `batch` holds the rollout, `steps` says in which step an environment raised first.
+            RuntimeError: An environment is in flight, was never reset, or needs a reset.
+            TimeoutError, KeyboardInterrupt: The rollout ended early, and environments have made different numbers of
+                steps: call `reset` or `load` next. Both wait until Python environments have finished their current
+                step.
+            EnvError: An environment raised, or the C policy failed or chose an action out of bounds. The row of that
+                environment is zero and truncated, and its next step starts an episode. `batch` holds the rollout,
+                `steps` the step in which each environment first raised.
         """
         # the batch that `state` is of
         self._last = None
@@ -340,92 +353,92 @@ class VectorAPI:
         return made
 
     def _normal_for_policy(self) -> tuple[EnvSpec, Floats, Floats, NDArray[np.float32]] | None:
-        """Returns what the policy of a rollout sees in the place of the observation, as `Pool.rollout` takes it."""
+        """Returns the argument `normal` of `Pool.rollout`: what the policy sees instead of the observation."""
         return None
 
     def _of_rollout(self, made: RolloutBuffers, out: RolloutBuffers | None) -> RolloutBuffers:
-        """Returns a rollout of the engine's batches as the user gets it: in `out`, if given."""
+        """Returns the engine's rollout in the format of this API: in `out`, if given."""
         return made
 
     def _keep(self, last: Batch | RolloutBuffers) -> None:
-        """Keeps the last batch where `state` is available."""
+        """Keeps the last batch if `state` is available."""
         if self._env_spec.state is not None:
             self._last = last
 
     def search(self, state: State, actions: Any, *, timeout: float | None = None) -> SearchResult:
-        """Tries K sequences of actions from one state, for planners.
+        """Tries K action sequences from one state, for planners.
 
-        The environments of the pool are used up: each is left where its last sequence led to. A planner has a pool of
-        its own, and takes states by `save` from the pool it acts in. With fewer environments than sequences, these are
-        tried in turns.
+        This changes the pool's environments: each stays where its last sequence led. A planner therefore has its own
+        pool, and gets states from `save` of the pool that it acts in. With fewer environments than sequences, the
+        sequences are tried in several rounds.
 
         Args:
-            state: A `State` of one environment, with the id and options of the pool's.
-            actions: Shape (K, T, *action shape), the sequences first and not the steps, as in `rollout`; or a dict of
-                such arrays.
-            timeout: Seconds that each turn may take; by default without limit.
+            state: A `State` of one environment with the same id and options as the pool's.
+            actions: Shape (K, T, *action shape), with sequences as the first axis, unlike `rollout`; or a dict of such
+                arrays.
+            timeout: Maximum seconds for each round; by default unlimited.
 
         Returns:
-            `SearchResult` of K rows. A sequence ends where its episode ends.
+            A `SearchResult` of K rows. A sequence ends when its episode ends.
 
         Raises:
-            TypeError, ValueError: Wrong arguments, or a pool whose autoreset mode is not Disabled.
-            TimeoutError, KeyboardInterrupt, EnvError: As `rollout`.
+            TypeError, ValueError: Wrong arguments, or the pool's autoreset mode is not Disabled.
+            TimeoutError, KeyboardInterrupt, EnvError: As in `rollout`.
         """
         return search(self, state, actions, timeout)
 
     def save(self, env_id: ArrayLike | None = None) -> State:
-        """Saves all that the next steps of environments depend on, random streams included.
+        """Saves everything that the next steps of environments depend on, including random streams.
 
         Args:
-            env_id: Integers, shape (k,): which environments; all by default.
+            env_id: Integers, shape (k,): the environments; all by default.
 
         Returns:
-            A `cypool.State`; `state.save(path)` and `cypool.load_state(path)` are its way to a file and back.
+            A `cypool.State`; `state.save(path)` writes it to a file, `cypool.load_state(path)` reads it.
 
         Raises:
             TypeError, ValueError: Wrong ids.
             RuntimeError: An environment is in flight, or was never reset.
-            NotImplementedError: The environment has no `save`.
+            NotImplementedError: The environment does not implement `save`.
         """
         return State(*self._pool.save(ids_of(env_id)))
 
     def load(self, state: State, env_id: ArrayLike | None = None) -> Any:
-        """Puts environments where `save` found them: the same actions then have the same results, bit for bit.
+        """Restores environments to a saved state: the same actions then have the same results, bit for bit.
 
         Args:
-            state: A `State`; of environments with the same id and options, in this pool or another one.
-            env_id: Integers, shape (k,): which environment each row goes to; by default the one it came from.
+            state: A `State` of environments with the same id and options, from this pool or another one.
+            env_id: Integers, shape (k,): the environment for each row; by default the one it came from.
 
         Returns:
             The result of `reset(env_id)`: the observations of these environments.
 
         Raises:
             TypeError, ValueError: Wrong ids or state. The engine's part of all rows is checked before anything changes;
-                an environment that refuses its own part starts an episode with its next step.
+                an environment that rejects its own part starts an episode with its next step.
             RuntimeError: An environment is in flight.
-            NotImplementedError: The environment has no `load`.
+            NotImplementedError: The environment does not implement `load`.
         """
         return self._format_batch(self._load(state, env_id))
 
     def _load(self, state: State, env_id: ArrayLike | None) -> Batch:
-        """Loads, and returns the observations as a batch of the engine's."""
+        """Loads, and returns the observations as a batch of the engine."""
         if not isinstance(state, State):
-            raise TypeError(f"state: expected what save() returned, got {shown(state)}")
+            raise TypeError(f"state: expected a result of save(), got {shown(state)}")
         # it may have been unpickled, or edited
         rows, saved_ids = getattr(state, "rows", None), getattr(state, "env_id", None)
         if not isinstance(rows, (list, tuple)):
             raise TypeError(f"state: expected a list of rows, got {shown(rows)}")
         if env_id is None and saved_ids is None:
-            raise ValueError("state: expected one with env_id, got None")
+            raise ValueError("state: expected a state with env_id, got None")
         ids = ids_of(saved_ids if env_id is None else env_id)
         assert ids is not None
         if env_id is None and len(set(ids.tolist())) < len(ids):
-            raise ValueError("state: expected rows of different environments, or env_id to say where each row goes, "
-                             f"got rows of {ids.tolist()}")
+            raise ValueError("state: expected rows of different environments, or an env_id for each row, got rows of "
+                             f"{ids.tolist()}")
         if env_id is None and len(ids) and not 0 <= ids.min() <= ids.max() < self.num_envs:
-            raise ValueError(f"state: expected rows of environments in [0, {self.num_envs}), or env_id to say where "
-                             f"each row goes, got rows of {shown(ids.tolist())}")
+            raise ValueError(f"state: expected rows of environments in [0, {self.num_envs}), or an env_id for each "
+                             f"row, got rows of {shown(ids.tolist())}")
         self._drop_early_end()
         obs, info = self._pool.load(ids, list(rows))
         # a state says where a random stream is, not how it began
@@ -435,19 +448,19 @@ class VectorAPI:
         return obs, np.zeros(len(ids)), none, none, info
 
     def _to_checkpoint(self) -> dict[str, Any]:
-        """Returns all that the pool continues with, as plain data and arrays."""
+        """Returns everything that the pool needs to continue, as plain data and arrays."""
         # observers, which may be saved next, know of all that happened
         self._pool.catch_up()
         return {"recipe": {name: self._recipe.get(name) for name in OF_A_RUN}, "state": self.save().to_bytes(),
                 "seeds": list(self._seeds)}
 
     def _from_checkpoint(self, saved: dict[str, Any]) -> Callable[[], Any]:
-        """Returns a function that takes over what `_to_checkpoint` returned, and returns the result of `load`.
+        """Returns a function that restores the result of `_to_checkpoint`, and returns the result of `load`.
 
-        All of it is checked before but the environments' own part of their states.
+        Checks everything first, except the environments' own part of their states.
 
         Raises:
-            TypeError, ValueError: It is of another pool.
+            TypeError, ValueError: It is from a different pool.
         """
         state = State.from_bytes(saved["state"])
         seeds = [check_int("seeds", seed, -1, 2**256) for seed in saved["seeds"]]
@@ -468,20 +481,21 @@ class VectorAPI:
         return take
 
     def copy(self, source: ArrayLike, target: ArrayLike) -> None:
-        """Makes environments exact copies of others: `load(save(source), target)` without the way through Python.
+        """Makes environments exact copies of others, like `load(save(source), target)` but without going through
+        Python.
 
-        The same actions then have the same results, bit for bit: random streams, counts of steps and statistics of
-        episodes are copied, too. Data of the whole pool, as the moments of a normalization, stay as they are.
+        The same actions then have the same results, bit for bit: random streams, step counts and episode statistics are
+        copied, too. Data of the whole pool, such as normalization statistics, is unchanged.
 
         Args:
-            source: An int, whose copies all become; or integers, shape (k,), one for each target, also the same ones.
-            target: An int, or integers, shape (k,): which environments become copies; each once, and no source.
+            source: An int, the source of all targets; or integers, shape (k,), one for each target, which may repeat.
+            target: An int, or integers, shape (k,): the environments that become copies; each once, and not a source.
 
         Raises:
-            TypeError, ValueError: Wrong ids, or a target has other options than its source; nothing has changed.
+            TypeError, ValueError: Wrong ids, or the options of a target and its source differ; nothing has changed.
             RuntimeError: An environment is in flight, or a source was never reset; nothing has changed.
-            NotImplementedError: The environment cannot be copied, as Doom's; nothing has changed.
-            Exception: The error of an environment. It starts an episode with its next step; the others are copies.
+            NotImplementedError: The environment cannot be copied, as in Doom; nothing has changed.
+            Exception: The error of an environment, which starts an episode with its next step; the others are copies.
         """
         sources, targets = (ids_of(np.reshape(ids, 1) if np.ndim(ids) == 0 else ids, name)
                             for ids, name in ((source, "source"), (target, "target")))
@@ -489,26 +503,26 @@ class VectorAPI:
         self._copy(sources, targets)
 
     def _copy(self, sources: EnvIds, targets: EnvIds) -> None:
-        """Copies; a subclass that keeps data of each environment copies these, too."""
-        # read twice, here and by the engine
+        """Copies; a subclass also copies the data that it keeps for each environment."""
+        # a copy: the caller may change it between its two uses
         targets = targets.copy()
         self._pool.copy(sources, targets)
         for i in targets.tolist():
             self._seeds[i] = -1
 
     def render(self, env_id: ArrayLike | None = None) -> Any:
-        """Draws environments.
+        """Renders environments.
 
         Args:
-            env_id: Integers, shape (k,): which environments; all by default.
+            env_id: Integers, shape (k,): the environments; all by default.
 
         Returns:
-            uint8, (k, height, width, 3); with the render mode "ansi" a tuple of k texts.
+            uint8, (k, height, width, 3); with render mode "ansi" a tuple of k strings.
 
         Raises:
             TypeError, ValueError: Wrong ids, or the pictures differ in size.
             RuntimeError: An environment is in flight, or was never reset.
-            NotImplementedError: The environment cannot be drawn.
+            NotImplementedError: The environment cannot be rendered.
         """
         frames = self._pool.render(ids_of(env_id))
         if self.env_spec.render_mode == "ansi":
@@ -516,43 +530,45 @@ class VectorAPI:
         for frame in frames:
             # an environment of Python may return anything
             if not isinstance(frame, np.ndarray):
-                raise TypeError(f"render: expected pictures that are arrays, got {shown(frame)}")
+                raise TypeError(f"render: expected arrays as pictures, got {shown(frame)}")
         sizes = {frame.shape for frame in frames}
         if len(sizes) > 1:
             raise ValueError(f"env_id: expected environments with pictures of one size, got {sorted(sizes)}")
         return np.stack(frames)
 
     def compute_reward(self, achieved_goal: ArrayLike, desired_goal: ArrayLike, info: Any = None) -> Any:
-        """Returns the rewards of goals, wherever the environments are: for hindsight experience replay.
+        """Returns the rewards for given goals, independently of the environments' states: for hindsight experience
+        replay.
 
         Args:
-            achieved_goal, desired_goal: Goals as they are observed, with any leading dimensions, the same for both.
-            info: Ignored. Gymnasium-Robotics' method has it.
+            achieved_goal, desired_goal: Goals in the format of observations, with any leading dimensions, equal for
+                both.
+            info: Ignored; for compatibility with Gymnasium-Robotics.
 
         Returns:
-            An array with the leading dimensions; one number for one goal.
+            An array with the leading dimensions; a number for a single goal.
 
         Raises:
-            NotImplementedError: The environment has no goals, or its rewards depend on more.
-            TypeError, ValueError: These are no such goals.
+            NotImplementedError: The environment has no goals, or its rewards also depend on something else.
+            TypeError, ValueError: The goals are invalid.
         """
         return of_goals(self.env_spec, "compute_reward", achieved_goal, desired_goal)
 
     def compute_terminated(self, achieved_goal: ArrayLike, desired_goal: ArrayLike, info: Any = None) -> Any:
-        """Returns whether an episode ends with these goals. Arguments and errors: see `compute_reward`."""
+        """Returns whether an episode terminates with these goals. Arguments and errors: see `compute_reward`."""
         return of_goals(self.env_spec, "compute_terminated", achieved_goal, desired_goal)
 
     def compute_truncated(self, achieved_goal: ArrayLike, desired_goal: ArrayLike, info: Any = None) -> Any:
-        """Returns False for each pair of goals: they truncate no episode. Arguments: see `compute_reward`."""
+        """Returns False for each pair of goals, as goals never truncate an episode. Arguments: see `compute_reward`."""
         return of_goals(self.env_spec, "compute_truncated", achieved_goal, desired_goal)
 
     def xla(self) -> JaxFunctions:
-        """Returns functions for code that JAX compiles: `handle, recv, send, step = env.xla()`.
+        """Returns functions for use in JAX-compiled code: `handle, recv, send, step = env.xla()`.
 
         See `cypool.adapters.jax.Functions`.
 
         Raises:
-            ImportError: JAX is not there, or in a version that is not supported.
+            ImportError: JAX is missing, or its version is not supported.
         """
         functions: JaxFunctions = convert("xla", self)
         return functions

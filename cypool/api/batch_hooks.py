@@ -1,4 +1,4 @@
-"""Hooks in Python: they change whole batches between the engine and an API."""
+"""Python hooks, which change whole batches between the engine and an API."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 
 class BatchHooks(Observer):
-    """Hooks in Python, called for each batch of a pool.
+    """Python hooks, called for each batch of a pool.
 
     Args:
-        num_envs: Of the pool.
+        num_envs: Number of environments of the pool.
         spec: The environments' own spec.
-        reward: Function of a `cypool.hooks.Batch`; or None.
-        observation: Function of an observation; or None.
-        described: An `EnvSpec` with the observation that it makes.
-        debug: Whether rewards have to be finite.
+        reward: A function of a `cypool.hooks.Batch`, or None.
+        observation: A function of an observation, or None.
+        described: An `EnvSpec` with the resulting observation.
+        debug: Whether rewards must be finite.
 
     Thread safety: one thread at a time.
     """
@@ -47,7 +47,7 @@ class BatchHooks(Observer):
         self._actions = np.zeros((num_envs, *shape), dtype)
 
     def note_actions(self, actions: NDArray[Any], env_ids: EnvIds | None) -> None:
-        """Takes actions that are about to be sent; arguments as of `_on_sent`."""
+        """Notes actions that are about to be sent; arguments as for `_on_sent`."""
         self._actions[slice(None) if env_ids is None else env_ids] = actions
 
     def step_to(self, pool: Pool, actions: NDArray[Any], env_ids: EnvIds | None,
@@ -92,7 +92,7 @@ class BatchHooks(Observer):
         return obs, reward, terminated, truncated, info
 
     def _finals(self, final: Any, ended: Any, count: int) -> Any:
-        """Last observations as the hook makes them, in the rows where an episode ended."""
+        """Last observations as the hook returns them, in the rows where an episode ended."""
         parts = [np.zeros((count, *part.shape), part.dtype) for _, part in self._described.observations]
         if len(ended):
             last = self.observed(self._spec.pack([part[ended] for part in self._spec.unpack(final)]))
@@ -101,7 +101,7 @@ class BatchHooks(Observer):
         return self._described.pack(parts)
 
     def observed(self, obs: Any) -> Any:
-        """Returns the observation that the hook makes of one; the same if there is no such hook."""
+        """Returns the hook's result for an observation; the observation itself without such a hook."""
         if self._observation is None:
             return obs
         count = len(self._spec.unpack(obs)[0])

@@ -1,6 +1,6 @@
-"""Pools in the terms of other libraries, `pool.torch()` and `pool.xla()`: the classes that do so are added here.
+"""Conversions of pools for other libraries, `pool.torch()` and `pool.xla()`: their classes are registered here.
 
-Adapters know the APIs, so the APIs do not know the adapters.
+Adapters import the APIs, so the APIs do not import adapters.
 """
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _entry_points: dict[str, str] = {}
 
 
 class TorchEnv(Protocol):
-    """A pool with tensors in the place of arrays, as `pool.torch()` returns it; it has the pool's attributes, too."""
+    """A pool with tensors instead of arrays, as returned by `pool.torch()`; it also has the pool's attributes."""
 
     pool: Any
     device: Any
@@ -34,7 +34,7 @@ class TorchEnv(Protocol):
 
 
 class JaxFunctions(Protocol):
-    """Functions for code that JAX compiles, as `pool.xla()` returns them: `handle, recv, send, step`."""
+    """Functions for JAX-compiled code, as returned by `pool.xla()`: `handle, recv, send, step`."""
 
     handle: Any
     pool: Any
@@ -47,11 +47,11 @@ class JaxFunctions(Protocol):
 
 
 def add_conversion(name: str, entry_point: str) -> None:
-    """Adds a class that is called with a pool, as "module:Class"; it is imported at the first use."""
+    """Registers a class that takes a pool, as "module:Class"; it is imported on first use."""
     _entry_points[name] = entry_point
 
 
 def convert(name: str, pool: object, *args: object) -> Any:
-    """Returns the pool as this class presents it."""
+    """Returns an object of the class for the pool."""
     module, _, function = _entry_points[name].partition(":")
     return getattr(import_module(module), function)(pool, *args)

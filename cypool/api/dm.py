@@ -1,4 +1,4 @@
-"""The dm API: a pool as a `dm_env.Environment` whose time steps hold a batch."""
+"""The dm API: a pool as a `dm_env.Environment` whose time steps hold batches."""
 from __future__ import annotations
 
 import functools
@@ -42,12 +42,12 @@ def dm_spec_of(description: Any, name: str) -> Any:
 
 @functools.cache
 def tuple_type(name: str, *fields: str) -> type[Any]:
-    """Returns a named tuple's class: the same for the same fields, so that JAX finds batches of two pools alike."""
+    """Returns a named tuple class, the same for the same fields, so that JAX sees batches of two pools as one type."""
     return namedtuple(name, fields, rename=True)
 
 
 def observed_info(spec: EnvSpec) -> dict[str, Any]:
-    """Returns the names and descriptions of an environment's info but for `discount`, which time steps have anyway."""
+    """Returns the names and descriptions of an environment's info without `discount`, which time steps already have."""
     info: dict[str, Any] = {name: description for name, description in spec.info.items() if name != "discount"}
     return info | {"agents": spec.agent_columns} if spec.agents else info
 
@@ -58,24 +58,24 @@ class DmPool(VectorAPI, dm_env.Environment):
     A batch, as `reset`, `step` and `recv` return it, is a `dm_env.TimeStep` of arrays; its `first()`, `mid()` and
     `last()` are bool arrays:
 
-    * step_type: int32, (batch_size,), values of `dm_env.StepType`. FIRST: the row is of a reset. LAST: the episode
-      has ended. A row whose environment raised is LAST too, even if it was its reset that failed.
-    * reward: float64, (batch_size,). 0 where `first()`: dm_env has None there, which an array cannot hold.
-    * discount: float64, (batch_size,). 0 where the episode terminated; 1 elsewhere: also where a time limit cut it,
-      and where `first()`. That of the environment, if its info has a `discount`.
+    * step_type: int32, (batch_size,), values of `dm_env.StepType`. FIRST: the row belongs to a reset. LAST: the episode
+      has ended, or the environment raised, even in a reset.
+    * reward: float64, (batch_size,). 0 where `first()`; dm_env has None there, which an array cannot hold.
+    * discount: float64, (batch_size,). 0 where the episode terminated; 1 elsewhere, also after truncation and where
+      `first()`. If the environment's info has a `discount`, its value.
     * observation: A named tuple: `obs`, an array of shape (batch_size, ...), or a dict or tuple of them; `env_id`
       int32; `elapsed_step` int32; the environment's own info; and `agents`, if several agents act: a dict of groups
-      with `reward`, `terminated` and `truncated` of shape (batch_size, agents). Info names that cannot be fields are
-      called by their place, `_3` and so on.
+      with `reward`, `terminated` and `truncated` of shape (batch_size, agents). Info names that are not valid field
+      names become `_3` and so on, by position.
 
-    Autoreset is NEXT_STEP and nothing else, as dm_env has it: the step after `last()` ignores the action and starts
-    an episode, and so does the first step of environments that were never reset.
+    Autoreset is always NEXT_STEP, as in dm_env: the step after `last()` ignores the action and starts an episode, as
+    does the first step of environments that were never reset.
 
-    Which rows a batch holds, and the attributes: see `VectorAPI`.
+    For the rows of a batch, and the attributes, see `VectorAPI`.
 
     Args:
-        pool: The engine. The API owns it.
-        spec: Describes the environments.
+        pool: The engine's pool. The API owns it.
+        spec: The spec of the environments.
         autoreset_mode: "NextStep".
 
     Thread safety: one thread at a time.
@@ -86,13 +86,13 @@ class DmPool(VectorAPI, dm_env.Environment):
 
     def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str):
         if len(spec.agents) > 1 or spec.has_absent_agents:
-            raise ValueError(f"env_type: expected 'gymnasium' for {spec.id}, where several kinds of agents act, or "
-                             "some leave, got 'dm'; cypool.parallel_env has PettingZoo's API")
+            raise ValueError(f"env_type: expected 'gymnasium' for {spec.id}, which has several kinds of agents, or "
+                             "agents that leave, got 'dm'; cypool.parallel_env has PettingZoo's API")
         super().__init__(pool, spec)
         self._observation = tuple_type("Observation", "obs", "env_id", "elapsed_step", *observed_info(spec))
 
     def observation_spec(self) -> Any:
-        """Returns the specs of a single environment's row, in the named tuple that `observation` is."""
+        """Returns the specs of a single environment's row, in the named tuple of `observation`."""
         steps = self.env_spec.max_episode_steps or INT32_MAX
         return self._observation(
             dm_spec_of(self.env_spec.observation, "obs"),
@@ -128,7 +128,7 @@ class DmPool(VectorAPI, dm_env.Environment):
             super().send(action, env_id)
 
     def load(self, state: State, env_id: ArrayLike | None = None) -> Any:
-        """Puts environments where `save` found them; returns a time step that is `mid()`. See `VectorAPI.load`."""
+        """Restores environments to a saved state; returns a time step that is `mid()`. See `VectorAPI.load`."""
         return super().load(state, env_id)
 
     def _format_batch(self, batch: Batch) -> Any:

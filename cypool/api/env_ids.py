@@ -1,4 +1,4 @@
-"""Env ids: how callers pass them, and which player's row belongs to which environment."""
+"""Conversion of env ids, and the environments of players' rows."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def ids_of(env_id: ArrayLike | None, name: str = "env_id") -> EnvIds | None:
-    """Returns env ids as int32 of shape (k,), C-contiguous, or None for None; a copy only where that takes one.
+    """Returns env ids as int32 of shape (k,), C-contiguous, or None for None; copies only if necessary.
 
     `name` is their name in messages.
 
     Raises:
-        TypeError: They are no integers.
-        ValueError: They have another number of dimensions, or are beyond int32, where nothing is an id.
+        TypeError: They are not integers.
+        ValueError: They have the wrong number of dimensions, or do not fit into int32.
     """
     if env_id is None:
         return None
@@ -45,5 +45,5 @@ def ids_of(env_id: ArrayLike | None, name: str = "env_id") -> EnvIds | None:
 
 
 def players_of(spec: EnvSpec, env_ids: EnvIds) -> dict[str, EnvIds]:
-    """Returns `info["players"]`: `env_id`, of each player's row the environment, one player after the other."""
+    """Returns `info["players"]`: `env_id`, the environment of each player's row, one player after the other."""
     return {"env_id": env_ids if spec.num_players == 1 else np.repeat(env_ids, spec.num_players)}

@@ -1,4 +1,4 @@
-"""Memory for the observations of a rollout that has each frame of a stack once."""
+"""Memory for the observations of a rollout that stores each frame of a stack once."""
 from __future__ import annotations
 
 import math
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 class FrameBuffers:
-    """The observations of T steps of N environments, with each frame of a stack (`Array.stack`) once.
+    """The observations of T steps of N environments, storing each frame of a stack (`Array.stack`) once.
 
-    `begin(obs)` takes the observation that the first action is chosen from, `add(obs)` that of each step, and
-    `stacks(index)` gives observations back, with the same bits. An environment takes T + stack frames, and some more
-    for each episode that begins: where a stack does not continue the one before, all of its frames are stored. Arrays
-    that are no stack are stored unchanged. `len(buffers)` is the number of observations: at most T + 1.
+    `begin(obs)` stores the observation for the first action, `add(obs)` that of each step, and `stacks(index)` returns
+    observations bit for bit. An environment needs T + stack frames, plus a few for each new episode: if a stack does
+    not continue the previous one, all of its frames are stored. Arrays without a stack are stored unchanged.
+    `len(buffers)` is the number of observations, at most T + 1.
 
     Args:
-        spec: Of the environments.
+        spec: The spec of the environments.
         num_steps: T.
         num_envs: N.
 
@@ -38,13 +38,13 @@ class FrameBuffers:
         self._length = 0
 
     def begin(self, obs: Any) -> None:
-        """Forgets all observations, and stores the observation of all environments before the first step.
+        """Discards all observations, and stores those of all environments before the first step.
 
         Args:
             obs: The observation that `reset` or the last `step` of the pool returned.
 
         Raises:
-            TypeError, ValueError: It is no observation of all environments; nothing has changed.
+            TypeError, ValueError: It is not an observation of all environments; nothing has changed.
         """
         given = self._given(obs)
         self._length = 0
@@ -53,14 +53,14 @@ class FrameBuffers:
         self._length = 1
 
     def add(self, obs: Any) -> None:
-        """Stores the observation that a step has led to.
+        """Stores the observation after a step.
 
         Args:
-            obs: The observation that `step` of the pool returned, of all environments.
+            obs: The observation of all environments, as `step` of the pool returned it.
 
         Raises:
-            TypeError, ValueError: It is no observation of all environments; nothing has changed.
-            RuntimeError: There was no `begin`, or there were T steps already.
+            TypeError, ValueError: It is not an observation of all environments; nothing has changed.
+            RuntimeError: `begin` was not called, or T steps are already stored.
         """
         given = self._given(obs)
         if not 0 < self._length <= self._num_steps:
@@ -71,17 +71,17 @@ class FrameBuffers:
         self._length += 1
 
     def stacks(self, index: ArrayLike | None = None) -> Any:
-        """Returns observations, gathered from their frames.
+        """Returns observations, assembled from their frames.
 
         Args:
-            index: Integers, shape (k,): `t * N + i` for environment i after t steps, as in the first two axes of an
-                array (T, N, ...) that is flattened. None: all, shape (len(self), N, ...).
+            index: Integers, shape (k,): `t * N + i` for environment i after t steps, as in the flattened first two axes
+                of an array (T, N, ...). None: all, shape (len(self), N, ...).
 
         Returns:
-            An array (k, ...); a dict or tuple of such, as observations are.
+            An array (k, ...), or a dict or tuple of these, like the observations.
 
         Raises:
-            TypeError, ValueError: There is no such observation.
+            TypeError, ValueError: An observation does not exist.
         """
         if index is None:
             rows = self._rows(np.arange(self._length * self._num_envs))
@@ -92,7 +92,7 @@ class FrameBuffers:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the frames."""
+        """Size of the frames in bytes."""
         return sum(part.frames.nbytes for part in self._parts)
 
     def __len__(self) -> int:
@@ -129,11 +129,11 @@ class FrameBuffers:
         return np.zeros(shape, dtype)
 
     def _at(self, positions: NDArray[np.int64]) -> Any:
-        """Returns positions as arrays of this kind are indexed with."""
+        """Returns positions in the form that indexes arrays of this kind."""
         return positions
 
     def _moved(self, array: Any, source: int, target: int) -> Any:
-        """Returns an array with an axis in another place: a view."""
+        """Returns a view of an array with one axis moved."""
         return np.moveaxis(array, source, target)
 
     def _equal_rows(self, one: Any, two: Any) -> NDArray[np.bool_]:
@@ -146,11 +146,11 @@ class FrameBuffers:
 
 
 class _Part:
-    """The frames of a part of the observation.
+    """The frames of one part of the observation.
 
     Attributes:
-        shape: Of the part.
-        frames: (N, F, frame), where F grows when it has to.
+        shape: The shape of the part.
+        frames: (N, F, frame), where F grows as needed.
     """
 
     def __init__(self, owner: FrameBuffers, part: Array | Discrete, num_steps: int, num_envs: int):
@@ -201,17 +201,17 @@ class _Part:
         return self._owner._moved(found, 1, 1 + self._axis).reshape(len(rows), *self.shape)
 
     def _split(self, obs: Any) -> Any:
-        """Returns stacks as (N, count, frame): a view."""
+        """Returns a view of stacks as (N, count, frame)."""
         axis = self._axis
         apart = obs.reshape(len(obs), *self.shape[:axis], self._count, *self._frame[axis:])
         return self._owner._moved(apart, 1 + axis, 1)
 
     def _flat(self) -> Any:
-        """Returns the frames of all environments, one behind the other: a view."""
+        """Returns a view of the frames of all environments, one after the other."""
         return self.frames.reshape(math.prod(self.frames.shape[:2]), *self._frame)
 
     def _places(self, envs: NDArray[np.int64], newest: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Returns where the frames of stacks are in `_flat`: (k, count)."""
+        """Returns the indexes of stacks' frames in `_flat`: (k, count)."""
         places: NDArray[np.int64] = (envs * self.frames.shape[1] + newest)[:, None] + self._offsets
         return places
 

@@ -1,4 +1,4 @@
-"""Rewards and ends of goals that a user has, for `compute_reward` and others of a pool."""
+"""Rewards and ends for a user's goals, for `compute_reward` and similar methods of a pool."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -15,12 +15,12 @@ def of_goals(spec: EnvSpec, method: str, achieved_goal: Any, desired_goal: Any) 
     """Returns the result of a method of `EnvSpec.goals` for goals with any leading dimensions.
 
     Args:
-        spec: Describes the environments.
+        spec: The spec of the environments.
         method: "compute_reward", "compute_terminated" or "compute_truncated".
         achieved_goal, desired_goal: The goals.
     """
     if spec.goals is None:
-        raise NotImplementedError(f"{method}: {spec.id} has no goals from which alone a reward follows")
+        raise NotImplementedError(f"{method}: {spec.id} has no goals that alone determine the reward")
     size = dict(spec.observations)["desired_goal"].shape[0]
     achieved = _goals("achieved_goal", achieved_goal, size)
     desired = _goals("desired_goal", desired_goal, size)

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 def as_gym_space(space: Any) -> Any:
-    """Returns a space of Gymnasium's as one of Gym's, if the program has imported that; else as it is.
+    """Returns a Gymnasium space as a Gym space if the program has imported Gym; otherwise unchanged.
 
-    Programs for Gym ask whether a space is, say, a `gym.spaces.Discrete`.
+    Programs for Gym check whether a space is, say, a `gym.spaces.Discrete`.
     """
     theirs = getattr(sys.modules.get("gym"), "spaces", None)
     if theirs is None:
@@ -45,28 +45,27 @@ def as_gym_space(space: Any) -> Any:
 
 
 class GymPool(VectorAPI):
-    """A batch of environments with the classic API: `reset` returns observations only, `step` four things.
+    """A batch of environments with the classic API: `reset` returns only observations, `step` four values.
 
     A batch, as `step` and `recv` return it, is a tuple (observation, reward, done, info):
 
     * observation: (batch_size, ...) array, or a dict or tuple of them.
     * reward: float32, (batch_size,).
-    * done: bool, (batch_size,): the episode has ended, in whichever way.
+    * done: bool, (batch_size,): the episode has ended, terminated or truncated.
     * info: Arrays of `batch_size` rows: `env_id` int32, `elapsed_step` int32, `TimeLimit.truncated` bool (the episode
-      was cut, it did not terminate) and the environment's own; `players` as in `GymnasiumPool`.
+      was truncated, not terminated) and the environment's own; `players` as in `GymnasiumPool`.
 
-    Autoreset is NEXT_STEP and nothing else: the step after `done` ignores the action and starts an episode, with
-    reward 0.
+    Autoreset is always NEXT_STEP: the step after `done` ignores the action and starts an episode, with reward 0.
 
-    Which rows a batch holds, and the other attributes: see `VectorAPI`. Attributes may be assigned; `num_envs`,
-    `batch_size`, `is_async` and `all_env_ids` only their present value.
+    For the rows of a batch, and the other attributes, see `VectorAPI`. Attributes may be assigned; `num_envs`,
+    `batch_size`, `is_async` and `all_env_ids` only with their present value.
 
-    It is no subclass of `gym.Env`: Gym need not be installed. If it was imported before, the spaces are Gym's, else
-    Gymnasium's.
+    It is not a subclass of `gym.Env`, because Gym need not be installed. The spaces are Gym's if Gym was imported
+    before, otherwise Gymnasium's.
 
     Args:
-        pool: The engine. The API owns it.
-        spec: Describes the environments.
+        pool: The engine's pool. The API owns it.
+        spec: The spec of the environments.
         autoreset_mode: "NextStep".
 
     Attributes:
@@ -79,8 +78,8 @@ class GymPool(VectorAPI):
 
     def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str):
         if len(spec.agents) > 1 or spec.has_absent_agents:
-            raise ValueError(f"env_type: expected 'gymnasium' for {spec.id}, where several kinds of agents act, or "
-                             "some leave, got 'gym'; cypool.parallel_env has PettingZoo's API")
+            raise ValueError(f"env_type: expected 'gymnasium' for {spec.id}, which has several kinds of agents, or "
+                             "agents that leave, got 'gym'; cypool.parallel_env has PettingZoo's API")
         super().__init__(pool, spec)
         self.observation_space, self.action_space = map(as_gym_space, spaces_of(spec))
         self.single_observation_space, self.single_action_space = self.observation_space, self.action_space
@@ -91,13 +90,13 @@ class GymPool(VectorAPI):
         self._next_seeds: list[int | None] = [None] * pool.num_envs
 
     def seed(self, seed: Seed = None) -> None:
-        """Seeds environments from their next `reset` on, as Gym before 0.26 has it; `reset(seed=...)` goes before it.
+        """Seeds environments at their next `reset`, as in Gym before 0.26; `reset(seed=...)` takes precedence.
 
         Args:
             seed: As in `async_reset`, for all environments.
 
         Raises:
-            TypeError, ValueError: It is not as there.
+            TypeError, ValueError: The seed is invalid.
         """
         seeds = seeds_of(seed, self._pool.num_envs, self.env_spec.max_seed)
         self._next_seeds = [None] * self._pool.num_envs if seeds is None else seeds
@@ -126,12 +125,12 @@ class GymPool(VectorAPI):
             env_id, seed: As in `async_reset`.
 
         Returns:
-            Observations: of all environments; with `env_id` of those; in an asynchronous pool of the first batch.
+            The observations of all environments; with `env_id`, of those; in an asynchronous pool, of the first batch.
         """
         return super().reset(env_id, seed=seed)[0]
 
     def load(self, state: State, env_id: ArrayLike | None = None) -> Any:
-        """Puts environments where `save` found them; returns their observations. See `VectorAPI.load`."""
+        """Restores environments to a saved state; returns their observations. See `VectorAPI.load`."""
         return super().load(state, env_id)[0]
 
     def _format_batch(self, batch: Batch) -> tuple[Any, NDArray[np.float32], Bools, dict[str, Any]]:

@@ -56,7 +56,7 @@ def space_of(description: Any) -> spaces.Space[Any]:
 
 
 def space_of_all(group: Group, name: Literal["observation", "action"]) -> spaces.Space[Any]:
-    """Returns the Gymnasium space of the observations, or actions, of all agents of a group."""
+    """Returns the Gymnasium space of the observations or actions of all agents of a group."""
     own = getattr(group, name)
     if any(isinstance(part, Discrete) for part in (own.values() if isinstance(own, Mapping) else [own])):
         # a MultiDiscrete rather than a Box of integers
@@ -65,9 +65,9 @@ def space_of_all(group: Group, name: Literal["observation", "action"]) -> spaces
 
 
 def spaces_of(spec: EnvSpec) -> tuple[spaces.Space[Any], spaces.Space[Any]]:
-    """Returns the Gymnasium spaces of one environment: of its observation and its action.
+    """Returns the Gymnasium spaces of one environment's observation and action.
 
-    With agents they are batches of the spaces of one agent; of several groups a Dict of such.
+    With agents, they are batches of the spaces of one agent; with several groups, a Dict of these.
     """
     if spec.agents:
         observation: dict[str, Any] = {}
@@ -81,7 +81,7 @@ def spaces_of(spec: EnvSpec) -> tuple[spaces.Space[Any], spaces.Space[Any]]:
 
 
 def metadata_of(spec: EnvSpec) -> dict[str, Any]:
-    """Returns the `metadata` of an environment, but for its autoreset mode."""
+    """Returns the `metadata` of an environment without its autoreset mode."""
     if spec.render_fps is None:
         return {"render_modes": []}
     return {"render_modes": [*spec.render_modes], "render_fps": spec.render_fps}
@@ -96,7 +96,7 @@ def _registered(pool: GymnasiumPool) -> GymnasiumSpec | None:
         # that of the first one, as of Gymnasium's own vectors
         result: GymnasiumSpec | None = pool._pool.ask(np.zeros(1, np.int32), gymnasium_spec_of)[0]
         return result
-    if spec.id.startswith(PETTINGZOO_PREFIX):
+    if spec.id.startswith(PETTINGZOO_PREFIX) or not isinstance(recipe["id"], str):
         return None
     if pool._pool.is_hosted:
         found: Any = gymnasium.spec(spec.id.removeprefix(GYMNASIUM_PREFIX).rpartition(":")[2])
@@ -134,19 +134,20 @@ def _dicts_of(options: Any, count: int) -> list[dict[str, Any] | None]:
         raise ValueError(f"options: expected a dict or None for each of {count} environments, got {len(options)}")
     rows = [None if own is None else _dict_of(own) for own in options]
     if any(own is not None and "reset_mask" in own for own in rows):
-        raise ValueError("reset_mask: expected it in a dict for all environments, got it among those of one")
+        raise ValueError("reset_mask: expected only in a dict for all environments, got it in one for a single "
+                         "environment")
     return rows
 
 
 class _Missing:
-    """A method of Gymnasium's vectors that a pool does not have: the error says why."""
+    """A method of Gymnasium's vector environments that a pool does not support; the error explains why."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
     def __get__(self, instance: object, owner: type | None = None) -> NoReturn:
-        raise AttributeError(f"{self._name}: a pool has no Python object for each environment; `info`, `env_spec`, "
-                             "`save` and `reset(options=...)` read and change what they have",
+        raise AttributeError(f"{self._name}: a pool has no Python object for each environment; use `info`, `env_spec`, "
+                             "`save` and `reset(options=...)` to read and change them",
                              name=self._name, obj=instance)
 
 
@@ -159,28 +160,28 @@ class GymnasiumPool(VectorAPI, VectorEnv):
     * reward: float64, (batch_size,).
     * terminated, truncated: bool, (batch_size,).
     * info: Arrays of `batch_size` rows: `env_id` int32, `elapsed_step` int32 and the environment's own. With
-      `episode_statistics`, in batches where an episode ended, also `episode`, a dict of `r` (float64, its return, not
-      clipped), `l` (int64, its steps) and `t` (float64, seconds it took), 0 where none ended, and `_episode`, the rows
-      where one did. Where several agents act in an environment, also `agents`: a dict of groups, each with `reward`
-      (float64), `terminated` and `truncated` of shape (batch_size, agents), and `acted` and `alive` where agents may be
-      absent; and `episode["agents"]`, a dict of groups with `r` and `l`. Where several play in one environment, also
-      `players`, a dict of `env_id`: int32, (batch_size * players,), whose each row of observations is, counted through
-      all players.
+      `episode_statistics`, batches in which an episode ended also have `episode`, a dict of `r` (float64, the return,
+      not clipped), `l` (int64, the number of steps) and `t` (float64, the duration in seconds), 0 where no episode
+      ended, and `_episode`, the rows where one did. With several agents, also `agents`: a dict of groups, each with
+      `reward` (float64), `terminated` and `truncated` of shape (batch_size, agents), and `acted` and `alive` if agents
+      may be absent; and `episode["agents"]`, a dict of groups with `r` and `l`. With several players in one
+      environment, also `players`, a dict of `env_id`: int32, (batch_size * players,), the environment of each player's
+      row of observations.
 
-    Which rows a batch holds, and the other attributes: see `VectorAPI`.
+    For the rows of a batch, and the other attributes, see `VectorAPI`.
 
     Args:
-        pool: The engine. The API owns it.
-        spec: Describes the environments.
+        pool: The engine's pool. The API owns it.
+        spec: The spec of the environments.
         autoreset_mode: How an environment continues after the end of an episode. NEXT_STEP: its next step ignores the
-            action and starts an episode, with reward 0. SAME_STEP: the next episode starts at once, the last
-            observation and info are in `info["final_obs"]` and `info["final_info"]`. DISABLED: nothing; it has to be
+            action and starts an episode, with reward 0. SAME_STEP: the next episode starts at once; the last
+            observation and info are in `info["final_obs"]` and `info["final_info"]`. DISABLED: the environment must be
             reset before its next step.
 
     Attributes:
-        batch_size: Rows of a batch; also the batch axis of `observation_space` and `action_space`.
-        spec: Gymnasium's `EnvSpec`, from which `gymnasium.make_vec` makes such a pool; of environments of Gymnasium
-            that of the first one. None if Gymnasium does not take the name. May be assigned.
+        batch_size: Number of rows of a batch, also in `observation_space` and `action_space`.
+        spec: Gymnasium's `EnvSpec`, from which `gymnasium.make_vec` makes such a pool; for Gymnasium environments, the
+            spec of the first one. None if Gymnasium rejects the name. May be assigned.
 
     Thread safety: one thread at a time.
     """
@@ -212,7 +213,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
     def observation_space(self) -> spaces.Space[Any]:
         """The space of a batch's observations. It may be assigned.
 
-        Made when it is asked for: Gymnasium keeps four arrays of a batch's size in it.
+        Created on first use, because Gymnasium stores four arrays of a batch's size in it.
         """
         return batch_space(self.single_observation_space, self.batch_size)
 
@@ -229,10 +230,10 @@ class GymnasiumPool(VectorAPI, VectorEnv):
 
     @property
     def np_random_seed(self) -> tuple[int, ...]:
-        """The seed of each environment's random stream, a tuple of ints; -1 where it is not known, as after `load`.
+        """The seed of each environment's random stream, a tuple of ints; -1 if unknown, for example after `load`.
 
         Raises:
-            RuntimeError: Environments of Gymnasium, which are asked, are in flight.
+            RuntimeError: Gymnasium environments, which must be asked, are in flight.
         """
         if self._pool.is_hosted:
             return self._asked("np_random_seed")
@@ -240,19 +241,20 @@ class GymnasiumPool(VectorAPI, VectorEnv):
 
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:
-        """A NumPy Generator for each environment, a tuple: copies in the states of the environments' random streams.
+        """A tuple of NumPy Generators, one per environment: copies of the environments' random streams.
 
-        They give the numbers that the environments draw next. To draw from them changes no environment.
+        They return the numbers that the environments will draw next. Drawing from them does not affect the
+        environments.
 
         Raises:
-            AttributeError: The environments draw from no NumPy generator: Atari's with most presets.
+            AttributeError: The environments do not use a NumPy generator, as in Atari with most presets.
             RuntimeError: An environment is in flight.
         """
         if self._pool.is_hosted:
             return self._asked("np_random")
         states = self._pool.streams()
         if None in states:
-            raise AttributeError(f"np_random: {self.env_spec.id} draws from no NumPy generator")
+            raise AttributeError(f"np_random: {self.env_spec.id} does not use a NumPy generator")
         generators = []
         state: Any
         for state in states:
@@ -271,22 +273,22 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         """Starts new episodes.
 
         Args:
-            env_id: Integers, shape (k,): the environments to reset; all by default, and then whatever is in flight
-                is thrown away.
-            seed: An int, and environment i gets `seed + i`; or a sequence with one int (or None) for each environment
-                (of `env_id`, if given). None leaves the random streams where they are.
-            options: `{"reset_mask": mask}`, a bool array of shape (num_envs,), resets the environments that are True
-                there, in a synchronous pool; maybe none. Other options go to the environments that are reset, if they
-                are Gymnasium's, or have such options. A list with a dict (or None) for each environment (of
-                `env_id`, if given) gives each its own; there, `reset_mask` is no option.
+            env_id: Integers, shape (k,): the environments to reset. By default all; results in flight are then
+                discarded.
+            seed: An int: environment i gets `seed + i`; or a sequence with one int (or None) for each environment (of
+                `env_id`, if given). With None, the random streams continue.
+            options: In a synchronous pool, `{"reset_mask": mask}` with a bool array of shape (num_envs,) resets the
+                environments where it is True, possibly none. Other options are passed to the environments that are
+                reset, if they are Gymnasium's or have such options. A list with a dict (or None) for each environment
+                (of `env_id`, if given) gives each its own options, without `reset_mask`.
 
         Returns:
-            Observation and info: of all environments; with `env_id` of those; in an asynchronous pool of the first
-            batch. With a mask the environments that are not reset show their last observation again.
+            Observation and info of all environments; with `env_id`, of those; in an asynchronous pool, of the first
+            batch. With a mask, environments that are not reset repeat their last observation.
 
         Raises:
             TypeError, ValueError: Wrong ids, seeds or options.
-            RuntimeError: With `env_id`, environments are in flight, whose results would be returned instead.
+            RuntimeError: With `env_id`, other environments are in flight, and their results would be returned instead.
         """
         ids, mask = ids_of(env_id), None
         given: dict[str, Any] | list[dict[str, Any] | None] | None = None
@@ -309,7 +311,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         if mask.shape != (self.num_envs,):
             raise ValueError(f"reset_mask: expected shape ({self.num_envs},), got {mask.shape}")
         if env_id is not None or self.is_async:
-            raise ValueError("reset_mask: expected no env_id with it, and a synchronous pool")
+            raise ValueError("reset_mask: expected a synchronous pool, and no env_id")
         return mask
 
     def step(self, actions: Any, env_id: ArrayLike | None = None, out: Any = None) -> Batch:
@@ -317,12 +319,12 @@ class GymnasiumPool(VectorAPI, VectorEnv):
 
         Args:
             actions, env_id: As in `send`.
-            out: (observation, reward, terminated, truncated): arrays, or CPU tensors, that the batch is written to,
-                such as `rollout_buffers(T)[t]`. Each C-contiguous and writeable, of the dtype and shape that the
-                batch has; no two share memory. In synchronous pools only.
+            out: (observation, reward, terminated, truncated): arrays or CPU tensors to write the batch to, such as
+                `rollout_buffers(T)[t]`. They must be C-contiguous and writeable, have the dtypes and shapes of the
+                batch, and not share memory. For synchronous pools only.
 
         Returns:
-            A batch; the arrays of `out`, if given, and info.
+            A batch; if `out` is given, its arrays and info.
         """
         if out is not None:
             out = self._targets(out)
@@ -330,7 +332,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             ids = ids_of(env_id)
             result: Batch = self._received(self._pool.step, self._read_actions(actions, ids), ids, out)
             return result
-        # the engine's batch is laid out already: the shortest way, as it is gone the most often
+        # fast path: the engine's batch is laid out already
         try:
             batch: Batch = self._pool.step(self._read(actions), None if env_id is None else ids_of(env_id), out)
         except ValueError as error:
@@ -339,24 +341,24 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         return batch
 
     def state(self) -> NDArray[Any]:
-        """Returns the state for a central critic, of the batch received last, for an environment with several agents.
+        """Returns the state for a central critic, for the last received batch of environments with several agents.
 
-        After a rollout it is that of its last step.
+        After a rollout, it belongs to the last step.
 
         Returns:
-            (k, ...) in the order of the rows of that batch: the array that the environment specifies
-            (`env_spec.state`), or the observations of all agents, one after the other, in the dtype that holds all of
-            them. Where these are one array, a view of it.
+            (k, ...) in the order of that batch's rows: the array that the environment specifies (`env_spec.state`), or
+            the observations of all agents, one after the other, in a common dtype. If these are one array, a view of
+            it.
 
         Raises:
             NotImplementedError: The environment has no state.
-            RuntimeError: No batch was received, or a rollout ended early since.
+            RuntimeError: No batch was received, or the last rollout ended early.
         """
         described = self._env_spec.state
         if described is None:
-            raise NotImplementedError(f"state: {self._env_spec.id} has none")
+            raise NotImplementedError(f"state: {self._env_spec.id} has no state")
         if self._last is None:
-            raise RuntimeError("state: expected a batch that was received, got none: call reset() first")
+            raise RuntimeError("state: no batch was received yet: call reset() first")
         if isinstance(self._last, RolloutBuffers):
             obs = self._last.last_obs
             info = {name: self._last.info[name][-1] for name in self._env_spec.info}
@@ -368,29 +370,29 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         return state_of(self._env_spec, obs)
 
     def by_agent(self, values: Any) -> dict[str, Any]:
-        """Returns views of observations, or of other values of all agents, by the agents' names.
+        """Returns views of observations or other values of all agents, by agent name.
 
         Args:
-            values: An array of shape (k, agents, ...), or a dict of such for several groups, or of the structure of
-                `observation`. So are `info["agents"]`, each of its columns by group, and a rollout's arrays at one
-                step.
+            values: An array of shape (k, agents, ...), a dict of these for several groups, or values in the structure
+                of `observation`: for example `info["agents"]`, one of its columns by group, or a rollout's arrays at
+                one step.
 
         Returns:
-            A dict: name of the agent -> (k, ...); dicts of arrays stay dicts.
+            A dict of agent name to (k, ...); dicts of arrays stay dicts.
 
         Raises:
-            ValueError: The environment has one agent, or the values are of other groups.
+            ValueError: The environment has only one agent, or the values do not fit its groups.
         """
         return by_agent(self._env_spec, values)
 
     def sample_legal(self) -> Any:
-        """Draws actions, all that are legal with the same probability, without a look at masks in Python.
+        """Draws uniformly from the legal actions, without handling masks in Python.
 
-        The draws come from the generator of `action_space`: `env.action_space.seed(0)` seeds them.
+        Uses the generator of `action_space`: `env.action_space.seed(0)` seeds it.
 
         Returns:
-            Actions as `step` takes them; those where no action is legal, as the episode is over, are 0. Where all
-            actions are legal: what `action_space.sample()` returns.
+            Actions for `step`; 0 where no action is legal because the episode is over. If all actions are legal, the
+            result of `action_space.sample()`.
 
         Raises:
             RuntimeError: An environment is in flight, or was never reset.
@@ -400,38 +402,38 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         return self._pool.sample_legal(self.action_space.np_random.bit_generator)
 
     def torch(self, device: Any = "cpu", pin: bool | None = None) -> TorchEnv:
-        """Returns the pool with tensors in the place of arrays: a `cypool.adapters.torch.TorchPool`.
+        """Returns the pool with tensors instead of arrays: a `cypool.adapters.torch.TorchPool`.
 
         Args:
-            device: Where tensors are to be.
-            pin: Whether batches pass through page-locked memory, two buffers in turn; by default for CUDA.
+            device: The device of the tensors.
+            pin: Whether to copy batches through two alternating page-locked buffers; by default for CUDA.
 
         Raises:
-            ImportError: PyTorch is not there, or in a version that is not supported.
-            ValueError: `pin` for a device that is not CUDA's.
+            ImportError: PyTorch is missing, or its version is not supported.
+            ValueError: `pin` is True, but the device is not a CUDA device.
         """
         pool: TorchEnv = convert("torch", self, device, pin)
         return pool
 
     def render(self, env_id: ArrayLike | None = None) -> Any:
-        """Draws environments.
+        """Renders environments.
 
         Args:
-            env_id: Integers, shape (k,): which environments.
+            env_id: Integers, shape (k,): the environments.
 
         Returns:
-            uint8, (k, height, width, 3); without `env_id` a tuple of the pictures of all, as Gymnasium has it. With the
-            render mode "ansi" a tuple of texts.
+            uint8, (k, height, width, 3); without `env_id` a tuple of all pictures, as in Gymnasium. With render mode
+            "ansi" a tuple of strings.
 
         Raises:
-            As `VectorAPI.render`.
+            As in `VectorAPI.render`.
         """
         if env_id is None:
             return tuple(self._pool.render())
         return super().render(env_id)
 
     def load(self, state: State, env_id: ArrayLike | None = None) -> tuple[Any, dict[str, Any]]:
-        """Puts environments where `save` found them; returns their observation and info. See `VectorAPI.load`."""
+        """Restores environments to a saved state; returns their observation and info. See `VectorAPI.load`."""
         obs, _, _, _, info = super().load(state, env_id)
         return obs, info
 
@@ -458,7 +460,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         return take
 
     def _drawn_spaces(self) -> list[Any]:
-        """Returns the spaces that actions may be drawn from, those in them included: each has a random stream."""
+        """Returns the spaces from which actions may be drawn, including nested ones: each has a random stream."""
         found: list[Any] = [self.action_space, self.single_action_space]
         for space in found:
             inner = getattr(space, "spaces", ())
@@ -466,9 +468,9 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         return found
 
     def _targets(self, out: Any) -> tuple[NDArray[Any], ...]:
-        """Returns the arrays of `out` one after the other, checked but for the number of rows."""
+        """Returns the arrays of `out` in order, checked except for the number of rows."""
         if self.is_async:
-            raise ValueError("out: expected none in an asynchronous pool, whose rows are in no fixed order")
+            raise ValueError("out: expected None in an asynchronous pool, whose rows have no fixed order")
         expected = "(observation, reward, terminated, truncated)"
         if not isinstance(out, (tuple, list)):
             raise TypeError(f"out: expected {expected}, got {type(out).__name__}")
@@ -501,7 +503,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
                 try:
                     array = np.asarray(given)
                 except Exception as error:
-                    raise TypeError(f"out: expected {name} as memory that NumPy can share, got "
+                    raise TypeError(f"out: expected {name} with memory that NumPy can share, got "
                                     f"{type(given).__name__}: {error}") from error
             if (not isinstance(array, np.ndarray) or array.ndim == 0 or not array.flags.carray or array.dtype != dtype
                     or array.shape[1:] != shape):
@@ -553,5 +555,5 @@ class GymnasiumPool(VectorAPI, VectorEnv):
     """Ends the threads. A second call does nothing."""
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Ends the threads; called by `close`, which may be called twice."""
+        """Ends the threads; called by `close`."""
         self._pool.close()

@@ -1,4 +1,4 @@
-"""The history of a pool, which puts it back to any step: actions, resets, and exact states now and then."""
+"""The history of a pool, to go back to any step: actions, resets, and exact states at intervals."""
 from __future__ import annotations
 
 import copy
@@ -16,7 +16,7 @@ from cypool.api.action_readers import reader_of, unpack
 from cypool.api.base import VectorAPI
 from cypool.engine.observer import Observer
 from cypool.errors import ClosedError, EnvError
-from cypool.state import State, decoded, encoded, sealed, unsealed
+from cypool.state import State, decoded, encoded, verified, with_checksum
 from cypool.state import unpack as unpack_zlib
 from cypool.util.arguments import check_int, check_path, shown
 from cypool.util.replacing import replacing
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # as that of states; the JSON is of the object of `History._contents`
 MAGIC = b"cypool history 1\n"
-EXPECTED = "path: expected a history as save() wrote it"
+EXPECTED = "path: expected a history written by save()"
 # limits of the size to which a damaged or hostile file may unpack: the actions of a segment, or all results; and of
 # JSON, which takes many times as much when it is read
 MOST_BYTES, MOST_TEXT = 2**31, 2**27
@@ -37,11 +37,11 @@ ARRAY_BYTES = 128  # of an array of NumPy's, without its numbers
 
 
 class Difference(NamedTuple):
-    """Where two runs part.
+    """The point at which two runs diverge.
 
     Attributes:
-        step: The first step whose results differ, counted from 0.
-        env_id: The environment; the lowest id if they are several.
+        step: The first step with different results, counted from 0.
+        env_id: The environment; the lowest id if there are several.
     """
 
     step: int
@@ -49,13 +49,13 @@ class Difference(NamedTuple):
 
 
 class Repeated(NamedTuple):
-    """A reset or a step that was repeated.
+    """A repeated reset or step.
 
     Attributes:
-        batch: The engine's.
-        starts, stepped: bool: which rows are of a reset, and which of a step.
-        actions: As a user passes them, a row for each of the batch; None: a reset.
-        seeds: Of environments that were reset with one.
+        batch: The engine's batch.
+        starts, stepped: bool: the rows that belong to a reset, or to a step.
+        actions: In the users' format, one for each row of the batch; None for a reset.
+        seeds: Seeds of environments that were reset with one.
     """
 
     batch: Batch
@@ -66,10 +66,10 @@ class Repeated(NamedTuple):
 
 
 class _Segment:
-    """An exact state of the pool, and its events from there.
+    """An exact state of the pool, and the events since then.
 
     Attributes:
-        first: How many steps were made before.
+        first: Number of steps before it.
         state: The bytes of `State.to_bytes`.
         events: The events after it, each a tuple of plain values; the first value is the kind of event.
     """
@@ -86,11 +86,11 @@ class _Segment:
             return self._packed
         blobs: list[bytes] = []
         text = json.dumps(encoded(self.events, blobs), separators=(",", ":"))
-        return zlib.compress(sealed(b"", text, blobs), 1)
+        return zlib.compress(with_checksum(b"", text, blobs), 1)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was recorded from there."""
+        """Whether there are no events."""
         return not self.events and self._packed is None
 
     def pack(self) -> None:
@@ -104,41 +104,41 @@ class _Segment:
 
 
 def _events(packed: bytes) -> list[tuple[Any, ...]]:
-    """Returns the events that `_Segment.packed` packed; their values are checked when they are repeated."""
+    """Returns the events packed by `_Segment.packed`; their values are checked when they are repeated."""
     reader = zlib.decompressobj()
     try:
         data = reader.decompress(packed, MOST_BYTES)
     except zlib.error as error:
         raise ValueError(f"a segment is damaged: {error}") from error
     if not reader.eof or reader.unused_data:
-        raise ValueError("a segment has no end, or something behind it")
-    text, blobs = unsealed(b"", data, "a segment with a checksum")
+        raise ValueError("a segment is cut off, or has extra bytes at the end")
+    text, blobs = verified(b"", data, "a segment with a checksum")
     if len(text) > MOST_TEXT:
-        raise ValueError(f"expected segments with {MOST_TEXT} bytes of text at most, got one with {len(text)}")
+        raise ValueError(f"expected segments with at most {MOST_TEXT} bytes of text, got one with {len(text)}")
     events = decoded(json.loads(text), blobs)
     blobs.end()
     if type(events) is not list or not all(type(event) is tuple and event for event in events):
-        raise ValueError("a segment is no list of events")
+        raise ValueError("a segment is not a list of events")
     return events
 
 
 class History(Observer):
     """The steps of a synchronous pool since `cypool.history(env)`.
 
-    It records calls of the pool, and every `every` steps an exact state. `len(history)` is the number of steps;
-    a rollout of T steps counts as T. In memory, and in a file, a step takes its actions and 4 bytes for each
-    environment, a sum over the bytes of the results, both compressed by zlib; a state takes as much as in `State.save`.
+    It records calls of the pool, and an exact state every `every` steps. `len(history)` is the number of steps; a
+    rollout of T steps counts as T. In memory and in a file, a step takes the space of its actions and a 4-byte checksum
+    of the results per environment, both compressed with zlib; a state takes as much as in `State.save`.
 
     Args:
-        env: The pool, whose environments have all been reset.
-        every: Steps between two exact states.
+        env: The pool; all of its environments must have been reset.
+        every: The number of steps between exact states.
 
     Attributes:
         env: The pool.
-        every: As given.
-        position: Where the pool is: `len(history)`, unless `seek` has put it back.
+        every: The argument.
+        position: The pool's position: `len(history)`, unless `seek` has moved it back.
 
-    Thread safety: that of the pool.
+    Thread safety: as for the pool.
     """
 
     def __init__(self, env: VectorAPI, every: int):
@@ -162,21 +162,20 @@ class History(Observer):
         return self._length
 
     def seek(self, step: int) -> Any:
-        """Puts the pool where it was before a step, bit for bit: to an exact state, and from there by its actions.
+        """Takes the pool back to just before a step, bit for bit: loads an exact state, and repeats actions from there.
 
-        The history stays as it is until the pool is stepped, reset or loaded again: it then forgets the later steps.
+        The history keeps the later steps until the pool is stepped, reset or loaded again.
 
         Args:
-            step: 0 to `len(history)`, which is where the recorded steps have led to.
+            step: From 0 to `len(history)`, which is the end of the recorded steps.
 
         Returns:
             The result of `env.load`: the observations of the environments.
 
         Raises:
-            TypeError, ValueError: `step` is no such number.
-            RuntimeError: Steps are in flight; the history is closed; or a step has other results than when it was
-                recorded, as on another machine it may.
-                The pool, and the history, are then as they were before.
+            TypeError, ValueError: `step` is out of this range.
+            RuntimeError: Steps are in flight; the history is closed; or the results of a step differ from the recorded
+                ones, which can happen on another machine. The pool and the history are then unchanged.
         """
         step = check_int("step", step, 0, self._length)
         self._at_rest("seek")
@@ -203,15 +202,15 @@ class History(Observer):
             self._paused = False
 
     def repeat(self, begin: Callable[[Any, dict[str, Any]], None], visit: Callable[[Repeated], None]) -> None:
-        """Repeats all that was recorded; the pool, and the history, are then as they were before.
+        """Repeats everything that was recorded; afterwards, the pool and the history are unchanged.
 
         Args:
-            begin: Gets observations and infos of all environments, where the recorded steps begin and after each gap,
-                such as a `load`.
-            visit: Gets each reset and step since then.
+            begin: Called with observations and infos of all environments at the start of the recorded steps and after
+                each gap, such as a `load`.
+            visit: Called with each reset and step since then.
 
         Raises:
-            ValueError, RuntimeError: As `seek`.
+            ValueError, RuntimeError: As in `seek`.
         """
         self._at_rest("repeat")
         before = self.env.save()
@@ -238,21 +237,21 @@ class History(Observer):
     def save(self, path: Pathlike) -> None:
         """Writes the history to a file: plain data, compressed, with a checksum and cypool's version.
 
-        One whose sums take more than 2 GB, as those of 15 million steps of 3 environments do, cannot be loaded.
+        A history with more than 2 GB of checksums, such as 15 million steps of 3 environments, cannot be loaded.
 
         Raises:
-            TypeError, ValueError: `path` is no path.
+            TypeError, ValueError: `path` is not a path.
             OSError: The file cannot be written.
         """
         path = check_path("path", path)
         blobs: list[bytes] = []
         contents = {"cypool": version(), **self._contents()}
-        data = sealed(MAGIC, json.dumps(encoded(contents, blobs), separators=(",", ":")), blobs)
+        data = with_checksum(MAGIC, json.dumps(encoded(contents, blobs), separators=(",", ":")), blobs)
         with replacing(path) as file:
             file.write(data)
 
     def _contents(self) -> dict[str, Any]:
-        """Returns all that was recorded, also behind the step that the pool was put back to, as plain data."""
+        """Returns everything recorded as plain data, including steps after the pool's present position."""
         with suppress(ClosedError):
             self._settle()
         segments = [(segment.first, segment.state, segment.packed()) for segment in self._segments]
@@ -261,13 +260,13 @@ class History(Observer):
                 "sums": zlib.compress(sums.tobytes(), 1), "seen": zlib.compress(bytes(self._seen), 1)}
 
     def _to_checkpoint(self) -> dict[str, Any]:
-        """Returns all that the history continues with, as plain data."""
+        """Returns everything that the history needs to continue, as plain data."""
         self._at_rest("save_checkpoint")
         return {**self._contents(), "position": self.position, "behind": self._behind}
 
     def close(self) -> None:
-        """Ends the recording; the pool continues without it. A second call does nothing."""
-        self.env._pool.detach(self)
+        """Stops recording; the pool can still be used. A second call does nothing."""
+        self.env._pool.observers.detach(self)
         self._closed = True
 
     def __enter__(self) -> History:
@@ -280,23 +279,23 @@ class History(Observer):
         return f"History({self.env.env_spec.id}, {len(self)} steps of {self.env.num_envs} envs)"
 
     def _at_rest(self, name: str) -> None:
-        """Raises a RuntimeError unless the history is open, and the pool at rest."""
+        """Raises a RuntimeError unless the history is open and the pool is idle."""
         if self._closed:
             raise RuntimeError("the history is closed")
         if self._paused:
-            raise RuntimeError(f"{name}: the history is in a call already: use it from one thread at a time")
+            raise RuntimeError(f"{name}: the history is already in a call: use it from one thread at a time")
         if self.env._pool.num_pending:
             raise RuntimeError(f"{name}: steps are in flight: call recv() first")
         self._settle()
 
     def _settle(self) -> None:
-        """Takes an exact state after a gap, once the pool is at rest."""
+        """Records an exact state after a gap, once the pool is idle."""
         self.env._pool.catch_up()
         if self._gap and not self._closed and not self.env._pool.num_pending:
             self._take_state()
 
     def _put_back(self, state: State | None) -> None:
-        """Puts the pool to a state, also if Ctrl-C has left a step in flight."""
+        """Loads a state into the pool, also if Ctrl-C has left a step in flight."""
         # until it is there: Ctrl-C may come again
         gap, self._gap = self._gap, True
         self.env._pool.discard()
@@ -305,7 +304,7 @@ class History(Observer):
         self._gap = gap
 
     def _record(self, *event: Any) -> None:
-        """Takes down an event that has no step."""
+        """Records an event without a step."""
         self._forget_the_rest()
         self._segments[-1].events.append(event)
 
@@ -331,7 +330,7 @@ class History(Observer):
         self._gap = False
 
     def _forget_the_rest(self) -> None:
-        """Drops the steps after the one that the pool was put back to."""
+        """Drops the steps after the pool's present position."""
         if self._behind is not None:
             index, count, part = self._behind
             del self._segments[index + 1:]
@@ -343,7 +342,7 @@ class History(Observer):
     def _before(self, options: Any) -> None:
         if self._paused:
             if self._thread != get_ident():
-                raise RuntimeError("the pool's history is in a call already: use both from one thread at a time")
+                raise RuntimeError("the pool's history is already in a call: use both from one thread at a time")
             return
         try:
             encoded(options, [])
@@ -390,13 +389,13 @@ class History(Observer):
 
     def _replay(self, segment: _Segment, end: int,
                visit: Callable[[Repeated], None] | None = None) -> tuple[int, int, tuple[Any, ...] | None]:
-        """Repeats the events of a segment until the pool is where it was before step `end`.
+        """Repeats the events of a segment until just before step `end`.
 
         Args:
-            visit: Gets each reset and step, those of rollouts one by one.
+            visit: Called with each reset and step, also with those of rollouts.
 
         Returns:
-            How many events were repeated; the step that comes next; the part of one more event that was repeated.
+            The number of repeated events; the next step; the part of one more event that was repeated.
         """
         at = segment.first
         try:
@@ -420,16 +419,16 @@ class History(Observer):
                     if num_steps < whole:
                         return count, at, ("rollout", num_steps, part)
                 else:
-                    raise ValueError(f"{shown(kind)} is no kind of event")
+                    raise ValueError(f"{shown(kind)} is not a kind of event")
         except (LookupError, TypeError, ValueError, OverflowError) as error:
             # of a file that `save` did not write
-            raise ValueError(f"history: expected events as they are recorded, got others: {error}") from error
+            raise ValueError(f"history: expected valid events: {error}") from error
         return len(segment.events), at, None
 
     def _repeat_reset(self, visit: Callable[[Repeated], None] | None, ids: Any, others: Any, seeds: Any,
                       options: Any) -> None:
         if ids is None and others is not False:
-            raise ValueError(f"expected ids where others are observed, or False, got {shown(others)}")
+            raise ValueError(f"expected ids if others are observed, or False, got {shown(others)}")
         num_envs = self.env.num_envs
         max_seed = 2**256 if self.env.env_spec.max_seed is None else self.env.env_spec.max_seed
         pairs = [(check_int("env_id", i, 0, num_envs - 1), check_int("seed", seed, 0, max_seed))
@@ -484,7 +483,7 @@ class History(Observer):
             self._check(at + k, sums[self._seen[at + k]][k], np.arange(num_envs))
 
     def _actions(self, data: bytes, count: int) -> NDArray[Any]:
-        """Returns actions as the engine takes them; checks them, as a file may hold any."""
+        """Returns actions in the engine's format; checks them, because a file may contain anything."""
         spec = self.env.env_spec
         dtype: np.dtype[Any] = np.dtype(np.uint8)
         shape: tuple[int, ...] = (spec.action_bytes,)
@@ -497,22 +496,22 @@ class History(Observer):
         return actions
 
     def _check(self, step: int, sums: NDArray[np.uint32], ids: NDArray[Any]) -> None:
-        """Raises a RuntimeError if a step has other results than it had."""
+        """Raises a RuntimeError if the results of a step differ from the recorded ones."""
         wanted = self._sums[step][ids]
         differ = ids[wanted != sums]
         # results that a reset threw away were not received
         if len(differ) and wanted.any():
-            raise RuntimeError(f"seek: expected the results of step {step} that were recorded, got others for env "
-                               f"{differ.min()}: another machine, or another version of a library")
+            raise RuntimeError(f"seek: expected the recorded results of step {step}, got different ones for env "
+                               f"{differ.min()}: is this another machine, or another version of a library?")
 
 
 def _without_times(state: State) -> bytes:
-    """Returns the bytes of a state, without how long its episodes have taken."""
+    """Returns the bytes of a state without the duration of its episodes."""
     return State(state.env_id, [{**row, "episode_ns": 0} for row in state.rows]).to_bytes()
 
 
 def _sums(batch: Batch, with_obs: bool) -> NDArray[np.uint32]:
-    """Returns a hash of each row of a batch: rows that differ have the same one with a probability of 2**-32."""
+    """Returns a hash of each row of a batch; different rows collide with a probability of 2**-32."""
     obs, reward, terminated, truncated, _ = batch
     parts = [reward, terminated, truncated]
     if with_obs:
@@ -535,7 +534,7 @@ def _sums(batch: Batch, with_obs: bool) -> NDArray[np.uint32]:
 
 @functools.lru_cache(maxsize=64)
 def _weights(part: int, count: int) -> NDArray[np.uint64]:
-    """Returns odd numbers with nothing in common."""
+    """Returns pseudorandom odd 64-bit hash multipliers."""
     numbers = np.arange(1, count + 1, dtype=np.uint64) + np.uint64(part << 40)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 0x9E3779B97F4A7C15)):
         numbers = (numbers ^ (numbers >> np.uint64(shift))) * np.uint64(factor)
@@ -543,21 +542,21 @@ def _weights(part: int, count: int) -> NDArray[np.uint64]:
 
 
 def history(env: VectorAPI, every: int = 1000) -> History:
-    """Begins to record a pool: see `History`.
+    """Starts recording a pool: see `History`.
 
     Args:
-        env: A synchronous pool, all of whose environments have been reset and can be saved to a file.
-        every: Steps between two exact states: `seek` repeats at most that many.
+        env: A synchronous pool whose environments have all been reset and can be saved to a file.
+        every: The number of steps between exact states: `seek` repeats at most this many.
 
     Raises:
-        TypeError, ValueError: `env` is no such pool, or `every` no positive int.
-        RuntimeError: An environment is in flight, or was never reset; or the pool has a history.
-        NotImplementedError: Its environments cannot be saved.
+        TypeError, ValueError: `env` is not such a pool, or `every` not a positive int.
+        RuntimeError: An environment is in flight, or was never reset; or the pool already has a history.
+        NotImplementedError: The environments cannot be saved.
     """
     every = check_int("every", every, 1, 2**31 - 1)
     made = _history_of(env, every)
     try:
-        env._pool.attach(made)
+        env._pool.observers.attach(made)
         made._take_state()
     except BaseException:
         # the exception holds it, and so the pool would keep it
@@ -567,24 +566,25 @@ def history(env: VectorAPI, every: int = 1000) -> History:
 
 
 def load_history(path: Pathlike, env: VectorAPI) -> History:
-    """Returns the `History` that `History.save` wrote to a file, for a pool like the one that it was of.
+    """Returns the `History` that `History.save` wrote to a file, for a pool like the recorded one.
 
-    The pool is put into the state after the recorded steps, and its next calls are recorded. No code of the file runs.
+    The pool takes the state after the recorded steps, and its next calls are recorded. Never executes code from the
+    file.
 
     Args:
         path: The file.
-        env: A synchronous pool with as many environments of the same id and options.
+        env: A synchronous pool with the same number of environments, id and options.
 
     Raises:
-        TypeError: `path` is no path, or `env` no pool.
-        ValueError: The file is damaged, something else, of another version of cypool, or of another pool.
-        RuntimeError: The pool has a history; or as `History.seek`.
+        TypeError: `path` is not a path, or `env` not a pool.
+        ValueError: The file is damaged, not a history, from another version of cypool, or from a different pool.
+        RuntimeError: The pool already has a history; or as in `History.seek`.
         OSError: The file cannot be read.
     """
     path = check_path("path", path)
     with open(path, "rb") as file:
         data = file.read()
-    text, blobs = unsealed(MAGIC, data, EXPECTED)
+    text, blobs = verified(MAGIC, data, EXPECTED)
     saved_by: Any = None
     made = _history_of(env, 1)
     try:
@@ -599,7 +599,7 @@ def load_history(path: Pathlike, env: VectorAPI) -> History:
     if saved_by != version():
         raise ValueError(f"path: expected a history of cypool {version()}, got one of {shown(saved_by)}")
     try:
-        env._pool.attach(made)
+        env._pool.observers.attach(made)
         made.seek(len(made))
     except BaseException:
         made.close()
@@ -608,12 +608,12 @@ def load_history(path: Pathlike, env: VectorAPI) -> History:
 
 
 def _from_checkpoint(env: VectorAPI, saved: dict[str, Any]) -> tuple[History, Callable[[], None]]:
-    """Returns the history that `History._to_checkpoint` described, and a function by which it begins to record `env`.
+    """Returns the history that `History._to_checkpoint` described, and a function that makes it record `env`.
 
-    The pool is then to be where it was.
+    The pool must be at the same position at that time.
 
     Raises:
-        TypeError, ValueError, RuntimeError: As `load_history`; the pool stays as it is.
+        TypeError, ValueError, RuntimeError: As in `load_history`; the pool is unchanged.
     """
     made = _history_of(env, 1)
     _fill(made, saved)
@@ -626,27 +626,26 @@ def _from_checkpoint(env: VectorAPI, saved: dict[str, Any]) -> tuple[History, Ca
                         part)
     elif made.position != len(made):
         raise ValueError(f"expected a position at the end of {len(made)} steps, got {made.position}")
-    return made, lambda: env._pool.attach(made)
+    return made, lambda: env._pool.observers.attach(made)
 
 
 def _history_of(env: VectorAPI, every: int) -> History:
-    """Returns an empty history of a pool, which does not report its calls to it yet."""
+    """Returns an empty history of a pool, which does not receive the pool's calls yet."""
     if not isinstance(env, VectorAPI):
         raise TypeError(f"env: expected a pool, got {shown(env)}")
     if env.is_async:
-        raise ValueError("env: expected a synchronous pool, as the results of others are in no fixed order")
-    if env._pool.observed_by(History):
-        raise RuntimeError("env: the pool has a history: close it first")
+        raise ValueError("env: expected a synchronous pool, as the results of an asynchronous one have no fixed order")
+    if env._pool.observers.includes(History):
+        raise RuntimeError("env: the pool already has a history: close it first")
     if env._pool.is_hosted:
-        raise ValueError("env: expected environments of cypool's contract, as the state of Python environments is a "
-                         "pickle")
+        raise ValueError("env: expected environments that are not written in Python, as the state of those is a pickle")
     if env._pool.num_pending:
         raise RuntimeError("env: steps are in flight: call recv() first")
     return History(env, every)
 
 
 def _fill(made: History, contents: dict[str, Any]) -> None:
-    """Takes over the contents of a file of `History.save`."""
+    """Restores the contents of a file of `History.save`."""
     num_envs = made.env.num_envs
     if contents["num_envs"] != num_envs:
         raise ValueError(f"expected {num_envs} environments, got {shown(contents['num_envs'])}")
@@ -663,19 +662,19 @@ def _fill(made: History, contents: dict[str, Any]) -> None:
         _events(packed)
         made._segments.append(_Segment(at, state, packed))
     if not made._segments or len(seen) != length:
-        raise ValueError("expected at least one state, and a result of each step")
+        raise ValueError("expected at least one state, and a result for each step")
     made._length = made.position = length
     made._sums, made._seen = [row.astype(np.uint32) for row in sums], [bool(flag) for flag in seen]
 
 
 def first_difference(a: History, b: History) -> Difference | None:
-    """Returns at which step, and in which environment, the results of two runs part; None if they do not.
+    """Returns the step and the environment at which the results of two runs diverge; None if they do not.
 
-    Results are observations, rewards, terminated and truncated. Steps that only one of the two has are no difference,
-    nor are observations that a rollout did not keep.
+    Results are observations, rewards, terminated and truncated. Steps in only one of the two do not count as a
+    difference, nor do observations that a rollout did not keep.
 
     Raises:
-        TypeError: One is no `History`.
+        TypeError: One is not a `History`.
         ValueError: They have different numbers of environments.
     """
     for name, each in (("a", a), ("b", b)):

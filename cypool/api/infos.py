@@ -1,4 +1,4 @@
-"""Infos of single environments, merged into those of a batch."""
+"""Merges infos of single environments into those of a batch."""
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 def add_info(infos: dict[str, Any], info: dict[str, Any], row: int, num_rows: int,
              own: Iterable[str] = ("env_id", "elapsed_step")) -> None:
-    """Adds the infos of one environment to those of a batch, as Gymnasium's vector environments lay them out.
+    """Adds the infos of one environment to those of a batch, in the layout of Gymnasium's vector environments.
 
     Args:
-        infos: Arrays of `num_rows` rows, `_key` saying in which rows there is a `key`; dicts of such for dicts. A value
-            that does not fit to those of other environments makes it an array of objects.
-        info: The environment's.
-        row: Which row is the environment's.
-        num_rows: How many there are.
-        own: The engine's infos of all rows, which stay as they are.
+        infos: Arrays of `num_rows` rows, where `_key` marks the rows with a `key`; dicts of these for dicts. A value
+            that does not match those of other environments turns the array into one of objects.
+        info: The environment's info.
+        row: The environment's row.
+        num_rows: The number of rows.
+        own: The engine's infos of all rows, which do not change.
     """
     for key, value in info.items():
         if key in own:
@@ -45,7 +45,7 @@ def add_info(infos: dict[str, Any], info: dict[str, Any], row: int, num_rows: in
 
 
 def _column_for(value: Any, num_rows: int) -> NDArray[Any]:
-    """Returns an array for an info of all environments, of which `value` is the first."""
+    """Returns an array for an info of all environments; `value` is its first value."""
     kind = type(value)
     if kind in (int, float, bool) or issubclass(kind, np.number):
         return np.zeros(num_rows, kind)

@@ -1,4 +1,4 @@
-"""The Gymnasium API with observations or rewards normalized, by statistics that are kept as it goes."""
+"""The Gymnasium API with observations or rewards normalized by running statistics."""
 from __future__ import annotations
 
 import functools
@@ -35,7 +35,7 @@ class Moments:
 
     Attributes:
         mean, var: float64, `shape`.
-        count: How many rows, and a ten-thousandth of one of mean 0 and variance 1 with which it begins.
+        count: Number of rows, plus the 0.0001 of a row of mean 0 and variance 1 that it starts with.
     """
 
     def __init__(self, shape: tuple[int, ...]):
@@ -44,12 +44,12 @@ class Moments:
         self.count = 1e-4
 
     def update(self, rows: NDArray[Any]) -> None:
-        """Takes rows in: shape (k, *shape)."""
+        """Adds rows of shape (k, *shape)."""
         if len(rows):
             self.merge(*moments_of(np.ascontiguousarray(rows)), len(rows))
 
     def merge(self, mean: NDArray[np.float64], var: NDArray[np.float64], count: float) -> None:
-        """Takes in the mean and variance of this number of rows: exactly, but for rounding."""
+        """Adds rows by their mean, variance and number: exact up to rounding."""
         total = self.count + count
         apart = mean - self.mean
         self.mean = self.mean + apart * (count / total)
@@ -58,22 +58,22 @@ class Moments:
 
 
 def _checked(given: Any, shape: tuple[int, ...]) -> Any:
-    """Returns mean, variance and count of statistics, as numbers that rows can be normalized with."""
+    """Returns checked mean, variance and count of statistics, for normalizing rows."""
     mean, var = (np.array(given[name], np.float64, order="C") for name in ("mean", "var"))
     if mean.shape != shape or var.shape != shape:
         raise ValueError(f"expected mean and var of shape {shape}, got {mean.shape} and {var.shape}")
     if not (np.isfinite(mean).all() and np.isfinite(var).all() and (var >= 0).all()):
-        raise ValueError("expected finite means and variances, these not below 0")
+        raise ValueError("expected finite means and variances, with variances of at least 0")
     return mean, var, check_float("count", given["count"], 1e-9, 1e300)
 
 
 class Normalizing:
-    """Statistics of observations and rewards, and how these are normalized.
+    """Statistics of observations and rewards, and their normalization.
 
     Attributes:
-        gamma: The discount of the sum of rewards, 0.99; may be assigned.
-        epsilon: Is added to variances before division, 1e-8; may be assigned.
-        frozen: Whether statistics stay as they are, as in an evaluation; False, may be assigned.
+        gamma: The discount for the sum of rewards, by default 0.99; may be assigned.
+        epsilon: Added to variances before division, by default 1e-8; may be assigned.
+        frozen: Whether statistics stop changing, as in an evaluation; by default False; may be assigned.
     """
 
     gamma, epsilon, frozen = 0.99, 1e-8, False
@@ -85,13 +85,13 @@ class Normalizing:
     _same_step: bool
 
     def _begin_statistics(self, spec: EnvSpec, num_envs: int, obs: bool, reward: bool) -> EnvSpec:
-        """Begins statistics of environments; returns their spec as it is with normalized observations.
+        """Starts the statistics of environments; returns their spec with normalized observations.
 
         Raises:
-            ValueError: They cannot be normalized.
+            ValueError: The environments cannot be normalized.
         """
         if (obs or reward) and spec.agents:
-            raise ValueError(f"normalize_obs, normalize_reward: expected False for {spec.id}, where several agents act")
+            raise ValueError(f"normalize_obs, normalize_reward: expected False for {spec.id}, which has several agents")
         if obs:
             if not isinstance(spec.observation, Array) or spec.observation.dtype in (np.float16, np.longdouble):
                 raise ValueError(f"normalize_obs: expected False for {spec.id}, which observes {spec.observation}")
@@ -107,10 +107,10 @@ class Normalizing:
                 for name, moments in (("obs", self._obs), ("reward", self._return))}
 
     def load_normalization(self, statistics: dict[str, Any]) -> None:
-        """Continues from the result of `normalization`.
+        """Restores the result of `normalization`.
 
         Raises:
-            ValueError: They are of other observations, or of a pool that normalizes something else.
+            ValueError: They belong to other observations, or to a pool that normalizes something else.
         """
         for moments, mean, var, count in self._statistics_in(statistics):
             moments.mean, moments.var, moments.count = mean, var, count
@@ -131,7 +131,7 @@ class Normalizing:
         return taken
 
     def normalized(self, obs: Any, reward: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
-        """Returns observations and rewards, with any leading axes, normalized by the statistics as they are."""
+        """Returns observations and rewards, with any leading axes, normalized by the current statistics."""
         if self._obs is not None:
             obs = self._normal(obs)
         if self._return is not None:
@@ -140,9 +140,9 @@ class Normalizing:
 
     @contextmanager
     def hold_statistics(self) -> Iterator[None]:
-        """Leaves the statistics of observations as they are in the body of `with`; takes all in at its end, at once.
+        """Freezes the statistics of observations in the body of `with`, and adds all observations at its end.
 
-        Rewards, which no policy sees, are taken in as always.
+        Rewards, which policies do not see, are added as usual.
         """
         if self._held is not None:
             yield
@@ -156,7 +156,7 @@ class Normalizing:
                 self._obs.update(held[0] if len(held) == 1 else np.concatenate(held))
 
     def _take(self, obs: NDArray[Any]) -> None:
-        """Takes observations into the statistics, now or when they are held no more."""
+        """Adds observations to the statistics, now or at the end of `hold_statistics`."""
         if self.frozen:
             return
         if self._held is None:
@@ -165,7 +165,7 @@ class Normalizing:
             self._held.append(obs)
 
     def _scale(self) -> tuple[Floats, Floats]:
-        """Returns what is subtracted from observations, and what they are divided by."""
+        """Returns the mean and the divisor for observations."""
         return self._obs.mean, np.sqrt(self._obs.var + self.epsilon)
 
     def _normal(self, obs: Any) -> Any:
@@ -177,7 +177,7 @@ class Normalizing:
             row[:] = self._normal_reward(row, terminated[t], truncated[t], ids, valid[t])
 
     def _normalize_finals(self, info: dict[str, Any]) -> None:
-        """Normalizes the last observations of episodes that have ended in a step."""
+        """Normalizes the last observations of episodes that ended in a step."""
         for row in np.flatnonzero(info.get("_final_obs", ())):
             info["final_obs"][row] = self._normal(info["final_obs"][row][None])[0]
 
@@ -196,21 +196,21 @@ class Normalizing:
 class NormalizedPool(Normalizing, GymnasiumPool):
     """A `GymnasiumPool` with observations of mean 0 and variance 1, or rewards whose discounted sum has variance 1.
 
-    As Gymnasium's vector wrappers NormalizeObservation and NormalizeReward, in any autoreset mode, and asynchronously
-    and with resets of some environments, too: returns are kept by environment, and rows of a reset count for none.
-    Results are equal up to rounding: statistics here are in double precision.
+    Like Gymnasium's vector wrappers NormalizeObservation and NormalizeReward, but for any autoreset mode, asynchronous
+    pools and partial resets: returns are tracked per environment, and rows of a reset do not count. Results are equal
+    up to rounding, as statistics here are in double precision.
 
-    `step`, `recv` and `reset` take each batch into the statistics, then normalize it, and so does `rollout` with the
-    rewards of each step. Its observations, which its policy sees, too, it normalizes by the statistics from before it,
-    and takes them in at its end, in the order of steps and environments: a loop of `step` within `hold_statistics()`
-    has the same bits. With `observe` it takes in those that it keeps.
+    `step`, `recv` and `reset` add each batch to the statistics before they normalize it, and so does `rollout` with the
+    rewards of each step. A rollout normalizes observations, also for its policy, by the statistics from before the
+    rollout, and adds them at its end, in the order of steps and environments: a loop of `step` within
+    `hold_statistics()` has bit-identical results. With `observe`, it only adds the observations that it keeps.
 
-    Normalized observations are float32, `final_obs` included. `info["episode"]` has returns that are not normalized.
+    Normalized observations are float32, including `final_obs`. Returns in `info["episode"]` are not normalized.
 
     Args:
         pool, spec, autoreset_mode: As for `GymnasiumPool`.
-        obs: Whether observations are normalized; they have to be an array.
-        reward: Whether rewards are.
+        obs: Whether to normalize observations, which must be an array.
+        reward: Whether to normalize rewards.
     """
 
     fills_out = False
@@ -225,7 +225,7 @@ class NormalizedPool(Normalizing, GymnasiumPool):
 
     def step(self, actions: Any, env_id: ArrayLike | None = None, out: Any = None) -> Batch:
         if out is not None:
-            raise ValueError("out: expected none in a pool that normalizes")
+            raise ValueError("out: expected None in a pool that normalizes")
         ids = ids_of(env_id)
         result: Batch = self._received(self._pool.step, self._read_actions(actions, ids), ids, None)
         return result
@@ -247,7 +247,7 @@ class NormalizedPool(Normalizing, GymnasiumPool):
 
     def _to_checkpoint(self) -> dict[str, Any]:
         if self._held is not None:
-            raise RuntimeError("expected a checkpoint outside of hold_statistics(), whose observations are not in the "
+            raise RuntimeError("expected no checkpoint within hold_statistics(), as its observations are not in the "
                                "statistics yet")
         return {**super()._to_checkpoint(), "statistics": self.normalization(), "returns": self._returns.copy(),
                 "gamma": float(self.gamma), "epsilon": float(self.epsilon), "frozen": bool(self.frozen),
@@ -299,7 +299,7 @@ class NormalizedPool(Normalizing, GymnasiumPool):
             return self._seen_rollout(made, out)
 
     def _seen_rollout(self, made: RolloutBuffers, out: RolloutBuffers | None) -> RolloutBuffers:
-        """Returns a rollout with normalized observations, and takes them into the statistics."""
+        """Returns a rollout with normalized observations, and adds them to the statistics."""
         rows = made.next_obs
         if self.stays_at_end and len(rows) == len(made):
             # of those that stay where their episodes ended no step brings an observation
@@ -343,7 +343,7 @@ class NormalizedPool(Normalizing, GymnasiumPool):
 
 
 def _seen_info(made: RolloutBuffers, scale: tuple[Floats, Floats]) -> dict[str, Any]:
-    """Returns the infos of a rollout, with last observations that are normalized."""
+    """Returns the infos of a rollout, with normalized last observations."""
     info = made.info
     if "final_obs" in info:
         info["final_obs"] = normalized(np.ascontiguousarray(info["final_obs"]), *scale)

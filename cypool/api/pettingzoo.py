@@ -1,4 +1,4 @@
-"""PettingZoo's parallel API: one environment, whose agents are called by name."""
+"""PettingZoo's parallel API: one environment, with agents by name."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -25,19 +25,19 @@ Step = tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool],
 
 
 class ParallelEnv(_ParallelEnv):
-    """One environment in which several agents act, with PettingZoo's parallel API.
+    """One environment with several agents, with PettingZoo's parallel API.
 
-    The agents' names are those of `EnvSpec.agent_names`. Who is in the game is in `agents`: an agent that leaves
-    is terminated or truncated in one step, and absent afterwards. There is no autoreset.
+    The agents' names are those of `EnvSpec.agent_names`; `agents` lists those in the game. An agent that leaves is
+    terminated or truncated in one step, and absent afterwards. There is no autoreset.
 
     Args:
-        pool: A pool of one environment, which waits for a reset where its episode ended. This class owns it.
+        pool: A pool of one environment, in autoreset mode Disabled. This class owns it.
 
     Attributes:
         possible_agents: The names of all agents.
-        agents: The names of those that are in the game.
-        metadata, render_mode: As PettingZoo has them.
-        np_random: A generator for wrappers. The environment draws from another stream of the same seed.
+        agents: The names of the agents in the game.
+        metadata, render_mode: As in PettingZoo.
+        np_random: A generator for wrappers. The environment uses a separate stream with the same seed.
         pool: The pool.
 
     Thread safety: one thread at a time.
@@ -47,7 +47,7 @@ class ParallelEnv(_ParallelEnv):
         spec = pool.env_spec
         if not spec.agents:
             pool.close()
-            raise ValueError(f"id: expected an environment where several agents act, got {spec.id}")
+            raise ValueError(f"id: expected an environment with several agents, got {spec.id}")
         self.pool = pool
         self.possible_agents = spec.agent_names
         self.agents: list[str] = []
@@ -81,7 +81,7 @@ class ParallelEnv(_ParallelEnv):
         """The space of `state`.
 
         Raises:
-            AttributeError: The environment has no state. PettingZoo's conversions ask so whether there is one.
+            AttributeError: The environment has no state. PettingZoo's conversions check for this error.
         """
         described = self.pool.env_spec.state
         if described is None:
@@ -97,11 +97,11 @@ class ParallelEnv(_ParallelEnv):
         return spaces.Box(limits.min, limits.max, row.shape, row.dtype.type)
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """Returns the space of an agent's observation: always the same object."""
+        """Returns the space of an agent's observation, always the same object."""
         return self._observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """Returns the space of an agent's action: always the same object."""
+        """Returns the space of an agent's action, always the same object."""
         return self._action_spaces[agent]
 
     def reset(self, seed: int | None = None,
@@ -109,11 +109,11 @@ class ParallelEnv(_ParallelEnv):
         """Starts an episode.
 
         Args:
-            seed: Restarts the random stream; None leaves it where it is.
-            options: A dict for the environment, as a pool's reset takes it; not read where the environment has none.
+            seed: Restarts the random stream; with None, it continues.
+            options: A dict for the environment, as in a pool's reset; ignored if the environment has no options.
 
         Returns:
-            Observations and infos of the agents that are in the game, by name.
+            Observations and infos of the agents in the game, by name.
         """
         if not isinstance(options, Mapping | None):
             raise TypeError(f"options: expected a dict or None, got {shown(options)}")
@@ -132,17 +132,17 @@ class ParallelEnv(_ParallelEnv):
         self.np_random = np.random.default_rng(own)
 
     def step(self, actions: Mapping[str, Any]) -> Step:
-        """Makes a step.
+        """Steps the environment.
 
         Args:
-            actions: By name, of the agents that are in the game; those of agents that are not in it are not read.
+            actions: The actions of the agents in the game, by name; those of other agents are ignored.
 
         Returns:
-            Observations, rewards, terminated, truncated and infos of the agents that acted or are in the game now.
+            Observations, rewards, terminated, truncated and infos of the agents that acted or are now in the game.
 
         Raises:
-            TypeError, ValueError: It is no dict, there is no such agent, or the action of one is missing or wrong.
-            RuntimeError: It was never reset.
+            TypeError, ValueError: It is not a dict, an agent does not exist, or an action is missing or wrong.
+            RuntimeError: The environment was never reset.
         """
         if not isinstance(actions, Mapping):
             raise TypeError(f"actions: expected a dict of {', '.join(self.agents)}, got {shown(actions)}")
@@ -151,14 +151,14 @@ class ParallelEnv(_ParallelEnv):
             raise ValueError(f"actions: expected those of {', '.join(self.possible_agents)}, got {shown(unknown[0])}")
         if not self.agents:
             if not self._was_reset:
-                raise RuntimeError("step: expected a reset before the first step, got none")
+                raise RuntimeError("step: expected a reset before the first step")
             return {}, {}, {}, {}, {}
         spec = self.pool.env_spec
         # whose turn it is not, need not choose
         acting = dict(zip(self.possible_agents, self.pool._pool.acting()[0].tolist(), strict=True))
         missing = [agent for agent in self.agents if acting[agent] and agent not in actions]
         if missing:
-            raise ValueError(f"actions: expected one of each of {', '.join(self.agents)}, got none of "
+            raise ValueError(f"actions: expected an action for each of {', '.join(self.agents)}, got none for "
                              f"{', '.join(missing)}")
         groups = {name: self._of_group(name, group, actions) for name, group in spec.agents.items()}
         given = groups if len(groups) > 1 else groups.popitem()[1]
@@ -176,7 +176,7 @@ class ParallelEnv(_ParallelEnv):
                 {agent: bool(columns["truncated"][agent][0]) for agent in agents}, self._infos(info, agents))
 
     def _refuse(self, actions: Mapping[str, Any]) -> None:
-        """Raises an exception that names the agent, if the action of one is wrong."""
+        """Raises an exception that names the agent with the wrong action."""
         for name, group in self.pool.env_spec.agents.items():
             parts = group.action if isinstance(group.action, Mapping) else {None: group.action}
             for agent in self._names[name]:
@@ -189,7 +189,7 @@ class ParallelEnv(_ParallelEnv):
                         raise type(error)(what + text) from None
 
     def _of_group(self, name: str, group: Any, actions: Mapping[str, Any]) -> Any:
-        """Returns the actions of a group as the pool takes them; of those who do not act any."""
+        """Returns the actions of a group for the pool, with arbitrary ones for agents that do not act."""
         if isinstance(group.action, Mapping):
             return {key: self._stacked(name, part, actions, key) for key, part in group.action.items()}
         return self._stacked(name, group.action, actions, None)
@@ -198,13 +198,13 @@ class ParallelEnv(_ParallelEnv):
         return np.stack([self._row(part, agent, actions, key) for agent in self._names[name]])[None]
 
     def _row(self, part: Any, agent: str, actions: Mapping[str, Any], key: str | None) -> NDArray[Any]:
-        """Returns an agent's action, or a part of it; of one who does not act any."""
+        """Returns an agent's action, or a part of it; an arbitrary one if the agent does not act."""
         if agent not in self.agents or agent not in actions:
             return neutral(part)
         return action_of(part, agent, actions[agent], key)
 
     def _alive(self, info: dict[str, Any]) -> list[str]:
-        """Returns the names of those that are in the game."""
+        """Returns the names of the agents in the game."""
         if not self.pool.env_spec.has_absent_agents:
             ended = any((each["terminated"] | each["truncated"]).any() for each in info["agents"].values())
             return [] if ended else list(self.possible_agents)
@@ -217,7 +217,7 @@ class ParallelEnv(_ParallelEnv):
         return {agent: _first(each[agent]) for agent in agents}
 
     def _infos(self, info: dict[str, Any], agents: list[str]) -> dict[str, dict[str, Any]]:
-        """Returns infos by name: of each agent a new dict with those of the environment."""
+        """Returns infos by name: for each agent a new dict with the environment's infos."""
         own = {name: info[name][0] for name in self.pool.env_spec.info}
         return {agent: dict(own) for agent in agents}
 
@@ -226,7 +226,7 @@ class ParallelEnv(_ParallelEnv):
 
         Raises:
             NotImplementedError: The environment has no state.
-            RuntimeError: It was never reset.
+            RuntimeError: The environment was never reset.
         """
         state: NDArray[Any] = self.pool.state()[0]
         return state
@@ -237,12 +237,12 @@ class ParallelEnv(_ParallelEnv):
         return picture
 
     def close(self) -> None:
-        """Lets go of the environment. A second call does nothing."""
+        """Releases the environment. A second call does nothing."""
         self.pool.close()
 
 
 def _first(values: Any) -> Any:
-    """Returns the first row: a dict of them, an array, or a number."""
+    """Returns the first row: an array, a number, or a dict of these."""
     if isinstance(values, dict):
         return {name: _first(part) for name, part in values.items()}
     return values[0]

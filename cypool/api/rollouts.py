@@ -1,4 +1,4 @@
-"""Many steps with one call: the memory that they are written to, and the two ways to take them."""
+"""Many steps with one call: the memory for them, and the two ways to take them."""
 from __future__ import annotations
 
 import functools
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from cypool.api.action_readers import map_parts, neutral, parts_of, reader_of, rollout_reader_of, unpack
+from cypool.api.action_readers import neutral, pack_parts, parts_of, reader_of, rollout_reader_of, unpack
 from cypool.engine.engine import normalized
 from cypool.errors import EnvError
 from cypool.policies import Policy, policy_of
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 class RolloutBuffers:
     """Memory for T steps of a synchronous pool of N environments.
 
-    Row t of each array is of step t: `action[t]` was chosen from `obs[t]`, and has led to `reward[t]`, `terminated[t]`,
-    `truncated[t]` and `next_obs[t]`. `rollout(actions, out=buffers)` fills all. `step(actions, out=buffers[t])` fills
-    row t, with `next_obs[t]`; `obs[0]` is then for you to write. `len(buffers)` is T.
+    Row t of each array belongs to step t: `action[t]` was chosen from `obs[t]` and led to `reward[t]`, `terminated[t]`,
+    `truncated[t]` and `next_obs[t]`. `rollout(actions, out=buffers)` fills everything. `step(actions, out=buffers[t])`
+    fills row t, including `next_obs[t]`; you must then write `obs[0]` yourself. `len(buffers)` is T.
 
     Attributes:
         reward: float64, (T, N).
         terminated, truncated: bool, (T, N).
-        action: After a rollout with a policy: the actions, (T, N, ...) in the dtype of the action; a dict of such where
-            actions are dicts. Else None.
+        action: After a rollout with a policy: the actions, (T, N, ...) in the dtype of the action; a dict of these if
+            actions are dicts. Otherwise None.
         raw_action, log_prob, entropy, value: After a rollout with a `cypool.MLP` that has them, float32, (T, N, ...):
-            its other outputs for `obs[t]`, as in a `cypool.Choice`. Else None.
+            its other outputs for `obs[t]`, as in a `cypool.Choice`. Otherwise None.
     """
 
     _make_info: Callable[[], dict[str, Any]] | None = None
@@ -61,7 +61,7 @@ class RolloutBuffers:
     @classmethod
     def from_arrays(cls, spec: EnvSpec, all_obs: Any, reward: Floats, terminated: Bools,
                     truncated: Bools) -> RolloutBuffers:
-        """Returns buffers over these arrays; `all_obs` is `obs` with `last_obs` as one more row."""
+        """Returns buffers over these arrays; `all_obs` is `obs` followed by `last_obs`."""
         buffers = cls.__new__(cls)
         buffers._spec, buffers._all_obs, buffers.reward = spec, all_obs, reward
         buffers.terminated, buffers.truncated = terminated, truncated
@@ -69,16 +69,16 @@ class RolloutBuffers:
 
     @property
     def obs(self) -> Any:
-        """(T, N, ...) in the dtype of the observation; a dict or tuple of such arrays for one of them: the observations
-        from which the actions were chosen. After `rollout(..., observe=k)` only those of the steps 0, k, 2 k, ...
+        """The observations that the actions were chosen from: (T, N, ...) in the dtype of the observation, or a dict or
+        tuple of such arrays. After `rollout(..., observe=k)`, only those of steps 0, k, 2 k, ...
         """
         return self._rows(slice(None, -1))
 
     @property
     def next_obs(self) -> Any:
-        """The observations after the steps, in the shape of `obs`: the same memory, one row later. Of an environment
-        that starts its next episode within the step (SameStep), the first one of that; `info["final_obs"]` is the last
-        one of the episode that has ended.
+        """The observations after the steps, in the shape of `obs`: the same memory, shifted by one row. If the next
+        episode starts within the step (SameStep), its first observation; `info["final_obs"]` has the last one of the
+        finished episode.
         """
         return self._rows(slice(1, None))
 
@@ -89,20 +89,21 @@ class RolloutBuffers:
 
     @property
     def valid(self) -> Bools | None:
-        """After a rollout: bool, (T, N): False where row t is no transition: a step that starts an episode and ignores
-        its action (NextStep), an environment that stays where its episode ended (Disabled), or has failed. Else None.
+        """After a rollout: bool, (T, N): False if row t is not a transition, because the step starts an episode and
+        ignores its action (NextStep), or the environment is at the end of its episode (Disabled) or has failed.
+        Otherwise None.
         """
         return None if self._stepped is None else self._stepped.reshape(self.reward.shape)
 
     @property
     def action_mask(self) -> NDArray[Any] | None:
-        """After a rollout of environments with the info `action_mask`: that which belongs to `obs`. Else None."""
+        """After a rollout of environments with the info `action_mask`: the masks for `obs`. Otherwise None."""
         return None if self._masks is None else self._masks[:-1]
 
     @property
     def info(self) -> dict[str, Any]:
-        """After a rollout: a dict of arrays (T, N, ...): the infos of the steps that are numbers. Those of the
-        environment are of `next_obs`. Else empty.
+        """After a rollout: a dict of arrays (T, N, ...), the numeric infos of the steps. Those of the environment
+        belong to `next_obs`. Otherwise empty.
         """
         # half the time of a short rollout, and few look at it
         if self._info is None:
@@ -114,17 +115,17 @@ class RolloutBuffers:
         return {**self.__dict__, "_info": self.info, "_make_info": None}
 
     def set_choices(self, action: Any, outputs: Mapping[str, NDArray[Any]]) -> None:
-        """Takes the actions that a policy chose, and its other outputs."""
+        """Sets the actions that a policy chose, and its other outputs."""
         self.action = action
         self.raw_action, self.log_prob = outputs.get("raw_action"), outputs.get("log_prob")
         self.entropy, self.value = outputs.get("entropy"), outputs.get("value")
 
     def set_info(self, make: Callable[[], dict[str, Any]], masks: NDArray[Any] | None) -> None:
-        """Takes the function that makes the infos when they are first read, and the masks with one more row."""
+        """Sets the function that creates the infos when they are first read, and the masks with one more row."""
         self._make_info, self._masks, self._info = make, masks, None
 
     def take_over(self, other: RolloutBuffers, make_info: Callable[[], dict[str, Any]]) -> None:
-        """Takes all that a rollout has, but for `arrays()` and infos, which are made when they are first read."""
+        """Sets everything except `arrays()` and infos, which are created when they are first read."""
         self._stepped, self.action, self.raw_action, self.log_prob = (
             other._stepped, other.action, other.raw_action, other.log_prob)
         self.entropy, self.value = other.entropy, other.value
@@ -143,18 +144,18 @@ class RolloutBuffers:
         return obs, self.reward[t], self.terminated[t], self.truncated[t]
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """Returns all arrays but infos: the parts of the observation, with one more row, reward and flags."""
+        """Returns all arrays except infos: the parts of the observation, with one more row, reward and flags."""
         return (*self._spec.unpack(self._all_obs), self.reward, self.terminated, self.truncated)
 
 
 class SearchResult(NamedTuple):
-    """Where K sequences of actions led to.
+    """The results of K action sequences.
 
     Attributes:
         reward: float64, (K,): the sum of the rewards.
         obs: (K, ...), or a dict or tuple of such arrays: the last observation.
-        terminated, truncated: bool, (K,): whether the episode ended so.
-        length: int64, (K,): steps until then, or T.
+        terminated, truncated: bool, (K,): how the episode ended, if it did.
+        length: int64, (K,): number of steps until the end of the episode, or T.
     """
 
     reward: Floats
@@ -170,7 +171,7 @@ class SearchResult(NamedTuple):
 
 
 class RolloutEnv(Protocol):
-    """The part of a pool that rollouts and searches use; `VectorAPI` has it."""
+    """The part of a pool that rollouts and searches use; `VectorAPI` implements it."""
 
     is_async: bool
     engine_rollouts: bool
@@ -193,9 +194,9 @@ class RolloutEnv(Protocol):
 
 def rollout(env: RolloutEnv, actions: Any, out: RolloutBuffers | None, observe: int | Literal["all", "last"],
             timeout: float | None, policy: Any = None, as_seen: bool = True) -> RolloutBuffers:
-    """Implements `VectorAPI.rollout`; without `as_seen` the result is of the engine's batches."""
+    """Implements `VectorAPI.rollout`; without `as_seen`, the result is in the engine's format."""
     if env.is_async:
-        raise ValueError("rollout: expected a synchronous pool, as rows of others are in no fixed order")
+        raise ValueError("rollout: expected a synchronous pool, as the rows of an asynchronous one have no fixed order")
     if policy is None:
         rows = env._read_rollout(actions)
         num_steps = len(rows) // env._pool.num_envs
@@ -211,11 +212,11 @@ def rollout(env: RolloutEnv, actions: Any, out: RolloutBuffers | None, observe: 
     if out is not None:
         _check_out(env, out, num_steps)
         if every > 1:
-            raise ValueError(f"out: expected none with observe={shown(observe)}, as they hold every observation")
+            raise ValueError(f"out: expected None with observe={shown(observe)}, as buffers hold all observations")
     in_engine = env.engine_rollouts and (policy is None or isinstance(policy, Policy))
     if not in_engine and isinstance(policy, Policy) and not callable(policy):
-        raise ValueError("policy: expected a Python function in a pool of Python environments or with hooks in Python, "
-                         "got one in C")
+        raise ValueError("policy: expected a Python function for Python environments or with Python hooks, got a C "
+                         "function")
     at_rest = env._pool.num_pending == 0
     # others are written to in the end
     filled = out if out is None or env._batch_spec is env.env_spec else None
@@ -233,7 +234,7 @@ def rollout(env: RolloutEnv, actions: Any, out: RolloutBuffers | None, observe: 
 
 
 def _every(observe: Any, num_steps: int) -> int:
-    """Returns of how many steps one is observed."""
+    """Returns the interval at which steps are observed."""
     if isinstance(observe, str):
         if observe != "last":
             raise ValueError(f"observe: expected 'all', 'last' or an int, got {shown(observe)}")
@@ -245,12 +246,12 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
     """Implements `VectorAPI.search`."""
     if not env.stays_at_end or env.is_async:
         kind = "an asynchronous" if env.is_async else "a synchronous"
-        raise ValueError("search: expected a synchronous pool with autoreset_mode='Disabled', as episodes may end, got "
-                         f"{kind} one with {env.recipe['autoreset_mode']!r}")
+        raise ValueError(f"search: expected a synchronous pool with autoreset_mode='Disabled', got {kind} one with "
+                         f"{env.recipe['autoreset_mode']!r}")
     if not isinstance(state, State):
-        raise TypeError(f"state: expected what save() returned, got {shown(state)}")
+        raise TypeError(f"state: expected a result of save(), got {shown(state)}")
     if len(state) != 1:
-        raise ValueError(f"state: expected that of one environment, got {len(state)}")
+        raise ValueError(f"state: expected the state of one environment, got {len(state)}")
     spec, num_envs = env._batch_spec, env._pool.num_envs
     arrays: list[NDArray[Any]] = []
     lengths: set[int] = set()
@@ -263,13 +264,13 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
         arrays.append(array)
         lengths.add(len(array))
     if len(lengths) > 1:
-        raise ValueError(f"actions: expected as many sequences of each part, got {sorted(lengths)}")
+        raise ValueError(f"actions: expected the same number of sequences for each part, got {sorted(lengths)}")
     (count,) = lengths
     results: list[SearchResult] = []
     for first in range(0, count, num_envs):
         # the last sequence also fills the environments that the last turn leaves over
         chosen = np.minimum(np.arange(first, first + num_envs), count - 1)
-        turn = map_parts(spec.action, iter([np.swapaxes(array[chosen], 0, 1) for array in arrays]).__next__)
+        turn = pack_parts(spec.action, iter([np.swapaxes(array[chosen], 0, 1) for array in arrays]))
         env._load(state, env.all_env_ids[:1])
         if num_envs > 1:
             env._copy(env.all_env_ids[:1], env.all_env_ids[1:])
@@ -285,24 +286,24 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
 
 
 def reader_of_rollouts(spec: EnvSpec, num_envs: int) -> Callable[[Any], NDArray[Any]]:
-    """Returns a function that turns the actions of all steps into those of the engine, the first step's first."""
+    """Returns a function that turns the actions of all steps into the engine's format, in the order of steps."""
     return rollout_reader_of(spec, num_envs, functools.partial(_actions, spec, num_envs))
 
 
 def _actions(spec: EnvSpec, num_envs: int, actions: Any) -> NDArray[Any]:
-    """Returns any actions of all steps as the engine takes them; raises if they are wrong."""
+    """Returns arbitrary actions of all steps in the engine's format; raises if they are wrong."""
     given = zip(parts_of(spec, actions), spec.actions, strict=True)
     flat = [_flat(part, described, num_envs) for part, (_, described) in given]
     lengths = {num_steps for _, num_steps in flat}
     if len(lengths) > 1:
-        raise ValueError(f"actions: expected as many steps of each part, got {sorted(lengths)}")
+        raise ValueError(f"actions: expected the same number of steps for each part, got {sorted(lengths)}")
     rows: NDArray[Any] = reader_of(spec, lengths.pop() * num_envs)(
-        map_parts(spec.action, iter([rows for rows, _ in flat]).__next__))
+        pack_parts(spec.action, iter([rows for rows, _ in flat])))
     return rows
 
 
 def _unchosen(env: RolloutEnv, num_steps: int) -> NDArray[Any]:
-    """Returns memory for the actions of all steps, as the engine takes them, filled with valid actions."""
+    """Returns memory for the actions of all steps in the engine's format, filled with valid actions."""
     spec = env.env_spec
     parts = [neutral(part) for _, part in spec.actions]
     row = parts[0]
@@ -311,48 +312,49 @@ def _unchosen(env: RolloutEnv, num_steps: int) -> NDArray[Any]:
     try:
         rows = np.zeros((num_steps * env._pool.num_envs, *row.shape), row.dtype)
     except (MemoryError, ValueError) as error:
-        raise ValueError(f"actions: expected as many steps as memory can hold, got {num_steps}: {error}") from error
+        raise ValueError(f"actions: expected a number of steps that fits into memory, got {num_steps}: "
+                         f"{error}") from error
     if row.any():
         rows[:] = row
     return rows
 
 
 def _chosen(env: RolloutEnv, rows: NDArray[Any], num_steps: int) -> Any:
-    """Returns actions of all steps as a user passes them."""
+    """Returns actions of all steps in the users' format."""
     spec = env.env_spec
     parts = [part.reshape(num_steps, env._pool.num_envs, *part.shape[1:])
              for part in parts_of(spec, unpack(spec, rows))]
-    return map_parts(spec.action, iter(parts).__next__)
+    return pack_parts(spec.action, iter(parts))
 
 
 def _flat(actions: Any, part: Any, num_envs: int) -> tuple[NDArray[Any], int]:
-    """Returns actions (T, num_envs, ...) with one axis in the place of the first two, and T."""
+    """Returns actions (T, num_envs, ...) with the first two axes merged, and T."""
     shape = num_envs, *part.shape
     wanted = f"shape {shown_shape('T', *shape)}, T steps of {num_envs} envs, at least 1"
     array = actions
     if type(array) is not np.ndarray:
         array = check_array("actions", actions, f"{part.dtype} of {wanted}")
     if array.ndim == 0:
-        raise ValueError(f"actions: expected {wanted}, or T alone with policy=, got {shown(array.item())}")
+        raise ValueError(f"actions: expected {wanted}, or only T with policy=, got {shown(array.item())}")
     if array.shape[1:] != shape or len(array) == 0:
         raise ValueError(f"actions: expected {wanted}, got {array.shape}")
     if array.shape[0] * num_envs >= 2**31:
-        raise ValueError(f"actions: expected less than 2**31 rows, got {len(array)} steps of {num_envs} envs")
+        raise ValueError(f"actions: expected fewer than 2**31 rows, got {len(array)} steps of {num_envs} envs")
     # a view of one number may have a shape of millions of rows; only the shape was checked
     return array.reshape(len(array) * num_envs, *part.shape), len(array)
 
 
 def _check_out(env: RolloutEnv, out: RolloutBuffers, num_steps: int) -> None:
     if not isinstance(out, RolloutBuffers):
-        raise TypeError(f"out: expected RolloutBuffers of rollout_buffers(T) or rollout(), got {shown(out)}")
+        raise TypeError(f"out: expected RolloutBuffers from rollout_buffers(T) or rollout(), got {shown(out)}")
     wanted: list[tuple[tuple[int, ...], Any]] = [(part.shape, part.dtype) for _, part in env.env_spec.observations]
     wanted += [((), np.float64), ((), np.bool_), ((), np.bool_)]
     try:
         arrays = out.arrays()
     except Exception as error:
-        raise ValueError(f"out: expected buffers for {env.env_spec.id}, got others: {error}") from error
+        raise ValueError(f"out: expected buffers for {env.env_spec.id}: {error}") from error
     if len(arrays) != len(wanted):
-        raise ValueError(f"out: expected buffers for {env.env_spec.id}, got others")
+        raise ValueError(f"out: expected buffers for {env.env_spec.id}, got different ones")
     for k, (array, (shape, dtype)) in enumerate(zip(arrays, wanted, strict=True)):
         # observations have that before the first step, too
         shape = num_steps + (k < len(wanted) - 3), env._pool.num_envs, *shape
@@ -366,7 +368,7 @@ def _check_out(env: RolloutEnv, out: RolloutBuffers, num_steps: int) -> None:
 
 def _in_engine(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: int, out: RolloutBuffers | None,
                timeout: float | None, policy: Policy | None) -> RolloutBuffers:
-    """All steps of an environment on its thread, one after the other."""
+    """All steps of an environment on the same thread, one after the other."""
     arrays = None
     if out is not None:
         arrays = tuple(array.reshape(len(array) * array.shape[1], *array.shape[2:]) for array in out.arrays())
@@ -382,7 +384,7 @@ def _in_engine(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: int, 
 
 def _formatted(env: RolloutEnv, batch: Any, stepped: NDArray[np.bool_], rows: NDArray[Any], num_steps: int,
                every: int, buffers: RolloutBuffers | None, policy: Policy | None) -> RolloutBuffers:
-    """Returns the engine's batch as buffers, which are those it was written to if there are such."""
+    """Returns the engine's batch as buffers: those that it was written to, if any."""
     obs, reward, terminated, truncated, info = batch
     spec, shape = env._batch_spec, (num_steps, env._pool.num_envs)
     observed = -(-num_steps // every) + 1, shape[1]
@@ -403,13 +405,13 @@ def _formatted(env: RolloutEnv, batch: Any, stepped: NDArray[np.bool_], rows: ND
 
 
 def _shaped(array: NDArray[Any], shape: tuple[int, int]) -> NDArray[Any]:
-    """Returns rows as those of steps and environments; more rows than these have nothing in them."""
+    """Returns rows reshaped to steps and environments; drops extra rows, which are empty."""
     count = shape[0] * shape[1]
     return (array if len(array) == count else array[:count]).reshape(shape + array.shape[1:])
 
 
 def _formatted_info(spec: EnvSpec, info: dict[str, Any], shape: tuple[int, int], every: int) -> dict[str, Any]:
-    """Returns the infos of the engine's batch as those of buffers."""
+    """Returns the infos of the engine's batch in the format of buffers."""
     def shaped_all(values: dict[str, Any]) -> dict[str, Any]:
         return {name: shaped_all(each) if isinstance(each, dict) else _shaped(each, shape)
                 for name, each in values.items()}
@@ -430,7 +432,7 @@ def _formatted_info(spec: EnvSpec, info: dict[str, Any], shape: tuple[int, int],
 
 def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: int, out: RolloutBuffers | None,
                   timeout: float | None, policy: Callable[..., Any] | None) -> RolloutBuffers:
-    """Where Python has a part in each step: hooks, policies, and environments in other processes."""
+    """Rollouts with Python code in each step: hooks, policies, and environments in other processes."""
     spec, num_envs, normal = env._batch_spec, env._pool.num_envs, env._normal_for_policy()
     read = reader_of(spec, num_envs)
     buffers = RolloutBuffers(spec, num_steps, num_envs) if out is None else out
@@ -525,14 +527,14 @@ def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: in
 
 
 def _shown(env: RolloutEnv) -> Any:
-    """Returns a batch of all environments as they are."""
+    """Returns a batch with the current state of all environments."""
     env._pool.send_reset(np.zeros(0, np.int32), True)
     return env._pool.recv()
 
 
 def _choice(env: RolloutEnv, policy: Callable[..., Any], obs: Any, mask: Any, read: Callable[..., NDArray[Any]],
             ids: EnvIds) -> NDArray[Any]:
-    """Returns the actions that a policy in Python chooses, as the engine takes them; those of `ids` count."""
+    """Returns the actions of a Python policy in the engine's format; only those of `ids` count."""
     chosen = env._pool.call_user(policy if mask is None else lambda seen: policy(seen, mask), obs)
     num_envs, acting = env._pool.num_envs, None
     if env.env_spec.has_absent_agents:
@@ -549,7 +551,7 @@ def _choice(env: RolloutEnv, policy: Callable[..., Any], obs: Any, mask: Any, re
 
 def _add_info(info: dict[str, Any], batch: dict[str, Any], t: int, ids: EnvIds, shape: tuple[int, int],
               spec: EnvSpec) -> None:
-    """Writes the arrays of a step's infos to those of the rollout. Other infos have no place there."""
+    """Copies the arrays of a step's infos to the rollout. Other infos are dropped."""
     def write(target: dict[str, Any], key: str, values: NDArray[Any]) -> None:
         if key not in target:
             target[key] = np.zeros((*shape, *values.shape[1:]), values.dtype)

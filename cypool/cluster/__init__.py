@@ -1,10 +1,10 @@
-"""Environments on many machines, on Ray: workers own them and choose actions, the learner stays central.
+"""Environments on many machines with Ray: workers own them and choose actions, the learner is central.
 
     worker: pool + policy --- rollouts of T steps ---> learner: ClusterEnv
                           <-- weights, if due -------
 
-`env.py` is the learner's side, `worker.py` the other one; neither is needed to read `policies.py`, `distributions.py`
-and `sync.py`. Ray is imported when a `ClusterEnv` is made: `pip install "cypool[cluster]"`.
+`env.py` is the learner's side, `worker.py` the workers'; `policies.py`, `distributions.py` and `sync.py` can be read on
+their own. Ray is imported when a `ClusterEnv` is created: `pip install "cypool[cluster]"`.
 """
 from cypool.cluster.distributions import Categorical, DiagonalGaussian, distribution_of
 from cypool.cluster.env import ClusterEnv

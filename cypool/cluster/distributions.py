@@ -1,4 +1,4 @@
-"""The meaning of a policy's parameters: how to draw an action, its likelihood, and the distance of two policies.
+"""The meaning of a policy's parameters: drawing actions, their likelihood, and the divergence of two policies.
 
 A distribution is any object with these attributes and methods; `parameters` is always float32, shape
 (rows, num_parameters):
@@ -25,7 +25,7 @@ Parameters = NDArray[np.float32]
 
 
 class Distribution(Protocol):
-    """The meaning of a policy's parameters; see the head of this module."""
+    """The meaning of a policy's parameters; see the module's docstring."""
 
     @property
     def num_parameters(self) -> int: ...
@@ -68,7 +68,7 @@ class Categorical:
 class DiagonalGaussian:
     """Independent normals; the parameters are the means, then the logarithms of the standard deviations.
 
-    Actions are as drawn. The worker clips only the actions that it passes to the environment.
+    Actions are unclipped. The worker only clips the actions that it passes to the environment.
 
     Args:
         shape: Shape of one action.
@@ -109,7 +109,7 @@ def distribution_of(action: Any) -> Categorical | DiagonalGaussian:
     """Returns the distribution that fits a spec's action: `Categorical` for a `Discrete`, else `DiagonalGaussian`.
 
     Raises:
-        ValueError: It is an array of integers, for which there is none here; bring your own.
+        ValueError: It is an array of integers, which has no distribution here; write your own.
     """
     if isinstance(action, Discrete):
         return Categorical(action.n)

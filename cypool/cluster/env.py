@@ -1,7 +1,7 @@
 """The learner's side of a cluster: its public methods.
 
-Behind it, a station each: `topology.py` has the workers and where they run, `restarts.py` starts them, `weights.py`
-says which weights go to whom, `streams.py` calls workers and sorts their answers, `statistics.py` counts.
+Behind it, `topology.py` holds the workers and their nodes, `restarts.py` starts them, `weights.py` decides which
+weights they get, `streams.py` calls workers and sorts their answers, and `statistics.py` counts.
 """
 from __future__ import annotations
 
@@ -45,60 +45,60 @@ MODES = {"NextStep": AutoresetMode.NEXT_STEP, "SameStep": AutoresetMode.SAME_STE
 class ClusterEnv(Normalizing, VectorEnv):
     """Environments on the workers of a Ray cluster, as one vector environment.
 
-    Row `w * envs_per_worker + i` is environment i of worker w, in everything, always. With actions of the learner,
-    episodes are those of `cypool.make(id, num_envs=num_workers * envs_per_worker, seed=seed)`.
+    Row `w * envs_per_worker + i` always belongs to environment i of worker w. With the learner's actions, episodes
+    equal those of `cypool.make(id, num_envs=num_workers * envs_per_worker, seed=seed)`.
 
-    A worker whose process dies is started again by Ray, and the call continues with it. Its environments report
-    `truncated`, with reward 0 and the observation seen last, and start new episodes, with new seeds, as
-    `autoreset_mode` says. Its weights are again version 0 until others are due. Of episodes that were lost there are
-    no statistics. A worker that does not answer within `timeout` is killed, and replaced in the same way.
+    If a worker's process dies, Ray restarts it, and the call continues. Its environments report `truncated`, with
+    reward 0 and the last observation, and start new episodes with new seeds, according to `autoreset_mode`. The worker
+    has the weights of version 0 until newer ones are due. Lost episodes have no statistics. A worker that does not
+    answer within `timeout` is killed and replaced in the same way.
 
     Args:
         id: As in `cypool.make`; or, as in `cypool.from_factories`, a sequence of functions without arguments, one for
-            each row, that make environments of Gymnasium. The learner makes one of Gymnasium's environments for a
-            moment, to see its spaces.
-        num_workers: Processes, 1 to 65,536.
-        envs_per_worker: Environments of each.
-        policy: The object that chooses actions on the workers: see `cypool.cluster.policies`. It is copied. None: only
+            each row, that make Gymnasium environments. The learner briefly creates one Gymnasium environment to read
+            its spaces.
+        num_workers: Number of processes, 1 to 65,536.
+        envs_per_worker: Number of environments per worker.
+        policy: The object that chooses actions on the workers: see `cypool.cluster.policies`. Copied. None: only
             `step(actions)` works.
-        sync: When a worker takes newer weights: `Always()`, `Every(k)`, `Never()` or `APS(kl_threshold)`. By default
-            always.
-        seed: An int, and row i gets `seed + i`; or a sequence with one int for each row. Also seeds the draws of the
-            policies. By default drawn from the operating system.
+        sync: When workers fetch newer weights: `Always()` (the default), `Every(k)`, `Never()` or `APS(kl_threshold)`.
+        seed: An int: row i gets `seed + i`; or a sequence with one int per row. Also seeds the policies' draws. By
+            default from the operating system.
         max_episode_steps, episode_statistics: As in `cypool.make`.
         autoreset_mode: "NextStep" or "SameStep", as in `cypool.make`.
-        num_threads: Of each worker; by default as many as its CPUs. Of Gymnasium's environments: the `num_workers`
-            that step them, 0 for the worker's own, which is the default where a worker has one CPU.
-        infos: Names of infos that rollouts carry.
+        num_threads: Number of threads of each worker; by default its number of CPUs. For Gymnasium's environments,
+            their `num_workers`; 0, the default for a worker with one CPU: the worker's own process.
+        infos: Names of infos to include in rollouts.
         normalize_obs, normalize_reward: As in `cypool.make`, with statistics of all environments, which the learner
-            has: see `normalization`, `load_normalization`, `gamma`, `epsilon` and `frozen` of
-            `cypool.api.normalize.NormalizedPool`. `reset` and `step` take their results in, then normalize them, as one
-            pool of all environments does, bit for bit. A worker gets the statistics of observations with each call that
-            uses its policy, and normalizes what the policy sees, and a whole rollout, with those. The mean and variance
-            of what it has seen are merged when the call is done: of `rollout` in the order of workers; of `stream` as
-            rollouts come in, so that the bits depend on this. Rewards are normalized step by step, where they come in.
-        address: Of a Ray cluster, as in `ray.init`: "auto", "host:6379". None: that of the environment variable
-            RAY_ADDRESS, or else Ray is started on this machine. If the process is connected to Ray already, that is
+            keeps: see `normalization`, `load_normalization`, `gamma`, `epsilon` and `frozen` of
+            `cypool.api.normalize.NormalizedPool`. `reset` and `step` add their results to the statistics before they
+            normalize them, bit for bit like a single pool of all environments. Each call that uses a worker's policy
+            sends it the observation statistics, which it uses for the policy's input and the whole rollout. The means
+            and variances of its observations are merged after the call: for `rollout` in the order of workers, for
+            `stream` in the order of arrival, which affects the exact results. The learner normalizes rewards step by
+            step, as they arrive.
+        address: The address of a Ray cluster, as in `ray.init`: "auto", "host:6379". None: the environment variable
+            RAY_ADDRESS, or otherwise Ray is started on this machine. An existing connection of the process to Ray is
             used.
-        cpus_per_worker: CPUs that a cluster reserves for a worker; on this machine nothing is reserved. By default an
-            equal share of the machine where Ray is started here, but at least 1; else 1.
-        placement: How workers are placed on nodes: "SPREAD", "PACK", "STRICT_SPREAD" or "STRICT_PACK".
-        imports: Names of modules that workers import first: those that register the environment.
-        start_timeout: Seconds that starting all workers, or one again, may take; and that a cluster at "host:port" has
-            to answer.
-        timeout: Seconds that a worker may take to answer one call. Then its process is killed and replaced, as if it
-            had died. By default any time: a worker that is stopped, or whose environment hangs, is waited for until you
-            press Ctrl-C. All calls that wait for workers have a `timeout`, too; `math.inf` there is any time.
+        cpus_per_worker: CPUs that a cluster reserves for each worker; nothing is reserved on this machine. The default
+            is 1, or if Ray is started here, an equal share of the machine, at least 1.
+        placement: Placement of workers on nodes: "SPREAD", "PACK", "STRICT_SPREAD" or "STRICT_PACK".
+        imports: Names of modules for workers to import first, such as those that register the environment.
+        start_timeout: Maximum seconds for starting all workers, for restarting one, and for an answer of a cluster at
+            "host:port".
+        timeout: Maximum seconds for a worker's answer to one call. After that, its process is killed and replaced, as
+            if it had died. Unlimited by default: calls wait for a stopped worker or a hanging environment until you
+            press Ctrl-C. All calls that wait for workers also have a `timeout`, where `math.inf` means unlimited.
         ray_init: More arguments of `ray.init`, such as `{"object_store_memory": 10**10}`.
-        **options: Options of the environment. Of functions: `workers`, `start_method` and `worker_timeout`, as in
+        **options: Options of the environment. With functions: `workers`, `start_method` and `worker_timeout`, as in
             `cypool.from_factories`.
 
     Attributes:
-        num_envs: Rows.
-        env_spec: The `cypool.spec.EnvSpec`, with normalized observations if they are.
+        num_envs: Number of rows.
+        env_spec: The `cypool.spec.EnvSpec`, with normalized observations if the cluster normalizes them.
 
     Raises:
-        TypeError, ValueError: A value of the wrong type or out of range; nothing was started.
+        TypeError, ValueError: A value has the wrong type or is out of range; nothing was started.
         ImportError: Ray is not installed.
         TimeoutError: The cluster has no place for the workers, or nothing answers at its address.
         RuntimeError: A worker could not be started.
@@ -143,7 +143,7 @@ class ClusterEnv(Normalizing, VectorEnv):
         spec = env_spec_of(id if self._factories is None else self._factories, max_episode_steps=max_episode_steps,
                            **options)
         if spec.agents:
-            raise ValueError(f"id: expected an environment with one agent, got {spec.id}, where several act")
+            raise ValueError(f"id: expected an environment with one agent, got {spec.id}, which has several")
         self._same_step = mode == "SameStep"
         self.env_spec = spec = self._begin_statistics(spec, self.num_envs, check_bool("normalize_obs", normalize_obs),
                                                       check_bool("normalize_reward", normalize_reward))
@@ -196,13 +196,13 @@ class ClusterEnv(Normalizing, VectorEnv):
                              f"distribution draws; step(actions) takes them; got {policy!r}")
         for name in ("distribution", "get_weights", "set_weights", "__call__"):
             if not hasattr(policy, name):
-                raise TypeError(f"policy: expected something with {name}, see cypool.cluster.policies; got {policy!r}")
+                raise TypeError(f"policy: expected an object with {name}, see cypool.cluster.policies; got {policy!r}")
         # two rows reveal a policy that mixes them up
         blank = [np.zeros((2, *part.shape), part.dtype) for _, part in self.env_spec.observations]
         try:
             output = policy(self.env_spec.pack(blank))
         except Exception as error:
-            raise ValueError(f"policy: expected one that takes observations of {self.env_spec.id}, got an error: "
+            raise ValueError(f"policy: expected one that accepts observations of {self.env_spec.id}, got an error: "
                              f"{error!r}") from error
         params, _ = checked(policy, output, 2)
         drawn = np.asarray(policy.distribution.sample(params, np.random.default_rng(0)))
@@ -218,19 +218,19 @@ class ClusterEnv(Normalizing, VectorEnv):
 
     def reset(self, *, seed: Seed = None, options: dict[str, Any] | None = None,
               timeout: float | None = None) -> tuple[Any, dict[str, Any]]:
-        """Starts new episodes everywhere.
+        """Starts new episodes in all environments.
 
         Args:
-            seed: As in `cypool.make(...).reset`; the draws of the policies are seeded too.
+            seed: As in `cypool.make(...).reset`; also seeds the policies' draws.
             options: None or empty.
-            timeout: Seconds that a worker may take before it is replaced; None: as the `ClusterEnv` was made.
+            timeout: Maximum seconds for a worker before it is replaced; None: the `ClusterEnv`'s own `timeout`.
 
         Returns:
             Observation and info, of `num_envs` rows.
 
         Raises:
-            RuntimeError: A worker's environment raised, or it died again and again.
-            TimeoutError: A worker took too long again and again, or could not be started again.
+            RuntimeError: A worker's environment raised, or a worker died repeatedly.
+            TimeoutError: A worker took too long repeatedly, or could not be restarted.
         """
         self._expect_idle()
         if options:
@@ -259,13 +259,12 @@ class ClusterEnv(Normalizing, VectorEnv):
             timeout: As in `reset`.
 
         Returns:
-            Observation, reward, terminated, truncated, info. Where the policies chose, info also has "action",
+            Observation, reward, terminated, truncated, info. If the policies chose, info also has "action",
             "raw_action" (see `Rollout`), "params", "log_prob", the rest of their output, "policy_version" and "kl".
 
         Raises:
             TypeError, ValueError: Wrong actions; nothing was sent.
-            RuntimeError: `reset` was not called, or a worker's environment or policy raised, or it died again and
-                again.
+            RuntimeError: `reset` was not called, a worker's environment or policy raised, or a worker died repeatedly.
             TimeoutError: As in `reset`.
         """
         self._expect_idle(begun=True, policy=actions is None)
@@ -302,12 +301,12 @@ class ClusterEnv(Normalizing, VectorEnv):
         return obs, reward, terminated, truncated, info
 
     def rollout(self, num_steps: int, out: Rollout | None = None, timeout: float | None = None) -> Rollout:
-        """Steps all environments `num_steps` times as the workers' policies say, in one call for each worker.
+        """Steps all environments `num_steps` times with the workers' policies, in one call per worker.
 
         Args:
             num_steps: T.
-            out: A `Rollout` that this method returned for as many steps: its arrays are filled again and belong to the
-                new one. Fresh memory of this size is slow to come by.
+            out: A `Rollout` of the same length from this method, whose arrays are reused, because allocating memory of
+                this size is slow.
             timeout: As in `reset`.
 
         Returns:
@@ -315,7 +314,7 @@ class ClusterEnv(Normalizing, VectorEnv):
 
         Raises:
             RuntimeError, TimeoutError: As in `step`.
-            ValueError: The workers' policies return other arrays than each other.
+            ValueError: The workers' policies return different arrays.
         """
         self._expect_idle(begun=True, policy=True)
         timeout = self._limit(timeout)
@@ -336,7 +335,7 @@ class ClusterEnv(Normalizing, VectorEnv):
             elif wanted != (found := {key: (array.shape, array.dtype) for key, array in buffers.items()}):
                 # rows that are never written would hold arbitrary values
                 raise ValueError(f"policy: expected the same arrays from all workers, but worker {w} returned "
-                                 f"{_differing(wanted, found)}, another one {_differing(found, wanted)}")
+                                 f"{_differing(wanted, found)}, another worker {_differing(found, wanted)}")
             for key, array in arrays.items():
                 buffers[key][:, rows] = array
             self._learn_rollout(w, part, arrays)
@@ -350,40 +349,40 @@ class ClusterEnv(Normalizing, VectorEnv):
         return assembled(self.env_spec, buffers, ends, versions, kls)
 
     def stream(self, num_steps: int, in_flight: int = 2, timeout: float | None = None) -> Iterator[Rollout]:
-        """Iterates over rollouts of single workers without end, in the order in which they come in.
+        """Iterates endlessly over rollouts of single workers, in order of arrival.
 
-        Each worker has `in_flight` calls under way or finished and not fetched, never more; the next one is made when
-        the loop asks for the next rollout. So a worker does not wait for the learner, nor for another worker; a learner
-        that is slow stops them instead of filling the memory. Of one worker all rollouts come, and in order. Rollouts
-        that are under way when the loop is left are thrown away.
+        Each worker has at most `in_flight` calls that are running, or finished but not fetched; the next one starts
+        when the loop asks for the next rollout. So workers wait neither for the learner nor for each other, and a slow
+        learner stops them instead of filling up memory. All rollouts of a worker arrive, in order. Rollouts still
+        running when the loop ends are discarded.
 
         Args:
             num_steps: T.
-            in_flight: Calls of one worker at a time, 1 to 64.
-            timeout: As in `reset`: seconds for one of these calls. Also counted is the time that the loop takes between
-                two rollouts, in which the worker continues.
+            in_flight: Number of concurrent calls per worker, 1 to 64.
+            timeout: As in `reset`: maximum seconds for one of these calls, including the loop's own time between two
+                rollouts, during which the worker continues.
 
         Returns:
-            An iterator over `Rollout`s of (T, envs_per_worker, ...) arrays, with `worker` set. They are views of Ray's
-            object store: read-only, and they occupy it as long as they are held. Meanwhile only `publish` and `stats`
-            may be called.
+            An iterator over `Rollout`s of (T, envs_per_worker, ...) arrays, with `worker` set. They are read-only views
+            of Ray's object store, and occupy it as long as they are referenced. During the iteration, only `publish`
+            and `stats` may be called.
         """
         self._expect_idle(begun=True, policy=True)
         return self._stream(check_int("num_steps", num_steps, 1, 2**31 - 2), check_int("in_flight", in_flight, 1, 64),
                             self._limit(timeout))
 
     def publish(self, weights: Any) -> int:
-        """Makes weights the newest: they go to those workers for which they are due, with their next call.
+        """Publishes new weights, which workers receive with their next call if they are due.
 
         Args:
-            weights: A dict of arrays or tensors with the names and shapes of the policy's; or a policy or a torch
-                module that has them.
+            weights: A dict of arrays or tensors with the names and shapes of the policy's; or a policy or torch module
+                with these.
 
         Returns:
-            Their version: 1 for the first.
+            Their version, starting at 1.
 
         Raises:
-            TypeError, ValueError: Other names or shapes; nothing was published.
+            TypeError, ValueError: Names or shapes differ; nothing was published.
         """
         self._expect_open()
         self._expect_policy()
@@ -394,11 +393,11 @@ class ClusterEnv(Normalizing, VectorEnv):
 
         * version: of the newest weights; worker_versions: that chose each worker's actions last.
         * calls: answered with a policy's steps; steps: of environments.
-        * syncs: how often a worker took newer weights.
+        * syncs: number of times that a worker took newer weights.
         * bytes_published: of weights put into the object store; bytes_pulled: of weights that nodes fetched from there,
           once for all workers of a node; bytes_received: of workers' answers.
         * kl: "counts" of divergences found, between neighbours of "edges".
-        * lag: by how many versions rollouts were behind the newest when they came in: a dict of lag to count.
+        * lag: number of versions that rollouts were behind the newest when they arrived: a dict of lag to count.
         * restarts: of each worker; timeouts: those of them that took too long; pids: process ids.
         """
         return self._statistics.as_dict(self._weights.version, self._topology.records)
@@ -483,7 +482,7 @@ class ClusterEnv(Normalizing, VectorEnv):
         return assembled(self.env_spec, arrays, [(0, part)], version, kl, w)
 
     def _merge(self, part: dict[str, Any]) -> None:
-        """Takes what a worker has seen in a rollout into the statistics."""
+        """Adds the observations of a worker's rollout to the statistics."""
         if "moments" in part and not self.frozen:
             self._obs.merge(*part["moments"])
 
@@ -495,7 +494,7 @@ class ClusterEnv(Normalizing, VectorEnv):
                                     np.arange(self.num_envs, dtype=np.int32)[rows])
 
     def _policy_saw(self, obs: NDArray[Any]) -> NDArray[Any]:
-        """Returns a part of what a worker observed as its policy saw it in this call."""
+        """Returns a part of a worker's observation as its policy saw it in this call."""
         saw: NDArray[Any] = obs if self._obs is None else self._normal(obs)
         return saw
 
@@ -510,7 +509,7 @@ class ClusterEnv(Normalizing, VectorEnv):
     def _learn(self, w: int, part: dict[str, Any], obs: list[NDArray[Any]] | None, params: NDArray[np.float32]) -> None:
         """Records the use of a policy: `obs` are parts (T, envs, ...) of its observations, `params` its output.
 
-        None for `obs`: that is not known.
+        None for `obs`: unknown.
         """
         record = self._topology.records[w]
         self._statistics.record_policy(record, part["version"], self._weights.version, part["kl"])
@@ -518,7 +517,7 @@ class ClusterEnv(Normalizing, VectorEnv):
             self._weights.keep_sample(record, obs, params)
 
     def _joined(self, parts: list[Any]) -> tuple[Any, dict[str, Any]]:
-        """Returns observations and infos of all workers as one."""
+        """Merges the observations and infos of all workers."""
         for w, part in enumerate(parts):
             part["info"]["env_id"] = part["info"]["env_id"] + w * self.envs_per_worker
             if "players" in part["info"]:
@@ -543,30 +542,30 @@ class ClusterEnv(Normalizing, VectorEnv):
         return slice(w * self.envs_per_worker, (w + 1) * self.envs_per_worker)
 
     def _limit(self, timeout: float | None) -> float:
-        """Returns the seconds that a worker may take, of an argument."""
+        """Returns the seconds that a worker may take, from the argument `timeout`."""
         return self._timeout if timeout is None else check_float("timeout", timeout, 0.001, math.inf)
 
     # the order of calls
 
     def _expect_open(self) -> None:
         if self.closed:
-            raise ClosedError("the cluster's environments are closed")
+            raise ClosedError("the ClusterEnv is closed")
 
     def _expect_policy(self) -> None:
         if self._weights.policy is None:
-            raise ValueError("policy: expected one, got None when the ClusterEnv was made")
+            raise ValueError("policy: the ClusterEnv was created without one")
 
     def _expect_idle(self, begun: bool = False, policy: bool = False) -> None:
         self._expect_open()
         if policy:
             self._expect_policy()
         if self._streaming:
-            raise RuntimeError("a stream is under way: leave its loop, or close() the iterator, first")
+            raise RuntimeError("a stream is active: leave its loop, or close() the iterator, first")
         if begun and not self._begun:
-            raise RuntimeError("reset() has to be called first")
+            raise RuntimeError("call reset() first")
 
 
 def _differing(arrays: dict[Any, Any], others: dict[Any, Any]) -> str:
-    """Returns those of the (shape, dtype) by (kind, name) that the others have not, in words."""
+    """Describes those of the (shape, dtype), by (kind, name), that the others lack."""
     return ", ".join(f"{name} of {dtype}, shape {shape}" for (_, name), (shape, dtype) in arrays.items()
                      if others.get((_, name)) != (shape, dtype)) or "none"

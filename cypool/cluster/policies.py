@@ -2,13 +2,12 @@
 
 A policy is any object that pickles and has
 
-    distribution                the meaning of its parameters: see distributions.py
-    get_weights()               a dict of names to NumPy arrays
-    set_weights(weights)        takes such a dict, whose arrays may be read-only and must be copied
-    policy(obs)                 for observations with a leading axis of n rows, a dict: "params", (n, num_parameters),
-                                and whatever else rollouts are to carry, such as "value", (n, ...)
+    distribution the meaning of its parameters: see distributions.py get_weights() a dict of names to NumPy arrays
+    set_weights(weights) takes such a dict, and must copy its arrays, which may be read-only policy(obs) for
+    observations with a leading axis of n rows, a dict: "params", (n, num_parameters), and anything else to include in
+    rollouts, such as "value", (n, ...)
 
-It runs on the workers, and for `APS(where="learner")` on the learner too.
+It runs on the workers, and with `APS(where="learner")` also on the learner.
 """
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ RESERVED = ("obs", "next_obs", "last_obs", "action", "raw_action", "log_prob", "
 
 
 class Policy(Protocol):
-    """The object that chooses actions on the workers; see the head of this module."""
+    """The object that chooses actions on the workers; see the module's docstring."""
 
     @property
     def distribution(self) -> Distribution: ...
@@ -47,7 +46,7 @@ class Policy(Protocol):
 def env_spec_of(source: Any, max_episode_steps: int | None = None, **options: Any) -> EnvSpec:
     """Returns the `EnvSpec` of an id, or of the first of functions that make environments; itself, if it is one.
 
-    Of Gymnasium's environments one is made for a moment, in this process.
+    For Gymnasium's environments, one is briefly created in this process.
 
     Raises:
         TypeError, ValueError: As `cypool.make` and `cypool.from_factories`.
@@ -80,7 +79,7 @@ def checked(policy: Policy, output: Any, rows: int) -> tuple[NDArray[np.float32]
 
     Raises:
         TypeError: The policy does not return a dict.
-        ValueError: Parameters are missing, of the wrong shape, or NaN; or something else has another number of rows.
+        ValueError: Parameters are missing, of the wrong shape, or NaN; or another array has the wrong number of rows.
     """
     if not isinstance(output, Mapping) or "params" not in output:
         raise TypeError(f"policy: expected a dict with 'params' from its call, got {output!r}")
@@ -93,7 +92,7 @@ def checked(policy: Policy, output: Any, rows: int) -> tuple[NDArray[np.float32]
         raise ValueError(f"policy: expected params without NaN, got {params[np.isnan(params).any(-1)][0]}")
     for name, value in others.items():
         if name in RESERVED:
-            raise ValueError(f"policy: expected no name that rollouts use themselves, got {name!r}")
+            raise ValueError(f"policy: expected names that rollouts do not use themselves, got {name!r}")
         if value.shape[:1] != (rows,):
             raise ValueError(f"policy: expected {rows} rows of {name}, got shape {value.shape}")
     return params, others
@@ -106,7 +105,7 @@ def weights_of(source: Any) -> dict[str, NDArray[Any]]:
         source: A dict of arrays or tensors; or something with `get_weights` (a policy) or `state_dict` (a module).
 
     Raises:
-        TypeError: It is something else.
+        TypeError: It is not one of these.
     """
     for method in ("get_weights", "state_dict"):
         if hasattr(source, method):
@@ -120,20 +119,20 @@ def weights_of(source: Any) -> dict[str, NDArray[Any]]:
 
 
 class MLPPolicy:
-    """A multilayer perceptron with tanh between its layers, in NumPy.
+    """A multilayer perceptron in NumPy, with tanh between its layers.
 
-    Continuous actions have a logarithm of the standard deviation that does not depend on the observation: the weight
-    "log_std".
+    For continuous actions, the logarithm of the standard deviation is the weight "log_std", which does not depend on
+    the observation.
 
     Args:
-        env: An id or functions, as `ClusterEnv` takes them, or an `EnvSpec`, whose observation is one `Array` or
-            `Discrete`; a `Discrete` is made one-hot.
-        hidden: Sizes of the layers in between.
-        seed: Of the initial weights.
-        scale: A factor of observations: 1 / 255 for pictures.
+        env: An id or functions, as in `ClusterEnv`, or an `EnvSpec`. The observation is one `Array` or `Discrete`,
+            which is encoded one-hot.
+        hidden: Sizes of the hidden layers.
+        seed: Seed of the initial weights.
+        scale: A factor for observations, such as 1 / 255 for pictures.
 
     Raises:
-        TypeError, ValueError: An environment with other observations, or a value out of range.
+        TypeError, ValueError: The environment has other observations, or a value is out of range.
     """
 
     def __init__(self, env: Any, hidden: Sequence[int] = (64, 64), seed: int = 0, scale: float = 1.0):
@@ -158,7 +157,8 @@ class MLPPolicy:
             self._weights["log_std"] = np.zeros(outputs, np.float32)
 
     def features(self, obs: Any) -> NDArray[np.float32]:
-        """Returns the first layer's input, float32 (n, k); a subclass may take something else of the observations."""
+        """Returns the first layer's input, float32 (n, k); a subclass may extract something else from the
+        observations."""
         if isinstance(self._observation, Discrete):
             result: NDArray[np.float32] = np.eye(self._observation.n, dtype=np.float32)[obs]
             return result
@@ -188,8 +188,8 @@ class TorchPolicy:
     """A torch module as a policy; its weights are its `state_dict`.
 
     Args:
-        module: On the CPU. It is called with a tensor (a dict or tuple of them for such observations) in the
-            observation's own dtype, and returns the parameters, or a dict with "params" and others.
+        module: A module on the CPU. It is called with a tensor (or a dict or tuple of tensors) in the observation's own
+            dtype, and returns the parameters, or a dict with "params" and others.
         distribution: The meaning of the parameters.
     """
 

@@ -1,4 +1,4 @@
-"""Starts of workers: the first one, and those after their process died."""
+"""Starts workers, initially and after their process died."""
 from __future__ import annotations
 
 import time
@@ -14,7 +14,7 @@ from cypool.cluster.worker import Lost
 
 
 class Starter:
-    """Starts workers, and starts them again.
+    """Starts and restarts workers.
 
     Args:
         topology: The workers.
@@ -40,7 +40,7 @@ class Starter:
         """Starts all workers, and waits for them until this time of `time.monotonic`.
 
         Raises:
-            TimeoutError: One is not there in time.
+            TimeoutError: One does not start in time.
             RuntimeError: One could not be started.
         """
         refs = [self.start(w) for w in range(len(self._topology.workers))]
@@ -63,7 +63,7 @@ class Starter:
 
         Args:
             w: The worker.
-            ref: The result of `start`; the answer is there.
+            ref: The result of `start`, whose answer has arrived.
 
         Returns:
             The state from which the worker continues, or None if it had no call.
@@ -86,6 +86,6 @@ class Starter:
         try:
             record.incarnation, record.pid = ray.get(ref, timeout=max(0.0, until - time.monotonic()))
         except ray.exceptions.GetTimeoutError:
-            raise TimeoutError(f"worker {w}: expected it to be there within {self.start_timeout:g} s") from None
+            raise TimeoutError(f"worker {w}: expected it to start within {self.start_timeout:g} s") from None
         except (ray.exceptions.RayActorError, ray.exceptions.RayTaskError) as error:
             raise RuntimeError(f"worker {w} could not be started: {error}") from error

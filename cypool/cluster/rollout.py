@@ -1,4 +1,4 @@
-"""The result of a rollout, and how the parts that workers send are joined."""
+"""The result of a rollout, and how to join the parts that workers send."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -19,34 +19,32 @@ if TYPE_CHECKING:
 class Rollout:
     """T steps of N environments, in rows ordered by (worker, env).
 
-    Row t is of step t, and fields are called as in the `RolloutBuffers` of a pool. Where observations are dicts or
-    tuples, `obs`, `next_obs`, `last_obs` and `final_obs` are such of arrays.
+    Row t belongs to step t, and fields have the same names as in the `RolloutBuffers` of a pool. If observations are
+    dicts or tuples, `obs`, `next_obs`, `last_obs` and `final_obs` are dicts or tuples of arrays.
 
     Attributes:
         obs: (T, N, ...): the observation from which `action[t]` was chosen.
-        next_obs: (T, N, ...): the observation after step t: the same memory, one row later.
+        next_obs: (T, N, ...): the observation after step t: the same memory, shifted by one row.
         last_obs: (N, ...): the observation after the last step, for bootstrapping.
-        action: (T, N, ...): as the environment got it.
-        raw_action: (T, N, ...): the numbers drawn, before they were clipped to the bounds of the action; None for
-            Discrete actions.
-        params: float32, (T, N, num_parameters): of the distribution that the action was drawn from.
-        log_prob: float32, (T, N): the logarithm of the probability, or density, of what was drawn.
+        action: (T, N, ...): the action that the environment received.
+        raw_action: (T, N, ...): the numbers drawn, before clipping to the action's bounds; None for Discrete actions.
+        params: float32, (T, N, num_parameters): parameters of the distribution of the action.
+        log_prob: float32, (T, N): the log probability, or log density, of the draw.
         value: The policy's output "value", (T, N, ...); None if it has none.
         reward: float64, (T, N).
         terminated, truncated: bool, (T, N): whether step t ended the episode.
-        valid: bool, (T, N): False where row t is no transition: the step after an end (NextStep) ignores its action,
-            and so do the one or two steps in which a lost worker's environments start again.
+        valid: bool, (T, N): False if row t is not a transition: in the step after an end (NextStep), which ignores its
+            action, and in the one or two steps in which a lost worker's environments restart.
         extras: The rest of the policy's output, (T, N, ...) each, "value" included.
-        info: The infos that were asked for, (T, N, ...) each: those of step t.
-        final_step, final_env, final_obs: Where an episode ended, with "SameStep": int64 (k,), int64 (k,), (k, ...), in
-            the order of steps. Empty, and None for the observations, if none ended or with "NextStep".
+        info: The requested infos of step t, (T, N, ...) each.
+        final_step, final_env, final_obs: The ends of episodes with "SameStep": int64 (k,), int64 (k,), (k, ...), in the
+            order of steps. If none ended, or with "NextStep", they are empty, and `final_obs` is None.
         episodes: With `episode_statistics`: a dict of arrays (k,), in the order of steps: "r", the return, "l", the
             length, "t", the seconds, "step" and "env".
-        version: int64, (N,): of the weights that chose the actions; 0 is the policy the workers started with.
-        kl: float64, (N,): the divergence that was found when the worker was last asked for its drift; NaN if it was not
-            in this call.
-        worker: Whose rollout it is, in a stream; None: it is of all.
-        buffers: The arrays, for `rollout(T, out=...)`.
+        version: int64, (N,): the version of the weights that chose the actions; 0 is the workers' initial policy.
+        kl: float64, (N,): the divergence measured in this call; NaN if it was not measured.
+        worker: The worker of a rollout in a stream; None: all workers.
+        buffers: The memory to reuse, for `rollout(T, out=...)`.
     """
 
     obs: Any
@@ -116,7 +114,7 @@ def assembled(spec: EnvSpec, buffers: dict[Any, NDArray[Any]], ends: Sequence[An
 
 
 def within_bounds(action: Any, drawn: NDArray[Any]) -> NDArray[Any]:
-    """Returns drawn actions as an environment gets them."""
+    """Converts drawn actions to those that an environment gets."""
     if isinstance(action, Discrete):
         return drawn
     result: NDArray[Any] = np.clip(drawn, action.low, action.high).astype(action.dtype)
@@ -124,7 +122,7 @@ def within_bounds(action: Any, drawn: NDArray[Any]) -> NDArray[Any]:
 
 
 def joined_infos(infos: Sequence[dict[str, Any]], num_envs: int) -> dict[str, Any]:
-    """Returns the infos of workers with `num_envs` rows each as one; a key that some lack is zero, or None, there."""
+    """Merges the infos of workers with `num_envs` rows each; keys that a worker lacks are zero, or None, there."""
     joined: dict[str, Any] = {}
     for key in dict.fromkeys(key for info in infos for key in info):
         found = [info.get(key) for info in infos]

@@ -34,8 +34,8 @@ def enter(address: str | None, ray_init: dict[str, Any], timeout: float) -> bool
     """Connects to Ray, or starts it on this machine.
 
     Args:
-        address: Of a cluster; None: that of RAY_ADDRESS, or else Ray is started here. Connected already, to whatever
-            it be: that stays.
+        address: The address of a cluster; None: that of RAY_ADDRESS, or otherwise Ray is started here. An existing
+            connection is kept.
         ray_init: More arguments of `ray.init`.
         timeout: Seconds that a cluster has to answer.
 
@@ -81,7 +81,7 @@ def _await(address: str, timeout: float) -> None:
 
 
 def ends_with_one_less() -> bool:
-    """Whether the next `leave` ends a Ray that `enter` started on this machine, and all that it has."""
+    """Whether the next `leave` ends a Ray that `enter` started on this machine, and everything in it."""
     return _users == 1 and _connected and _here
 
 

@@ -30,8 +30,8 @@ class Statistics:
         """Counts a call in which a worker used its policy.
 
         Args:
-            record: The worker's; takes the version down.
-            version: Of the weights that it used.
+            record: The worker's; its version is updated.
+            version: The version of the weights that it used.
             newest: The newest version.
             kl: The divergence that was found; NaN if there was no comparison.
         """

@@ -1,4 +1,4 @@
-"""Calls of workers, and the stream of their answers, in the order in which they come in; the dead are started again."""
+"""Calls to workers, and the stream of their answers in order of arrival; workers that died are restarted."""
 from __future__ import annotations
 
 import math
@@ -18,7 +18,7 @@ ATTEMPTS = 3
 
 
 class Call(NamedTuple):
-    """A call of a worker that is under way."""
+    """A pending call to a worker."""
 
     ref: Any            # Ray's, to the answer
     worker: int
@@ -35,10 +35,10 @@ class Streams:
 
     Args:
         topology: The workers.
-        starter: Starts those again that died.
+        starter: Restarts workers that died.
         weights: The weights for workers that use their policies.
         statistics: Counts calls and bytes.
-        scale: Returns what the observations that policies see are normalized with.
+        scale: Returns the statistics that normalize the observations of policies.
     """
 
     def __init__(self, topology: Topology, starter: Starter, weights: WeightSync, statistics: Statistics,
@@ -54,23 +54,23 @@ class Streams:
         return self._numbered(getattr(self._topology.workers[w], method).remote(record.incarnation, *args), w, kl)
 
     def call_policy(self, w: int, method: str, argument: Any, lost: Lost | None) -> Call:
-        """Calls a worker that is to use its policy; with newer weights, if they are due."""
+        """Calls a worker to use its policy, with newer weights if they are due."""
         version, weights, kl = self._weights.next_for(self._topology.records[w])
         return self.call(w, method, argument, version, weights, lost, self._scale(), kl=kl)
 
     def answers(self, submit: Submit, timeout: float, in_flight: int = 1,
                 endless: bool = False) -> Iterator[tuple[int, Any]]:
-        """Has all workers do the same, and yields (worker, answer) in the order in which answers come in.
+        """Makes all workers do the same, and yields (worker, answer) in order of arrival.
 
         Args:
             submit: Called with a worker and None, or the state to continue from after a restart; returns a `Call`.
-            timeout: Seconds for one call of a worker; then it is killed, and started again.
-            in_flight: How many calls of each worker are made at once.
+            timeout: Seconds for one call of a worker; then it is killed and restarted.
+            in_flight: Number of concurrent calls per worker.
             endless: Whether, when the next answer is asked for, another call takes the place of the last one.
 
         Raises:
-            RuntimeError: A worker's environment or policy raised, or it died again and again.
-            TimeoutError: A worker took too long again and again, or could not be started again.
+            RuntimeError: A worker's environment or policy raised, or it died repeatedly.
+            TimeoutError: A worker took too long repeatedly, or could not be restarted.
         """
         ray, topology, start_timeout = self._topology.ray, self._topology, self._starter.start_timeout
         records = topology.records
@@ -89,8 +89,8 @@ class Streams:
             failed[w] += 1
             if failed[w] > ATTEMPTS and is_late:
                 raise TimeoutError(f"worker {w}: expected an answer within {timeout:g} s, but it took longer, or died, "
-                                   f"{failed[w]} times in the same call: its environment or policy hangs, or timeout "
-                                   "is too short")
+                                   f"{failed[w]} times in the same call: does its environment or policy hang, or is "
+                                   "timeout too short?")
             if failed[w] > ATTEMPTS:
                 raise RuntimeError(f"worker {w} died {failed[w]} times in the same call: its environment or policy "
                                    "ends the process, or its node has not enough memory")
@@ -115,7 +115,7 @@ class Streams:
                     # for good: a process that is stopped takes notice of nothing else
                     topology.kill(late)
                     if late in restarting:
-                        raise TimeoutError(f"worker {late}: expected it to be started again within "
+                        raise TimeoutError(f"worker {late}: expected it to restart within "
                                            f"{start_timeout:g} s")
                     records[late].timeouts += 1
                     begin_again(late, is_late=True)
@@ -157,7 +157,7 @@ class Streams:
         return Call(ref, w, self._number, kl)
 
     def _answer(self, call: Call, timeout: float) -> dict[str, Any] | None:
-        """Returns the answer of a worker; None if it died or was started again."""
+        """Returns the answer of a worker; None if it died or was restarted."""
         ray = self._topology.ray
         try:
             answer: dict[str, Any] | None = ray.get(call.ref, timeout=_seconds(timeout))
@@ -174,5 +174,5 @@ class Streams:
 
 
 def _seconds(limit: float) -> float | None:
-    """Returns seconds as Ray wants them."""
+    """Converts seconds for Ray."""
     return None if limit == math.inf else max(0.0, limit)

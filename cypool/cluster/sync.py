@@ -1,10 +1,10 @@
-"""When a worker takes newer weights: one family of strategies.
+"""Strategies for when workers take newer weights.
 
-`due(lag, drift)` is asked once for each call of a worker, while there are newer weights than its own. `lag` is how
-many versions it is behind; `drift()` computes the mean KL divergence of the newest policy from the worker's,
-KL(worker's || newest), both on the same observations, or None if there are none yet. `where` says who asks: the
-learner, before it calls the worker, so that nothing is sent that is not taken; or the worker. For a learner to know
-the drift it has to keep observations; `sample` says how many, of those strategies that ask for it.
+`due(lag, drift)` is called once for each call of a worker, while there are newer weights than its own. `lag` is the
+number of versions that it is behind; `drift()` computes the mean KL divergence of the newest policy from the worker's,
+KL(worker's || newest), both on the same observations, or None if there are none yet. `where` determines the caller: the
+learner, before it calls the worker, so that only weights that are taken are sent; or the worker. To compute the drift,
+a learner must keep observations; `sample` is their number, for strategies that need the drift.
 """
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Drift = Callable[[], float | None]
 
 
 class Sync(Protocol):
-    """A strategy: when a worker takes newer weights."""
+    """A strategy for when a worker takes newer weights."""
 
     @property
     def where(self) -> str: ...
@@ -28,14 +28,14 @@ class Sync(Protocol):
         """Returns whether a worker takes the newest weights now.
 
         Args:
-            lag: How many versions the worker is behind, at least 1.
-            drift: Computes the mean KL divergence of the newest policy from the worker's; None if it is not known.
+            lag: The number of versions that the worker is behind, at least 1.
+            drift: Computes the mean KL divergence of the newest policy from the worker's; None if unknown.
         """
         ...
 
 
 class Always:
-    """Each worker takes each version, as far as it has not been overtaken by a newer one."""
+    """Each worker takes each version, unless a newer one has superseded it."""
 
     where = "learner"
 
@@ -62,7 +62,7 @@ class Every:
 
 
 class Never:
-    """Workers keep the policy they started with."""
+    """Workers keep their initial policy."""
 
     where = "learner"
 
@@ -72,23 +72,24 @@ class Never:
 
 
 class APS:
-    """Adaptive policy synchronisation: a worker takes the newest version when the policy has drifted.
+    """Adaptive policy synchronisation: a worker takes the newest version once the policy has drifted.
 
-    The measure is the mean over environments of KL(worker's policy || newest policy) on observations of the worker's;
-    the learner compares with the output of the worker's policy at the time.
+    The measure is the mean over environments of KL(worker's policy || newest policy) on the worker's observations; the
+    learner compares with the worker's policy output at that time.
 
     Args:
-        kl_threshold: At this divergence or above weights are due. 0 is `Always`, infinity is `Never`. Also due are
-            weights that make the divergence NaN, and, with the learner, those whose drift is not known as the worker
-            has not used its policy yet.
+        kl_threshold: Weights are due at this divergence or above. 0 is `Always`, infinity is `Never`. Weights that make
+            the divergence NaN are also due, and, for the learner, those whose drift is unknown because the worker has
+            not used its policy yet.
         where: "learner": it evaluates the newest policy on `sample` observations of the worker's last rollout, and
             sends weights only when they are due. "worker": each version goes to each node that has workers, once; a
-            worker evaluates both policies on the observations of its environments, and drops or takes the new one.
+            worker evaluates both policies on the observations of its environments, and discards or takes the new one.
         max_lag: Weights are also due when a worker is this number of versions behind.
-        sample: Of how many observations the learner keeps track for each worker; at least all environments of one step.
+        sample: The number of observations that the learner keeps for each worker; at least those of one step of all
+            environments.
 
     Raises:
-        TypeError, ValueError: A value of the wrong type or out of range.
+        TypeError, ValueError: A value has the wrong type or is out of range.
     """
 
     def __init__(self, kl_threshold: float, where: str = "learner", max_lag: int | None = None,

@@ -1,4 +1,4 @@
-"""Which workers a cluster has, and where they run: Ray's actors, their placement group, their nodes."""
+"""The workers of a cluster and their placement: Ray's actors, their placement group, their nodes."""
 from __future__ import annotations
 
 from typing import Any
@@ -15,18 +15,18 @@ TOKEN = 0.001
 
 
 class WorkerRecord:
-    """The learner's data on a worker.
+    """The learner's data about a worker.
 
     Attributes:
-        incarnation: The name of its current incarnation; a call that names another one is not answered.
+        incarnation: The name of its current incarnation; calls meant for a different one are not answered.
         pid: Its process id.
         node: The id of its node.
-        restarts: How often it was started again.
-        timeouts: How often it was killed because it took too long.
-        sent: The version of the weights that it got last.
+        restarts: Number of restarts.
+        timeouts: Number of times that it was killed for taking too long.
+        sent: The version of the weights that it received last.
         used: The version that chose its actions last.
-        seen: The parts of the observation that it showed last.
-        unanswered: Calls whose answers have not come, some of which no caller waits for any more.
+        seen: The parts of the observation that it sent last.
+        unanswered: Calls without an answer yet; some no longer have a waiting caller.
         sample: Version, observation parts and parameters, to see how far the policy has drifted.
     """
 
@@ -46,14 +46,14 @@ class Topology:
     """The workers.
 
     Args:
-        num_workers: How many.
+        num_workers: Number of workers.
         start_timeout: Seconds that a cluster has to find a place for them.
 
     Attributes:
         ray: The module.
-        lost_errors: The exceptions of `ray.get` for an answer that does not come any more.
-        workers: Their actors; empty when they have ended.
-        records: A `WorkerRecord` each.
+        lost_errors: The exceptions of `ray.get` for an answer that will never come.
+        workers: Their actors; empty after they have ended.
+        records: One `WorkerRecord` each.
 
     Raises:
         ImportError: Ray is not installed.
@@ -70,18 +70,18 @@ class Topology:
         self._num_workers, self._start_timeout = num_workers, start_timeout
 
     def share(self, address: str | None, wanted: float | None) -> float:
-        """Returns how many CPUs a worker gets.
+        """Returns the number of CPUs that a worker gets.
 
         Args:
             address: As `ClusterEnv` takes it.
-            wanted: How many the user asks for; None: an equal share of a Ray that is started here, else 1.
+            wanted: The number that the user requests; None: an equal share if Ray is started here, otherwise 1.
         """
         if wanted is not None:
             return wanted
         return max(1, cpus.available() // self._num_workers) if session.starts_here(address) else 1
 
     def connect(self, address: str | None, ray_init: dict[str, Any], share: float) -> float:
-        """Connects to Ray, and returns how many CPUs a worker reserves there.
+        """Connects to Ray, and returns the number of CPUs that a worker reserves there.
 
         Raises:
             TimeoutError: Nothing answers at the address.
@@ -90,7 +90,7 @@ class Topology:
         return TOKEN if session.enter(address, ray_init, self._start_timeout) else share
 
     def place(self, share: float, placement: str) -> None:
-        """Makes the actors, each where `share` CPUs are free.
+        """Creates the actors, each where `share` CPUs are free.
 
         Raises:
             TimeoutError: The cluster has no place for them.

@@ -26,7 +26,7 @@ class WeightSync:
         envs_per_worker: Environments of each worker.
 
     Attributes:
-        version: Of the newest weights; 0: those the workers started with.
+        version: The version of the newest weights; 0: the workers' initial ones.
         policy: The copy, with the newest weights.
         learner_decides: Whether the learner, not the worker, asks `sync`.
     """

@@ -1,4 +1,4 @@
-"""The worker's side: a pool, and the policy that chooses its actions. Knows nothing of Ray."""
+"""The worker's side: a pool, and the policy that chooses its actions. It does not use Ray."""
 from __future__ import annotations
 
 import copy
@@ -35,8 +35,8 @@ FLAGS = {"reward": np.float64, "terminated": np.bool_, "truncated": np.bool_, "v
 class Worker:
     """Some environments of a cluster, and its copy of the policy.
 
-    `start` begins an incarnation, and another one after a restart: a process knows nothing of the one before it. Each
-    call names the incarnation it is meant for. A worker in another incarnation answers None.
+    `start` begins an incarnation, and another one after a restart: a process does not know the one before it. Each
+    call names the incarnation it is meant for. A worker of another incarnation answers None.
     """
 
     _incarnation: str | None = None
@@ -53,7 +53,7 @@ class Worker:
         Args:
             recipe: Arguments of `cypool.make`, or of `cypool.from_factories`; `seed` is a list.
             policy: See policies.py; None: the learner always sends the actions. Its weights are version 0.
-            sync: If it is to decide itself about new weights, how; else None.
+            sync: How it decides about new weights itself; None: the learner decides.
             infos: Names of infos that rollouts carry.
             imports: Modules to import first: those that register environments.
 
@@ -135,20 +135,20 @@ class Worker:
 
     def rollout(self, incarnation: str | None, num_steps: int, version: int = 0, weights: Any = None,
                 lost: Lost | None = None, scale: Scale = None) -> dict[str, Any] | None:
-        """Steps all environments `num_steps` times as the policy says.
+        """Steps all environments `num_steps` times with the policy's actions.
 
         Args:
             incarnation: The receiver of the call.
             num_steps: T.
-            version, weights: Newer than those it has; None: there are none for it.
+            version, weights: Newer weights for the worker, or None.
             lost: (observation parts, seeds) if it continues for a process that died: the last observations.
-            scale: What observations are normalized with, those before the first step, too.
+            scale: The statistics for normalizing observations, including those before the first step.
 
         Returns:
             A dict: "arrays", as `assembled` takes them, which are good until the next call; "final", a list of steps,
             environments and observation parts, or None; "episodes", a dict or None; "version"; "kl", NaN if there was
             no comparison. With a scale also "seen", the last observations as the environments made them, and "moments",
-            mean, variance and number of those after the steps. None if it was started again.
+            mean, variance and number of those after the steps. None if it was restarted.
         """
         if incarnation != self._incarnation:
             return None
@@ -289,7 +289,7 @@ class Worker:
 
 
 def _blank(info: dict[str, Any]) -> dict[str, Any]:
-    """Returns infos with as many rows, all zero or None."""
+    """Returns infos of the same shapes, all zero or None."""
     return {name: _blank(each) if isinstance(each, dict) else
             np.full(each.shape, None, object) if each.dtype == object else np.zeros_like(each)
             for name, each in info.items()}

@@ -1,6 +1,6 @@
 """EnvPool's interface, that of version 1.2.5, on cypool: `import cypool.compat.envpool as envpool`.
 
-Names, arguments, spaces and info are EnvPool's, its defects are not copied: see docs/how_to/envpool.md.
+Names, arguments, spaces and info are EnvPool's, but not its bugs: see docs/how_to/envpool.md.
 """
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ def __getattr__(name: str) -> Any:
 
 
 def install_as_envpool(legacy: bool = False) -> None:
-    """Makes `import envpool` give this module, for libraries that import it themselves.
+    """Makes `import envpool` return this module, for libraries that import it themselves.
 
     There are also `envpool.registration`, `envpool.python.envpool.EnvPoolMixin` and `envpool.python.protocol`, which
-    some of them look at.
+    some of them use.
 
     Args:
         legacy: Whether to give `cypool.compat.envpool_legacy` instead, for scripts written for EnvPool 0.4 to 0.6.
 
     Raises:
-        RuntimeError: The real EnvPool is imported already, or the other one of these two was installed.
+        RuntimeError: The real EnvPool was already imported, or the other of these two modules was installed.
     """
     here = envpool_legacy if legacy else sys.modules[__name__]
     if sys.modules.get("envpool", here) is not here:
         other = sys.modules["envpool"].__name__
-        raise RuntimeError(f"install_as_envpool: {other} is imported as envpool already: call this before")
+        raise RuntimeError(f"install_as_envpool: {other} was already imported as envpool: call this earlier")
     if "envpool" in sys.modules:
         return
     sys.modules["envpool"] = here

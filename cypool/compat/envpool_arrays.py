@@ -1,4 +1,4 @@
-"""Observations and actions as EnvPool has them: int32, and no tuples."""
+"""Observations and actions in EnvPool's format: int32, and no tuples."""
 from __future__ import annotations
 
 from typing import Any
@@ -9,7 +9,7 @@ from cypool.spec import Array, Discrete
 
 
 def is_choices(description: Any) -> bool:
-    """Whether a description is a tuple of `Discrete`s, which EnvPool has side by side in one array."""
+    """Whether a description is a tuple of `Discrete`s, which EnvPool puts side by side in one array."""
     return isinstance(description, tuple) and all(isinstance(part, Discrete) for part in description)
 
 
@@ -21,7 +21,7 @@ def beside(observation: Any) -> Any:
 
 
 def int32(obs: Any, description: Any) -> Any:
-    """Returns an observation as EnvPool has it: a `Discrete` is int32 there, and a tuple of them is one array."""
+    """Returns an observation in EnvPool's format: a `Discrete` is int32, and a tuple of them is one array."""
     if isinstance(obs, dict):
         return {key: int32(part, description[key]) for key, part in obs.items()}
     if is_choices(description):
@@ -33,7 +33,7 @@ def whole(actions: Any) -> Any:
     """Returns an array of floats or bools as integers, as EnvPool casts them.
 
     Raises:
-        ValueError: A value is no whole number.
+        ValueError: A value is not a whole number.
     """
     with np.errstate(invalid="ignore"):
         whole = actions.astype(np.int64)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class DMEnvPool(EnvPool, DmPool):
-    """A batch of environments as EnvPool gives it to dm_env's users.
+    """A batch of environments as EnvPool presents it to dm_env users.
 
     A batch is a time step as of `cypool.api.dm.DmPool`, but `reward` and `discount` are float32, and `observation`
     is a named tuple of `env_id`, `players`, `obs` (of a dict: its parts) and the environment's own info.

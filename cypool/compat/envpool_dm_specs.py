@@ -16,7 +16,7 @@ Players = namedtuple("players", ["env_id"])  # type: ignore[name-match]
 
 
 def dm_spec_of(description: Any, name: str) -> Any:
-    """Returns the dm_env spec of a description. Where all elements have the same bounds, these are scalars."""
+    """Returns the dm_env spec of a description. If all elements have the same bounds, these are scalars."""
     return _with_scalars(dm.dm_spec_of(description, name))
 
 
@@ -38,7 +38,7 @@ def _int32(spec: Any) -> Any:
 
 
 def state_type(env_spec: Any) -> Any:
-    """Returns the named tuple that EnvPool's dm observations are: each part of a dict is a field."""
+    """Returns the class of EnvPool's dm observations, a named tuple: each part of a dict is a field."""
     observed = env_spec.observation
     names = observed if isinstance(observed, dict) else ("obs",)
     return tuple_type("State", "env_id", "players", *names, *observed_info(env_spec))

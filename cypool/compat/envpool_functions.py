@@ -45,16 +45,16 @@ def make(task_id: str, env_type: str, *, legacy: bool = False, **kwargs: Any) ->
 
     Args:
         task_id: An id of `list_all_envs()`, such as "Pong-v5".
-        env_type: "gym" or "gymnasium", which are the same, or "dm".
-        legacy: Whether a batch is the tuple of four of EnvPool 0.4 to 0.6, and `reset` returns observations only.
+        env_type: "gym" or "gymnasium", which are equivalent, or "dm".
+        legacy: Whether a batch is the 4-tuple of EnvPool 0.4 to 0.6, and `reset` only returns observations.
         **kwargs: EnvPool's, with its defaults. `num_envs`: 1. `batch_size`: 0, which means `num_envs`, as None does.
             `num_threads`: 0, which means one for each CPU, but not more than `batch_size`. `seed`: 42, so environment
             i gets `42 + i`; or a sequence of one int per environment, which may be called `env_seed` too.
             `max_episode_steps`: that of the id. `reward_threshold`: that of `spec`. `base_path`: ignored.
             `thread_affinity_offset`: the CPU of the first thread; -1: any. `render_mode`: None or "rgb_array", which
-            are the same. `render_env_id`: whom `render` draws; 0. `render_width`, `render_height`: its pixels; 0, -1:
-            the environment's own. `render_camera_id`: MuJoCo's camera; -1: the default one. `max_num_players`,
-            `gym_reset_return_info` and some more: only as EnvPool has them by default. And the options of the
+            are the same. `render_env_id`: the environment that `render` draws; 0. `render_width`, `render_height`: its
+            pixels; 0, -1: the environment's own. `render_camera_id`: MuJoCo's camera; -1: the default one.
+            `max_num_players`, `gym_reset_return_info` and some others: only EnvPool's defaults. And the options of the
             environment, and `cypool.make`'s `env_options`.
 
     Returns:
@@ -118,15 +118,15 @@ def make_spec(task_id: str, **kwargs: Any) -> EnvSpec:
 
 
 def register(task_id: str, entry_point: Any = None, *class_names: Any, **options: Any) -> Any:
-    """Makes an environment known: see `cypool.register`.
+    """Registers an environment: see `cypool.register`.
 
     Raises:
         TypeError: The arguments are those of EnvPool's own `register`, which names compiled classes of EnvPool.
     """
     if entry_point is None or class_names:
         raise TypeError("register: expected register(task_id, 'module:Class', max_episode_steps=..., **options), where "
-                        "Class derives from cypool.env.Env; EnvPool's form with the names of its compiled classes "
-                        "cannot work")
+                        "Class derives from cypool.env.Env; EnvPool's own form, with names of its compiled classes, is "
+                        "not supported")
     cypool.register(task_id, entry_point, **options)
 
 
@@ -153,7 +153,7 @@ def _split(task_id: str, kwargs: dict[str, Any], legacy: bool) -> tuple[Any, ...
     common["env_seed"] = check_list("env_seed", common["env_seed"], "a sequence of ints")
     if hasattr(type(common["seed"]), "__iter__"):
         if common["env_seed"]:
-            raise ValueError("env_seed: expected none with a sequence as seed")
+            raise ValueError("env_seed: expected None with a sequence as seed")
         common["env_seed"], common["seed"] = check_list("seed", common["seed"], "an int or a sequence of ints"), 0
     render = {name: check_int(name, kwargs.get(name, value), -1, 2**13) for name, value in RENDER.items()}
     if not 0 <= render["render_env_id"] < num_envs:

@@ -1,4 +1,4 @@
-"""The classes of EnvPool's interface, but for that of dm_env, and the type of `spec`."""
+"""The classes of EnvPool's interface, except that of dm_env, and the type of `spec`."""
 from __future__ import annotations
 
 import functools
@@ -78,7 +78,7 @@ class EnvPool:
     Attributes:
         spec: The `EnvSpec`.
         config: The configuration as a dict.
-        recipe: Arguments of `make` for the same again, a copy: pickle and deepcopy use them.
+        recipe: A copy of the arguments of `make`, which pickle and deepcopy use.
         is_async, num_envs, all_env_ids: See `cypool.api.base.VectorAPI`.
 
     Thread safety: one thread at a time.
@@ -187,8 +187,8 @@ class EnvPool:
         """Draws environments: see `cypool.api.base.VectorAPI.render`.
 
         Args:
-            env_ids: Which ones, an integer or several; by default the `render_env_id` of `make`.
-            camera_id: None, or the `render_camera_id` of `make`; ignored where there are no cameras.
+            env_ids: An integer or several; by default the `render_env_id` of `make`.
+            camera_id: None, or the `render_camera_id` of `make`; ignored without cameras.
         """
         camera, width, height = (self._render[f"render_{name}"] for name in ("camera_id", "width", "height"))
         given = camera if camera_id is None else check_int("camera_id", camera_id, -1, 2**31 - 1)
@@ -205,12 +205,12 @@ class EnvPool:
         return frames
 
     def seed(self, seed: Seed = None) -> None:
-        """Does nothing but warn, as EnvPool's."""
+        """Only warns, as EnvPool's does."""
         warnings.warn("seed() does nothing: pass seed to make() or to reset()", stacklevel=2)
 
 
 class GymnasiumEnvPool(EnvPool, GymnasiumPool, gymnasium.Env):
-    """A batch of environments as EnvPool gives it to Gymnasium's users.
+    """A batch of environments as EnvPool presents it to Gymnasium users.
 
     A batch, as `step` and `recv` return it, is a tuple (observation, reward, terminated, truncated, info) as of
     `cypool.api.gymnasium.GymnasiumPool`, but `reward` is float32 and `info` has `players`, a dict of `env_id`.
@@ -245,7 +245,7 @@ class GymnasiumEnvPool(EnvPool, GymnasiumPool, gymnasium.Env):
 
 
 class LegacyEnvPool(EnvPool, GymPool):
-    """A batch of environments as EnvPool 0.4 to 0.6 gave it to Gym's users: see `cypool.api.gym.GymPool`.
+    """A batch of environments as EnvPool 0.4 to 0.6 presented it to Gym users: see `cypool.api.gym.GymPool`.
 
     Args:
         pool, env_spec, config: See `EnvPool`.

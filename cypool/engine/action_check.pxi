@@ -39,7 +39,7 @@ cdef ActionPart part_of(description, size_t offset) except *:
     """Returns a part of an action, at `offset`.
 
     Raises:
-        ValueError: Its numbers are of no type that can be checked.
+        ValueError: Its numbers are of a type that cannot be checked.
     """
     cdef ActionPart part
     kind = kind_of(description)
@@ -55,7 +55,7 @@ cdef ActionPart part_of(description, size_t offset) except *:
 
 
 cdef bint copy_checked_array(cnp.ndarray given, const ActionPart& part, void* out, size_t stride) noexcept:
-    """Copies actions, an array of `part.count` numbers a row, to rows that begin at `out`, `stride` bytes apart.
+    """Copies actions, an array of `part.count` numbers per row, to rows that begin at `out`, `stride` bytes apart.
 
     Returns:
         False if `copy_checked` refuses them.

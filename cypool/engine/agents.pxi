@@ -50,7 +50,7 @@ cdef void end_reset(PyObject* env) noexcept nogil:
 
 
 cdef void write_no_step(PyObject* env, OpenBatch* batch, uint32_t row) noexcept nogil:
-    """Writes a row of all groups that is of no step."""
+    """Writes a row of all groups that belongs to no step."""
     cdef Agents* agents = (<Env>env).agents
     cdef const AgentColumns* group
     cdef size_t n, at, first = 0
@@ -69,7 +69,7 @@ cdef void write_no_step(PyObject* env, OpenBatch* batch, uint32_t row) noexcept 
 
 
 cdef void write_alive(PyObject* env, OpenBatch* batch, uint32_t row) noexcept nogil:
-    """Writes once more who is alive, as the next episode has begun."""
+    """Writes again which agents are alive, as the next episode has begun."""
     cdef const AgentColumns* group
     cdef size_t first = 0
     cdef int g
@@ -81,7 +81,7 @@ cdef void write_alive(PyObject* env, OpenBatch* batch, uint32_t row) noexcept no
 
 
 cdef void write_agent_stats(PyObject* env, OpenBatch* batch, uint32_t row, bint ended) noexcept nogil:
-    """Writes return and length of each agent's part of an episode that has ended; 0 else."""
+    """Writes return and length of each agent's part of an episode that has ended; otherwise 0."""
     cdef Agents* agents = (<Env>env).agents
     cdef const AgentColumns* group
     cdef size_t n, at, first = 0
@@ -129,7 +129,7 @@ cdef void hide_absent(PyObject* env, OpenBatch* batch, const Column* columns, ui
 
 
 cdef void copy_agents(PyObject* target, PyObject* source) noexcept nogil:
-    """Takes over the state of another environment's agents."""
+    """Copies the state of another environment's agents."""
     cdef Agents* to = (<Env>target).agents
     cdef const Agents* agents = (<Env>source).agents
     memcpy(to.alive, agents.alive, to.count)
@@ -158,10 +158,10 @@ cdef object save_agents(Env env):
 
 
 cdef object check_agents(Env env, object state):
-    """Returns a copy of a result of `save_agents`, checked.
+    """Returns a checked copy of a result of `save_agents`.
 
     Raises:
-        TypeError, ValueError: It is something else.
+        TypeError, ValueError: It is not such a result.
     """
     cdef Py_ssize_t n
     if env.agents == NULL:
@@ -192,7 +192,7 @@ cdef object check_agents(Env env, object state):
 
 
 cdef int load_agents(Env env, object state) except -1:
-    """Takes over a result of `check_agents`."""
+    """Applies a result of `check_agents`."""
     cdef Agents* agents = env.agents
     cdef uint32_t k
     if agents == NULL:

@@ -14,7 +14,7 @@ ctypedef int (*Wait)(StepBackend backend, int32_t* ids, int wanted, int64_t time
 
 @cython.final
 cdef class BackendDispatch(Dispatch):
-    """Has a backend step environments; another dispatch makes rows of their results, without threads.
+    """Lets a backend step environments; another dispatch turns their results into rows, without threads.
 
     Args:
         backend: Steps the environments.
@@ -70,6 +70,3 @@ cdef class BackendDispatch(Dispatch):
 
     cdef OpenBatch* batch(self) noexcept:
         return self.inner.batch()
-
-    cdef bint forked(self) noexcept:
-        return self.backend.forked()

@@ -18,8 +18,8 @@ from cypool.util.constants cimport ALIGNMENT
 
 cnp.import_array()
 
-cdef extern from "cypool/engine/held_once.h":
-    bint held_once "CYPOOL_HELD_ONCE"(PyObject* object) noexcept
+cdef extern from "cypool/engine/uniquely_referenced.h":
+    bint is_uniquely_referenced "CYPOOL_IS_UNIQUELY_REFERENCED"(PyObject* object) noexcept
     PyObject* PyList_GET_ITEM(PyObject* items, Py_ssize_t k) noexcept    # borrowed
     Py_ssize_t PyList_GET_SIZE(PyObject* items) noexcept
 
@@ -104,14 +104,14 @@ cdef class Memory:
 
 @cython.final
 cdef class GroupColumns:
-    """Which columns of a batch are those of a group of agents."""
+    """The columns of a batch that belong to a group of agents."""
     cdef readonly str name
     cdef readonly int count              # of agents
     cdef readonly int num_obs            # observation columns of the group
     cdef readonly int reward, terminated, truncated, acted, alive, episode_return, episode_length
 
 
-cdef class Layout:
+cdef class BatchLayout:
     """The columns of a batch.
 
     Args:
@@ -119,7 +119,7 @@ cdef class Layout:
         spec: The `EnvSpec` of the environments.
         has_finals: Whether observations and infos exist twice, for the end of one episode and the start of the next.
         has_statistics: Whether there are columns for return, length and time of episodes.
-        rows_before: Rows that observations and infos have in front of those of the batch: of the time before it.
+        rows_before: Rows that observations and infos have in front of those of the batch, from before it.
     """
     cdef readonly int num_rows, rows_before
     cdef readonly int num_obs            # observation columns come first, then infos, then the engine's
@@ -192,16 +192,16 @@ cdef class Layout:
         self.nbytes += (self.row_bytes.back() * (self.num_rows + rows_before) + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
         return len(self.dtypes) - 1
 
-    cdef Layout of(self, int num_rows, int rows_before=0):
+    cdef BatchLayout with_rows(self, int num_rows, int rows_before=0):
         """The same columns with another number of rows."""
-        return Layout(num_rows, *self._arguments, rows_before)
+        return BatchLayout(num_rows, *self._arguments, rows_before)
 
     cdef int check_out(self, tuple out, uint32_t num_rows, uint32_t rows_before=0) except -1:
-        """Checks arrays that are to take the place of a batch's: observations, reward, terminated, truncated.
+        """Checks arrays that replace those of a batch: observations, reward, terminated, truncated.
 
         Raises:
-            ValueError: There are more or fewer; one has another dtype, shape or order, or is read-only; or two share
-                memory, where one would overwrite the other.
+            ValueError: The number of arrays is wrong; one has a wrong dtype, shape or order, or is read-only; or two
+                share memory and would overwrite each other.
         """
         cdef cnp.ndarray array, other
         cdef int j, k, column
@@ -228,11 +228,11 @@ cdef class Layout:
                 other = out[j]
                 if (cnp.PyArray_BYTES(array) < cnp.PyArray_BYTES(other) + cnp.PyArray_NBYTES(other)
                         and cnp.PyArray_BYTES(other) < cnp.PyArray_BYTES(array) + cnp.PyArray_NBYTES(array)):
-                    raise ValueError(f"out: expected arrays that share no memory, got number {j} and {k} that do")
+                    raise ValueError(f"out: expected arrays that share no memory, but numbers {j} and {k} do")
         return 0
 
 
-cdef object _view(Layout layout, Memory memory, int k):
+cdef object _view(BatchLayout layout, Memory memory, int k):
     """Returns a new array over column k."""
     cdef int type_num = layout.dtypes[k].num
     array = cnp.PyArray_SimpleNewFromData(
@@ -242,7 +242,7 @@ cdef object _view(Layout layout, Memory memory, int k):
     return array
 
 
-cdef inline bint _intact(Layout layout, Memory memory, PyObject* borrowed, Py_ssize_t k) noexcept:
+cdef inline bint _intact(BatchLayout layout, Memory memory, PyObject* borrowed, Py_ssize_t k) noexcept:
     """Whether the array is as `_view` made it, and there is no other reference to it: a user may have reshaped, locked
     or refilled it before letting it go, or may keep a weak reference."""
     cdef cnp.ndarray array = <cnp.ndarray>borrowed
@@ -264,7 +264,7 @@ cdef class Block:
 
     Memory: the arrays share one `Memory`, which lives as long as any of them, or any view of them.
     """
-    cdef Layout layout
+    cdef BatchLayout layout
     cdef Memory memory
     cdef list arrays                     # one per column
     cdef char* data                      # borrowed from memory
@@ -272,7 +272,7 @@ cdef class Block:
     cdef vector[Column] finals
     cdef vector[AgentColumns] agents
 
-    def __init__(self, Layout layout):
+    def __init__(self, BatchLayout layout):
         cdef Memory memory = Memory(layout.nbytes)
         cdef int k
         self.layout = layout
@@ -312,7 +312,7 @@ cdef class Block:
         cdef PyObject* arrays = <PyObject*>self.arrays
         cdef Py_ssize_t k, n = PyList_GET_SIZE(arrays)
         for k in range(n):
-            if not held_once(PyList_GET_ITEM(arrays, k)):
+            if not is_uniquely_referenced(PyList_GET_ITEM(arrays, k)):
                 return False
         for k in range(n):
             if not _intact(self.layout, self.memory, PyList_GET_ITEM(arrays, k), k):
@@ -349,18 +349,18 @@ cdef class Block:
 
 
 cdef class Blocks:
-    """Makes blocks, and lends their arrays: `take` finds lent blocks of which no array is held any more.
+    """Creates blocks, and lends their arrays: `take` finds lent blocks whose arrays are no longer held.
 
     Args:
         layout: The columns of every block.
-        watched: How many of the blocks that users hold are watched. A user who keeps more batches than that gets
+        watched: Number of blocks held by users that are watched. A user who keeps more batches than that gets
             fresh memory for each, which is freed with the last array over it.
     """
-    cdef Layout layout
+    cdef BatchLayout layout
     cdef list lent                        # blocks that were handed out, the oldest first
     cdef int watched
 
-    def __init__(self, Layout layout, int watched):
+    def __init__(self, BatchLayout layout, int watched):
         self.layout = layout
         self.lent = []
         self.watched = watched

@@ -11,7 +11,7 @@ cdef extern from "cypool/engine/id_ring.h" namespace "cypool" nogil:
         IdRing(uint32_t num_ids) except +
         void push(const int32_t* ids, uint32_t count) noexcept
         cbool empty() noexcept
-        uint32_t claim(int32_t* ids, uint32_t max_rows, uint32_t divisor) noexcept
+        uint32_t claim(int32_t* ids, uint32_t min_rows, uint32_t max_rows, uint32_t divisor) noexcept
 
 cdef extern from "cypool/engine/work_shares.h" namespace "cypool" nogil:
     cdef cppclass WorkShares:
@@ -40,9 +40,10 @@ cdef enum Autoreset:             # when an environment whose episode has ended s
     DISABLED                     # when the user resets it
 
 
-cdef enum Task:                  # the work on the environments of a batch
+cdef enum BatchTask:                  # the work on the environments of a batch
     STEP_EACH
     STEP_TOGETHER                # with `step_many`
+    STEP_AHEAD                   # with `step_many`, which prepares the `step` of each
     COPY                         # each becomes a copy of its source
     ROLLOUT                      # many steps of each; a policy may choose the actions
 
@@ -53,6 +54,9 @@ cdef struct RolloutStep:         # where a claim is in a rollout; zero in other 
     bint unobserved              # the observation of this step is not wanted
     uint32_t num_observed        # environments of the claim that were observed before the first step
     bint one_by_one              # one of them failed to: each is observed just before it makes its first step
+    uint32_t num_chosen          # environments whose actions a policy has chosen, one at a time
+    bint choosing                # it does so now
+    bint failed                  # it has, for the next one: those before it make their steps first
     bint chosen                  # a policy has chosen the actions of the claim
     bint accepted                # they are all within their bounds
 
@@ -65,7 +69,7 @@ cdef struct CallerSlice:         # of the caller's claim alone: it comes back to
 
 
 cdef struct Claim:               # the rows that one thread works on
-    char[64] gap                 # another thread may write memory next to a claim: no line holds both
+    char[64] gap                 # padding against false sharing
     bint is_caller
     uint32_t thread              # which share is its own; the caller is 0
     const int32_t* ids           # borrowed, from Scheduler.batch_ids where rows are in order; else ring_ids
@@ -73,7 +77,7 @@ cdef struct Claim:               # the rows that one thread works on
     uint32_t count               # of ids
     uint32_t at                  # the one in work
     const char* actions          # of environment 0, for the step in work; those of the others follow it
-    bint stepped                 # the rest of the claim was stepped together and is not recorded yet
+    bint stepped                 # the rest of the claim was stepped together, or ahead, and is not recorded yet
     # rows
     uint32_t first_row           # of ids[0], where rows are in order
     int64_t position             # of ids[0] among all rows, else; -1: not claimed yet
@@ -98,7 +102,7 @@ cdef struct RowPointers:              # where an environment observes to
 
 
 cdef inline void set_row_pointers(RowPointers* target, OpenBatch* batch, Column* columns, uint32_t row) noexcept nogil:
-    """Finds where a row lies in each of some columns."""
+    """Finds the place of a row in each of these columns."""
     cdef int k
     for k in range(batch.num_columns):
         target.columns[k] = columns[k].data + row * columns[k].row_bytes

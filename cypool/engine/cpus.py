@@ -1,4 +1,4 @@
-"""Which CPUs there are for threads, and how many threads may keep busy."""
+"""The CPUs available to threads, and the number of threads that can be busy."""
 from __future__ import annotations
 
 import math
@@ -24,11 +24,11 @@ def affinity(requested: Any, num_threads: int) -> list[set[int]] | None:
     Args:
         requested: None; a sequence of CPU numbers, given to the threads in turn; or "numa": threads are spread evenly
             over the memory nodes, and each may run on any CPU of its node. With one node that is None.
-        num_threads: How many threads there are.
+        num_threads: Number of threads.
 
     Raises:
-        TypeError: It is something else.
-        ValueError: A CPU is not one of this process's, or there is none.
+        TypeError: `requested` has another type.
+        ValueError: A CPU does not belong to this process, or the sequence is empty.
     """
     if requested is None:
         return None
@@ -41,7 +41,7 @@ def affinity(requested: Any, num_threads: int) -> list[set[int]] | None:
     requested = check_list("thread_affinity", requested, "'numa' or a sequence of CPU numbers")
     wanted = [check_int("thread_affinity", cpu, 0, 2**16) for cpu in requested]
     if not wanted or not own.issuperset(wanted):
-        raise ValueError(f"thread_affinity: expected some of this process's CPUs {sorted(own)}, got {wanted}")
+        raise ValueError(f"thread_affinity: expected a subset of this process's CPUs {sorted(own)}, got {wanted}")
     return [{wanted[k % len(wanted)]} for k in range(num_threads)]
 
 
@@ -62,7 +62,7 @@ def numa_nodes(folder: Path = Path("/sys/devices/system/node")) -> list[set[int]
 def quota_of_groups(proc: Path = Path("/proc/self")) -> float | None:
     """Returns how many CPUs the quotas of this process's control groups allow, or None for no limit.
 
-    A quota holds for all groups below it, so the smallest one counts, of the process's own group and of those above.
+    A quota applies to all groups below it, so the smallest one of the process's own group and those above counts.
     """
     quotas: list[float] = []
     for folder, mount in _cgroups(proc):
@@ -119,5 +119,5 @@ def _quota_v1(group: Path) -> float | None:
 
 
 def _unescape(word: str) -> str:
-    """A path as it is: spaces and the like are octal in mountinfo."""
+    """Decodes a path of mountinfo, where spaces and the like are octal."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), word)

@@ -8,19 +8,20 @@ from cypool.util.park cimport now_ns
 cdef enum:
     HAND_OVER_NS = 400           # an environment that another core stepped last comes from that core's cache
     CALL_NS = 1_000
-    MAX_SLOW = 100               # batches one after another: no loss of a core takes so long
+    MAX_SLOW = 100               # batches one after another: longer than any preemption
 
 
 @cython.final
 cdef class DeferredDispatch(Dispatch):
-    """Makes a batch of the oldest ids of the ring of ids within recv, as a synchronous pool does.
+    """Steps the oldest ids of the ring as one batch within recv, as a synchronous pool does.
 
-    Threads that take environments from the queue move them, with action and row, from core to core. Where every step
-    takes less time than that, nothing is gained by the order of finishing.
+    Threads that take environments from the queue move them, with action and row, from core to core. If every step takes
+    less time than that, the order of finishing gains nothing.
 
     Args:
         distributor: Deals the rows of a batch out.
-        threaded: Takes over if this proves slower, say because of a slow reward hook; None: there are no threads.
+        threaded: Takes over if this proves slower, for example because of a slow reward hook; None: there are no
+            threads.
     """
     cdef Distributor distributor
     cdef QueueDispatch threaded      # takes over if batches take long; None: there are no threads
@@ -42,10 +43,10 @@ cdef class DeferredDispatch(Dispatch):
         return 0
 
     cdef int begin(self, uint32_t wanted) except -1:
-        """Adds the oldest ids to the batch until it has the rows wanted. The rows before are done."""
+        """Adds the oldest ids to the batch until it has the wanted rows. Earlier rows are done."""
         cdef Scheduler scheduler = self.scheduler
         cdef uint32_t count = wanted - self.num_begun
-        if scheduler.id_ring.get().claim(self.batch_ids.data() + self.num_begun, count, 1) != count:
+        if scheduler.id_ring.get().claim(self.batch_ids.data() + self.num_begun, count, count, 1) != count:
             raise SystemError(f"deferred_dispatch: expected {count} ids in the ring of ids")
         self.num_begun = scheduler.num_batch_ids = wanted
         self.distributor.distribute(&self.claim, count)
@@ -95,7 +96,7 @@ cdef class DeferredDispatch(Dispatch):
         cdef Block block
         if self.ahead:
             block = self.ahead[0]
-            result = self.results.of(block, count, None)
+            result = self.results.assemble(block, count, None)
             self.blocks.lend(block)
             del self.ahead[0]
             self.ids.receive(<const int32_t*>block.column(self.results.layout.num_columns + ENV_ID), count)
@@ -109,9 +110,9 @@ cdef class DeferredDispatch(Dispatch):
         return result
 
     cdef int use_threads(self) except -1:
-        """Has threads step everything from now on."""
+        """Lets threads step everything from now on."""
         if self.num_begun > 0 or self.ahead:
-            raise RuntimeError("a batch is in the making: receive it first")
+            raise RuntimeError("a batch is being filled: receive it first")
         self.successor = self.threaded
         self.threaded.start()
         return 0

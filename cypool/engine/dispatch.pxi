@@ -10,13 +10,13 @@ from cypool.util.park cimport now_ns
 
 
 cdef class Dispatch:
-    """How a batch gets from send to recv. The pool calls all methods with the GIL.
+    """Takes a batch from send to recv. The pool calls all methods with the GIL.
 
     Args:
         scheduler: The environments.
         threads: Threads that step them.
         blocks: Memory of batches.
-        results: Puts batches together for the user.
+        results: Assembles batches for the user.
         ids: The pool's.
 
     Thread safety: the pool's caller only.
@@ -37,7 +37,7 @@ cdef class Dispatch:
         self.claim.is_caller = True
 
     cdef int send(self, const int32_t* ids, uint32_t count, tuple out) except -1:
-        """Gives checked ids to those who step them.
+        """Hands over checked ids to be stepped.
 
         Args:
             out: The user's arrays for this batch, or None.
@@ -49,13 +49,13 @@ cdef class Dispatch:
         return self.scheduler.work_until(&self.claim, self.batch(), wanted, timeout_ns)
 
     cdef bint wait(self, uint32_t wanted, timeout) except -1:
-        """Has `work_until` work or wait for slices of time, between which Python looks for signals.
+        """Lets `work_until` work or wait for slices of time, between which Python checks for signals.
 
         Args:
             timeout: Seconds, or None.
 
         Returns:
-            Whether the rows are there; else the time is over.
+            Whether the rows are finished; False after the timeout.
         """
         cdef int64_t slice_ns = SLICE_NS, deadline = 0
         cdef bint finished = False
@@ -72,7 +72,7 @@ cdef class Dispatch:
         return True
 
     cdef object wait_all(self, uint32_t wanted):
-        """Waits for rows that cannot be taken back; returns a KeyboardInterrupt that came meanwhile, or None."""
+        """Waits for rows that cannot be cancelled; returns a KeyboardInterrupt raised meanwhile, or None."""
         interrupt = None
         while True:
             try:
@@ -83,11 +83,11 @@ cdef class Dispatch:
                 interrupt = error
 
     cdef bint finish(self, int64_t timeout_ns) except -1:
-        """Works or waits until all that is in flight is at rest, to be received later; returns whether it is."""
+        """Works or waits until everything in flight is finished, to be received later; returns whether it is."""
         return self.work_until(self.ids.pending, timeout_ns)
 
     cdef uint32_t num_finished(self) noexcept:
-        """Returns how many rows of the next batch are finished."""
+        """Returns the number of finished rows of the next batch."""
         return self.batch().finished.load()
 
     cdef tuple receive(self, uint32_t count):
@@ -95,12 +95,12 @@ cdef class Dispatch:
         raise NotImplementedError("receive")
 
     cdef tuple take_batch(self, Py_ssize_t batch_index, uint32_t count):
-        """Returns an open batch of an asynchronous pool as the user gets it; another block takes its place."""
+        """Returns an open batch of an asynchronous pool in the user's format; another block takes its place."""
         cdef OpenBatch* batch = self.scheduler.open[batch_index]
         cdef Block block = self.scheduler.filling[batch_index]
         # first all that may fail for want of memory, then all that changes the pool
         cdef Block following = self.blocks.take()
-        result = self.results.of(block, count, None)
+        result = self.results.assemble(block, count, None)
         self.blocks.lend(block)
         self.scheduler.filling[batch_index] = following
         self.ids.receive(batch.env_id, count)
@@ -108,12 +108,8 @@ cdef class Dispatch:
         return result
 
     cdef void step_done(self) noexcept:
-        """Notes that one call has sent and received."""
+        """Records that one call has sent and received."""
 
     cdef OpenBatch* batch(self) noexcept:
         """Returns the batch that is received next."""
         return self.scheduler.open[0]
-
-    cdef bint forked(self) noexcept:
-        """Returns whether those who step environments are another process's."""
-        return self.threads.forked()

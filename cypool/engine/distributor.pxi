@@ -13,14 +13,14 @@ cdef enum:
 
 
 cpdef uint32_t worth_waking(int64_t work_ns, uint32_t wanted) noexcept:
-    """Returns how many of `wanted` sleeping threads a synchronous call wakes.
+    """Returns the number of threads, out of `wanted` sleeping ones, that a synchronous call wakes.
 
     One call wakes them one after another, before the caller begins its own share. Threads stay awake from call to call
-    if these follow each other closely; then each call wakes some more, until all that are wanted are awake.
+    if calls follow each other closely; then each call wakes some more, until all wanted threads are awake.
 
     Args:
-        work_ns: Time that one thread would need for all of the work; 0: unknown.
-        wanted: How many threads could take part and are asleep.
+        work_ns: Time that one thread would need for all the work; 0: unknown.
+        wanted: Number of threads that could take part and are asleep.
     """
     if work_ns <= 0:
         return wanted
@@ -34,9 +34,9 @@ cdef class Distributor:
     Args:
         scheduler: The environments.
         threads: Threads that step them, in addition to the caller.
-        num_threads: How many may step the pool's environments, the caller included.
-        num_cpus: How many CPUs this process may use.
-        shares_threads: Whether other pools have the same threads.
+        num_threads: Number of threads that may step the pool's environments, including the caller.
+        num_cpus: Number of CPUs that this process may use.
+        shares_threads: Whether other pools use the same threads.
 
     Thread safety: the pool's caller only.
     """
@@ -62,11 +62,11 @@ cdef class Distributor:
         self.mean_time_ratio = 0.5
 
     cdef void distribute(self, Claim* claim, uint32_t count, int64_t num_steps=1) noexcept:
-        """Puts the last `count` rows of the batch up for claims; all rows before these are finished.
+        """Opens the last `count` rows of the batch for claims; all earlier rows are finished.
 
         Args:
-            claim: The caller's, which gets the rows that threads are not worth.
-            num_steps: That each environment makes.
+            claim: The caller's, which gets the rows that do not justify threads.
+            num_steps: Number of steps of each environment.
         """
         cdef Scheduler scheduler = self.scheduler
         # 0: unknown
@@ -95,7 +95,7 @@ cdef class Distributor:
         return self.max_threads == 0 or work_ns < INLINE_NS
 
     cdef void wake_threads(self, int64_t work_ns, uint32_t count) noexcept:
-        """Has as many threads awake, in addition to the caller, as pay for a batch of `count` rows."""
+        """Wakes as many threads, in addition to the caller, as pay off for a batch of `count` rows."""
         cdef uint32_t awake, wanted = min(self.max_threads, count - 1)
         if 0 < work_ns < WORTH_WAKING_NS:
             # little work, but call after call: threads pay if they find a core to spin on
@@ -109,13 +109,13 @@ cdef class Distributor:
             self.threads.notify(worth_waking(work_ns, wanted - awake))
 
     cdef void received(self) noexcept:
-        """Notes that the caller has got the batch."""
+        """Records that the caller has received the batch."""
         self.idle_since = now_ns()
 
     cdef void step_done(self) noexcept:
-        """Notes that one call has sent and received.
+        """Records that one call has sent and received.
 
-        Sees whether threads made a step with little work faster, and does without them for a while if not.
+        Checks whether threads made a step with little work faster, and does without them for a while if not.
         """
         cdef double ratio
         if self.published_at == 0:

@@ -5,9 +5,10 @@ include "batch.pxi"
 include "claim.pxi"
 include "agents.pxi"
 
-# which the threads' work is with
+# forward declarations, for stepping, threads and child pools
 cdef class RolloutPolicy
 cdef class Scheduler
+cdef class Pool
 
 include "stepping.pxi"
 include "normalizing.pxi"
@@ -26,6 +27,5 @@ include "reset_options.pxi"
 include "legal_actions.pxi"
 include "sync_dispatch.pxi"
 include "observers.pxi"
-include "pool_life.pxi"
-include "between_steps.pxi"
+include "lifetime.pxi"
 include "pool.pxi"

@@ -32,12 +32,12 @@ private:
 };
 
 // A call that went through a gate: the gate opens again where the call's function ends, in whatever way.
-class Call {
+class GateGuard {
 public:
-    Call() noexcept = default;
-    Call(const Call&) = delete;
-    Call& operator=(const Call&) = delete;
-    ~Call() {
+    GateGuard() noexcept = default;
+    GateGuard(const GateGuard&) = delete;
+    GateGuard& operator=(const GateGuard&) = delete;
+    ~GateGuard() {
         if (gate_ != nullptr) gate_->open();
     }
     void hold(Gate& gate) noexcept { gate_ = &gate; }

@@ -28,15 +28,16 @@ public:
         return tail_.load(std::memory_order_seq_cst) <= head;
     }
 
-    // Takes the oldest ids, at most `max_rows` and at most the `divisor`-th part of the ring, but one at least if there
-    // is one: where few wait, other threads find some. Returns how many.
-    uint32_t claim(int32_t* ids, uint32_t max_rows, uint32_t divisor) noexcept {
+    // Takes the oldest ids, at most `max_rows` and at most the `divisor`-th part of the ring, so that other threads
+    // find some where few wait, but `min_rows` at least as far as there are any. Returns how many.
+    uint32_t claim(int32_t* ids, uint32_t min_rows, uint32_t max_rows, uint32_t divisor) noexcept {
         uint64_t head = head_.load(std::memory_order_acquire);
         for (;;) {
             uint64_t waiting = tail_.load(std::memory_order_acquire) - head;
             // below 0: another thread has taken ids that were put there after head was read
             if (static_cast<int64_t>(waiting) <= 0) return 0;
-            auto count = static_cast<uint32_t>(std::clamp<uint64_t>(waiting / divisor, 1, max_rows));
+            auto count =
+                static_cast<uint32_t>(std::min(waiting, std::clamp<uint64_t>(waiting / divisor, min_rows, max_rows)));
             // read before the claim: once claimed, the producer may use the places again. If one was
             // overwritten meanwhile, head has moved and the exchange fails
             for (uint32_t k = 0; k < count; k++) ids[k] = ids_[(head + k) & mask_].load(std::memory_order_relaxed);

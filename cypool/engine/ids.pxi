@@ -25,10 +25,10 @@ cdef int check_array(str name, cnp.ndarray ids) except -1:
 
 @cython.final
 cdef class IdTracker:
-    """Checks ids and knows the state of each environment.
+    """Checks ids and tracks the state of each environment.
 
     Args:
-        num_envs: Environments of the pool.
+        num_envs: Number of environments of the pool.
         is_async: Whether a call may name some environments while others are in flight.
 
     Thread safety: the pool's caller only.
@@ -73,7 +73,7 @@ cdef class IdTracker:
             if self.is_async and purpose == STEP:
                 ids, count[0] = self.last_ids.data(), <uint32_t>self.last_ids.size()
                 if count[0] == 0:
-                    raise RuntimeError("no batch was received since the last send: name the env_id")
+                    raise RuntimeError("no batch was received since the last send: pass env_id")
             else:
                 ids, count[0] = self.all_ids.data(), <uint32_t>self.num_envs
         else:
@@ -116,7 +116,7 @@ cdef class IdTracker:
         cdef int32_t env_id
         check_array("source", sources)
         if given != 1 and given != count:
-            raise ValueError(f"source: expected one id, or one for each of {count} targets, got {given}")
+            raise ValueError(f"source: expected a single id, or one for each of {count} targets, got {given}")
         self.source_ids.clear()
         for k in range(count):
             env_id = ids[k if given > 1 else 0]
@@ -132,13 +132,13 @@ cdef class IdTracker:
         return self.source_ids.data()
 
     cdef void mark_started(self, int32_t env_id) noexcept:
-        """Notes that an environment may be stepped."""
+        """Records that an environment may be stepped."""
         if not self.was_reset[env_id]:
             self.was_reset[env_id] = True
             self.num_unstarted -= 1
 
     cdef void send(self, const int32_t* ids, uint32_t count) noexcept:
-        """Notes that environments are in flight, in an asynchronous pool."""
+        """Records that environments are in flight, in an asynchronous pool."""
         cdef uint32_t k
         self.pending += count
         for k in range(count):
@@ -147,7 +147,7 @@ cdef class IdTracker:
         self.last_ids.clear()
 
     cdef void receive(self, const int32_t* ids, uint32_t count) noexcept:
-        """Notes that a batch of environments was received, in an asynchronous pool."""
+        """Records that a batch of environments was received, in an asynchronous pool."""
         cdef uint32_t k
         self.pending -= count
         self.last_ids.assign(ids, ids + count)

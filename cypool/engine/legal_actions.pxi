@@ -22,10 +22,10 @@ cdef extern from "cypool/util/legal.h" namespace "cypool" nogil:
 
 @cython.final
 cdef class LegalActions:
-    """Which actions are legal in the environments of a pool.
+    """The legal actions in the environments of a pool.
 
     Args:
-        spec: Of the environments, with `illegal`.
+        spec: The environments' spec, with `illegal`.
     """
     cdef int rows                    # actions of an environment: one, or that of each agent
     cdef size_t num_actions

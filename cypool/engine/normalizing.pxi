@@ -48,7 +48,7 @@ cdef class NormalRows:
     """The normalized observation of each environment, float32.
 
     Args:
-        spec: Of the environments, which observe one array.
+        spec: The spec of the environments, which observe one array.
         mean, std, first: As in `Pool.rollout`.
     """
     cdef tuple owners                    # of the next three
@@ -66,8 +66,8 @@ cdef class NormalRows:
         self.first, self.count = <float*>cnp.PyArray_DATA(first), cnp.PyArray_SIZE(mean)
         self.rows.resize(cnp.PyArray_SIZE(first))
 
-    cdef void* of(self, const void* obs, uint32_t step, uint32_t env_id, uint32_t num_rows) noexcept nogil:
-        """Normalizes the observations of neighbouring environments before a step; returns where they are then."""
+    cdef void* rows_before(self, const void* obs, uint32_t step, uint32_t env_id, uint32_t num_rows) noexcept nogil:
+        """Normalizes the observations of neighbouring environments before a step; returns their address."""
         cdef float* out = self.rows.data() + env_id * self.count
         if step == 0:
             return self.first + env_id * self.count

@@ -10,15 +10,15 @@ if TYPE_CHECKING:
 
 
 class Observer:
-    """Is notified by a pool of its calls: `Pool.attach`.
+    """Receives a pool's reports about its calls: `Pool.observers`.
 
-    The pool reports each change within its own call, so nothing passes unseen. It takes no other call meanwhile. If an
-    observer raises, or Ctrl-C comes there, the caller gets the exception, and all observers are notified of a gap
-    before the next change. A step that was interrupted while it is made stays in flight, and its batch comes later.
+    The pool reports each change within its own call, so that observers miss nothing. It accepts no other call during
+    that time. If an observer raises, or Ctrl-C interrupts it, the caller gets the exception, and all observers are
+    notified of a gap before the next change. An interrupted step stays in flight, and its batch comes later.
     """
 
     def _before(self, options: Any) -> None:
-        """Something is about to be sent, maybe a reset with options. The pool may be asked; an exception refuses it."""
+        """Something will be sent, possibly a reset with options. The pool may be queried; an exception refuses it."""
 
     def _on_sent(self, actions: NDArray[Any], env_ids: EnvIds | None) -> None:
         """Actions were sent to these environments; None: to all in order."""
@@ -28,16 +28,16 @@ class Observer:
         """Resets were sent: the arguments of `Pool.send_reset`."""
 
     def _on_received(self, batch: Batch, stepped: Bools, starts: Bools) -> Batch:
-        """Returns a batch as others get it: as it is, or changed. It may be that of an `EnvError`.
+        """Returns the batch that others get: the same or a changed one. It may belong to an `EnvError`.
 
         Args:
-            batch: The batch of the pool, or of the observer in front.
-            stepped, starts: Which rows are of a step, and which of a reset.
+            batch: The batch of the pool, or of the previous observer.
+            stepped, starts: Which rows belong to a step, and which to a reset.
         """
         return batch
 
     def _on_rollout(self, actions: NDArray[Any], num_steps: int, observe_every: int, batch: Batch) -> None:
-        """A rollout was made."""
+        """A rollout has finished."""
         self._on_gap()
 
     def _on_gap(self) -> None:

@@ -14,15 +14,19 @@ _attaching = threading.Lock()
 cdef class Observers:
     """Notifies observers of a pool's calls; references to them are weak.
 
-    A change is unreported from its beginning until all observers know of it. If it is still when the next one begins,
-    as an observer raised or the change was broken off, observers are notified of a gap.
+    A change is unreported from its beginning until all observers know of it. If it is still unreported when the next
+    one begins, because an observer raised or the change was interrupted, observers are notified of a gap.
     """
     cdef tuple refs                  # None: there are none
     cdef bint is_asked               # whether one wants to be asked before something is sent
     cdef bint unreported
 
     def attach(self, observer):
-        """Notifies an observer from now on, behind the others."""
+        """Notifies an observer from now on, after those already attached, as long as something else holds it.
+
+        Args:
+            observer: A `cypool.engine.observer.Observer`.
+        """
         with _attaching:
             if any([ref() is observer for ref in self.refs or ()]):
                 # its owner was interrupted before it could note that
@@ -31,10 +35,14 @@ cdef class Observers:
             self.refs = tuple([*(self.refs or ()), weakref.ref(observer)])
 
     def detach(self, observer):
-        """Notifies an observer no more."""
+        """Stops notifying an observer."""
         with _attaching:
             left = [ref for ref in self.refs or () if ref() is not None and ref() is not observer]
             self.refs = tuple(left) if left else None
+
+    def includes(self, cls):
+        """Returns whether an object of a class is attached."""
+        return any([isinstance(observer, cls) for observer in self.living()])
 
     cdef list living(self):
         return [observer for observer in [ref() for ref in self.refs or ()] if observer is not None]
@@ -47,7 +55,7 @@ cdef class Observers:
         return 0
 
     cdef int report_gap(self) except -1:
-        """Notifies observers of a gap if there was a change that they do not know of."""
+        """Notifies observers of a gap if there was an unreported change."""
         if self.unreported:
             for observer in self.living():
                 observer._on_gap()
@@ -55,7 +63,7 @@ cdef class Observers:
         return 0
 
     cdef int begin(self) except -1:
-        """Notes that a change begins."""
+        """Records that a change begins."""
         self.report_gap()
         self.unreported = self.refs is not None
         return 0

@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 @cython.final
 cdef class QueueDispatch(Dispatch):
-    """Puts ids on the ring of ids, from which each thread takes one, or some if they take little."""
+    """Puts ids on the ring, from which each thread takes one, or several if their steps are short."""
     cdef uint64_t num_taken          # rows received or skipped
 
     cdef void start(self) noexcept:

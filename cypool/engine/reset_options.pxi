@@ -7,10 +7,10 @@ from cypool.env cimport Env
 
 
 cdef object give_reset_options(list envs, StepBackend backend, const int32_t* ids, uint32_t count, object options):
-    """Gives options to environments, before anything is reset.
+    """Passes options to environments, before anything is reset.
 
     Args:
-        envs: Those of the pool, by id.
+        envs: The environments of the pool, by id.
         backend: Steps them, or None.
         ids: The environments that are reset.
         count: Their number.
@@ -20,7 +20,7 @@ cdef object give_reset_options(list envs, StepBackend backend, const int32_t* id
         For a backend: packed options by id; else None.
 
     Raises:
-        TypeError, ValueError: Some are wrong, or cannot be packed. Then no environment has any.
+        TypeError, ValueError: Some are wrong, or cannot be packed. Then no environment gets any.
     """
     cdef uint32_t k
     rows = [options] * count if isinstance(options, dict) else options

@@ -21,14 +21,14 @@ cdef bint _any(cnp.ndarray terminated, cnp.ndarray truncated, uint32_t count):
 
 @cython.final
 cdef class Results:
-    """Puts the arrays of batches together.
+    """Assembles the arrays of batches.
 
     Args:
-        spec: Of the environments.
-        layout: Of the batches.
+        spec: The environments' spec.
+        layout: The layout of the batches.
         backend: Steps the environments, or None.
     """
-    cdef Layout layout
+    cdef BatchLayout layout
     cdef list obs_keys                   # None for an observation that has no parts
     cdef bint obs_is_tuple
     cdef list info_keys
@@ -38,7 +38,7 @@ cdef class Results:
     cdef Block last                      # of the batch put together last, or None
     cdef uint32_t last_count             # rows of it that count
 
-    def __init__(self, spec, Layout layout, StepBackend backend):
+    def __init__(self, spec, BatchLayout layout, StepBackend backend):
         self.layout = layout
         self.backend = backend
         self.obs_keys = [key for key, _ in spec.observations]
@@ -47,12 +47,12 @@ cdef class Results:
         self.has_agents = len(layout.groups) > 0
         self.spec = spec if spec.has_nested_observation else None
 
-    cdef tuple of(self, Block block, uint32_t count, tuple out):
+    cdef tuple assemble(self, Block block, uint32_t count, tuple out):
         """Observation, reward, terminated, truncated and info of a batch.
 
         Args:
             block: Holds the batch.
-            count: Rows of it that count.
+            count: Number of its valid rows.
             out: The user's arrays that were filled instead of the block's, or None.
         """
         cdef list arrays = block.arrays
@@ -88,7 +88,7 @@ cdef class Results:
 
     cdef tuple observe(self, Scheduler scheduler, const int32_t* ids, uint32_t count):
         """Observes environments on the caller's thread, into fresh memory; returns observation and info."""
-        cdef Block block = Block(self.layout.of(count))
+        cdef Block block = Block(self.layout.with_rows(count))
         cdef unique_ptr[OpenBatch] batch = make_unique[OpenBatch]()
         cdef PyObject* env
         cdef uint32_t k
@@ -101,7 +101,7 @@ cdef class Results:
                 write_no_step(env, batch.get(), k)
             batch.get().env_id[k] = ids[k]
             batch.get().elapsed_step[k] = (<Env>env).elapsed_step
-        obs, _, _, _, info = self.of(block, count, None)
+        obs, _, _, _, info = self.assemble(block, count, None)
         return obs, info
 
     cdef dict of_group(self, GroupColumns group, list arrays):
@@ -113,14 +113,14 @@ cdef class Results:
         return columns
 
     cdef object rows_of(self, RowKind kind):
-        """Returns which of the rows put together last are of a kind: bool, a copy."""
+        """Returns which of the rows assembled last are of a kind: bool, a copy."""
         cdef cnp.npy_intp size = self.last_count, k = 0
         cdef cnp.ndarray rows
         cdef uint8_t* flags
         cdef const uint8_t* kinds
         cdef uint64_t ones = 0x0101010101010101, word
         if self.last is None:
-            raise RuntimeError("expected a batch that was received, got none")
+            raise RuntimeError("expected a batch to be received before")
         rows = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_BOOL)
         flags, kinds = <uint8_t*>cnp.PyArray_DATA(rows), self.last.kinds()
         # a rollout has many rows: eight at a time

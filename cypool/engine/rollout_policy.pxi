@@ -52,9 +52,9 @@ cdef class RolloutPolicy:
     """Calls a policy, and checks its actions.
 
     Args:
-        policy: A `cypool.policies.Policy`, which was checked.
-        spec: Of the environments.
-        num_threads: That step them, the caller included.
+        policy: A checked `cypool.policies.Policy`.
+        spec: The environments' spec.
+        num_threads: Number of threads that step them, including the caller.
         normal: As in `Pool.rollout`.
     """
     cdef object policy_object        # keeps the policy's code and memory alive
@@ -96,11 +96,11 @@ cdef class RolloutPolicy:
             self.normal = NormalRows(spec, normal[1], normal[2], normal[3])
 
     cdef int choose(self, Decision* decision, char* action, int thread) except -1 nogil:
-        """Has the policy choose an action.
+        """Lets the policy choose an action.
 
         Args:
             decision: Everything but `action`, `state` and `parameters` is filled in.
-            action: Where it goes once it is checked.
+            action: Where to write it once it is checked.
         """
         cdef char* written = self.actions + thread * self.stride
         cdef int code
@@ -112,8 +112,8 @@ cdef class RolloutPolicy:
             memset(written - ZONE, FILL, ZONE)
             memset(written + self.action_bytes, FILL, ZONE)
             with gil:
-                raise ValueError(f"policy: expected to write the {self.action_bytes} bytes of an action, but it wrote "
-                                 "others, too")
+                raise ValueError(f"policy: expected to write only the {self.action_bytes} bytes of an action, but it "
+                                 "also wrote others")
         if code != 0:
             with gil:
                 self.fail(code)
@@ -122,7 +122,7 @@ cdef class RolloutPolicy:
         return 0
 
     cdef int choose_many(self, Decisions* decisions) except -1 nogil:
-        """Has a policy of cypool's own choose, and write the actions where they go: they are not checked.
+        """Lets one of cypool's own policies choose, and write the actions to their place without a check.
 
         Args:
             decisions: Everything but `parameters` is filled in.
@@ -180,7 +180,7 @@ cdef inline bint is_over(Scheduler scheduler, Claim* claim, uint32_t at) noexcep
 
 
 cdef uint32_t find_row_before(Scheduler scheduler, Claim* claim, uint32_t at, RowPointers* shown) noexcept nogil:
-    """Finds the observation that an environment of a claim has before the step in work; returns its row."""
+    """Finds the observation of an environment of a claim before the current step; returns its row."""
     cdef uint32_t num_envs = <uint32_t>scheduler.envs.size(), step = claim.rollout.step, kept = 0, row
     cdef OpenBatch* batch = scheduler.open[0]
     if step > 0:
@@ -190,17 +190,18 @@ cdef uint32_t find_row_before(Scheduler scheduler, Claim* claim, uint32_t at, Ro
     return row
 
 
-cdef int choose_action(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Has the policy choose the action of the environment in work, from its last observation."""
-    cdef int32_t env_id = claim.ids[claim.at]
+cdef int choose_action(Scheduler scheduler, Claim* claim, uint32_t at) except -1 nogil:
+    """Lets the policy choose the action of an environment of a claim, from its last observation."""
+    cdef int32_t env_id = claim.ids[at]
     cdef PyObject* env = scheduler.envs[env_id]
     cdef RowPointers shown
     cdef Decision decision
-    if is_over(scheduler, claim, claim.at):
+    if is_over(scheduler, claim, at):
         return 0
-    find_row_before(scheduler, claim, claim.at, &shown)
+    find_row_before(scheduler, claim, at, &shown)
     if scheduler.policy.normal is not None:
-        shown.columns[0] = scheduler.policy.normal.of(shown.columns[0], claim.rollout.step, <uint32_t>env_id, 1)
+        shown.columns[0] = scheduler.policy.normal.rows_before(
+            shown.columns[0], claim.rollout.step, <uint32_t>env_id, 1)
     decision.obs, decision.info = <const void**>shown.slot.obs, <const void**>shown.slot.info
     decision.step, decision.env_id = claim.rollout.step, env_id
     decision.elapsed_step, decision.ended = (<Env>env).elapsed_step, (<Env>env).needs_reset
@@ -210,7 +211,7 @@ cdef int choose_action(Scheduler scheduler, Claim* claim) except -1 nogil:
 
 
 cdef int choose_actions(Scheduler scheduler, Claim* claim, uint32_t at, uint32_t end) except -1 nogil:
-    """Has a policy of cypool's own choose the actions of neighbouring environments of a claim, from `at` to `end`."""
+    """Lets one of cypool's own policies choose for neighbouring environments of a claim, from `at` to `end`."""
     cdef RowPointers shown
     cdef Decisions decisions
     cdef int mask = scheduler.policy.mask_column
@@ -218,8 +219,8 @@ cdef int choose_actions(Scheduler scheduler, Claim* claim, uint32_t at, uint32_t
     find_row_before(scheduler, claim, at, &shown)
     decisions.obs = shown.columns[0]
     if scheduler.policy.normal is not None:
-        decisions.obs = scheduler.policy.normal.of(decisions.obs, claim.rollout.step, decisions.env_id,
-                                                   decisions.count)
+        decisions.obs = scheduler.policy.normal.rows_before(
+            decisions.obs, claim.rollout.step, decisions.env_id, decisions.count)
     decisions.mask = NULL
     if mask >= 0:
         decisions.mask = <const uint8_t*>shown.columns[mask]
@@ -230,7 +231,7 @@ cdef int choose_actions(Scheduler scheduler, Claim* claim, uint32_t at, uint32_t
 
 
 cdef int choose_for_claim(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Has a policy of cypool's own choose the actions of a claim."""
+    """Lets one of cypool's own policies choose the actions of a claim."""
     cdef uint32_t at = claim.at, end
     cdef bint accepted = True
     while at < claim.count:
@@ -256,7 +257,7 @@ cdef int observe_before(Scheduler scheduler, Claim* claim) except -1 nogil:
 
 
 cdef bint passes_over(Scheduler scheduler, Claim* claim) noexcept:
-    """Whether an exception in the first step of a rollout is none of the environment in work."""
+    """Whether an exception in the first step of a rollout does not come from the current environment."""
     cdef uint32_t at = claim.rollout.num_observed
     if at >= claim.count or claim.rollout.one_by_one and at != claim.at:
         # not of `observe_before`
@@ -273,7 +274,7 @@ cdef bint passes_over(Scheduler scheduler, Claim* claim) noexcept:
 
 
 cdef int advance_one_by_one(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Makes the first step of a rollout in which one of the claim's environments fails to observe before it."""
+    """Takes the first step of a rollout in which one of the claim's environments fails to observe before it."""
     while claim.at < claim.count:
         if claim.rollout.num_observed == claim.at:
             observe_before(scheduler, claim)
@@ -281,22 +282,47 @@ cdef int advance_one_by_one(Scheduler scheduler, Claim* claim) except -1 nogil:
             choose_actions(scheduler, claim, claim.at, claim.at + 1)
             scheduler.policy.check(claim.actions + claim.ids[claim.at] * scheduler.action_bytes)
         elif scheduler.policy is not None:
-            choose_action(scheduler, claim)
+            choose_action(scheduler, claim, claim.at)
         advance_alone(scheduler, claim)
     return 0
 
 
+cdef int advance_by_policy(Scheduler scheduler, Claim* claim) except -1 nogil:
+    """Lets the policy choose an action for each environment of a claim, then takes the prepared steps."""
+    cdef uint32_t count = claim.count
+    while claim.at < count:
+        while claim.rollout.num_chosen < count and not claim.rollout.failed:
+            claim.rollout.choosing = True
+            choose_action(scheduler, claim, claim.rollout.num_chosen)
+            claim.rollout.choosing = False
+            claim.rollout.num_chosen += 1
+        claim.count = claim.rollout.num_chosen
+        try:
+            if claim.at < claim.count:
+                advance_ahead(scheduler, claim)
+        finally:
+            claim.count = count
+        if claim.rollout.failed:
+            write_failed_row(scheduler, claim)
+            claim.at += 1
+            claim.rollout.num_chosen += 1
+            claim.rollout.failed = claim.stepped = False
+    return 0
+
+
 cdef int advance_rollout(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Makes a step of a rollout, with actions that a policy may choose."""
+    """Takes a step of a rollout, with actions that may come from a policy."""
     if claim.rollout.step == 0:
         if claim.rollout.one_by_one:
             return advance_one_by_one(scheduler, claim)
         while claim.rollout.num_observed < claim.count:
             observe_before(scheduler, claim)
     if scheduler.policy is not None:
+        if scheduler.policy.many == NULL and scheduler.step_task == STEP_AHEAD:
+            return advance_by_policy(scheduler, claim)
         if scheduler.policy.many == NULL:
             while claim.at < claim.count:
-                choose_action(scheduler, claim)
+                choose_action(scheduler, claim, claim.at)
                 advance_alone(scheduler, claim)
             return 0
         if not claim.rollout.chosen:
@@ -306,7 +332,9 @@ cdef int advance_rollout(Scheduler scheduler, Claim* claim) except -1 nogil:
                 scheduler.policy.check(claim.actions + claim.ids[claim.at] * scheduler.action_bytes)
                 advance_alone(scheduler, claim)
             return 0
+    if scheduler.step_task == STEP_AHEAD:
+        return advance_ahead(scheduler, claim)
     # a kernel for many environments has no regard for those whose episode is over
-    if scheduler.supports_step_many and scheduler.autoreset != DISABLED:
+    if scheduler.step_task == STEP_TOGETHER and scheduler.autoreset != DISABLED:
         return advance_together(scheduler, claim)
     return advance(scheduler, claim)

@@ -19,6 +19,7 @@ cdef enum:
     MAX_NS = 20_000              # ... and no more, so that threads finish together
     TOGETHER = 16                # environments that `step_many` gets at least, where there are enough ...
     SLOW_TOGETHER = 8            # ... of steps of more than MAX_NS, so that threads finish together
+    LEAST_AHEAD = 4              # those that a thread takes from the ring, where steps are prepared together
     WAIT_NS = 100_000            # a longer step may be one that waits: all of a thread's share are begun at once
     NEIGHBOURS = 256             # light environments that take turns in a rollout: their rows share cache lines
     LOOK_STEPS = 16              # of a rollout, between two looks at the clock, if they take less than ...
@@ -38,7 +39,7 @@ cdef class Scheduler:
     Args:
         envs: `Env` objects, in the order of their ids.
         batch_rows: Rows of a batch.
-        num_open: Batches that can be in the making at once.
+        num_open: Number of batches that can be filled at once.
         action_bytes: Size of one action.
         rows_in_send_order: Whether row k of a batch belongs to the k-th id of its send.
         autoreset: When an environment whose episode has ended starts the next one.
@@ -46,13 +47,13 @@ cdef class Scheduler:
 
     Thread safety: methods without `nogil` are for the pool's caller, with the GIL.
     """
-    # the caller changes the object's reference count, in front of these, while threads are at work
+    # ob_refcnt precedes these fields, and changes while threads read
     cdef list env_objects                # owns the references that envs borrows
     cdef list filling                    # the Block under each open batch: lives as long as a thread may write
     cdef object held_actions             # the array under first_actions, of a step of all environments; or None
     cdef dict errors                     # env id -> exception, the first one of a rollout; with the GIL only
     cdef dict error_steps                # env id -> the step of the rollout that raised it
-    # all threads read the next fields for each environment; written between batches only: on other cache lines
+    # read by all threads for each environment, written between batches only: padded against false sharing
     cdef char[CACHE_LINE] gap
     cdef unique_ptr[SchedulerCounters] counters  # written by threads for each environment
     cdef vector[PyObject*] envs          # index = env id
@@ -81,19 +82,19 @@ cdef class Scheduler:
     cdef bint has_row_ends               # `end_row` has something to do: statistics, or SAME_STEP
     cdef bint has_agents                 # several agents act in each environment
     cdef bint agents_leave               # not all of them are always there, and act
-    cdef bint supports_step_many         # environments can step many at once
+    cdef BatchTask step_task              # of batches of steps: whether environments can step many at once
     cdef bint keeps_gil                  # the environments promise steps of less than a microsecond
     cdef const int32_t* sources          # borrowed: whose copies the environments of the batch become
-    cdef Task task                       # of this batch
+    cdef BatchTask task                       # of this batch
     cdef RolloutPolicy policy            # of this rollout, or None
-    cdef char[CACHE_LINE] gap_behind     # the next object in memory is another's
+    cdef char[CACHE_LINE] gap_behind     # padding against false sharing with the next object
 
     def __cinit__(self, list envs, uint32_t batch_rows, int num_open, size_t action_bytes,
                   bint rows_in_send_order, Autoreset autoreset, bint statistics):
         cdef Env env
         # checked at compile time
         if <char*>&self.counters - <char*>self.gap < CACHE_LINE or <char*>self.gap_behind < <char*>&self.task:
-            raise SystemError("scheduler: expected what threads read on cache lines of their own")
+            raise SystemError("scheduler: expected data that threads read on separate cache lines")
         self.counters.reset(new SchedulerCounters())
         self.env_objects = envs
         for env in envs:
@@ -142,7 +143,7 @@ cdef class Scheduler:
         """Does the work of the claim, then waits for `wanted` finished rows.
 
         Returns:
-            Whether they are there; False after `timeout_ns`, or earlier on a signal.
+            Whether they are finished; False after `timeout_ns`, or earlier on a signal.
 
         Raises:
             KeyboardInterrupt: Ctrl-C reached an environment, which fails. Call again.
@@ -177,21 +178,25 @@ cdef class Scheduler:
     cdef int fail(self, Claim* claim, object error) except -1:
         if self.task == ROLLOUT and claim.rollout.step == 0 and passes_over(self, claim):
             return 0
+        cdef int32_t env_id = claim.ids[claim.rollout.num_chosen if claim.rollout.choosing else claim.at]
         # store the error before the row counts, so that the receiver of the row finds it
         try:
-            if claim.rollout.step == 0 or claim.ids[claim.at] not in self.errors:
-                self.errors[claim.ids[claim.at]] = error
-                self.error_steps[claim.ids[claim.at]] = claim.rollout.step
+            if claim.rollout.step == 0 or env_id not in self.errors:
+                self.errors[env_id] = error
+                self.error_steps[env_id] = claim.rollout.step
         except MemoryError:
             # the row shows this: it is truncated
             pass
+        claim.measured_from = 0
+        if claim.rollout.choosing:
+            claim.rollout.choosing, claim.rollout.failed = False, True
+            return 0
         if self.task == COPY:
             note_failed_copy(self.envs[claim.ids[claim.at]], error)
             claim.unpublished += 1
         else:
             write_failed_row(self, claim)
         claim.at += 1
-        claim.measured_from = 0
         return 0
 
     cdef void begin_turn(self, Claim* claim, int64_t ns, bint takes_turns) noexcept nogil:
@@ -207,12 +212,14 @@ cdef class Scheduler:
         claim.quota = max(ns // cost, <int64_t>1) if cost > 0 else 1
 
     cdef int run_claims(self, Claim* claim) except -1 nogil:
-        # the hot loop: no Python, no lock. First comes the rest of a claim that an exception or a pause interrupted
+        # the hot loop: no Python, no lock. First the rest of a claim that an exception or a pause interrupted
         while True:
             # `task` is stable only while a claim is held
             if claim.count > 0 and self.task != STEP_EACH:
                 if self.task == STEP_TOGETHER:
                     advance_together(self, claim)
+                elif self.task == STEP_AHEAD:
+                    advance_ahead(self, claim)
                 elif self.task == ROLLOUT:
                     advance_rollout(self, claim)
                 else:
@@ -228,14 +235,14 @@ cdef class Scheduler:
                 return 0
 
     cdef bint take(self, Claim* claim) noexcept nogil:
-        """Claims the next ids; False if there are none, or if the caller has to come back."""
+        """Claims the next ids; False if there are none, or if the caller has to return."""
         cdef uint32_t cost = self.counters.get().cost_ns.load(), min_rows, max_rows, last_step, rows_together
         cdef uint64_t first
         if claim.measured_from != 0:
             self.measure(claim)
         claim.at = claim.count = 0
         claim.stepped = claim.rollout.chosen = claim.rollout.one_by_one = False
-        claim.rollout.num_observed = 0
+        claim.rollout.num_observed = claim.rollout.num_chosen = 0
         claim.measured_from = 0
         if self.stopping.load() != 0:
             return False
@@ -251,7 +258,7 @@ cdef class Scheduler:
         if last_step > 0:
             # all steps of the rollout; but the rows of neighbours share cache lines
             max_rows = max(max_rows // (last_step + 1), min(max_rows, <uint32_t>NEIGHBOURS))
-        if self.supports_step_many:
+        if self.step_task != STEP_EACH:
             # of all environments: a thread without a claim must not ask which ones the batch has
             rows_together = TOGETHER if cost < MAX_NS else SLOW_TOGETHER if cost < WAIT_NS else max(
                 <uint32_t>(self.envs.size() // <size_t>self.num_steppers), <uint32_t>1)
@@ -274,7 +281,9 @@ cdef class Scheduler:
             if claim.quota > 0:
                 max_rows = min(max_rows, <uint32_t>min(claim.quota, <int64_t>MAX_RING_IDS))
             claim.ids, claim.position = claim.ring_ids, -1
-            claim.count = self.id_ring.get().claim(claim.ring_ids, max_rows, 2 * self.num_steppers)
+            claim.count = self.id_ring.get().claim(
+                claim.ring_ids, min(max_rows, <uint32_t>LEAST_AHEAD) if self.step_task == STEP_AHEAD else 1, max_rows,
+                self.num_steppers if self.step_task == STEP_AHEAD else 2 * self.num_steppers)
             if claim.quota > 0:
                 claim.quota -= claim.count
         claim.num_claims += 1
@@ -289,7 +298,7 @@ cdef class Scheduler:
         return True
 
     cdef bint next_rollout_step(self, Claim* claim) noexcept nogil:
-        """Continues with the next step of a rollout with the same environments; False if it is not wanted any more."""
+        """Continues with the next step of a rollout with the same environments; False if it is no longer wanted."""
         cdef uint32_t num_envs = <uint32_t>self.envs.size()
         if self.cancelled.load() != 0:
             # the caller waits for their rows
@@ -300,6 +309,7 @@ cdef class Scheduler:
         claim.actions += num_envs * self.action_bytes
         claim.at = 0
         claim.stepped = claim.rollout.chosen = False
+        claim.rollout.num_chosen = 0
         self.observe_in(claim)
         return True
 
@@ -316,14 +326,14 @@ cdef class Scheduler:
                 and claim.rollout.step < self.last_step.load())
 
     cdef bint pauses(self, Claim* claim) noexcept nogil:
-        """Whether to leave a rollout between two of its steps; the claim stays in hand."""
+        """Whether to leave a rollout between two of its steps; the claim is kept."""
         cdef int64_t cost = <int64_t>self.counters.get().cost_ns.load() * claim.count
         if cost < LOOK_NS and claim.rollout.step % LOOK_STEPS != 0:
             return False
         return self.slice_expired(claim) if claim.is_caller else turn_over(claim)
 
     cdef bint slice_expired(self, Claim* claim) noexcept nogil:
-        """Whether the caller has been at work for a slice of time; looks at the clock from the second claim on."""
+        """Whether the caller has worked for a slice of time; looks at the clock from the second claim on."""
         claim.caller.num_claims += 1
         if claim.caller.num_claims == 2:
             claim.caller.until += now_ns()
@@ -342,7 +352,7 @@ cdef class Scheduler:
             wake(claim.batch.finished, 1)
 
     cdef void measure(self, Claim* claim) noexcept nogil:
-        """Puts the claim just done into the running mean of the cost."""
+        """Adds the claim just done to the running mean of the cost."""
         cdef int64_t num_steps = claim.count * (<int64_t>claim.rollout.step + 1)
         cdef int64_t cost = max((now_ns() - claim.measured_from) // num_steps, <int64_t>1)
         cdef int64_t mean = self.counters.get().cost_ns.load()
@@ -352,9 +362,9 @@ cdef class Scheduler:
         self.counters.get().cost_ns.store(<uint32_t>min(cost, <int64_t>1_000_000_000))
 
     cdef bint has_work(self, Claim* claim) noexcept nogil:
-        """Whether there is something to continue, or may be something to claim.
+        """Whether there is work to continue, or perhaps to claim.
 
-        Says so of a synchronous batch once only, if the thread does not leave before all of it is claimed.
+        Reports a synchronous batch only once, if the thread does not leave before all of it is claimed.
         """
         cdef uint64_t published
         if claim.count > 0:
@@ -368,7 +378,7 @@ cdef class Scheduler:
         return True
 
     cdef int64_t spin_ns(self) noexcept nogil:
-        """How long a thread without work looks for some before it sleeps: at most for half of its work for a batch."""
+        """How long an idle thread looks for work before it sleeps: at most half the time of its work on a batch."""
         cdef int64_t work_ns = self.counters.get().cost_ns.load() * <int64_t>self.envs.size() // self.num_steppers
         return min(max(work_ns // 2, <int64_t>SPIN_NS), self.max_spin_ns)
 

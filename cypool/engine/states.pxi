@@ -16,7 +16,7 @@ KEYS = frozenset(["id", "options", "elapsed_step", "needs_reset", "reset_request
 
 
 cdef dict save_state(Env env):
-    """Returns all that the next steps of an environment depend on, as a dict that pickles."""
+    """Returns everything that the next steps of an environment depend on, as a picklable dict."""
     return dict(
         id=env.spec.id, options=env.spec.saved_options, elapsed_step=env.elapsed_step, needs_reset=env.needs_reset,
         reset_requested=env.reset_requested, episode_return=env.episode_return, episode_length=env.episode_length,
@@ -28,10 +28,10 @@ cdef dict save_state(Env env):
 cdef dict check_state(Env env, object state):
     """Returns a copy of a result of `save_state` for an environment with the same options; changes nothing.
 
-    All of it is checked but `own`, which only the environment knows.
+    All of it is checked except `own`, which only the environment understands.
 
     Raises:
-        ValueError: It is something else.
+        ValueError: It is not such a result.
     """
     if type(state) is not dict or state.keys() != KEYS:
         raise ValueError(f"state: expected rows as save() returned them, got {shown(state)}")
@@ -41,7 +41,7 @@ cdef dict check_state(Env env, object state):
         own, given = env.spec.saved_options, row["options"]
         if id == env.spec.id:
             own, given = differing(own, given)
-        raise ValueError(f"state: expected one of {env.spec.id} with {shown(own)} for env {env.env_id}, got "
+        raise ValueError(f"state: expected a state of {env.spec.id} with {shown(own)} for env {env.env_id}, got "
                          f"{id:.200} with {shown(given)}")
     try:
         for key in ("needs_reset", "reset_requested"):
@@ -61,8 +61,16 @@ cdef dict check_state(Env env, object state):
     return row
 
 
+cdef list check_states(Scheduler scheduler, const int32_t* ids, uint32_t count, list states):
+    """Returns states for environments, checked but for the environments' own parts."""
+    cdef uint32_t k
+    if <Py_ssize_t>count != len(states):
+        raise ValueError(f"state: expected {count} rows, one for each env, got {len(states)}")
+    return [check_state(<Env>scheduler.envs[ids[k]], states[k]) for k in range(count)]
+
+
 cdef tuple differing(object options, object others):
-    """Returns of each of two dicts of options those that the other has not, for a message."""
+    """Returns the options in each of two dicts that the other lacks, for a message."""
     if not isinstance(options, dict) or not isinstance(others, dict):
         # to look for a name in a range takes for ever
         return options, others
@@ -97,7 +105,7 @@ def _refused(Env env, error):
 
 
 cdef int load_state(Env env, dict row) except -1:
-    """Puts an environment into the state that `check_state` returned; if that fails, it is to be reset."""
+    """Puts an environment into the state that `check_state` returned; if that fails, it must be reset."""
     env.needs_reset = env.reset_requested = True
     try:
         load_env(env, row["own"])
@@ -113,10 +121,28 @@ cdef int load_state(Env env, dict row) except -1:
     return 0
 
 
+cdef int check_copies(Scheduler scheduler, const int32_t* sources, const int32_t* targets, uint32_t count) except -1:
+    """Raises a ValueError if an environment cannot become a copy of another."""
+    cdef uint32_t k
+    cdef Env source, target
+    for k in range(count):
+        source, target = <Env>scheduler.envs[sources[k]], <Env>scheduler.envs[targets[k]]
+        if source.spec is target.spec and type(source) is type(target):
+            continue
+        if type(source) is not type(target) or source.spec.id != target.spec.id or (
+                source.spec.saved_options != target.spec.saved_options):
+            given = source.spec.saved_options
+            if source.spec.id == target.spec.id:
+                given, _ = differing(given, target.spec.saved_options)
+            raise ValueError(f"source: expected an environment with the id and options of env {target.env_id}, got env "
+                             f"{source.env_id}: {source.spec.id} with {shown(given)}")
+    return 0
+
+
 cdef int copy_env(PyObject* target, PyObject* source) except -1 nogil:
     """Copies the state of another environment, as `save_state` and `load_state` do.
 
-    If that fails, the environment is to be reset.
+    If that fails, the environment must be reset.
     """
     copy_from_env(target, source)
     if (<Env>target).rng != NULL and not copy_stream((<Env>target).rng, (<Env>source).rng):

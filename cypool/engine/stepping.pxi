@@ -9,12 +9,12 @@ from cypool.env_methods cimport observe_env, reset_env, step_env, step_envs
 from cypool.env cimport Env, Rows, STEP_ALONE
 
 cdef extern from *:
-    # keeps code for several agents away from the way of one
+    # keeps the code for several agents off the fast path
     bint unlikely(bint condition) noexcept nogil
 
 
 cdef inline OpenBatch* claim_row(Scheduler scheduler, Claim* claim, uint32_t* row) noexcept nogil:
-    """The batch and row for the environment in work; the same ones if asked again."""
+    """The batch and row for the current environment; the same ones if called again."""
     cdef int64_t position
     if scheduler.rows_in_send_order.load():
         row[0] = claim.first_row + claim.at
@@ -57,7 +57,7 @@ cdef void record_step(PyObject* env) noexcept nogil:
 
 
 cdef void write_episode_stats(PyObject* env, OpenBatch* batch, uint32_t row, bint ended) noexcept nogil:
-    """Writes the statistics of an episode that has ended; 0 else."""
+    """Writes the statistics of an episode that has ended; otherwise 0."""
     batch.episode_return[row] = (<Env>env).episode_return if ended else 0
     batch.episode_length[row] = (<Env>env).episode_length if ended else 0
     # in seconds, with six digits, as Gymnasium has them
@@ -93,7 +93,7 @@ cdef bint end_row(Scheduler scheduler, PyObject* env, OpenBatch* batch, uint32_t
     """Does the work of statistics and SAME_STEP for a row whose reward, terminated and truncated are written.
 
     Returns:
-        Whether the next episode has begun: the environment is to be observed once more.
+        Whether the next episode has begun: the environment must be observed again.
     """
     cdef bint ended = batch.terminated[row] or batch.truncated[row]
     if scheduler.statistics:
@@ -105,8 +105,8 @@ cdef bint end_row(Scheduler scheduler, PyObject* env, OpenBatch* batch, uint32_t
 
 
 cdef inline void complete_row(Claim* claim, PyObject* env, OpenBatch* batch, uint32_t row, RowKind kind) noexcept nogil:
-    """Completes the row of the environment in work, and goes to the next one."""
-    # a byte may be a part of anything: to write each would have the compiler read all pointers again
+    """Completes the row of the current environment, and moves on to the next one."""
+    # stores of uint8_t may alias anything, and have the compiler load all pointers again
     if kind != ROW_STEP:
         batch.kind[row] = kind
     batch.env_id[row] = claim.ids[claim.at]
@@ -126,7 +126,7 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
     cdef RowKind kind
     cdef RowPointers target
     cdef StepEnd end
-    # in a register: environments of one agent pay for no look at memory
+    # in a register: environments of one agent load nothing
     cdef bint has_agents = scheduler.has_agents
     while claim.at < claim.count:
         env_id = claim.ids[claim.at]
@@ -191,6 +191,17 @@ cdef int advance_alone(Scheduler scheduler, Claim* claim) except -1 nogil:
     return 0
 
 
+cdef int advance_ahead(Scheduler scheduler, Claim* claim) except -1 nogil:
+    """The same as `advance`, after `step_many` has prepared the steps."""
+    cdef Rows rows
+    if not claim.stepped and claim.at < claim.count:
+        memset(&rows, 0, sizeof(Rows))
+        rows.count, rows.ids, rows.actions = claim.count - claim.at, claim.ids + claim.at, claim.actions
+        step_envs(scheduler.envs[rows.ids[0]], &rows)
+        claim.stepped = True
+    return advance(scheduler, claim)
+
+
 cdef void begin_steps(Scheduler scheduler, Claim* claim) noexcept nogil:
     """Prepares the agents of a claim for `step_many`, which writes their rewards."""
     cdef PyObject* env
@@ -202,7 +213,7 @@ cdef void begin_steps(Scheduler scheduler, Claim* claim) noexcept nogil:
 
 
 cdef int advance_together(Scheduler scheduler, Claim* claim) except -1 nogil:
-    """Steps the environments of a claim with one call, then does the rest of `advance` for each environment."""
+    """Steps the environments of a claim with one call, then completes `advance` for each environment."""
     cdef OpenBatch* batch
     cdef RowPointers target
     cdef Rows rows
@@ -267,7 +278,7 @@ cdef void zero_columns(OpenBatch* batch, uint32_t row) noexcept nogil:
 
 
 cdef void write_failed_row(Scheduler scheduler, Claim* claim) noexcept nogil:
-    """Completes the row of an environment that could not: zero, truncated."""
+    """Completes the row of an environment that failed to: zero, truncated."""
     cdef int32_t env_id = claim.ids[claim.at]
     cdef PyObject* env = scheduler.envs[env_id]
     cdef uint32_t row

@@ -17,7 +17,7 @@ cdef class SyncDispatch(Dispatch):
     """Deals the rows of a batch out to threads in shares, or leaves them to the caller.
 
     Args:
-        distributor: Does this.
+        distributor: Deals the rows out.
     """
     cdef Distributor distributor
     cdef vector[int32_t] sent_ids    # of the send that is not received yet, if it named them
@@ -68,11 +68,11 @@ cdef class SyncDispatch(Dispatch):
 
     cdef tuple rollout(self, cnp.ndarray actions, uint32_t num_steps, uint32_t observe_every, tuple out, timeout,
                        RolloutPolicy policy):
-        """Has all environments make many steps: a batch whose rows are those of the first step, then of the next.
+        """Makes all environments take many steps: a batch whose rows are those of the first step, then of the next.
 
         Args:
             actions: Of all steps. A policy writes them.
-            num_steps, observe_every: As the scheduler has them.
+            num_steps, observe_every: As in the scheduler.
             out: The user's arrays, or None.
             timeout: Seconds, or None.
             policy: Chooses the actions; or None.
@@ -88,7 +88,7 @@ cdef class SyncDispatch(Dispatch):
         cdef bint finished = False
         cdef Block block
         if self.rollout_blocks is None or self.rollout_rows != rows:
-            self.rollout_blocks, self.rollout_rows = Blocks(self.results.layout.of(rows, num_envs), 2), rows
+            self.rollout_blocks, self.rollout_rows = Blocks(self.results.layout.with_rows(rows, num_envs), 2), rows
         block = self.begin(self.rollout_blocks, out)
         scheduler.batch_ids, scheduler.num_batch_ids = self.ids.all_ids.data(), num_envs
         scheduler.first_actions = cnp.PyArray_BYTES(actions)
@@ -102,7 +102,7 @@ cdef class SyncDispatch(Dispatch):
             finished = self.wait(rows, timeout)
             if not finished:
                 raise TimeoutError(f"rollout: not done in {timeout} s")
-            result = self.results.of(block, rows, self.out)
+            result = self.results.assemble(block, rows, self.out)
             self.rollout_blocks.lend(block)
             return result
         except BaseException:
@@ -140,7 +140,7 @@ cdef class SyncDispatch(Dispatch):
     cdef tuple receive(self, uint32_t count):
         cdef Block block = self.scheduler.filling[0]
         # first all that may fail for want of memory, then all that changes the pool
-        result = self.results.of(block, count, self.out)
+        result = self.results.assemble(block, count, self.out)
         self.blocks.lend(block)
         self.end()
         return result
@@ -149,7 +149,7 @@ cdef class SyncDispatch(Dispatch):
         self.distributor.step_done()
 
     cdef int redirect(self, Block block, OpenBatch* batch) except -1:
-        """Has a batch filled into the user's arrays instead of the block's."""
+        """Lets a batch fill the user's arrays instead of the block's."""
         cdef int k, n = batch.num_obs
         # plain assignment makes a copy first
         self.out_columns.assign(block.columns.begin(), block.columns.end())

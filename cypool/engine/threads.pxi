@@ -1,4 +1,4 @@
-# Threads that serve the schedulers of one pool and its companions, or of several pools.
+# Threads that serve the schedulers of one pool and its child pools, or of several pools.
 #
 # A thread serves one scheduler at a time and publishes which. A caller that closes a pool takes its scheduler off the
 # list and waits until no thread serves it. A thread that finds nothing to do spins for a moment, then sleeps.
@@ -69,18 +69,18 @@ def _close_thread_pools():
 
 
 cdef class Threads:
-    """Threads that serve the schedulers of one pool and its companions, or of several pools.
+    """Threads that serve the schedulers of one pool and its child pools, or of several pools.
 
     Args:
-        count: How many; 0 is allowed.
-        affinity: For each the set of CPUs it may run on, or None.
+        count: Number of threads; 0 is allowed.
+        affinity: For each thread the set of CPUs it may run on, or None.
         takes_turns: Whether each leaves a scheduler after a while, for those of other pools.
 
     Thread safety: any caller with the GIL may call `add_scheduler`, `remove_scheduler`, `retire` and `stop`. Without a
         GIL, a critical section of this object takes its place.
     """
     cdef readonly int count
-    cdef bint takes_turns                  # those of a ThreadPool; others serve one pool and its companions
+    cdef bint takes_turns                  # those of a ThreadPool; others serve one pool and its child pools
     cdef bint closed
     cdef object affinity                   # per thread a set of CPUs, or None
     cdef vector[thread*] threads           # owned until joined
@@ -113,7 +113,7 @@ cdef class Threads:
         self.num_forks = num_forks()
         if self.count > 0 and Py_IsFinalizing():
             # they would never begin
-            raise RuntimeError("num_threads: expected 0 while Python is ending, as no thread can start any more")
+            raise RuntimeError("num_threads: expected 0 while Python is shutting down, as no thread can start any more")
         for _ in range(self.count):
             self.thread_states.push_back(new ThreadState())
         # a thread that has begun is never lost for want of memory
@@ -128,7 +128,7 @@ cdef class Threads:
         return 0
 
     cdef void await_begun(self) noexcept:
-        """Waits until Python knows all threads: it ends the process if a thread begins and there is no memory."""
+        """Waits until Python knows all threads, because it ends the process if a thread starts without memory."""
         cdef uint32_t begun
         with nogil:
             while True:
@@ -138,7 +138,7 @@ cdef class Threads:
                 park(self.num_begun, begun, -1)
 
     cdef void stop(self):
-        """Ends the threads as soon as each has finished the step it is at."""
+        """Ends the threads as soon as each has finished its current step."""
         cdef thread* ended
         cdef vector[thread*] ending
         cdef bint held = Py_IsFinalizing()
@@ -171,7 +171,7 @@ cdef class Threads:
         return self.count > 0 and self.num_forks != num_forks()
 
     cdef int add_scheduler(self, Scheduler scheduler) except -1:
-        """Has the threads serve a scheduler."""
+        """Lets the threads serve a scheduler."""
         if not self.take_index(scheduler):
             # pools in reference cycles keep their indices until the garbage collector finds them
             gc.collect()
@@ -180,11 +180,11 @@ cdef class Threads:
         return 0
 
     cdef bint take_index(self, Scheduler scheduler) except -1:
-        """Gives a scheduler the first index that is free; False if there is none."""
+        """Assigns a scheduler the first free index; False if there is none."""
         cdef uint32_t scheduler_index
         with cython.critical_section(self):
             if self.closed or self.forked():
-                raise RuntimeError("thread_pool: its threads have ended: make a new one")
+                raise RuntimeError("thread_pool: its threads have ended: create a new one")
             for scheduler_index in range(<uint32_t>MAX_SCHEDULERS):
                 if not self.taken[scheduler_index]:
                     scheduler.prepare_threads(self.count)
@@ -196,7 +196,7 @@ cdef class Threads:
         return False
 
     cdef void remove_scheduler(self, Scheduler scheduler):
-        """Ends a scheduler's work and waits until no thread is with it; does nothing if it was not attached."""
+        """Ends a scheduler's work and waits until no thread serves it; does nothing if it was not attached."""
         cdef uint32_t scheduler_index
         cdef ThreadState* state
         cdef ThreadState* own = NULL
@@ -232,7 +232,7 @@ cdef class Threads:
             self.num_schedulers.fetch_sub(1)
 
     cdef bint retire(self) noexcept:
-        """Has no further scheduler added, before `stop`; False if there is one, and nothing has changed."""
+        """Refuses further schedulers, before `stop`; False, without a change, if there is one."""
         with cython.critical_section(self):
             if self.num_schedulers.load() == 0:
                 self.closed = True
@@ -262,7 +262,7 @@ cdef class Threads:
             self.detach(index)
 
     cdef bint attach(self, uint32_t index) noexcept nogil:
-        """Goes to the next scheduler that has something to do; False if there is none."""
+        """Moves on to the next scheduler with work; False if there is none."""
         cdef ThreadState* state = self.thread_states[index]
         cdef uint32_t num_indices = self.num_indices.load(), scheduler_index, _k
         cdef void* scheduler
@@ -289,7 +289,7 @@ cdef class Threads:
             wake(self.thread_states[index].serves, INT_MAX)
 
     cdef bint await_work(self, uint32_t index, int64_t spin_ns) noexcept nogil:
-        """Spins, then sleeps, until it is with a scheduler; False when the threads are to end."""
+        """Spins, then sleeps, until it serves a scheduler; False when the threads should end."""
         cdef int64_t start = now_ns()
         cdef uint32_t seen, _k
         while True:
@@ -348,26 +348,25 @@ cdef void work(void* arg) noexcept with gil:
 
 
 cdef class ThreadPool:
-    """Threads for several pools: `cypool.make(..., thread_pool=...)`.
+    """Threads shared by several pools: `cypool.make(..., thread_pool=...)`.
 
-    Pools that are used in turn, or at the same time from several Python threads, then share the threads instead of
-    having as many each. A synchronous caller steps environments as well, and wakes at most `num_threads - 1` of
-    the threads to help it. A thread stays with a pool for a millisecond at a time while another one has work, also in
-    a rollout.
+    Pools used in turn, or at the same time from several Python threads, share these threads instead of each having its
+    own. A synchronous caller also steps environments, and wakes at most `num_threads - 1` threads to help it. While
+    another pool has work, a thread stays with one for a millisecond at a time, also in a rollout.
 
     Args:
-        num_threads: How many, 1 to 4096; by default as many as there are CPUs for this process.
+        num_threads: Number of threads, 1 to 4096; by default one for each CPU available to this process.
         thread_affinity: As in `cypool.make`.
 
     Raises:
-        TypeError, ValueError: An argument of the wrong type or out of range.
+        TypeError, ValueError: An argument has the wrong type or is out of range.
     """
     cdef Threads threads
     cdef object __weakref__
 
     def __init__(self, num_threads=None, thread_affinity=None):
         if self.threads is not None:
-            raise RuntimeError("the thread pool is made already")
+            raise RuntimeError("the thread pool is already initialized")
         count = cpus.available() if num_threads is None else check_int("num_threads", num_threads, 1, 4096)
         self.threads = Threads(count, cpus.affinity(thread_affinity, count), True)
         thread_pools.add(self)
@@ -379,12 +378,12 @@ cdef class ThreadPool:
 
     @property
     def num_threads(self):
-        """How many threads there are."""
+        """Number of threads."""
         return self.threads.count
 
     @property
     def num_pools(self):
-        """How many pools they serve at the moment."""
+        """Number of pools that currently use the threads."""
         return self.threads.num_schedulers.load()
 
     def close(self):

@@ -1,4 +1,4 @@
-"""`Family`: all that the package needs to know of a family of environments, declared in its `ids.py`."""
+"""`Family`: everything that the package needs to know about a family of environments, declared in its `ids.py`."""
 from __future__ import annotations
 
 import os
@@ -25,33 +25,33 @@ class Family(NamedTuple):
 
     Attributes:
         name: The folder, and its extension module.
-        title: As people write the name.
-        description: Of its environments: a phrase for a table.
+        title: The name as people write it.
+        description: A phrase about its environments, for a table.
         smoke_ids: One or two ids that show that it works, within a second.
-        licence: Of its data and its library, where that is not cypool's.
-        package: The Python package to import that its environments need to run.
-        download: The module that gets the library of its environments where no package of today brings it, for `cypool
-            get`. It has `is_there`, `is_whole`, `find`, `checked`, `check_machine`, `download` and `LICENCES`.
-        distribution: The wheel that has its module, where that is not cypool's own; `extra` brings it.
+        licence: The licence of its data and its library, if not cypool's.
+        package: The Python package that its environments import, or need to run.
+        download: The module that downloads the library of its environments if no current package contains it, for
+            `cypool get`. It has `is_there`, `is_valid`, `find`, `checked`, `check_machine`, `download` and `LICENCES`.
+        distribution: The wheel that contains its module, if not cypool's own; `extra` installs it.
         extra: The extra of `pyproject.toml` that installs the package, or without one the package that draws pictures.
-        command: What installs the package where an extra would bring what nobody needs.
-        reference: The packages that it equals, with versions; or a phrase for a model of your own.
+        command: The command that installs the package, if an extra would install too much.
+        reference: The packages that it matches, with versions; or a phrase for a model of your own.
         reference_package: The package to import that `check_parity` needs in addition to `package` and Gymnasium.
         parity_mode: The autoreset mode in which `cypool check` and sweeps compare with them.
-        parity_options: Options with which `cypool check` compares where they are None: nothing equals them as they are.
-        fidelity: The parts that are equal to them: a phrase for a table.
-        data: "module:function" that looks at its data for `cypool doctor`: yields a status, a text and an advice.
-        groups: By name: ids that `cypool bench` measures together.
+        parity_options: Options that `cypool check` replaces if they are None, because the defaults have no reference.
+        fidelity: The parts that match them: a phrase for a table.
+        data: "module:function" that checks its data for `cypool doctor`: yields a status, a text and advice.
+        groups: Names of groups of ids that `cypool bench` measures together.
         loop: "module:function" that steps the package's own environments one by one, for `cypool bench`, if Gymnasium
             does not have the ids: takes an id, their number and options; returns the space of actions, and a function
-            of actions that returns how many it stepped.
+            of actions that returns the number of environments that it stepped.
         peers: By class: the peers of `cypool bench`, with the names of `--peers`, if they have the id.
         peer_options: Options with which cypool and its peers do the same work.
         gymnasium_module: The module that registers its ids with Gymnasium when it is imported.
-        keys: By class: which key of `cypool play` is which action; "" is the action without a key, else it is action 0.
+        keys: By class: the action of each key of `cypool play`; "" is the action without a key, by default action 0.
         keyboard: "module:function" instead of `keys`: takes a spec; returns a function from the names of the held keys
-            to an action, and a line that says which keys there are.
-        turns: Classes of games of turns, where each key is a step.
+            to an action, and a line that lists the keys.
+        turns: Classes of turn-based games, where each key is a step.
         terminal: "module:function" that plays with a keyboard in the terminal instead of a window: takes a pool of one
             environment, a function that writes, the descriptor of the terminal, a number of steps or None, and None or
             a function that takes the observations and returns the actions, instead of keys; returns the number of
@@ -93,7 +93,7 @@ class Family(NamedTuple):
 
     @property
     def is_installed(self) -> bool:
-        """Whether the package, or the download, that its environments need is there."""
+        """Whether the package or download that its environments need is installed."""
         if self.download:
             found: bool = import_module(self.download).is_there()
             return found
@@ -101,7 +101,7 @@ class Family(NamedTuple):
 
     @property
     def has_reference(self) -> bool:
-        """Whether the packages are there that its environments are compared with."""
+        """Whether its reference packages are installed."""
         return self.is_installed and (not self.reference_package or find_spec(self.reference_package) is not None)
 
     def compared(self, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,7 +123,7 @@ class Family(NamedTuple):
     @property
     def build(self) -> str:
         """How to get the family in an installation that is without it."""
-        from_source = "install again without CYPOOL_WITHOUT"
+        from_source = "reinstall without CYPOOL_WITHOUT"
         return f"{self.install}, or from source {from_source}" if self.distribution else from_source
 
     def entries(self, patterns: tuple[str, ...]) -> list[Entry]:

@@ -1,6 +1,6 @@
-"""Environments of Gymnasium, or anybody's with its API, in worker processes or threads behind a pool.
+"""Gymnasium environments, and others with its API, in worker processes or threads behind a pool.
 
-`backend.pxi` is the pool's side, `worker.pxi` the worker's, `shared_memory.pxi` the memory between them.
+`backend.pxi` is the pool's side, `worker.pyx` the worker's, `shared_memory.pxi` the memory between them.
 `worker_processes.pxi` and `worker_threads.pxi` start and end the workers, and `spaces.py` translates Gymnasium's
 spaces.
 """
@@ -68,14 +68,14 @@ def start_workers(factories: Any, id: str, options: Any, limit: Any, preload: An
     Args:
         factories: A function for each environment.
         id: The environments' id in the specs.
-        options: Those of each environment, for the specs.
-        limit: Steps of an episode at most, or None.
+        options: Options of each environment, for the specs.
+        limit: Maximum steps of an episode, or None.
         preload: Modules that workers are likely to need.
         own_limit: Whether the environments apply the step limit that they report.
         workers, num_workers, start_method, worker_timeout: As in `cypool.from_factories`.
 
     Returns:
-        The `Env` objects, the `HostingBackend`, and these last four arguments, as they are now, as a dict.
+        The `Env` objects, the `HostingBackend`, and a dict of these last four arguments, with their final values.
     """
     num_envs = len(factories)
     num_workers = num_envs if num_workers is None else min(check_int("num_workers", num_workers, 0, 4096), num_envs)
@@ -86,9 +86,9 @@ def start_workers(factories: Any, id: str, options: Any, limit: Any, preload: An
         worker_timeout = check_float("worker_timeout", worker_timeout, 0.001, 1e6)
     in_threads = check_choice("workers", workers, ("auto", "processes", "threads")) == "threads"
     if in_threads and start_method != "forkserver":
-        raise ValueError(f"start_method: expected none with workers='threads', got {shown(start_method)}")
+        raise ValueError(f"start_method: expected None with workers='threads', got {shown(start_method)}")
     if in_threads and worker_timeout is not None:
-        raise ValueError("worker_timeout: expected none with workers='threads', as nothing can end a thread, got "
+        raise ValueError("worker_timeout: expected None with workers='threads', as nothing can end a thread, got "
                          f"{shown(worker_timeout)}")
     worker_options = {"workers": workers, "num_workers": num_workers, "start_method": start_method,
                       "worker_timeout": worker_timeout}

@@ -9,6 +9,7 @@ from contextlib import suppress
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcpy
+from libcpp.vector cimport vector
 
 from cypool.util.arguments import check_int, shown as shown_value
 from cypool.errors import WorkerError
@@ -24,9 +25,25 @@ from cypool.util.park cimport now_ns, park
 from cypool.hosting.worker cimport (CALL, DONE, ENDED, IDLE, POSTED, READY, RESET, RUNNING, STARTING, STEP, AreaLayout,
                                     EnvMailbox, SharedMemory, WorkerLoop)
 
+# forward declaration
+cdef class HostingBackend(StepBackend)
+
 
 cdef class HostedEnv(Env):
     """An environment of Gymnasium whose steps a `HostingBackend` has made."""
+    cdef HostingBackend workers
+    cdef EnvMailbox* mailbox         # borrowed from the memory, as is the next
+    cdef char* memory_area
+    cdef AreaLayout layout
+    cdef int observation_index       # which of its two observations
+    cdef size_t num_obs              # parts of the observation; the agents' columns come behind them
+    cdef bint sent                   # there is, or will be, an answer that was not taken
+    cdef bint calling                # it is the answer to a call
+    cdef bint failed
+    cdef object error                # why it failed
+    cdef bint lost                   # its process ended since its last reset
+    cdef object next_seed
+    cdef object extra_infos          # (info, final info), or None
 
     cdef int reset(self) except -1 nogil:
         # the second half of a step that a reset followed; else the reset that was asked for
@@ -50,7 +67,7 @@ cdef class HostedEnv(Env):
         return 0
 
     cdef void read_agents(self, bint stepped) noexcept nogil:
-        """Takes over the agents' columns from the worker: `spaces.AGENT_COLUMNS`."""
+        """Copies the agents' columns from the worker: `spaces.AGENT_COLUMNS`."""
         cdef const char* area = self.memory_area + self.observation_index * self.layout.second
         cdef const size_t* offsets = &self.layout.offsets[self.num_obs]
         cdef uint32_t count = self.agents.count
@@ -84,7 +101,7 @@ cdef class HostedEnv(Env):
         own, shown, seed = state
         # plain bytes may come from a file that promises to run no code
         if type(own) is not Pickled or type(shown) is not bytes or <size_t>len(shown) != self.layout.second:
-            raise ValueError("expected a state of a hosted environment, as it was saved or unpickled")
+            raise ValueError("expected a state of a hosted environment that was saved or unpickled")
         if seed is not None:
             seed = check_int("seed", seed, 0, 2**64 - 1)
         self.call("load", (bytes(own),))
@@ -97,16 +114,16 @@ cdef class HostedEnv(Env):
 
     cdef object render(self):
         if self.spec.render_fps is None:
-            raise NotImplementedError("render: expected an environment made with render_mode='rgb_array' or 'ansi'")
+            raise NotImplementedError("render: expected an environment created with render_mode='rgb_array' or 'ansi'")
         try:
             return self.call("render")
         except NotImplementedError as error:
             # Gymnasium's own says nothing
-            raise NotImplementedError(f"render: expected environments that have it, but env {self.env_id} does not: "
+            raise NotImplementedError(f"render: env {self.env_id} does not support it: "
                                       f"{error or 'NotImplementedError'}") from error
 
     def ask(self, function, *args, **kwargs):
-        """Calls a function with the environment, where that is; returns its result."""
+        """Calls a function with the environment in its worker; returns the result."""
         return self.call("ask", (function, *args), kwargs)
 
     cdef int read_answer(self) except -1:
@@ -126,7 +143,7 @@ cdef class HostedEnv(Env):
             try:
                 extra_infos = pickle.loads(self.workers.memory.payload(self.env_id, self.mailbox.payload_bytes))
             except Exception as error:
-                problem = RuntimeError(f"its info does not unpickle: {error}")
+                problem = RuntimeError(f"its info cannot be unpickled: {error}")
         elif answers is not None:
             extra_infos = answers[self.env_id]
         if answers is not None:
@@ -146,7 +163,7 @@ cdef class HostedEnv(Env):
         cdef HostingBackend workers = self.workers
         workers.await_call(self)
         if self.lost and not loads:
-            raise WorkerError(f"env {self.env_id} has lost its episode with its process: reset it first")
+            raise WorkerError(f"env {self.env_id} lost its episode when its process ended: reset it first")
         payload = pickle.dumps((name, args, kwargs or {}), pickle.HIGHEST_PROTOCOL)
         self.mailbox.payload_bytes = workers.memory.write_payload(self.env_id, payload, self.layout.payload_bytes)
         self.mailbox.task = CALL
@@ -161,7 +178,7 @@ cdef class HostedEnv(Env):
         self.error = self.extra_infos = None
         if error is not None:
             if name == "save" and not isinstance(error, WorkerError):
-                raise NotImplementedError(f"save: env {self.env_id} does not pickle: {error}") from error
+                raise NotImplementedError(f"save: env {self.env_id} cannot be pickled: {error}") from error
             if loads and not isinstance(error, WorkerError):
                 raise ValueError(f"its pickle cannot be loaded: {type(error).__name__}: {error}") from error
             raise error
@@ -169,22 +186,36 @@ cdef class HostedEnv(Env):
 
 
 cdef class HostingBackend(StepBackend):
-    """The processes, or threads of this one, that step the environments of a pool.
+    """The processes, or threads of this process, that step the environments of a pool.
 
     Args:
-        factories: A function for each environment, which makes it.
-        num_workers: How many; environments are distributed in blocks. 0: none, the environments are stepped here, one
-            after the other, by the thread that waits for them.
+        factories: A function for each environment, which creates it.
+        num_workers: Number of workers; environments are distributed in blocks. 0: the thread that waits for the
+            environments steps them, one after the other.
         in_threads: Whether workers are threads of this process.
         start_method: Of processes: "forkserver" or "spawn".
         timeout: Seconds that a process may take for a step or a reset; None: any time.
         preload: Names of modules to import before workers start.
 
     Raises:
-        Exception: An environment cannot be made.
+        Exception: An environment cannot be created.
         WorkerError: A process ended, or took too long.
-        ValueError: The environments do not fit together, or their spaces are none of ours.
+        ValueError: The environments differ, or their spaces are not supported.
     """
+    cdef readonly SharedMemory memory
+    cdef AreaLayout layout
+    cdef WorkerLoop worker_loop      # without workers: where environments are stepped
+    cdef WorkerThreads threads       # workers that are threads, or None
+    cdef WorkerProcesses processes   # workers that are processes, or None
+    cdef list answers                # in this process: see WorkerLoop; None of processes
+    cdef int64_t timeout_ns          # 0: none
+    cdef int64_t slice_ns            # how long to sleep at most
+    cdef list envs                   # HostedEnv
+    cdef list env_descriptions
+    cdef vector[int32_t] sent        # ids of tasks that are not taken
+    cdef vector[int32_t] called      # workers to notify
+    cdef int num_forks               # when the workers were started
+    cdef bint closed
 
     def __init__(self, list factories, int num_workers, bint in_threads, str start_method, timeout, list preload):
         self.closed = False
@@ -222,7 +253,7 @@ cdef class HostingBackend(StepBackend):
         self.close()
 
     def _await_start(self):
-        """Waits until all workers have made their environments."""
+        """Waits until all workers have created their environments."""
         cdef uint32_t seen, starting
         cdef int worker
         while True:
@@ -242,14 +273,14 @@ cdef class HostingBackend(StepBackend):
                 self.processes.check_start()
 
     def _read_descriptions(self):
-        """Reads the descriptions of the environments, which have to have the same spaces."""
+        """Reads the descriptions of the environments, which must have the same spaces."""
         cdef int i
         self.env_descriptions = [pickle.loads(self.memory.payload(i, self.memory.mailboxes[i].payload_bytes))
                                  for i in range(self.memory.num_envs)]
         for i, each in enumerate(self.env_descriptions):
             for part in ("observation_space", "action_space", "agents"):
                 if each[part] != self.env_descriptions[0][part]:
-                    raise ValueError(f"expected the same {part} everywhere, but env 0 has "
+                    raise ValueError(f"expected the same {part} in all environments, but env 0 has "
                                      f"{self.env_descriptions[0][part]}, env {i} {each[part]}")
         first = self.env_descriptions[0]
         self.layout = AreaLayout(*spaces.described(first["observation_space"], first["action_space"]))
@@ -262,7 +293,7 @@ cdef class HostingBackend(StepBackend):
 
     @property
     def count(self):
-        """How many workers there are."""
+        """Number of workers."""
         return 0 if self.worker_loop is not None else self.memory.num_workers
 
     def environments(self, list specs):
@@ -283,7 +314,8 @@ cdef class HostingBackend(StepBackend):
         try:
             packed = pickle.dumps(options, pickle.HIGHEST_PROTOCOL)
         except Exception as error:
-            raise TypeError(f"options: expected what can be pickled, got {shown_value(options)}: {error}") from error
+            raise TypeError(f"options: expected options that can be pickled, got {shown_value(options)}: "
+                            f"{error}") from error
         if <size_t>len(packed) > self.layout.payload_bytes:
             raise ValueError(f"options: expected at most {self.layout.payload_bytes} bytes when pickled, got "
                              f"{len(packed)}")
@@ -308,7 +340,7 @@ cdef class HostingBackend(StepBackend):
             env.failed = False
             env.error = None
             if not env.needs_reset and env.lost:
-                self.fail_env(env, WorkerError("the episode was lost with the process it was in"))
+                self.fail_env(env, WorkerError("the episode was lost when its process ended"))
                 continue
             mailbox.task = RESET if env.needs_reset else STEP
             if env.needs_reset:
@@ -376,7 +408,7 @@ cdef class HostingBackend(StepBackend):
         return self.collect_done(ids, count)
 
     cdef int count_done(self, int most) except -1:
-        """How many tasks are done, up to `most`."""
+        """Number of finished tasks, up to `most`."""
         cdef HostedEnv env
         cdef int count = 0
         cdef int32_t i
@@ -414,7 +446,7 @@ cdef class HostingBackend(StepBackend):
         return count
 
     cdef bint sleep(self, uint32_t seen, uint32_t missing, int64_t timeout_ns) noexcept nogil:
-        """Sleeps until this number of answers came since `seen`; False after the timeout or a signal."""
+        """Sleeps until this number of answers have come since `seen`; False after the timeout or a signal."""
         cdef uint32_t answers
         cdef bint awake = True
         self.memory.control.target.store(seen + missing)
@@ -428,7 +460,7 @@ cdef class HostingBackend(StepBackend):
         return awake
 
     cdef int await_call(self, HostedEnv env) except -1:
-        """Waits for the end of the call that an environment runs, if there is one."""
+        """Waits for the end of the call that an environment is running, if any."""
         cdef uint32_t seen
         while env.calling:
             if self.worker_loop is not None:

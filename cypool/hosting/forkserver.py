@@ -80,7 +80,7 @@ def write_setup(factories: Any, preload: Any, fresh: bool) -> Any:
     Args:
         factories: For each worker a list of functions that make environments, pickled.
         preload: Names of modules to import before workers are forked.
-        fresh: Whether each worker is to be a fresh interpreter.
+        fresh: Whether each worker is a fresh interpreter.
     """
     fd = move_fd_up(os.memfd_create("cypool-setup"))
     with open(os.dup(fd), "wb") as file:

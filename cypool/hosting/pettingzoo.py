@@ -1,4 +1,4 @@
-"""Environments of PettingZoo as Gymnasium's, for a worker: of groups of agents, and the results of each agent.
+"""PettingZoo environments in Gymnasium's form, for a worker: groups of agents, and the results of each agent.
 
 The observation is a dict: the parts of each group, then `AGENT_COLUMNS`, of all agents, group by group. The action is
 the bytes that the engine has for `step`.
@@ -40,8 +40,8 @@ def make_pettingzoo(name: str, **options: Any) -> Any:
         **options: For that function.
 
     Raises:
-        ValueError: There is no such module.
-        TypeError: The function takes no such options, or not these values.
+        ValueError: The module does not exist.
+        TypeError: The function does not accept these options or values.
     """
     module = module_of(name)
     function = getattr(module, "parallel_env", None) or module.env
@@ -50,7 +50,7 @@ def make_pettingzoo(name: str, **options: Any) -> Any:
     except TypeError as error:
         if not options:
             raise
-        raise TypeError(f"{', '.join(options)}: expected options that {PETTINGZOO_PREFIX}{name} takes, got "
+        raise TypeError(f"{', '.join(options)}: expected options that {PETTINGZOO_PREFIX}{name} accepts, got "
                         f"{shown(options)}: {error}") from error
 
 
@@ -82,7 +82,7 @@ class AgentsEnv:
         env: The environment; its `possible_agents` are known.
 
     Raises:
-        ValueError: It does not say who its agents may be, or the spaces are none of ours.
+        ValueError: It does not list its possible agents, or its spaces are not supported.
     """
 
     spec = None
@@ -118,7 +118,7 @@ class AgentsEnv:
         members: dict[str, tuple[list[str], Any]] = {}
         for agent in env.possible_agents:
             if not isinstance(agent, str):
-                raise ValueError(f"possible_agents: expected texts, got {shown(agent)}")
+                raise ValueError(f"possible_agents: expected strings, got {shown(agent)}")
             each = env.observation_space(agent), env.action_space(agent)
             base, _, number = agent.rpartition("_")
             base = name = base if base and number.isdigit() else agent
@@ -150,16 +150,16 @@ class AgentsEnv:
         return self._row(observations), self._infos(infos)
 
     def step(self, action: NDArray[np.uint8]) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Makes a step, as Gymnasium's environments do."""
+        """Takes a step, as Gymnasium's environments do."""
         was = list(self.env.agents)
         if not was:
-            raise RuntimeError("step: expected agents in the environment, got none, though its episode has not ended")
+            raise RuntimeError("step: expected agents in the environment until its episode ends, got none")
         observations, reward, terminated, truncated, infos = self.env.step(self._actions(action, set(was)))
         now = set(self.env.agents)
         for agent in was:
             if (agent in now) == bool(terminated[agent] or truncated[agent]):
-                raise ValueError(f"agents: expected that who is terminated or truncated leaves, and nobody else, but "
-                                 f"{agent} is {'still' if agent in now else 'not'} in {sorted(now)}, terminated "
+                raise ValueError(f"agents: expected exactly the terminated or truncated agents to leave, but {agent} "
+                                 f"is {'still' if agent in now else 'not'} in {sorted(now)}, terminated "
                                  f"{terminated[agent]}, truncated {truncated[agent]}")
         row = self._row(observations, reward, terminated, truncated)
         ended = not now
@@ -167,7 +167,7 @@ class AgentsEnv:
         return row, float(row["reward"].sum()), ended and not cut, cut, self._infos(infos)
 
     def _actions(self, data: NDArray[np.uint8], was: set[str]) -> dict[str, Any]:
-        """Returns the actions of those who are in the game, of the bytes that the engine has."""
+        """Decodes the actions of the agents in the game from the engine's bytes."""
         actions, at = {}, 0
         for group in self._spec.agents.values():
             part: Any = group.action
@@ -215,7 +215,7 @@ class AgentsEnv:
 
     @staticmethod
     def _infos(infos: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the infos of those that have some, by agent."""
+        """Returns the infos of the agents that have some, by name."""
         return {agent: dict(own) for agent, own in infos.items() if own}
 
     def render(self) -> Any:
@@ -244,10 +244,10 @@ def _write(array: NDArray[Any], k: int, seen: Any, agent: str) -> None:
     """Writes an agent's observation to its place."""
     values = np.asarray(seen)
     if values.shape != array.shape[1:]:
-        raise ValueError(f"observation of {agent}: expected shape {array.shape[1:]}, as the observation space has it, "
-                         f"got {values.shape}")
+        raise ValueError(f"observation of {agent}: expected shape {array.shape[1:]}, as in the observation space, got "
+                         f"{values.shape}")
     if not np.can_cast(values.dtype, array.dtype, "same_kind") and not (
             values.dtype.kind in "iub" and (values.astype(array.dtype) == values).all()):
-        raise ValueError(f"observation of {agent}: expected {array.dtype}, as the observation space has it, got "
+        raise ValueError(f"observation of {agent}: expected {array.dtype}, as in the observation space, got "
                          f"{values.dtype}")
     array[k] = values

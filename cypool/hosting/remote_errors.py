@@ -1,4 +1,4 @@
-"""Exceptions that cross from a worker process to the pool, and how a process ended, in words."""
+"""Exceptions that cross from a worker process to the pool, and descriptions of how a process ended."""
 from __future__ import annotations
 
 import pickle
@@ -12,11 +12,11 @@ def pickle_error(error: BaseException, max_bytes: int) -> bytes:
 
     Args:
         error: Any exception; its own methods may raise.
-        max_bytes: The room that there is for the result.
+        max_bytes: The maximum size of the result.
 
     Returns:
-        Bytes: the pickle of a pair of the exception and the text of its traceback. An exception that does not come back
-        from pickle is replaced by a RuntimeError with its words.
+        Bytes: the pickle of a pair of the exception and the text of its traceback. An exception that cannot be
+        unpickled is replaced by a RuntimeError with its message.
     """
     # half of the least room for a payload
     most = max_bytes // 16
@@ -43,7 +43,7 @@ def unpickle_error(payload: bytes) -> BaseException:
         error, text = pickle.loads(payload)
         error.__cause__ = WorkerError(f"raised in a worker process:\n\n{text}")
     except Exception as problem:
-        return WorkerError(f"it raised something that does not unpickle: {problem}")
+        return WorkerError(f"it raised an exception that cannot be unpickled: {problem}")
     return error
 
 

@@ -6,7 +6,7 @@
 
 namespace cypool {
 
-enum Task : uint32_t { STEP, RESET, CALL };                 // the kind of task
+enum WorkerTask : uint32_t { STEP, RESET, CALL };           // the kind of task
 enum TaskState : uint32_t { IDLE, POSTED, RUNNING, DONE };  // how far it is
 enum Life : uint32_t { STARTING, READY, ENDED };            // of a worker process
 

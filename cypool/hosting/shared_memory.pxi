@@ -20,9 +20,9 @@ cdef class SharedMemory:
     """The memory that a pool shares with its workers.
 
     Args:
-        num_envs: Environments of the pool.
+        num_envs: Number of environments of the pool.
         num_workers: Worker processes; environments are distributed to them in blocks.
-        fd: Of a memory block to open; by default a new one is made. It belongs to this object.
+        fd: Descriptor of a memory block to open, which this object then owns; by default a new one is created.
 
     Raises:
         OSError: There is no memory.
@@ -43,7 +43,7 @@ cdef class SharedMemory:
             self.fd = fd
         cdef void* data = mmap(NULL, self._nbytes, PROT_READ | PROT_WRITE, MAP_SHARED, self.fd, 0)
         if data == MAP_FAILED:
-            raise OSError(f"no room for {self._nbytes} bytes of addresses: {num_envs} environments")
+            raise OSError(f"not enough address space for {self._nbytes} bytes: {num_envs} environments")
         self._data = <char*>data
         self.control = <PoolControl*>self._data
         self.worker_controls = <WorkerControl*>(self._data + sizeof(PoolControl))
@@ -68,7 +68,7 @@ cdef class SharedMemory:
         self.worker_controls[worker].life.store(STARTING)
 
     def ready(self, int worker):
-        """Marks a worker as ready: it has made its environments."""
+        """Marks a worker as ready: it has created its environments."""
         self.worker_controls[worker].made.store(1)
         self.worker_controls[worker].since.store(now_ns())
         self.worker_controls[worker].life.store(READY)
@@ -110,7 +110,7 @@ cdef class SharedMemory:
             wake(self.worker_controls[worker].doorbell, 1, True)
 
     cdef void answered(self) noexcept nogil:
-        """Counts a task as done; wakes the pool if it was the last one it waits for."""
+        """Counts a task as done; wakes the pool if this was the last one that it waits for."""
         cdef uint32_t answers = self.control.answers.fetch_add(1) + 1
         if self.control.sleeping.load() != 0 and <int32_t>(answers - self.control.target.load()) >= 0:
             wake(self.control.answers, 1, True)
@@ -126,10 +126,10 @@ cdef class SharedMemory:
 
 
 cdef class AreaLayout:
-    """Where in an environment's area of the memory its action and its observations lie.
+    """The layout of an environment's area of the memory: its action and its observations.
 
     Args:
-        observation: Its description, as `EnvSpec` has it.
+        observation: Its description, as in `EnvSpec`.
         action: Likewise.
 
     Raises:

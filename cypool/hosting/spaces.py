@@ -1,4 +1,4 @@
-"""Gymnasium's spaces as descriptions of ours, and the calls of a pool to environments of Gymnasium."""
+"""Converts Gymnasium's spaces to our descriptions, and makes a pool's calls to Gymnasium environments."""
 from __future__ import annotations
 
 import pickle
@@ -13,9 +13,9 @@ TEXT_BYTES = 512  # of a text whose space has no limit, such as minigrid's Missi
 
 
 def env_description(env: Any) -> Any:
-    """Returns the description of an environment that a pool needs, as something that pickles.
+    """Returns the description of an environment that a pool needs, in picklable form.
 
-    One that derives from no class of Gymnasium's may have spaces, `reset` and `step` alone.
+    An environment not derived from a Gymnasium class needs only spaces, `reset` and `step`.
     """
     mode, rendering = getattr(env, "render_mode", None), {}
     if mode in ("rgb_array", "ansi"):
@@ -40,16 +40,16 @@ def group_of(observation_space: Any, action_space: Any, names: tuple[str, ...]) 
 
 
 def described(observation_space: Any, action_space: Any) -> Any:
-    """Returns observation and action as an `EnvSpec` has them.
+    """Returns observation and action in the form of an `EnvSpec`.
 
     Raises:
-        ValueError: A space has no fixed shape, or parts of parts, or none.
+        ValueError: A space has no fixed shape, nested parts, or no parts.
     """
     return _tree(observation_space, "observation_space"), _leaf(action_space, "action_space")
 
 
 def without_texts(space: Any) -> Any:
-    """Returns an observation space with the bytes that a pool has of texts in place of texts."""
+    """Returns an observation space in which the bytes that a pool uses replace texts."""
     if _is_text(space):
         return spaces.Box(0, 255, (_text_bytes(space),), np.uint8)
     if isinstance(space, spaces.Dict) and any(map(_is_text, space.spaces.values())):
@@ -101,8 +101,8 @@ def _leaf(space: Any, name: Any) -> Any:
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
     raise ValueError(f"{name}: expected a Box, Discrete, MultiDiscrete or MultiBinary, or for observations a Text, or "
-                     f"a Dict or Tuple of them, got {space}: a wrapper such as gymnasium.wrappers.FlattenObservation, "
-                     "or a gymnasium.ActionWrapper, may help")
+                     f"a Dict or Tuple of them, got {space}: try a wrapper such as "
+                     "gymnasium.wrappers.FlattenObservation or a gymnasium.ActionWrapper")
 
 
 # arguments of `Pool.ask`: functions of an environment, which run where that is
@@ -124,7 +124,7 @@ def call_method(env: Any, name: str, *args: Any, **kwargs: Any) -> Any:
 
 
 def gymnasium_spec_of(env: Any) -> Any:
-    """Returns Gymnasium's spec of an environment, or None where it has none, or one that does not pickle."""
+    """Returns Gymnasium's spec of an environment, or None if it has none, or one that cannot be pickled."""
     try:
         pickle.dumps(env.spec)
     except Exception:
@@ -133,7 +133,7 @@ def gymnasium_spec_of(env: Any) -> Any:
 
 
 def wrapper_classes(env: Any) -> set[str]:
-    """Returns the names, with their modules, of the wrappers' classes and of all that these derive from."""
+    """Returns the names, with their modules, of the wrappers' classes and of all their bases."""
     names: set[str] = set()
     while isinstance(env, Wrapper):
         names.update(class_name(each) for each in type(env).__mro__)

@@ -8,7 +8,7 @@ from libcpp.vector cimport vector
 # The memory that a pool shares with its worker processes: control words, mailboxes, payloads and observations.
 
 cdef extern from "cypool/hosting/shared_memory.h" namespace "cypool" nogil:
-    enum Task:
+    enum WorkerTask:
         STEP
         RESET
         CALL

@@ -34,14 +34,14 @@ cdef enum:
 
 
 cdef class WorkerLoop:
-    """Makes environments, and runs the tasks that come into their mailboxes.
+    """Creates environments, and runs the tasks that arrive in their mailboxes.
 
     Args:
         memory: Where the mailboxes are.
         first: The id of the first environment.
         factories: One for each, called without arguments.
         answers: In the pool's own process, a list with a place for each environment of the pool, for infos and errors.
-        unwrapped: There, another one, for the environments without wrappers.
+        unwrapped: Likewise, a list for the environments without wrappers.
     """
 
     def __init__(self, SharedMemory memory, int first, list factories, list answers=None, list unwrapped=None):
@@ -63,7 +63,7 @@ cdef class WorkerLoop:
             raise
 
     def _begin(self):
-        """Makes the environments, and learns how their rows look."""
+        """Creates the environments, and determines the layout of their rows."""
         cdef SharedMemory memory = self.memory
         cdef cnp.npy_intp[32] dims
         cdef int d, first = self.first
@@ -126,7 +126,7 @@ cdef class WorkerLoop:
         return True
 
     def _made(self, int k):
-        """Makes an environment; it must not be one that another row has."""
+        """Creates an environment, which must not be that of another row."""
         cdef int row = self.first + k, other
         env = self.factories[k]()
         if is_of_pettingzoo(env):
@@ -140,12 +140,12 @@ cdef class WorkerLoop:
         own = self.unwrapped[row] = _unwrapped(env)
         for other in range(self.memory.num_envs):
             if other != row and self.unwrapped[other] is own:
-                raise ValueError(f"factories: expected an environment of its own for each row, got the same for rows "
+                raise ValueError("factories: expected a separate environment for each row, got the same for rows "
                                  f"{min(row, other)} and {max(row, other)}: {shown(env)}")
         return env
 
     def _replace_broken(self, int k):
-        """Makes an environment again; it keeps its random stream."""
+        """Recreates an environment, which keeps its random stream."""
         # first, as the old one may hold a resource that the new one needs: a port, a file
         self._close_env(k)
         env = self._made(k)
@@ -294,8 +294,8 @@ cdef class WorkerLoop:
                 part = _encoded(part, self.text_bytes[p], key)
             array = np.asarray(part, order="C")
             if (<object>array).shape != self.layout.shapes[p]:
-                raise ValueError(f"{_name(key)}: expected shape {self.layout.shapes[p]}, as the observation space has "
-                                 f"it, got {(<object>array).shape}")
+                raise ValueError(f"{_name(key)}: expected shape {self.layout.shapes[p]}, as in the observation space, "
+                                 f"got {(<object>array).shape}")
             if <object>array.dtype != self.layout.dtypes[p]:
                 array = _converted(array, self.layout.dtypes[p], key)
             memcpy(at + self.layout.offsets[p], cnp.PyArray_DATA(array), self.layout.sizes[p])
@@ -317,7 +317,7 @@ cdef class WorkerLoop:
         try:
             pickled = pickle.dumps(payload, pickle.HIGHEST_PROTOCOL)
         except Exception as error:
-            raise TypeError(f"{name}: expected what can be pickled: {error}") from error
+            raise TypeError(f"{name}: expected values that can be pickled: {error}") from error
         try:
             mailbox.payload_bytes = self.memory.write_payload(self.first + k, pickled, self.layout.payload_bytes)
         except ValueError as error:
@@ -367,9 +367,9 @@ def _name(key):
 
 
 def _encoded(value, length, key):
-    """Returns a text of an observation as its bytes."""
+    """Encodes a text of an observation as bytes."""
     if not isinstance(value, str):
-        raise TypeError(f"{_name(key)}: expected a str, as the observation space has it, got {shown(value)}")
+        raise TypeError(f"{_name(key)}: expected a str, as in the observation space, got {shown(value)}")
     try:
         return np.frombuffer(encode(value, length), np.uint8)
     except ValueError as error:
@@ -382,8 +382,8 @@ def _converted(array, dtype, key):
         converted = array.astype(dtype, order="C")
     rounds = dtype.kind == "f" and np.can_cast(array.dtype, dtype, "same_kind")
     if not rounds and not np.can_cast(array.dtype, dtype) and not np.array_equal(converted, array):
-        raise ValueError(f"{_name(key)}: expected values that {dtype} has, as the observation space, got "
-                         f"{array.dtype}: {shown(array)}")
+        raise ValueError(f"{_name(key)}: expected values that fit the observation space's {dtype}, got {array.dtype}: "
+                         f"{shown(array)}")
     return converted
 
 
@@ -406,7 +406,7 @@ cdef object _checked(info, int depth=0):
             raise TypeError(f"info: expected a dict, got {shown(info)}")
         info = dict(info)
     if depth == MAX_INFO_DEPTH:
-        raise ValueError(f"info: expected dicts in dicts at most {MAX_INFO_DEPTH} deep")
+        raise ValueError(f"info: expected dicts nested at most {MAX_INFO_DEPTH} deep")
     for value in info.values():
         if isinstance(value, dict):
             _checked(value, depth + 1)

@@ -8,6 +8,7 @@ from libc.stdint cimport int64_t, uint32_t
 from posix.signal cimport kill
 from posix.unistd cimport usleep
 from posix.wait cimport WNOHANG, waitpid
+from libcpp.vector cimport vector
 
 from cypool.errors import WorkerError
 from cypool.hosting import forkserver
@@ -23,13 +24,27 @@ cdef double MIN_START_TIMEOUT = 60
 
 
 cdef class WorkerProcesses:
-    """The workers of a pool that are processes.
+    """The worker processes of a pool.
 
     Args:
         memory: Where the mailboxes are.
         timeout_ns: How long a process may take for a step or a reset; 0: any time.
         slice_ns: How often to look for those that take longer.
     """
+    cdef SharedMemory memory
+    cdef int forkserver              # the process that starts them; 0: there is none, or it has ended
+    cdef int forkserver_status       # with which it did, as os.waitpid has it
+    cdef object channel              # socket to it
+    cdef int setup_fd
+    cdef uint32_t deaths             # as the control had them when all that had ended were replaced
+    cdef uint32_t deaths_found       # and when they were last looked for
+    # where tasks have a time limit
+    cdef int64_t timeout_ns          # 0: none
+    cdef int64_t slice_ns            # how often to look for processes that take too long
+    cdef int64_t checked_at          # when that was last done, ns
+    cdef vector[int64_t] overdue_since  # of each worker when it was first found to take too long; 0: it was not
+    cdef list kill_reasons           # of each worker the error for which it is being ended, or None
+    cdef vector[int64_t] kill_requested_at  # and since when
 
     def __init__(self, SharedMemory memory, int64_t timeout_ns, int64_t slice_ns):
         self.memory = memory
@@ -40,7 +55,7 @@ cdef class WorkerProcesses:
         self.kill_requested_at.resize(memory.num_workers)
 
     def start(self, list factories, preload, str start_method):
-        """Starts the processes, which make the environments.
+        """Starts the processes, which create the environments.
 
         Args:
             factories: A function for each environment.
@@ -74,14 +89,14 @@ cdef class WorkerProcesses:
                 raise WorkerError(f"a worker process took longer than {self._start_timeout()} s to start")
 
     def started(self):
-        """Notes that all workers have made their environments."""
+        """Records that all workers have created their environments."""
         self.deaths = self.memory.control.deaths.load()
 
     cdef bint have_ended(self, bint thoroughly) except -1:
-        """Whether workers have ended that were not replaced; `thoroughly`: also looks for those that hang.
+        """Whether any workers have ended and were not replaced; `thoroughly`: also looks for those that hang.
 
-        If so, the tasks of each one that has ended fail, then `replace` follows for it, and in the end `all_replaced`.
-        If that is interrupted, the next call finds the same workers.
+        If so, the caller fails the tasks of each of them, calls `replace` for it, and finally `all_replaced`. If that
+        is interrupted, the next call finds the same workers.
         """
         cdef int worker
         if self.timeout_ns > 0 and now_ns() - self.checked_at >= self.slice_ns:
@@ -98,7 +113,7 @@ cdef class WorkerProcesses:
         return self.deaths_found != self.deaths
 
     cdef int replace(self, int worker) except -1:
-        """Has a worker started again that has ended."""
+        """Restarts a worker that has ended."""
         self.kill_reasons[worker] = None
         self.overdue_since[worker] = 0
         if self.forkserver > 0:
@@ -107,7 +122,7 @@ cdef class WorkerProcesses:
         return 0
 
     cdef int all_replaced(self) except -1:
-        """Starts the fork server, with all workers, if that has ended."""
+        """Restarts the fork server and all workers if it has ended."""
         if self.forkserver == 0:
             self.channel.close()
             self._launch()
@@ -115,7 +130,7 @@ cdef class WorkerProcesses:
         return 0
 
     def exit_error(self, int worker):
-        """Returns the error for which a worker has ended."""
+        """Returns the error that explains the end of a worker."""
         cdef WorkerControl* control = &self.memory.worker_controls[worker]
         if self.kill_reasons[worker] is not None:
             return self.kill_reasons[worker]
@@ -124,7 +139,7 @@ cdef class WorkerProcesses:
         return WorkerError(f"its process ended: {describe_exit(os.waitstatus_to_exitcode(control.status))}")
 
     cdef int kill_overdue(self) except -1:
-        """Orders the end of workers that take too long."""
+        """Requests the end of workers that take too long."""
         cdef int64_t now = now_ns()
         cdef int worker
         self.checked_at = now
@@ -161,7 +176,7 @@ cdef class WorkerProcesses:
         if control.life.load() == STARTING:
             if not self._overdue(worker):
                 return None
-            return WorkerError(f"its process took longer than {self._start_timeout():g} s to start: it was ended")
+            return WorkerError(f"its process took longer than {self._start_timeout():g} s to start and was ended")
         for i in self.memory.envs_of(worker):
             state = self.memory.mailboxes[i].state.load()
             if ((state == POSTED or state == RUNNING)
@@ -185,7 +200,7 @@ cdef class WorkerProcesses:
             pass
 
     cdef bint forkserver_ended(self, int64_t timeout_ns) noexcept nogil:
-        """Whether the fork server has ended; waits for its end until the timeout, through signals."""
+        """Whether the fork server has ended; waits for its end until the timeout, despite signals."""
         cdef int64_t end = now_ns() + timeout_ns
         cdef int found
         while self.forkserver > 0:
@@ -209,7 +224,7 @@ cdef class WorkerProcesses:
         """Ends the processes.
 
         Args:
-            forked: Whether this process is a fork of the one that started them: then it lets go of them only.
+            forked: Whether this process is a fork of the one that started them, and only releases them.
         """
         if self.setup_fd >= 0:
             os.close(self.setup_fd)

@@ -10,17 +10,22 @@ from cypool.util.warn import warn_caller
 from cypool.util.park cimport now_ns
 from cypool.hosting.worker cimport RUNNING, SharedMemory, WorkerLoop
 
-# by Task
+# by WorkerTask
 cdef tuple TASK_NAMES = ("step", "reset", "a call")
 
 
 cdef class WorkerThreads:
-    """The workers of a pool that are threads of its process.
+    """The worker threads of a pool.
 
     Args:
         memory: Where the mailboxes are.
         answers: As in `WorkerLoop`. An error of a factory is the answer of the worker's first environment.
     """
+    cdef SharedMemory memory
+    cdef list answers
+    cdef list threads                # of threading.Thread, one for each worker that was started
+    cdef object starting             # a lock: held while threads are started
+    cdef object starter              # the thread that starts them; later, another one may have its number
 
     def __init__(self, SharedMemory memory, list answers):
         self.memory = memory
@@ -30,7 +35,7 @@ cdef class WorkerThreads:
         self.starter = 0
 
     def start(self, list factories, preload):
-        """Starts the threads, which make the environments.
+        """Starts the threads, which create the environments.
 
         Args:
             factories: A function for each environment.
@@ -68,7 +73,7 @@ cdef class WorkerThreads:
             self.starting.release()
 
     def close(self):
-        """Has the threads close their environments and end; warns of those that do not."""
+        """Makes the threads close their environments and end; warns of those that do not."""
         self.memory.close_all()
         end = now_ns() + <int64_t>(forkserver.GRACE * 1e9)
         # the garbage collector may have found the pool in one of them, or as they are started
@@ -81,16 +86,16 @@ cdef class WorkerThreads:
         stuck = [self._place_of(worker) for worker, thread in others if thread.is_alive()]
         self.threads = []
         if stuck:
-            warn_caller(f"close: expected environments that return within {forkserver.GRACE:g} s, but "
-                        f"{', '.join(stuck)} did not: these threads end when they return", RuntimeWarning)
+            warn_caller(f"close: expected environments to return within {forkserver.GRACE:g} s, but {', '.join(stuck)} "
+                        "did not; their threads end when they do", RuntimeWarning)
 
     def _place_of(self, int worker):
-        """Names the environment of a worker that is at work, and its task."""
+        """Names the environment that a worker is running, and its task."""
         cdef int i
         for i in self.memory.envs_of(worker):
             if self.memory.mailboxes[i].state.load() == RUNNING:
                 return f"env {i} in {TASK_NAMES[self.memory.mailboxes[i].task]}"
-        return f"env {' or '.join(map(str, self.memory.envs_of(worker)))} as it is made or closed"
+        return f"env {' or '.join(map(str, self.memory.envs_of(worker)))} while it is created or closed"
 
 
 def _run(SharedMemory memory, int worker, list factories, list answers, list unwrapped):

@@ -1,1 +1,1 @@
-"""From a spec to a pool: `assembly` puts a pool together, `factory` adds the API."""
+"""Creates pools: `assembly` builds the engine's pool, `factory` adds the API."""

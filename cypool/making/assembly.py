@@ -1,4 +1,4 @@
-"""The engine's pool, put together from arguments: environments, seeds, threads, wrappers."""
+"""Builds the engine's pool from arguments: environments, seeds, threads, wrappers."""
 from __future__ import annotations
 
 import secrets
@@ -27,12 +27,12 @@ class _Parts:
 
     Attributes:
         envs: The environments.
-        spec: The spec for an API.
-        chosen: For a recipe: the options, and hooks.
-        num_threads: How many threads step environments.
-        seeds: One for each environment; None where one gets none.
-        affinity: CPUs of the threads, or None.
-        workers: The processes or threads that step environments of Python, or None.
+        spec: The spec for the API.
+        chosen: The options and hooks, for a recipe.
+        num_threads: Number of threads that step environments.
+        seeds: A seed or None for each environment.
+        affinity: The CPUs of the threads, or None.
+        workers: The processes or threads that step Python environments, or None.
         batch_hooks: The arguments of the pool's `BatchHooks`, or None.
     """
 
@@ -53,12 +53,12 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
               render_mode: str | None = None, reward_hook: Any = None, observation_hook: Any = None,
               debug: bool = False, wrap: Callable[[EnvSpec, int, Env], Env] | None = None,
               ) -> tuple[Any, EnvSpec, dict[str, Any]]:
-    """Makes the engine's pool, from the arguments that all APIs have in common.
+    """Makes the engine's pool from the arguments that all APIs share.
 
     Args:
-        source: An id; or, as the next, where `allow_python_envs`: a list of functions that make environments.
-        allow_python_envs: Whether environments of Gymnasium are taken as well.
-        wrap: Is called with an environment's spec, id and itself, and returns the environment that takes its place.
+        source: An id; or, with `allow_python_envs`, a list of functions that make environments, or a task.
+        allow_python_envs: Whether Gymnasium environments and tasks are accepted.
+        wrap: A function of an environment's spec, its id and the environment; returns a replacement.
 
     Returns:
         The pool, the spec of its environments, and the choices: the arguments `seed` and `env_options`, or the options
@@ -66,7 +66,8 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
     """
     if num_envs is not None:
         num_envs = check_int("num_envs", num_envs, 1, MAX_ENVS)
-    is_hosted = allow_python_envs and (isinstance(source, list) or is_hosted_id(source))
+    is_task = allow_python_envs and hasattr(source, "make_envs")
+    is_hosted = is_task or (allow_python_envs and (isinstance(source, list) or is_hosted_id(source)))
     expansion = None if is_hosted else _expanded(source, num_envs, seed, options)
     given: dict[str, Any] = {}
     if expansion is not None:
@@ -83,11 +84,19 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
         env_options = [{**each, **more} for each, more in zip(expansion.options, own_options, strict=True)]
     if is_hosted:
         if thread_pool is not None or thread_affinity is not None:
-            raise ValueError("thread_pool, thread_affinity: expected neither for environments of Gymnasium, which have "
-                             "workers of their own")
+            raise ValueError("thread_pool, thread_affinity: expected neither for Gymnasium environments and tasks, "
+                             "which have their own workers")
         if is_hooked:
-            raise ValueError("reward_hook, observation_hook, debug: expected none for environments of Gymnasium, for "
-                             "which there are its wrappers")
+            raise ValueError("reward_hook, observation_hook, debug: expected none of these for Gymnasium environments "
+                             "and tasks; use Gymnasium's wrappers, or methods of the task, instead")
+    if is_task:
+        if batch_size < num_envs:
+            raise ValueError(f"batch_size: expected {num_envs}, as a task steps all its environments together, got "
+                             f"{batch_size}")
+        if env_options is not None:
+            raise ValueError("env_options: expected None, as all environments of a task have the same options")
+        parts = _of_task(source, num_envs, num_threads, seed, max_episode_steps, render_mode, options)
+    elif is_hosted:
         parts = _in_workers(source, num_envs, num_threads, seed, max_episode_steps, render_mode, env_options, options)
     else:
         num_threads = _threads_of(thread_pool, num_threads, thread_affinity)
@@ -118,7 +127,7 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
 
 
 def _expanded(id: Any, num_envs: int | None, seed: Seed, options: dict[str, Any]) -> Expansion | None:
-    """Returns the environments that an id stands for, if they are more than one."""
+    """Returns the environments that an id stands for, if there are several."""
     if entry_of(id).expand is None:
         return None
     # of several seeds the first one decides
@@ -137,19 +146,19 @@ def _checked_env_options(env_options: Any, num_envs: int) -> list[dict[str, Any]
 
 
 def _threads_of(thread_pool: Any, num_threads: int | None, thread_affinity: Any) -> int | None:
-    """Returns how many threads are asked for: those of a `ThreadPool`, if one is given."""
+    """Returns the requested number of threads: that of the `ThreadPool`, if one is given."""
     if thread_pool is None:
         return num_threads
     if not isinstance(thread_pool, ThreadPool):
         raise TypeError(f"thread_pool: expected a cypool.ThreadPool, got {shown(thread_pool)}")
     if num_threads is not None or thread_affinity is not None:
-        raise ValueError("thread_pool: expected neither num_threads nor thread_affinity with it")
+        raise ValueError("thread_pool: expected no num_threads or thread_affinity with it")
     return thread_pool.num_threads
 
 
 def _in_workers(source: Any, num_envs: int, num_threads: int | None, seed: Seed, max_episode_steps: int | None,
                 render_mode: str | None, env_options: list[dict[str, Any]] | None, options: dict[str, Any]) -> _Parts:
-    """Starts environments of Gymnasium in workers: processes, or threads of this one."""
+    """Starts Gymnasium environments in workers: processes, or threads of this process."""
     from cypool.hosting import make_factory_envs, make_gymnasium_envs
 
     _check_render_mode(render_mode, ("rgb_array", "ansi"))
@@ -171,10 +180,22 @@ def _in_workers(source: Any, num_envs: int, num_threads: int | None, seed: Seed,
     return _Parts(envs, spec, chosen, 0, seeds, workers=workers)
 
 
+def _of_task(source: Any, num_envs: int, num_threads: int | None, seed: Seed, max_episode_steps: int | None,
+             render_mode: str | None, options: dict[str, Any]) -> _Parts:
+    """Makes environments that Python functions over all of them step."""
+    envs, backend = source.make_envs(source, num_envs, num_threads, max_episode_steps, options)
+    try:
+        _check_render_mode(render_mode, envs[0].spec.render_modes)
+        return _Parts(envs, envs[0].spec, dict(options), 0, _drawn_seeds(seed, num_envs, envs[0].spec), workers=backend)
+    except BaseException:
+        backend.close()
+        raise
+
+
 def _in_threads(id: Any, num_envs: int, batch_size: int, num_threads: int | None, thread_affinity: Any, seed: Seed,
                 max_episode_steps: int | None, render_mode: str | None, env_options: list[dict[str, Any]] | None,
                 own_options: list[dict[str, Any]], options: dict[str, Any]) -> _Parts:
-    """Makes environments that the pool's threads step."""
+    """Makes environments for the pool's threads."""
     found, chosen = _resolve(id, num_envs, max_episode_steps, render_mode, env_options, own_options, options)
     _, spec = found[0]
     if num_threads is None:
@@ -192,17 +213,17 @@ def _check_render_mode(render_mode: Any, modes: tuple[str, ...]) -> None:
         return
     *others, last = map(repr, (None, *modes))
     got = shown(render_mode)
-    instead = "; cypool play shows a window, cypool.record writes a video" if got == "'human'" else ""
+    instead = "; use cypool play for a window, cypool.record for a video" if got == "'human'" else ""
     raise ValueError(f"render_mode: expected {', '.join(others)} or {last}, got {got}{instead}")
 
 
 def _resolve(id: Any, num_envs: int, max_episode_steps: int | None, render_mode: str | None,
              env_options: list[dict[str, Any]] | None, own_options: list[dict[str, Any]],
              options: dict[str, Any]) -> tuple[list[tuple[type[Env], EnvSpec]], dict[str, Any]]:
-    """Returns the class and the spec of each environment, and their options, for a recipe.
+    """Returns the class and the spec of each environment, and their options for a recipe.
 
     Args:
-        own_options: The part of `env_options` that the user has given, which errors name.
+        own_options: The part of `env_options` that the user gave, for errors.
     """
     def one(options: dict[str, Any]) -> tuple[type[Env], EnvSpec]:
         cls, spec = resolve(id, max_episode_steps, options)
@@ -226,13 +247,13 @@ def _resolve(id: Any, num_envs: int, max_episode_steps: int | None, render_mode:
         for part in ("observation", "action", "info", "agents", "agents_leave", "turns", "illegal", "state",
                      "goals"):
             if getattr(other, part) != getattr(spec, part):
-                raise ValueError(f"env_options: expected the same {part} everywhere, but env 0 has "
+                raise ValueError(f"env_options: expected the same {part} in all environments, but env 0 has "
                                  f"{getattr(spec, part)}, env {i} {getattr(other, part)}")
     return found, {"env_options": [dict(other.options) for _, other in found]}
 
 
 def _drawn_seeds(seed: Seed, num_envs: int, spec: EnvSpec) -> list[int]:
-    """Returns a seed for each environment, as `make` takes them, or drawn from the operating system."""
+    """Returns a seed for each environment, from the argument of `make` or from the operating system."""
     # 30 bits: every family takes them
     seeds = seeds_of(secrets.randbits(30) if seed is None else seed, num_envs, spec.max_seed)
     return [secrets.randbits(30) if s is None else s for s in seeds or ()]

@@ -1,4 +1,4 @@
-"""The public functions that make pools: from arguments to environments with an API."""
+"""The public functions that make pools."""
 from __future__ import annotations
 
 import contextlib
@@ -70,7 +70,7 @@ def _typed(function: _Make[P]) -> _MakeOfType[P]: ...
 @overload
 def _typed(function: _FromFactories[P]) -> _FromFactoriesOfType[P]: ...
 def _typed(function: Any) -> Any:
-    """Types a function so that its `env_type` says which class it returns."""
+    """Types a function so that its `env_type` determines the class that it returns."""
     return function
 
 
@@ -86,50 +86,52 @@ def make(id: str, env_type: str = "gymnasium", *,
     """Makes a batch of environments.
 
     Args:
-        id: An id of `list_all_envs()`, such as "Pong-v5"; or "gymnasium:" and an id of Gymnasium's, which then makes
-            the environments, in workers, as `from_factories` does; or "pettingzoo:" and a module, such as
-            "butterfly/pistonball_v6".
-        env_type: The API of the result: "gymnasium"; "gym", the classic one of Gym before 0.26; or "dm", dm_env's.
-        num_envs: How many environments, 1 to 1,048,576; by default one, or as many as the id stands for, as that of a
-            benchmark of ten tasks does.
-        batch_size: Environments that one `recv` returns. By default `num_envs`: synchronous. With less the
-            pool is asynchronous and returns those that finish first.
-        num_threads: Threads that step environments, 0 to 4096. By default as many as there are CPUs for this
-            process, several for each where a step mostly waits, but not more than `batch_size`. A synchronous
-            caller is one of them, so 0 and 1 run everything on the caller's thread; an asynchronous pool does so with
-            0 only. Of Gymnasium's environments: `num_workers`.
-        seed: An int, and environment i gets `seed + i`, unless the id says otherwise; or a sequence of one int per
-            environment. By default seeds are drawn from the operating system; Gymnasium's environments are then reset
+        id: An id of `list_all_envs()`, such as "Pong-v5"; or "gymnasium:" and a Gymnasium id, to run Gymnasium's
+            environments in workers, as `from_factories` does; or "pettingzoo:" and a module, such as
+            "butterfly/pistonball_v6"; or a subclass of `cypool.mujoco.Task`, or an object of one.
+        env_type: The API of the result: "gymnasium"; "gym", the classic API before Gym 0.26; or "dm", the API of
+            dm_env.
+        num_envs: Number of environments, 1 to 1,048,576; by default one, or as many as the id stands for, such as ten
+            for a benchmark of ten tasks.
+        batch_size: Number of environments that one `recv` returns. By default `num_envs`: synchronous. If it is lower,
+            the pool is asynchronous and returns those that finish first.
+        num_threads: Threads that step environments, 0 to 4096. By default one for each CPU available to this process,
+            or several if steps mostly wait, but at most `batch_size`. A synchronous caller is one of them, so 0 and 1
+            run everything on the caller's thread; an asynchronous pool does so only with 0. For Gymnasium's
+            environments, use `num_workers`.
+        seed: An int: environment i gets `seed + i`, unless the id defines otherwise; or a sequence with one int per
+            environment. By default, seeds come from the operating system, and Gymnasium's environments are reset
             without one.
         max_episode_steps: Overrides the step limit of the id.
-        autoreset_mode: "NextStep", "SameStep" or "Disabled", or a `gymnasium.vector.AutoresetMode`: when an
-            environment whose episode has ended starts the next one. The env_types "gym" and "dm" know "NextStep" only.
-        episode_statistics: Whether infos contain return, length and time of episodes that end: `info["episode"]`, as
-            Gymnasium's RecordEpisodeStatistics has it. Not with env_type "dm".
-        normalize_obs, normalize_reward: Whether observations and rewards are normalized, by statistics kept as it goes:
-            see `cypool.api.normalize.NormalizedPool`. Only with env_type "gymnasium".
-        render_mode: "rgb_array" or None, which are the same: `render()` always works where the environment has it. Or
-            "ansi": `render()` returns texts, where `make_spec(id).render_modes` has it. Gymnasium's environments need
-            one of the two for `render()`.
-        thread_pool: A `cypool.ThreadPool`, whose threads the pool shares with others, instead of `num_threads`.
-        thread_affinity: Which CPUs the threads run on: a sequence of CPU numbers, assigned in turn, one to a thread;
-            or "numa", which spreads them over the memory nodes. A synchronous caller, which is one of the threads,
-            stays where it is. By default the operating system decides.
-        env_options: A sequence of one dict per environment: options in which they differ, on top of `options`. Their
-            observations and actions have to be the same.
-        reward_hook: A function that makes the reward: a C function, which the threads call for each environment, or a
-            Python function, which is called for each batch. See `cypool.hooks`.
-        observation_hook: The same for the observation; or a pair of it and the description of its result, an `Array` or
-            `Discrete` of `cypool.spec`, or a dict or tuple of them, where that differs from the environment's.
-        debug: Whether rows are watched: an environment that writes other bytes than it describes gets an `EnvError`
-            that describes the fault. Slow.
-        **options: Options of the environment; `make_spec(id).options` lists them with their defaults. Of Gymnasium's
+        autoreset_mode: "NextStep", "SameStep" or "Disabled", or a `gymnasium.vector.AutoresetMode`: when an environment
+            starts the next episode after one has ended. The env_types "gym" and "dm" only have "NextStep".
+        episode_statistics: Whether infos contain return, length and time of finished episodes: `info["episode"]`, as
+            from Gymnasium's RecordEpisodeStatistics. Not with env_type "dm".
+        normalize_obs, normalize_reward: Whether to normalize observations and rewards with running statistics: see
+            `cypool.api.normalize.NormalizedPool`. Only with env_type "gymnasium".
+        render_mode: "rgb_array" or None, which are equivalent: `render()` always works if the environment supports it.
+            Or "ansi", if `make_spec(id).render_modes` contains it: `render()` returns texts. Gymnasium's environments
+            need a mode for `render()`.
+        thread_pool: A `cypool.ThreadPool` with threads to share with other pools, instead of `num_threads`.
+        thread_affinity: The CPUs that threads run on: a sequence of CPU numbers, assigned to the threads in turn; or
+            "numa", which spreads them over the memory nodes. A synchronous caller, which is one of the threads, is not
+            moved. By default, the operating system decides.
+        env_options: A sequence with one dict per environment: options in which they differ, on top of `options`. All
+            environments must have the same observations and actions.
+        reward_hook: A function that computes the reward: a C function, which the threads call for each environment, or
+            a Python function, which is called for each batch. See `cypool.hooks`.
+        observation_hook: The same for the observation. If its result has a different description than the
+            environment's, a pair of the function and that description: an `Array` or `Discrete` of `cypool.spec`, or a
+            dict or tuple of them.
+        debug: Whether to check what environments write: writing outside of the described row raises an `EnvError` that
+            describes the fault. Slow.
+        **options: Options of the environment; `make_spec(id).options` lists them with their defaults. For Gymnasium's
             environments: arguments of `gymnasium.make`, and `workers`, `num_workers`, `start_method` and
             `worker_timeout`, as in `from_factories`.
 
     Returns:
-        For "gymnasium" a `cypool.api.gymnasium.GymnasiumPool`, which is a `gymnasium.vector.VectorEnv`; for "gym" a
-        `cypool.api.gym.GymPool`; for "dm" a `cypool.api.dm.DmPool`, which is a `dm_env.Environment`.
+        For "gymnasium", a `cypool.api.gymnasium.GymnasiumPool`, which is a `gymnasium.vector.VectorEnv`; for "gym", a
+        `cypool.api.gym.GymPool`; for "dm", a `cypool.api.dm.DmPool`, which is a `dm_env.Environment`.
 
     Raises:
         ValueError: An unknown id or option, or a value out of range.
@@ -137,7 +139,7 @@ def make(id: str, env_type: str = "gymnasium", *,
         ImportError: The API's library is not installed.
     """
     arguments = dict(locals())
-    if not isinstance(id, str):
+    if not isinstance(id, str) and not hasattr(id, "make_envs"):
         hint = "from_factories([...]) takes functions that make environments" if callable(id) else NAMES_ALL
         raise ValueError(f"id: no environment {shown(id)}; {hint}")
     return _make(arguments.pop("id"), **arguments)
@@ -151,38 +153,38 @@ def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymn
                    num_workers: int | None = None,
                    start_method: Literal["forkserver", "spawn"] | None = "forkserver",
                    worker_timeout: float | None = None) -> VectorAPI:
-    """Makes a batch of environments that are written in Python, one for each function, in workers.
+    """Makes a batch of Python environments, one from each function, in workers.
 
     Args:
-        factories: A sequence of functions without arguments; each returns a `gymnasium.Env`, or an object with its
-            spaces, `reset` and `step`, or an environment of PettingZoo. All have the same spaces: Box, Discrete,
-            MultiDiscrete or MultiBinary, and a Dict or Tuple of these for observations.
+        factories: A sequence of functions without arguments; each returns a `gymnasium.Env`, an object with the same
+            spaces, `reset` and `step`, or a PettingZoo environment. All must have the same spaces: Box, Discrete,
+            MultiDiscrete or MultiBinary, and for observations also a Dict or Tuple of these.
         env_type, batch_size, autoreset_mode, episode_statistics: As in `make`.
-        seed: An int, and the first reset of environment i gets `seed + i`; or a sequence of one int, or None, per
-            environment. By default none gets a seed, as in Gymnasium.
-        max_episode_steps: Truncates episodes after this number of steps, if the environments do not do so earlier.
-        workers: "processes", or "threads" of this process, which suit environments that wait, and a Python without
-            its global lock. An environment that does not return can then not be ended. "auto": processes.
-        num_workers: How many, 0 to 4096; by default one for each environment. With fewer, one steps several
-            environments in turn. 0: none, the caller's thread steps them.
-        start_method: "forkserver", or None: processes are forked from a fresh interpreter, which imports their modules
-            once; "spawn": each is a fresh interpreter.
-        worker_timeout: Seconds that a step or a reset may take, or a process be stopped; then it is ended and
-            another one takes its place. Not with threads. By default any time; `recv(timeout=...)` and Ctrl-C always
-            end the waiting.
+        seed: An int: the first reset of environment i gets `seed + i`; or a sequence with one int or None per
+            environment. By default, resets get no seed, as in Gymnasium.
+        max_episode_steps: Truncates episodes after this number of steps, if the environments do not end them earlier.
+        workers: "processes"; or "threads" of this process, which suit environments that mostly wait, and free-threaded
+            Python. Threads cannot stop an environment that never returns. "auto": processes.
+        num_workers: Number of workers, 0 to 4096; by default one per environment. With fewer, a worker steps several
+            environments in turn. 0: the caller's thread steps them.
+        start_method: "forkserver" or None: processes are forked from a fresh interpreter, which imports their modules
+            once; "spawn": each process is a fresh interpreter.
+        worker_timeout: Maximum seconds for a step or a reset, also while the process is paused; after that, a new
+            process replaces it. Not with threads. Unlimited by default; `recv(timeout=...)` and Ctrl-C always end a
+            wait.
 
     Returns:
         A pool, as from `make`.
 
     Raises:
-        ValueError, TypeError: As `make`; environments whose spaces differ, or are none of those above.
-        Exception: The exception of a factory.
+        ValueError, TypeError: As in `make`; or the spaces differ, or are none of those above.
+        Exception: The exception that a factory raised.
         WorkerError: A process ended before it was ready.
     """
     arguments = dict(locals())
     factories = check_list("factories", arguments.pop("factories"), "a sequence of functions")
     if not factories or not all(map(callable, factories)):
-        raise TypeError(f"factories: expected at least one function, and nothing else, got {shown(factories)}")
+        raise TypeError(f"factories: expected functions, at least one, got {shown(factories)}")
     options = {name: arguments.pop(name) for name in ("workers", "num_workers", "start_method", "worker_timeout")}
     return _make(factories, num_envs=len(factories), options=options, **arguments)
 
@@ -206,18 +208,18 @@ def make_dm(id: str, **kwargs: Any) -> DmPool:
 
 
 def parallel_env(id: str, **kwargs: Any) -> ParallelEnv:
-    """Makes one environment in which several agents act, with PettingZoo's parallel API.
+    """Makes one environment with several agents, with PettingZoo's parallel API.
 
     Args:
-        id: An id of `list_all_envs()` whose environment has agents, such as "mpe2/simple_spread-v3".
+        id: An id of `list_all_envs()` with several agents, such as "mpe2/simple_spread-v3".
         **kwargs: `max_episode_steps`, `render_mode`, hooks, `debug` and options of the environment, as in `make`.
 
     Returns:
         A `cypool.api.pettingzoo.ParallelEnv`, which is a `pettingzoo.ParallelEnv`.
 
     Raises:
-        ValueError: The environment has one agent; or as `make`.
-        TypeError: As `make`.
+        ValueError: The environment has only one agent; or as in `make`.
+        TypeError: As in `make`.
         ImportError: PettingZoo is not installed.
     """
     with _needing_pettingzoo("parallel_env"):
@@ -226,18 +228,18 @@ def parallel_env(id: str, **kwargs: Any) -> ParallelEnv:
 
 
 def aec_env(id: str, **kwargs: Any) -> AECEnv:
-    """Makes one game with turns, with PettingZoo's AEC API.
+    """Makes one turn-based game with PettingZoo's AEC API.
 
     Args:
-        id: An id of `list_all_envs()` whose environment has turns, such as "board/connect_four-v0".
-        **kwargs: As in `parallel_env`. A game that has several views is seen by all players.
+        id: An id of `list_all_envs()` with turns, such as "board/connect_four-v0".
+        **kwargs: As in `parallel_env`. In a game with several views, all players observe.
 
     Returns:
         A `cypool.api.aec.AECEnv`, which is a `pettingzoo.AECEnv`.
 
     Raises:
-        ValueError: The environment has no turns; or as `make`.
-        TypeError: As `make`.
+        ValueError: The environment has no turns; or as in `make`.
+        TypeError: As in `make`.
         ImportError: PettingZoo is not installed.
     """
     with _needing_pettingzoo("aec_env"):
@@ -249,20 +251,20 @@ def aec_env(id: str, **kwargs: Any) -> AECEnv:
 
 @contextlib.contextmanager
 def _needing_pettingzoo(function: str) -> Iterator[None]:
-    """Says what to install if an import does not find PettingZoo."""
+    """Names the package to install if PettingZoo cannot be imported."""
     try:
         yield
     except ModuleNotFoundError as error:
         if error.name != "pettingzoo":
             raise
-        raise ImportError(f'{function}: expected PettingZoo, found none: pip install "cypool[pettingzoo]"') from error
+        raise ImportError(f'{function}: PettingZoo is not installed: pip install "cypool[pettingzoo]"') from error
 
 
 def _pool_of_one(id: str, kwargs: dict[str, Any]) -> Any:
-    """Returns a pool of one environment that waits for a reset where its episode ended."""
+    """Returns a pool of one environment that waits for a reset after the end of its episode."""
     fixed: dict[str, Any] = {"env_type": "gymnasium", "num_envs": 1, "num_threads": 0, "autoreset_mode": "Disabled"}
     for name in fixed.keys() & kwargs.keys():
-        raise ValueError(f"{name}: expected no such argument, as it is always {fixed[name]!r} here, got "
+        raise ValueError(f"{name}: expected to be left out, as it is always {fixed[name]!r} here, got "
                          f"{shown(kwargs[name])}")
     return make(id, **fixed, **kwargs)
 
@@ -280,7 +282,7 @@ def _make(source: str | list[Callable[[], Any]], env_type: str, *, autoreset_mod
     mode = _autoreset_mode(autoreset_mode, api, env_type)
     statistics = check_bool("episode_statistics", episode_statistics)
     if statistics and not api.has_statistics:
-        raise ValueError(f"episode_statistics: expected False for env_type {env_type!r}, which has no place for them")
+        raise ValueError(f"episode_statistics: expected False for env_type {env_type!r}, which cannot return them")
     normal = {"normalize_obs": check_bool("normalize_obs", normalize_obs),
               "normalize_reward": check_bool("normalize_reward", normalize_reward)}
     for name, wanted in normal.items():
@@ -299,7 +301,7 @@ def _make(source: str | list[Callable[[], Any]], env_type: str, *, autoreset_mod
         env = NormalizedPool(pool, spec, mode, *normal.values())
     else:
         env = api(pool, spec, mode)
-    # environments of Gymnasium know their own
+    # environments of a backend know their own
     if not pool.is_hosted:
         env._seeds[:] = chosen["seed"]
     # for pickle: how to make fresh environments, with the same seeds and the options that were drawn
@@ -329,7 +331,7 @@ def _autoreset_mode(given: Any, api: type[VectorAPI], env_type: str) -> str:
 
 
 def _api_class(env_type: str) -> Any:
-    """Returns the class that has the API; imports only that."""
+    """Returns the class of the API; imports only that class."""
     if not isinstance(env_type, str):
         hint = " (num_envs is passed by name)" if isinstance(env_type, int) else ""
         raise ValueError(f"env_type: expected 'gymnasium', 'gym' or 'dm', got {shown(env_type)}{hint}")

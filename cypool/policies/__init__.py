@@ -1,4 +1,4 @@
-"""Policies in C: functions of the user's that choose the actions of a rollout where the environments run.
+"""C policies: user functions that choose the actions of a rollout on the threads of the environments.
 
 A policy is called once for each environment and step, without the GIL: `int (*)(cypool::Decision*)`, see
 `cypool/policy.h` and docs/how_to/policies.md.
@@ -45,19 +45,19 @@ _SIGNATURE = Signature(Decision, "int (struct cypool::Decision *)", "cdef api in
 
 
 class Policy:
-    """A policy in C with the memory that it works with. A function alone needs none of this.
+    """A C policy together with its memory. A function without memory can be passed directly.
 
     Args:
         function: An address (int), a capsule of Cython's, a function pointer of ctypes, or a Numba `cfunc`.
-        state: Array of any dtype, shape (num_envs, ...), C-contiguous and writeable: the function gets the row of its
-            environment, and may change it. It keeps its values from rollout to rollout.
-        parameters: C-contiguous array of any dtype and shape, which the function reads, such as weights.
+        state: Array of any dtype, shape (num_envs, ...), C-contiguous and writeable: the function gets its
+            environment's row and may change it. Values persist between rollouts.
+        parameters: C-contiguous array of any dtype and shape for the function to read, such as weights.
 
     Attributes:
         state, parameters: These arrays.
 
     Raises:
-        TypeError, ValueError: It is no such function, or has another signature; or no such arrays.
+        TypeError, ValueError: The function is of another kind or has a different signature, or the arrays are invalid.
     """
 
     # of cypool's own policies: a function for neighbouring environments, and arrays that it fills with the actions
@@ -68,7 +68,7 @@ class Policy:
     def __init__(self, function: Any, *, state: NDArray[Any] | None = None, parameters: NDArray[Any] | None = None):
         if "_state" in self.__dict__:
             # a rollout in another thread may be using it
-            raise RuntimeError("the policy is made already")
+            raise RuntimeError("the policy is already initialized")
         address = address_of("function", function, _SIGNATURE, C_FUNCTION)
         if address is None:
             raise TypeError(f"function: expected {C_FUNCTION}, got {shown(function)}")
@@ -86,17 +86,17 @@ class Policy:
         self._state, self._owners = state, (function, parameters)
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a policy that is a C function is an address in this process: it cannot be pickled or copied")
+        raise TypeError("a C function used as a policy is an address in this process: it cannot be pickled or copied")
 
     def _to_checkpoint(self) -> dict[str, Any]:
-        """Returns all that changes in a policy, as plain data and arrays."""
+        """Returns everything that changes in a policy, as plain data and arrays."""
         return {"state": self._state}
 
     def _from_checkpoint(self, saved: dict[str, Any]) -> Callable[[], None]:
-        """Returns a function that takes over what `_to_checkpoint` returned, which was checked.
+        """Returns a function that restores the checked result of `_to_checkpoint`.
 
         Raises:
-            TypeError, ValueError: It is of another policy.
+            TypeError, ValueError: It is from a different policy.
         """
         own, state = self._state, saved["state"]
         if own is None or state is None:
@@ -114,7 +114,7 @@ class Policy:
     def check(self, spec: EnvSpec, num_envs: int) -> None:
         """Raises a ValueError if the policy does not fit a pool."""
         if self._state is not None and len(self._state) != num_envs:
-            raise ValueError(f"policy: expected a state of {num_envs} rows, one for each env, got {len(self._state)}")
+            raise ValueError(f"policy: expected a state with {num_envs} rows, one for each env, got {len(self._state)}")
 
     def _for_rollout(self) -> Policy:
         """Returns the policy of one rollout."""
@@ -125,7 +125,7 @@ class Policy:
 
 
 def described(array: NDArray[Any] | None) -> str:
-    """Returns how a message shows an array, or that there is none."""
+    """Returns how a message shows an array or None."""
     return "None" if array is None else f"{array.dtype} of shape {array.shape}"
 
 
@@ -133,7 +133,7 @@ def policy_of(given: Any, name: str = "policy") -> Any:
     """Returns a `Policy`, or a Python function.
 
     Raises:
-        TypeError, ValueError: It is neither, nor a function in C.
+        TypeError, ValueError: It is neither, nor a C function.
     """
     if isinstance(given, Policy):
         return given

@@ -23,14 +23,14 @@ GAUSSIANS = ["gaussian", "tanh_gaussian"]
 
 
 class Choice(NamedTuple):
-    """The actions that an `MLP` chooses for observations, and values for a learner.
+    """The actions that an `MLP` chooses, and other outputs for a learner.
 
     Attributes:
-        action: As `step` takes it.
-        raw_action: float32, of the shape of the action: the numbers drawn, before they were clipped or squashed; None
-            without a Gaussian.
-        log_prob: float32: the logarithm of the probability, or density, of the draw; None where nothing is drawn.
-        entropy: float32: of the distribution; None where nothing is drawn.
+        action: In the format of `step`.
+        raw_action: float32, of the shape of the action: the numbers drawn, before clipping or squashing; None without a
+            Gaussian.
+        log_prob: float32: the log probability, or log density, of the draw; None if nothing is drawn.
+        entropy: float32: the entropy of the distribution; None if nothing is drawn.
         value: float32; None without a value network.
     """
 
@@ -44,30 +44,30 @@ class Choice(NamedTuple):
 class MLP(Policy):
     """A multilayer perceptron that chooses or draws actions: a policy for `rollout`, and a function of observations.
 
-    It computes in float32. `env.rollout(T, policy=mlp)` and a loop over `env.step(mlp(obs))` have the same bits, with
-    any number of threads; the results of NumPy and torch differ in rounding.
+    It computes in float32. `env.rollout(T, policy=mlp)` and a loop over `env.step(mlp(obs))` have bit-identical results
+    with any number of threads; results of NumPy and torch differ by rounding.
 
     Args:
-        spec: Of the environments: `env.env_spec`, or `cypool.make_spec(id)`. The observation is one array, of any
-            shape; the action is Discrete, or an array of float32 or float64. With one group of agents: those of an
-            agent, and it chooses for each of them.
-        weights: For each layer an array or a tensor, shape (outputs, inputs), as in `torch.nn.Linear`. A copy is made.
-            Or a `torch.nn.Sequential` of `Linear` layers, with `Tanh` or with `ReLU` between them.
+        spec: The environments' spec: `env.env_spec` or `cypool.make_spec(id)`. The observation is one array of any
+            shape; the action is Discrete, or an array of float32 or float64. With a group of agents, this applies to
+            each agent, and the MLP chooses for all of them.
+        weights: For each layer an array or a tensor of shape (outputs, inputs), as in `torch.nn.Linear`; copied. Or a
+            `torch.nn.Sequential` of `Linear` layers with either `Tanh` or `ReLU` between them.
         biases: For each layer an array or a tensor, shape (outputs,). None with a module.
-        activation: "tanh" or "relu", between layers. By default that of the module; of arrays "tanh".
-        output: How the last layer makes an action. For Discrete actions "argmax", or "categorical": draws with these
-            logits. Else "identity"; "clip", to the bounds of the action; "tanh", scaled from [-1, 1] to these bounds;
-            or draws around the outputs: "gaussian", clipped to the bounds, or "tanh_gaussian", scaled to them by tanh.
-            By default "argmax" or "clip".
-        log_std: Of Gaussians: the logarithms of the standard deviations, as many as the action has numbers. Without,
-            the last layer has twice as many outputs, and the second half are they.
-        value: Layers of a second network, which has the same observations, activation and one output: a pair (weights,
+        activation: "tanh" or "relu", between layers. By default the module's; for arrays "tanh".
+        output: How the last layer determines an action. For Discrete actions: "argmax"; or "categorical", which draws
+            by these logits. Otherwise "identity"; "clip" to the action's bounds; "tanh", scaled from [-1, 1] to these
+            bounds; or draws around the outputs: "gaussian", clipped to the bounds, or "tanh_gaussian", scaled to them
+            by tanh. By default "argmax" or "clip".
+        log_std: For Gaussians: the logarithms of the standard deviations, one per number of the action. Without them,
+            the last layer has twice as many outputs, the second half of which are used instead.
+        value: Layers of a second network with the same observations and activation, and one output: a pair (weights,
             biases), or a module.
-        seed: Of the random numbers. They depend on it, on the environment and agent, and on how many steps the MLP has
-            made. They come from a separate stream: the random streams of environments stay as they are.
+        seed: Seed of the random numbers, which depend on it, on the environment and agent, and on the number of steps
+            that the MLP has made. They do not affect the environments' random streams.
 
     Raises:
-        TypeError, ValueError: An argument is of the wrong kind, or does not fit the others.
+        TypeError, ValueError: An argument is invalid, or does not fit the others.
     """
 
     def __init__(self, spec: EnvSpec, weights: Any, biases: Iterable[Any] | None = None, *,
@@ -76,7 +76,7 @@ class MLP(Policy):
                                  "tanh_gaussian"] | None = None,
                  log_std: ArrayLike | None = None, value: Any = None, seed: int = 0) -> None:
         if "_network" in self.__dict__:
-            raise RuntimeError("the MLP is made already")
+            raise RuntimeError("the MLP is already initialized")
         if not isinstance(spec, EnvSpec):
             raise TypeError(f"spec: expected an EnvSpec, such as env.env_spec, got {shown(spec)}")
         observation, action = spec.observation, spec.action
@@ -104,10 +104,10 @@ class MLP(Policy):
             with np.errstate(over="ignore"):
                 low, high = action.low.astype(np.float32), action.high.astype(np.float32)
             if not (np.isfinite(low).all() and np.isfinite(high).all()):
-                raise ValueError(f"output: expected another one than {output!r} for an action without bounds, got "
+                raise ValueError(f"output: expected one other than {output!r} for an action without bounds, got "
                                  f"{action}")
             if not (low < high).all():
-                raise ValueError(f"output: expected another one than {output!r} for bounds that are equal in float32, "
+                raise ValueError(f"output: expected one other than {output!r} for bounds that are equal in float32, "
                                  f"got {action}")
         self._observation, self._action, self._agents = observation, action, agents
         self._activation, self._output, self._seed = activation or "tanh", output, check_int("seed", seed, 0, 2**63 - 1)
@@ -118,39 +118,39 @@ class MLP(Policy):
 
     def update(self, weights: Any, biases: Iterable[Any] | None = None, *, log_std: ArrayLike | None = None,
                value: Any = None) -> None:
-        """Takes new weights, for the calls and rollouts that begin afterwards.
+        """Sets new weights for the following calls and rollouts.
 
         Args:
-            weights, biases, log_std, value: As when it was made; the last two where it was made with them.
+            weights, biases, log_std, value: As in the constructor; the last two are required if they were given there.
 
         Raises:
-            TypeError, ValueError: As when it was made; or one of the last two is missing, or there was none. Nothing
-                has changed.
+            TypeError, ValueError: As in the constructor; or one of the last two is missing, or was not given there.
+                Nothing has changed.
         """
         weights, biases, value, _ = _arrays(weights, biases, value, self._activation)
         self._check_parts(log_std, value)
         self._take(*self._made(weights, biases, log_std, value, self._seed))
 
     def _check_parts(self, log_std: Any, value: Any) -> None:
-        """Raises a ValueError unless these parts are there that the MLP was made with."""
+        """Raises a ValueError unless the parts that the MLP was created with are given."""
         # rollouts in other threads have no memory for others; and old ones are no part of the new network
         for name, given, own in (("log_std", log_std, self._log_std), ("value", value, self._value)):
             if (given is None) != (own is None):
-                expected = "None, as the MLP was made without" if own is None else "one, as the MLP was made with"
+                expected = "None, as the MLP was created without" if own is None else "one, as the MLP was created with"
                 raise ValueError(f"{name}: expected {expected} {name}, got {shown(given)}")
 
     def _made(self, weights: Any, biases: Any, log_std: Any, value: Any, seed: int) -> tuple[Any, ...]:
-        """Returns a network of these layers, and the layers and parts that it is made of."""
+        """Returns a network of these layers, and the layers and parts that it consists of."""
         observation, action = self._observation, self._action
         discrete, num_inputs = isinstance(action, Discrete), math.prod(observation.shape)
         num_outputs = action.n if discrete else math.prod(action.shape)
         if log_std is not None:
             if self._output not in GAUSSIANS:
-                raise ValueError(f"log_std: expected none with output={self._output!r}, got {shown(log_std)}")
+                raise ValueError(f"log_std: expected None with output={self._output!r}, got {shown(log_std)}")
             log_std = _numbers("log_std", log_std, 1)
             if log_std.shape != (num_outputs,) or not (abs(log_std) <= LOG_STD_LIMIT).all():
                 raise ValueError(f"log_std: expected {num_outputs} numbers from {-LOG_STD_LIMIT} to {LOG_STD_LIMIT}, "
-                                 f"one for each of the action, got {shown(log_std.tolist())}")
+                                 f"one for each number of the action, got {shown(log_std.tolist())}")
         elif self._output in GAUSSIANS:
             num_outputs *= 2
         layers = _layers("weights", "biases", weights, biases)
@@ -172,7 +172,7 @@ class MLP(Policy):
         return network, log_std, value, (layers, value_layers)
 
     def _take(self, network: Network, log_std: Any, value: Any, layers: Any) -> None:
-        """Has the next calls use what `_made` returned."""
+        """Makes the next calls use the result of `_made`."""
         self._network, self._log_std, self._value, self._layers = network, log_std, value, layers
 
     def _to_checkpoint(self) -> dict[str, Any]:
@@ -209,15 +209,15 @@ class MLP(Policy):
         """Returns the actions for observations.
 
         Args:
-            observation: Shape (k, *observation shape), of the spec's dtype; of a group of agents (k, agents, ...).
-            action_mask: Where the spec has `illegal`: `info["action_mask"]`, shape (k, actions). Actions that are 0
-                there are not chosen, unless all are.
+            observation: Shape (k, *observation shape), in the spec's dtype; for a group of agents (k, agents, ...).
+            action_mask: If the spec has `illegal`: `info["action_mask"]`, shape (k, actions). Actions with 0 are not
+                chosen, unless all are 0.
 
         Returns:
-            (k, *action shape), of the spec's dtype; of a group of agents (k, agents, ...).
+            (k, *action shape), in the spec's dtype; for a group of agents (k, agents, ...).
 
         Raises:
-            ValueError: They have another shape or dtype, or there is no mask where one belongs.
+            ValueError: The shape or dtype is wrong, or a required mask is missing.
         """
         return self.choose(observation, action_mask).action
 
@@ -225,13 +225,13 @@ class MLP(Policy):
         """Returns actions for observations, and values for a learner.
 
         Args:
-            observation, action_mask: As in a call. The random numbers of row k are those of environment k.
+            observation, action_mask: As in a call. Row k uses the random numbers of environment k.
 
         Returns:
-            A `Choice` of arrays (k, ...); of a group of agents (k, agents, ...).
+            A `Choice` of arrays (k, ...); for a group of agents (k, agents, ...).
 
         Raises:
-            ValueError: As a call.
+            ValueError: As in a call.
         """
         observation, rows = self._checked(observation)
         return _Rollout(self, 1, rows).choose(observation, self._checked_mask(action_mask, rows))
@@ -243,10 +243,10 @@ class MLP(Policy):
             observation: As in a call.
 
         Returns:
-            Shape (k,); of a group of agents (k, agents).
+            Shape (k,); for a group of agents (k, agents).
 
         Raises:
-            ValueError: The observation has another shape or dtype, or there is no value network.
+            ValueError: The shape or dtype of the observation is wrong, or there is no value network.
         """
         if self._value is None:
             raise ValueError("values: expected an MLP with value=, got one without")
@@ -270,21 +270,21 @@ class MLP(Policy):
         """Returns a C-contiguous mask for these rows; None where all actions are legal."""
         if not self._has_mask:
             if mask is not None:
-                raise ValueError(f"action_mask: expected None where all actions are legal, got {shown(mask)}")
+                raise ValueError(f"action_mask: expected None, as all actions are legal, got {shown(mask)}")
             return None
         return check_mask(mask, (*rows, self._action.n))
 
     def check(self, spec: EnvSpec, num_envs: int) -> None:
         """Raises a ValueError if the MLP is for other observations or actions than a pool's."""
         if (spec.observation, spec.action) != self._fits:
-            raise ValueError(f"policy: expected one for {spec.observation} and {spec.action}, got an MLP for "
+            raise ValueError(f"policy: expected an MLP for {spec.observation} and {spec.action}, got one for "
                              f"{self._fits[0]} and {self._fits[1]}")
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("an MLP cannot be pickled or copied: make another one of its weights")
+        raise TypeError("an MLP cannot be pickled or copied: make another one from its weights")
 
     def _for_rollout(self) -> Any:
-        """Returns the policy of one rollout, with the weights as they are."""
+        """Returns the policy of one rollout, with the current weights."""
         if type(self).__call__ is not MLP.__call__ or type(self).choose is not MLP.choose:
             # a function in Python, which may call this one
             return self.__call__
@@ -295,8 +295,8 @@ class _Rollout(Policy):
     """An `MLP` in one rollout, or in one call: with memory for its outputs next to the actions.
 
     Args:
-        mlp: Chooses.
-        num_steps: Of the rollout; None: `_begin` says it.
+        mlp: The `MLP`, which chooses.
+        num_steps: Number of steps of the rollout; None: an argument of `_begin`.
         rows: The shape of a step: (num_envs,) or (num_envs, agents).
     """
 
@@ -311,7 +311,7 @@ class _Rollout(Policy):
         self._mlp.check(spec, num_envs)
 
     def _begin(self, num_steps: int, num_envs: int) -> None:
-        """Takes memory, and random numbers that no other rollout has."""
+        """Allocates memory, and reserves random numbers that no other rollout uses."""
         self._allocate(num_steps, (num_envs, *self._mlp._agents))
 
     def _allocate(self, num_steps: int, rows: tuple[int, ...]) -> None:
@@ -345,7 +345,7 @@ class _Rollout(Policy):
 
 
 def steps_of(count: Any) -> Steps:
-    """Returns a count of steps that begins there."""
+    """Returns a count of steps that starts there."""
     steps = Steps()
     steps.take(check_int("steps", count, 0, 2**63 - 1))
     return steps
@@ -371,13 +371,13 @@ def _check_ends(name: str, layers: list[tuple[Any, Any]], num_inputs: int, num_o
 
 
 def _arrays(weights: Any, biases: Any, value: Any, activation: Any) -> tuple[Any, Any, Any, Any]:
-    """Returns the arrays that modules hold, and their activation; other arguments as they are."""
+    """Returns the arrays that modules hold, and their activation; other arguments unchanged."""
     if _is_module(weights):
         if biases is not None:
-            raise ValueError(f"biases: expected none with a module, which has them, got {shown(biases)}")
+            raise ValueError(f"biases: expected None with a module, which contains them, got {shown(biases)}")
         weights, biases, activation = _arrays_of("weights", weights, activation)
     elif biases is None:
-        raise TypeError("biases: expected an array for each layer, or weights that are a module, got None")
+        raise TypeError("biases: expected an array for each layer, or a module as weights, got None")
     if _is_module(value):
         *value, activation = _arrays_of("value", value, activation)
     return weights, biases, value, activation
@@ -391,7 +391,7 @@ def _arrays_of(name: str, module: Any, activation: Any) -> tuple[list[Any], list
     """Returns weights, biases and activation of a module of torch.
 
     Args:
-        activation: That it should have; None: any.
+        activation: The expected activation; None: any.
     """
     weights: list[Any] = []
     biases = []

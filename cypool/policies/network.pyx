@@ -79,14 +79,13 @@ cdef class Network:
     """The network in C++.
 
     Args:
-        policy, value: Layers, pairs (weights, bias) of C-contiguous float32 arrays that fit; none of value: no such
+        policy, value: Layers, pairs (weights, bias) of C-contiguous float32 arrays that fit; an empty `value`: no such
             network.
         activation, output, input: As the enums of `mlp.h`.
         low, high: Bounds of the action; empty: it is discrete.
         log_std: float32; empty: the network has them.
-        is_double: Whether the action is of float64.
-        seed: Of the random numbers.
-        observation_bytes, action_bytes: Of one agent.
+        is_double: Whether the action is float64.
+        seed: Seed of the random numbers. observation_bytes, action_bytes: Size of those of one agent.
     """
     cdef unique_ptr[CMlp] mlp
 
@@ -97,7 +96,7 @@ cdef class Network:
         cdef float number
         cdef bint to_value
         if self.mlp.get() != NULL:
-            raise RuntimeError("the network is made already")
+            raise RuntimeError("the network is already initialized")
         self.mlp = make_unique[CMlp]()
         self.mlp.get().activation, self.mlp.get().output = <Activation>activation, <Output>output
         self.mlp.get().input, self.mlp.get().is_double = <Input>input, is_double
@@ -118,21 +117,21 @@ cdef class Network:
 
     @property
     def simd(self):
-        """The instructions that this CPU has, in the order of `SIMD`."""
+        """The instruction sets of this CPU, in the order of `SIMD`."""
         return SIMD[:<int>CMlp.best() + 1]
 
     def use_simd(self, str name):
-        """Has the network use these instructions, for tests: one of `simd`."""
+        """Makes the network use these instructions, for tests: one of `simd`."""
         self.mlp.get().use(<Simd><int>self.simd.index(name))
 
 
 @cython.final
 cdef class Steps:
-    """Counts the steps that an MLP has made: its random numbers depend on the count."""
+    """Counts the steps of an MLP, on which its random numbers depend."""
     cdef uint64_t count
 
     def take(self, uint64_t num_steps):
-        """Counts some more, and returns how many there were before."""
+        """Counts more steps, and returns the count before them."""
         cdef uint64_t first
         # without the GIL, another thread may begin a rollout now
         with cython.critical_section(self):
@@ -142,14 +141,14 @@ cdef class Steps:
 
 
 cdef const uint8_t* mask_of(cnp.ndarray array):
-    """Where a mask of bytes is; NULL for None."""
+    """The address of a mask of bytes; NULL for None."""
     if array is None:
         return NULL
     return <const uint8_t*>cnp.PyArray_DATA(array)
 
 
 cdef float* numbers_of(cnp.ndarray array):
-    """Where the numbers of a float32 array are; NULL for None."""
+    """The address of the numbers of a float32 array; NULL for None."""
     if array is None:
         return NULL
     return <float*>cnp.PyArray_DATA(array)
@@ -157,13 +156,12 @@ cdef float* numbers_of(cnp.ndarray array):
 
 @cython.final
 cdef class Call:
-    """A network at work: for a rollout, or for observations that are given.
+    """A network in use: for a rollout, or for given observations.
 
     Args:
-        network: Chooses.
-        agents: Rows of an environment.
-        first_step: Which random numbers the first step has.
-        raw_action, log_prob, entropy, value: C-contiguous float32 arrays with a row for each row of each step, or None.
+        network: The network, which chooses.
+        agents: Rows of an environment. first_step: The random numbers that the first step uses. raw_action, log_prob,
+        entropy, value: C-contiguous float32 arrays with a row for each row of each step, or None.
     """
     cdef MlpCall call
     cdef object owners
@@ -180,7 +178,7 @@ cdef class Call:
 
     @property
     def address(self):
-        """Where the call is."""
+        """The address of the call."""
         return <uintptr_t>&self.call
 
     def choose(self, cnp.ndarray obs, cnp.ndarray mask, cnp.ndarray actions, int64_t step, size_t count):
@@ -199,13 +197,12 @@ cdef class Call:
 
 @cython.final
 cdef class RandomCall:
-    """A policy that draws legal actions, at work: for a rollout, or for masks that are given.
+    """A policy that draws legal actions, in use: for a rollout, or for given masks.
 
     Args:
-        seed: Of what is drawn.
+        seed: Seed of the draws.
         agents: Rows of an environment.
-        num_actions: How many actions there are.
-        first_step: Which random numbers the first step has.
+        num_actions: Number of actions. first_step: The random numbers that the first step uses.
     """
     cdef CRandomCall call
 
@@ -215,7 +212,7 @@ cdef class RandomCall:
 
     @property
     def address(self):
-        """Where the call is."""
+        """The address of the call."""
         return <uintptr_t>&self.call
 
     def choose(self, cnp.ndarray mask, cnp.ndarray actions, int64_t step, size_t count):

@@ -1,4 +1,4 @@
-"""A policy that draws legal actions, for rollouts."""
+"""A policy for rollouts that draws legal actions."""
 from __future__ import annotations
 
 import math
@@ -16,22 +16,22 @@ from cypool.util.arguments import check_int, shown
 
 
 class RandomPolicy(Policy):
-    """A policy for `rollout` that draws each legal action with the same probability.
+    """A policy for `rollout` that draws uniformly from the legal actions.
 
-    Without `action_mask` in the spec, as where an observation hook leaves it out, it draws any action.
+    Without `action_mask` in the spec, for example because an observation hook drops it, it draws from all actions.
 
     Args:
-        spec: Of the environments: `env.env_spec`. The action is Discrete, or that of each agent of one group.
-        seed: Of what is drawn. The numbers depend on it, on the environment and agent, and on how many steps the policy
-            has made. They come from a separate stream: those of environments stay as they are.
+        spec: The environments' spec: `env.env_spec`. The action is Discrete, possibly for each agent of one group.
+        seed: Seed of the draws, which depend on it, on the environment and agent, and on the number of steps that the
+            policy has made. They do not affect the environments' random streams.
 
     Raises:
-        TypeError, ValueError: An argument is of the wrong kind.
+        TypeError, ValueError: An argument has the wrong type.
     """
 
     def __init__(self, spec: EnvSpec, *, seed: int = 0) -> None:
         if "_steps" in self.__dict__:
-            raise RuntimeError("the policy is made already")
+            raise RuntimeError("the policy is already initialized")
         if not isinstance(spec, EnvSpec):
             raise TypeError(f"spec: expected an EnvSpec, such as env.env_spec, got {shown(spec)}")
         if not isinstance(spec.one_action, Discrete):
@@ -45,14 +45,15 @@ class RandomPolicy(Policy):
         """Returns actions.
 
         Args:
-            observation: What is observed; of a dict `action_mask` is looked at, else only how many rows there are.
-            action_mask: Where the spec has `illegal`: `info["action_mask"]`, unless it is in the observation.
+            observation: The observation; only its `action_mask`, if it is a dict with one, or its number of rows is
+                used.
+            action_mask: If the spec has `illegal`: `info["action_mask"]`, unless it is in the observation.
 
         Returns:
-            (k,) int64; of a group of agents (k, agents).
+            (k,) int64; for a group of agents (k, agents).
 
         Raises:
-            ValueError: The mask is missing, or has another shape or dtype.
+            ValueError: The mask is missing, or its shape or dtype is wrong.
         """
         if isinstance(observation, dict):
             action_mask = observation.get("action_mask", action_mask)
@@ -84,7 +85,7 @@ class RandomPolicy(Policy):
     def check(self, spec: EnvSpec, num_envs: int) -> None:
         """Raises a ValueError if the policy is for other actions than a pool's."""
         if spec.action != self._action or spec.num_agents != self._num_agents:
-            raise ValueError(f"policy: expected one for {spec.action}, got a RandomPolicy for {self._action}")
+            raise ValueError(f"policy: expected a RandomPolicy for {spec.action}, got one for {self._action}")
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a RandomPolicy cannot be pickled or copied: make another one with its seed")

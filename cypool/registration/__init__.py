@@ -1,1 +1,1 @@
-"""The environments that cypool knows by id, and those ids in Gymnasium's registry."""
+"""Registered environments by id, in cypool's and in Gymnasium's registry."""

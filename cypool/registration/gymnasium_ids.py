@@ -1,10 +1,10 @@
-"""Lets `gymnasium.make_vec("cypool/Pong-v5")` and `gymnasium.make` find our environments.
+"""Makes our environments available to `gymnasium.make_vec("cypool/Pong-v5")` and `gymnasium.make`.
 
-It does not matter which of the two packages is imported first.
+The two packages can be imported in either order.
 
-Gymnasium has no entry points for plug-ins: its `register` has to be called. But importing cypool is not to import
-Gymnasium, so if it is not there yet, we wait for its import. Nor is it to take time for thousands of ids: its registry
-gets them when it is first read.
+Gymnasium has no entry points for plug-ins: its `register` must be called. But importing cypool must not import
+Gymnasium, so we wait for that import. Nor must it take time for thousands of ids: the registry is filled when it is
+first read.
 """
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _SINGLE_ENTRY_POINT = "cypool.adapters.single:UnlimitedEnv"
 
 
 def name_of(id: str) -> str:
-    """Returns Gymnasium's name of an environment of ours."""
+    """Returns Gymnasium's name for one of our environments."""
     return id if "/" in id else f"cypool/{id}"
 
 
 class Registry(dict[str, Any]):
-    """Gymnasium's registry; our environments are added when it is read and there are new ones.
+    """Gymnasium's registry; our new environments are added when it is read.
 
-    Methods that read are those of a dict and call `fill` first.
+    Methods that read behave as those of a dict and call `fill` first.
     """
 
     def __init__(self, content: dict[str, Any]) -> None:
@@ -45,12 +45,12 @@ class Registry(dict[str, Any]):
         self._lock, self._is_filling = threading.RLock(), False
 
     def add(self, entry: Entry) -> None:
-        """Notes an environment that was registered."""
+        """Records an environment that was registered."""
         if self._pending is not None:
             self._pending.append(entry)
 
     def fill(self) -> None:
-        """Adds the environments that are not added yet."""
+        """Adds the environments that are still missing."""
         if self._pending == [] and not self._is_filling:
             return
         with LockGuard(self._lock):
@@ -89,12 +89,12 @@ for _name in ("__contains__", "__getitem__", "__delitem__", "__iter__", "__rever
 def announce(registry: dict[str, Any], entries: Iterable[Entry]) -> None:
     """Registers environments with Gymnasium.
 
-    Those without a namespace get ours, "cypool/Pong-v5"; an id that Gymnasium knows already stays as it is, and those
-    in the namespace "ALE" are left to ale_py, which may come later.
+    Those without a namespace get ours, "cypool/Pong-v5"; an id that Gymnasium already knows stays as it is, and the
+    namespace "ALE" is left to ale_py, which may be imported later.
 
     Args:
         registry: Gymnasium's.
-        entries: Of our registry: id, step limit and reference of each environment.
+        entries: Our registry's entries: id, step limit and reference of each environment.
     """
     gymnasium: Any = sys.modules["gymnasium"]
     make_spec = gymnasium.envs.registration.EnvSpec
@@ -129,7 +129,7 @@ def announce(registry: dict[str, Any], entries: Iterable[Entry]) -> None:
 
 
 def announce_all() -> None:
-    """Has Gymnasium's registry know all environments, now or when it is imported; later ones, too."""
+    """Adds all present and future environments to Gymnasium's registry, now or when Gymnasium is imported."""
     gymnasium: Any = sys.modules.get("gymnasium")
     if gymnasium is None:
         sys.meta_path.insert(0, _Wait())
@@ -150,7 +150,7 @@ def announce_all() -> None:
 
 
 class _Wait:
-    """A finder that finds nothing, but learns in this way that Gymnasium is being imported."""
+    """A finder that finds nothing, and only serves to notice the import of Gymnasium."""
 
     def __init__(self) -> None:
         self.searching = False

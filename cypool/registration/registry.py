@@ -1,4 +1,4 @@
-"""Which environments there are: ids, and how to get from an id to a spec and to `Env` objects."""
+"""Registered environments, and the way from an id to a spec and to `Env` objects."""
 from __future__ import annotations
 
 import functools
@@ -32,7 +32,7 @@ _sources: dict[str, None] = {}
 _loading: set[int] = set()  # threads that import them
 _observers: list[Callable[[Entry], None]] = []  # called with each new entry
 _reserved: list[str] = []  # arguments of cypool.make, which are no options
-NAMES_ALL = "list_all_envs() names all"  # where messages send those whose id is unknown
+NAMES_ALL = "`cypool list` or list_all_envs() lists all"  # where messages send those whose id is unknown
 PETTINGZOO_PREFIX = "pettingzoo:"  # of ids whose environments are PettingZoo's
 GYMNASIUM_PREFIX = "gymnasium:"  # of ids whose environments Gymnasium's `make` makes, and of such references
 _PLUGINS = "cypool.envs"  # the group of entry points; a plug-in's is called as the namespace of its ids
@@ -74,8 +74,8 @@ class Expansion(NamedTuple):
     """The environments that an id stands for.
 
     Attributes:
-        options: Those of each.
-        seeds: One for each.
+        options: Options of each environment.
+        seeds: A seed for each environment.
     """
 
     options: list[dict[str, Any]]
@@ -84,25 +84,25 @@ class Expansion(NamedTuple):
 
 def register(id: str, entry_point: str, *, max_episode_steps: int | None = None, reference: str | None = None,
              expand: str | None = None, **options: Any) -> None:
-    """Makes an environment known to `make`.
+    """Registers an environment for `make`.
 
     Args:
-        id: A name and a version, with a namespace if you like: "Walk-v0", "mine/Walk-v0".
-        entry_point: "module:Class" of a subclass of `cypool.env.Env`; imported at the first use.
+        id: A name and a version, optionally with a namespace: "Walk-v0", "mine/Walk-v0".
+        entry_point: "module:Class" of a subclass of `cypool.env.Env`; imported on first use.
         max_episode_steps: Truncates episodes after this number of steps; None: never.
-        reference: The environment that this one equals, for `cypool.testing.check_parity`: "gymnasium:<id>"; or
-            "module:function", which takes the pool, its seed and the options it was made with, and returns a vector
-            environment as Gymnasium has them, whose `np_random` may be None, and its name and version.
-        expand: Makes the id stand for several environments with different options, such as a benchmark of many tasks,
-            whose name needs no version: "module:function". The function takes `num_envs`, which is None for as few as
-            there can be, and `seed`, an int; and as keywords `options` and those that `make` is given. It returns a
-            list of dicts, the options of each environment, and a list of their seeds.
+        reference: The reference for `cypool.testing.check_parity`: "gymnasium:<id>"; or "module:function", which takes
+            the pool, its seed and its options, and returns a Gymnasium vector environment, whose `np_random` may be
+            None, and its name and version.
+        expand: "module:function" that makes the id stand for several environments with different options, such as a
+            benchmark of many tasks; the id then needs no version. The function takes `num_envs`, where None means the
+            minimum, and `seed`, an int; and as keywords `options` and those given to `make`. It returns a list of
+            dicts, the options of each environment, and a list of their seeds.
         **options: Values for options of the environment, or of `expand`, instead of the defaults.
 
     Raises:
         ValueError: The id is malformed or taken, or the entry point, the limit or the reference is malformed.
-        TypeError: An option of the class can never be set, or has no value; if its module has not been imported, the
-            first use raises this.
+        TypeError: An option of the class can never be set, or has no value; raised on first use if the module has not
+            been imported yet.
     """
     pattern, expected = (_ID, "'<name>-v<number>'") if expand is None else (_EXPANDED_ID, "a name")
     if not isinstance(id, str) or not pattern.fullmatch(id):
@@ -124,28 +124,28 @@ def _add(entry: Entry) -> None:
     _check_at_hand(entry)
     # the same once more does no harm: an import that failed half way is repeated
     if _load().setdefault(entry.id, entry) != entry:
-        raise ValueError(f"id: {entry.id!r} is registered already")
+        raise ValueError(f"id: {entry.id!r} is already registered")
     _notify(entry)
 
 
 def register_pattern(pattern: str, parse: Callable[..., dict[str, Any]], *, entry_point: str, examples: Iterable[str],
                      reference: str | None = None) -> None:
-    """Makes all ids known to `make` that match a pattern: more than anyone could list.
+    """Registers all ids that match a pattern, for `make`: too many to list.
 
-    Gymnasium's `make` knows the examples, and other ids once `cypool.make_spec` or `cypool.make` was called with them.
+    Gymnasium's `make` knows the examples, and other ids after a call of `cypool.make_spec` or `cypool.make` with them.
 
     Args:
-        pattern: A regular expression that a whole id matches, with named groups:
+        pattern: A regular expression that matches a whole id, with named groups:
             r"Foraging-(?P<size>\\d+)x(?P=size)-v3".
         parse: Takes the groups as keywords, str or None; returns the options of the environment as a dict, which may
-            have a `max_episode_steps`. Raises a ValueError for ids that do not exist.
-        entry_point: As `register` has it, and so `reference`.
-        examples: Ids that match: those that are listed, suggested, tested and counted.
+            contain `max_episode_steps`. Raises a ValueError for ids that do not exist.
+        entry_point, reference: As in `register`.
+        examples: Matching ids, which are listed, suggested, tested and counted.
 
     Raises:
-        ValueError: The pattern is no regular expression, an example does not match or is taken, or another argument is
-            malformed.
-        TypeError: `parse` returns another thing than a dict.
+        ValueError: The pattern is not a regular expression, an example does not match or is taken, or another argument
+            is malformed.
+        TypeError: `parse` does not return a dict.
     """
     try:
         regex = re.compile(pattern)
@@ -168,11 +168,11 @@ def register_pattern(pattern: str, parse: Callable[..., dict[str, Any]], *, entr
 
 
 def unregister(package: str, reason: str) -> None:
-    """Forgets the ids of a package: of a family that a build left out.
+    """Removes the ids of a package, for a family that a build left out.
 
     Args:
-        package: The beginning of the entry points.
-        reason: The text of the error about these ids.
+        package: The common prefix of the entry points.
+        reason: The error message for these ids.
     """
     _patterns[:] = [each for each in _patterns if not each.entry_point.startswith(package)]
     _matched.clear()
@@ -183,12 +183,12 @@ def unregister(package: str, reason: str) -> None:
 
 
 def register_absent(ids: Iterable[str], reason: str) -> None:
-    """Has the error about unknown ids give a reason for some that cypool lacks."""
+    """Sets the reason that the error about unknown ids gives for some that cypool lacks."""
     _absent.update(dict.fromkeys(ids, reason))
 
 
 def register_again(id: str, entry_point: str, max_episode_steps: int | None, options: dict[str, Any]) -> None:
-    """Registers an environment, or replaces the one with its id, for environments that were compiled again."""
+    """Registers an environment or replaces the one with its id, for environments that are compiled again."""
     entry = Entry(id, entry_point, _limit(max_episode_steps), None, options)
     _check_at_hand(entry)
     _load()[id] = entry
@@ -196,35 +196,35 @@ def register_again(id: str, entry_point: str, max_episode_steps: int | None, opt
 
 
 def add_source(module: str) -> None:
-    """Adds a module, by name, that registers ids when it is imported; it is imported when ids are first needed."""
+    """Adds the name of a module that registers ids; it is imported when ids are first needed."""
     _sources[module] = None
 
 
 def reserve(make: Callable[..., Any]) -> None:
-    """Has the error about unknown options know the arguments that `make` takes for itself."""
+    """Sets the arguments of `make` itself, for the error about unknown options."""
     own = inspect.signature(make).parameters.values()
     _reserved[:] = [each.name for each in own if each.kind is not each.VAR_KEYWORD]
 
 
 def add_observer(observer: Callable[[Entry], None]) -> None:
-    """Has a function called with the entry of each id that is registered from now on."""
+    """Calls a function with the entry of each id that is registered from now on."""
     if observer not in _observers:
         _observers.append(observer)
 
 
 def list_all_envs() -> list[str]:
-    """Returns the ids of all registered environments, sorted: cypool's and those of installed plug-ins.
+    """Returns the sorted ids of all registered environments: cypool's and those of installed plug-ins.
 
-    A plug-in that cannot be imported costs a RuntimeWarning, and its own ids only.
+    A plug-in that cannot be imported causes a RuntimeWarning; only its ids are missing.
     """
     _, failed = _import_plugins(None)
     for error in failed:
-        warnings.warn(f"{error}; the others are there", RuntimeWarning, stacklevel=2)
+        warnings.warn(f"{error}; all others are available", RuntimeWarning, stacklevel=2)
     return known_ids()
 
 
 def known_ids() -> list[str]:
-    """Returns the ids of cypool's environments and of plug-ins that were imported, sorted."""
+    """Returns the sorted ids of cypool's environments and of plug-ins that were imported."""
     return sorted(_load())
 
 
@@ -235,7 +235,7 @@ def known_entries() -> list[Entry]:
 
 
 def make_spec(id: str, *, max_episode_steps: int | None = None, **options: Any) -> EnvSpec:
-    """Describes an environment without making it.
+    """Describes an environment without creating it.
 
     Args:
         id: A registered id.
@@ -243,7 +243,7 @@ def make_spec(id: str, *, max_episode_steps: int | None = None, **options: Any) 
         **options: Options of the environment.
 
     Returns:
-        The `cypool.spec.EnvSpec`; of an id that stands for several environments, that of the first one.
+        The `cypool.spec.EnvSpec`; if the id stands for several environments, the first one's.
 
     Raises:
         ValueError: The id is unknown, or an option is unknown or out of range.
@@ -255,7 +255,8 @@ def make_spec(id: str, *, max_episode_steps: int | None = None, **options: Any) 
 
 
 def expand(id: str, num_envs: int | None, seed: int, options: dict[str, Any]) -> Expansion | None:
-    """Returns the environments of an id that was registered with `expand`, else None; raises errors of its function."""
+    """Returns the environments of an id that was registered with `expand`, else None; raises the errors of its
+    function."""
     entry = entry_of(id)
     if entry.expand is None:
         return None
@@ -271,7 +272,7 @@ def expand(id: str, num_envs: int | None, seed: int, options: dict[str, Any]) ->
 def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> Any:
     """Returns the `Env` subclass and the spec of an id with options; raises as `make_spec` does.
 
-    Where the id stands for several environments, the options are all that one of them has.
+    If the id stands for several environments, the options are all of those of one environment.
     """
     from cypool.spec import EnvSpec
 
@@ -284,7 +285,7 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
             # a module that it imports
             raise
-        raise ModuleNotFoundError(f"{entry.entry_point}, registered as {id}: there is no module {error.name}",
+        raise ModuleNotFoundError(f"{entry.entry_point}, registered as {id}: no module {error.name}",
                                   name=error.name) from error
     if cls is None:
         raise ImportError(f"{entry.entry_point}, registered as {id}: {module} has no {name}")
@@ -300,7 +301,7 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
                 known = [*defaults, *_reserved]
                 hint = ", but an argument of cypool.make" if option in _reserved else suggestion(option, known)
                 if not hint and "randomize" in defaults:
-                    hint = " (randomize= changes what its model has)"
+                    hint = " (randomize= changes values of its model)"
                 raise ValueError(f"{option}: no option of {id}{hint}; it has {', '.join(defaults) or 'none'}")
     _check_defaults(f"{entry.entry_point}.describe", defaults, registered)
     chosen = {**defaults, **registered, **options}
@@ -333,31 +334,31 @@ def _check_defaults(describe: str, defaults: dict[str, Any], registered: dict[st
     for name, value in defaults.items():
         # users cannot set options that an id was registered with
         if name in _reserved and name not in registered:
-            raise TypeError(f"{describe}: expected options with other names than the arguments of cypool.make, got "
-                            f"{name}")
+            raise TypeError(f"{describe}: expected options with names that differ from the arguments of cypool.make, "
+                            f"got {name}")
         if value is inspect.Parameter.empty and name not in registered:
-            raise TypeError(f"{describe}: expected a default of each option, got none of {name}")
+            raise TypeError(f"{describe}: expected a default for each option, got none for {name}")
 
 
 def _described(cls: Any, id: str, chosen: dict[str, Any], given: dict[str, Any]) -> Any:
-    """Returns the spec of an environment with options; an error of a value's type names the options."""
+    """Returns the spec of an environment with options; an error about a value's type names the options."""
     try:
         return cls.describe(**chosen)
     except (TypeError, AttributeError) as error:
         # an environment that checks its options says which one it is
         if not given or any(str(error).startswith(option) for option in chosen):
             raise
-        raise TypeError(f"{', '.join(given)}: expected values that {id} takes, got {shown(given)}: "
+        raise TypeError(f"{', '.join(given)}: expected values that {id} accepts, got {shown(given)}: "
                         f"{type(error).__name__}: {error}") from error
 
 
 def is_hosted_id(id: object) -> TypeGuard[str]:
-    """Whether this is an id of environments in Python: of Gymnasium, or of PettingZoo."""
+    """Whether this is an id of Python environments, of Gymnasium or of PettingZoo."""
     return isinstance(id, str) and id.startswith((GYMNASIUM_PREFIX, PETTINGZOO_PREFIX))
 
 
 def is_gymnasium_id(id: object) -> TypeGuard[str]:
-    """Whether an id says that Gymnasium's `make` makes the environment."""
+    """Whether an id requests an environment of Gymnasium's `make`."""
     return isinstance(id, str) and id.startswith(GYMNASIUM_PREFIX)
 
 
@@ -376,9 +377,9 @@ def entry_of(id: str) -> Entry:
             raise failed[0]
         # of cypool's own, or of a plug-in's that has been imported
         if not any(other.startswith(f"{namespace}/") for other in entries):
-            hint = "; install the package that has it, or import it first if it has no entry point"
+            hint = "; install the package that provides it, or import it first if it has no entry point"
         if found:
-            hint = f"; the plug-in {namespace!r} has been imported and does not register it"
+            hint = f"; the plug-in {namespace!r} was imported, but does not register it"
         if matched := _entry_by_pattern(id):
             return matched
     if id in _absent:
@@ -397,7 +398,7 @@ def entry_of(id: str) -> Entry:
 
 
 def _entry_by_pattern(id: str) -> Entry | None:
-    """Returns the entry of an id by the first pattern that it matches."""
+    """Returns the entry of an id from the first pattern that it matches."""
     if id not in _matched:
         for pattern in _patterns:
             if entry := pattern.entry(id):
@@ -435,7 +436,7 @@ def _notify(entry: Entry) -> None:
 
 
 def is_env(cls: Any) -> bool:
-    """Whether this is a compiled subclass of `Env`, or a subclass that the same module makes."""
+    """Whether this is a compiled subclass of `Env`, or a subclass of one in the same module."""
     from cypool.env import Env
 
     if not isinstance(cls, type) or not issubclass(cls, Env):
@@ -446,9 +447,9 @@ def is_env(cls: Any) -> bool:
 
 
 def _import_plugins(namespace: str | None) -> tuple[int, list[ImportError]]:
-    """Imports the plug-ins whose entry point is called so, or all.
+    """Imports the plug-ins with this name of the entry point, or all.
 
-    Returns how many there are, and an ImportError for each that failed.
+    Returns their number, and an ImportError for each that failed.
     """
     from importlib.metadata import entry_points
 
@@ -469,7 +470,7 @@ def _import_plugins(namespace: str | None) -> tuple[int, list[ImportError]]:
 
 
 def options_of_class(cls: Any) -> tuple[dict[str, Any], bool]:
-    """Returns the options of a class, and whether its `describe` takes others, too, and checks them."""
+    """Returns the options of a class, and whether its `describe` also takes and checks others."""
     # a describe with ** has the options of its base class's too
     options: dict[str, Any] = {}
     for each in cls.__mro__:
@@ -483,7 +484,7 @@ def options_of_class(cls: Any) -> tuple[dict[str, Any], bool]:
 
 
 def suggest_id(id: str, known: Iterable[str]) -> str:
-    """Returns " (did you mean ...?)" with the known ids that are closest, or "" if none is."""
+    """Returns " (did you mean ...?)" with the closest known ids, or "" if none is close."""
     # other packages' names for the same thing: ALE/Pong-v5, PongNoFrameskip-v4, pong
     def name_of(id: str) -> str:
         return re.sub(r"^.*/|NoFrameskip|Deterministic|-ram|-v\d+$", "", id).lower()

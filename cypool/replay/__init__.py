@@ -1,1 +1,1 @@
-"""Replay buffers: transitions of a pool, stored once, and samples of them."""
+"""Replay buffers: store a pool's transitions once, and sample them."""

@@ -15,7 +15,7 @@ from cypool.api.normalize import NormalizedPool
 from cypool.engine.observer import Observer
 from cypool.errors import ClosedError
 from cypool.replay import files
-from cypool.replay.layout import Episode, Layout, Sample
+from cypool.replay.layout import Episode, RingLayout, Sample
 from cypool.replay.replay import Gatherer, Ring, SampledRow
 from cypool.state import check_stream
 from cypool.util.arguments import MAX_ENVS, check_array, check_float, check_int, check_path, shown
@@ -40,36 +40,35 @@ EMPTY = "sample: expected a buffer with rows, got an empty one"
 class ReplayBuffer(Observer):
     """Stores the steps of a pool, and samples from them.
 
-    `step`, `reset`, `send` and `recv` are those of the pool; their results are stored. Any other call of the pool, such
-    as its own `step` or `load`, is a gap: the next row of each environment is the first one after it.
+    `step`, `reset`, `send` and `recv` call the pool and store the results. Any other call of the pool, such as its own
+    `step` or `load`, causes a gap: the next row of each environment is the first one after it.
 
-    Each environment has a ring of `capacity // num_envs` rows. An episode of T steps takes T + 1 rows, for its last
-    observation is stored, too. Of observations that are declared as stacks (`Array.stack`) only the newest frame is
-    stored; an episode then takes a row more for each older frame of its first observation.
+    Each environment has a ring of `capacity // num_envs` rows. An episode of T steps takes T + 1 rows, because its last
+    observation is stored, too. For observations declared as stacks (`Array.stack`), only the newest frame is stored; an
+    episode then takes one more row for each older frame of its first observation.
 
-    Of a pool that normalizes, observations and rewards are stored as they are, and samples are normalized by the pool's
-    statistics of that moment, which change what an old row looks like.
+    If the pool normalizes, observations and rewards are stored unnormalized, and samples are normalized with the pool's
+    current statistics, so that the values of an old row change over time.
 
     Args:
         env: A pool of any API.
-        capacity: Rows of all environments together.
-        n_step: How many steps count as one in a sample. There are fewer where an episode, or the part of an agent,
-            ends, and in front of the newest row.
-        gamma: Discount of a step, 0 to 1.
-        sequence_length: How many rows, one after the other, a sample has in each of its rows: sequences that
-            continue in the next episode. None: single steps.
-        alpha: Exponent of priorities, 0 to 1; 0: all rows are drawn with the same probability.
-        n_sampled_goal: For each row with the goal it had, how many have one that was achieved later in the episode, on
-            average (HER). For environments with goals.
-        seed: Of the random numbers that rows are drawn with; an int, or None.
-        path: A file that is mapped to memory and holds all rows, and their priorities. If it is there, the buffer
-            continues with its rows; each environment begins after a gap. All that was stored when the process ended, or
-            was killed, is there.
+        capacity: Total number of rows of all environments.
+        n_step: Number of steps combined into one in a sample. It is lower where an episode, or an agent's part in it,
+            ends, and just before the newest row.
+        gamma: Discount per step, 0 to 1.
+        sequence_length: Number of consecutive rows in each row of a sample; sequences continue across episodes. None:
+            single steps.
+        alpha: Exponent of priorities, 0 to 1; 0: rows are drawn uniformly.
+        n_sampled_goal: Hindsight experience replay (HER): for each row with its original goal, the average number of
+            rows with a goal that was achieved later in the episode. For environments with goals.
+        seed: Seed for drawing rows; an int or None.
+        path: A memory-mapped file for all rows and their priorities. If it exists, the buffer continues with its rows,
+            with a gap in each environment. It contains everything stored before the process ended or was killed.
 
     Raises:
-        TypeError, ValueError: Wrong arguments, or they do not go together; or the file is of another buffer, is
-            damaged, or another buffer has it open.
-        OSError: The file cannot be read or written, or there is no room for it.
+        TypeError, ValueError: Wrong or incompatible arguments; or the file belongs to a different buffer, is damaged,
+            or is open in another buffer.
+        OSError: The file cannot be read or written, or the disk is full.
 
     Thread safety: any threads. A sample waits for a batch that is being stored, but not for steps.
     """
@@ -105,10 +104,10 @@ class ReplayBuffer(Observer):
             raise ValueError(f"n_step: expected 1 with sequences, got {n_step}")
         if self.n_sampled_goal and (spec.goals is None or length or self.n_step > 1):
             raise ValueError(f"n_sampled_goal: expected 0 for {spec.id}, as it has no goals" if spec.goals is None else
-                             "n_sampled_goal: expected 0 with sequences or several steps, whose rewards are not of one "
-                             "goal")
+                             "n_sampled_goal: expected 0 with sequences or n_step above 1, as their rewards belong to "
+                             "several goals")
         # the result of a hook need not be a stack, whatever its description says
-        self._layout = Layout(spec, length, env.recipe.get("observation_hook") is None, self.alpha > 0)
+        self._layout = RingLayout(spec, length, env.recipe.get("observation_hook") is None, self.alpha > 0)
         least = (self._layout.padding + max(length, 1) + 1) * env.num_envs
         self.capacity = check_int("capacity", capacity, least, 2**48)
         rows = self.capacity // env.num_envs
@@ -134,7 +133,8 @@ class ReplayBuffer(Observer):
         try:
             return {name: np.zeros(*shape) for name, shape in self._shapes.items() if name not in SUMS}
         except (MemoryError, ValueError) as error:
-            raise ValueError(f"capacity: expected as many rows as memory can hold, got {capacity}: {error}") from error
+            raise ValueError(f"capacity: expected a number of rows that fits into memory, got {capacity}: "
+                             f"{error}") from error
 
     def _make_ring(self, rows: int, memory: dict[str, NDArray[Any]]) -> Ring:
         goals = self._layout.goals if self.n_sampled_goal else None
@@ -150,7 +150,7 @@ class ReplayBuffer(Observer):
         self._through(self.env.async_reset, *args, **kwargs)
 
     def step(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls `step` of the pool, and stores the steps, also where it raises an `EnvError`."""
+        """Calls `step` of the pool and stores the steps, even if it raises an `EnvError`."""
         return self._through(self.env.step, *args, **kwargs)
 
     def send(self, *args: Any, **kwargs: Any) -> None:
@@ -158,11 +158,11 @@ class ReplayBuffer(Observer):
         self._through(self.env.send, *args, **kwargs)
 
     def recv(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls `recv` of the pool, and stores the steps, also where it raises an `EnvError`."""
+        """Calls `recv` of the pool and stores the steps, even if it raises an `EnvError`."""
         return self._through(self.env.recv, *args, **kwargs)
 
     def _through(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Calls a method of the pool, of which this thread's calls of the engine are stored."""
+        """Calls a method of the pool, and stores the calls of the engine that it makes on this thread."""
         if not self._attached or self._closed or self._file is not None:
             self._check_open()
             self._attach()
@@ -174,9 +174,9 @@ class ReplayBuffer(Observer):
             self._callers.discard(thread)
 
     def _attach(self) -> None:
-        """Has the pool report its calls, from the first one that is stored."""
+        """Makes the pool report its calls, starting with the first one that is stored."""
         if not self._attached:
-            self.env._pool.attach(self)
+            self.env._pool.observers.attach(self)
             self._attached = True
 
     def _on_sent(self, actions: NDArray[Any], env_ids: EnvIds | None) -> None:
@@ -212,11 +212,11 @@ class ReplayBuffer(Observer):
         """Stores a step of each environment from another source, such as a training library or a data set.
 
         Args:
-            obs: The observations before the actions. They are stored only where no step of the same episode led there.
-                Where the last step of an episode that is not over led elsewhere, another episode begins.
-            action, reward, terminated, truncated: The step.
-            next_obs: The observations after the step; the last observation of an episode where it ended.
-            env_id: Integers, shape (k,): whose steps they are; all by default.
+            obs: The observations before the actions. Stored only if no step of the same episode led to them. If the
+                last step of an unfinished episode led elsewhere, a new episode begins.
+            action, reward, terminated, truncated: The results of the step.
+            next_obs: The observations after the step; at the end of an episode, its last observation.
+            env_id: Integers, shape (k,): the environments of the steps; all by default.
 
         Returns:
             The index of each step.
@@ -226,7 +226,7 @@ class ReplayBuffer(Observer):
         """
         spec = self.env.env_spec
         if isinstance(self.env, NormalizedPool):
-            raise ValueError("add: expected a pool that does not normalize, as what is stored is not normalized")
+            raise ValueError("add: expected a pool that does not normalize, as stored values are not normalized")
         if spec.agents:
             raise ValueError(f"add: expected an environment with one agent, got {spec.id}")
         ids = ids_of(env_id)
@@ -284,27 +284,27 @@ class ReplayBuffer(Observer):
             raise RuntimeError("the buffer was made before fork(): its file is the parent's, make a new one")
 
     def __len__(self) -> int:
-        """Returns how many rows can be sampled."""
+        """Returns the number of rows that can be sampled."""
         return self._ring.num_eligible
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the stored rows; memory that was not written to yet is not taken."""
+        """Size of all rows in bytes; memory is only allocated when it is first written."""
         return sum(array.nbytes for array in self._memory.values())
 
     def sample(self, n: int, *, beta: float = 0.4) -> Sample:
-        """Draws rows, with replacement, and gathers them on the threads of the pool.
+        """Draws rows with replacement, and gathers them on the pool's threads.
 
         Args:
-            n: How many.
-            beta: Exponent of the importance of rows, 0 to 1, for priorities.
+            n: Number of rows.
+            beta: Exponent of the importance weights, 0 to 1, with priorities.
 
         Returns:
-            A `Sample`. Its memory is used again when its arrays are no longer referenced.
+            A `Sample`. Its memory is reused once its arrays are no longer referenced.
 
         Raises:
             TypeError, ValueError: Wrong arguments.
-            RuntimeError: There is no row yet that can be sampled.
+            RuntimeError: No row can be sampled yet.
         """
         n = check_int("n", n, 1, MAX_ENVS)
         beta = check_float("beta", beta, 0, 1)
@@ -320,13 +320,13 @@ class ReplayBuffer(Observer):
             return self._as_seen(self._gather(index, weight, goal))
 
     def gather(self, index: ArrayLike) -> Sample:
-        """Returns rows of your choice, with the goals that they had.
+        """Returns the given rows, with their original goals.
 
         Args:
-            index: Integers, (n,): of earlier samples, or of `indices`.
+            index: Integers, (n,), from earlier samples or `indices`.
 
         Raises:
-            TypeError, ValueError: Wrong arguments, or a row is there no more.
+            TypeError, ValueError: Wrong arguments, or a row no longer exists.
         """
         rows = self._checked(index)
         with LockGuard(self._lock):
@@ -335,7 +335,7 @@ class ReplayBuffer(Observer):
             return self._as_seen(self._gather(rows, np.ones(len(rows), np.float32), None))
 
     def _as_seen(self, sample: Sample) -> Sample:
-        """Returns a sample, normalized where the pool's results are."""
+        """Returns a sample, normalized if the pool normalizes."""
         if isinstance(self.env, NormalizedPool):
             sample.obs, sample.reward = self.env.normalized(sample.obs, sample.reward)
             if sample.next_obs is not None:
@@ -345,7 +345,7 @@ class ReplayBuffer(Observer):
     def _check_there(self, rows: NDArray[np.int64]) -> None:
         there = self._ring.is_eligible(rows)
         if not there.all():
-            raise ValueError(f"index: expected rows that are there, got {rows[~there][0]}")
+            raise ValueError(f"index: expected existing rows, got {rows[~there][0]}")
 
     def has(self, index: ArrayLike) -> NDArray[np.bool_]:
         """Returns which rows can be sampled: bool, (n,). Arguments and errors: see `gather`."""
@@ -356,22 +356,23 @@ class ReplayBuffer(Observer):
             return result
 
     def indices(self) -> NDArray[np.int64]:
-        """Returns the index of every row that can be sampled: int64. It ends with `num_envs * row + env_id`."""
+        """Returns the indexes of all rows that can be sampled, int64, the newest of the form
+        `num_envs * row + env_id`."""
         with LockGuard(self._lock):
             self._check_open()
             result: NDArray[np.int64] = self._ring.all_eligible()
             return result
 
     def episodes(self) -> Iterator[Episode]:
-        """Yields each whole episode that is stored, environment by environment; after a gap, the rest of one.
+        """Yields each complete stored episode, environment by environment; after a gap, the rest of an episode.
 
-        Nothing in it is normalized.
+        Values are not normalized.
 
         Raises:
-            ValueError: The buffer is one of sequences, or several agents act.
+            ValueError: The buffer stores sequences, or there are several agents.
         """
         if self.sequence_length is not None or self.env.env_spec.agents:
-            raise ValueError("episodes: expected a buffer of single steps and of one agent")
+            raise ValueError("episodes: expected a buffer of single steps of one agent")
         rows, spec = self._ring.rows, self.env._batch_spec
         with LockGuard(self._lock):
             self._check_open()
@@ -397,7 +398,7 @@ class ReplayBuffer(Observer):
             raise ValueError(f"index: expected 1 to {MAX_ENVS} integers in one dimension, got {rows.dtype}, shape "
                              f"{rows.shape}")
         if rows.dtype == np.uint64 and (rows > np.iinfo(np.int64).max).any():
-            raise ValueError("index: expected rows that are there, got one beyond int64")
+            raise ValueError("index: expected existing rows, got one beyond int64")
         # a copy: the caller's may change
         return rows.astype(np.int64)
 
@@ -422,13 +423,14 @@ class ReplayBuffer(Observer):
     def _gathered(self, n: int) -> list[NDArray[Any]]:
         """Returns the arrays of the n rows that were requested."""
         if self._gatherers is None or self._gatherers.num_envs < n:
-            self._gatherers = self.env._pool.companion([SampledRow(self._sampled, k, self._gatherer) for k in range(n)])
+            self._gatherers = self.env._pool.child_pool(
+                [SampledRow(self._sampled, k, self._gatherer) for k in range(n)])
         ids = None if n == self._gatherers.num_envs else np.arange(n, dtype=np.int32)
         obs, *_ = self._gatherers.step(np.zeros(n, np.int64), ids)
         return list(obs.values())
 
     def _relabel(self, sample: Sample, rows: NDArray[np.bool_]) -> None:
-        """Computes the values that depend on the goal, in rows with another one."""
+        """Recomputes the values that depend on the goal, in rows with a different one."""
         goals = sample.next_obs["achieved_goal"][rows], sample.next_obs["desired_goal"][rows]
         if len(goals[0]) == 0:
             return
@@ -437,16 +439,16 @@ class ReplayBuffer(Observer):
         sample.discount[rows] = np.where(sample.terminated[rows], 0, np.float32(self.gamma))
 
     def update_priorities(self, index: ArrayLike, priority: ArrayLike) -> None:
-        """Sets the priorities of rows, as the paper on prioritized replay does after each update.
+        """Sets the priorities of rows, as in the paper on prioritized replay after each update.
 
-        New rows have the greatest priority so far. Rows that are there no more are left out.
+        New rows get the highest priority so far. Rows that no longer exist are ignored.
 
         Args:
-            index: Integers, (n,): of earlier samples.
-            priority: Numbers, (n,), not below 0, such as the absolute TD errors.
+            index: Integers, (n,), from earlier samples.
+            priority: Numbers, (n,), of at least 0, such as absolute TD errors.
 
         Raises:
-            TypeError, ValueError: Wrong arguments, or a buffer without priorities; nothing has changed.
+            TypeError, ValueError: Wrong arguments, or the buffer has no priorities; nothing has changed.
         """
         if self.alpha == 0:
             raise ValueError("update_priorities: expected a buffer with priorities, got one with alpha=0")
@@ -456,7 +458,7 @@ class ReplayBuffer(Observer):
             raise ValueError(f"priority: expected {len(rows)} numbers, got {values.dtype}, shape {values.shape}")
         values = values.astype(np.float64)
         if not ((values >= 0) & (values <= MOST_PRIORITY)).all():
-            raise ValueError(f"priority: expected numbers of 0 to {MOST_PRIORITY}, got {shown(priority)}")
+            raise ValueError(f"priority: expected numbers from 0 to {MOST_PRIORITY}, got {shown(priority)}")
         with LockGuard(self._lock):
             self._check_open()
             self._ring.set_priorities(rows, values + LEAST_PRIORITY)
@@ -465,10 +467,10 @@ class ReplayBuffer(Observer):
         """Returns the priorities of rows, without the exponent: float64, (n,), rounded to float32.
 
         Args:
-            index: Integers, (n,): of earlier samples, or of `indices`.
+            index: Integers, (n,), from earlier samples or `indices`.
 
         Raises:
-            TypeError, ValueError: Wrong arguments, a row is there no more, or it is a buffer without priorities.
+            TypeError, ValueError: Wrong arguments, a row no longer exists, or the buffer has no priorities.
         """
         if self.alpha == 0:
             raise ValueError("priorities: expected a buffer with priorities, got one with alpha=0")
@@ -480,10 +482,10 @@ class ReplayBuffer(Observer):
             return result
 
     def save(self, path: Pathlike) -> None:
-        """Writes all rows, with their priorities, to a file, which is complete or not there.
+        """Writes all rows and their priorities to a file, completely or not at all.
 
         Raises:
-            TypeError: `path` is no path.
+            TypeError: `path` is not a path.
             OSError: The file cannot be written.
         """
         path = check_path("path", path)
@@ -492,29 +494,30 @@ class ReplayBuffer(Observer):
             files.create(path, self._header, self._shapes, self._contents())
 
     def load(self, path: Pathlike) -> None:
-        """Takes the rows of a file, in the place of its own. Each environment continues after a gap.
+        """Replaces all rows by those of a file. Each environment continues after a gap.
 
         Args:
-            path: A file of `save`, of a buffer with the same capacity for the same environments, with priorities if
-                this one has them; or the file of one with `path`.
+            path: A file from `save`, or the `path` of a buffer, with the same capacity and environments, and with
+                priorities if this buffer has them.
 
         Raises:
-            TypeError: `path` is no path.
-            ValueError: The file is of another buffer: nothing has changed. Or it is damaged: the buffer is empty.
+            TypeError: `path` is not a path.
+            ValueError: The file belongs to a different buffer, and nothing has changed; or it is damaged, and the
+                buffer is now empty.
             OSError: The file cannot be read.
         """
         path = check_path("path", path)
         with LockGuard(self._lock), open(path, "rb") as file:
             self._check_open()
             if self._file is not None and os.path.sameopenfile(file.fileno(), self._file.fileno()):
-                raise ValueError(f"path: expected another file than that of the buffer, got {path}")
+                raise ValueError(f"path: expected a file other than the buffer's own, got {path}")
             files.check(file, self._header, self._shapes)
             self._refill(lambda: files.read(file, self._header, self._shapes, self._memory),
                          f"{files.EXPECTED}, got a damaged one: {path}")
 
     def _refill(self, read: Callable[[], Mapping[str, NDArray[Any]]], damaged: str,
                 writers: NDArray[np.uint8] | None = None) -> None:
-        """Takes other rows: `read` brings them to memory, and returns the arrays that are not kept there."""
+        """Replaces the rows: `read` loads them into memory, and returns the arrays that are not kept there."""
         self._ring.clear()
         intact = False
         try:
@@ -531,13 +534,13 @@ class ReplayBuffer(Observer):
         return {**self._memory, **dict(zip(SUMS, self._ring.sums(), strict=True))}
 
     def _settings(self) -> dict[str, Any]:
-        """Returns the properties that a buffer has to have to continue as another one would."""
+        """Returns the properties that must match for a buffer to continue another one."""
         return {**self._layout.contents(self.env.num_envs, self._ring.rows), "n_step": self.n_step,
                 "gamma": self.gamma, "sequence_length": self.sequence_length, "alpha": self.alpha,
                 "n_sampled_goal": self.n_sampled_goal}
 
     def _to_checkpoint(self) -> dict[str, Any]:
-        """Returns all that the buffer continues with; no rows may be added until it was written or pickled."""
+        """Returns everything that the buffer needs to continue; add no rows until it is written or pickled."""
         with LockGuard(self._lock):
             self._check_open()
             arrays = self._contents()
@@ -547,13 +550,13 @@ class ReplayBuffer(Observer):
                     "arrays": {name: array if array.ndim < 2 else array[:, :used] for name, array in arrays.items()}}
 
     def _from_checkpoint(self, saved: dict[str, Any], continues: bool) -> Callable[[], None]:
-        """Returns a function that takes over what `_to_checkpoint` returned, which was checked.
+        """Returns a function that restores the checked result of `_to_checkpoint`.
 
         Args:
-            continues: Whether the pool is where it was then; else its next row is the first one after a gap.
+            continues: Whether the pool is at the same position as then; otherwise its next row follows a gap.
 
         Raises:
-            ValueError: It is of another buffer, or damaged.
+            ValueError: It is from a different buffer, or damaged.
         """
         self._check_open()
         settings, given = self._settings(), saved["settings"]
@@ -568,7 +571,7 @@ class ReplayBuffer(Observer):
                   for name, (shape, dtype) in self._shapes.items()}
         if {name: (array.shape, array.dtype) for name, array in arrays.items()} != shapes or not (
                 0 < used <= self._ring.rows) or used < min(arrays["begun"].max(), self._ring.rows):
-            raise ValueError("expected arrays of such a buffer, got others")
+            raise ValueError("expected the arrays of such a buffer, got different ones")
         arrays = {name: np.require(array, None, ["C", "A", "W"]) for name, array in arrays.items()}
         if not continues:
             writers[writers == POOL] = 0
@@ -577,7 +580,7 @@ class ReplayBuffer(Observer):
             led_to = [np.require(part, None, ["C", "A", "W"]) for part in led_to]
             parts = [((self.env.num_envs, *part.shape), part.dtype) for _, part in self.env.env_spec.observations]
             if [(part.shape, part.dtype) for part in led_to] != parts:
-                raise ValueError("expected observations of such a buffer, got others")
+                raise ValueError("expected observations of such a buffer, got different ones")
         sampler: Any = check_stream("sampler", saved["sampler"], np.random.PCG64)
         damaged = "expected rows of a replay buffer, got damaged ones"
         ring = self._make_ring(used, {name: array for name, array in arrays.items() if name not in SUMS})
@@ -603,21 +606,21 @@ class ReplayBuffer(Observer):
         return take
 
     def __getstate__(self) -> None:
-        raise TypeError("a ReplayBuffer cannot be pickled or copied: save(path) writes its rows, load(path) takes them")
+        raise TypeError("a ReplayBuffer cannot be pickled or copied: use save(path) and load(path)")
 
     def flush(self) -> None:
-        """Writes the buffer's memory to the file of `path`, so that also an end of power leaves it there."""
+        """Flushes the buffer's memory to the file of `path`, so that it survives a power failure."""
         if self._map is not None:
             self._map.flush()
 
     def close(self) -> None:
-        """Writes all to the file of `path` and lets another buffer open it; the pool stays open.
+        """Flushes to the file of `path` and closes it for other buffers to open; the pool stays open.
 
-        No other call follows. A second one does nothing.
+        The buffer cannot be used afterwards. A second call does nothing.
         """
         with LockGuard(self._lock):
             self._closed = True
-            self.env._pool.detach(self)
+            self.env._pool.observers.detach(self)
             if self._file is not None:
                 is_own = self._pid == os.getpid()
                 if is_own:
@@ -636,10 +639,10 @@ class ReplayBuffer(Observer):
 
 
 def some(there: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Returns where there are rows, for libraries that draw these.
+    """Returns the places of existing rows, for libraries that draw samples themselves.
 
     Raises:
-        RuntimeError: There are none.
+        RuntimeError: There are no rows.
     """
     found: NDArray[np.int64] = np.flatnonzero(there)
     if not len(found):

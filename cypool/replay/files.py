@@ -1,4 +1,4 @@
-"""Files of replay buffers: the arrays of a ring, behind a header that describes them."""
+"""Files of replay buffers: a header, followed by the arrays of a ring that it describes."""
 from __future__ import annotations
 
 import fcntl
@@ -35,7 +35,7 @@ def header_of(contents: Mapping[str, Any]) -> bytes:
 
 
 def offsets_of(header: bytes, shapes: Shapes) -> tuple[dict[str, int], int]:
-    """Returns where each array lies in a file, and how long the file is."""
+    """Returns the offset of each array in a file, and the length of the file."""
     offsets, end = {}, len(header)
     for name, (shape, dtype) in shapes.items():
         offsets[name] = end
@@ -55,14 +55,14 @@ def arrays_of(data: NDArray[np.uint8], header: bytes, shapes: Shapes) -> dict[st
 
 
 def mapped(path: str, header: bytes, shapes: Shapes) -> tuple[BufferedRandom, np.memmap[Any, Any]]:
-    """Maps a file, which is made if it is not there.
+    """Maps a file, which is created if it is missing.
 
     Returns:
         The file, which is locked while it is open; and its bytes.
 
     Raises:
-        ValueError: The file is of another buffer, or of something else; or another buffer has it open.
-        OSError: It cannot be read or written, or there is no room for it.
+        ValueError: The file belongs to a different buffer, is not a buffer's, or is open in another buffer.
+        OSError: It cannot be read or written, or the disk is full.
     """
     if not os.path.exists(path):
         try:
@@ -76,7 +76,7 @@ def mapped(path: str, header: bytes, shapes: Shapes) -> tuple[BufferedRandom, np
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise ValueError(f"path: expected a file that no other buffer has open, got {path}") from error
+            raise ValueError(f"path: expected a file that is not open in another buffer, got {path}") from error
         check(file, header, shapes)
         return file, np.memmap(file, np.uint8, "r+")
     except BaseException:
@@ -97,7 +97,7 @@ def check(file: Any, header: bytes, shapes: Shapes) -> None:
             raise ValueError(f"{EXPECTED}, got a damaged one")
         expected, has = (", ".join(f"{name} {shown(contents.get(name, False))}" for name in differing)
                          for contents in (wanted, found))
-        raise ValueError(f"{EXPECTED} with {expected}, got one of another buffer, with {has}")
+        raise ValueError(f"{EXPECTED} with {expected}, got one with {has}")
     if os.fstat(file.fileno()).st_size != size:
         raise ValueError(f"{EXPECTED} of {size} bytes, got {os.fstat(file.fileno()).st_size}")
 
@@ -115,13 +115,13 @@ def _contents_of(header: bytes) -> dict[str, Any]:
 
 
 def create(path: str, header: bytes, shapes: Shapes, arrays: Mapping[str, NDArray[Any]], over: bool = True) -> None:
-    """Writes a file, which has its name when it is complete; arrays that are not given are zero.
+    """Writes a file, which gets its name when it is complete; missing arrays are zero.
 
     Args:
-        over: Whether it takes the place of a file that has the name.
+        over: Whether to replace an existing file.
 
     Raises:
-        FileExistsError: There is one, and it does not.
+        FileExistsError: It exists, and is not to be replaced.
         OSError: It cannot be written.
     """
     offsets, size = offsets_of(header, shapes)
@@ -154,7 +154,7 @@ def read(file: Any, header: bytes, shapes: Shapes, targets: Mapping[str, NDArray
 
 
 def close(file: Any, unlocks: bool) -> None:
-    """Closes a file and lets another buffer have it; a forked process does not own the lock."""
+    """Closes a file, so that another buffer can open it; a forked process does not own the lock."""
     if unlocks and not file.closed:
         # the mapping keeps the file open
         fcntl.flock(file, fcntl.LOCK_UN)

@@ -21,12 +21,12 @@ cdef class Gatherer:
     """Gathers rows of a ring.
 
     Args:
-        ring: From where.
+        ring: The ring of the rows.
         action_parts: The bytes of each part of the action.
-        n_step: Steps of a sample that is no sequence.
+        n_step: Number of steps in a sample that is not a sequence.
         gamma: Discount of a step.
 
-    Thread safety: one thread at a time. `gather` is called by several.
+    Thread safety: one thread at a time, except `gather`, which several may call.
     """
     cdef Ring ring
     cdef int n_step
@@ -57,7 +57,7 @@ cdef class Gatherer:
         if goal is not None:
             self.requested.goal = <const int64_t*>bytes_of(goal, n * sizeof(int64_t))
 
-    cdef void write_observation(self, const Part* part, int64_t env, int64_t row, char* out) noexcept nogil:
+    cdef void write_observation(self, const ObsPart* part, int64_t env, int64_t row, char* out) noexcept nogil:
         """Writes the observation of a row: its frame, and those of the rows before it."""
         cdef size_t first = self.ring.at(env, row - part.stack + 1), end = <size_t>((env + 1) * self.ring.rows), count
         cdef size_t stride = part.stack * part.block_bytes
@@ -79,7 +79,7 @@ cdef class Gatherer:
                                       size_t k) noexcept nogil:
         """Writes all parts of an observation to place k of these arrays."""
         cdef size_t p
-        cdef const Part* part
+        cdef const ObsPart* part
         for p in range(self.ring.parts.size()):
             part = &self.ring.parts[p]
             if goal >= 0 and <int>p == self.ring.desired:
@@ -88,7 +88,7 @@ cdef class Gatherer:
                 self.write_observation(part, env, row, <char*>out[p] + k * part.stack * part.frame_bytes)
 
     cdef int num_steps(self, int64_t env, int64_t row) noexcept nogil:
-        """Returns how many steps from a row count as one: up to n, and none beyond one that ended something."""
+        """Returns how many steps from a row count as one: up to n, and none beyond an end."""
         cdef int count = 0
         cdef uint8_t flags = self.ring.flags[self.ring.at(env, row)]
         while flags & STEPPED:
@@ -146,7 +146,7 @@ cdef class Gatherer:
         return row + steps
 
     cdef void gather(self, size_t k, void* const* out) noexcept nogil:
-        """Writes row k of the sample that was requested to these: one pointer for each array of it."""
+        """Writes row k of the requested sample to these pointers, one for each array."""
         cdef int64_t index = self.requested.index[k], j
         cdef int64_t env = index % self.ring.num_envs, row = index // self.ring.num_envs
         cdef int64_t goal = -1 if self.requested.goal == NULL else self.requested.goal[k]
@@ -169,8 +169,8 @@ cdef class SampledRow(Env):
 
     Args:
         spec: Describes the row as an observation.
-        env_id: Which row it is.
-        gatherer: Gathers it.
+        env_id: The number of the row.
+        gatherer: Gathers the observation.
     """
     cdef Gatherer gatherer
 

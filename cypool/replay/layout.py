@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cypool.api.action_readers import pack_parts
 from cypool.spec import Array, Discrete, EnvSpec
 
 if TYPE_CHECKING:
@@ -21,23 +21,23 @@ OF_STEPS = {"reward": np.float32, "discount": np.float32, "terminated": np.bool_
 
 @dataclass
 class Sample:
-    """The result of `ReplayBuffer.sample`: arrays of n rows, or, of sequences of L rows, (n, L).
+    """The result of `ReplayBuffer.sample`: arrays of n rows, or for sequences of L rows (n, L).
 
     Attributes:
         obs: The observation from which the action was chosen.
         action: The action.
-        reward: float32: the reward; of n steps the discounted sum of their rewards.
-        next_obs: The observation that the step, or the last one of several, led to: the last one of an episode where it
-            ended. None for sequences, whose next row it is.
+        reward: float32: the reward, or the discounted sum of the rewards of n steps.
+        next_obs: The observation after the step, or after the last of several steps; at the end of an episode its last
+            one. None for sequences, where it is the next row.
         discount: float32: the factor of the value of `next_obs`: gamma to the power of the steps, 0 where the episode
             terminated.
-        terminated, truncated: bool: whether the episode ended in the step, or in the last one of several.
-        index: int64, (n,): for `gather` and `update_priorities`. No other row ever has the same one.
-        weight: float32, (n,): importance of the row, at most 1; all 1 without priorities.
+        terminated, truncated: bool: whether the episode ended in the step, or in the last of several.
+        index: int64, (n,): for `gather` and `update_priorities`. Indexes are never reused.
+        weight: float32, (n,): importance weights, at most 1; all 1 without priorities.
         is_first: bool: whether `obs` is the first observation of an episode, or after a gap.
-        is_last: bool, of sequences: whether `obs` is the last observation of an episode: no step was made from it, and
+        is_last: bool, for sequences: whether `obs` is the last observation of an episode: no step was made from it, and
             action, reward and discount are 0.
-        agents: A dict of groups of agents, each a dict of `reward`, `terminated`, `truncated` and, where agents may be
+        agents: A dict of groups of agents, each a dict of `reward`, `terminated`, `truncated` and, if agents may be
             absent, `acted`; {} for one agent.
     """
 
@@ -57,12 +57,12 @@ class Sample:
 
 @dataclass
 class Episode:
-    """A whole episode of T steps.
+    """A complete episode of T steps.
 
     Attributes:
-        env_id: Of which environment.
+        env_id: The environment.
         obs: Its T + 1 observations.
-        action, reward, terminated, truncated: Of its T steps; the reward is float64.
+        action, reward, terminated, truncated: The values of its T steps; rewards are float64.
     """
 
     env_id: int
@@ -73,12 +73,12 @@ class Episode:
     truncated: NDArray[np.bool_]
 
 
-class Layout:
+class RingLayout:
     """The arrays of a ring, and of a sample.
 
     Args:
-        spec: Of the environments.
-        length: Of sequences; 0: single steps.
+        spec: The spec of the environments.
+        length: Length of sequences; 0: single steps.
         stacks: Whether each frame of a stack is stored once.
         priorities: Whether rows have them.
     """
@@ -139,7 +139,7 @@ class Layout:
         """Describes a row of a sample, as an observation of many parts.
 
         Raises:
-            ValueError: There are more than the engine takes.
+            ValueError: There are more than the engine accepts.
         """
         lead = (self._length,) if self._length else ()
         obs = [Array((*lead, *part.shape), part.dtype) for _, part in self.spec.observations]
@@ -156,10 +156,10 @@ class Layout:
         return EnvSpec({f"array{k}": array for k, array in enumerate(arrays)}, Discrete(1))
 
     def sample_of(self, arrays: list[NDArray[Any]], index: NDArray[np.int64], weight: NDArray[np.float32]) -> Sample:
-        """Returns the sample that these arrays are."""
+        """Returns these arrays as a sample."""
         left = iter(arrays)
         obs = self.spec.pack([next(left) for _ in self.parts])
-        action = map_parts(self.spec.action, left)
+        action = pack_parts(self.spec.action, left)
         steps: dict[str, Any] = {name: next(left) for name in OF_STEPS}
         agents = {name: {key: next(left) for key in self.agent_keys} for name in self.spec.agents}
         next_obs = None if self._length else self.spec.pack(list(left))
@@ -169,19 +169,12 @@ class Layout:
         return Sample(obs=obs, action=action, next_obs=next_obs, index=index, weight=weight, agents=agents, **steps)
 
 
-def map_parts(action: Any, parts: Any) -> Any:
-    """Returns parts, one after the other, in the structure of an action."""
-    if not isinstance(action, Mapping):
-        return next(parts)
-    return {name: map_parts(part, parts) for name, part in action.items()}
-
-
 def _bytes_of(part: Array | Discrete) -> int:
     return part.dtype.itemsize * math.prod(part.shape)
 
 
 def _part(part: Array | Discrete, stacks: bool) -> tuple[int, int, int]:
-    """Returns the bytes of a frame, how many an observation has, and in how many pieces each lies there."""
+    """Returns the bytes of a frame, the number of frames in an observation, and the number of pieces of each."""
     if isinstance(part, Discrete) or part.stack is None or not stacks:
         return _bytes_of(part), 1, 1
     axis, count = part.stack

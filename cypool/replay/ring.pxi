@@ -1,8 +1,8 @@
 # The memory of a replay buffer: a ring of rows for each environment, and which of them are drawn.
 #
 # A row has an observation, and the step that was made from it, which led to the next row. An episode of T steps has
-# T + 1 rows. Of a stack, a row holds the newest frame only; in front of the first row of an episode there are as many
-# rows of padding as its other frames need. So the frames of an observation are always those of neighbouring rows.
+# T + 1 rows. For stacked observations, a row stores only the newest frame, and the first row of an episode follows as
+# many rows of padding as its other frames need. So the frames of an observation are always those of neighbouring rows.
 cimport cython
 from libc.math cimport pow as power
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
@@ -31,9 +31,9 @@ cdef extern from "cypool/replay/checksum.h" namespace "cypool" nogil:
 
 cdef extern from "cypool/replay/priorities.h" namespace "cypool" nogil:
     const int64_t OF_ALL "cypool::kOfAll"
-    uint64_t sealed(double priority, int64_t index) noexcept
-    double number_in(uint64_t sealed) noexcept
-    bint is_sealed(uint64_t sealed, int64_t index) noexcept
+    uint64_t tagged(double priority, int64_t index) noexcept
+    double number_in(uint64_t word) noexcept
+    bint is_tagged(uint64_t word, int64_t index) noexcept
 
 cdef extern from "cypool/replay/stream.h" namespace "cypool" nogil:
     void stream(char* out, const char* source, size_t size) noexcept
@@ -54,18 +54,18 @@ cdef class Ring:
     """The rows of all environments.
 
     Args:
-        num_envs: How many environments there are.
-        rows: Of each environment.
+        num_envs: Number of environments.
+        rows: Number of rows of each environment.
         memory: Arrays of zeros, or those of another ring: "begun" and "written", int64, (num_envs,); "flags", uint8,
-            "reward", float64, (num_envs, rows); and "obs0", ... and "step0", ... of the next two. To have checksums
-            kept, also "obs_sums" and "step_sums", uint64, (num_envs, rows). With priorities also "priority", uint64,
+            "reward", float64, (num_envs, rows); and "obs0", ... and "step0", ... of the next two. To keep checksums,
+            also "obs_sums" and "step_sums", uint64, (num_envs, rows). With priorities also "priority", uint64,
             (num_envs, rows), and "greatest", uint64, (1,).
-        parts: For each part of the observation (frame_bytes, stack, blocks): a frame is `blocks` pieces, which lie
+        parts: For each part of the observation (frame_bytes, stack, blocks): a frame is `blocks` pieces, which are
             apart in an observation.
         columns: The bytes of a row of each column of a step: the action, then for each group of agents their rewards,
             terminated, truncated, and acted where agents may be absent.
         groups: For each group of agents (count, whether there is acted).
-        length: Of sequences; 0: single steps.
+        length: Length of sequences; 0: single steps.
         alpha: Exponent of priorities; 0: there are none.
         goals: The parts of the observation that are the achieved and the desired goal, or None.
 
@@ -79,7 +79,7 @@ cdef class Ring:
     cdef double alpha
     cdef double greatest                   # priority so far, at least 1
     cdef list arrays                       # own the memory that the pointers are of
-    cdef vector[Part] parts
+    cdef vector[ObsPart] parts
     cdef vector[Column] columns            # the action first, then those of agents
     cdef vector[Group] groups
     cdef double* reward
@@ -88,8 +88,8 @@ cdef class Ring:
     cdef int64_t* written                  # ... and is done: row k is at k % rows
     cdef uint64_t* obs_sums                # checksums of rows, of their observations and ...
     cdef uint64_t* step_sums               # ... of the steps from them. NULL: none are kept
-    cdef uint64_t* priority                # of rows, sealed; NULL: there are none
-    cdef uint64_t* greatest_so_far         # priority, sealed
+    cdef uint64_t* priority                # of rows, tagged; NULL: there are none
+    cdef uint64_t* greatest_so_far         # priority, tagged
     cdef vector[char] pending              # actions of steps in flight
     cdef vector[uint8_t] is_open           # whether the last row of an environment waits for a step: a `Writer`
     cdef vector[uint8_t] eligible
@@ -102,7 +102,7 @@ cdef class Ring:
     def __init__(self, int num_envs, int64_t rows, dict memory, list parts, list columns, list groups,
                  int64_t length, double alpha, goals):
         cdef size_t total = <size_t>(num_envs * rows), size = 1
-        cdef Part part
+        cdef ObsPart part
         cdef Group group
         self.num_envs, self.rows, self.length = num_envs, rows, length
         self.alpha, self.greatest = alpha, 1
@@ -150,7 +150,7 @@ cdef class Ring:
         return max(self.begun[env] - self.rows, <int64_t>0) + self.padding
 
     cdef void mark(self, int64_t env, int64_t row) noexcept nogil:
-        """Has a row be sampled."""
+        """Makes a row available to samples."""
         cdef size_t k = self.at(env, row)
         if row < self.oldest(env) or self.eligible[k]:
             return
@@ -158,7 +158,7 @@ cdef class Ring:
         self.num_eligible += 1
         if self.tree.get() != NULL:
             if self.priority[k] == 0:
-                self.priority[k] = sealed(self.greatest, row * self.num_envs + env)
+                self.priority[k] = tagged(self.greatest, row * self.num_envs + env)
             self.tree.get().set(k, power(number_in(self.priority[k]), self.alpha))
 
     cdef void unmark(self, int64_t env, int64_t row) noexcept nogil:
@@ -173,7 +173,7 @@ cdef class Ring:
         """Returns the checksum of a row without its step."""
         cdef size_t k = self.at(env, row)
         cdef uint64_t result = <uint64_t>(row * self.num_envs + env) * 128 + (self.flags[k] & (FIRST | LAST | PADDING))
-        cdef Part part
+        cdef ObsPart part
         for part in self.parts:
             result = checksum(part.frames + k * part.frame_bytes, part.frame_bytes, result)
         return result
@@ -216,7 +216,7 @@ cdef class Ring:
         atomic_signal_fence(memory_order_seq_cst)
         self.written[env] = self.begun[env]
 
-    cdef void write_frame(self, const Part* part, int64_t env, const char* obs, int frame) noexcept nogil:
+    cdef void write_frame(self, const ObsPart* part, int64_t env, const char* obs, int frame) noexcept nogil:
         """Writes a frame of an observation to the row that has begun."""
         cdef char* out = part.frames + self.at(env, self.begun[env] - 1) * part.frame_bytes
         if part.blocks == 1 and self.obs_sums == NULL:
@@ -228,8 +228,8 @@ cdef class Ring:
 
     cdef void append(self, int64_t env, const vector[const char*]& obs, size_t k, uint8_t flags,
                      Writer writer) noexcept nogil:
-        """Adds a row with row k of these arrays; in front of a FIRST one also those of its older frames."""
-        cdef const Part* part
+        """Adds a row with row k of these arrays; before a FIRST one also those of its older frames."""
+        cdef const ObsPart* part
         cdef int older, frame
         cdef size_t p
         for older in range(self.padding if flags & FIRST else 0, -1, -1):
@@ -261,7 +261,7 @@ cdef class Ring:
                 return
 
     cdef void mark_sequences(self, int64_t env) noexcept nogil:
-        """Has sequences be sampled that are complete now: the newest row belongs to none, as its step is not known."""
+        """Makes complete sequences available to samples: the newest row belongs to none, as its step is not known."""
         cdef int64_t newest = self.written[env] - 1, row = max(self.candidate[env], self.oldest(env))
         while row < newest:
             if not self.flags[self.at(env, row)] & PADDING:
@@ -272,7 +272,7 @@ cdef class Ring:
         self.candidate[env] = row
 
     cdef const int32_t* ids_of(self, cnp.ndarray env_ids, size_t* count) except NULL:
-        """Returns env ids, each in [0, num_envs), and writes how many they are."""
+        """Returns env ids, each in [0, num_envs), and writes their number."""
         cdef size_t k
         cdef const int32_t* ids
         count[0] = <size_t>cnp.PyArray_SIZE(env_ids)
@@ -283,7 +283,7 @@ cdef class Ring:
         return ids
 
     def note_actions(self, cnp.ndarray actions, cnp.ndarray env_ids):
-        """Takes the actions of steps that are sent.
+        """Stores the actions of steps that are sent.
 
         Args:
             actions: A row for each id, as the engine takes them.
@@ -296,12 +296,13 @@ cdef class Ring:
             memcpy(self.pending.data() + ids[k] * size, source + k * size, size)
 
     def continues(self, cnp.ndarray env_ids, list led_to, list obs):
-        """Returns where the last row waits for a step of the caller's, and was seen as that begins: bool, (k,).
+        """Returns where the last row waits for a step of the caller's that begins with its observation: bool, (k,).
 
         Args:
             env_ids: int32, (k,), each in [0, num_envs).
             led_to: The observations after the caller's last steps, an array of all environments for each part.
-            obs: Those before its next steps, an array of k rows for each part. Bytes count: NaN is like itself.
+            obs: Those before its next steps, an array of k rows for each part. Bytes are compared, so NaN equals
+                itself.
         """
         cdef size_t k, p, size, count
         cdef const int32_t* ids = self.ids_of(env_ids, &count)
@@ -328,7 +329,7 @@ cdef class Ring:
         return result
 
     def cut_pool(self):
-        """Ends the pool's episodes after a change that is not known; episodes of the caller continue."""
+        """Ends the pool's episodes after an unknown change; episodes of the caller continue."""
         cdef int64_t env
         for env in range(self.num_envs):
             self.end_of(env, CALLER)
@@ -344,7 +345,7 @@ cdef class Ring:
 
         Args:
             env_ids: int32, (k,), each in [0, num_envs).
-            stepped, starts: bool: which rows are of a step; which begin an episode, as they are of a reset.
+            stepped, starts: bool: which rows belong to a step; which begin an episode, because they belong to a reset.
             obs: An array for each part.
             reward, terminated, truncated: Of the rows.
             agents: An array for each column of agents.
@@ -443,14 +444,14 @@ cdef class Ring:
         return result
 
     def restore(self, cnp.ndarray obs_sums, cnp.ndarray step_sums, cnp.ndarray writers=None):
-        """Takes up the rows in memory that was filled from outside.
+        """Adopts the rows in memory that was filled from outside.
 
         Args:
             obs_sums, step_sums: Their checksums, as `sums` returns them.
             writers: As `writers` returns them, where the last rows still wait for a step; None: there are gaps.
 
         Returns:
-            Whether all rows are as they were written. If not, the ring is to be emptied.
+            Whether all rows are as they were written. If not, the ring must be emptied.
         """
         cdef size_t total = self.eligible.size(), k
         cdef const uint64_t* wanted_obs = <const uint64_t*>bytes_of(obs_sums, total * sizeof(uint64_t))
@@ -476,7 +477,7 @@ cdef class Ring:
                     else:
                         intact &= wanted_step[k] == (self.step_sum(env, row) if self.flags[k] & STEPPED else 0)
             if self.priority != NULL:
-                intact = intact and is_sealed(self.greatest_so_far[0], OF_ALL)
+                intact = intact and is_tagged(self.greatest_so_far[0], OF_ALL)
                 self.greatest = max(self.greatest, number_in(self.greatest_so_far[0]))
             for env in range(self.num_envs if intact else 0):
                 self.is_open[env] = NOBODY if waiting == NULL else <Writer>waiting[env]
@@ -489,14 +490,14 @@ cdef class Ring:
         return intact
 
     cdef bint restore_priority(self, int64_t env, int64_t row) noexcept nogil:
-        """Returns whether the priority of a row is one."""
+        """Returns whether the priority of a row is valid."""
         cdef size_t k = self.at(env, row)
         if self.priority[k] == 0:
             # only the newest step may have been without one yet; in sequences it comes later
             return (self.length > 0 or row >= self.written[env] - 2 or row < self.oldest(env)
                     or not self.flags[k] & STEPPED)
         self.greatest = max(self.greatest, number_in(self.priority[k]))
-        return is_sealed(self.priority[k], row * self.num_envs + env)
+        return is_tagged(self.priority[k], row * self.num_envs + env)
 
     cdef void forget_step(self, int64_t env, int64_t row) noexcept nogil:
         cdef size_t k = self.at(env, row)
@@ -556,7 +557,7 @@ cdef class Ring:
         cdef int64_t* out = <int64_t*>bytes_of(index, n * sizeof(int64_t))
         cdef float* weights = <float*>bytes_of(weight, n * sizeof(float))
         if self.num_eligible == 0:
-            raise RuntimeError("nothing is eligible")
+            raise RuntimeError("no row can be sampled")
         with nogil:
             if self.tree.get() == NULL:
                 self.draw_evenly(rng, out, n)
@@ -585,7 +586,7 @@ cdef class Ring:
             index[k] = self.index_of(at)
 
     cdef void find_eligible(self, vector[size_t]& places) noexcept nogil:
-        """Writes where the rows lie that can be sampled."""
+        """Writes the places of the rows that can be sampled."""
         cdef const uint8_t* begin = self.eligible.data()
         cdef const uint8_t* end = begin + self.eligible.size()
         cdef const uint8_t* at = begin
@@ -618,13 +619,13 @@ cdef class Ring:
         return (newest - (newest - place) % self.rows) * self.num_envs + env
 
     def draw_goals(self, object bit_generator, cnp.ndarray index, cnp.ndarray goal, double share):
-        """Draws for a share of rows a later row of the same episode, whose achieved goal is to be the desired one.
+        """Draws for a share of rows a later row of the same episode, whose achieved goal becomes the desired one.
 
         Args:
             bit_generator: NumPy's.
             index: int64, (n,).
             goal: int64, (n,): where to write the row; -1: the desired goal stays.
-            share: Of the rows, on average.
+            share: The share of the rows, on average.
         """
         cdef const Rng* rng = rng_of(bit_generator)
         cdef size_t n = <size_t>cnp.PyArray_SIZE(index), k
@@ -639,7 +640,7 @@ cdef class Ring:
                 out[k] = integers(rng, row + 1, (self.written[env] if last < 0 else last + 1))
 
     def is_eligible(self, cnp.ndarray index):
-        """Returns which rows can be sampled: bool, (n,). Any int64 will do."""
+        """Returns which rows can be sampled: bool, (n,). Accepts any int64."""
         cdef size_t n = <size_t>cnp.PyArray_SIZE(index), k
         cdef const int64_t* rows = <const int64_t*>bytes_of(index, n * sizeof(int64_t))
         cdef cnp.ndarray result = np.zeros(n, np.bool_)
@@ -678,7 +679,7 @@ cdef class Ring:
         return found
 
     def set_priorities(self, cnp.ndarray index, cnp.ndarray priority):
-        """Sets priorities; those of rows that are there no more are left out.
+        """Sets priorities; rows that no longer exist are ignored.
 
         Args:
             index: int64, (n,).
@@ -694,10 +695,10 @@ cdef class Ring:
             if counts[k]:
                 place = self.at(rows[k] % self.num_envs, rows[k] // self.num_envs)
                 # one store: it is there, or not, if the process is killed
-                self.priority[place] = sealed(values[k], rows[k])
+                self.priority[place] = tagged(values[k], rows[k])
                 if number_in(self.priority[place]) > self.greatest:
                     self.greatest = number_in(self.priority[place])
-                    self.greatest_so_far[0] = sealed(self.greatest, OF_ALL)
+                    self.greatest_so_far[0] = tagged(self.greatest, OF_ALL)
                 self.tree.get().set(place, power(number_in(self.priority[place]), self.alpha))
 
     def priorities(self, cnp.ndarray index):

@@ -20,7 +20,7 @@ cdef enum Writer:                # of a row that waits for a step, which only th
     POOL
     CALLER
 
-cdef struct Part:                # of the observation
+cdef struct ObsPart:             # of the observation
     char* frames                 # (num_envs, rows, frame_bytes)
     size_t frame_bytes
     int stack                    # frames of an observation
@@ -52,7 +52,7 @@ cdef const Rng* rng_of(object bit_generator) except NULL:
 
 cdef void copy_blocks(char* out, size_t out_stride, const char* source, size_t source_stride, size_t blocks,
                       size_t block_bytes) noexcept nogil:
-    """Copies blocks that lie apart."""
+    """Copies blocks that are apart."""
     cdef size_t k
     if blocks == 1:
         memcpy(out, source, block_bytes)

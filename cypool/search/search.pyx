@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -O3
-"""The simulations of a tree search, as environments of a pool: a step of one is a round of simulations of a tree."""
+"""The simulations of a tree search, as environments of a pool: a step is a round of simulations of a tree."""
 cimport cython
 from cpython.ref cimport PyObject
 from libc.math cimport INFINITY, NAN, isfinite
@@ -119,11 +119,11 @@ EVALUATORS = {"wait": WAIT, "constant": CONSTANT, "rollout": RANDOM_GAMES, "netw
 cdef enum Walk:                  # how a simulation ended
     ENDED                        # at the end of an episode, or with the evaluator's value
     WAITS                        # its leaf waits for a value
-    MET                          # at a leaf that waits already: it has left no trace
+    COLLIDED                     # at a leaf that waits already: it has left no trace
 
 
 cdef size_t whole_lines(size_t nbytes) noexcept nogil:
-    """Returns as many bytes in whole cache lines."""
+    """Rounds a number of bytes up to whole cache lines."""
     return (nbytes + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
 
 
@@ -132,11 +132,11 @@ cdef class Search:
     """Options and evaluator of a search, which its trees share.
 
     Args:
-        spec: Of the environments.
-        num_players: That play in one.
-        leaves: Of a tree that wait at once.
+        spec: The environments' spec.
+        num_players: Number of players in an environment.
+        leaves: Number of leaves of a tree that wait at once.
         options: Fields of `Options`.
-        seed: Of chance.
+        seed: Seed of chance.
     """
     cdef Options options
     cdef readonly object spec        # of the trees' environments
@@ -198,7 +198,7 @@ cdef class Search:
     def acquire(self):
         """Begins a call of the search."""
         if self.gate.enter() != GATE_OPEN:
-            raise RuntimeError("the search is in a call already: use it from one thread at a time, and not from its "
+            raise RuntimeError("the search is already in a call: use it from one thread at a time, and not from its "
                                "own evaluator")
 
     def release(self):
@@ -206,7 +206,7 @@ cdef class Search:
         self.gate.open()
 
     def begin_step(self, bint follows=False, bint has_answers=False):
-        """Precedes each step of the trees.
+        """Prepares each step of the trees.
 
         Args:
             follows: Whether they follow the environments, by the actions that `TreeEnv.prepare` has.
@@ -217,7 +217,7 @@ cdef class Search:
 
     @property
     def is_finished(self):
-        """Whether the trees have done all in their last step: else another one continues it."""
+        """Whether the trees have finished in their last step; otherwise another one continues it."""
         return self.num_unfinished.load() == 0
 
     def begin(self, int32_t target, evaluator, int num_games, cnp.ndarray noise=None, given=None,
@@ -247,7 +247,7 @@ cdef class Search:
 
 
 cdef int copy_position(PyObject* target, PyObject* source) except -1 nogil:
-    """Makes an environment a copy of another, its stream included; statistics of its episode stay as they are."""
+    """Makes an environment a copy of another, including its stream; the statistics of its episode do not change."""
     copy_from_env(target, source)
     if (<Env>target).rng != NULL and not copy_stream((<Env>target).rng, (<Env>source).rng):
         with gil:
@@ -258,10 +258,10 @@ cdef int copy_position(PyObject* target, PyObject* source) except -1 nogil:
 
 
 cdef object digest_of(Env env, bint with_stream):
-    """Returns a number that differs where positions do; None of an environment that cannot be saved.
+    """Returns a number that identifies a position; None for an environment that cannot be saved.
 
     Args:
-        with_stream: Whether positions differ whose next chance does.
+        with_stream: Whether positions with different future chance differ.
     """
     stream = env._bit_generator.state if with_stream and env._bit_generator is not None else None
     try:
@@ -285,10 +285,10 @@ ctypedef int (*Take)(TreeEnv tree, const float* logits, const float* values) noe
 cdef class TreeEnv(Env):
     """The tree of an environment.
 
-    Its first step in a search copies the environment. Each other one takes the values of the leaves that wait, and
-    walks down the tree until as many wait again as can. An observation has those of the leaves. A search begins with a
-    step, as that is one call, of which Ctrl-C leaves nothing in flight. A step that takes long ends early, wherever the
-    tree is, and the next one continues.
+    Its first step in a search copies the environment. Each later one takes the values of the waiting leaves, and walks
+    down the tree until as many leaves as possible wait again. The observation is that of the leaves. A search begins
+    with a step, because that is one call, of which Ctrl-C leaves nothing in flight. A long step ends early, wherever
+    the tree is, and the next one continues.
 
     Args:
         spec: `search.spec`.
@@ -333,7 +333,7 @@ cdef class TreeEnv(Env):
         for walker in copies:
             # they are cast to its type
             if type(walker) is not type(source) or walker.spec.saved_options != source.spec.saved_options:
-                raise TypeError(f"env: expected a pool whose copies are as it is, got {walker} for {source}")
+                raise TypeError(f"env: expected a pool with exact copies, got {walker} for {source}")
         self.search, self.source = search, source
         self.root, self.owner = copies[0], copies[1:]
         for walker in self.owner:
@@ -354,7 +354,7 @@ cdef class TreeEnv(Env):
         return True
 
     cdef size_t place_leaf(self, Slot* leaf) noexcept nogil:
-        """Has an evaluator find the first leaf at the beginning of `scratch`; returns the bytes that it needs there."""
+        """Lets an evaluator find the first leaf at the start of `scratch`; returns the bytes that it needs there."""
         cdef size_t num_obs = self.search.obs_bytes.size(), column, used = 0
         # a function has one leaf at a time
         cdef size_t rows = self.search.leaves * self.search.together if self.search.evaluator == NETWORK else 1
@@ -366,7 +366,7 @@ cdef class TreeEnv(Env):
         return used
 
     cdef int make_room(self) except -1 nogil:
-        """Makes room for the leaves that an evaluator has at once, with this tree's first."""
+        """Allocates memory for the leaves that an evaluator gets at once, with this tree's first."""
         cdef Slot leaf
         cdef size_t used = self.place_leaf(&leaf), rows = self.search.leaves * self.search.together
         if self.scratch.size() * sizeof(double) < used:
@@ -411,7 +411,7 @@ cdef class TreeEnv(Env):
         return 0
 
     cdef void stop(self) noexcept nogil:
-        """Lets go of leaves that wait, and of random games."""
+        """Discards waiting leaves and random games."""
         self.num_waiting = 0
         self.has_selected = self.is_playing = False
 
@@ -443,7 +443,7 @@ cdef class TreeEnv(Env):
         return 0
 
     cdef void begin_looks(self) noexcept nogil:
-        """Has the first look at the clock come at once, where steps are long, or the call has taken long already."""
+        """Looks at the clock at once if steps are long, or the call has already taken long."""
         if self.search.steps_per_look != BRIEF_STEPS or self.search.num_unfinished.load() > 0:
             self.steps_left = 1
 
@@ -480,7 +480,7 @@ cdef class TreeEnv(Env):
         return 0
 
     cdef void grow_together(self, PyObject** trees, int count) noexcept nogil:
-        """Has neighbouring trees, of which this is the first, grow: a network has the leaves of all at once.
+        """Grows neighbouring trees, beginning with this one: a network gets the leaves of all at once.
 
         A tree that fails keeps its exception.
         """
@@ -538,7 +538,7 @@ cdef class TreeEnv(Env):
                     or self.num_begun != self.search.num_begun)
 
     cdef int raise_failure(self) except -1 nogil:
-        """Raises what a step with other trees has kept."""
+        """Raises the exception that a step with other trees has stored."""
         if unlikely(self.has_failed):
             with gil:
                 self.has_failed = False
@@ -580,7 +580,7 @@ cdef class TreeEnv(Env):
                 # the root itself waits
                 break
             end = <Walk>self.walk(self.num_waiting)
-            if end == MET:
+            if end == COLLIDED:
                 break
             if end == WAITS:
                 self.num_waiting += 1
@@ -591,7 +591,7 @@ cdef class TreeEnv(Env):
         return 0
 
     cdef int walk(self, int k) except -1 nogil:
-        """Makes a simulation with the k-th walker; returns a `Walk`."""
+        """Runs a simulation with the k-th walker; returns a `Walk`."""
         cdef PyObject* env = self.walkers[k]
         cdef Path* path = &self.paths[k]
         cdef Taken taken
@@ -636,7 +636,7 @@ cdef class TreeEnv(Env):
         if at != NONE and self.tree.nodes[at].pending > 0:
             self.tree.undo(path[0])
             self.num_walks -= 1
-            return MET
+            return COLLIDED
         path.leaf, path.player, path.waits = at, turn.player, True
         if at != NONE:
             self.tree.nodes[at].pending += 1
@@ -651,21 +651,21 @@ cdef class TreeEnv(Env):
         return 0
 
     cdef size_t write_legal(self, PyObject* env) except 0 nogil:
-        """Writes the mask of legal actions, where not all are; returns their number."""
+        """Writes the mask of legal actions, unless all are legal; returns their number."""
         cdef size_t count
         if self.search.has_mask:
             legal_env(env, self.mask.data())
         count = count_legal(self.mask.data(), self.mask.size())
         if count == 0:
             with gil:
-                raise ValueError("legal: expected at least one legal action in an episode that is not over, got none")
+                raise ValueError("legal: expected at least one legal action until the episode is over, got none")
         return count
 
     cdef int expand(self, int k, const float* logits, const float* values) except -1 nogil:
         """Adds a simulation with the evaluator's answer.
 
         Args:
-            values: Of the player who moves; of all, if they are more than two.
+            values: The value for the player to move; for each player, if there are more than two.
         """
         cdef const Options* options = &self.search.options
         cdef Path* path = &self.paths[k]
@@ -675,7 +675,7 @@ cdef class TreeEnv(Env):
         for number in range(<size_t>self.search.num_values):
             if unlikely(not isfinite(values[number])):
                 with gil:
-                    raise ValueError(f"evaluate: expected values that are numbers, got {values[number]}")
+                    raise ValueError(f"evaluate: expected finite values, got {values[number]}")
         memset(by_player, 0, sizeof(by_player))
         for player in range(options.num_players):
             if self.search.num_values > 1:
@@ -688,7 +688,7 @@ cdef class TreeEnv(Env):
             for number in range(self.mask.size()):
                 if unlikely(self.mask[number] and not logits[number] < INFINITY):
                     with gil:
-                        raise ValueError("evaluate: expected logits of legal actions that are numbers, or -inf, got "
+                        raise ValueError("evaluate: expected logits of legal actions to be finite or -inf, got "
                                          f"{logits[number]}")
             self.tree.expand(options[0], path.leaf, self.mask.data(), logits)
         self.tree.back_up(options[0], path[0], by_player)
@@ -703,7 +703,7 @@ cdef class TreeEnv(Env):
         return 0
 
     cdef bint evaluate(self) except -1 nogil:
-        """Has the evaluator of the search give the leaf of the first walker its value; returns whether it has."""
+        """Lets the search's evaluator value the leaf of the first walker; returns whether it has."""
         cdef const Options* options = &self.search.options
         cdef Path* path = &self.paths[0]
         if not self.is_playing:
@@ -805,7 +805,7 @@ cdef class TreeEnv(Env):
     # ---- the environment makes a step
 
     def prepare(self, int64_t action):
-        """Takes the action that the environment was stepped with, and where it is now, for `follow`."""
+        """Stores the action of the environment's step and its new position, for `follow`."""
         self.keeps_tree, self.is_behind = False, True
         if (self.source.needs_reset or self.root.needs_reset or self.source.elapsed_step == 0
                 or self.source.elapsed_step < self.root.elapsed_step):
@@ -817,7 +817,7 @@ cdef class TreeEnv(Env):
                 self.tree.clear()
 
     cdef int follow(self) except -1 nogil:
-        """Has the root take the same step, and keeps the part of the tree that is behind it."""
+        """Lets the root take the same step, and keeps the part of the tree below it."""
         cdef Turn turn
         cdef PyObject* env = self.walkers[0]
         self.stop()
@@ -846,7 +846,7 @@ cdef class TreeEnv(Env):
         return 0
 
     def settle(self):
-        """Ends what `prepare` and `follow` have begun; returns False if the root is not where the environment is."""
+        """Completes `prepare` and `follow`; returns False if the root is not at the environment's position."""
         if self.tree.nodes.size() == 0 and self.is_behind:
             return True
         self.keeps_tree = not self.is_behind and (
@@ -856,12 +856,12 @@ cdef class TreeEnv(Env):
         return self.keeps_tree
 
     def drop(self):
-        """Has the next search begin with an empty tree."""
+        """Makes the next search begin with an empty tree."""
         self.tree.clear()
         self.keeps_tree = False
 
     def check_position(self):
-        """Drops a tree that was advanced, if its environment is somewhere else by now."""
+        """Drops a tree that was advanced, if its environment is now at another position."""
         if self.keeps_tree and digest_of(self.source, not self.search.resamples) != self.position:
             self.drop()
 
@@ -874,12 +874,12 @@ cdef class TreeEnv(Env):
 
     @property
     def num_nodes(self):
-        """Nodes of the tree."""
+        """Number of nodes of the tree."""
         return self.tree.nodes.size()
 
 
 cdef void keep_failure(PyObject* tree) noexcept with gil:
-    """Keeps the exception of a method that was called as if it could not raise."""
+    """Stores the exception of a method that was called as if it could not raise."""
     try:
         raise_for("search", "0", -1)
     except BaseException as error:
@@ -887,7 +887,7 @@ cdef void keep_failure(PyObject* tree) noexcept with gil:
 
 
 cdef void fail_together(PyObject** trees, int count) noexcept with gil:
-    """Has all trees fail that wait for a network without memory."""
+    """Makes all trees fail that wait for a network without memory."""
     cdef int k
     for k in range(count):
         if (<TreeEnv>trees[k]).is_growing() and (<TreeEnv>trees[k]).num_waiting > 0:
@@ -895,7 +895,7 @@ cdef void fail_together(PyObject** trees, int count) noexcept with gil:
 
 
 def num_players_of(Env env):
-    """Returns how many players an environment has."""
+    """Returns the number of players of an environment."""
     cdef Turn turn
     memset(&turn, 0, sizeof(turn))
     env.turn(&turn)

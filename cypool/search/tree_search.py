@@ -1,4 +1,4 @@
-"""Tree search: Monte-Carlo trees of all environments of a pool, which grow on its threads."""
+"""Monte-Carlo tree search for all environments of a pool, on the pool's threads."""
 from __future__ import annotations
 
 import functools
@@ -30,7 +30,7 @@ R = TypeVar("R")
 
 
 def _alone(method: Callable[Concatenate[TreeSearch, P], R]) -> Callable[Concatenate[TreeSearch, P], R]:
-    """Makes a method one that runs while no other one of these does."""
+    """Makes calls of a method and of others like it exclusive."""
     @functools.wraps(method)
     def call(self: TreeSearch, /, *args: P.args, **kwargs: P.kwargs) -> R:
         with LockGuard(self._search):
@@ -39,13 +39,13 @@ def _alone(method: Callable[Concatenate[TreeSearch, P], R]) -> Callable[Concaten
 
 
 class Leaves(NamedTuple):
-    """Positions that wait for policies and values.
+    """Positions waiting for policies and values.
 
     Attributes:
-        obs: (n, ...): observations, as the environment makes them; a dict or tuple of such arrays for one of them.
-        action_mask: int8, (n, actions): 1 for legal actions; None where all are.
-        player: int32, (n,): who moves; 0 where one player plays.
-        env_id: int32, (n,): whose tree it is.
+        obs: (n, ...): observations in the environment's format, or a dict or tuple of such arrays.
+        action_mask: int8, (n, actions): 1 for legal actions; None if all are legal.
+        player: int32, (n,): the player to move; 0 with a single player.
+        env_id: int32, (n,): the environment of the tree.
     """
 
     obs: Any
@@ -55,14 +55,14 @@ class Leaves(NamedTuple):
 
 
 class TreeResult(NamedTuple):
-    """The result of a search: a row for each environment. Where its episode is over: zeros.
+    """The result of a search, with a row for each environment; zeros if its episode is over.
 
     Attributes:
         visits: int32, (N, actions): simulations that began with the action.
-        q: float64, (N, actions): mean return of the action, for the player who moves; NaN without visits.
-        policy: float32, (N, actions): visits as parts of 1; with Gumbel the improved policy.
-        value: float64, (N,): mean return, for the player who moves.
-        action: int64, (N,): that with the most visits; with Gumbel the winner of the halving.
+        q: float64, (N, actions): mean return of the action for the player to move; NaN without visits.
+        policy: float32, (N, actions): visits as fractions; with Gumbel, the improved policy.
+        value: float64, (N,): mean return for the player to move.
+        action: int64, (N,): the most visited action; with Gumbel, the winner of sequential halving.
     """
 
     visits: NDArray[np.int32]
@@ -72,10 +72,10 @@ class TreeResult(NamedTuple):
     action: NDArray[np.int64]
 
     def sample(self, temperature: float = 1.0, rng: np.random.Generator | None = None) -> NDArray[np.int64]:
-        """Draws actions with probabilities as visits to the power of 1 / temperature.
+        """Draws actions with probabilities proportional to visits ** (1 / temperature).
 
         Args:
-            temperature: More than 0; with 0 the result is `action`.
+            temperature: At least 0; with 0 the result is `action`.
             rng: By default a new generator.
 
         Returns:
@@ -94,41 +94,42 @@ class TreeResult(NamedTuple):
 
 
 class TreeSearch:
-    """Monte-Carlo tree search from the states of a pool's environments, as in AlphaZero: a tree for each.
+    """Monte-Carlo tree search as in AlphaZero, with a tree for the state of each environment of a pool.
 
-    A simulation copies the environment and repeats the actions of its path, so no node holds an environment, and any
-    environment that can be copied has trees. They grow on the threads of the pool. The visits are the same for any
+    A simulation copies the environment and repeats the actions of its path, so nodes do not hold environments, and any
+    environment that can be copied can be searched. Trees grow on the pool's threads; the visits do not depend on the
     number of threads.
 
     Args:
-        env: A synchronous pool of cypool's environments with one Discrete action, without hooks in Python. The search
-            has copies of its environments: the pool may be stepped meanwhile.
-        simulations: Of each tree in a search.
-        leaves: How many positions of a tree wait for a value at once. More make larger batches, and searches that are a
-            little worse.
+        env: A synchronous pool of cypool's environments with one Discrete action, without Python hooks. The search uses
+            copies of its environments, so the pool may be stepped during a search.
+        simulations: Number of simulations per tree in a search.
+        leaves: Number of positions of a tree that wait for a value at once. More give larger batches, but slightly
+            worse searches.
         algorithm: "puct", or "gumbel": sequential halving at the root, and the improved policy below it.
-        discount: Of a step, 0 to 1.
-        noise: With PUCT (alpha, weight): that of a Dirichlet distribution at the roots. With Gumbel True or False:
-            whether its noise is added. By default none.
-        seed: Of noise and chance.
-        c_init, c_base: Of PUCT's exploration.
-        unvisited: The value of an action that was not taken, or "parent": the mean of its node. With PUCT.
-        virtual_loss: A simulation that waits for its value counts as this loss; 0: as its action's mean. With PUCT.
-        normalize: Whether values are scaled to 0 and 1 by the least and the greatest of the tree. By default where one
-            player plays, whose returns have any size.
-        considered, c_visit, c_scale: Of Gumbel: actions that the halving begins with, and the scale of values.
-        chance: "resample": each simulation draws chance again. "foresee": each finds the chance that the environment
-            itself will have; as a search it cheats. Chance that an environment draws from a stream of its own cannot be
-            drawn again (`EnvSpec.has_own_chance`), so "resample" is refused there.
-        max_nodes: Of a tree; a tree with this number grows no more.
-        allow_hidden: Whether environments with hidden information are searched, which the search sees.
+        discount: Discount per step, 0 to 1.
+        noise: With PUCT, (alpha, weight) of Dirichlet noise at the roots. With Gumbel, True or False: whether to add
+            its noise. By default none.
+        seed: Seed of noise and chance.
+        c_init, c_base: Constants of PUCT's exploration.
+        unvisited: The value of an unvisited action, or "parent": the mean of its node. With PUCT.
+        virtual_loss: A simulation still waiting for its value counts as this loss; 0: as its action's mean. With PUCT.
+        normalize: Whether to scale values to [0, 1] by the lowest and highest of the tree. By default with a single
+            player, whose returns can have any size.
+        considered, c_visit, c_scale: For Gumbel: the number of actions at the start of halving, and the scale of
+            values.
+        chance: "resample": each simulation draws chance again. "foresee": each sees the chance that the environment
+            itself will draw, which is cheating. Chance from an environment's own stream cannot be redrawn
+            (`EnvSpec.has_own_chance`), so "resample" is refused there.
+        max_nodes: Maximum number of nodes of a tree.
+        allow_hidden: Whether to search environments with hidden information, which the search can see.
 
     Attributes:
-        env, leaves: As given; they never change.
-        simulations: As given; may be assigned.
+        env, leaves: The arguments; read-only.
+        simulations: The argument; may be assigned.
 
     Raises:
-        TypeError, ValueError: An argument is wrong, or the environments are not such.
+        TypeError, ValueError: An argument is wrong, or the environments are not supported.
 
     Thread safety: one thread at a time; a second one gets a RuntimeError, and so does a call from the evaluator.
     """
@@ -158,8 +159,8 @@ class TreeSearch:
             pool.close()
         sources = env._pool.environments()
         if resamples and not all(map(redraws_chance, [own[0] for own in copies])):
-            raise ValueError(f"chance: expected 'foresee', as {spec.id} draws chance from a stream of its own, which a "
-                             "search cannot draw again, got 'resample'")
+            raise ValueError(f"chance: expected 'foresee', as {spec.id} draws chance from its own stream, which a "
+                             "search cannot redraw, got 'resample'")
         num_players = num_players_of(sources[0])
         if normalize is None:
             normalize = num_players == 1
@@ -185,7 +186,7 @@ class TreeSearch:
         self._batch: Any = None
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a TreeSearch cannot be pickled or copied: make another one of a copy of its pool")
+        raise TypeError("a TreeSearch cannot be pickled or copied: make another one from a copy of its pool")
 
     @_alone
     def run(self, evaluate: Callable[..., Any] | Policy | Literal["constant", "rollout"] = "rollout", *,
@@ -195,11 +196,11 @@ class TreeSearch:
         Args:
             evaluate: A function that is called as `evaluate(obs, action_mask)` with `Leaves.obs` and
                 `Leaves.action_mask`, and returns logits and values: see `send`. "rollout": the value of a position is
-                the mean return of random games. "constant": it is 0. A `cypool.MLP` with `value` gives logits and
-                values; so does a C function, as a policy is one: its `action` has the logits, and behind them the
-                value, or of more than two players those of each, as float32. With these four all is done on the
+                the mean return of random games. "constant": it is 0. A `cypool.MLP` with `value` returns logits and
+                values; so does a C function in the form of a policy: it writes the logits to `action`, followed by the
+                value, or by one value per player if there are more than two, as float32. These four run entirely on the
                 threads.
-            num_games: Random games from a position.
+            num_games: Number of random games per position.
 
         Returns:
             `TreeResult`.
@@ -214,7 +215,7 @@ class TreeSearch:
             # the network itself, whatever a subclass makes of its outputs
             evaluate.check(self.env.env_spec, self.env.num_envs)
             if self._search.num_values > 1:
-                raise ValueError("evaluate: expected a function where more than two play, got an MLP")
+                raise ValueError("evaluate: expected a function for more than two players, got an MLP")
             self._begin("network", 1, *evaluate._evaluator(self.env.num_envs * self.leaves))
             return self._finished()
         if not isinstance(evaluate, str):
@@ -241,14 +242,14 @@ class TreeSearch:
         return self._finished()
 
     def _finished(self) -> TreeResult:
-        """Has the trees grow by themselves, and returns their result."""
+        """Lets the trees grow on their own, and returns their result."""
         while not self._search.is_finished:
             self._step()
         return self._result()
 
     @_alone
     def begin(self) -> None:
-        """Begins a search from where the environments are: `recv` brings its first leaves.
+        """Begins a search from the current states of the environments: `recv` returns its first leaves.
 
         Raises:
             RuntimeError: An environment of the pool is in flight, or was never reset.
@@ -258,9 +259,9 @@ class TreeSearch:
 
     @_alone
     def recv(self) -> Leaves | None:
-        """Returns the positions that wait for values; None when the search is over.
+        """Returns the positions waiting for values; None when the search is over.
 
-        The arrays are not changed later.
+        The arrays do not change later.
 
         Raises:
             RuntimeError: No search is under way.
@@ -269,7 +270,7 @@ class TreeSearch:
 
     def _recv(self) -> Leaves | None:
         if self._batch is None:
-            raise RuntimeError("recv: expected begin() before, and send() after each recv(), got neither")
+            raise RuntimeError("recv: expected begin() before, and send() after each recv()")
         while not self._search.is_finished:
             self._step()
         obs, info = self._batch
@@ -292,23 +293,22 @@ class TreeSearch:
 
     @_alone
     def send(self, logits: ArrayLike | None, values: ArrayLike) -> None:
-        """Gives the positions of the last `recv` their policies and values, and continues the search.
+        """Provides policies and values for the positions of the last `recv`, and continues the search.
 
         Args:
-            logits: (n, actions): numbers or -inf; those of actions that are not legal may be anything. None: all are
-                equal.
-            values: (n,): the return that is expected for the player who moves. With more than two players
-                (n, players): for each of them.
+            logits: (n, actions): numbers or -inf; those of illegal actions may be anything. None: all are equal.
+            values: (n,): the expected return for the player to move. With more than two players (n, players): for each
+                of them.
 
         Raises:
-            TypeError, ValueError: Another shape or dtype, or NaN; the search waits as before.
+            TypeError, ValueError: A wrong shape or dtype, or NaN; the search still waits.
             RuntimeError: No positions wait.
         """
         self._send(logits, values)
 
     def _send(self, logits: ArrayLike | None, values: ArrayLike) -> None:
         if self._waiting is None or len(self._waiting[0]) == 0:
-            raise RuntimeError("send: expected positions of recv() that wait, got none")
+            raise RuntimeError("send: no positions of recv() are waiting")
         trees, numbers = self._waiting
         n, actions, each = len(trees), self.env.env_spec.action.n, self._search.num_values
         split = self.leaves * actions
@@ -332,7 +332,7 @@ class TreeSearch:
 
     @_alone
     def result(self) -> TreeResult:
-        """Returns the statistics of the roots: at the end of a search, or of what there is.
+        """Returns the statistics of the roots, also before the end of a search.
 
         Raises:
             RuntimeError: The search is closed.
@@ -354,19 +354,19 @@ class TreeSearch:
 
     @_alone
     def advance(self, actions: ArrayLike, env_id: ArrayLike | None = None) -> None:
-        """After a step of the pool: the next search begins with the part of each tree that lies behind the action.
+        """Reuses trees after a step of the pool: the next search begins with the subtree of the chosen action.
 
-        It is called after each step, with the arguments of `step`, or after none: a search that finds an environment
-        anywhere else than its tree begins with an empty tree.
+        Call it after each step, with the arguments of `step`, or not at all: if an environment is not at the root of
+        its tree, the next search begins with an empty tree.
 
         Args:
-            actions: Integers, (N,): those that the pool was stepped with. A tree whose environment has begun a new
-                episode is dropped.
-            env_id: Integers, (k,): the environments that were stepped; all by default.
+            actions: Integers, (N,): the actions of the step. Trees of environments that have begun a new episode are
+                dropped.
+            env_id: Integers, (k,): the stepped environments; all by default.
 
         Raises:
-            TypeError, ValueError: They are no such numbers; or an environment is not where the action leads from the
-                root of its tree, which is dropped. The others have been advanced.
+            TypeError, ValueError: Wrong arguments; or an action does not lead from the root of a tree to the state of
+                its environment: this tree is dropped, the others have been advanced.
             RuntimeError: An environment of the pool is in flight.
         """
         self._check_rest("advance")
@@ -403,19 +403,18 @@ class TreeSearch:
             raise
         if lost:
             action = given[np.flatnonzero(ids == lost[0])[0]]
-            raise ValueError("actions: expected those that have led from the roots of the trees to where the "
-                             "environments are, advance() being called once after each step, got "
-                             f"{action} for env {lost[0]}")
+            raise ValueError("actions: expected the actions of the last step, with one call of advance() after each "
+                             f"step, got {action} for env {lost[0]}")
 
     @property
     @_alone
     def num_nodes(self) -> int:
-        """Nodes of all trees."""
+        """Number of nodes of all trees."""
         return sum(tree.num_nodes for tree in self._trees)
 
     @_alone
     def close(self) -> None:
-        """Lets go of the trees and of their environments. A second call does nothing.
+        """Releases the trees and their environments. A second call does nothing.
 
         Raises:
             RuntimeError: The search is in a call.
@@ -446,7 +445,7 @@ class TreeSearch:
 
     def _check_open(self, name: str) -> None:
         if not self._trees:
-            raise RuntimeError(f"{name}: expected a search that is open, got one that was closed")
+            raise RuntimeError(f"{name}: the search is closed")
 
     def _check_rest(self, name: str) -> None:
         self._check_open(name)
@@ -454,8 +453,8 @@ class TreeSearch:
         if pool.num_pending:
             raise RuntimeError(f"{name}: expected no environment in flight, got {pool.num_pending}: call recv() first")
         if pool.num_unstarted:
-            raise RuntimeError(f"{name}: expected environments that were reset, got {pool.num_unstarted} that never "
-                               "were")
+            raise RuntimeError(f"{name}: expected all environments to be reset, got {pool.num_unstarted} that were "
+                               "never reset: call reset() first")
 
     def _begin(self, evaluator: str, num_games: int, *given: Any) -> None:
         self._check_rest("begin")
@@ -474,7 +473,7 @@ class TreeSearch:
             self._pool.close()
             self._pool = None
         if self._pool is None:
-            self._pool, self._together = self.env._pool.companion(self._trees), evaluator == "network"
+            self._pool, self._together = self.env._pool.child_pool(self._trees), evaluator == "network"
 
         def start(_: Any) -> Any:
             for tree in self._trees:
@@ -506,7 +505,7 @@ class TreeSearch:
         self._batch = obs, info
 
     def _finish_others(self, error: EnvError) -> EnvError:
-        """Finishes the trees that did not fail, as the clock decides how far they are; returns the error of all."""
+        """Finishes the trees that did not fail, which the clock may have cut short; returns the error of all."""
         causes = dict(error.causes)
         while not self._search.is_finished:
             self._search.begin_step()
@@ -523,25 +522,25 @@ def _searchable(env: VectorAPI, allow_hidden: bool) -> EnvSpec:
         raise TypeError(f"env: expected a pool, got {shown(env)}")
     spec = env.env_spec
     if env._pool.is_hosted:
-        raise ValueError("env: expected environments of cypool's contract, as others cannot be copied")
+        raise ValueError("env: expected environments that are not written in Python, as those cannot be copied")
     if env.is_async:
         raise ValueError("env: expected a synchronous pool, got an asynchronous one")
     if env._pool.hooks is not None:
-        raise ValueError("env: expected a pool without hooks in Python, which the environments of a tree have not")
+        raise ValueError("env: expected a pool without Python hooks, as the environments of a tree have none")
     if spec.agents or spec.num_players > 1 or not isinstance(spec.action, Discrete):
         raise ValueError(f"env: expected environments with one Discrete action, got {spec.action}")
     if spec.options.get("view") == "single":
-        raise ValueError("env: expected view='mover', as a tree has the moves of all players, got 'single'")
+        raise ValueError("env: expected view='mover', as a tree contains the moves of all players, got 'single'")
     if spec.has_hidden_information and not allow_hidden:
-        raise ValueError(f"env: expected a game without hidden information, got {spec.id}, or allow_hidden=True: the "
-                         "search would see the information")
+        raise ValueError("env: expected a game without hidden information, as the search would see it, or "
+                         f"allow_hidden=True, got {spec.id}")
     if spec.action.n > MOST_ACTIONS:
         raise ValueError(f"env: expected at most {MOST_ACTIONS} actions, got {spec.action.n}")
     return spec
 
 
 def _checked(name: str, given: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """Returns numbers of the user's as float32."""
+    """Returns the user's numbers as float32."""
     array = check_array(name, given, f"numbers of shape {shape}")
     if array.dtype.kind not in "fiu":
         raise TypeError(f"{name}: expected numbers, got {array.dtype}")

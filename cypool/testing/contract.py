@@ -1,4 +1,4 @@
-"""Does an environment keep the contract that users, and the engine, rely on? `cypool.testing.check_env`."""
+"""`cypool.testing.check_env`: does an environment keep the contract that users and the engine rely on?"""
 from __future__ import annotations
 
 import itertools
@@ -31,7 +31,7 @@ LEAST_PATIENCE, MOST_PATIENCE = 2, 60
 
 
 class ContractError(AssertionError):
-    """An environment breaks the contract; the message says how, and where first."""
+    """An environment breaks the contract; the message describes the first violation."""
 
 
 @dataclass(frozen=True)
@@ -68,17 +68,16 @@ def check_env(id: str, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
               report: Callable[[str], object] | None = None, **options: Any) -> Contract:
     """Checks with random legal actions that an environment keeps cypool's promises about every environment.
 
-    * It writes all of its row, and nothing else (`cypool.make(debug=True)`).
-    * Observations lie in their space, rewards are finite. Those that are declared as stacks are.
-    * The same seed and actions give the same bytes, whatever the number of threads, in synchronous and asynchronous
+    * It writes its whole row, and nothing else (`cypool.make(debug=True)`).
+    * Observations are in their space, and those declared as stacks are stacks; rewards are finite.
+    * The same seed and actions give bit-identical results with any number of threads, in synchronous and asynchronous
       pools, and after a reset with that seed.
-    * `save` is complete: `load` restores the state in this pool, in another one, and after pickling. `load` refuses
-      values that are missing, too many or of another type; whether a number is in its range, only the environment
-      knows.
-    * `copy` has the result of `save` and `load`.
-    * The autoreset modes have the same episodes.
-    * A step that fails costs a row, and nothing else.
-    * Its steps and resets run without the GIL.
+    * `save` is complete: `load` restores the state in this pool, in another one, and after pickling. `load` rejects
+      missing values, extra values and wrong types; it is up to the environment to check ranges.
+    * `copy` has the same result as `save` and `load`.
+    * All autoreset modes give the same episodes.
+    * A failing step only costs its own row.
+    * Steps and resets run without the GIL.
     * Its module calls `import_cypool()`.
 
     Args:
@@ -86,22 +85,22 @@ def check_env(id: str, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
         num_envs: Environments in the batch, at least 2.
         num_steps: Steps of each run.
         seed: Seed of the environments, and of the actions.
-        without_gil: Whether it claims to run without the GIL; compiled ones do.
-        report: Called with each thing that was found to hold, as soon as it is known.
+        without_gil: Whether the environment claims to run without the GIL, as compiled ones do.
+        report: Called with the name of each check as soon as it has passed.
         **options: Options of the environment, and `max_episode_steps`; by default a fifth of `num_steps`, or the id's
             own if that is less, so that episodes end.
 
     Returns:
-        A `Contract`, to be printed.
+        A `Contract`, for printing.
 
     Raises:
-        ContractError: It does not; names the promise and the first place.
-        EnvError: It raised.
+        ContractError: It does not; the message names the promise and the first violation.
+        EnvError: The environment raised.
         ValueError, TypeError, ImportError: As `cypool.make` and `cypool.make_spec`; or the id stands for several
             environments.
     """
     if entry_of(id).expand is not None:
-        raise ValueError(f"id: expected that of one environment, got {shown(id)}, which stands for several")
+        raise ValueError(f"id: expected an id of a single environment, got {shown(id)}, which stands for several")
     num_envs = check_int("num_envs", num_envs, 2, 2**20)
     num_steps = check_int("num_steps", num_steps, 10, 2**31 - 1)
     seed = check_int("seed", seed, 0, 2**31 - 1 - num_envs)
@@ -179,7 +178,7 @@ class _Check:
             self.look_at_spaces(events)
             self.look_at_stacks(events)
             again = self.play(env, seed=self.seed)
-        self.hold("observations lie in their space, rewards are finite")
+        self.hold("observations are in their space, rewards are finite")
         self.compare(events, again, "after reset(seed) of the same pool")
         for count in THREADS:
             with self.make(num_threads=count) as env:
@@ -194,7 +193,7 @@ class _Check:
         for mode in MODES[1:]:
             with self.make(autoreset_mode=mode) as env:
                 self.compare(events, self.play(env), f"in autoreset mode {mode}")
-        self.hold("the autoreset modes have the same episodes")
+        self.hold("all autoreset modes give the same episodes")
         self.fail(events)
         if without_gil:
             self.hold_the_gil()
@@ -302,7 +301,7 @@ class _Check:
                     self.complain(f"env {i}, event {at}: the reward is {event.values['reward']}")
 
     def look_at_stacks(self, events: Events) -> None:
-        """Looks whether a step drops the oldest frame of each stack and adds one."""
+        """Checks that a step drops the oldest frame of each stack and adds one."""
         stacks = [("observation" if name is None else f"observation {name}", part.shape, part.stack)
                   for name, part in self.spec.observations if isinstance(part, cypool.spec.Array) and part.stack]
         for i, each in enumerate(events):
@@ -317,11 +316,11 @@ class _Check:
                                       "not have the last ones of the observation before it")
 
     def look_at_module(self) -> None:
-        """Looks whether the module of a plug-in compares its ABI with the running one."""
+        """Checks that the module of a plug-in compares its ABI with the running one."""
         module = self.cls.__module__
         if module.split(".")[0] != "cypool" and not hasattr(sys.modules[module], "_cypool_abi"):
-            self.complain(f"expected the module {module} to call import_cypool(), which sees that it was built for "
-                          "another cypool; or it has to be built again")
+            self.complain(f"expected the module {module} to call import_cypool(), which checks the version of cypool "
+                          "it was built for; or it must be rebuilt")
 
     def watch_rows(self) -> None:
         try:
@@ -331,17 +330,17 @@ class _Check:
             if not isinstance(error.__cause__, RowError):
                 raise
             self.complain(str(error), error)
-        self.hold("it writes all of its row, and nothing else")
+        self.hold("it writes its whole row, and nothing else")
 
     def save_and_load(self) -> bool:
-        """Returns whether it has these."""
+        """Returns whether it has `save` and `load`."""
         half = self.num_steps // 2
         with self.make() as env, self.make(seed=self.seed + 1) as other:
             self.play(env, num_steps=half)
             try:
                 state = env.save()
             except NotImplementedError:
-                self.skipped.append("save and load: it has none")
+                self.skipped.append("save and load: not implemented")
                 return False
             rest = self.go_on(env)
             for where, pool, loaded in (
@@ -361,12 +360,12 @@ class _Check:
                 # bytes may be of any length, such as a list of actions
                 if what.endswith("longer") and env.save().rows[0]["own"] == own:
                     continue
-                self.complain(f"load took a state {what}, expected an exception: cypool.state.check_state raises one")
-        self.hold("save and load: the steps that follow have the same bytes")
+                self.complain(f"load accepted a state {what}, expected an exception, as from cypool.state.check_state")
+        self.hold("save and load: the following steps give the same bytes")
         return True
 
     def copy(self) -> None:
-        """Looks whether copies of the first and of the last environment continue as these do."""
+        """Checks that copies of the first and the last environment continue like the originals."""
         half = self.num_steps // 2
         with self.make() as env, self.make(seed=self.seed + 1) as other:
             for source in (0, self.num_envs - 1):
@@ -380,12 +379,12 @@ class _Check:
                 try:
                     env.copy(source, targets)
                 except NotImplementedError:
-                    self.skipped.append("copy: it has none")
+                    self.skipped.append("copy: not implemented")
                     return
                 other.load(state[[source] * self.num_envs], range(self.num_envs))
                 self.compare(self.go_on(other), self.go_on(env), f"after copy from env {source}",
-                             "after load of what it was copied from")
-        self.hold("copies continue as what they were copied from")
+                             "after load of the state that it was copied from")
+        self.hold("copies continue like their originals")
 
     def go_on(self, env: Any) -> Events:
         events: Events = [[] for _ in range(self.num_envs)]
@@ -396,7 +395,7 @@ class _Check:
         return events
 
     def fail(self, undisturbed: Events) -> None:
-        """Has a step of the last environment fail."""
+        """Makes a step of the last environment fail."""
         from cypool.api.gymnasium import GymnasiumPool
         from cypool.making.assembly import make_pool
         from cypool.testing.faults import Faulty
@@ -419,7 +418,7 @@ class _Check:
                 self.complain(f"expected one failure of env {bad} with {count} threads, got {failures}")
             self.compare(undisturbed[:bad], events[:bad], f"next to an env whose step failed, with {count} threads")
             self.look_at_spaces([[event for event in events[bad] if not event.ended]])
-        self.hold("a step that fails costs a row, and nothing else")
+        self.hold("a failing step costs only its own row")
 
     def hold_the_gil(self) -> None:
         patience = min(LEAST_PATIENCE + 10 * self.slowest, MOST_PATIENCE)
@@ -441,7 +440,7 @@ class _Check:
                     env.recv()
             finally:
                 sys.setswitchinterval(interval)
-        self.hold("its steps and resets run without the GIL")
+        self.hold("steps and resets run without the GIL")
 
     def hold(self, what: str) -> None:
         self.passed.append(what)
@@ -458,22 +457,22 @@ def _damaged(own: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(own, dict):
         for key in own:
             yield f"without {key!r}", {name: value for name, value in own.items() if name != key}
-            yield f"whose {key!r} is of another kind", {**own, key: _other(own[key])}
+            yield f"with {key!r} of another kind", {**own, key: _other(own[key])}
     elif isinstance(own, (tuple, list)):
         if own:
             yield "without its last value", own[:-1]
-        yield "with a value more", type(own)([*own, 0])
+        yield "with an extra value", type(own)([*own, 0])
         for k in range(len(own)):
-            yield f"whose value {k} is of another kind", type(own)([*own[:k], _other(own[k]), *own[k + 1:]])
+            yield f"with value {k} of another kind", type(own)([*own[:k], _other(own[k]), *own[k + 1:]])
             if isinstance(own[k], bytes):
                 # longer ones, which cannot be read beyond their end
-                yield f"whose value {k} is a byte longer", type(own)([*own[:k], own[k] + b"\0", *own[k + 1:]])
+                yield f"with value {k} one byte longer", type(own)([*own[:k], own[k] + b"\0", *own[k + 1:]])
     elif isinstance(own, bytes):
-        yield "that is a byte longer", own + b"\0"
+        yield "one byte longer", own + b"\0"
 
 
 def _other(value: Any) -> Any:
-    """Returns a value of another kind; many take None for none."""
+    """Returns a value of another kind, not None, which many accept."""
     return 0.5 if isinstance(value, str) else "?"
 
 

@@ -4,11 +4,11 @@ from cypool.wrappers.wrappers cimport Wrapper
 
 
 cdef class Faulty(Wrapper):
-    """Raises in one step, so that a check sees how everything else bears it.
+    """Raises in one step, so that a check sees how everything else copes.
 
     Args:
-        spec, env_id, inner: As a `Wrapper` has them.
-        fails_at: Which step it is, counted from the first.
+        spec, env_id, inner: As in `Wrapper`.
+        fails_at: The number of this step, counted from the first.
     """
     cdef int fails_at, steps
 

@@ -1,4 +1,4 @@
-"""`cypool.testing.check_parity`: steps an environment next to its reference, and compares them."""
+"""`cypool.testing.check_parity`: steps an environment alongside its reference, and compares them."""
 from __future__ import annotations
 
 import importlib
@@ -53,10 +53,10 @@ class Parity:
         reference: The name and the version of the reference.
         options: Its options.
         autoreset_mode: The mode.
-        num_envs, num_steps, seeds: How much of it.
+        num_envs, num_steps, seeds: The size of the comparison.
         num_episodes: Episodes that ended, in all runs.
-        num_terminated: How many of them were terminated, not only truncated.
-        has_streams: Whether the random streams were compared, too. Some references have none of NumPy's.
+        num_terminated: Number of these that were terminated, not only truncated.
+        has_streams: Whether random streams were also compared. Some references do not use NumPy's.
     """
 
     id: str
@@ -73,14 +73,14 @@ class Parity:
     def __str__(self) -> str:
         options = "".join(f", {name}={value!r}" for name, value in self.options.items())
         parts = "observations, rewards, ends" + (", infos and random streams" if self.has_streams else " and infos")
-        return (f"{self.id}{options}, {self.autoreset_mode}, equals {self.reference} byte for byte in {parts}:\n"
+        return (f"{self.id}{options}, {self.autoreset_mode}, matches {self.reference} byte for byte in {parts}:\n"
                 f"{len(self.seeds)} seeds x {self.num_envs} envs x {self.num_steps} steps, "
                 f"{self.num_episodes} episodes, of which {self.num_terminated} terminated")
 
 
 def check_parity(id: str, *, num_envs: int = 4, num_steps: int = 1000, seeds: Sequence[int] = (0, 1, 2),
                  autoreset_mode: AutoresetMode = "NextStep", num_threads: int | None = None, **options: Any) -> Parity:
-    """Steps an environment and its reference, with the same seeds and random actions, and compares all, exactly.
+    """Steps an environment and its reference with the same seeds and random actions, and compares everything exactly.
 
     Args:
         id: An id that is registered with a `reference`: Gymnasium's environment of that id, in a `SyncVectorEnv`; or
@@ -93,19 +93,19 @@ def check_parity(id: str, *, num_envs: int = 4, num_steps: int = 1000, seeds: Se
         **options: Options of both environments, and `max_episode_steps`.
 
     Returns:
-        A `Parity`, to be printed.
+        A `Parity`, for printing.
 
     Raises:
-        ParityError: They differ; says where first.
-        NotImplementedError: The environment has no `save`, which shows where its random stream is.
-        ValueError: The environment has no reference, or that has no such option; or an argument is wrong, as in
-            `cypool.make`.
+        ParityError: They differ; the message names the first difference.
+        NotImplementedError: The environment does not implement `save`, which shows the position of its random stream.
+        ValueError: The environment has no reference, or the reference has no such option; or an argument is wrong, as
+            in `cypool.make`.
         ImportError: The reference is not installed.
     """
     reference = entry_of(id).reference
     if reference is None:
-        raise ValueError(f"id: expected one that is registered with a reference to compare it with, got {id!r}; "
-                         "check_env needs none")
+        raise ValueError(f"id: expected one registered with a reference, got {id!r}; check_env needs no "
+                         "reference")
     # before the reference, which has other messages for unknown options
     defaults = cypool.make_spec(id).options
     cypool.make_spec(id, **options)
@@ -263,7 +263,7 @@ class _Run:
     def _compare_streams(self) -> None:
         """Compares the positions of the random streams: each draw shows in the end, even if it had no effect.
 
-        Not where the reference's are none of NumPy's.
+        Skipped if the reference does not use NumPy's.
         """
         if hasattr(self.theirs, "streams"):
             for i, (ours, other) in enumerate(self.theirs.streams(self.ours.save().rows)):

@@ -1,13 +1,13 @@
 """Measures how many frames per second cypool and its peers deliver on this machine.
 
-Rules that keep the figures right on a machine with other work:
+Rules that keep the figures reliable on a busy machine:
 
-  * Each candidate is a process, started once. Those not being timed are stopped: their threads take no core.
+  * Each candidate is a process, started once. Those not being timed are paused, so that their threads use no core.
   * Rounds go A B C, C B A, and so on; each sample follows a warm-up.
   * Candidates are compared within a round; the result is the median of the rounds' ratios, with quartiles.
-  * A step counts when the API has returned it; the step that an autoreset takes counts everywhere.
-  * All do the same work: the same options, and random actions drawn beforehand from a seeded generator. Where only some
-    actions are legal, cypool draws them between steps, in the time that is measured.
+  * A step counts when the API has returned it; steps spent on autoresets count for all candidates.
+  * All do the same work: the same options, and random actions drawn beforehand from a seeded generator. If only some
+    actions are legal, cypool draws them between steps, as part of the measured time.
 """
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def python_loop(args: Args, n: int, rows: int) -> Started:
 
 
 def episodes_of_mujoco(args: Args, n: int, component: int) -> tuple[Any, Any, int]:
-    """Returns an environment, states in which episodes begin, and how long they last with random actions."""
+    """Returns an environment, initial states of episodes, and how long episodes last with random actions."""
     import mujoco
 
     env: Any = gymnasium.make(args.env)
@@ -89,7 +89,7 @@ def episodes_of_mujoco(args: Args, n: int, component: int) -> tuple[Any, Any, in
 
 
 def mujoco_rollout(args: Args, n: int, rows: int) -> Started:
-    """MuJoCo's own threads, with the same steps, without observations and rewards: Python calls once in an episode."""
+    """MuJoCo's own threads, with the same steps but without observations and rewards: one Python call per episode."""
     import mujoco
     from mujoco.rollout import Rollout
 
@@ -108,18 +108,19 @@ def mujoco_rollout(args: Args, n: int, rows: int) -> Started:
     return env.action_space, step
 
 
-def mujoco_batch(args: Args, n: int, rows: int) -> Started:
-    """MuJoCo's own threads, as `mujoco_rollout`: Python sets the controls of each step."""
+def mujoco_batch(module: str, args: Args, n: int, rows: int) -> Started:
+    """MuJoCo's own threads, or mjbatch's, as `mujoco_rollout`: Python sets the controls of each step."""
     import mujoco
-    from mujoco.batch import Batch
 
     env, starts, length = episodes_of_mujoco(args, n, mujoco.mjtState.mjSTATE_INTEGRATION)
-    batch, frames, steps = Batch(env.unwrapped.model, n, args.threads), env.unwrapped.frame_skip, itertools.count()
+    batch = importlib.import_module(module).Batch(env.unwrapped.model, n, args.threads)
+    frames, steps = env.unwrapped.frame_skip, itertools.count()
+    state = batch.bind("state") if module == "mjbatch" else batch.state
     controls = batch.bind("ctrl")
 
     def step(actions: Any) -> int:
         if next(steps) % length == 0:
-            batch.state[:] = starts
+            state[:] = starts
         controls[:] = actions
         batch.step(nstep=frames)
         return n
@@ -137,7 +138,7 @@ def ale(args: Args, n: int, rows: int) -> Started:
 
 
 def pool(package: str, args: Args, n: int, rows: int) -> Started:
-    """cypool or EnvPool, which are made and called alike."""
+    """cypool or EnvPool, which share an API."""
     env = importlib.import_module(package).make_gymnasium(
         args.env, num_envs=n, batch_size=rows, num_threads=args.threads, seed=0, **args.options)
     draws = package == "cypool" and env.env_spec.illegal is not None
@@ -162,7 +163,7 @@ def stepping(env: Any) -> Started:
 
 
 def make_single(args: Args) -> Any:
-    """Makes one environment of Gymnasium's, with the work that cypool's has."""
+    """Makes one Gymnasium environment that does the same work as cypool's."""
     die_with_parent()  # this may be a process of AsyncVectorEnv
     if args.module:
         importlib.import_module(args.module)
@@ -186,7 +187,7 @@ class Candidate(NamedTuple):
     few: bool = False
 
     def sizes(self, args: Args) -> tuple[int, int]:
-        """Returns the number of environments, and how many of them return at a time."""
+        """Returns the number of environments, and the batch size."""
         n = min(args.num_envs, 4 * args.threads) if self.few else args.num_envs
         return n, args.batch_size if self.is_async else n
 
@@ -204,8 +205,10 @@ CANDIDATES = [
     Candidate("ALE AtariVectorEnv async", "ale", ale, is_async=True),
     Candidate("mujoco.rollout", "rollout", mujoco_rollout, lambda args: args.in_gymnasium),
     # since MuJoCo 3.17
-    Candidate("mujoco.batch", "batch", mujoco_batch,
+    Candidate("mujoco.batch", "batch", partial(mujoco_batch, "mujoco.batch"),
               lambda args: args.in_gymnasium and importlib.util.find_spec("mujoco.batch") is not None),
+    Candidate("mjbatch", "mjbatch", partial(mujoco_batch, "mjbatch"),
+              lambda args: args.in_gymnasium and importlib.util.find_spec("mjbatch") is not None),
     Candidate("EnvPool sync", "envpool", partial(pool, "envpool")),
     Candidate("EnvPool async", "envpool", partial(pool, "envpool"), is_async=True),
     Candidate("cypool sync", "", partial(pool, "cypool")),
@@ -214,7 +217,7 @@ CANDIDATES = [
 
 
 def serve(name: str, settings: str) -> None:
-    """Is a candidate's process: takes a sample whenever a line comes in, and answers with a line of JSON."""
+    """Runs in a candidate's process: takes a sample for each line of input, and answers with a line of JSON."""
     die_with_parent()
     # output of libraries must not get between the answers
     answers = os.fdopen(os.dup(1), "w", buffering=1)
@@ -239,7 +242,7 @@ def serve(name: str, settings: str) -> None:
 
 
 def run(step: Callable[[Any], int], actions: Iterator[Any], rows: int, seconds: float) -> dict[str, float]:
-    """Returns how many steps were done, and in which time."""
+    """Returns the number of steps done, and the time taken."""
     steps, passed, begin = 0, 0.0, time.perf_counter()
     while not steps or passed < seconds:
         # 256 or so between two looks at the clock
@@ -249,7 +252,7 @@ def run(step: Callable[[Any], int], actions: Iterator[Any], rows: int, seconds: 
 
 
 def cpu_seconds() -> float:
-    """Returns the CPU time of this process and of those below it: workers, and engines of Doom."""
+    """Returns the CPU time of this process and its descendants, such as workers and Doom engines."""
     pids = [os.getpid()]
     for pid in pids:
         for children in Path(f"/proc/{pid}/task").glob("*/children"):
@@ -263,7 +266,7 @@ def die_with_parent() -> None:
 
 
 class Runner(subprocess.Popen[str]):
-    """A candidate's process, seen from outside; it runs only while it is timed."""
+    """A candidate's process, as the benchmark controls it; it runs only while it is timed."""
 
     def __init__(self, name: str, args: Args):
         self.name = name
@@ -284,7 +287,7 @@ class Runner(subprocess.Popen[str]):
         return self.answer()
 
     def answer(self) -> dict[str, Any]:
-        """Waits for an answer, the first of which says that it is ready; then stops the process."""
+        """Waits for an answer, then pauses the process. The first answer means that it is ready."""
         assert self.stdout is not None
         line = self.stdout.readline()
         answer = json.loads(line) if line else {"error": f"exit status {self.wait()}"}
@@ -374,10 +377,10 @@ def show(report: dict[str, Any], args: Args) -> None:
     for name, quarters in best["ratio_to"].items() if results[0]["peer"] else ():
         print(styled(f"\n{best['candidate']} is {ratio(*quarters)} times as fast as {name}", "bold"))
     print(f"""
-Medians of {args.rounds} rounds of {args.seconds:g} s, in brackets the quartiles. Ratios are taken round
-by round; where brackets overlap, the order is open. {args.batch_size}/{args.num_envs} is asynchronous: the
-first {args.batch_size} of {args.num_envs} to finish. Frames in a step: {args.options.get("frame_skip", 1)}. Where few
-cores were used, other programs were busy.
+Medians of {args.rounds} rounds of {args.seconds:g} s, quartiles in brackets. Ratios are computed within each round;
+where brackets overlap, the order is uncertain. {args.batch_size}/{args.num_envs} is asynchronous: the first
+{args.batch_size} of {args.num_envs} to finish. Frames in a step: {args.options.get("frame_skip", 1)}. If few cores were
+used, other programs were busy.
 
 {args.env}, {args.threads} threads on {machine["cpu"]}, {machine["cpus_usable"]} of {machine["cpus"]} CPUs
 {", ".join(f"{name} {version}" for name, version in report["versions"].items())}""")
@@ -399,24 +402,24 @@ def plot(report: dict[str, Any], path: str) -> None:
 
 
 def check(args: Args) -> None:
-    """Raises a Failure where a number is out of range, a file cannot be written or a package is missing."""
+    """Raises a Failure if a number is out of range, a file cannot be written or a package is missing."""
     for name, low, high in (("num_envs", 1, 2**16), ("batch_size", 1, args.num_envs), ("threads", 1, 4096),
                               ("seconds", 0.01, 600), ("rounds", 1, 10_000)):
         if not low <= getattr(args, name) <= high:
             fail(f"--{name.replace('_', '-')}: expected {low} to {high}, got {getattr(args, name)}")
     for file in filter(None, (args.json, args.plot)):
         if not Path(file).resolve().parent.is_dir():
-            fail(f"{file}: there is no such folder")
+            fail(f"{file}: the folder does not exist")
     if args.plot and len(args.envs) > 1:
-        fail("--plot: expected one environment")
+        fail("--plot: expected a single environment")
     if args.plot and not importlib.util.find_spec("matplotlib"):
         fail("--plot needs matplotlib: pip install matplotlib")
 
 
 def of_env(args: Args, env: str) -> Args:
-    """Returns the arguments for an environment, with the facts about its peers from the record of its family.
+    """Returns the arguments for an environment, including what its family's record says about its peers.
 
-    `game` is ALE's name of the game, if that is a peer, else None.
+    `game` is ALE's name of the game if ALE is a peer, else None.
     """
     args = argparse.Namespace(**{**vars(args), "env": env})
     try:
@@ -446,7 +449,7 @@ def choose(args: Args) -> tuple[list[Candidate], list[str]]:
     wanted = {"all": peers, "none": []}.get(args.peers or "all", (args.peers or "").split(","))
     for peer in wanted:
         if peer not in peers:
-            fail(f"--peers: {args.env} has no {peer!r}, but: {', '.join(['all', 'none', *peers])}")
+            fail(f"--peers: {args.env} has no {peer!r}; choose from {', '.join(['all', 'none', *peers])}")
     missing = ["envpool"] if "envpool" in wanted and not importlib.util.find_spec("envpool") else []
     if missing and args.peers:
         fail("--peers: EnvPool is not installed: pip install envpool")
@@ -493,7 +496,7 @@ def main(args: Args) -> None:
     candidates, missing = choose(args)
     loading = sum(1 + (0.08 * c.sizes(args)[0] if args.game else 0) for c in candidates) / cpus.available()
     duration = loading + len(candidates) * args.rounds * (args.seconds + WARM_UP)
-    print(f"Steps {args.env} with {len(candidates)} candidates in turn, to compare their speed; this takes about "
+    print(f"Steps {args.env} with {len(candidates)} candidates in turn to compare their speed, for about "
           f"{duration:.0f} seconds.", flush=True)
     samples = measure(candidates, args)
     report = {**describe(), "settings": vars(args), "not_installed": missing,

@@ -1,4 +1,4 @@
-"""Compiles environments outside cypool's tree: `extension` for a package's setup.py, `compile` while you try things.
+"""Compiles environments outside of cypool: `extension` is for a package's setup.py, `compile` for experiments.
 
 Both need Cython, setuptools and a C++ compiler: `pip install "cypool[build]"`.
 """
@@ -61,9 +61,9 @@ def extension(name: str, sources: Sequence[str] | None = None, **arguments: Any)
     """Declares a module of environments, for a package's `setuptools.setup(ext_modules=[...])`.
 
     Args:
-        name: Its dotted name, such as "my_env.my_env".
-        sources: The .pyx, and the C++ files that belong to it; by default the .pyx of that name, "my_env/my_env.pyx".
-        **arguments: Further arguments of `setuptools.Extension`; lists come after cypool's own.
+        name: The dotted name of the module, such as "my_env.my_env".
+        sources: The .pyx and its C++ files; by default the .pyx of that name, "my_env/my_env.pyx".
+        **arguments: Other arguments of `setuptools.Extension`; lists are appended to cypool's own.
 
     Returns:
         A `setuptools.Extension`.
@@ -93,15 +93,15 @@ def extension(name: str, sources: Sequence[str] | None = None, **arguments: Any)
 
 def compile(source: str | os.PathLike[str], name: str | None = None, *, max_episode_steps: int | None = None,
             **options: Any) -> str:
-    """Compiles an environment, unless it was before, and registers it; for prototypes and notebooks.
+    """Compiles an environment, unless it is in the cache, and registers it; for prototypes and notebooks.
 
     The compiled module stays in `$CYPOOL_CACHE/compiled` (`~/.cache/cypool/compiled`), under a hash of the text, of the
-    files next to it that may be included, and of all it is compiled with. A changed text is compiled again, and takes
-    the place of the old; existing pools keep the old one.
+    files next to it that it may include, and of the compiler and its settings. A changed text is compiled again and
+    replaces the old environment, except in existing pools.
 
     Args:
-        source: A path of a .pyx; or its text, which has more than one line.
-        name: Which class is the environment; not needed if the text has one.
+        source: The path of a .pyx, or a text with more than one line.
+        name: The class of the environment; not needed if the text has only one.
         max_episode_steps, **options: As in `cypool.register`.
 
     Returns:
@@ -109,9 +109,9 @@ def compile(source: str | os.PathLike[str], name: str | None = None, *, max_epis
 
     Raises:
         CompileError: It does not compile. The message shows the lines that are wrong.
-        ValueError: There is no such class.
-        TypeError: An option of the class is called as an argument of `cypool.make`, or has no value.
-        FileNotFoundError: There is no such file.
+        ValueError: The class does not exist.
+        TypeError: An option of the class has the name of an argument of `cypool.make`, or has no value.
+        FileNotFoundError: The file does not exist.
         ImportError: Cython or setuptools is missing, or the compiled module cannot be imported.
     """
     from cypool.registration.registry import is_env, register_again
@@ -130,7 +130,7 @@ def compile(source: str | os.PathLike[str], name: str | None = None, *, max_epis
 
 
 def load(source: str | os.PathLike[str]) -> ModuleType:
-    """Compiles a .pyx, unless it was before, and imports it: any module, such as one of hooks.
+    """Compiles a .pyx, unless it is in the cache, and imports it: any module, such as one with hooks.
 
     Args, Raises: As in `compile`.
 
@@ -140,7 +140,7 @@ def load(source: str | os.PathLike[str]) -> ModuleType:
     path, text = _read(source)
     stem = path.stem if path else "cell"
     if not re.fullmatch(r"[A-Za-z_]\w*", stem):
-        raise ValueError(f"source: expected a file with a name that a module can have, got {path}")
+        raise ValueError(f"source: expected a file name that is a valid module name, got {path}")
     # Cython keeps the name inside; one for each text lets old and new live side by side
     key = _key(path, text)
     name = f"{stem}_{key[:16]}"
@@ -187,7 +187,7 @@ def _contract() -> list[Path]:
 
 
 def _key(path: Path | None, text: str) -> str:
-    """A hash of all that the compiled module depends on."""
+    """A hash of everything that the compiled module depends on."""
     _need()
     beside = []
     if path:
@@ -208,25 +208,25 @@ def _version(project: str) -> str:
 
 
 def _cpu() -> str:
-    """The meaning of "native" in the compiler's flags, which are the environment's and Python's own."""
+    """The meaning of "native" in the compiler's flags, which come from environment variables and from Python."""
     command = shlex.split(os.environ.get("CXX") or sysconfig.get_config_var("CXX") or "c++")
     for words in (sysconfig.get_config_var("CFLAGS"), *map(os.environ.get, ("CPPFLAGS", "CFLAGS", "CXXFLAGS"))):
         command += shlex.split(words or "")
     try:
         return cache.native_cpu(*command)
     except (OSError, subprocess.CalledProcessError) as error:
-        raise CompileError(f"{command[0]}: expected a compiler that says what =native stands for: {error}") from None
+        raise CompileError(f"{command[0]}: expected a compiler that reports what =native stands for: {error}") from None
 
 
 def _cached(path: Path | None, text: str, name: str, key: str) -> tuple[Path, str]:
-    """Returns the path of the compiled module, which is made if it is missing, and Cython's messages."""
+    """Returns the path of the compiled module, compiling it if necessary, and Cython's messages."""
     try:
         return cache.get(cache.folder(), "compiled", key, sysconfig.get_config_var("EXT_SUFFIX"),
                          lambda new: _make(path, text, name, new))
     except cache.UnsafeCache as error:
         raise CompileError(str(error)) from None
     except OSError as error:
-        raise CompileError(f"CYPOOL_CACHE: expected a folder to keep compiled modules in: {error}") from None
+        raise CompileError(f"CYPOOL_CACHE: expected a folder for compiled modules: {error}") from None
 
 
 def _make(path: Path | None, text: str, name: str, target: Path) -> str:
@@ -261,12 +261,12 @@ def _run(source: Path, work: str | Path, arguments: Sequence[str]) -> str:
 
 
 def _need() -> None:
-    """Checks that Cython and setuptools are there. Importing setuptools here might warn of distutils."""
+    """Checks that Cython and setuptools are installed. Importing setuptools here might warn about distutils."""
     for module in ("Cython", "setuptools"):
         try:
             found = importlib.import_module(module) if module == "Cython" else find_spec(module)
         except ImportError:
             found = None
         if found is None:
-            raise ImportError(f"compiling an environment takes {module}: pip install \"cypool[build]\", or "
+            raise ImportError(f'compiling an environment needs {module}: pip install "cypool[build]", or '
                               '"setuptools>=77" "Cython>=3.2,<4"')

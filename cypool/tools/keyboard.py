@@ -1,4 +1,4 @@
-"""Actions from keys: which one an environment takes while some keys are held."""
+"""Maps held keys to actions of an environment."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
@@ -12,25 +12,25 @@ from cypool.spec import Array, Discrete, EnvSpec
 
 
 def waits_for_keys(entry_point: str) -> bool:
-    """Whether an environment is a game of turns: a step for each key that is pressed."""
+    """Whether an environment makes one step per key press."""
     family = family_of(entry_point)
     return family is not None and not {"*", entry_point.partition(":")[2]}.isdisjoint(family.turns)
 
 
 def action_of_keys(spec: EnvSpec, entry_point: str) -> tuple[Callable[[Collection[str]], Any], str]:
-    """Returns a function from the names of the held keys to an action, and a line that says which keys there are.
+    """Returns a function that maps the names of held keys to an action, and a line that lists the keys.
 
     Args:
-        spec: Of the environment.
-        entry_point: "module:Class" that its id is registered with.
+        spec: The environment's.
+        entry_point: The "module:Class" that its id is registered with.
 
     Raises:
-        NotImplementedError: It takes more than keys can say.
+        NotImplementedError: Keys cannot express its actions.
     """
     family, action = family_of(entry_point), spec.action
     if isinstance(action, Mapping):
-        raise NotImplementedError(f"{spec.id}: expected a choice or an array as action for a keyboard, got a dict: "
-                                  "--random or --policy plays it")
+        raise NotImplementedError(f"{spec.id}: expected a Discrete or an Array as action for a keyboard, got a dict; "
+                                  "use --random or --policy")
     if isinstance(action, Discrete):
         if family is not None and family.keyboard:
             module, _, function = family.keyboard.partition(":")
@@ -44,13 +44,13 @@ def action_of_keys(spec: EnvSpec, entry_point: str) -> tuple[Callable[[Collectio
         # unless the family uses digits itself
         if digits.keys().isdisjoint(keys):
             keys = {**keys, **digits}
-            named.append(f"keys 0 to {len(digits) - 1}: the action of that number")
+            named.append(f"keys 0 to {len(digits) - 1}: the action with that number")
 
         def choose(held: Collection[str]) -> int:
             return next((number for key, number in keys.items() if key in held), nothing)
 
         return choose, ", ".join(named)
-    return _levers(action), "left and right: the first number of the action, down and up: the second; else the middle"
+    return _levers(action), "left, right: the first number of the action, down, up: the second; no key: the middle"
 
 
 def _levers(action: Array) -> Callable[[Collection[str]], Any]:

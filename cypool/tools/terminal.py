@@ -1,4 +1,4 @@
-"""Output of the command: colours, tables, wrapped text and progress, where there is a terminal."""
+"""Output of the command: colours, tables, wrapped text and progress, if there is a terminal."""
 from __future__ import annotations
 
 import os
@@ -21,24 +21,24 @@ def is_terminal(stream: TextIO | None = None) -> bool:
 
 
 def has_colours() -> bool:
-    """Whether stdout shows colours: the usual variables of the environment decide, or else whether it is a terminal."""
+    """Whether stdout shows colours: decided by the usual environment variables, or by whether it is a terminal."""
     if os.environ.get("NO_COLOR"):
         return False
     return bool(os.environ.get("FORCE_COLOR")) or (is_terminal() and os.environ.get("TERM") != "dumb")
 
 
 def width() -> int:
-    """Returns how many characters a line has: 80 without a terminal."""
+    """Returns the number of characters in a line: 80 without a terminal."""
     return shutil.get_terminal_size().columns
 
 
 def styled(text: str, style: str) -> str:
-    """Returns a text in "bold", "dim", "italic" or a colour; as it is where colours are not shown."""
+    """Returns a text in "bold", "dim", "italic" or a colour; unchanged if colours are not shown."""
     return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and text and has_colours() else text
 
 
 def print_text(text: str, indent: int = 0) -> None:
-    """Prints a text whose lines are wrapped to the width of the terminal, with blanks before each."""
+    """Prints a text wrapped to the width of the terminal, with indented lines."""
     for line in text.splitlines():
         # a line's indentation stays before all lines that it is wrapped to
         before = " " * indent + line[:len(line) - len(line.lstrip())]
@@ -48,13 +48,13 @@ def print_text(text: str, indent: int = 0) -> None:
 
 def print_table(rows: Sequence[Sequence[Cell]], *, heading: Sequence[str] = (), right: Sequence[int] = (),
                 styles: Sequence[str] = ()) -> None:
-    """Prints rows in columns; the last column's text continues below itself where a line ends.
+    """Prints rows in columns; the text of the last column wraps.
 
     Args:
-        rows: The cells of each; "" for none.
-        heading: The names of the columns; a name may have several lines.
-        right: Numbers of the columns whose cells are flush right.
-        styles: That of each column, for cells without one; missing ones have none.
+        rows: The cells of each row; "" for an empty one.
+        heading: The names of the columns, which may have several lines.
+        right: The indexes of right-aligned columns.
+        styles: The style of each column, for cells without their own; the rest have none.
     """
     above = max((name.count("\n") + 1 for name in heading), default=0)
     named = [name.split("\n") + [""] * above for name in heading]
@@ -80,7 +80,7 @@ def print_table(rows: Sequence[Sequence[Cell]], *, heading: Sequence[str] = (), 
 
 
 def in_half_blocks(image: Any, columns: int) -> str:
-    """Returns a picture, uint8 (height, width, 3), as lines of this number of characters: two pixels each."""
+    """Returns a picture, uint8 (height, width, 3), as lines of this number of characters, two pixels each."""
     rows = 2 * max(1, round(columns * image.shape[0] / image.shape[1] / 2))
     small = area_mean(image, rows, columns)
     lines = []
@@ -92,7 +92,7 @@ def in_half_blocks(image: Any, columns: int) -> str:
 
 
 def area_mean(image: Any, rows: int, columns: int) -> Any:
-    """Returns a picture of another size, uint8 (rows, columns, 3): each pixel is the mean of those in its place."""
+    """Returns a resized picture, uint8 (rows, columns, 3), by averaging pixels."""
     import numpy as np
 
     def means(values: Any, count: int) -> Any:
@@ -106,7 +106,7 @@ def area_mean(image: Any, rows: int, columns: int) -> Any:
 
 
 class Progress:
-    """A line on stderr that shows how far something is, as long as the context lasts; only in a terminal."""
+    """A progress line on stderr for the duration of the context; only in a terminal."""
 
     def __init__(self, what: str = "") -> None:
         self._is_shown = is_terminal(sys.stderr) and os.environ.get("TERM") != "dumb"
@@ -115,7 +115,7 @@ class Progress:
             self.show(what)
 
     def show(self, what: str, done: int = 0, total: int = 0) -> None:
-        """Shows the name of the work, its progress, and its total; a total of 0 is not known."""
+        """Shows the name of the work, its progress and its total; a total of 0 means unknown."""
         if what != self._what:
             self._what, self._began = what, time.monotonic()
         if not self._is_shown:
@@ -130,7 +130,7 @@ class Progress:
         print(f"\r\x1b[K{line[:width() - 1]}", end="", file=sys.stderr, flush=True)
 
     def over(self, items: Sequence[Item], what: str) -> Iterator[Item]:
-        """Yields the items, and shows how many have been worked on."""
+        """Yields the items, and shows how many are done."""
         for k, item in enumerate(items):
             self.show(what, k, len(items))
             yield item

@@ -1,4 +1,4 @@
-"""Which num_envs, batch_size and num_threads are the fastest on this machine, as measured, for `cypool tune`."""
+"""Measures which num_envs, batch_size and num_threads are fastest on this machine, for `cypool tune`."""
 from __future__ import annotations
 
 import itertools
@@ -26,7 +26,7 @@ class Setting(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """A setting and how many steps it did in a second: the median of its samples."""
+    """A setting and its steps per second: the median of its samples."""
 
     setting: Setting
     steps_per_second: float
@@ -38,8 +38,8 @@ def candidates(goal: str, cpus: int, max_envs: int) -> list[Setting]:
 
     Args:
         goal: "sync", "async", or "learner" for both.
-        cpus: As many threads at most.
-        max_envs: As many environments at most.
+        cpus: The maximum number of threads.
+        max_envs: The maximum number of environments.
     """
     powers = [2**k for k in range(max_envs.bit_length())]
     sizes = sorted({*powers, max_envs})
@@ -56,16 +56,16 @@ def candidates(goal: str, cpus: int, max_envs: int) -> list[Setting]:
 
 def tune(id: str, goal: str, *, cpus: int, max_envs: int, learner_seconds: float = 0.0, options: dict[str, Any],
          progress: Callable[[str, int, int], object]) -> list[Measured]:
-    """Measures the settings; returns them all, the one to choose first, the others by their speed.
+    """Measures all settings and returns them: first the recommended one, then the others by speed.
 
-    Each is measured once and shortly. The fastest are measured again, in turns, so that whatever else the machine does
-    meets all of them.
+    Each is measured once, briefly. The fastest are measured again, interleaved, so that other load on the machine
+    affects all of them equally.
 
     Args:
         id: The environment.
         goal: As in `candidates`.
         cpus, max_envs: As in `candidates`.
-        learner_seconds: How long the caller waits between a batch and its actions.
+        learner_seconds: The caller's time between a batch and its actions.
         options: Options of the environment.
         progress: Called with the name of the work, its progress, and its total.
     """
@@ -85,15 +85,15 @@ def tune(id: str, goal: str, *, cpus: int, max_envs: int, learner_seconds: float
             samples[setting] = []
         turns = [each for k in range(ROUNDS) for each in (running[::-1] if k % 2 else running)]
         for i, (setting, step) in enumerate(turns):
-            progress("the fastest again, in turn", i, len(turns))
+            progress("the fastest again, interleaved", i, len(turns))
             samples[setting].append(speed(step, 2 * FIRST, learner_seconds))
-        progress("the fastest again, in turn", len(turns), len(turns))
+        progress("the fastest again, interleaved", len(turns), len(turns))
     measured = [Measured(setting, statistics.median(samples[setting]), len(samples[setting])) for setting in settings]
     return in_order(measured)
 
 
 def in_order(measured: list[Measured]) -> list[Measured]:
-    """Returns the settings by speed, but first of all the smallest of those that are nearly as fast as the fastest."""
+    """Returns the settings by speed, preceded by the smallest of those that are nearly as fast as the fastest."""
     # a setting that was measured only once may owe its place to luck
     max_samples = max(each.samples for each in measured)
     again = [each for each in measured if each.samples == max_samples]
@@ -106,9 +106,9 @@ def in_order(measured: list[Measured]) -> list[Measured]:
 
 
 def stepping(env: Any, setting: Setting, learner_seconds: float) -> Iterator[int]:
-    """Steps without end, with random actions drawn beforehand; yields how many environments each call has stepped.
+    """Steps endlessly, with random actions drawn beforehand; yields the number of environments stepped by each call.
 
-    Where only some actions are legal, they are drawn between steps.
+    If only some actions are legal, they are drawn between steps.
     """
     from gymnasium.vector.utils import batch_space
 

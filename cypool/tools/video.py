@@ -1,4 +1,4 @@
-"""`cypool.record`: a film of a pool, all environments side by side."""
+"""`cypool.record`: a video of a pool, with all environments side by side."""
 from __future__ import annotations
 
 import os
@@ -25,16 +25,17 @@ FORMATS = (".mp4", ".gif", ".png", ".mkv", ".mov", ".avi")
 
 def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = None,
            num_steps: int = 500, env_id: ArrayLike | None = None, fps: float | None = None) -> Floats:
-    """Resets a pool, steps it, and writes its pictures to a film: environments in a grid, row by row.
+    """Resets a pool, steps it and writes a video, with the environments in a grid, row by row.
 
     Args:
-        env: A synchronous pool of the Gymnasium API whose environments can be drawn.
-        path: Where to, such as "out.mp4" or "out.gif"; the ending says the format, one of `FORMATS`. A PNG is animated,
-            and lossless; its pictures are in memory until it is written.
-        actions: A function from the observation of all environments to their actions; by default chosen at random.
-        num_steps: How many steps; the film has one picture more.
-        env_id: Integers, shape (k,): which environments to show; all by default.
-        fps: Pictures per second; by default those of the environment.
+        env: A synchronous pool of the Gymnasium API whose environments can be rendered.
+        path: The output file, such as "out.mp4" or "out.gif"; its extension, one of `FORMATS`, sets the format. A PNG
+            is animated and lossless; its pictures stay in memory until it is written.
+        actions: A function that maps the observation of all environments to their actions; by default, actions are
+            random.
+        num_steps: Number of steps; the video has one more picture.
+        env_id: Integers, shape (k,): the environments to show; all by default.
+        fps: Pictures per second; by default as the environment specifies.
 
     Returns:
         The rewards, float64, (num_steps, num_envs).
@@ -42,7 +43,7 @@ def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = N
     Raises:
         ImportError: imageio is not installed.
         TypeError, ValueError: Wrong arguments.
-        NotImplementedError: The environments cannot be drawn.
+        NotImplementedError: The environments cannot be rendered.
     """
     # there may be wrappers of Gymnasium's around it
     if not isinstance(env.unwrapped if isinstance(env, VectorEnv) else env, GymnasiumPool):
@@ -54,9 +55,9 @@ def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = N
             hint = ""
         raise TypeError(f"env: expected a pool of env_type 'gymnasium', got {shown(env)}{hint}")
     if env.is_async:
-        raise ValueError("env: expected a synchronous pool, as rows of others are in no fixed order")
+        raise ValueError("env: expected a synchronous pool, as the rows of an asynchronous one have no fixed order")
     if env.render_mode != "rgb_array":
-        raise NotImplementedError(f"env: expected environments that can be drawn, got {env.env_spec.id} with "
+        raise NotImplementedError(f"env: expected environments that can be rendered, got {env.env_spec.id} with "
                                   f"render_mode {env.render_mode!r}")
     path = check_film("path", path)
     num_steps = check_int("num_steps", num_steps, 1, 2**31 - 1)
@@ -82,21 +83,21 @@ def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = N
 
 
 def check_film(name: str, path: Any) -> str:
-    """Returns the path of a film as a str; raises as `check_path` does, or a ValueError if it ends otherwise."""
+    """Returns the path of a video as a str; raises as `check_path` does, or a ValueError for another extension."""
     film = check_path(name, path)
     if os.path.splitext(film)[1] not in FORMATS:
-        raise ValueError(f"{name}: expected a film's, which ends in {', '.join(FORMATS)}, got {shown(film)}")
+        raise ValueError(f"{name}: expected a file name that ends in {', '.join(FORMATS)}, got {shown(film)}")
     return film
 
 
 def tiled(pictures: Sequence[ArrayLike]) -> NDArray[np.uint8]:
-    """Puts pictures side by side, in a grid as square as can be.
+    """Arranges pictures in a grid that is as square as possible.
 
     Args:
         pictures: uint8 arrays, each (height, width, 3).
 
     Returns:
-        uint8, (rows * height, columns * width, 3); black where there are not enough pictures.
+        uint8, (rows * height, columns * width, 3); empty cells are black.
 
     Raises:
         ValueError: The pictures differ in size.
@@ -104,7 +105,7 @@ def tiled(pictures: Sequence[ArrayLike]) -> NDArray[np.uint8]:
     arrays = [np.asarray(picture) for picture in pictures]
     sizes = {array.shape for array in arrays}
     if len(sizes) != 1:
-        raise ValueError(f"pictures: expected some of one size, got {sorted(sizes)}")
+        raise ValueError(f"pictures: expected pictures of one size, got {sorted(sizes)}")
     (height, width, depth), = sizes
     columns = int(np.ceil(np.sqrt(len(arrays))))
     rows = -(-len(arrays) // columns)
@@ -115,10 +116,10 @@ def tiled(pictures: Sequence[ArrayLike]) -> NDArray[np.uint8]:
 
 
 class VideoWriter:
-    """A video that is being written: `with VideoWriter("out.mp4", 30) as video: video.add(picture)`.
+    """A video being written: `with VideoWriter("out.mp4", 30) as video: video.add(picture)`.
 
     Args:
-        path: Where to.
+        path: The output file.
         fps: Pictures per second.
     """
 
@@ -126,7 +127,7 @@ class VideoWriter:
         try:
             import imageio.v2 as imageio
         except ImportError as error:
-            raise ImportError('record: expected imageio, which is not there: pip install "cypool[video]"') from error
+            raise ImportError('record: imageio is not installed: pip install "cypool[video]"') from error
         self._writer: Any
         try:
             if path.endswith(".png"):
@@ -137,7 +138,7 @@ class VideoWriter:
                 # no size of a picture is changed to one that old players prefer
                 self._writer = imageio.get_writer(path, fps=fps, macro_block_size=2)
         except ValueError as error:
-            raise ValueError(f"path: expected a film's, such as out.mp4 or out.gif, got {path!r}: {error}") from error
+            raise ValueError(f"path: expected a video, such as out.mp4 or out.gif, got {path!r}: {error}") from error
 
     def add(self, picture: NDArray[np.uint8]) -> None:
         """Appends a picture: uint8, (height, width, 3)."""
@@ -151,7 +152,7 @@ class VideoWriter:
 
 
 class _Png:
-    """An animated PNG, which imageio has no writer for."""
+    """An animated PNG, which imageio cannot write."""
 
     def __init__(self, path: str, fps: float):
         self._pictures: list[Any] = []

@@ -1,6 +1,6 @@
 """Checks of single arguments, with messages that name the argument, the expected value and the given one.
 
-Only the result of a check may be used: an object may say something else when it is asked again.
+Only the result of a check may be used: an object may give a different answer the next time.
 """
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def suggestion(word: str, known: Iterable[str], shown_as: Callable[[str], Any] =
 
     Args:
         shown_as: Returns the text for a known word.
-        cutoff: How alike they have to be: 0 not at all, 1 equal.
+        cutoff: How similar they have to be: 0 not at all, 1 equal.
     """
     import difflib  # importing cypool does without
 
@@ -182,7 +182,7 @@ def check_array(name: str, value: Any, expected: str) -> NDArray[Any]:
         expected: The expected value, for the message.
 
     Raises:
-        ValueError, TypeError: NumPy makes nothing of it: rows differ in length, or the object raises.
+        ValueError, TypeError: NumPy cannot convert it: rows differ in length, or the object raises.
     """
     import numpy as np
 
@@ -212,7 +212,7 @@ def check_path(name: str, value: Any) -> str:
 
     Raises:
         TypeError: It is not one; a number, which `open` takes for an open file, does not count.
-        ValueError: No file can be called so.
+        ValueError: It cannot be the name of a file.
     """
     try:
         path = os.fsdecode(value)
@@ -228,8 +228,8 @@ def seeds_of(seed: Seed, num_envs: int, max_seed: int | None) -> list[int | None
     """Returns one seed per environment, or None for None.
 
     Raises:
-        TypeError: A seed is no integer.
-        ValueError: A seed is negative or above `max_seed`, or there are not as many as environments.
+        TypeError: A seed is not an integer.
+        ValueError: A seed is negative or above `max_seed`, or their number differs from that of environments.
     """
     import numpy as np
 

@@ -1,7 +1,7 @@
 """Files kept under the hash of their sources, for the next time: by `cypool.compile`, and by cypool's build.
 
 The folder only ever grows and everything in it can be made again: delete it whenever you like. Its files run as your
-own code, so it has to be a folder that no stranger writes to.
+own code, so only you may have write access to the folder.
 
 The build loads this module by its path (build_tools/cache.py): it imports the standard library alone.
 """
@@ -36,11 +36,11 @@ def folder(*, make: bool = True) -> Path:
     """Returns the cache folder.
 
     Args:
-        make: Whether it is made.
+        make: Whether to create it.
 
     Raises:
-        UnsafeCache: It belongs to neither you nor root, or everybody may write there.
-        OSError: It is no folder and cannot be made; or it is not there.
+        UnsafeCache: It belongs to neither you nor root, or everyone can write to it.
+        OSError: It is not a folder and cannot be created; or it does not exist.
     """
     path = place()
     if make:
@@ -49,21 +49,21 @@ def folder(*, make: bool = True) -> Path:
     # a group's members have been given their right to write, often by an umask of 002 and a group of one
     if found.st_uid not in (os.geteuid(), 0) or found.st_mode & stat.S_IWOTH:
         raise UnsafeCache(
-            "CYPOOL_CACHE: expected a folder that belongs to you or root and that not everybody may write to, as its "
-            f"files run as your code, got {path} of user {found.st_uid} with mode {stat.S_IMODE(found.st_mode):o} "
-            f"(you are user {os.geteuid()}). Set CYPOOL_CACHE to another folder, or change this one with chown or "
-            "chmod and delete what is in it")
+            "CYPOOL_CACHE: expected a folder that belongs to you or root and is not writable by everyone, as its files "
+            f"run as your code, got {path} of user {found.st_uid} with mode {stat.S_IMODE(found.st_mode):o} (you are "
+            f"user {os.geteuid()}). Set CYPOOL_CACHE to another folder, or fix this one with chown or chmod and delete "
+            "its contents")
     return path
 
 
 def get(folder: Path, kind: str, key: str, suffix: str, make: Callable[[Path], Any]) -> tuple[Path, Any]:
-    """Gets a file from the cache, made now if it is not there yet, or not as it was made.
+    """Gets a file from the cache; creates it if it is missing or damaged.
 
     Args:
         folder: The cache folder.
         kind: Folder in it.
         key: Hash of everything the file is made from.
-        suffix: Of the file.
+        suffix: Suffix of the file.
         make: Writes the path it is given; returns a message about it, such as warnings, or "".
 
     Returns:
@@ -73,10 +73,10 @@ def get(folder: Path, kind: str, key: str, suffix: str, make: Callable[[Path], A
 
 
 def find(folder: Path, kind: str, key: str, suffix: str) -> tuple[Path, str] | None:
-    """Finds a file of the cache that is as it was made.
+    """Finds an intact file in the cache.
 
     Args:
-        folder, kind, key, suffix: As of `get`.
+        folder, kind, key, suffix: As in `get`.
 
     Returns:
         The file's path and the message of `make`, or None.
@@ -91,7 +91,7 @@ def find(folder: Path, kind: str, key: str, suffix: str) -> tuple[Path, str] | N
 
 
 def put(folder: Path, kind: str, key: str, suffix: str, make: Callable[[Path], Any]) -> tuple[Path, Any]:
-    """Makes a file of the cache. Arguments and result are those of `get`."""
+    """Creates a file of the cache. Arguments and result are those of `get`."""
     target, beside = _places(folder, kind, key, suffix)
     with publish(target) as new:
         said = make(new)
@@ -120,7 +120,7 @@ def digest(*parts: str | bytes | Path) -> str:
 
 @contextmanager
 def publish(target: Path) -> Iterator[Path]:
-    """Yields a path to write; when that went well, moves it to `target` in one step.
+    """Yields a path to write to; if that succeeds, moves the file to `target` in one step.
 
     Two processes may do so at once: each sees either no file or a complete one.
     """
@@ -157,7 +157,7 @@ def native_cpu(*command: str) -> str:
 
 
 def _make_folder(path: Path) -> None:
-    """Makes a folder and those above it, where not everybody may write, whatever the umask."""
+    """Creates a folder and those above it, not writable by everyone, whatever the umask."""
     if not path.is_dir():
         _make_folder(path.parent)
         path.mkdir(mode=0o775, exist_ok=True)

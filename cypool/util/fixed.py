@@ -26,8 +26,8 @@ class _Fixed:
         except Exception:
             same = False
         if not same:
-            raise AttributeError(f"{type(owner).__name__}.{self._name}: expected no assignment of anything else, as it "
-                                 "never changes")
+            raise AttributeError(f"{type(owner).__name__}.{self._name}: expected no assignment of a different value, "
+                                 "as it is read-only")
 
 
 def fixed() -> Any:

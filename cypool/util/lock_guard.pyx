@@ -1,4 +1,4 @@
-"""A lock that is held for a block, also where an interrupt breaks it off."""
+"""A lock that is held for a block, and released even if an interrupt breaks it off."""
 cimport cython
 
 
@@ -11,7 +11,7 @@ cdef class LockGuard:
     releases it; the guard does when it is freed.
 
     Args:
-        lock: Of `threading`, or anything with `acquire` and `release`.
+        lock: A lock of `threading`, or anything with `acquire` and `release`.
     """
     cdef object lock
     cdef bint is_held

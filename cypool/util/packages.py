@@ -15,18 +15,18 @@ def version_of(distribution: str) -> str:
         return "none"
 
 
-def need(what: str, distribution: str, versions: Sequence[str], install: str, package: str = "") -> None:
+def require_version(what: str, distribution: str, versions: Sequence[str], install: str, package: str = "") -> None:
     """Checks that one of some versions of a distribution is installed.
 
     Args:
         what: The package that needs it, with the verb: "Crafter needs".
         distribution: Its name.
-        versions: Those that will do, in their order.
+        versions: The accepted versions, in order.
         install: The command that installs one.
         package: The name to import, where that differs.
 
     Raises:
-        ImportError: It is missing, or of another version.
+        ImportError: It is missing, or has a different version.
     """
     found = version_of(distribution)
     if found not in versions:
@@ -49,7 +49,7 @@ def file_of(what: str, package: str, path: str, install: str) -> str:
     Args:
         what: The package that needs it, for the message.
         package: The name to import.
-        path: Of the file, relative to the package.
+        path: Path of the file, relative to the package.
         install: The command that installs the package.
 
     Raises:

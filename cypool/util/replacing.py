@@ -1,4 +1,4 @@
-"""Files that are there complete, or as they were before."""
+"""Files that are replaced completely, or not at all."""
 from __future__ import annotations
 
 import os
@@ -10,13 +10,13 @@ from typing import BinaryIO
 
 @contextmanager
 def replacing(path: str, over: bool = True) -> Iterator[BinaryIO]:
-    """Opens a file for writing, which gets its name when the block ends and it is on the disk: not after an exception.
+    """Opens a file that gets its name when the block ends and it is on the disk, but not after an exception.
 
     Args:
-        over: Whether it takes the place of a file that has the name.
+        over: Whether to replace an existing file.
 
     Raises:
-        FileExistsError: There is one, and it does not.
+        FileExistsError: It exists, and is not to be replaced.
         OSError: It cannot be written.
     """
     unfinished = f"{path}.{os.getpid()}.{threading.get_ident()}.new"

@@ -40,7 +40,7 @@ def dtype_of(struct: type[ctypes.Structure]) -> np.dtype[Any]:
 
 @dataclass(frozen=True)
 class Signature:
-    """Of a function in C that takes a pointer to a struct.
+    """The signature of a C function that takes a pointer to a struct.
 
     Attributes:
         struct: The struct, for ctypes.
@@ -58,7 +58,7 @@ class Signature:
 
 
 def address_of(name: str, function: Any, signature: Signature, expected: str) -> int | None:
-    """Returns where a function in C is, checked as far as its kind allows; None for a function of another kind.
+    """Returns the address of a C function, checked as far as its kind allows; None for a function of another kind.
 
     Args:
         name: The name of the argument.
@@ -71,7 +71,7 @@ def address_of(name: str, function: Any, signature: Signature, expected: str) ->
     if isinstance(function, int) and not isinstance(function, bool):
         # the first page of memory has no functions
         if not 4096 <= function < 2**64:
-            raise ValueError(f"{name}: expected {expected}, got {shown(function)}, which is no address")
+            raise ValueError(f"{name}: expected {expected}, got {shown(function)}, which is not an address")
         return function
     kind = type(function)
     if kind.__name__ == "PyCapsule":

@@ -17,10 +17,10 @@ def text(array: Any) -> Any:
         array: uint8, (..., length).
 
     Returns:
-        A str for one text, of shape (length,); else a tuple with an item for each row: a str, or again a tuple.
+        A str for a single text, of shape (length,); otherwise a tuple with one item per row, a str or another tuple.
 
     Raises:
-        TypeError: It is no array of uint8.
+        TypeError: It is not an array of uint8.
         ValueError: It has no axis, or is not UTF-8.
     """
     array = check_array("array", array, "an array of uint8, (..., length)")
@@ -37,7 +37,7 @@ def text(array: Any) -> Any:
 
 
 def encode(value: str, length: int) -> bytes:
-    """Returns a text as an array has it.
+    """Returns a text in the form that arrays hold.
 
     Raises:
         ValueError: It has more than `length` bytes, or ends in a zero.

@@ -1,4 +1,4 @@
-"""The version, which pyproject.toml says."""
+"""The version, which pyproject.toml specifies."""
 from __future__ import annotations
 
 import functools

@@ -13,7 +13,7 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
 
     Args:
         message: The text.
-        category: Of the warning.
+        category: Category of the warning.
     """
     # compiled modules have no frames, so a constant level would depend on the modules that are compiled
     level, frame = 1, sys._getframe(0)

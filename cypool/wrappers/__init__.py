@@ -20,7 +20,7 @@ def wrap_envs(envs: Sequence[Env], spec: EnvSpec, reward_hook: Any, observation_
 
     Returns:
         The environments for the engine; the spec for an API; the arguments of `BatchHooks`, or None if no hook is in
-        Python; and the arguments of `cypool.make` for the same again.
+        Python; and the arguments of `cypool.make` for an identical pool.
 
     Raises:
         TypeError, ValueError: A hook or its description is wrong.
@@ -39,6 +39,7 @@ def wrap_envs(envs: Sequence[Env], spec: EnvSpec, reward_hook: Any, observation_
         envs = [Hooked(env.spec.with_observation(described) if in_c[1] else env.spec, i, env, *in_c)
                 for i, env in enumerate(envs)]
         if debug:
+            # those within check the rows that environments write, these the rows that hooks write
             envs = [Guarded(env.spec, i, env) for i, env in enumerate(envs)]
     batch_hooks = None
     if any(in_python):

@@ -21,10 +21,10 @@ cdef char[2] FILLS = [0x5A, 0x25]
 
 
 cdef class Guarded(Wrapper):
-    """Has the environment observe to memory with zones around every part, and checks the bytes.
+    """Lets the environment observe into memory with zones around every part, and checks the bytes.
 
-    A part that is written beyond its end, before its start, not wholly, or not the same twice in a row is a
-    RowError that names it; the pool makes an `EnvError` of that. So is one that the spec does not have.
+    A part that is written beyond its end, before its start, incompletely, or differently the second time raises a
+    RowError that names it; the pool turns that into an `EnvError`. So does a part that the spec lacks.
     """
     cdef Scratch first, second
     # before and behind the rows of either, rows that lie in `beyond`: of `obs_row` and `info_row` with a wrong number
@@ -41,7 +41,7 @@ cdef class Guarded(Wrapper):
         self.surround(self.second, &self.second_rows)
 
     cdef int surround(self, Scratch scratch, vector[void*]* rows) except -1:
-        """Puts the rows of either kind between such as the spec does not have."""
+        """Puts the rows of either kind between rows that the spec does not have."""
         cdef int kind, k, _part, at = 0
         cdef int[2] counts = [scratch.num_obs, <int>scratch.parts.size() - scratch.num_obs]
         rows.reserve(4 * BEYOND + scratch.parts.size())
@@ -83,7 +83,7 @@ cdef class Guarded(Wrapper):
         return 0
 
     cdef int observe_within(self, const Slot* out, char fill) except -1 nogil:
-        """Observes, and looks whether all is written to rows that the spec has."""
+        """Observes, and checks that everything is written to rows of the spec."""
         cdef size_t at
         memset(self.beyond.data(), fill, self.beyond.size())
         observe_env(<PyObject*>self.inner, out)
@@ -93,7 +93,7 @@ cdef class Guarded(Wrapper):
         return 0
 
     cdef int look_around(self, int k) except -1 nogil:
-        """Looks at the zones around a part."""
+        """Checks the zones around a part."""
         cdef const char* start = <char*>self.first.parts[k]
         cdef size_t zone = self.first.zones[k], size = self.first.sizes[k], at
         # the farthest byte says the most
@@ -106,7 +106,7 @@ cdef class Guarded(Wrapper):
         return 0
 
     cdef int look_inside(self, int k) except -1 nogil:
-        """Looks for bytes of a part that were not written, or not the same twice."""
+        """Looks for bytes of a part that were not written, or differ the second time."""
         cdef const char* a = <char*>self.first.parts[k]
         cdef const char* b = <char*>self.second.parts[k]
         cdef size_t at
@@ -114,7 +114,7 @@ cdef class Guarded(Wrapper):
             if a[at] == FILLS[0] and b[at] == FILLS[1]:
                 self.complain(k, "did not write byte", <long>at)
             if a[at] != b[at]:
-                self.complain(k, "wrote another one when it was called again, at", <long>at)
+                self.complain(k, "wrote a different one when called again, at", <long>at)
         return 0
 
     cdef int complain_of_reward(self, double reward) except -1 with gil:

@@ -8,7 +8,7 @@ from cypool.hooks cimport Hook, Transition
 
 
 cdef class Hooked(Wrapper):
-    """Has hooks called for each observation.
+    """Calls hooks for each observation.
 
     Args:
         spec: The spec with the observation that the observation hook writes.

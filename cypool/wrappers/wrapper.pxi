@@ -1,29 +1,32 @@
 # An environment around another one, and memory for its observation.
 from libc.math cimport NAN
-from libc.stdint cimport uint8_t, uintptr_t
+from libc.stdint cimport uint8_t, uint32_t, uintptr_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from cpython.ref cimport PyObject
+from libcpp.memory cimport make_shared
 
 from cypool.env_methods cimport (copy_from_env, give_options, legal_env, load_env, observe_env, reset_env,
-                                 seed_env, step_env)
+                                 seed_env, step_env, step_envs)
 from cypool.util.constants cimport ALIGNMENT
 
 
 cdef class Wrapper(Env):
-    """Holds another environment and does as that does; a subclass changes some of it.
+    """Contains another environment and behaves like it, except where a subclass changes that.
 
     Args:
-        spec: The `EnvSpec` that this one has.
+        spec: The `EnvSpec` of this one.
         env_id: Position in the pool.
         inner: The other environment.
     """
 
+    prepares_steps = True
+
     def __init__(self, spec, int env_id, Env inner):
         if self.inner is not None:
             # its memory would be freed, which a thread may be using
-            raise RuntimeError("the environment is made already")
+            raise RuntimeError("the environment is already initialized")
         self.inner = inner
         # those of the other environment, which lives as long
         free(self.agents)
@@ -59,6 +62,31 @@ cdef class Wrapper(Env):
         self.fetch()
         return 0
 
+    cdef bint prepare_pool(self, list envs) except -1:
+        cdef Wrapper env
+        # a kernel would write rows of another environment
+        if not self.inner.prepares_steps or any(type(each) is not type(self) for each in envs):
+            return False
+        inner = []
+        for env in envs:
+            inner.append(env.inner)
+        if not self.inner.prepare_pool(inner):
+            return False
+        self.pool = make_shared[EnvList]()
+        for env in envs:
+            self.pool.get().push_back(<PyObject*>env)
+            env.pool = self.pool
+        return True
+
+    cdef int step_many(self, const Rows* rows) except -1 nogil:
+        cdef PyObject* env
+        cdef uint32_t k
+        for k in range(rows.count):
+            env = self.pool.get()[0][rows.ids[k]]
+            (<Wrapper>env).lend()
+            (<Wrapper>env).inner.observe_only = (<Wrapper>env).observe_only
+        return step_envs(<PyObject*>self.inner, rows)
+
     cdef int observe(self, const Slot* out) except -1 nogil:
         self.lend()
         return observe_env(<PyObject*>self.inner, out)
@@ -85,6 +113,10 @@ cdef class Wrapper(Env):
         # nothing is lent: others may read the other one at the same time
         return copy_from_env(<PyObject*>self.inner, <PyObject*>(<Wrapper>other).inner)
 
+    def physics(self):
+        """Describes what steps it; None: itself."""
+        return self.inner.physics() if hasattr(self.inner, "physics") else None
+
     cdef object render(self):
         self.lend()
         return self.inner.render()
@@ -100,8 +132,8 @@ cdef class Scratch:
     """One row outside of any batch, with zones around its parts.
 
     Args:
-        spec: Whose parts of the observation and infos it has.
-        zone: A function of the size of a part: how many bytes are before and behind it.
+        spec: The spec of its observation and infos.
+        zone: A function of the size of a part: the number of bytes before and after it.
     """
 
     def __init__(self, spec, zone):

@@ -1,7 +1,11 @@
 """The base class of environments that contain another one."""
+from cpython.object cimport PyObject
+from libcpp.memory cimport shared_ptr
 from libcpp.vector cimport vector
 
-from cypool.env cimport Env, Slot, Turn
+from cypool.env cimport Env, Rows, Slot, Turn
+
+ctypedef vector[PyObject*] EnvList      # borrowed
 
 
 # An environment around another one, and memory for its observation.
@@ -9,6 +13,7 @@ from cypool.env cimport Env, Slot, Turn
 cdef class Wrapper(Env):
     """Holds another environment and does as that does; a subclass changes some of it."""
     cdef Env inner
+    cdef shared_ptr[EnvList] pool            # all of the pool, where the inner ones prepare steps
 
     cdef void lend(self) noexcept nogil      # passes the engine's fields to the inner environment
     cdef void fetch(self) noexcept nogil     # passes the inner environment's fields to the engine

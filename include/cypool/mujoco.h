@@ -194,7 +194,8 @@ struct ArrayField {
 
 struct Library {
     int version = 0;  // as mjVERSION_HEADER: 337, 3017000
-    int64_t model_bytes = 0, scene_bytes = 0, context_bytes = 0, contact_bytes = 0;
+    int64_t model_bytes = 0, data_bytes = 0, scene_bytes = 0, context_bytes = 0, contact_bytes = 0;
+    Place solver;                         // the statistics in mjData, all their bytes
     std::vector<ArrayField> model, data;  // options are behind the arrays
     bool derived_is_known = false;        // whether `model` says which arrays mj_setConst reads and writes
     std::vector<std::string> warnings;    // the names of mjtWarning

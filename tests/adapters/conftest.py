@@ -1,5 +1,5 @@
 """Settings for the tests that need training libraries."""
-from weights import with_large_packages
+from markers import with_large_packages
 
 
 def pytest_configure(config):

@@ -54,7 +54,7 @@ def test_installed_as_envpool(run_forked):
                       "print(isinstance(env, EnvPoolMixin), len(env.reset()), envpool.__version__); "
                       "e.install_as_envpool(legacy=True); e.install_as_envpool()")
     assert done.stdout.split() == ["True", "1", "0.6.6"]
-    assert "RuntimeError: install_as_envpool: cypool.compat.envpool_legacy is imported as envpool" in done.stderr
+    assert "RuntimeError: install_as_envpool: cypool.compat.envpool_legacy was already imported" in done.stderr
 
 
 def test_spaces_are_gyms_where_gym_is_imported(run_forked, tmp_path):

@@ -60,7 +60,7 @@ def test_sb3_refuses_what_has_no_one_policy(walker):
     for options in ({"leave": False}, {}):
         with pytest.raises(ValueError, match="expected one group of agents"):
             sb3.make("walker/Crowd-v0", **options)
-    with pytest.raises(ValueError, match="some leave"):
+    with pytest.raises(ValueError, match="some of which leave"):
         sb3.make("walker/Herd-v0")
     pool = cypool.make("walker/Herd-v0", autoreset_mode="SameStep", leave=False)
     with pytest.raises(ValueError, match="environments with one agent"):

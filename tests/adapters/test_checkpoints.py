@@ -116,7 +116,7 @@ def test_sb3_reset_after_a_checkpoint_continues_unless_it_has_a_seed(tmp_path):
     assert (again.reset() != obs).any()
     cypool.load_checkpoint(tmp_path / "run", env=again)
     again.seed(5)
-    with pytest.warns(UserWarning, match="^reset: the environments of the checkpoint begin new episodes.*force_reset"):
+    with pytest.warns(UserWarning, match="^reset: the seed starts new episodes.*force_reset"):
         assert (again.reset() != obs).any()
 
 

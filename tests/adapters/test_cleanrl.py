@@ -10,7 +10,7 @@ import sys
 from importlib.metadata import distribution
 
 import pytest
-from weights import exhaustive
+from markers import exhaustive
 
 pytestmark = [pytest.mark.large_packages, pytest.mark.families("atari")]
 

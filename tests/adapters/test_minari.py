@@ -129,7 +129,7 @@ def test_a_history_of_rollouts_and_loads():
 
 def test_wrong_arguments():
     env = cypool.make("CartPole-v1", num_envs=2)
-    with pytest.raises(ValueError, match="source: expected a whole episode, got none"):
+    with pytest.raises(ValueError, match="source: expected at least one complete episode, got none"):
         to_minari(cypool.ReplayBuffer(env, 100), "some/empty-v0")
     with pytest.raises(ValueError, match="env: expected a synchronous pool of one agent with NextStep"):
         record_dataset(cypool.make("CartPole-v1", autoreset_mode="SameStep"), None, 1, "some/x-v0")
@@ -141,5 +141,5 @@ def test_wrong_arguments():
     with pytest.raises(TypeError, match="source: expected a ReplayBuffer or a History"):
         to_minari(env, "some/x-v0")
     env.reset()
-    with cypool.history(env) as history, pytest.raises(ValueError, match="source: expected a whole episode, got none"):
+    with cypool.history(env) as history, pytest.raises(ValueError, match="source: expected at least one complete "):
         to_minari(history, "some/x-v0")

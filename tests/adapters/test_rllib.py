@@ -6,7 +6,7 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
-from weights import exhaustive
+from markers import exhaustive
 
 import cypool
 

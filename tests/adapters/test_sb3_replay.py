@@ -109,21 +109,21 @@ def test_pickles_of_others():
     for message, rows, changed in [
             ("rows of a replay buffer, got damaged ones", capacity, {**arrays, obs: np.zeros_like(arrays[obs])}),
             ("a buffer with rows .*, got one with rows", capacity + 2, arrays),
-            ("arrays of such a buffer, got others", capacity, {**arrays, obs: arrays[obs][:1]}),
-            ("arrays of such a buffer, got others", capacity, less)]:
+            ("the arrays of such a buffer, got different ones", capacity, {**arrays, obs: arrays[obs][:1]}),
+            ("the arrays of such a buffer, got different ones", capacity, less)]:
         pickled = pool, rows, {**contents, "arrays": changed}
         with pytest.raises(ValueError, match=f"^expected {message}"):
             SB3ReplayBuffer.__new__(SB3ReplayBuffer).__setstate__({**state, "replay": pickled})
-    with pytest.raises(TypeError, match="^a ReplayBuffer cannot be pickled or copied: save"):
+    with pytest.raises(TypeError, match="^a ReplayBuffer cannot be pickled or copied: use save"):
         pickle.dumps(model.replay_buffer.replay)
 
 
 def test_wrong_arguments():
     env, other = sb3.make("CartPole-v1", num_envs=2), sb3.make("CartPole-v1", num_envs=3)
-    with pytest.raises(ValueError, match="env: expected what the model was made with, 2 rows"):
+    with pytest.raises(ValueError, match="env: expected the environments of the model, 2 rows"):
         DQN("MlpPolicy", env, replay_buffer_class=SB3ReplayBuffer, replay_buffer_kwargs={"env": other})
     for wrong in ({}, {"env": DummyVecEnv([lambda: gymnasium.make("CartPole-v1")] * 2)}):
-        with pytest.raises(TypeError, match="^env: expected environments that cypool.adapters.sb3 made"):
+        with pytest.raises(TypeError, match="^env: expected environments from cypool.adapters.sb3"):
             DQN("MlpPolicy", env, replay_buffer_class=SB3ReplayBuffer, replay_buffer_kwargs=wrong)
     with pytest.raises(ValueError, match="optimize_memory_usage: expected False"):
         DQN("MlpPolicy", env, replay_buffer_class=SB3ReplayBuffer, replay_buffer_kwargs={"env": env},

@@ -60,7 +60,7 @@ def test_what_is_refused():
         buffer.extend(data.transpose(0, 1).reshape(-1)[:3])
     for _ in range(5):
         buffer.extend(data.transpose(0, 1).reshape(-1))
-    with pytest.raises(RuntimeError, match="`spare` has to be larger"):
+    with pytest.raises(RuntimeError, match="too short for this `spare`"):
         storage.get(slice(None))
     with pytest.raises(NotImplementedError, match="save its `state_dict`"):
         storage.dumps("x")

@@ -165,7 +165,7 @@ def test_dtypes_are_converted_within_a_kind(caller):
     assert caller(give, [before], [after, reward, steps]) is None
     assert reward.tolist() == [1.5, 2.5] and steps.tolist() == [3, -4]
     said = caller(give, [before], [after, np.zeros(2, np.int32), steps])
-    assert said == "TypeError: handle: expected one of a pool whose batches have an array of int32, got float64"
+    assert said == "TypeError: handle: expected the handle of a pool whose batches have an array of int32, got float64"
 
 
 def test_errors_are_told(caller):
@@ -197,10 +197,10 @@ def spoil(path, value):
 
 
 @pytest.mark.parametrize("change, message", [
-    (spoil("frame.size", sizeof(Frame) - 8), "RuntimeError: cypool: expected the calls of another jaxlib"),
-    (spoil("frame.arguments.size", 8), "RuntimeError: cypool: expected the calls of another jaxlib"),
-    (spoil("frame.attributes.size", 8), "RuntimeError: cypool: expected the calls of another jaxlib"),
-    (spoil("frame.stage", 0), "RuntimeError: cypool: expected the calls of another jaxlib"),
+    (spoil("frame.size", sizeof(Frame) - 8), "RuntimeError: cypool: expected calls from a supported jaxlib"),
+    (spoil("frame.arguments.size", 8), "RuntimeError: cypool: expected calls from a supported jaxlib"),
+    (spoil("frame.attributes.size", 8), "RuntimeError: cypool: expected calls from a supported jaxlib"),
+    (spoil("frame.stage", 0), "RuntimeError: cypool: expected calls from a supported jaxlib"),
     (spoil("frame.attributes.count", 0), "ValueError: cypool: expected the number of a function"),
     (spoil("scalar.dtype", 4), "ValueError: cypool: expected the number of a function"),
     (spoil("number.value", -1), "ValueError: cypool: expected the number of a function"),

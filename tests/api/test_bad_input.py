@@ -86,7 +86,7 @@ def test_ids_of_calls_with_actions(api, batch_size, ids, kind):
     for call in (env.step, env.send):
         # there are no six actions for four environments either
         for given in (actions, ids), ({"action": actions, "env_id": ids},):
-            refused(kind, "env_id|actions: .*k of 1 to 4", functools.partial(call, *given), env)
+            refused(kind, "env_id|actions: .*k from 1 to 4", functools.partial(call, *given), env)
 
 
 @sync_and_async
@@ -125,7 +125,7 @@ def test_ids_in_flight(api, id):
         return
     # the batch that comes after the reset would be of environments 0 and 2, and their rewards would be lost
     env.send([0, 0], [0, 2])
-    refused(RuntimeError, "reset: expected that no environment is in flight", lambda: env.reset([1]), env)
+    refused(RuntimeError, "reset: expected no environments in flight", lambda: env.reset([1]), env)
 
 
 # shape and type of actions
@@ -396,7 +396,7 @@ def test_render_before_reset(api):
 @every_face
 def test_render_what_cannot_be_drawn(walker, api):
     env = started(api, 4, "walker/Bare-v0")
-    refused(NotImplementedError, "render: Bare has none", env.render, env)
+    refused(NotImplementedError, "render: Bare does not implement it", env.render, env)
 
 
 @pytest.mark.parametrize("num_threads", [0, 2])

@@ -91,7 +91,7 @@ def test_what_is_wrong(benchmark, id, options, error, message):
 
 
 def test_each_is_to_be_checked_on_its_own(benchmark):
-    with pytest.raises(ValueError, match="^id: expected that of one environment, got 'expanding/Two', which stands"):
+    with pytest.raises(ValueError, match="^id: expected an id of a single environment, got 'expanding/Two'"):
         check_env("expanding/Two")
 
 

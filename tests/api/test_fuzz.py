@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from weights import exhaustive, slow
+from markers import exhaustive, slow
 
 pytestmark = pytest.mark.families("atari", "mujoco")
 

@@ -6,9 +6,9 @@ import dm_env
 import gymnasium
 import numpy as np
 import pytest
+from markers import slow
 from pool_arguments import THREADS
 from receiving import started
-from weights import slow
 
 import cypool
 from cypool.api.dm import DmPool

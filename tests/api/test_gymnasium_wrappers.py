@@ -61,6 +61,6 @@ def test_episode_statistics_are_those_of_the_episodes(mode):
 @pytest.mark.parametrize("name", ["call", "get_attr", "set_attr"])
 def test_methods_of_environments_that_are_no_objects_say_so(name):
     with cypool.make("CartPole-v1", num_threads=0) as env:
-        with pytest.raises(AttributeError, match=f"^{name}: a pool has no Python object for each environment; `info`"):
+        with pytest.raises(AttributeError, match=f"^{name}: a pool has no Python object for each environment; use "):
             getattr(env, name)
         assert not hasattr(env, name)

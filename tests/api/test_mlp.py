@@ -120,7 +120,7 @@ def test_mlp_of_a_module_has_its_layers_and_activation(kind):
         assert left is right is None or (left == right).all()
     one.update(network, value=of_critic)
     assert (one.values(obs) == two.values(obs)).all()
-    with pytest.raises(ValueError, match="^biases: expected none with a module, which has them"):
+    with pytest.raises(ValueError, match="^biases: expected None with a module, which contains them"):
         cypool.MLP(spec, network, arrays[1])
     other = Sequential(Linear(4, 8), Tanh() if kind == "ReLU" else modules.ReLU(), Linear(8, 1))
     with pytest.raises(ValueError, match=f"^value: expected .* layers with {kind} between them.* behind layer 1$"):
@@ -146,7 +146,7 @@ def test_mlp_of_a_module_that_computes_something_else_is_refused():
             ([nn.Linear(4, 2), nn.Tanh()], "Sequential"), ([], "Sequential"), ([Own()], "Own before layer 0")]:
         with pytest.raises(ValueError, match=rf"^weights: expected a torch.nn.Sequential .*{got}"):
             cypool.MLP(spec, nn.Sequential(*layers_of))
-    with pytest.raises(TypeError, match="^biases: expected an array for each layer, or weights that are a module"):
+    with pytest.raises(TypeError, match="^biases: expected an array for each layer, or a module as weights"):
         cypool.MLP(spec, [np.zeros((2, 4))])
 
 
@@ -251,7 +251,7 @@ def test_update_without_a_part_that_the_mlp_has_is_refused():
     obs = np.ones((2, 3), np.float32)
     before = mlp.values(obs)
     for missing, given in (("value", {"log_std": [0]}), ("log_std", {"value": layers(3, 8, 1, seed=1)})):
-        with pytest.raises(ValueError, match=f"{missing}: expected one, as the MLP was made with {missing}, got None"):
+        with pytest.raises(ValueError, match=f"{missing}: expected one, as the MLP was created with {missing}"):
             mlp.update(*layers(3, 8, 1), **given)
     assert (mlp.values(obs) == before).all()
 
@@ -259,7 +259,7 @@ def test_update_without_a_part_that_the_mlp_has_is_refused():
 def test_an_mlp_is_not_copied():
     mlp = cypool.MLP(cypool.make_spec("CartPole-v1"), *layers(4, 8, 2))
     for way in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(TypeError, match="an MLP cannot be pickled or copied: make another one of its weights"):
+        with pytest.raises(TypeError, match="an MLP cannot be pickled or copied: make another one from its weights"):
             way(mlp)
 
 
@@ -320,15 +320,15 @@ def test_bad_mlps():
             mlp(bad)
     assert mlp(np.zeros((0, 4), np.float32)).shape == (0,)
     env = started(cypool.make("Pendulum-v1", num_envs=2))
-    with pytest.raises(ValueError, match="policy: expected one for Array.*, got an MLP for"):
+    with pytest.raises(ValueError, match="policy: expected an MLP for Array.*, got one for"):
         env.rollout(3, policy=mlp)
-    with pytest.raises(ValueError, match="output: expected another one than 'tanh_gaussian' for an action without"):
+    with pytest.raises(ValueError, match="output: expected one other than 'tanh_gaussian' for an action without"):
         cypool.MLP(bounded(-np.inf, np.inf), *layers(1, 3), output="tanh_gaussian")
     for output, high in itertools.product(("tanh", "tanh_gaussian"), (1e300, np.inf)):
-        with pytest.raises(ValueError, match=f"output: expected another one than '{output}' for an action without"):
+        with pytest.raises(ValueError, match=f"output: expected one other than '{output}' for an action without"):
             cypool.MLP(bounded(-1, high, np.float64), *layers(1, 3), output=output)
     for output, high in itertools.product(("tanh", "tanh_gaussian"), (1.0, 1 + 1e-9)):
-        with pytest.raises(ValueError, match=f"expected another one than '{output}' for bounds that are equal in flo"):
+        with pytest.raises(ValueError, match=f"expected one other than '{output}' for bounds that are equal in flo"):
             cypool.MLP(bounded(1.0, high, np.float64), *layers(1, 3), output=output)
 
 
@@ -343,7 +343,7 @@ def bounded(low, high, dtype=np.float32):
 def test_deviations_at_the_edge(output):
     spec, zero = bounded(-1, 1), ([np.zeros((3, 1))], [np.array([0.5, -0.5, 0])])
     for bad in (80.1, -80.1, 1e30, -1000):
-        with pytest.raises(ValueError, match="log_std: expected 3 numbers from -80 to 80, one for each of the action"):
+        with pytest.raises(ValueError, match="log_std: expected 3 numbers from -80 to 80, one for each number"):
             cypool.MLP(spec, *zero, output=output, log_std=[0, bad, 0])
     obs, log_std = np.zeros((500, 1), np.float32), np.array([-80, 80, 0])
     mlp = cypool.MLP(spec, *zero, output=output, log_std=log_std)
@@ -381,9 +381,9 @@ def test_bad_arguments_of_what_draws():
     for bad in ([0, 0], [np.nan], [np.inf], [[0]], 0, "a", [object()], Raising()):
         with pytest.raises((TypeError, ValueError), match="log_std: expected"):
             cypool.MLP(box, weights, biases, output="gaussian", log_std=bad)
-    with pytest.raises(ValueError, match="log_std: expected none with output='clip'"):
+    with pytest.raises(ValueError, match="log_std: expected None with output='clip'"):
         cypool.MLP(box, weights, biases, log_std=[0])
-    with pytest.raises(ValueError, match="log_std: expected none with output='categorical'"):
+    with pytest.raises(ValueError, match="log_std: expected None with output='categorical'"):
         cypool.MLP(spec, *layers(4, 2), output="categorical", log_std=[0, 0])
     with pytest.raises(ValueError, match="weights: expected 2 outputs of the last layer, means and logarithms of dev"):
         cypool.MLP(box, weights, biases, output="gaussian")
@@ -394,10 +394,10 @@ def test_bad_arguments_of_what_draws():
     mlp = cypool.MLP(box, weights, biases)
     with pytest.raises(ValueError, match="values: expected an MLP with value=, got one without"):
         mlp.values(np.zeros((1, 3), np.float32))
-    with pytest.raises(RuntimeError, match="the MLP is made already"):
+    with pytest.raises(RuntimeError, match="the MLP is already initialized"):
         mlp.__init__(box, weights, biases)
     for name, given in (("value", layers(3, 8, 1)), ("log_std", [0])):
-        with pytest.raises(ValueError, match=f"{name}: expected None, as the MLP was made without {name}"):
+        with pytest.raises(ValueError, match=f"{name}: expected None, as the MLP was created without {name}"):
             mlp.update(weights, biases, **{name: given})
     mlp = cypool.MLP(box, weights, biases, output="gaussian", log_std=[0], value=layers(3, 8, 1))
     obs = np.ones((2, 3), np.float32)

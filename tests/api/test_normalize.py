@@ -132,7 +132,7 @@ def test_bad_arguments():
         make("Blackjack-v1", normalize_obs=True)
     env = make(**BOTH)
     env.reset()
-    with pytest.raises(ValueError, match="^out: expected none"):
+    with pytest.raises(ValueError, match="^out: expected None"):
         env.step(np.zeros((NUM, 1)), out=())
     buffers = env.rollout_buffers(2)
     buffers.reward = buffers.reward.astype(np.float32)
@@ -141,7 +141,7 @@ def test_bad_arguments():
         env.rollout(np.zeros((2, NUM, 1)), buffers)
     with pytest.raises(ValueError, match="^out: expected writeable C-contiguous arrays of float32"):
         env.rollout(np.zeros((2, NUM, 1)), cypool.make("Hopper-v5", num_envs=NUM).rollout_buffers(2))
-    with pytest.raises(ValueError, match="^policy: expected one for"):
+    with pytest.raises(ValueError, match="^policy: expected an MLP for"):
         # of the observations that are not normalized
         env.rollout(2, policy=mlp_for(make("CartPole-v1")))
     assert env.normalization()["obs"]["count"] == before["obs"]["count"]

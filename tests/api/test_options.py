@@ -65,5 +65,5 @@ def test_signature_and_docstring_come_from_the_declaration():
 
 
 def test_option_with_another_default_keeps_its_check():
-    other = integer(4, 1, 9, "Cells.").but(7)
+    other = integer(4, 1, 9, "Cells.").with_default(7)
     assert (other.default, other.meaning, other.check("size", 9)) == (7, "Cells.", 9)

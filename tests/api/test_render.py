@@ -10,9 +10,9 @@ import gymnasium
 import gymnasium.wrappers.vector as wrappers
 import numpy as np
 import pytest
+from markers import slow
 from pool_arguments import THREADS
 from receiving import receive_pending, started
-from weights import slow
 
 import cypool
 import cypool.compat.envpool as envpool
@@ -154,7 +154,7 @@ def test_texts_through_gymnasium(tmp_path):
     pool = gymnasium.make_vec("cypool/FrozenLake-v1", num_envs=2, render_mode="ansi")
     pool.reset()
     assert pool.render() == (env.render(),) * 2 and pool.spec.kwargs["render_mode"] == "ansi"
-    with pytest.raises(NotImplementedError, match="env: expected environments that can be drawn, got FrozenLake-v1 "
+    with pytest.raises(NotImplementedError, match="env: expected environments that can be rendered, got FrozenLake-v1 "
                                                   "with render_mode 'ansi'"):
         cypool.record(pool, tmp_path / "film.gif")
 
@@ -197,7 +197,7 @@ def test_environments_that_cannot_be_drawn(walker):
         assert env.metadata["render_modes"] == [] and env.render_mode is None
         env.reset()
         for ids in (None, [1]):
-            with pytest.raises(NotImplementedError, match="^render: (Bare|Walk) has none"):
+            with pytest.raises(NotImplementedError, match="^render: (Bare|Walk) does not implement it"):
                 env.render(ids)
         env.step([0, 0])
 

@@ -22,7 +22,7 @@ FLOORS = [
     ["env_methods", "hooks", "policies", "backend", "registration"],
     ["numba", "engine", "wrappers", "envs", "hosting"],
     ["api"],
-    ["making", "replay", "search"],
+    ["making", "mujoco", "replay", "search"],
     ["adapters", "checkpoint", "compat", "cluster"],
     ["testing"],
     ["tools"],

@@ -49,6 +49,13 @@ def test_same_import_in_two_parts_is_allowed(build_tools, module):
     assert [part.name for part in build_tools.parts.parts_of(source)] == ["whole.pyx", "first.pxi", "second.pxi"]
 
 
+def test_taken_names_are_those_that_other_parts_define(build_tools, module):
+    source = module("cdef int f(int x):\n    return x\n\n\ndef g():\n    pass\n",
+                    '"""Calls g."""\ncdef int h():\n    # not g\n    return f(len("g"))\n')
+    assert {part.name: taken for part, taken in build_tools.parts.taken_names(source)} == {
+        "whole.pyx": {}, "first.pxi": {}, "second.pxi": {"first.pxi": ["f"]}}
+
+
 def test_names_of_our_own_modules_are_unique(build_tools):
     modules = [path for path in (ROOT / "cypool").rglob("*.pyx") if len(build_tools.parts.parts_of(path)) > 1]
     assert modules

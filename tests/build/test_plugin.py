@@ -91,7 +91,7 @@ def test_an_entry_point_that_fails_costs_its_own_envs_only(run_forked, announced
 def test_an_entry_point_that_registers_nothing(run_forked, announced):
     done = run_forked(announced(idle="") + "cypool.make('idle/Nothing-v0')")
     assert "ValueError: id: no environment 'idle/Nothing-v0'" in done.stderr
-    assert "the plug-in 'idle' has been imported and does not register it" in done.stderr
+    assert "the plug-in 'idle' was imported, but does not register it" in done.stderr
 
 
 @pytest.mark.parametrize(("entry_point", "message"), [

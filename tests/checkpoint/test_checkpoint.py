@@ -238,7 +238,7 @@ def test_rollouts_of_a_normalized_pool_continue(tmp_path):
     env.reset()
     env.rollout(150, policy=policy)
     cypool.save_checkpoint(tmp_path / "run", env=env, policy=policy)
-    with env.hold_statistics(), pytest.raises(RuntimeError, match="outside of hold_statistics"):
+    with env.hold_statistics(), pytest.raises(RuntimeError, match="no checkpoint within hold_statistics"):
         cypool.save_checkpoint(tmp_path / "other", env=env)
     shown = env.rollout(1, policy=policy).obs[0].copy()
     wanted = [digest(env.rollout(150, policy=policy)) for _ in range(3)]
@@ -400,7 +400,7 @@ def test_damaged_files_change_nothing(run):
         run.refused(bytes(data), "^path: .*expected a checkpoint as save_checkpoint")
     run.refused(run.good + b"x", "one that is damaged")
     run.refused(run.env.save().to_bytes(), "got a state, which cypool.load_state reads$")
-    run.refused(run.good.replace(b"point 1", b"point 9", 1), "one of format 9, which another version of cypool wrote$")
+    run.refused(run.good.replace(b"point 1", b"point 9", 1), "one of format 9, written by another version of cypool$")
     run.refused(b"PK\3\4", "wrote it, got b'PK")
     with pytest.raises(OSError):
         cypool.load_checkpoint(run.path / "nothing", **run.parts())
@@ -495,8 +495,8 @@ def test_parts_of_other_kinds_are_refused(run):
     for message, parts in [
             ("buffer: expected a buffer of the pool env", {"env": own}),
             ("env: expected a pool of 4 environments, got one of 5", {"env": more}),
-            ("env: .*expected one of Acrobot-v1 with", {"env": other_id, "buffer": buffer(other_id)}),
-            ("env: .*expected one of CartPole-v1 with", {"env": longer, "buffer": buffer(longer)}),
+            ("env: .*expected a state of Acrobot-v1 with", {"env": other_id, "buffer": buffer(other_id)}),
+            ("env: .*expected a state of CartPole-v1 with", {"env": longer, "buffer": buffer(longer)}),
             ("normalized: expected a pool of 3 environments, got one of 4", {"normalized": own}),
             ("env: expected a pool with max_episode_steps=500, got one with 7",
              {"env": short, "buffer": buffer(short)}),
@@ -511,7 +511,7 @@ def test_parts_of_other_kinds_are_refused(run):
             ("buffer: expected a replay buffer, as in the file, got 3", {"buffer": 3}),
             ("policy: expected a policy with output 'categorical', got one with 'argmax'",
              {"policy": cypool.MLP(spec, *layers)}),
-            ("policy: .*value: expected None, as the MLP was made without value|policy: value: expected one",
+            ("policy: .*value: expected None, as the MLP was created without value|policy: value: expected one",
              {"policy": cypool.MLP(spec, *layers, output="categorical", value=([np.zeros((1, 4))], [np.zeros(1)]))}),
             ("policy: weights: expected 6 inputs", {"policy": cypool.MLP(
                 other_id.env_spec, [np.zeros((3, 6))], [np.zeros(3)], output="categorical")}),
@@ -520,9 +520,9 @@ def test_parts_of_other_kinds_are_refused(run):
             ("rng: expected a NumPy Generator, as in the file, got 7", {"rng": 7}),
             ("parts: expected env .a pool., .*got .*, extra$", {"extra": 3}),
             ("parts: expected .*got .*weights$", {"weights": np.zeros(2)}),
-            ("normalized: expected another pool than that of env", {"normalized": run.env})]:
+            ("normalized: expected a different pool than for env", {"normalized": run.env})]:
         run.refused(run.good, f"^{message}", **parts)
-    with pytest.raises(ValueError, match="^parts: expected env .a pool.*, as the file has, got env$"):
+    with pytest.raises(ValueError, match="^parts: expected env .a pool.*, as in the file, got env$"):
         cypool.load_checkpoint(run.path, env=run.env)
 
 
@@ -534,7 +534,7 @@ def test_pool_in_flight_or_with_a_history_is_refused(run):
         cypool.save_checkpoint(run.path, **run.parts())
     run.env.recv()
     with cypool.history(run.env):
-        with pytest.raises(RuntimeError, match="^history: env: the pool has a history: close it first"):
+        with pytest.raises(RuntimeError, match="^history: env: the pool already has a history: close it first"):
             cypool.load_checkpoint(run.path, **run.parts())
 
 
@@ -547,10 +547,10 @@ def test_parts_that_cannot_be_saved_leave_the_old_file(run):
             (TypeError, "what: expected a pool", {"what": [1, {"a": len}]}),
             (TypeError, "what: expected a pool", {"what": np.array([None])}),
             (ValueError, "what: .*MemoryError", {"what": np.broadcast_to(np.float32(0), (10**14, 1))}),
-            (ValueError, "again: expected another pool than that of env", {"env": run.env, "again": run.env}),
+            (ValueError, "again: expected a different pool than for env", {"env": run.env, "again": run.env}),
             (RuntimeError, "env: .*never reset|env: .*reset", {"env": fresh}),
             (ValueError, "env: state: expected plain data", {"env": hosted}),
-            (ValueError, "history: expected its pool among the parts, too", {"history": cypool.history(run.env)})]:
+            (ValueError, "history: expected its pool among the parts", {"history": cypool.history(run.env)})]:
         with pytest.raises(error, match=f"^{message}"):
             cypool.save_checkpoint(run.path, **parts)
     with pytest.raises(TypeError, match="^path: expected"):

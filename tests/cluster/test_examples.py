@@ -1,4 +1,4 @@
-"""The examples that use a cluster run, in small."""
+"""The examples and benchmarks that use a cluster run, in small."""
 import csv
 import os
 import subprocess
@@ -10,18 +10,18 @@ import pytest
 pytestmark = [pytest.mark.large_packages, pytest.mark.usefixtures("leave_checkout", "limit"),
               pytest.mark.families("box2d")]
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(("name", "arguments", "rows"), [
-    ("aps_traffic", ["--workers", "16", "--updates", "25"], 12),
-    ("cluster_ppo", ["--env-id", "LunarLander-v3", "--updates", "2", "--thresholds", "0.01", "--seeds", "0",
+    ("benchmarks/aps_traffic", ["--workers", "16", "--updates", "25"], 12),
+    ("examples/cluster_ppo", ["--env-id", "LunarLander-v3", "--updates", "2", "--thresholds", "0.01", "--seeds", "0",
                      "--workers", "1"], 6),
 ])
 def test_tables(tmp_path, name, arguments, rows, ray_here):
     # one Ray for all rows, instead of one for each
     address = {"RAY_ADDRESS": ray_here.get_runtime_context().gcs_address}
-    done = subprocess.run([sys.executable, EXAMPLES / f"{name}.py", *arguments, "--csv", tmp_path / "table.csv"],
+    done = subprocess.run([sys.executable, ROOT / f"{name}.py", *arguments, "--csv", tmp_path / "table.csv"],
                           capture_output=True, text=True, timeout=500, cwd=tmp_path, env={**os.environ, **address})
     assert done.returncode == 0, done.stderr
     with open(tmp_path / "table.csv", newline="") as file:
@@ -30,8 +30,8 @@ def test_tables(tmp_path, name, arguments, rows, ray_here):
 
 
 def test_overhead(tmp_path):
-    done = subprocess.run([sys.executable, EXAMPLES / "cluster_overhead.py", "--env", "CartPole-v1", "--envs", "3",
-                           "--steps", "20", "--rounds", "2", "--workers", "2"],
+    done = subprocess.run([sys.executable, ROOT / "benchmarks" / "cluster_overhead.py", "--env", "CartPole-v1",
+                           "--envs", "3", "--steps", "20", "--rounds", "2", "--workers", "2"],
                           capture_output=True, text=True, timeout=500, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [line.split()[0] for line in done.stdout.splitlines()[1:]] == ["pools", "one", "cluster"]

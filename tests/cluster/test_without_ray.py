@@ -439,7 +439,7 @@ def test_after_an_environment_raised_it_goes_on(walker):
     ({"params": np.full((2, 2), np.nan)}, ValueError, "params without NaN"),
     ({"params": np.zeros((2, 2)), "value": np.zeros(3)}, ValueError, "2 rows of value"),
     ({"params": np.zeros((2, 2)), "value": 0.0}, ValueError, "2 rows of value"),
-    ({"params": np.zeros((2, 2)), "reward": np.zeros(2)}, ValueError, "no name that rollouts use themselves"),
+    ({"params": np.zeros((2, 2)), "reward": np.zeros(2)}, ValueError, "names that rollouts do not use themselves"),
 ])
 def test_policies_that_say_something_else(said, error, message, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)

@@ -332,7 +332,7 @@ def test_wrong_calls():
     env = envpool.make_gymnasium("CartPole-v1", num_envs=3)
     for action, env_id, message in [([1, 1], None, "3 rows"), ([1, 1, 2], None, "row 2"), ([1], [3], "env_id"),
                                     ({"act": [1, 1, 1]}, None, "action"),
-                                    (np.zeros(0, int), np.zeros(0, int), "with k of 1 to 3")]:
+                                    (np.zeros(0, int), np.zeros(0, int), "with k from 1 to 3")]:
         with pytest.raises(ValueError, match=message):
             env.step(action, env_id)
     env.reset([0])

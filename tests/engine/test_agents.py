@@ -578,7 +578,7 @@ def test_environments_stepped_together_equal_single_ones(walker, mode, num_threa
 
 def test_environments_of_a_pool_have_the_same_agents(walker):
     for name, value in (("leave", False), ("turns", True)):
-        with pytest.raises(ValueError, match="env_options: expected the same .* everywhere"):
+        with pytest.raises(ValueError, match="env_options: expected the same .* in all environments"):
             cypool.make("walker/Crowd-v0", num_envs=2, env_options=[{}, {name: value}])
 
 
@@ -607,7 +607,7 @@ def test_an_environment_around_another_is_made_once(walker):
     spec = cypool.make_spec("walker/Crowd-v0")
     first, second = Crowd(spec, 0), Crowd(spec, 0)
     outer = Guarded(spec, 0, first)
-    with pytest.raises(RuntimeError, match="made already"):
+    with pytest.raises(RuntimeError, match="already initialized"):
         outer.__init__(spec, 0, second)
     del outer, first, second
 
@@ -682,5 +682,5 @@ def test_state_after_a_rollout_is_that_of_its_last_step(policy):
     env.rollout(np.zeros((2, 2, 3), int), observe="last")
     with pytest.raises(TimeoutError):
         env.rollout(np.zeros((2, 2, 3), int), timeout=0)
-    with pytest.raises(RuntimeError, match="expected a batch"):
+    with pytest.raises(RuntimeError, match="no batch was received"):
         env.state()

@@ -2,9 +2,9 @@
 import numpy as np
 import pytest
 from engine.threads import assert_trajectories
+from markers import slow
 from pool_arguments import THREADS
 from receiving import started
-from weights import slow
 
 import cypool
 

@@ -5,10 +5,10 @@ import dm_env
 import numpy as np
 import pytest
 from cases import CASES, contract_options_of
+from markers import exhaustive, often_slow, slow
 from pool_arguments import MODES
 from receiving import receive_pending
 from saving import NUM, Player, actions_for, make, started
-from weights import exhaustive, often_slow, slow
 
 import cypool
 import cypool.compat.envpool as envpool
@@ -158,8 +158,8 @@ def test_bad_ids_copy_nothing(num_threads):
         (-1, [1], ValueError, "source: expected ids in [0, 4)"), (2**40, 1, ValueError, "source: expected ids"),
         (0, [0, 1], ValueError, "source: expected ids that are not in target, got 0 in both"),
         ([0, 1], [2, 1], ValueError, "source: expected ids that are not in target, got 1"),
-        ([0, 1], [2], ValueError, "source: expected one id, or one for each of 1 targets, got 2"),
-        ([], [2], ValueError, "source: expected one id"), (0.5, 1, TypeError, "source: expected integers"),
+        ([0, 1], [2], ValueError, "source: expected a single id, or one for each of 1 targets, got 2"),
+        ([], [2], ValueError, "source: expected a single id"), (0.5, 1, TypeError, "source: expected integers"),
         (True, 1, TypeError, "source"), (0, "1", TypeError, "target"), (None, 1, TypeError, "source"),
         (0, None, TypeError, "target"), ([[0]], 1, ValueError, "source: expected shape (k,)"),
     ]:
@@ -223,7 +223,7 @@ def test_environment_whose_copy_raises_starts_an_episode(trouble, num_threads):
 def test_copy_without_save_is_refused(walker, num_threads):
     env = started(cypool.make("walker/Bare-v0", num_envs=3, num_threads=num_threads))
     env.step([0, 0, 0])
-    with pytest.raises(NotImplementedError, match="save: Bare has none"):
+    with pytest.raises(NotImplementedError, match="save: Bare does not implement it"):
         env.copy(0, [1, 2])
     # nothing has changed
     assert env.step([0, 0, 0])[4]["elapsed_step"].tolist() == [2, 2, 2]
@@ -232,7 +232,7 @@ def test_copy_without_save_is_refused(walker, num_threads):
 def test_copy_of_doom_is_refused_with_the_reason():
     pytest.importorskip("vizdoom")
     env = started(cypool.make("VizdoomBasic-v1", num_envs=2, seed=0))
-    with pytest.raises(NotImplementedError, match="copy: ViZDoom's engine is a process of its own"):
+    with pytest.raises(NotImplementedError, match="copy: ViZDoom's engine is a separate process"):
         env.copy(0, 1)
     assert env.step([0, 0])[4]["elapsed_step"].tolist() == [1, 1]
 
@@ -273,6 +273,6 @@ def test_messages_about_other_options_are_short():
     with started(cypool.make("Meta-World/MT10", seed=0)) as env:
         with pytest.raises(ValueError, match="^source: expected an environment with the id and options") as copied:
             env.copy(0, 1)
-        with pytest.raises(ValueError, match="^state: expected one of ") as loaded:
+        with pytest.raises(ValueError, match="^state: expected a state of ") as loaded:
             env.load(env.save([0]), [1])
         assert len(str(copied.value)) < 700 and len(str(loaded.value)) < 700

@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 from heap import heap_bytes
+from markers import slow
 from receiving import receive_pending
 from waiting import wait_until
-from weights import slow
 
 import cypool
 import cypool.compat.envpool as envpool

@@ -44,7 +44,7 @@ class Notes(Observer):
 def observed(num_envs=2, fails=(), **options):
     env = started(cypool.make("CartPole-v1", num_envs=num_envs, seed=0, **options))
     observer = Notes(fails=fails)
-    env._pool.attach(observer)
+    env._pool.observers.attach(observer)
     return env, observer
 
 
@@ -88,7 +88,7 @@ def test_what_is_refused_is_not_reported():
 def test_observer_that_raises_is_notified_of_a_gap(fails):
     env, observer = observed(fails=[fails])
     other = Notes()
-    env._pool.attach(other)
+    env._pool.observers.attach(other)
     with pytest.raises(KeyboardInterrupt):
         env.step([0, 1])
         env.reset([0])
@@ -114,10 +114,10 @@ def test_observer_that_nobody_holds_is_notified_no_more():
     del observer
     gc.collect()
     env.step([0, 1])
-    assert notes == [] and not env._pool.observed_by(Notes)
+    assert notes == [] and not env._pool.observers.includes(Notes)
     # nor is one that was detached
     env, observer = observed()
-    env._pool.detach(observer)
+    env._pool.observers.detach(observer)
     env.step([0, 1])
     assert observer.notes == []
 

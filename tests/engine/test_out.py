@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from comparing import assert_same
 from engine.threads import start
+from markers import slow
 from pool_arguments import MODES, THREADS
 from receiving import started
 from waiting import join, wait_until
-from weights import slow
 
 import cypool
 
@@ -402,7 +402,7 @@ def test_arrays_share_no_memory(num_threads):
 def test_out_is_refused_in_pools_without_it():
     env = cypool.make("CartPole-v1", num_envs=NUM, batch_size=3)
     env.reset()
-    with pytest.raises(ValueError, match="^out: expected none in an asynchronous pool"):
+    with pytest.raises(ValueError, match="^out: expected None in an asynchronous pool"):
         env.step([0] * 3, out=new_out(env, 3))
     env.step([0] * 3)
     for api in ("gym", "dm"):

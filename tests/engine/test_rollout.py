@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from comparing import assert_same
 from gymnasium.vector import AutoresetMode
+from markers import exhaustive, slow
 from pool_arguments import THREADS
 from receiving import started
 from waiting import LIMIT
-from weights import exhaustive, slow
 
 import cypool
 from cypool.api.rollouts import RolloutBuffers
@@ -218,11 +218,11 @@ def test_bad_input_of_rollout_steps_nothing():
     for bad, error, message in [
             (np.zeros((0, NUM), int), ValueError, r"actions: expected shape \(T, 7\), .* at least 1, got"),
             (np.zeros(NUM, int), ValueError, "actions: expected shape"),
-            (3, ValueError, "actions: expected shape .* or T alone with policy=, got 3$"),
+            (3, ValueError, "actions: expected shape .* or only T with policy=, got 3$"),
             (np.zeros((4, NUM + 1), int), ValueError, "actions: expected shape"),
             (np.full((4, NUM), 2), ValueError, r"actions: expected integers in \[0, 2\), got 2"),
             (np.zeros((4, NUM)), TypeError, "actions: expected integers"),
-            (np.broadcast_to(np.zeros(1, int), (2**31, NUM)), ValueError, r"actions: expected less than 2\*\*31 rows"),
+            (np.broadcast_to(np.zeros(1, int), (2**31, NUM)), ValueError, r"actions: expected fewer than 2\*\*31 rows"),
             (object(), ValueError, "actions: expected"), ({"a": actions}, TypeError, "actions: expected")]:
         with pytest.raises(error, match=message):
             env.rollout(bad)
@@ -240,7 +240,7 @@ def test_bad_input_of_rollout_steps_nothing():
     buffers.reward = buffers.reward.astype(np.float32)
     with pytest.raises(ValueError, match="out: expected writeable C-contiguous arrays of float64"):
         env.rollout(actions, buffers)
-    with pytest.raises(ValueError, match="out: expected none with observe='last'"):
+    with pytest.raises(ValueError, match="out: expected None with observe='last'"):
         env.rollout(actions, env.rollout_buffers(4), observe="last")
     buffers = env.rollout_buffers(4)
     buffers.terminated = buffers.truncated
@@ -314,11 +314,11 @@ def test_bad_input_of_search():
         env.search(env.save([0]), actions)
     with pytest.raises(ValueError, match="search: expected a synchronous pool with autoreset_mode='Disabled'"):
         cypool.make("CartPole-v1", num_envs=3, batch_size=2, autoreset_mode="Disabled").search(env.save([0]), actions)
-    with pytest.raises(TypeError, match="state: expected what save"):
+    with pytest.raises(TypeError, match="state: expected a result of save"):
         planner.search(3, actions)
-    with pytest.raises(ValueError, match="state: expected that of one environment, got 7"):
+    with pytest.raises(ValueError, match="state: expected the state of one environment, got 7"):
         planner.search(env.save(), actions)
-    with pytest.raises(ValueError, match="state: expected one of CartPole-v1"):
+    with pytest.raises(ValueError, match="state: expected a state of CartPole-v1"):
         planner.search(cypool_state("Acrobot-v1"), actions)
     for bad in (np.zeros(5, int), np.zeros((0, 4), int), np.zeros((5, 0), int), np.zeros((5, 4, 1), int), 3):
         with pytest.raises((TypeError, ValueError), match="actions: expected"):

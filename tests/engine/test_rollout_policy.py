@@ -6,9 +6,9 @@ import signal
 import numpy as np
 import pytest
 from comparing import assert_same
+from markers import slow
 from pool_arguments import MODES, THREADS
 from receiving import started
-from weights import slow
 
 import cypool
 from cypool.policies import Decision
@@ -187,8 +187,8 @@ def test_policy_with_dicts(policies):
 @pytest.mark.parametrize("what, action, cause, message", [
     (0, 0, RuntimeError, "policy: expected to return 0, got 3"),
     (1, 0, KeyError, "of the policy"),
-    (2, 0, ValueError, "policy: expected to write the 8 bytes of an action, but it wrote others, too"),
-    (3, 0, ValueError, "policy: expected to write the 8 bytes of an action, but it wrote others, too"),
+    (2, 0, ValueError, "policy: expected to write only the 8 bytes of an action, but it also wrote others"),
+    (3, 0, ValueError, "policy: expected to write only the 8 bytes of an action, but it also wrote others"),
     (9, 2, ValueError, r"policy: expected actions in \[0, 1\], got 2"),
     (9, -1, ValueError, r"policy: expected actions in \[0, 1\], got -1"),
     (9, 2**62, ValueError, r"policy: expected actions in \[0, 1\], got 4611686018427387904")])
@@ -290,7 +290,7 @@ def test_policy_with_a_hook_in_python(policies):
     twin, *_ = make(reward_hook=lambda batch: batch.reward * 2)
     count = iter(range(100))
     compare(env.rollout(30, policy=lambda obs: lean(obs, next(count))), twin, obs, lean)
-    with pytest.raises(ValueError, match="policy: expected a Python function in a pool of Python environments or with"):
+    with pytest.raises(ValueError, match="policy: expected a Python function for Python environments or with"):
         env.rollout(3, policy=policies["lean"])
 
 
@@ -337,7 +337,7 @@ def test_bad_policies(policies):
         with pytest.raises(TypeError, match=r"policy: expected a capsule of a C function 'int \(struct cypool"):
             env.rollout(4, policy=bad)
     for bad in (0, -1, 2**64):
-        with pytest.raises(ValueError, match="policy: expected a C function .*, got .*, which is no address$"):
+        with pytest.raises(ValueError, match="policy: expected a C function .*, got .*, which is not an address$"):
             env.rollout(4, policy=bad)
     for bad in (ctypes.CFUNCTYPE(None, ctypes.c_void_p), ctypes.CFUNCTYPE(ctypes.c_int)):
         with pytest.raises(TypeError, match="policy: expected a ctypes function with restype c_int and argtypes"):
@@ -354,7 +354,7 @@ def test_bad_policies(policies):
     for bad, got in ((np.array(1.0), "one number"), (np.broadcast_to(np.zeros((1, 1)), (1, 1)), "a read-only one")):
         with pytest.raises(ValueError, match=f"state: expected a writeable array of shape .* got {got}"):
             cypool.Policy(policies["lean"], state=bad)
-    with pytest.raises(ValueError, match="policy: expected a state of 7 rows, one for each env, got 6"):
+    with pytest.raises(ValueError, match="policy: expected a state with 7 rows, one for each env, got 6"):
         env.rollout(4, policy=cypool.Policy(policies["lean"], state=np.zeros((6, 2))))
     with pytest.raises(ValueError, match="rollout: expected a synchronous pool"):
         cypool.make("CartPole-v1", num_envs=4, batch_size=2).rollout(3, policy=policies["lean"])

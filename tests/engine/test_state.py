@@ -8,9 +8,9 @@ import dm_env
 import numpy as np
 import pytest
 from cases import CASES, contract_options_of
+from markers import often_slow
 from pool_arguments import MODES
 from saving import NUM, Player, actions_for, assert_goes_on, make, started
-from weights import often_slow
 
 import cypool
 import cypool.compat.envpool as envpool
@@ -157,7 +157,7 @@ def test_rows_of_a_state(walker):
         with pytest.raises(IndexError):
             state[bad]
     del chosen.rows[:], state[1].rows[0]["needs_reset"]
-    with pytest.raises(ValueError, match="^rows: expected dicts with a bool as needs_reset, got"):
+    with pytest.raises(ValueError, match="^rows: expected dicts with a bool needs_reset, got"):
         _ = state.needs_reset
     part = env.save([3, 1])
     assert part.env_id.tolist() == [3, 1]
@@ -195,15 +195,15 @@ def test_options_of_each_env():
                               env_options=[{"sutton_barto_reward": k == 1} for k in range(3)]))
     state = env.save()
     env.load(state[[2, 1, 0]], [0, 1, 2])
-    with pytest.raises(ValueError, match="^state: expected one of .*False.* for env 0, got .*True"):
+    with pytest.raises(ValueError, match="^state: expected a state of .*False.* for env 0, got .*True"):
         env.load(state[[1, 0]], [0, 1])
 
 
 def test_only_options_that_differ_are_in_the_message():
     env = started(cypool.make("CartPole-v1", num_envs=2, env_options=[{}, {"sutton_barto_reward": True}]))
     own, other = "{'sutton_barto_reward': False}", "{'sutton_barto_reward': True}"
-    with pytest.raises(ValueError, match=f"^state: expected one of CartPole-v1 with {own} for env 0, got CartPole-v1 "
-                                         f"with {other}$"):
+    with pytest.raises(ValueError, match=f"^state: expected a state of CartPole-v1 with {own} for env 0, got "
+                                         f"CartPole-v1 with {other}$"):
         env.load(env.save([1]), [0])
     with pytest.raises(ValueError, match=f"^source: .* of env 1, got env 0: CartPole-v1 with {own}$"):
         env.copy(0, 1)

@@ -216,8 +216,8 @@ BAD_PCG64 = [({"state": 0, "inc": 0}, "expected a PCG64 with an odd increment, g
              ({"state": 0.5, "inc": 1}, "expected the state of"), (None, "expected the state of PCG64")]
 # since 2.5, NumPy refuses it
 OUT_OF_RANGE = "expected (an MT19937 at 0 to 624|the state of MT19937), got"
-BAD_KEYS = [(ZEROS, 624, "expected an MT19937 whose key is not zero, got"),
-            (b"\xff\xff\xff\x7f" + ZEROS[4:], 624, "expected an MT19937 whose key is not zero"),
+BAD_KEYS = [(ZEROS, 624, "expected an MT19937 with a nonzero key, got"),
+            (b"\xff\xff\xff\x7f" + ZEROS[4:], 624, "expected an MT19937 with a nonzero key"),
             (ZEROS[4:] + b"abcd", 625, OUT_OF_RANGE), (ZEROS[4:] + b"abcd", -1, OUT_OF_RANGE),
             (ZEROS[4:] + b"abcd", 2**40, "expected the state of MT19937, got"),
             (ZEROS[4:] + b"abcd", "1", "expected the state of MT19937"), (b"a" * 2492, 1, "expected the state of"),
@@ -261,7 +261,7 @@ def test_streams_of_atari():
     numbers = own[2].split()
     assert len(numbers) == 625
     zeros = [b"0"] * 624
-    for bad, message in ((zeros + [b"5"], "expected an MT19937 whose key is not zero"),
+    for bad, message in ((zeros + [b"5"], "expected an MT19937 with a nonzero key"),
                          ([b"%d" % 2**63] * 624 + [b"5"], "expected the state of MT19937"),
                          ([b"%d" % 2**32] + numbers[1:], "expected the state of MT19937"),
                          (numbers[1:], "expected the state of MT19937"),
@@ -440,7 +440,7 @@ def test_damaged_files_are_refused(tmp_path):
                  b'{"cypool": ' + b"9" * 5000 + b"}"):
         with pytest.raises(ValueError, match="^data: expected a state as to_bytes"):
             State.from_bytes(signed(text))
-    with pytest.raises(ValueError, match="bytes more than its header says"):
+    with pytest.raises(ValueError, match="bytes more than its header specifies"):
         State.from_bytes(signed(json.dumps(head).encode(), b"x"))
     with pytest.raises(ValueError, match="^data: expected a state of cypool .*, got one of '0.0.9'"):
         State.from_bytes(signed(json.dumps({**head, "cypool": "0.0.9"}).encode()))
@@ -473,7 +473,7 @@ def test_damaged_files_are_refused(tmp_path):
             with pytest.raises(ValueError, match=f"^path: expected a history .*, got {got}"):
                 cypool.load_history(tmp_path / name, other)
         (tmp_path / "state").write_bytes(b"cypool state 7\n" + bytes(99))
-        with pytest.raises(ValueError, match="got one of format 7, which another version of cypool wrote"):
+        with pytest.raises(ValueError, match="got one of format 7, written by another version of cypool"):
             cypool.load_state(tmp_path / "state")
 
 

@@ -63,17 +63,17 @@ def test_wrong_arguments_change_nothing(walker):
     with pytest.raises(ValueError, match=r"^env_id: expected ids in \[0, 3\), got 3"):
         env.load(state, [1, 2, 3])
     big = started(cypool.make("CartPole-v1", num_envs=9))
-    with pytest.raises(ValueError, match=r"^state: expected rows of environments in \[0, 3\), or env_id"):
+    with pytest.raises(ValueError, match=r"^state: expected rows of environments in \[0, 3\), or an env_id"):
         env.load(big.save())
     for bad in (None, 3, {}, state.rows, pickle.dumps(state), env):
-        with pytest.raises(TypeError, match="^state: expected what save"):
+        with pytest.raises(TypeError, match="^state: expected a result of save"):
             env.load(bad)
     for other in (cypool.make("CartPole-v0", num_envs=3), cypool.make("walker/Walk-v0", num_envs=3),
                   cypool.make("CartPole-v1", num_envs=3, sutton_barto_reward=True)):
         other.reset()
-        with pytest.raises(ValueError, match="^state: expected one of CartPole-v1 with .*False.* for env 0, got"):
+        with pytest.raises(ValueError, match="^state: expected a state of CartPole-v1 with .*False.* for env 0, got"):
             env.load(other.save())
-        with pytest.raises(ValueError, match="^state: expected one of .*, got CartPole-v1 with"):
+        with pytest.raises(ValueError, match="^state: expected a state of .*, got CartPole-v1 with"):
             other.load(state)
     # nothing has changed
     assert [row["own"] for row in env.save().rows] == [row["own"] for row in state.rows]
@@ -108,7 +108,7 @@ def test_tampered_rows_are_refused(id, num_threads, batch_size):
         with pytest.raises(ValueError, match="^state: expected rows as save"):
             env.load(State([0], [bad]))
     for changes in ({"id": "Other"}, {"options": {}}, {"options": None}, {"options": range(10**12)}):
-        with pytest.raises(ValueError, match="^state: expected one of"):
+        with pytest.raises(ValueError, match="^state: expected a state of"):
             env.load(tampered(row, **changes))
     bad_engine = [{"elapsed_step": "x"}, {"elapsed_step": 10**20}, {"elapsed_step": -1}, {"elapsed_step": 2**31 - 1},
                   {"elapsed_step": True}, {"episode_return": None}, {"episode_return": "0"}, {"episode_length": []},
@@ -182,11 +182,11 @@ def test_save_load_and_render_that_raise_cost_one_episode(trouble, monkeypatch, 
 def test_save_load_and_render_without_a_method_are_refused(walker):
     env = started(cypool.make("walker/Bare-v0", num_envs=2))
     for name in ("save", "render"):
-        with pytest.raises(NotImplementedError, match=f"^{name}: Bare has none"):
+        with pytest.raises(NotImplementedError, match=f"^{name}: Bare does not implement it"):
             getattr(env, name)()
     row = {"elapsed_step": 0, "needs_reset": False, "reset_requested": False, "episode_return": 0.0,
            "episode_length": 0, "episode_ns": 0, "agents": None, "rng": np.random.PCG64(0).state, "own": None}
-    with pytest.raises(NotImplementedError, match="^load: Bare has none"):
+    with pytest.raises(NotImplementedError, match="^load: Bare does not implement it"):
         env.load(State([1], [{"id": "walker/Bare-v0", "options": {}, **row}]))
     env.step([0, 0])
     assert env.metadata["render_modes"] == [] and env.render_mode is None

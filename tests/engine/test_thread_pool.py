@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 import pytest
 from engine.threads import at_once, await_tasks, start, tasks
+from markers import slow
 from receiving import receive_pending, started
 from waiting import attempts, join, wait_until
-from weights import slow
 
 import cypool
 from cypool.engine import cpus
@@ -424,9 +424,9 @@ def test_bad_arguments_are_named():
     with cypool.ThreadPool() as threads:
         assert threads.num_threads == cpus.available()
         for other in ({"num_threads": 2}, {"thread_affinity": [0]}):
-            with pytest.raises(ValueError, match="^thread_pool: expected neither num_threads nor thread_affinity"):
+            with pytest.raises(ValueError, match="^thread_pool: expected no num_threads or thread_affinity"):
                 cypool.make("CartPole-v1", thread_pool=threads, **other)
-        with pytest.raises(RuntimeError, match="made already"):
+        with pytest.raises(RuntimeError, match="already initialized"):
             threads.__init__(2)
         assert threads.num_pools == 0
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from weights import exhaustive
+from markers import exhaustive
 
 SOURCE = """
 cimport numpy as cnp
@@ -66,10 +66,9 @@ setup(ext_modules=cythonize([Extension("probe", ["probe.pyx"], language="c++",
 """
 
 
-@pytest.fixture(scope="module")
-def probe(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("probe")
-    (folder / "probe.pyx").write_text(SOURCE)
+def compiled(source, folder):
+    """Returns a module `probe`, compiled from a source of Cython that may include headers of families."""
+    (folder / "probe.pyx").write_text(source)
     (folder / "setup.py").write_text(SETUP)
     done = subprocess.run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], cwd=folder,
                           capture_output=True, text=True, timeout=900)
@@ -79,7 +78,13 @@ def probe(tmp_path_factory):
         import probe
     finally:
         sys.path.remove(str(folder))
+        del sys.modules["probe"]
     return probe
+
+
+@pytest.fixture(scope="module")
+def probe(tmp_path_factory):
+    return compiled(SOURCE, tmp_path_factory.mktemp("probe"))
 
 
 def arguments(scale, count):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from comparing import assert_same
 from gymnasium.vector import AutoresetMode
+from markers import slow
 from waiting import wait_until
-from weights import slow
 
 import cypool
 

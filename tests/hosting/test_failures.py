@@ -16,8 +16,8 @@ from hosting.environments import (
     Trouble,
 )
 from hosting.hosts import HERE, HOSTS, PROCESS, THREADS, of_hosts, receive
+from markers import slow
 from receiving import started
-from weights import slow
 
 import cypool
 
@@ -78,7 +78,7 @@ def fail():
 @pytest.mark.parametrize("factories, error, message, host", of_hosts([
     ([Unfit], ValueError, "observation_space: expected a Box"),
     ([Nested], ValueError, r"observation_space\['a'\]: expected a Box"),
-    ([Trouble, Wide], ValueError, "expected the same observation_space everywhere, but env 0 has"),
+    ([Trouble, Wide], ValueError, "expected the same observation_space in all environments, but env 0 has"),
     ([Trouble, fail], ArithmeticError, "no environment today"),
     ([Trouble, int], TypeError, "factories: expected functions that return a gymnasium.Env, got 0"),
     ([Trouble, 3], TypeError, "factories: expected"),
@@ -177,7 +177,7 @@ def test_each_environment_is_closed_once(host, what, tmp_path, capfd, monkeypatc
 @pytest.mark.parametrize("wrap", [lambda env: env, gymnasium.wrappers.OrderEnforcing], ids=["same", "wrapped"])
 def test_one_environment_for_several_rows_is_refused(host, wrap):
     one = Bare()
-    with pytest.raises(ValueError, match="^factories: expected an environment of its own .* the same for rows 0 and 2"):
+    with pytest.raises(ValueError, match="^factories: expected a separate environment .* the same for rows 0 and 2"):
         cypool.from_factories([lambda: one, Bare, lambda: wrap(one)], **host)
 
 

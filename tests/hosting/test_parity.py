@@ -12,10 +12,10 @@ from gymnasium import spaces
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 from hosting.environments import GO, Trouble
 from hosting.hosts import HERE, HOSTS, PROCESS, PROCESSES, THREADS, compare
+from markers import slow
 from pool_arguments import MODES
 from receiving import started
 from waiting import attempts
-from weights import slow
 
 import cypool
 

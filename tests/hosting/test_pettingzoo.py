@@ -10,10 +10,10 @@ import warnings
 import gymnasium
 import numpy as np
 import pytest
+from markers import slow
 from pettingzoo import ParallelEnv
 from pool_arguments import MODES
 from receiving import started
-from weights import slow
 
 import cypool
 from cypool.api.pettingzoo import ParallelEnv as Ours
@@ -283,8 +283,8 @@ def test_bad_environments_are_named(bad):
             cypool.from_factories([functools.partial(Mortal, bad)], num_workers=0)
         return
     pool = started(cypool.from_factories([functools.partial(Mortal, bad)] * 2, seed=0, num_workers=0))
-    words = {"shape": "expected shape", "dtype": "expected float64", "leaves": "nobody else", "stays": "is still in",
-             "raises": "no more"}
+    words = {"shape": "expected shape", "dtype": "expected float64", "leaves": "exactly the terminated",
+             "stays": "is still in", "raises": "no more"}
     with pytest.raises(cypool.EnvError, match=words[bad]):
         for _ in range(100):
             pool.step(NOTHING)
@@ -323,7 +323,7 @@ def test_unknown_options_are_refused(monkeypatch):
     from cypool.hosting import pettingzoo
 
     monkeypatch.setattr(pettingzoo, "module_of", lambda name: SimpleNamespace(parallel_env=lambda max_cycles=1: None))
-    with pytest.raises(TypeError, match=r"^max_cycle: expected options that pettingzoo:a/b takes, got {.*: 3}"):
+    with pytest.raises(TypeError, match=r"^max_cycle: expected options that pettingzoo:a/b accepts, got {.*: 3}"):
         pettingzoo.make_pettingzoo("a/b", max_cycle=3)
 
 

@@ -8,9 +8,9 @@ from functools import partial
 import pytest
 from hosting.environments import EXIT, GO, GRANDCHILD, HANG, Trouble
 from hosting.hosts import PROCESSES, THREADS, children, fork_servers, gone, receive, stop, workers
+from markers import slow
 from receiving import started
 from waiting import attempts, wait_until
-from weights import slow
 
 import cypool
 

@@ -66,7 +66,7 @@ def test_render_before_the_first_reset(host):
 
 def test_environment_without_render_is_named():
     with started(cypool.from_factories([Undrawn], num_workers=1)) as env:
-        with pytest.raises(NotImplementedError, match="^render: expected environments that have it, but env 0"):
+        with pytest.raises(NotImplementedError, match="^render: env 0 does not support it"):
             env.render([0])
 
 
@@ -79,7 +79,7 @@ class Blank(Drawn):
 
 def test_picture_that_is_none_is_named():
     with started(cypool.from_factories([Blank], workers="threads")) as env:
-        with pytest.raises(TypeError, match="^render: expected pictures that are arrays, got None"):
+        with pytest.raises(TypeError, match="^render: expected arrays as pictures, got None"):
             env.render([0])
 
 

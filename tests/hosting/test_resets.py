@@ -9,9 +9,9 @@ from gymnasium import spaces
 from gymnasium.vector import SyncVectorEnv
 from hosting.environments import Bare, Trouble
 from hosting.hosts import HERE, PROCESSES, THREADS, assert_equal_results
+from markers import slow
 from pool_arguments import MODES
 from receiving import started
-from weights import slow
 
 import cypool
 
@@ -106,7 +106,7 @@ def test_arguments_of_resets_are_those_of_gymnasium(mode, host):
 @pytest.mark.parametrize("host", [HERE, PROCESSES, THREADS])
 def test_options_that_cannot_be_pickled_change_nothing(host):
     env, twin = (started(cypool.from_factories([Asked] * 3, **host, seed=1)) for _ in "12")
-    for bad, kind, message in (({"x": Unpicklable()}, TypeError, "^options: expected what can be pickled, .*not today"),
+    for bad, kind, message in (({"x": Unpicklable()}, TypeError, "^options: expected options that can be .*not today"),
                                ({"x": bytes(2**24)}, ValueError, "^options: expected at most [0-9]* bytes")):
         with pytest.raises(kind, match=message):
             env.reset(seed=7, options=bad)

@@ -9,8 +9,8 @@ from gymnasium import spaces
 from gymnasium.vector import SyncVectorEnv
 from hosting.environments import Trouble
 from hosting.hosts import HERE, PROCESSES, THREADS, compare
+from markers import slow
 from receiving import started
-from weights import slow
 
 import cypool
 
@@ -134,7 +134,7 @@ def test_texts_equal_gymnasium_and_fit_their_box(kind, host, length):
     ({"long": "x" * 513}, ValueError, r"observation 'long': text: expected at most 512 bytes"),
     ({"text": "a\0"}, ValueError, "observation 'text': text: expected .* without a zero at the end"),
     ({"text": "\ud800"}, ValueError, "observation 'text': .*surrogates"),
-    ({"text": b"abc"}, TypeError, "observation 'text': expected a str, as the observation space has it, got b'abc'"),
+    ({"text": b"abc"}, TypeError, "observation 'text': expected a str, as in the observation space, got b'abc'"),
     ({"text": None}, TypeError, "observation 'text': expected a str"),
 ])
 def test_bad_texts_raise(said, error, message):

@@ -8,8 +8,8 @@ import pytest
 from comparing import assert_same
 from hosting.environments import GO, RAISE, Gated, Trouble
 from hosting.hosts import HERE, PROCESSES, THREADS
+from markers import slow
 from receiving import started
-from weights import slow
 
 import cypool
 
@@ -36,7 +36,7 @@ def test_environment_that_does_not_pickle_is_not_saved():
             super().__init__()
 
     with started(cypool.from_factories([Stuck])) as env:
-        with pytest.raises(NotImplementedError, match="save: env 0 does not pickle"):
+        with pytest.raises(NotImplementedError, match="save: env 0 cannot be pickled"):
             env.save()
         assert env.step([GO])[0][0, 0] == 1
 

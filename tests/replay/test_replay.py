@@ -126,7 +126,7 @@ def test_indices_of_lost_rows():
         buffer.step(np.zeros(4, np.int64))
     lost = np.setdiff1d(old, buffer.indices())
     assert len(lost) > 0
-    with pytest.raises(ValueError, match="index: expected rows that are there, got"):
+    with pytest.raises(ValueError, match="index: expected existing rows, got"):
         buffer.gather(lost)
     # the rows that took their places keep their priorities
     buffer.update_priorities(lost, np.full(len(lost), 1e9))
@@ -238,7 +238,7 @@ def test_memory_of_samples_is_used_again():
 
 @pytest.mark.parametrize("kwargs, message", [
     ({"capacity": 7}, "capacity: expected 8 to"), ({"capacity": 1.5}, "capacity: expected an int"),
-    ({"capacity": 2**47}, "capacity: expected as many rows as memory can hold"),
+    ({"capacity": 2**47}, "capacity: expected a number of rows that fits into memory"),
     ({"n_step": 0}, "n_step: expected 1 to"),
     ({"gamma": 1.5}, "gamma: expected 0"), ({"gamma": np.nan}, "gamma: expected 0"), ({"alpha": -1}, "alpha: expected"),
     ({"sequence_length": 0}, "sequence_length: expected 1 to"), ({"seed": -1}, "seed: expected"),
@@ -295,15 +295,15 @@ def test_samples_of_a_pool_that_normalizes_are_normalized_by_its_statistics(id, 
 @pytest.mark.parametrize("call, message", [
     (lambda b: b.sample(0), "n: expected 1 to"), (lambda b: b.sample(True), "n: expected an int"),
     (lambda b: b.sample(2**40), "n: expected 1 to"), (lambda b: b.sample(4, beta=2), "beta: expected 0"),
-    (lambda b: b.gather([]), "index: expected 1 to"), (lambda b: b.gather([-1]), "index: expected rows that are there"),
-    (lambda b: b.gather([2**62]), "index: expected rows that are there"),
-    (lambda b: b.gather(np.array([2**64 - 1], np.uint64)), "index: expected rows that are there"),
+    (lambda b: b.gather([]), "index: expected 1 to"), (lambda b: b.gather([-1]), "index: expected existing rows"),
+    (lambda b: b.gather([2**62]), "index: expected existing rows"),
+    (lambda b: b.gather(np.array([2**64 - 1], np.uint64)), "index: expected existing rows"),
     (lambda b: b.gather([0.5]), "index: expected 1 to"), (lambda b: b.gather([[0]]), "index: expected 1 to"),
     (lambda b: b.gather(None), "index: expected"),
     (lambda b: b.update_priorities([0], [1, 2]), "priority: expected 1 numbers"),
-    (lambda b: b.update_priorities([0], [-1]), "priority: expected numbers of 0"),
-    (lambda b: b.update_priorities([0], [np.nan]), "priority: expected numbers of 0"),
-    (lambda b: b.update_priorities([0], [np.inf]), "priority: expected numbers of 0"),
+    (lambda b: b.update_priorities([0], [-1]), "priority: expected numbers from 0"),
+    (lambda b: b.update_priorities([0], [np.nan]), "priority: expected numbers from 0"),
+    (lambda b: b.update_priorities([0], [np.inf]), "priority: expected numbers from 0"),
     (lambda b: b.update_priorities([0], "x"), "priority: expected")])
 def test_arguments_of_calls_are_checked(call, message):
     with pytest.raises((TypeError, ValueError), match=message):

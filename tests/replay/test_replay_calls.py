@@ -151,7 +151,7 @@ def test_two_threads_that_step_the_buffer_are_refused_or_stored():
             try:
                 buffer.step([0, 1, 0, 1])
             except RuntimeError as error:
-                if "in a call already" not in str(error):
+                if "already in a call" not in str(error):
                     failures.append(error)
 
     at_once(play, play)
@@ -165,7 +165,7 @@ def test_hook_that_calls_its_own_buffer_is_refused():
 
     def reward(batch):
         if len(refused) < 3:
-            with pytest.raises(RuntimeError, match="in a call already"):
+            with pytest.raises(RuntimeError, match="already in a call"):
                 buffer.step([0] * 4)
             refused.append(1)
         return batch.reward
@@ -327,7 +327,7 @@ def test_goals_of_different_kinds_are_refused(achieved, desired):
     observation = {"observation": Array((1,), np.float32), "achieved_goal": achieved}
     if desired is not None:
         observation["desired_goal"] = desired
-    with pytest.raises(ValueError, match="goals: expected achieved_goal and desired_goal in the observation"):
+    with pytest.raises(ValueError, match="goals: expected an observation whose achieved_goal and desired_goal"):
         EnvSpec(observation, Array((1,), np.float32), goals=Near())
     same = EnvSpec({**observation, "desired_goal": achieved}, Array((1,), np.float32), goals=Near())
     # a hook may return something without goals

@@ -1,6 +1,6 @@
 """`check_env` over every fourth Atari game, and some of Doom. All ids: `fuzz/sweep_contract.py`."""
 import pytest
-from weights import exhaustive, often_exhaustive
+from markers import exhaustive, often_exhaustive
 
 import cypool
 from cypool.testing import check_env
@@ -33,4 +33,4 @@ def test_atari(number):
 ])
 def test_doom(id, options):
     report = check_env(id, num_envs=2, num_steps=10, **options)
-    assert len(report.passed) == 6 and report.skipped == ("save and load: it has none",)
+    assert len(report.passed) == 6 and report.skipped == ("save and load: not implemented",)

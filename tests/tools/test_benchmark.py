@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from markers import exhaustive, slow
 from waiting import wait_until
-from weights import exhaustive, slow
 
 pytestmark = pytest.mark.families("atari", "dm_control", "minigrid", "mujoco")
 SCRIPT = Path(__file__).parents[2] / "benchmark.py"
@@ -95,14 +95,14 @@ def without(module, args):
 
 @pytest.mark.parametrize("args, message", [
     (["--env", "CartPole-v1,Pong-v3"], "did you mean Pong-v5"),
-    (["--env", "CartPole-v1,Acrobot-v1", "--plot", "x.png"], "--plot: expected one environment"),
+    (["--env", "CartPole-v1,Acrobot-v1", "--plot", "x.png"], "--plot: expected a single environment"),
     (["--env", "Pong-v3"], "did you mean Pong-v5"),
-    (["--peers", "gymnasium"], "has no 'gymnasium', but: all, none, loop, async-vector, ale, envpool"),
+    (["--peers", "gymnasium"], "has no 'gymnasium'; choose from all, none, loop, async-vector, ale, envpool"),
     (["--env", "CartPole-v1", "--peers", "ale"], "has no 'ale'"),
     (["--env", "CartPole-v1", "-o", "gravity=heavy"], "gravity"),
     (["--num-envs", "4", "--batch-size", "5"], "--batch-size: expected 1 to 4, got 5"),
     (["--seconds", "nan"], "--seconds: expected"),
-    (["--json", "/nowhere/result.json"], "no such folder"),
+    (["--json", "/nowhere/result.json"], "the folder does not exist"),
 ])
 def test_refusals(run_forked, args, message):
     done = run_forked(without(None, args))

@@ -151,7 +151,7 @@ def test_one_of_several_classes():
     ("not_there.pyx", FileNotFoundError, "not_there.pyx"),
     ("env.py", ValueError, "source: expected a path that ends in .pyx"),
     (3, TypeError, "source: expected a path or the text of a .pyx, got 3"),
-    ("my-env.pyx", ValueError, "source: expected a file with a name that a module can have"),
+    ("my-env.pyx", ValueError, "source: expected a file name that is a valid module name"),
 ])
 def test_wrong_sources(source, error, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -162,7 +162,7 @@ def test_wrong_sources(source, error, message, tmp_path, monkeypatch):
 
 def test_without_cython(run_python):
     done = run_python("import sys, cypool; sys.modules['Cython'] = None; cypool.compile('def f():\\n    pass\\n')")
-    assert "ImportError: compiling an environment takes Cython: pip install" in done.stderr
+    assert "ImportError: compiling an environment needs Cython: pip install" in done.stderr
 
 
 def test_a_cache_without_a_place(tmp_path, monkeypatch):
@@ -241,7 +241,7 @@ def test_the_cpu_counts_where_flags_name_it(monkeypatch, tmp_path):
         assert key(f"-O1 {flag}", "zen") != key(f"-O1 {flag}", "skylake")
     (tmp_path / "c++").unlink()
     compile_module.cache.native_cpu.cache_clear()
-    with pytest.raises(cypool.CompileError, match="expected a compiler that says what =native stands for"):
+    with pytest.raises(cypool.CompileError, match="expected a compiler that reports what =native stands for"):
         compile_module._key(None, TEXT)
     compile_module.cache.native_cpu.cache_clear()
 

@@ -73,7 +73,7 @@ LIBRARY = SourceLibrary(
             Part("cypool/envs/atari/emulator/system.cpp", "emucore/System.cxx", OUR_FLAGS,
                  ("_ZN3ale6stella6System13setPageAccessEtRKNS1_10PageAccessE",)),
             Part("cypool/envs/atari/emulator/screen.cpp", "environment/stella_environment.cpp", OUR_FLAGS,
-                 ("_ZN3ale17StellaEnvironment13processScreenEv",)),
+                 ("_ZN3ale17StellaEnvironment13processScreenEv", "_ZN3ale17StellaEnvironment10processRAMEv")),
             Part("cypool/envs/atari/emulator/tia.cpp", "emucore/TIA.cxx", (*OUR_FLAGS, "-O3")),
         ),
         include_dirs=("cypool/envs/atari/emulator/include",),

@@ -141,43 +141,42 @@ def state_of(text):
 
 
 cdef class Atari(Env):
-    """An Atari game; each step repeats the action for `frame_skip` frames.
+    """An Atari game. Each step repeats the action for `frame_skip` frames.
 
-    Follows EnvPool's Atari: the same options and defaults, seeds, resets and rewards; but the whole screen
-    of the games that have 250 rows, of which EnvPool shows 210. The emulator is ALE's, except its
-    processor and its video chip, which are ours and the same bit for bit, and its colour averaging, which is
-    left out.
+    Follows EnvPool's Atari: the same options and defaults, seeds, resets and rewards; but games with 250 rows show the
+    full screen, of which EnvPool shows 210 rows. The emulator is ALE's, except for its processor and video chip, which
+    cypool replaces bit for bit, and its colour averaging, which is left out.
 
-    Observation: uint8 (stack_num, img_height, img_width), the last frames, the newest last; with three
-        planes (red, green, blue) for each frame if not `gray_scale`, or with `channels_last`
-        (stack_num, img_height, img_width, 3). Each is the maximum of the last two frames of a step, then
-        reduced. After a reset all frames of the stack are the first one.
-        With `obs_type` "screen" uint8 (height, width), or (height, width, 3) if not `gray_scale`: the whole
-        screen at the end of a step. With "ram" uint8 (128,), the console's memory. With stack_num > 1
-        these too are stacked, in a first dimension of that size.
-    Action: Which of the game's actions; with `continuous` float32 (radius, angle, fire), where the angle is 0 to the
-        right and pi / 2 up. Where the game is played with a paddle, it turns the faster the larger the radius.
+    Observation: uint8 (stack_num, img_height, img_width), the last frames, the newest last; without `gray_scale`, three
+        planes (red, green, blue) for each frame, or with `channels_last` (stack_num, img_height, img_width, 3). Each is
+        the maximum of the last two frames of a step, resized. After a reset, all frames of the stack are the first one.
+        With `obs_type` "screen": uint8 (height, width), or without `gray_scale` (height, width, 3): the full screen at
+        the end of a step. With "ram": uint8 (128,), the console's memory. With stack_num > 1, these are also stacked,
+        in a first dimension of that size.
+    Action: One of the game's actions; with `continuous`, float32 (radius, angle, fire), where the angle is 0 to the
+        right and pi / 2 up. Paddles turn faster with a larger radius.
     Reward: The game's score gained, summed over the step; its sign if `reward_clip`.
     Terminated: The game is over; with `episodic_life` also when a life is lost.
-    Info: `lives` int32; with `raw_reward` also `reward` float32, never clipped; with `game_over` `terminated` int32, 1
-        if the game is over; with `ram` `ram` uint8 (128,); with `frame_numbers` `frame_number`, since the emulator was
-        seeded, and `episode_frame_number`, since the game began: int32; with `zero_discount_on_life_loss` `discount`
+    Info: `lives` int32; with `raw_reward`, `reward` float32, never clipped; with `game_over`, `terminated` int32, 1 if
+        the game is over; with `ram`, `ram` uint8 (128,); with `frame_numbers`, `frame_number`, since the emulator was
+        seeded, and `episode_frame_number`, since the game began: int32; with `zero_discount_on_life_loss`, `discount`
         float32.
 
-    When a game ends before the last frame of a step, the observation shows the frame it ended with.
+    If a game ends before the last frame of a step, the observation shows its final frame.
 
-    A `preset` has all this as another package does it, the observation of a step in which the game ends included, even
-    where that is a fault there:
+    A `preset` imitates another package in all of this, including bugs in its observation of the step in which a game
+    ends:
 
-    * "envpool": EnvPool 1.2.5. 210 rows are shown. A game that ends before the last frame but one of a step shows the
-      picture of the last step. An end in the last step of the time limit is reported as truncation only.
-    * "ale": `ale_py`'s AtariVectorEnv 0.12. Fire comes before the no-ops of a reset; the stack begins with black
-      frames. An episode ends with the very frame in which a life is lost or the limit is reached, and always begins
-      with a new game. If it ends with the last frame of a step, that frame is missing in the maximum, and the
-      picture of the last step is in it; if before, the picture of the last step is shown again.
-    * "gymnasium": Gymnasium's `AtariPreprocessing` and `FrameStackObservation`, or its `AtariEnv` where no image is
-      observed. The seed and the no-ops are drawn from NumPy's generators as there; the ends are those of "ale", but the
-      limit counts all frames since the game began.
+    * "envpool": EnvPool 1.2.5, which shows 210 rows. If a game ends before the second-to-last frame of a step, the
+      observation repeats the previous step's picture. An end in the last step of the time limit is only reported as
+      truncation.
+    * "ale": `ale_py`'s AtariVectorEnv 0.12. Resets press fire before the no-ops, and the stack begins with black
+      frames. An episode ends at the exact frame in which a life is lost or the limit is reached, and always begins with
+      a new game. If it ends at the last frame of a step, the maximum uses the previous step's picture instead of that
+      frame; if it ends earlier, the previous step's picture is repeated.
+    * "gymnasium": Gymnasium's `AtariPreprocessing` and `FrameStackObservation`, or its `AtariEnv` without images. Seeds
+      and no-ops come from NumPy generators, as in Gymnasium; episodes end as with "ale", but the limit counts all
+      frames since the game began.
     """
     describe = staticmethod(specs.atari)
 
@@ -461,7 +460,7 @@ cdef class Atari(Env):
         end = size + <Py_ssize_t>self.frames.frames.size()
         unpacked = unpack(packed, end + self.pooled.size())
         if len(unpacked) != end + <Py_ssize_t>self.pooled.size():
-            raise ValueError("state: expected one of an environment with the same options")
+            raise ValueError("state: expected a state of an environment with the same options")
         try:
             if is_new:
                 self._load()

@@ -8,12 +8,12 @@ from cypool.registration.registry import register
 FAMILY = Family(
     name="atari",
     title="Atari",
-    description="the 104 games of `ale-py` for one player",
+    description="the 104 single-player games of `ale-py`",
     licence="ALE: GPL-2",
     package="ale_py",
     distribution="cypool-atari",
     extra="atari",
-    reference="ale_py 0.12.1, Gymnasium 1.4 or EnvPool 1.2.5, as the preset says",
+    reference="ale_py 0.12.1, Gymnasium 1.4 or EnvPool 1.2.5, depending on the preset",
     parity_options={"preset": "ale"},  # whose package the extra installs
     fidelity="everything, with a preset",
     smoke_ids=("Pong-v5", "ALE/Breakout-v5"),

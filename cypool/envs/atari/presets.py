@@ -21,7 +21,7 @@ class Ways(NamedTuple):
         emulator_limits: The emulator counts an episode's frames, with those of its reset; else its steps' are counted.
         repeats_image: A game that ends before the last frame but one of a step shows the image of the last step.
         limit_hides_end: An end in the last step of the time limit is reported as truncation only.
-        rows: How many rows of a screen are shown at most.
+        rows: Maximum number of rows of a screen to show.
     """
 
     hashes_seeds: bool = False

@@ -120,7 +120,7 @@ def make(ours: Vector, seed: int, options: dict[str, Any]) -> tuple[Reference, s
     """
     preset = ours.env_spec.options["preset"]
     if preset is None:
-        raise ValueError("preset: expected 'envpool', 'ale' or 'gymnasium', as nothing else equals Atari without one")
+        raise ValueError("preset: expected 'envpool', 'ale' or 'gymnasium', as the other defaults have no reference")
     # players are of EnvPool, seeds of Gymnasium's reset
     unseen = {"players", "seeds"}.union(*(_INFOS[name] for name in _INFOS if not options.get(name, True)))
     options = {name: value for name, value in options.items() if name != "preset" and name not in _INFOS}
@@ -188,7 +188,7 @@ def _make_gymnasium(ours: Vector, seed: int, options: dict[str, Any], unseen: An
 
 
 def _id_of_gymnasium(id: str) -> str:
-    """Returns the id as Gymnasium has it: that of Pong where the game has none of that kind there."""
+    """Returns Gymnasium's id, or that of Pong if Gymnasium has none of this kind for the game."""
     import gymnasium
 
     if id in gymnasium.registry:
@@ -213,8 +213,7 @@ def _renamed(options: dict[str, Any], names: Mapping[str, str], package: str) ->
     """Returns options by the names that a package has for them."""
     for name in options:
         if name not in names:
-            raise ValueError(f"{name}: no option of {package}, with which this is to be compared; it has "
-                             f"{', '.join(names)}")
+            raise ValueError(f"{name}: no option of {package}, the reference; it has {', '.join(names)}")
     if options.get("full_action_space") == "all":
         raise ValueError(f"full_action_space: expected True or False, as {package} has nothing else, got 'all'")
     return {names[name]: value for name, value in options.items()}

@@ -57,10 +57,10 @@ def rom_path(task: str) -> Path:
     """Returns the path of a game's ROM.
 
     Raises:
-        ValueError: `task` is no game, or its ROM is not where it should be.
+        ValueError: `task` is not a game, or its ROM is missing.
     """
     if task in TWO_PLAYERS:
-        raise ValueError(f"task: {task!r} takes two players, and ALE has no rules for it")
+        raise ValueError(f"task: {task!r} needs two players, and ALE has no rules for it")
     if task not in TASKS:
         import difflib  # importing cypool does without
 
@@ -88,7 +88,7 @@ def examine() -> Iterator[tuple[str, str, str]]:
         except ValueError:
             missing.append(task)
     if missing:
-        yield ("warning", f"{len(missing)} of {len(TASKS)} ROMs are not there: {', '.join(missing[:3])}...",
+        yield ("warning", f"{len(missing)} of {len(TASKS)} ROMs are missing: {', '.join(missing[:3])}...",
                "pip install --force-reinstall ale-py")
     else:
         from importlib.metadata import version

@@ -23,9 +23,9 @@ class Facts(NamedTuple):
     Attributes:
         rom, md5: The path of its ROM, and the sum of that.
         minimal, legal: ALE's numbers of the actions that it uses, and of those that it takes.
-        height, width: Of the screen.
-        modes, difficulties: Those that it has.
-        gray, rgb: Of each palette index.
+        height, width: Size of the screen.
+        modes, difficulties: The game's modes and difficulties.
+        gray, rgb: Colours of each palette index.
     """
 
     rom: bytes
@@ -65,45 +65,42 @@ def _check_full_action_space(name: str, value: Any) -> bool | str:
 
 
 @describes(
-    task=Option("pong", _check_task, "The game, as its ROM is called."),
-    preset=choice(None, [name for name in PRESETS if name], 'Whose ways: "envpool", "ale", "gymnasium", or None for '
-                  "ours, which are mostly EnvPool's. Other options that are None have the preset's default."),
-    stack_num=integer(4, 1, 256, "Frames of an observation."),
-    frame_skip=Option(4, _check_skip, "Frames of a step; or (low, high), and each step has a random number of at least "
-                                      "`low` and less than `high`."),
-    noop_max=integer(30, 0, 100_000, "A reset does 1 to `noop_max` frames without action, or one less before pressing "
-                                     "fire; 0: none."),
-    episodic_life=boolean(False, "An episode ends with a life; the next one continues the game, unless the preset is "
-                                 '"ale" or "gymnasium".'),
-    zero_discount_on_life_loss=boolean(False, "Info has a `discount`: 0 if a life was lost or the episode is over, "
-                                              "else 1. It is that of dm_env's time steps, too."),
-    reward_clip=boolean(None, "Rewards are -1, 0 or 1."),
-    use_fire_reset=boolean(None, "A reset ends with pressing fire, in games that have it."),
-    img_height=integer(84, -_MOST, _MOST, "Rows of an observation, not more than the screen has."),
-    img_width=integer(84, -_MOST, _MOST, "Columns of an observation, not more than the screen has."),
-    gray_scale=boolean(True, "Gray, else colour."),
-    channels_last=boolean(None, "Colours of a pixel lie side by side, else an image is three planes."),
-    repeat_action_probability=number(None, 0, 1, "Chance at each frame that the console sees the last action again."),
-    full_action_space=Option(False, _check_full_action_space, "All actions that are legal, 18 in most games, else "
-                             'those the game uses. "all": all 18 in every game, where those that are not legal do '
-                             "nothing."),
-    continuous=boolean(False, "An action is a position of the joystick: radius, angle and fire."),
-    continuous_action_threshold=number(0.5, 0, 1, "How far it has to be moved to count, and what `fire` has to "
-                                                  "exceed."),
-    mode=integer(-1, -_MOST, _MOST, "Which of the game's modes, as ALE numbers them; -1: the default."),
-    difficulty=integer(-1, -_MOST, _MOST, "How the game's difficulty switches are set, as ALE numbers that; -1: "
-                                              "the default."),
-    lives=boolean(True, "Whether info has `lives`."),
-    raw_reward=boolean(None, "Whether info has `reward`."),
-    game_over=boolean(None, "Whether info has `terminated`."),
-    ram=boolean(None, "Whether info has the console's memory."),
-    frame_numbers=boolean(None, "Whether info has the numbers of frames."),
-    obs_type=choice("image", ("image", "screen", "ram"), 'What is observed: "image", the reduced screen; "screen", all '
-                    'of it; or "ram", the memory. The options of the picture are without effect where it is not '
-                    "shown."),
-    use_inter_area_resize=boolean(True, "Images are reduced by OpenCV's INTER_AREA, else INTER_LINEAR."),
-    max_num_frames_per_episode=integer(None, 1, 2**31 - 1, "Truncates episodes within a step; for the presets "
-                                                           '"ale" and "gymnasium".'))
+    task=Option("pong", _check_task, "The game, by the name of its ROM."),
+    preset=choice(None, [name for name in PRESETS if name], 'The package to imitate: "envpool", "ale" or "gymnasium"; '
+                  "None: cypool's defaults, mostly EnvPool's. Other options that are None take the preset's default."),
+    stack_num=integer(4, 1, 256, "Number of frames in an observation."),
+    frame_skip=Option(4, _check_skip, "Number of frames per step; or (low, high): a random number from `low` to `high` "
+                                      "- 1 for each step."),
+    noop_max=integer(30, 0, 100_000, "A reset begins with 1 to `noop_max` frames without action, or one less before "
+                                     "pressing fire; 0: none."),
+    episodic_life=boolean(False, "Losing a life ends the episode; the next one continues the game, except with the "
+                                 'presets "ale" and "gymnasium".'),
+    zero_discount_on_life_loss=boolean(False, "Adds `discount` to the info, also for dm_env's time steps: 0 if a life "
+                                              "was lost or the episode is over, else 1."),
+    reward_clip=boolean(None, "Clips rewards to their sign: -1, 0 or 1."),
+    use_fire_reset=boolean(None, "A reset ends by pressing fire, in games that use it."),
+    img_height=integer(84, -_MOST, _MOST, "Height of an observation, at most that of the screen."),
+    img_width=integer(84, -_MOST, _MOST, "Width of an observation, at most that of the screen."),
+    gray_scale=boolean(True, "Grayscale instead of colour."),
+    channels_last=boolean(None, "Colour channels come last; otherwise an image is three planes."),
+    repeat_action_probability=number(None, 0, 1, "Probability, at each frame, that the console repeats the previous "
+                                                 "action."),
+    full_action_space=Option(False, _check_full_action_space, "All legal actions, 18 in most games, instead of those "
+                             'that the game uses. "all": always 18; illegal ones do nothing.'),
+    continuous=boolean(False, "An action is a joystick position: radius, angle and fire."),
+    continuous_action_threshold=number(0.5, 0, 1, "The smallest radius that registers, and the threshold of `fire`."),
+    mode=integer(-1, -_MOST, _MOST, "The game mode, by ALE's numbers; -1: the default."),
+    difficulty=integer(-1, -_MOST, _MOST, "The game's difficulty, by ALE's numbers; -1: the default."),
+    lives=boolean(True, "Adds `lives` to the info."),
+    raw_reward=boolean(None, "Adds `reward` to the info."),
+    game_over=boolean(None, "Adds `terminated` to the info."),
+    ram=boolean(None, "Adds the console's memory to the info."),
+    frame_numbers=boolean(None, "Adds frame numbers to the info."),
+    obs_type=choice("image", ("image", "screen", "ram"), 'The observation: "image", the reduced screen; "screen", the '
+                    'full screen; or "ram", the memory. Image options have no effect without an image.'),
+    use_inter_area_resize=boolean(True, "Resizes images by OpenCV's INTER_AREA instead of INTER_LINEAR."),
+    max_num_frames_per_episode=integer(None, 1, 2**31 - 1, "Truncates episodes at this frame, even within a step; for "
+                                                           'the presets "ale" and "gymnasium".'))
 def atari(options: dict[str, Any]) -> EnvSpec:
     facts: Facts = compiled["game_facts"](options["task"])
     preset = PRESETS[options["preset"]]

@@ -32,7 +32,9 @@ struct Backgammon {
     bool is_second = false;      // whether this is the second action for equal dice
     uint64_t moves[WORDS] = {};  // which actions are legal
 
-    explicit Backgammon(Scoring scoring = WIN, int max_turns = 500) : scoring(scoring), max_turns(max_turns) {
+    explicit Backgammon(const Options& options)
+        : scoring(options.at("scoring_type")),
+          max_turns(options.at("max_player_turns")) {
         set_up();
     }
     size_t num_actions() const { return ACTIONS; }

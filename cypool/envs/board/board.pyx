@@ -7,218 +7,186 @@ cimport numpy as cnp
 
 import numpy as np
 
-from cypool.envs.common.archived_env cimport Archived
-from cypool.envs.common.turns cimport TurnEnv, TurnGame
+from cypool.envs.common.rules_env cimport Options, Rules, RulesEnv, RulesOf
 
 cnp.import_array()
 
 
+cdef extern from "cypool/envs/common/turn_rules.h" namespace "cypool" nogil:
+    cdef cppclass Turns[Game]:
+        pass
+
+cdef extern from "cypool/envs/board/match.h" namespace "cypool::board" nogil:
+    cdef cppclass Match[GameRules]:
+        pass
+
 cdef extern from "cypool/envs/board/lines.h" namespace "cypool::board" nogil:
     cdef cppclass CTicTacToe "cypool::board::TicTacToe":
-        CTicTacToe()
+        pass
 
     cdef cppclass CConnectFour "cypool::board::ConnectFour":
-        CConnectFour()
+        pass
 
 cdef extern from "cypool/envs/board/othello.h" namespace "cypool::board" nogil:
     cdef cppclass COthello "cypool::board::Othello":
-        COthello()
+        pass
 
 cdef extern from "cypool/envs/board/breakthrough.h" namespace "cypool::board" nogil:
     cdef cppclass CBreakthrough "cypool::board::Breakthrough":
-        CBreakthrough(int rows, int columns)
+        pass
 
 cdef extern from "cypool/envs/board/hex.h" namespace "cypool::board" nogil:
     cdef cppclass CHex "cypool::board::Hex":
-        CHex(int size)
+        pass
 
 cdef extern from "cypool/envs/board/go.h" namespace "cypool::board" nogil:
     cdef cppclass CGo "cypool::board::Go":
-        CGo(int size, float komi) except +
-
-cdef extern from "cypool/envs/board/merging_tiles.h" namespace "cypool::board" nogil:
-    cdef cppclass MergingTiles:
-        MergingTiles(int largest)
-
-cdef extern from "cypool/envs/board/backgammon.h" namespace "cypool::board" nogil:
-    cdef enum Scoring "cypool::board::Backgammon::Scoring":
         pass
 
+cdef extern from "cypool/envs/board/merging_tiles.h" namespace "cypool::board" nogil:
+    cdef cppclass CMergingTiles "cypool::board::MergingTiles":
+        pass
+
+cdef extern from "cypool/envs/board/backgammon.h" namespace "cypool::board" nogil:
     cdef cppclass CBackgammon "cypool::board::Backgammon":
-        CBackgammon(Scoring scoring, int max_turns)
-
-cdef extern from "cypool/envs/board/match.h" namespace "cypool::board" nogil:
-    cdef cppclass Match[Rules](TurnGame):
-        Match() except +
-        Match(const Rules& rules) except +
+        pass
 
 
-cdef class BoardGame(TurnEnv):
-    """Base of board games, which follow OpenSpiel 2.0.2: the same actions and seed give the same bits."""
+cdef class BoardGame(RulesEnv):
+    """Base of board games, which follow OpenSpiel 2.0.2: the same actions and seed give bit-identical results."""
+    settings = staticmethod(specs.settings_of)
     name = ""
 
     cdef object render(self):
         group = self.spec.agents.get("player")
         described = self.spec.observation if group is None else group.observation["observation"]
         cdef cnp.ndarray tensor = np.zeros(described.shape, np.float32)
-        self.game.observe(0, <float*>cnp.PyArray_DATA(tensor))
+        self.rules.get().picture(cnp.PyArray_DATA(tensor))
         return draw(self.name, tensor)
 
 
 cdef class TicTacToe(BoardGame):
     """Three in a row on a board of 3 x 3.
 
-    Observation: float32 (3, 3, 3): empty cells, stones of player 1, and of player 0.
+    Observation: float32 (3, 3, 3): empty cells, stones of player 1, stones of player 0.
     Action: A cell, row by row.
     Reward: 1 for a line of three, -1 for the other player.
-    Terminated: There is such a line, or no empty cell.
+    Terminated: A line of three, or no empty cell.
     """
     describe = staticmethod(specs.tic_tac_toe)
     name = "tic_tac_toe"
-    cdef Archived[Match[CTicTacToe]] state
 
-    def __init__(self, spec, env_id):
-        TurnEnv.__init__(self, spec, env_id)
-        self.state.reset(new Match[CTicTacToe]())
-        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
+    cdef Rules* make(self, const Options& options) except NULL:
+        return new RulesOf[Turns[Match[CTicTacToe]]](options)
 
 
 cdef class ConnectFour(BoardGame):
-    """Four in a row, with stones that fall to the lowest empty cell of a column.
+    """Four in a row. Stones fall to the lowest empty cell of a column.
 
     Observation: float32 (3, 6, 7): stones of player 0, of player 1, and empty cells; the lowest row first.
     Action: A column.
     Reward: 1 for a line of four, -1 for the other player.
-    Terminated: There is such a line, or the board is full.
+    Terminated: A line of four, or a full board.
     """
     describe = staticmethod(specs.connect_four)
     name = "connect_four"
-    cdef Archived[Match[CConnectFour]] state
 
-    def __init__(self, spec, env_id):
-        TurnEnv.__init__(self, spec, env_id)
-        self.state.reset(new Match[CConnectFour]())
-        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
+    cdef Rules* make(self, const Options& options) except NULL:
+        return new RulesOf[Turns[Match[CConnectFour]]](options)
 
 
 cdef class Othello(BoardGame):
-    """Stones between two of the other color are turned over; who has more of them in the end wins.
+    """Stones enclosed between two of the other colour flip; the player with more stones at the end wins.
 
-    Observation: float32 (3, 8, 8): empty cells, the player's stones, and those of the other one.
-    Action: A cell, row by row; 64: to pass, which is legal if nothing else is.
-    Reward: At the end 1 for more stones, -1 for less.
-    Terminated: No player can put a stone.
+    Observation: float32 (3, 8, 8): empty cells, the player's stones, the opponent's stones.
+    Action: A cell, row by row; 64: pass, legal only if no other action is.
+    Reward: At the end, 1 for more stones, -1 for fewer.
+    Terminated: No player can place a stone.
     """
     describe = staticmethod(specs.othello)
     name = "othello"
-    cdef Archived[Match[COthello]] state
 
-    def __init__(self, spec, env_id):
-        TurnEnv.__init__(self, spec, env_id)
-        self.state.reset(new Match[COthello]())
-        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
+    cdef Rules* make(self, const Options& options) except NULL:
+        return new RulesOf[Turns[Match[COthello]]](options)
 
 
 cdef class Breakthrough(BoardGame):
-    """Pieces move ahead, straight or diagonally, and capture diagonally; who reaches the other side wins.
+    """Pieces move forward, straight or diagonally, and capture diagonally; the first to reach the other side wins.
 
     Observation: float32 (3, rows, columns): pieces of player 0, of player 1, and empty cells.
-    Action: ((row * columns + column) * 6 + direction) * 2, and 1 more for a capture. Directions of player 0 are 0 to
-        2: to the left, ahead and to the right, with growing rows; those of player 1 are 3 to 5.
-    Reward: 1 for the player who wins, -1 for the other one.
-    Terminated: A piece has reached the other side, or a player has no piece.
+    Action: ((row * columns + column) * 6 + direction) * 2, plus 1 for a capture. Directions of player 0 are 0 to 2:
+        left, straight and right, towards higher rows; those of player 1 are 3 to 5.
+    Reward: 1 for the winner, -1 for the loser.
+    Terminated: A piece has reached the other side, or a player has no pieces left.
     """
     describe = staticmethod(specs.breakthrough)
     name = "breakthrough"
-    cdef Archived[Match[CBreakthrough]] state
 
-    def __init__(self, spec, env_id):
-        TurnEnv.__init__(self, spec, env_id)
-        cdef int rows = spec.options["rows"], columns = spec.options["columns"]
-        self.state.reset(new Match[CBreakthrough](CBreakthrough(rows, columns)))
-        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
+    cdef Rules* make(self, const Options& options) except NULL:
+        return new RulesOf[Turns[Match[CBreakthrough]]](options)
 
 
 cdef class Hex(BoardGame):
-    """Stones on hexagons: player 0 connects the first row with the last one, player 1 the first column with the last.
+    """Stones on hexagons: player 0 connects the first and last rows, player 1 the first and last columns.
 
-    Observation: float32 (9, board_size, board_size): a plane for each kind of cell. Of player 1: stones that win, those
-        that are connected with the first column, with the last one, and others; empty cells; of player 0: others,
-        those that are connected with the last row, with the first one, and stones that win.
+    Observation: float32 (9, board_size, board_size): a plane for each kind of cell. Player 1: winning stones, stones
+        connected to the first column, to the last column, and others; empty cells; player 0: others, stones connected
+        to the last row, to the first row, and winning stones.
     Action: A cell, row by row.
     Reward: 1 for a connection, -1 for the other player.
-    Terminated: There is a connection.
+    Terminated: A player has made the connection.
     """
     describe = staticmethod(specs.hexagons)
     name = "hex"
-    cdef Archived[Match[CHex]] state
 
-    def __init__(self, spec, env_id):
-        TurnEnv.__init__(self, spec, env_id)
-        cdef int size = spec.options["board_size"]
-        self.state.reset(new Match[CHex](CHex(size)))
-        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
+    cdef Rules* make(self, const Options& options) except NULL:
+        return new RulesOf[Turns[Match[CHex]]](options)
 
 
 cdef class Go(BoardGame):
     """Go with area scoring (Tromp-Taylor): player 0 is black, player 1 white.
 
-    Observation: float32 (4, board_size, board_size): black stones, white stones, empty points, and ones if white is
-        next.
-    Action: A point, row by row; the last action is to pass.
-    Reward: At the end 1 for the player with more points, -1 for the other one; 0 if a position has come back.
-    Terminated: Both have passed, a position has come back (positional superko), or there were 2 * board_size ** 2
-        moves.
+    Observation: float32 (4, board_size, board_size): black stones, white stones, empty points, and a plane of ones if
+        white is to move.
+    Action: A point, row by row; the last action is a pass.
+    Reward: At the end, 1 for the player with more points, -1 for the other one; 0 if a position was repeated.
+    Terminated: Both have passed, a position was repeated (positional superko), or after 2 * board_size ** 2 moves.
     """
     describe = staticmethod(specs.go)
     name = "go"
-    cdef Archived[Match[CGo]] state
 
-    def __init__(self, spec, env_id):
-        TurnEnv.__init__(self, spec, env_id)
-        cdef int size = spec.options["board_size"]
-        cdef float komi = spec.options["komi"]
-        self.state.reset(new Match[CGo](CGo(size, komi)))
-        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
+    cdef Rules* make(self, const Options& options) except NULL:
+        return new RulesOf[Turns[Match[CGo]]](options)
 
 
 cdef class Game2048(BoardGame):
-    """2048: equal tiles that are pushed together merge.
+    """2048: equal tiles merge when pushed together.
 
-    Observation: float32 (4, 4): the tiles; 0: an empty cell.
+    Observation: float32 (4, 4): the tiles; 0 for an empty cell.
     Action: Up (0), right (1), down (2), left (3).
-    Reward: The sum of the tiles that have come of merges.
-    Terminated: There is a tile `max_tile`, or no move; or there were 2 * `max_tile` - 1 moves.
+    Reward: The sum of the merged tiles.
+    Terminated: A tile has reached `max_tile`, no move is possible, or after 2 * `max_tile` - 1 moves.
     """
     describe = staticmethod(specs.game_2048)
     name = "2048"
-    cdef Archived[Match[MergingTiles]] state
 
-    def __init__(self, spec, env_id):
-        TurnEnv.__init__(self, spec, env_id)
-        cdef int largest = spec.options["max_tile"].bit_length() - 1
-        self.state.reset(new Match[MergingTiles](MergingTiles(largest)))
-        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
+    cdef Rules* make(self, const Options& options) except NULL:
+        return new RulesOf[Turns[Match[CMergingTiles]]](options)
 
 
 cdef class Backgammon(BoardGame):
-    """Backgammon, without doubling: player 0 moves towards growing points, player 1 the other way.
+    """Backgammon without doubling: player 0 moves towards higher points, player 1 towards lower ones.
 
-    Observation: float32 (200,): of the player, then of the other one, for each point whether there are 1, 2 or 3
-        checkers, and how many more; of the player checkers on the bar, those off the board, and whether it is the
-        player's turn, then the same of the other one; the dice, the lower one first.
-    Action: Two moves: the place that the first checker leaves, plus 26 times that of the second one, plus 676 if the
-        first one takes the lower die. Places are 0 to 23; 24: the bar; 25: no move. Equal dice are two actions.
-    Reward: 1 for the player who wins, -1 for the other one; more with `scoring_type`.
-    Terminated: A player has all checkers off the board; or there were more than `max_player_turns` turns.
+    Observation: float32 (200,): for the player, then for the opponent, at each point whether there are 1, 2 or 3
+        checkers, and how many more; for the player, checkers on the bar, checkers borne off, and whether it is the
+        player's turn, then the same for the opponent; the dice, the lower one first.
+    Action: Two moves: the start of the first checker, plus 26 times that of the second, plus 676 if the first uses the
+        lower die. Starts are 0 to 23; 24: the bar; 25: no move. Doubles take two actions.
+    Reward: 1 for the winner, -1 for the loser; more with `scoring_type`.
+    Terminated: A player has borne off all checkers, or after more than `max_player_turns` turns.
     """
     describe = staticmethod(specs.backgammon)
     name = "backgammon"
-    cdef Archived[Match[CBackgammon]] state
 
-    def __init__(self, spec, env_id):
-        TurnEnv.__init__(self, spec, env_id)
-        cdef int scoring = specs.SCORING.index(spec.options["scoring_type"])
-        cdef int max_turns = spec.options["max_player_turns"]
-        self.state.reset(new Match[CBackgammon](CBackgammon(<Scoring>scoring, max_turns)))
-        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
+    cdef Rules* make(self, const Options& options) except NULL:
+        return new RulesOf[Turns[Match[CBackgammon]]](options)

@@ -15,7 +15,7 @@ struct Breakthrough {
     uint64_t pieces[2] = {};
     int32_t current = 0;
 
-    explicit Breakthrough(int rows = 8, int columns = 8) : rows(rows), columns(columns) {}
+    explicit Breakthrough(const Options& options) : rows(options.at("rows")), columns(options.at("columns")) {}
     int cells() const { return rows * columns; }
     uint64_t full() const { return cells() == 64 ? ~uint64_t{0} : bit(cells()) - 1; }
     uint64_t row(int r) const { return (columns == 64 ? ~uint64_t{0} : bit(columns) - 1) << r * columns; }

@@ -85,13 +85,10 @@ struct Go {
     uint16_t heads[GoGrid::POINTS], nexts[GoGrid::POINTS];  // of the chain of each stone: its number, a ring of stones
     Chain chains[GoGrid::POINTS];
 
-    explicit Go(int size = 19, float komi = 7.5f)
-        : size(size),
-          max_moves(2 * size * size),
-          komi(komi),
-          grid(GoGrid::of(size)) {
+    Go(int size, float komi) : size(size), max_moves(2 * size * size), komi(komi), grid(GoGrid::of(size)) {
         reset(nullptr);
     }
+    explicit Go(const Options& options) : Go(options.at("board_size"), options.at("komi")) {}
     int count() const { return size * size; }
     size_t num_actions() const { return static_cast<size_t>(count()) + 1; }
     size_t tensor_size() const { return static_cast<size_t>(count()) * 4; }

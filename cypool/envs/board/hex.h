@@ -15,7 +15,8 @@ struct Hex {
     uint8_t cells[LARGEST * LARGEST];
     int32_t current = 0;
 
-    explicit Hex(int size = 11) : size(size) { std::memset(cells, EMPTY, sizeof cells); }
+    explicit Hex(int size) : size(size) { std::memset(cells, EMPTY, sizeof cells); }
+    explicit Hex(const Options& options) : Hex(static_cast<int>(options.at("board_size"))) {}
     int count() const { return size * size; }
     size_t num_actions() const { return static_cast<size_t>(count()); }
     size_t tensor_size() const { return static_cast<size_t>(count()) * STATES; }

@@ -1,6 +1,7 @@
 // A match of a board game. A game is a struct of its rules:
 //
 //     static constexpr int PLAYERS;
+//     explicit Rules(const Options& options);           // if it has options
 //     int32_t current;                                  // who moves, or OVER
 //     size_t num_actions() const, tensor_size() const;
 //     void reset(const Rng* rng);
@@ -16,17 +17,17 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
-#include "cypool/envs/common/state_archive.h"
-#include "cypool/envs/common/turn_game.h"
+#include "cypool/envs/common/turn_rules.h"
 #include "cypool/util/legal.h"
 
 namespace cypool::board {
 
 template <class Rules> class Match final : public TurnGame {
 public:
-    explicit Match(const Rules& given = Rules()) : rules(given) {
+    explicit Match(const Options& options) : rules(made(options)) {
         num_players = Rules::PLAYERS;
         num_actions = rules.num_actions();
         tensor_size = rules.tensor_size();
@@ -98,6 +99,14 @@ public:
 
 private:
     bool was_reset_ = false;
+
+    static Rules made(const Options& options) {
+        if constexpr (std::is_constructible_v<Rules, const Options&>) {
+            return Rules(options);
+        } else {
+            return Rules();
+        }
+    }
 };
 
 }  // namespace cypool::board

@@ -15,7 +15,8 @@ struct MergingTiles {
     int32_t current = 0, num_moves = 0;
     int largest;  // the logarithm of the tile that ends the game
 
-    explicit MergingTiles(int largest = 11) : largest(largest) {}
+    explicit MergingTiles(const Options& options)
+        : largest(std::countr_zero(static_cast<unsigned>(options.at("max_tile")))) {}
     size_t num_actions() const { return 4; }
     size_t tensor_size() const { return CELLS; }
     uint64_t outcome() const { return board; }

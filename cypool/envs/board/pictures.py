@@ -21,7 +21,7 @@ def draw(game: str, tensor: NDArray[np.float32]) -> NDArray[np.uint8]:
 
     Args:
         game: Its id, without the family.
-        tensor: What player 0 sees.
+        tensor: The observation of player 0.
     """
     if game == "backgammon":
         return _draw_points(tensor)
@@ -67,7 +67,7 @@ def _draw_points(tensor: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def checkers_of(tensor: NDArray[Any], who: int) -> NDArray[np.int64]:
-    """Returns how many checkers are on each point: of the player who sees it (0), or of the other one (1)."""
+    """Returns the number of checkers on each point: of the observing player (0), or of the opponent (1)."""
     parts = tensor[96 * who:96 * (who + 1)].reshape(24, 4)
     counts: NDArray[np.int64] = (parts @ (1, 2, 3, 1) + 3 * (parts[:, 3] > 0)).astype(np.int64)
     return counts

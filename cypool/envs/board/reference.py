@@ -1,4 +1,4 @@
-"""The games of OpenSpiel that board games equal."""
+"""The games of OpenSpiel that board games match."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from cypool.envs.common.turn_specs import planes, turn_options, turn_spec
+from cypool.envs.common.turn_specs import planes, turn_options, turn_settings, turn_spec
 from cypool.options import Option, choice, describes, integer, number
 from cypool.spec import Array, EnvSpec
 from cypool.util.arguments import check_int
@@ -27,6 +27,12 @@ def _check_tile(name: str, value: Any) -> int:
 
 def _spec(options: dict[str, Any], tensor: Array, num_actions: int, num_players: int = 2) -> EnvSpec:
     return turn_spec(options, tensor, num_actions, num_players, render_fps=_FPS, brief_steps=tensor.low.size <= 1000)
+
+
+def settings_of(options: dict[str, Any]) -> dict[str, Any]:
+    """Returns what the games and turn_rules.h read."""
+    own = {**options, **turn_settings(options)}
+    return own | {"scoring_type": SCORING.index(own["scoring_type"])} if "scoring_type" in own else own
 
 
 @describes(**_TWO)
@@ -57,16 +63,16 @@ def hexagons(options: dict[str, Any]) -> EnvSpec:
 
 
 @describes(board_size=integer(19, 2, 19, "Rows and columns of the board."),
-           komi=number(7.5, -361, 361, "Points that white gets, as black begins."), **_TWO)
+           komi=number(7.5, -361, 361, "Points for white, because black begins."), **_TWO)
 def go(options: dict[str, Any]) -> EnvSpec:
     size = options["board_size"]
     return _spec(options, planes(4, size, size), size * size + 1)
 
 
-@describes(scoring_type=choice("winloss_scoring", SCORING, 'How much a win counts: 1; with "enable_gammons" 2 if the '
-                                                            'other player has all checkers left; with "full_scoring" '
-                                                            'also 3 if one of them is far from home.'),
-           max_player_turns=integer(500, 1, 2**20, "A game that has more turns ends without a winner."), **_TWO)
+@describes(scoring_type=choice("winloss_scoring", SCORING, 'Value of a win: 1; with "enable_gammons", 2 if the loser '
+                                                            'has borne off no checker; with "full_scoring", also 3 if '
+                                                            "one of these is still far from home."),
+           max_player_turns=integer(500, 1, 2**20, "A game with more turns ends without a winner."), **_TWO)
 def backgammon(options: dict[str, Any]) -> EnvSpec:
     return _spec(options, Array((200,), np.float32, 0, 15), 1352)
 

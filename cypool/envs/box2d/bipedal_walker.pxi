@@ -35,18 +35,20 @@ initialize()
 
 
 cdef class BipedalWalker(ArchivedEnv):
-    """A robot of a hull and two legs, each with a hip and a knee that have motors, and ten rays that see the ground.
+    """A robot with a hull and two legs, motors at hips and knees, and ten lidar rays that sense the ground.
 
-    Follows `gymnasium.envs.box2d.BipedalWalker` of Gymnasium 1.4 with box2d 2.3.10: the same seed and actions give the
-    same bits. There as here the world of Box2D stays through resets, so that earlier episodes change the last bits
-    of an episode: two environments are equal if all their seeds, actions and resets were. `fresh_world` ends that.
+    Follows `gymnasium.envs.box2d.BipedalWalker` of Gymnasium 1.4 with box2d 2.3.10: the same seed and actions give
+    bit-identical results. As in Gymnasium, Box2D's world persists across resets, so that earlier episodes change the
+    last bits of later ones: two environments match if all their seeds, actions and resets did. `fresh_world` avoids
+    this.
 
-    Observation: float32 (24,): the hull's angle (rad), its velocity, velocity forwards and upwards; for each leg angle
-        and velocity of hip and knee, and whether it touches the ground, 0 or 1; how far the rays go, of 1.
-    Action: float32 (4,) in [-1, 1]: the torques of hip and knee, of one leg and the other.
-    Reward: For going forward, 300 in all, and for holding the head upright, less 0.028 for all of a motor's torque;
-        -100 for a fall.
-    Terminated: The hull touches the ground, the robot is back at the start, or at the far end.
+    Observation: float32 (24,): the hull's angle (rad), its angular velocity, forward and upward velocity; for each leg,
+        angle and velocity of hip and knee, and whether it touches the ground, 0 or 1; the lengths of the rays, from 0
+        to 1.
+    Action: float32 (4,) in [-1, 1]: the torques of hip and knee for each leg.
+    Reward: For moving forward, 300 in total, and for keeping the head upright, minus 0.028 for the full torque of a
+        motor; -100 for a fall.
+    Terminated: The hull touches the ground, or the robot is left of the start or at the far end.
     """
     describe = staticmethod(specs.bipedal_walker)
 
@@ -55,7 +57,7 @@ cdef class BipedalWalker(ArchivedEnv):
 
     def __init__(self, spec, env_id):
         self.action_is_single = spec.options["action_dtype"] == "float32"
-        self.world.reset(new BipedalWorld(spec.options["hardcore"], spec.options["fresh_world"]))
+        self.world.hold(new BipedalWorld(spec.options["hardcore"], spec.options["fresh_world"]))
         self.archived = &self.world
 
     cdef int reset(self) except -1 nogil:
@@ -79,7 +81,7 @@ cdef class BipedalWalker(ArchivedEnv):
     cdef object render(self):
         cdef BipedalWorld* world = self.world.get()
         if not world.ready():
-            raise RuntimeError("render: expected a reset before, got none")
+            raise RuntimeError("render: expected a reset before")
         world.renders = (world.renders + 1) % 100
         return draw_bipedal_walker(
             world.scroll(), [(point.x, point.y) for point in world.ground[:200]],

@@ -64,27 +64,27 @@ _lock = threading.Lock()
 
 
 def use_canvas_simd(on):
-    """Sets whether pictures use vector instructions where the CPU has them. The pixels are the same: for tests.
+    """Sets whether pictures use vector instructions, if the CPU has them. The pixels do not change.
 
-    To be called while no environment runs.
+    For tests, to be called while no environment is running.
     """
     set_canvas_simd(check_bool("on", on))
 
 
 cdef class CarRacing(ArchivedEnv):
-    """A car with rear-wheel drive that is to drive around a track, another one in each episode.
+    """Drive a rear-wheel-drive car around a track, which is new in each episode.
 
     Follows `gymnasium.envs.box2d.CarRacing` of Gymnasium 1.4 with box2d 2.3.10 and pygame-ce: the same seed and actions
-    give the same bits, the same pixels included. As in `BipedalWalker`, the world lives on through resets, unless
+    give bit-identical results, including pixels. As in `BipedalWalker`, the world persists across resets, unless
     `fresh_world` is True.
 
-    Observation: uint8 (96, 96, 3): the car from above, and at the bottom the reward so far, as it was before the step's
-        -0.1, speed, the wheels' speeds, steering and rotation.
-    Action: float32 (3,): steering in [-1, 1], gas and brake in [0, 1]; or, if not `continuous`, nothing (0), right
+    Observation: uint8 (96, 96, 3): the car from above, and at the bottom the total reward before the step's -0.1,
+        speed, the wheels' speeds, steering and rotation.
+    Action: float32 (3,): steering in [-1, 1], gas and brake in [0, 1]; or, without `continuous`, nothing (0), right
         (1), left (2), gas (3) or brake (4).
-    Reward: 1000 for all tiles of the track, each once; less 0.1 a step; -100 for leaving the field.
-    Terminated: All tiles were visited, or the start was passed again after most of them; or the car left the field.
-    Info: `lap_finished` bool, whether the episode ended with the former.
+    Reward: 1000 for all tiles of the track, in equal parts; -0.1 per step; -100 for leaving the field.
+    Terminated: All tiles were visited, the start was passed again after most of them, or the car left the field.
+    Info: `lap_finished` bool, whether the episode ended with a complete lap.
     """
     describe = staticmethod(specs.car_racing)
 
@@ -94,8 +94,8 @@ cdef class CarRacing(ArchivedEnv):
     def __init__(self, spec, env_id):
         self.action_type = ord(spec.action.dtype.char)
         _prepare_texts()
-        self.world.reset(new CarWorld(spec.options["continuous"], spec.options["domain_randomize"],
-                                      spec.options["fresh_world"], spec.options["lap_complete_percent"]))
+        self.world.hold(new CarWorld(spec.options["continuous"], spec.options["domain_randomize"],
+                                     spec.options["fresh_world"], spec.options["lap_complete_percent"]))
         self.archived = &self.world
 
     cdef int reset(self) except -1 nogil:
@@ -121,7 +121,7 @@ cdef class CarRacing(ArchivedEnv):
     cdef object render(self):
         cdef CarWorld* world = self.world.get()
         if not world.ready():
-            raise RuntimeError("render: expected a reset before, got none")
+            raise RuntimeError("render: expected a reset before")
         cdef Pose pose = world.pose()
         view = CarView(time=world.time, x=pose.x, y=pose.y, angle=pose.angle, speed=pose.speed, spin=pose.spin,
                        steer=pose.steer, reward=world.total, omegas=[world.wheels[k].omega for k in range(4)])
@@ -142,7 +142,7 @@ cdef tuple _rgb(Color color):
 
 
 def _prepare_texts():
-    """Has pygame draw the numbers that pictures can show, once."""
+    """Makes pygame draw the numbers that pictures can show, once."""
     with _lock:
         if texts().levels.empty():
             first, numbers = draw_numbers()

@@ -50,26 +50,26 @@ cdef enum:
 
 
 def use_simd(on):
-    """Sets whether worlds are stepped together with the CPU's wide vectors, if it has them. The bits are the same.
+    """Sets whether worlds are stepped together with the CPU's wide vectors, if it has them. The results do not change.
 
-    For tests, to be called while no environment runs.
+    For tests, to be called while no environment is running.
     """
     set_simd(check_bool("on", on))
 
 
 cdef class LunarLander(ArchivedEnv):
-    """A rocket, dropped above a landing pad with a random push, that has a main engine and two at its sides.
+    """Land a rocket with a main engine and two side engines on a pad, after a random push.
 
-    Follows `gymnasium.envs.box2d.LunarLander` of Gymnasium 1.4 with box2d 2.3.10: the same seed and actions give the
-    same bits.
+    Follows `gymnasium.envs.box2d.LunarLander` of Gymnasium 1.4 with box2d 2.3.10: the same seed and actions give
+    bit-identical results.
 
-    Observation: float32 (8,): position relative to the pad, velocity, angle (rad), its velocity, and for each leg
-        whether it touches the ground, 0 or 1. All but the angle are scaled, as in Gymnasium.
-    Action: Nothing (0), left (1), main (2) or right engine (3); or, if `continuous`, float32 (2,) in [-1, 1]: the main
-        engine's power, half of it at 0 and none below, and that of the left (below -0.5) or right engine (above 0.5).
-    Reward: For coming closer, slower and more upright, and for each leg on the ground; less 0.3 a step for the main
-        engine and 0.03 for one at the side; -100 for a crash, 100 for coming to rest.
-    Terminated: The body touches the ground, the rocket is out of sight, or at rest.
+    Observation: float32 (8,): position relative to the pad, velocity, angle (rad), angular velocity, and for each leg
+        whether it touches the ground, 0 or 1. Everything except the angle is scaled, as in Gymnasium.
+    Action: Nothing (0), left (1), main (2) or right engine (3); or, with `continuous`, float32 (2,) in [-1, 1]: the
+        main engine's power, half at 0 and none below, and that of the left (below -0.5) or right engine (above 0.5).
+    Reward: For getting closer, slower and more upright, and for each leg on the ground; -0.3 per step for the main
+        engine and -0.03 for a side engine; -100 for a crash, 100 for coming to rest.
+    Terminated: The body touches the ground, or the rocket is out of sight or at rest.
     """
     describe = staticmethod(specs.lunar_lander)
 
@@ -81,9 +81,9 @@ cdef class LunarLander(ArchivedEnv):
     def __init__(self, spec, env_id):
         self.action_type = ord(spec.action.dtype.char)
         self.action_bytes = spec.action_bytes
-        self.world.reset(new LanderWorld(spec.options["continuous"], spec.options["gravity"],
-                                         spec.options["enable_wind"], spec.options["wind_power"],
-                                         spec.options["turbulence_power"]))
+        self.world.hold(new LanderWorld(spec.options["continuous"], spec.options["gravity"],
+                                        spec.options["enable_wind"], spec.options["wind_power"],
+                                        spec.options["turbulence_power"]))
         self.archived = &self.world
 
     cdef int reset(self) except -1 nogil:
@@ -139,7 +139,7 @@ cdef class LunarLander(ArchivedEnv):
     cdef object render(self):
         cdef LanderWorld* world = self.world.get()
         if not world.ready():
-            raise RuntimeError("render: expected a reset before, got none")
+            raise RuntimeError("render: expected a reset before")
         cdef vector[b2Vec2] places = world.age_particles()
         # newer flames than the last step's are not there
         particles = [(places[k].x, places[k].y, world.particles[k].ttl) for k in range(places.size())]

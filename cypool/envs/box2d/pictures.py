@@ -1,4 +1,4 @@
-"""Pictures of Box2D's environments: drawn with pygame in the order, and so with the pixels, of Gymnasium's.
+"""Pictures of Box2D's environments: drawn with pygame in Gymnasium's order, and so with its pixels.
 
 They are our own code, as Gymnasium's own code cannot be imported without the package Box2D.
 """
@@ -26,7 +26,7 @@ def draw_lunar_lander(smooth_y: Sequence[float], particles: Sequence[tuple[float
     Args:
         smooth_y: The height of the moon at 11 places, in metres.
         particles: Flames: where they are, in pixels, and how long they last.
-        outlines: Of the lander and its legs, in pixels.
+        outlines: Outlines of the lander and its legs, in pixels.
 
     Returns:
         uint8, (400, 600, 3).
@@ -71,13 +71,13 @@ def draw_bipedal_walker(scroll: float, ground: Points, clouds: Sequence[Points],
     """Draws the picture of a BipedalWalker.
 
     Args:
-        scroll: Where the picture begins, in metres.
+        scroll: Left edge of the picture, in metres.
         ground: The line of the ground, in metres.
         clouds: Their corners, in metres.
-        renders: How many pictures were drawn since the reset, modulo 100: one ray is shown, each time another one.
-        ray_from, ray_to: Of the rays, in metres.
-        outlines: In pixels: of the pieces of ground, the last one first, of stumps, stairs and pits, of the four parts
-            of the legs, of the hull.
+        renders: Number of pictures drawn since the reset, modulo 100, which selects the ray to show.
+        ray_from, ray_to: Ends of the rays, in metres.
+        outlines: In pixels: outlines of the pieces of ground, the last one first, of stumps, stairs and pits, of the
+            four parts of the legs, and of the hull.
 
     Returns:
         uint8, (400, 600, 3).
@@ -132,11 +132,11 @@ class CarView(NamedTuple):
     """The values that a picture of CarRacing shows, in addition to the track and shapes.
 
     Attributes:
-        time: Of the episode, in s: the picture zooms in during the first second.
-        x, y, angle: Where the car is, in m and rad.
+        time: Time of the episode, in s: the picture zooms in during the first second.
+        x, y, angle: Position of the car, in m and rad.
         speed, spin, steer: Its speed, rotation and steering, in m/s, rad/s and rad.
         reward: The sum of rewards.
-        omegas: Of the wheels, in rad/s.
+        omegas: Angular velocities of the wheels, in rad/s.
     """
 
     time: float
@@ -253,8 +253,8 @@ def _check_polygons(pygame: Any, gfxdraw: Any) -> None:
     if hashlib.sha256(b"".join(pixels)).hexdigest() != POLYGONS:
         kind = "pygame-ce" if getattr(pygame, "IS_CE", False) else "pygame"
         raise ImportError(f"CarRacing: expected a pygame that draws polygons as pygame-ce 2.5 does, got {kind} "
-                          f"{pygame.version.ver}, which draws other pixels: pip uninstall pygame; "
-                          f'pip install "pygame-ce==2.5.*"')
+                          f"{pygame.version.ver}, whose pixels differ: pip uninstall pygame; pip install "
+                          '"pygame-ce==2.5.*"')
 
 
 def _font(pygame: Any) -> Any:
@@ -273,5 +273,5 @@ def _pygame(what: str = "render") -> Any:
         import pygame
         from pygame import gfxdraw
     except ImportError as error:
-        raise ImportError(f"{what}: this environment is drawn with pygame: pip install pygame-ce") from error
+        raise ImportError(f"{what}: pygame is needed for rendering: pip install pygame-ce") from error
     return pygame, gfxdraw

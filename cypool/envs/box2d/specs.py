@@ -12,14 +12,14 @@ from cypool.util.arguments import check_float, shown
 from cypool.util.warn import warn_caller
 
 _FPS = 50
-_FRESH_WORLD = boolean(False, "Whether each episode has a world of its own: then it depends on nothing before it.")
+_FRESH_WORLD = boolean(False, "Creates a new world for each episode, which then does not depend on earlier ones.")
 _ACTION_DTYPE = choice("float32", ("float32", "float64"),
-                       '"float32", or "float64" to compute with what Gymnasium gets as float64.')
-_CONTINUOUS_DTYPE = _ACTION_DTYPE.but("float32", f"Of continuous actions: {_ACTION_DTYPE.meaning}")
+                       '"float32", or "float64" to match Gymnasium when it is given float64 actions.')
+_CONTINUOUS_DTYPE = _ACTION_DTYPE.with_default("float32", f"For continuous actions: {_ACTION_DTYPE.meaning}")
 
 
 @describes(
-    hardcore=boolean(False, "Whether there are stumps, stairs and pits."),
+    hardcore=boolean(False, "Adds stumps, stairs and pits."),
     fresh_world=_FRESH_WORLD, action_dtype=_ACTION_DTYPE)
 def bipedal_walker(options: dict[str, Any]) -> EnvSpec:
     leg = [math.pi, 5, math.pi, 5]
@@ -31,9 +31,9 @@ def bipedal_walker(options: dict[str, Any]) -> EnvSpec:
 
 
 @describes(
-    continuous=boolean(True, "Whether an action is three numbers."),
-    lap_complete_percent=number(0.95, 0, 1, "More than this part of the tiles, 0 to 1, makes a lap."),
-    domain_randomize=boolean(False, "Whether each episode has colours of its own."),
+    continuous=boolean(True, "Actions are three numbers instead of a choice."),
+    lap_complete_percent=number(0.95, 0, 1, "The fraction of tiles, 0 to 1, above which a lap counts as complete."),
+    domain_randomize=boolean(False, "Draws new colours for each episode."),
     fresh_world=_FRESH_WORLD, action_dtype=_CONTINUOUS_DTYPE)
 def car_racing(options: dict[str, Any]) -> EnvSpec:
     low, high = np.array([-1, 0, 0], np.float32), np.ones(3, np.float32)
@@ -45,7 +45,7 @@ def car_racing(options: dict[str, Any]) -> EnvSpec:
 def _check_gravity(name: str, value: Any) -> float:
     gravity = check_float(name, value, -12, 0)
     if gravity in (-12, 0):
-        raise ValueError(f"{name}: expected a number between -12 and 0, not one of these two, got {shown(value)}")
+        raise ValueError(f"{name}: expected a number strictly between -12 and 0, got {shown(value)}")
     return gravity
 
 
@@ -59,11 +59,11 @@ def _power(default: float, recommended: float, meaning: str) -> Option:
 
 
 @describes(
-    continuous=boolean(False, "Whether an action is two numbers."),
-    gravity=Option(-10.0, _check_gravity, "More than -12 and less than 0."),
-    enable_wind=boolean(False, "Whether there is wind, as long as no leg touches the ground."),
-    wind_power=_power(15.0, 20, "Its greatest force; a RuntimeWarning beyond 0 to 20, as in Gymnasium."),
-    turbulence_power=_power(1.5, 2, "Its greatest torque; a RuntimeWarning beyond 0 to 2."),
+    continuous=boolean(False, "Actions are two numbers instead of a choice."),
+    gravity=Option(-10.0, _check_gravity, "Gravity, above -12 and below 0."),
+    enable_wind=boolean(False, "Adds wind, until a leg touches the ground."),
+    wind_power=_power(15.0, 20, "Maximum force of the wind; warns outside of 0 to 20, as in Gymnasium."),
+    turbulence_power=_power(1.5, 2, "Maximum torque of the wind; warns outside of 0 to 2."),
     action_dtype=_CONTINUOUS_DTYPE)
 def lunar_lander(options: dict[str, Any]) -> EnvSpec:
     high = np.array([2.5, 2.5, 10, 10, 2 * math.pi, 10, 1, 1], np.float32)

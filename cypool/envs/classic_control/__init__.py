@@ -1,1 +1,1 @@
-"""Classic control: small systems of mechanics, as Gymnasium has them."""
+"""Classic control: Gymnasium's small mechanical systems."""

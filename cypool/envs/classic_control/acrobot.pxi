@@ -60,14 +60,14 @@ cdef State slope_at(const State* y, double torque) noexcept nogil:
 
 
 cdef class Acrobot(Env):
-    """Two links that hang in a chain; a motor between them pulls one way (0), not at all (1) or the other (2).
+    """Two links hang in a chain; a motor between them pulls one way (0), not at all (1) or the other (2).
 
-    Follows `gymnasium.envs.classic_control.AcrobotEnv` of Gymnasium 1.4, addition by addition, so that
-    the same seed and actions give the same bits.
+    Follows `gymnasium.envs.classic_control.AcrobotEnv` of Gymnasium 1.4, operation by operation: the same seed and
+    actions give bit-identical results.
 
     Observation: float32 (6,): cosine and sine of the first angle, 0 hanging down; cosine and sine of the second,
         relative to the first; both angular velocities.
-    Reward: -1 a step, 0 for the last.
+    Reward: -1 per step, 0 for the last.
     Terminated: The free end is higher than one link's length above the pivot.
     """
     describe = staticmethod(specs.acrobot)

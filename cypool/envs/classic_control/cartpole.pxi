@@ -16,13 +16,13 @@ cdef double THETA_LIMIT = 12 * 2 * math.pi / 360
 
 
 cdef class CartPole(Env):
-    """A pole on a cart that has to be kept upright by pushing the cart left (0) or right (1).
+    """Keep a pole upright on a cart by pushing the cart left (0) or right (1).
 
-    Follows `gymnasium.envs.classic_control.CartPoleEnv` of Gymnasium 1.4, addition by addition, so that
-    the same seed and actions give the same bits.
+    Follows `gymnasium.envs.classic_control.CartPoleEnv` of Gymnasium 1.4, operation by operation: the same seed and
+    actions give bit-identical results.
 
     Observation: float32 (4,): cart position (m), its velocity, pole angle (rad), its velocity.
-    Reward: 1 a step; with `sutton_barto_reward` 0, and -1 when the pole falls.
+    Reward: 1 per step; with `sutton_barto_reward`, 0, and -1 when the pole falls.
     Terminated: The cart is beyond 2.4 m or the pole beyond 12 degrees.
     """
     describe = staticmethod(specs.cartpole)

@@ -17,14 +17,14 @@ cdef double CAR_MAX_SPEED = 0.07
 
 
 cdef class MountainCar(Env):
-    """A car in a valley that is pushed left (0), not at all (1) or right (2), and has to get up the hill on the right.
+    """Drive a car out of a valley, up the hill on the right, by pushing it left (0), not at all (1) or right (2).
 
-    Follows `gymnasium.envs.classic_control.MountainCarEnv` of Gymnasium 1.4, addition by addition, so that
-    the same seed and actions give the same bits.
+    Follows `gymnasium.envs.classic_control.MountainCarEnv` of Gymnasium 1.4, operation by operation: the same seed and
+    actions give bit-identical results.
 
     Observation: float32 (2,): position, velocity.
-    Reward: -1 a step.
-    Terminated: The car is at 0.5 or beyond and at least as fast as `goal_velocity`.
+    Reward: -1 per step.
+    Terminated: The car is at 0.5 or beyond, with at least `goal_velocity`.
     """
     describe = staticmethod(specs.mountain_car)
 
@@ -71,15 +71,15 @@ cdef class MountainCar(Env):
 
 
 cdef class MountainCarContinuous(Env):
-    """The car of `MountainCar`, pushed as hard as one likes.
+    """The car of `MountainCar`, pushed with any force.
 
-    Follows `gymnasium.envs.classic_control.Continuous_MountainCarEnv` of Gymnasium 1.4, addition by addition, so that
-    the same seed and float32 actions give the same bits. Single precision there is single precision here.
+    Follows `gymnasium.envs.classic_control.Continuous_MountainCarEnv` of Gymnasium 1.4, operation by operation,
+    including single precision: the same seed and float32 actions give bit-identical results.
 
     Observation: float32 (2,): position, velocity.
     Action: float32 (1,) in [-1, 1]: the push.
-    Reward: Minus a tenth of the square of the action, and 100 at the goal.
-    Terminated: The car is at 0.45 or beyond and at least as fast as `goal_velocity`.
+    Reward: Minus a tenth of the squared action, plus 100 at the goal.
+    Terminated: The car is at 0.45 or beyond, with at least `goal_velocity`.
     """
     describe = staticmethod(specs.mountain_car_continuous)
 

@@ -16,14 +16,14 @@ cdef double PENDULUM_DT = 0.05
 
 
 cdef class Pendulum(Env):
-    """A pendulum with a motor too weak to lift it at once.
+    """Swing up a pendulum with a motor too weak to lift it directly.
 
-    Follows `gymnasium.envs.classic_control.PendulumEnv` of Gymnasium 1.4, addition by addition, so that
-    the same seed and float32 actions give the same bits.
+    Follows `gymnasium.envs.classic_control.PendulumEnv` of Gymnasium 1.4, operation by operation: the same seed and
+    float32 actions give bit-identical results.
 
     Observation: float32 (3,): cosine and sine of the angle, which is 0 upright; angular velocity.
     Action: float32 (1,) in [-2, 2]: the torque.
-    Reward: Minus the sum of angle squared, a tenth of velocity squared, a thousandth of torque squared.
+    Reward: Minus the sum of the squared angle, a tenth of the squared velocity, and a thousandth of the squared torque.
     Terminated: Never.
     """
     describe = staticmethod(specs.pendulum)

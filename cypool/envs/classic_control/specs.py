@@ -9,7 +9,7 @@ import numpy as np
 from cypool.options import boolean, describes, integer, number
 from cypool.spec import Array, Discrete, EnvSpec
 
-_GOAL_VELOCITY = number(0.0, -1e6, 1e6, "How fast the car has to be at the goal.")
+_GOAL_VELOCITY = number(0.0, -1e6, 1e6, "Minimum velocity at the goal.")
 
 
 @describes()
@@ -20,7 +20,7 @@ def acrobot(options: dict[str, Any]) -> EnvSpec:
 
 
 @describes(
-    sutton_barto_reward=boolean(False, "Reward as in Sutton and Barto's book."))
+    sutton_barto_reward=boolean(False, "Rewards as in Sutton and Barto's book."))
 def cartpole(options: dict[str, Any]) -> EnvSpec:
     # twice the limits at which an episode ends: 2.4, and 12 degrees
     high = np.array([4.8, np.inf, 2 * (12 * 2 * math.pi / 360), np.inf], np.float32)
@@ -45,7 +45,7 @@ def _car(action: Array | Discrete, options: dict[str, Any]) -> EnvSpec:
 
 @describes(
     g=number(10.0, -1e6, 1e6, "Gravity, in m/s^2."),
-    version=integer(1, 0, 1, "With 1 the angle uses the velocity after it is clipped to 8, with 0 before."))
+    version=integer(1, 0, 1, "1: the angle is updated with the velocity after clipping to 8; 0: before clipping."))
 def pendulum(options: dict[str, Any]) -> EnvSpec:
     high = np.array([1, 1, 8], np.float32)
     return EnvSpec(observation=Array((3,), np.float32, -high, high), action=Array((1,), np.float32, -2, 2),

@@ -19,7 +19,7 @@ cdef extern from "cypool/envs/common/state_archive.h" namespace "cypool" nogil:
 
     cdef cppclass Archived[T](ArchivedState):
         T* get() noexcept
-        void reset(T* object)
+        void hold(T* object)
 
 
 cdef class ArchivedEnv(Env):

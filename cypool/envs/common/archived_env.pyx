@@ -13,9 +13,9 @@ cdef class ArchivedEnv(Env):
         return 0
 
     def state_fields(self, state):
-        """Returns (path, type, offset, least, greatest) of each number in a saved state; the type as `struct` has it.
+        """Returns (path, type, offset, least, greatest) of each number in a saved state; the type as in `struct`.
 
-        The environment is of no other use then.
+        Afterwards, the environment cannot be used.
         """
         self.load(state)
         return [(field.path.decode(), chr(field.format), field.offset, field.low, field.high)

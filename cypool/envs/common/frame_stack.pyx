@@ -8,9 +8,9 @@ cdef class FrameStack:
     """Rings of frames that advance together; all zero at first.
 
     Args:
-        num_frames: Frames of a ring.
+        num_frames: Number of frames of a ring.
         frame_bytes: Size of a frame.
-        num_stacks: How many rings there are.
+        num_stacks: Number of rings.
     """
 
     def __init__(self, int num_frames, size_t frame_bytes, size_t num_stacks=1):
@@ -62,7 +62,7 @@ cdef class FrameStack:
 
     cdef int load(self, bytes frames, int newest) except -1:
         if <size_t>len(frames) != self.frames.size() or not 0 <= newest < self.num_frames:
-            raise ValueError("state: expected one of an environment with the same options")
+            raise ValueError("state: expected a state of an environment with the same options")
         memcpy(self.frames.data(), <const uint8_t*>frames, self.frames.size())
         self.newest = newest
         return 0

@@ -18,7 +18,7 @@ class GroupReference(gymnasium.Env[Any, Any]):
     A subclass sets the spaces, and steps the package's environment between `forget` and `finish`.
 
     Args:
-        groups: By name, how many agents it has.
+        groups: The number of agents of each group, by name.
         max_episode_steps: Truncates episodes after this number of steps; None: never.
     """
 
@@ -30,7 +30,7 @@ class GroupReference(gymnasium.Env[Any, Any]):
         self.forget()
 
     def forget(self) -> None:
-        """Makes the columns those of a row without a step."""
+        """Sets the columns to those of a row without a step."""
         self.columns = {group: {"reward": np.zeros(count), "terminated": np.zeros(count, np.bool_),
                                 "truncated": np.zeros(count, np.bool_)} for group, count in self.groups.items()}
 
@@ -51,7 +51,7 @@ class TupleReference(GroupReference):
     """An environment of Gymnasium's whose spaces are tuples with an item for each agent, all of one group `agent`.
 
     Args:
-        env: The package's.
+        env: The package's environment.
         max_episode_steps: As in `GroupReference`.
     """
 
@@ -90,7 +90,7 @@ class ParallelReference(GroupReference):
     """A parallel environment of PettingZoo's, in which all agents of a group are one array.
 
     Args:
-        env: The package's.
+        env: The package's environment.
         agents: By group, the names of its agents.
         max_episode_steps: As in `GroupReference`.
     """
@@ -140,16 +140,16 @@ class ParallelReference(GroupReference):
         return self._stacked(obs), *ends, self.info_of(infos)
 
     def info_of(self, infos: Any) -> dict[str, Any]:
-        """Returns the environment's info of its agents'."""
+        """Returns the environment's info, made from those of its agents."""
         return {}
 
 
 class GroupReferences(SyncVectorEnv):
-    """A batch of these, whose infos have the columns of groups, as cypool's have them.
+    """A batch of these, whose infos have the columns of groups, as in cypool.
 
     Args:
-        make: Makes one.
-        num_envs: How many.
+        make: Creates one of them.
+        num_envs: Number of environments.
         autoreset_mode: As in `SyncVectorEnv`.
     """
 

@@ -1,4 +1,4 @@
-"""The MuJoCo that is installed; nothing of it is imported."""
+"""The installed MuJoCo, which is not imported."""
 from __future__ import annotations
 
 import warnings
@@ -19,11 +19,11 @@ _REPLACE = f"pip uninstall -y mujoco mujoco-core mujoco-studio && {_INSTALL}"
 def find() -> tuple[Path, str]:
     """Returns the installed package's folder and its version.
 
-    Since 4.0 the package comes with the distribution mujoco-core; so the version is the library's, which is in the
-    name of its file.
+    Since 4.0, the package comes with the distribution mujoco-core, so the version is taken from the name of the
+    library's file.
 
     Raises:
-        ImportError: It is missing, or one that cannot be used.
+        ImportError: MuJoCo is missing, or its version is not supported.
     """
     found = folder_of("mujoco")
     folder = Path(found) if found else None
@@ -41,12 +41,12 @@ def find() -> tuple[Path, str]:
                           name="mujoco")
     if version == "4.0.0":
         raise ImportError("MuJoCo's environments: mujoco 4.0.0 factorizes a matrix of its Newton solver wrongly, which "
-                          f"4.0.1 mends: {_REPLACE}", name="mujoco")
+                          f"4.0.1 fixes: {_REPLACE}", name="mujoco")
     return folder, version
 
 
 def warn_of(version: str) -> None:
     """Warns of a version that was not compared with the reference packages."""
     if version not in COMPARED:
-        warnings.warn(f"mujoco {version} was not compared with the packages whose environments these are; "
-                      f"{', '.join(COMPARED)} were", stacklevel=2)
+        warnings.warn(f"mujoco {version} was not compared with the reference packages; {', '.join(COMPARED)} were",
+                      stacklevel=2)

@@ -1,9 +1,9 @@
 # distutils: extra_compile_args = -O2
-"""Functions of single numbers that give NumPy's bits, without the GIL.
+"""Functions of single numbers with NumPy's exact results, without the GIL.
 
 An environment that follows one written in Python needs the sine that its source calls. `math.sin` is the C library's.
-`numpy.sin` is NumPy's own loop: always for float32, for float64 as NumPy was built and the CPU is. Where its results
-are those of the C library, the way through it is left out.
+`numpy.sin` is NumPy's own loop: always for float32, for float64 as NumPy was built and the CPU is. If its results are
+those of the C library, the C library is called directly.
 """
 from libc.math cimport fabs, sqrt
 
@@ -80,7 +80,7 @@ cdef int check() except -1:
 
 
 cdef int check_more() except -1:
-    """The same for the functions that only some families need."""
+    """Does the same for the functions that only some families need."""
     cdef double[9] matrix = [0.1, -0.7, 0.3, 0.6, 0.2, 1.9, -0.4, 0.8, 0.5]
     cdef double[3] vector = [0.3, -1.7, 29.0]
     cdef double[9] product

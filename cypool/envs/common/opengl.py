@@ -1,4 +1,4 @@
-"""Packages that look for OpenGL when they are imported, whether or not anybody will draw."""
+"""Packages that look for OpenGL when they are imported, even if nothing will be drawn."""
 from __future__ import annotations
 
 import importlib

@@ -56,7 +56,7 @@ def _env(entry_point: str, options: tuple[tuple[str, Any], ...], render_mode: st
         if render_mode == "rgb_array":
             import pygame  # noqa: F401
     except ImportError as error:
-        raise ImportError("render: this environment is drawn with pygame: pip install pygame-ce") from error
+        raise ImportError("render: pygame is not installed: pip install pygame-ce") from error
     module, name = entry_point.split(":")
     env = getattr(importlib.import_module(module), name)(render_mode=render_mode, **dict(options))
     # only then has it all its attributes

@@ -22,13 +22,13 @@ def shrink(plane, height, width, *, simd=True):
         plane: The image: a C-contiguous uint8 array of shape (rows, columns).
         height: Rows of the result, at most those of `plane`.
         width: Columns of the result, at most those of `plane`.
-        simd: Whether vector instructions are used where the CPU has them. The pixels are the same.
+        simd: Whether vector instructions are used if the CPU has them. The pixels are the same.
 
     Returns:
         A new uint8 array of shape (height, width).
 
     Raises:
-        TypeError: An argument is of the wrong type.
+        TypeError: An argument has the wrong type.
         ValueError: `plane` has the wrong shape or layout, or a size would enlarge it.
     """
     return _resized(plane, height, width, True, simd)

@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -231,30 +232,25 @@ public:
     virtual void copy_from(const ArchivedState& other) = 0;
 };
 
-// A T and its state. A T that can be assigned lies in here, near the rest of its environment, and keeps its address.
-template <class T> class Archived final : public ArchivedState {
+// A T and its state; Base: an ArchivedState. A T that can be assigned lies in here, near the rest of its environment,
+// and keeps its address.
+template <class T, class Base = ArchivedState> class Archived : public Base {
 public:
-    T* get() {
-        if constexpr (IN_PLACE) {
-            return &held_;
-        } else {
-            return held_.get();
-        }
-    }
-    void reset(T* object) { hold(std::unique_ptr<T>(object)); }
+    T* get() { return held_.operator->(); }
+    void hold(T* object) { hold(std::unique_ptr<T>(object)); }
 
     std::string save() const override {
         StateWriter writer;
-        state_archive::exchange(writer, object());
+        state_archive::exchange(writer, *held_);
         return writer.bytes;
     }
     std::vector<StateField> list() const override {
         StateLister lister;
-        state_archive::exchange(lister, object());
+        state_archive::exchange(lister, *held_);
         return lister.fields;
     }
     void load(std::string_view bytes) override {
-        std::unique_ptr<T> loaded = object().fresh();
+        std::unique_ptr<T> loaded = held_->fresh();
         try {
             StateReader reader(bytes);
             bool ready = false;
@@ -272,16 +268,15 @@ public:
     }
     void copy_from(const ArchivedState& other) override {
         if constexpr (IN_PLACE) {
-            held_ = static_cast<const Archived&>(other).held_;
+            *held_ = *static_cast<const Archived&>(other).held_;
         } else {
             load(other.save());
         }
     }
 
-private:
-    static constexpr bool IN_PLACE = std::is_copy_assignable_v<T>;
+protected:
+    const T& held() const { return *held_; }
 
-    const T& object() const { return *const_cast<Archived*>(this)->get(); }
     void hold(std::unique_ptr<T> object) {
         if constexpr (IN_PLACE) {
             held_ = std::move(*object);
@@ -290,7 +285,10 @@ private:
         }
     }
 
-    std::conditional_t<IN_PLACE, T, std::unique_ptr<T>> held_;
+private:
+    static constexpr bool IN_PLACE = std::is_copy_assignable_v<T>;
+
+    std::conditional_t<IN_PLACE, std::optional<T>, std::unique_ptr<T>> held_;
 };
 
 }  // namespace cypool

@@ -1,4 +1,4 @@
-// A game in which players move in turn, as `turns.pyx` plays it.
+// A game in which players move in turn, as turn_rules.h plays it.
 #pragma once
 
 #include <algorithm>

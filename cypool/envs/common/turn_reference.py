@@ -10,7 +10,7 @@ from gymnasium.vector import SyncVectorEnv
 from gymnasium.wrappers import TimeLimit
 
 from cypool.spec import EnvSpec
-from cypool.util.packages import need
+from cypool.util.packages import require_version
 
 VERSION = "2.0.2"
 
@@ -19,8 +19,8 @@ class Reference(gymnasium.Env[Any, Any]):
     """A game of OpenSpiel, whose chance draws with Gymnasium's generator.
 
     Args:
-        spec: Of ours.
-        spaces: Of the observation and the action.
+        spec: The spec of our environment.
+        spaces: Spaces of the observation and the action.
         load: Makes the game.
     """
 
@@ -45,7 +45,7 @@ class Reference(gymnasium.Env[Any, Any]):
 
     @property
     def current(self) -> int:
-        """Who moves; -1: it is over."""
+        """The player to move; -1 after the end."""
         return -1 if self.has_lost or self.state.is_terminal() else self.state.current_player()
 
     def _seen(self) -> Any:
@@ -82,12 +82,12 @@ def make_references(ours: Any, load: Callable[[], Any], install: str) -> tuple[A
         load: Makes a game.
         install: The command that installs OpenSpiel.
     """
-    need("check_parity needs", "open_spiel", (VERSION,), install)
+    require_version("check_parity needs", "open_spiel", (VERSION,), install)
     spec = ours.env_spec
     if spec.options.get("view", "mover") != "mover":
-        raise ValueError(f"view: expected 'mover', as the reference has no other, got {spec.options['view']!r}")
+        raise ValueError(f"view: expected 'mover', as the reference has no other view, got {spec.options['view']!r}")
     if spec.options.get("chance_stream", "np_random") != "np_random":
-        raise ValueError("chance_stream: expected 'np_random', as the reference draws with no other, got "
+        raise ValueError("chance_stream: expected 'np_random', as the reference uses no other stream, got "
                          f"{spec.options['chance_stream']!r}")
     spaces = ours.single_observation_space, ours.single_action_space
 

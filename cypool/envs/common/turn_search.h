@@ -16,6 +16,11 @@ namespace cypool {
 
 class SearchPlayer {
 public:
+    SearchPlayer() = default;
+    // there is only memory to work in
+    SearchPlayer(const SearchPlayer&) {}
+    SearchPlayer& operator=(const SearchPlayer&) { return *this; }
+
     // Returns the action that most simulations took, the smallest of equal ones, or NONE without a legal one. Chance
     // and random games draw from `rng`; the game stays as it is.
     int64_t choose(const TurnGame& game, int32_t simulations, const Rng* rng) {

@@ -1,6 +1,7 @@
-"""Options and specs of games in which players move in turn, which are those of `TurnEnv`."""
+"""Options and specs of games in which players move in turn, which turn_rules.h reads."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,11 @@ from cypool.options import Option, choice, integer
 from cypool.spec import Array, Discrete, EnvSpec, Group
 from cypool.util.arguments import check_choice, check_int
 
-ILLEGAL = choice("error", ("error", "lose"), 'What an action that is not legal is: an "error", a ValueError before '
-                                             'anything is stepped; or the player will "lose".')
-OPPONENT = ('Who the others are in the view "single": "random" plays each legal action with the same probability; '
-            '"tree_search" searches with random games.')
-SIMULATIONS = 'Of an opponent who searches, for each move.'
+ILLEGAL = choice("error", ("error", "lose"), 'The effect of an illegal action: "error", a ValueError before anything '
+                                             'is stepped; or "lose", the player loses.')
+OPPONENT = ('The opponents in the view "single": "random" plays uniformly from the legal actions; "tree_search" '
+            "searches with random games.")
+SIMULATIONS = 'Number of simulations per move of a searching opponent.'
 _VIEWS = ("mover", "players", "single")
 
 
@@ -28,13 +29,21 @@ def turn_options(num_players: int) -> dict[str, Option]:
         return check_int(name, value, 0, num_players - 1)
 
     return {
-        "view": choice("mover", _VIEWS, 'Who is in a row: "mover", the player who moves; "players", all players, as '
-                                        'agents; "single", one player, who has opponents in the environment.'),
-        "seat": Option("random", check_seat, 'Which player the view "single" has: a number, "random", or "alternate", '
-                                             'each in turn.', (0, num_players - 1, "alternate", num_players, -1, "")),
+        "view": choice("mover", _VIEWS, 'The contents of a row: "mover", the player to move; "players", all players, '
+                                        'as agents; "single", one player, with opponents in the environment.'),
+        "seat": Option("random", check_seat, 'The player of the view "single": a number, "random", or "alternate", '
+                                             "each in turn.", (0, num_players - 1, "alternate", num_players, -1, "")),
         "opponent": choice("random", ("random", "tree_search"), OPPONENT),
         "simulations": integer(100, 1, 1_000_000, SIMULATIONS),
         "illegal": ILLEGAL}
+
+
+def turn_settings(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what turn_rules.h reads."""
+    seat = options.get("seat", 0)
+    return {"view": _VIEWS.index(options.get("view", "mover")), "loses": options["illegal"] == "lose",
+            "seat": {"random": -1, "alternate": -2}[seat] if isinstance(seat, str) else seat,
+            "simulations": options["simulations"] if options.get("opponent") == "tree_search" else 0}
 
 
 def turn_spec(options: dict[str, Any], tensor: Array, num_actions: int, num_players: int, together: bool = False,
@@ -43,10 +52,10 @@ def turn_spec(options: dict[str, Any], tensor: Array, num_actions: int, num_play
 
     Args:
         options: All, checked.
-        tensor: What a player sees.
-        num_actions: How many actions there are.
-        num_players: How many players there are.
-        together: Whether they may move all at once.
+        tensor: A player's observation.
+        num_actions: Number of actions.
+        num_players: Number of players.
+        together: Whether they may all move at once.
         **more: Other fields of the spec.
     """
     mask = Array((num_actions,), np.int8, 0, 1)
@@ -58,8 +67,7 @@ def turn_spec(options: dict[str, Any], tensor: Array, num_actions: int, num_play
     view = options.get("view", "mover")
     if options.get("opponent") == "tree_search":
         if more.get("has_hidden_information"):
-            raise ValueError("opponent: expected 'random', as a search would see what the game hides, got "
-                             "'tree_search'")
+            raise ValueError("opponent: expected 'random', as a search would see hidden information, got 'tree_search'")
         common["brief_steps"] = False
     if view == "players":
         group = Group(num_players, {"observation": tensor, "action_mask": mask}, Discrete(num_actions))

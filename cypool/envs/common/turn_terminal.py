@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-END = "control-C ends"
+END = "Ctrl-C quits"
 Chooser = Callable[[Any], Any]
 
 
@@ -19,7 +19,7 @@ class Shown(NamedTuple):
         text: The board.
         moves: By name: the legal actions.
         is_listed: Whether the moves are always listed, with numbers, as their names are hard to guess.
-        news: What others have done since the last position; "": nothing that is known.
+        news: The others' moves since the last position; "": none known.
     """
 
     text: str
@@ -30,17 +30,17 @@ class Shown(NamedTuple):
 
 def play(env: Any, write: Callable[[str], Any], terminal: int, steps: int | None, choose: Chooser | None,
          show: Callable[[Any, Any, int, Any], Shown], players: tuple[str, ...]) -> tuple[int, float]:
-    """Plays until control and C, the end of the input, or a number of steps.
+    """Plays until Ctrl-C, the end of the input, or a number of steps.
 
     Args:
-        env: A pool of one environment, whose view is that of one player, or of the player who moves.
+        env: A pool of one environment, whose view is that of one player, or of the player to move.
         write: Writes to the terminal.
         terminal: The descriptor that lines come from.
         steps: Ends after this number of steps.
-        choose: Takes the observations and returns the actions; None: the terminal's lines say them.
+        choose: Takes the observations and returns the actions; None: they are typed in the terminal.
         show: Takes an observation, a mask of legal actions, the player who sees it, and the observation and the player
             of the position before, or None.
-        players: What players are called.
+        players: Names of the players.
 
     Returns:
         Steps, and the sum of rewards.
@@ -51,7 +51,7 @@ def play(env: Any, write: Callable[[str], Any], terminal: int, steps: int | None
     # a game of one player has none
     view = env.env_spec.options.get("view") if "current_player" in env.env_spec.info else None
     if view == "players":
-        raise ValueError("view: expected 'single' or 'mover' to be played in the terminal, got 'players'")
+        raise ValueError("view: expected 'single' or 'mover' for the terminal, got 'players'")
     done, total = 0, 0.0
     try:
         while steps is None or done < steps:
@@ -85,7 +85,7 @@ def play(env: Any, write: Callable[[str], Any], terminal: int, steps: int | None
                 shown = show(obs[0], info["action_mask"][0], player, before)
                 write(f"\n{shown.text}\n{shown.news}{_result(match, view, rewards, players)}\n")
                 if choose is None and (steps is None or done < steps):
-                    write(f"Enter begins another one, {END}: ")
+                    write(f"Enter starts another game, {END}: ")
                     if _line(terminal) is None:
                         break
     except KeyboardInterrupt:
@@ -96,22 +96,22 @@ def play(env: Any, write: Callable[[str], Any], terminal: int, steps: int | None
 
 def _result(reward: float, view: str | None, rewards: NDArray[Any], players: tuple[str, ...]) -> str:
     if view is None:
-        return f"It is over: {reward:g} points."
+        return f"Game over: {reward:g} points."
     if view == "mover":
         for sign, verbs in ((1, ("wins", "win")), (-1, ("loses", "lose"))):
             names = [name for name, each in zip(players, rewards, strict=True) if sign * each > 0]
             if names:
                 return f"{' and '.join(names)} {verbs[len(names) > 1]}."
         reward = 0
-    return "It is over without a winner." if reward == 0 else "You win." if reward > 0 else "You lose."
+    return "Game over without a winner." if reward == 0 else "You win." if reward > 0 else "You lose."
 
 
 def _asked(shown: Shown, name: str, write: Callable[[str], Any], terminal: int) -> int | None:
-    """Asks for a move until it is legal; None: there is no more input."""
+    """Asks for a move until it is legal; None: the input has ended."""
     listed = _in_columns([f"{k + 1}: {move}" if shown.is_listed else move for k, move in enumerate(shown.moves)])
     if shown.is_listed:
         write(f"{listed}\n")
-    prompt = f"Your move{f' as {name}' if name else ''} (? lists them, {END}): "
+    prompt = f"Your move{f' as {name}' if name else ''} (? lists all, {END}): "
     while True:
         write(prompt)
         line = _line(terminal)
@@ -145,7 +145,7 @@ def _in_columns(words: list[str]) -> str:
 
 
 def _line(terminal: int) -> str | None:
-    """Returns the next line; None: there is no more input."""
+    """Returns the next line; None: the input has ended."""
     typed = b""
     while not typed.endswith(b"\n"):
         try:

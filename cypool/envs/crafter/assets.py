@@ -1,4 +1,4 @@
-"""The rules of the installed crafter, which have to be those of world.h, and its textures."""
+"""The rules of the installed crafter, which must match world.h, and its textures."""
 from __future__ import annotations
 
 import functools
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cypool.util.packages import folder_of, need
+from cypool.util.packages import folder_of, require_version
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -64,22 +64,22 @@ def crafter_folder() -> Path:
     """Finds the installed crafter, without importing it.
 
     Raises:
-        ImportError: It is missing, of another version, or has other rules.
+        ImportError: It is missing, or has a different version or different rules.
     """
-    need("Crafter needs", "crafter", (VERSION,), INSTALL)
+    require_version("Crafter needs", "crafter", (VERSION,), INSTALL)
     folder = Path(folder_of("crafter") or "")
     path = folder / "data.yaml"
     try:
         rules = path.read_bytes()
     except OSError as error:
-        raise ImportError(f"crafter: expected its rules in {path}, got none: {INSTALL}") from error
+        raise ImportError(f"crafter: its rules are missing in {path}: {INSTALL}") from error
     if hashlib.sha256(rules).hexdigest() != RULES:
-        raise ImportError(f"crafter: expected the rules of crafter {VERSION} in {path}, got others: {INSTALL}")
+        raise ImportError(f"crafter: expected the rules of crafter {VERSION} in {path}, got different ones: {INSTALL}")
     return folder
 
 
 def rows_of_items(columns: int) -> int:
-    """Returns how many rows the list of items takes."""
+    """Returns the number of rows of the list of items."""
     return -(-len(ITEMS) // columns)
 
 
@@ -135,7 +135,7 @@ def _original(name: str) -> Image:
     try:
         from PIL import Image
     except ImportError as error:
-        raise ImportError(f"crafter: expected Pillow to read its textures, got none: {INSTALL}") from error
+        raise ImportError(f"crafter: Pillow, which reads its textures, is not installed: {INSTALL}") from error
     path = crafter_folder() / "assets" / f"{name}.png"
     try:
         with Image.open(path) as image:
@@ -143,8 +143,7 @@ def _original(name: str) -> Image:
                 raise OSError(f"expected colours, got the mode {image.mode}")
             return image.copy()
     except (OSError, SyntaxError) as error:
-        raise ImportError(f"crafter: expected a texture in {path}, got none that can be read: {error}: "
-                          f"{INSTALL}") from error
+        raise ImportError(f"crafter: the texture {path} cannot be read: {error}: {INSTALL}") from error
 
 
 def _blend(canvas: NDArray[np.uint8], x: int, y: int, texture: NDArray[np.uint8]) -> None:

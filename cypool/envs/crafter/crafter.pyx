@@ -75,33 +75,34 @@ SIMD = ("plain", "avx2", "avx512")
 
 
 def use_simd(name):
-    """Sets which vector instructions are used, those of `SIMD` that the CPU has at most. The bits are the same.
+    """Sets which vector instructions of `SIMD` are used, if the CPU has them. The results do not change.
 
-    For tests, to be called while no environment runs.
+    For tests, to be called while no environment is running.
     """
     global simd
     simd = <Simd><int>min(SIMD.index(check_choice("name", name, SIMD)), <int>best_simd())
 
 
 cdef class Crafter(ArchivedEnv):
-    """An open world: find food, drink and sleep, fight, and collect, place and make things for 22 achievements.
+    """An open world: eat, drink, sleep and fight, and collect, place and make things for 22 achievements.
 
-    Follows crafter 1.8.3: the same seed and actions give the same bits. Where crafter picks a creature of a set, whose
-    order depends on addresses in memory, this has the order in which they came. The world of episode k depends on the
-    seed and k alone.
+    Follows crafter 1.8.3: the same seed and actions give bit-identical results. crafter picks creatures from sets,
+    whose order depends on memory addresses; here, they keep their order of creation. The world of episode k depends
+    only on the seed and k.
 
     Observation: uint8 (height, width, 3): the world around the player, darker at night, and the player's inventory.
         "semantic": `view` uint8 (rows, columns), as in `semantic` below, 0 beyond the edge; `inventory` uint8 (16,).
         "symbolic": float32 (1345,), in the layout of Craftax-Classic.
     Action: noop (0), move left (1), right (2), up (3), down (4), do (5), sleep (6), place stone (7), table (8), furnace
         (9), plant (10), make wood pickaxe (11), stone (12), iron (13), wood sword (14), stone (15), iron (16).
-    Reward: 1 in a step with an achievement that is new in the episode, and a tenth of the health won or lost; or 0.
-    Terminated: The player has no health left.
-    Truncated: The episode has `length` steps.
+    Reward: 1 for a step with an achievement that is new in the episode, plus a tenth of the health gained or lost;
+    without `reward`, 0.
+    Terminated: The player dies.
+    Truncated: After `length` steps.
     Info: `inventory` int32 (16,) and `achievements` int32 (22,), counts in the order of `ITEMS` and `ACHIEVEMENTS` in
-        `cypool.envs.crafter.assets`. `discount` float64: 0 for the dead, else 1. `player_pos` int64 (2,): x and y.
-        `reward` float64, as it is with `reward=True`. `semantic` uint8 (width, height), by x and y: materials 1 to 12,
-        as in `MATERIALS`, or player (13), cow (14), zombie (15), skeleton (16), arrow (17), plant (18).
+        `cypool.envs.crafter.assets`. `discount` float64: 0 after death, else 1. `player_pos` int64 (2,): x and y.
+        `reward` float64, as with `reward=True`. `semantic` uint8 (width, height), by x and y: materials 1 to 12, as in
+        `MATERIALS`, or player (13), cow (14), zombie (15), skeleton (16), arrow (17), plant (18).
     """
     describe = staticmethod(specs.crafter)
 
@@ -118,7 +119,7 @@ cdef class Crafter(ArchivedEnv):
         chosen = spec.options
         options.area, options.view, options.size = chosen["area"], chosen["view"], chosen["size"]
         options.length = chosen["length"]
-        self.state.reset(new World(Shape(options)))
+        self.state.hold(new World(Shape(options)))
         self.world, self.archived = self.state.get(), &self.state
         self.obs_type = specs.OBS_TYPES.index(chosen["obs_type"])
         self.gives_reward, self.has_map = chosen["reward"], chosen["semantic"]
@@ -169,8 +170,8 @@ cdef class Crafter(ArchivedEnv):
         For tests.
 
         Args:
-            choices: int32, for each time that there are several in a chunk: how many, and the cells where they are,
-                x * height + y, in crafter's order.
+            choices: int32, for each choice among several in a chunk: their number, and their cells, x * height + y, in
+                crafter's order.
         """
         choices = np.ascontiguousarray(choices, np.int32)
         cells = self.world.shape.width * self.world.shape.height

@@ -26,7 +26,7 @@ class OrderedSet(dict[Any, None]):
 
 
 class OrderedWorld(engine.World):  # type: ignore[misc]
-    """crafter's world, whose sets of objects have no order that a seed decides, with sets that have one."""
+    """crafter's world, whose sets of objects have no order that a seed determines, with ordered sets."""
 
     def reset(self, seed: int | None = None) -> None:
         """Empties the world."""
@@ -41,14 +41,14 @@ class Reference(gymnasium.Env[Any, Any]):
         max_episode_steps: Truncates episodes after this number of steps, if that is sooner than `length`.
         obs_type: "rgb".
         semantic: Whether infos have `semantic`.
-        render_size: Of `render`.
+        render_size: Size of the pictures of `render`.
         **options: Arguments of `crafter.Env`.
     """
 
     def __init__(self, max_episode_steps: int | None = None, obs_type: str = "rgb", semantic: bool = True,
                  render_size: Any = (512, 512), **options: Any):
         if obs_type != "rgb":
-            raise ValueError(f"obs_type: expected 'rgb', as crafter has nothing else to compare with, got {obs_type!r}")
+            raise ValueError(f"obs_type: expected 'rgb', as crafter has no other to compare with, got {obs_type!r}")
         self.crafter = Env(**options, seed=0)
         self.crafter._world.__class__ = OrderedWorld
         self.limit, self.semantic, self.render_size = max_episode_steps, semantic, render_size
@@ -94,14 +94,14 @@ class References(SyncVectorEnv):
     np_random: Any = None
 
     def streams(self, rows: list[Any]) -> list[tuple[Any, Any]]:
-        """Returns of each environment where its random stream is: in our saved row, and in crafter."""
+        """Returns the position of each environment's random stream, in our saved row and in crafter."""
         envs: Any = self.envs
         return [(_stream(row["own"][0], env.crafter), _position(env.crafter._world.random))
                 for row, env in zip(rows, envs, strict=True)]
 
 
 def _stream(saved: bytes, crafter: Any) -> tuple[bytes, int]:
-    """Returns where the stream of a saved world is once its picture is drawn."""
+    """Returns the position of a saved world's stream after its picture is drawn."""
     # ready, hash of the seed, episode and step come first: state_fields
     key = np.frombuffer(saved, "<u4", 624, offset=21)
     position, = struct.unpack_from("<i", saved, 21 + key.nbytes)

@@ -67,14 +67,14 @@ cdef class Arm(ControlTask):
 
 
 cdef class Manipulator(Arm):
-    """An arm that is to bring a ball or a peg to a target, or to insert it there.
+    """An arm brings a ball or a peg to a target, or inserts it there.
 
     Follows `dm_control.suite.manipulator` 1.0.50.
 
     Observation: float64 `arm_pos` (8, 2), `arm_vel` (8,), `touch` (5,); and, if fully observable, `hand_pos` (4,),
         `object_pos` (4,), `object_vel` (3,), `target_pos` (4,).
     Action: float64 (5,) in [-1, 1]: the torques.
-    Reward: In [0, 1]: the object at the target; for a peg a third of it for the grip.
+    Reward: In [0, 1]: the object is at the target; for a peg, a third of it for the grip.
     Terminated: Never.
     """
     describe = staticmethod(specs.manipulator)
@@ -165,14 +165,14 @@ cdef class Manipulator(Arm):
 
 
 cdef class Stacker(Arm):
-    """An arm that is to stack two or four boxes, so that one is at a target.
+    """An arm stacks two or four boxes so that one is at a target.
 
     Follows `dm_control.suite.stacker` 1.0.50.
 
     Observation: float64 `arm_pos` (8, 2), `arm_vel` (8,), `touch` (5,); and, if fully observable, `hand_pos` (4,),
         `box_pos` (n, 4), `box_vel` (3 * n,), `target_pos` (2,).
     Action: float64 (5,) in [-1, 1]: the torques.
-    Reward: In [0, 1]: a box at the target, and the hand away from it.
+    Reward: In [0, 1]: a box is at the target, and the hand away from it.
     Terminated: Never.
     """
     describe = staticmethod(specs.stacker)

@@ -20,7 +20,7 @@ DOG_SPEEDS = {"walk": 1, "trot": 3, "run": 9}
 
 
 cdef class Dog(ControlTask):
-    """A dog, which is to stand, to walk, to trot, to run, or to fetch a ball.
+    """A dog stands, walks, trots, runs, or fetches a ball.
 
     Follows `dm_control.suite.dog` 1.0.50.
 
@@ -28,7 +28,7 @@ cdef class Dog(ControlTask):
         (9,), `torso_com_velocity` (3,), `inertial_sensors` (9,), `foot_forces` (12,), `touch_sensors` (4,),
         `actuator_state` (38,); to fetch also `ball_state` (6,), `target_position` (3,).
     Action: float64 (38,) in [-1, 1].
-    Reward: In [0, 1]: the product of upright parts at their heights, weight on the feet, and speed, or a ball in the
+    Reward: In [0, 1]: the product of upright posture, body height, weight on the feet, and speed, or of a ball in the
         mouth and at the target.
     Terminated: Never.
     """
@@ -125,7 +125,7 @@ cdef class Dog(ControlTask):
         return 0
 
     cdef void put_ball(self, ObsWriter* obs) noexcept nogil:
-        """Writes where the ball is and how fast, and where the target is, seen from the head."""
+        """Writes the ball's position and velocity, and the target's position, as seen from the head."""
         cdef const double* place = self.data.site_xpos + 3 * self.head
         cdef const double* frame = self.data.site_xmat + 9 * self.head
         cdef double[6] head, ball

@@ -5,19 +5,19 @@ from libc.math cimport INFINITY
 
 from cypool.envs.common.numpy_math cimport norm, vector_times_matrix
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.mujoco_lanes.record cimport SPEED, XMAT, XPOS
+from cypool.envs.mujoco_lanes.record cimport SENSED_MOTION, XMAT, XPOS
 
 
 cdef class Humanoid(ControlTask):
-    """A person, who is to stand, walk or run.
+    """A humanoid stands, walks or runs.
 
     Follows `dm_control.suite.humanoid` 1.0.50.
 
     Observation: float64 `joint_angles` (21,), `head_height` (), `extremities` (12,), `torso_vertical` (3,),
         `com_velocity` (3,), `velocity` (27,); for "run_pure_state" `position` (28,), `velocity` (27,).
     Action: float64 (21,) in [-1, 1]: the torques.
-    Reward: In [0, 1]: the head at its height over an upright torso, small controls, and speed: none ("stand"), up to
-        1 m/s ("walk") or 10 m/s.
+    Reward: In [0, 1]: head height, an upright torso, small controls, and speed: none ("stand"), up to 1 m/s ("walk") or
+        10 m/s.
     Terminated: Never.
     """
     describe = staticmethod(specs.humanoid)
@@ -30,7 +30,7 @@ cdef class Humanoid(ControlTask):
     def __init__(self, spec, env_id, domain="humanoid", torso="torso", upright=8,
                  limbs=("left_hand", "left_foot", "right_hand", "right_foot")):
         super().__init__(spec, env_id, domain)
-        self.reads = 1 << XPOS | 1 << XMAT | 1 << SPEED
+        self.reads = 1 << XPOS | 1 << XMAT | 1 << SENSED_MOTION
         task = spec.options["task"]
         self.is_pure_state = task == "run_pure_state"
         self.speed = {"stand": 0, "walk": 1}.get(task, 10)
@@ -77,14 +77,14 @@ cdef class Humanoid(ControlTask):
 
 
 cdef class HumanoidCMU(Humanoid):
-    """A person as in the CMU's motion capture, who is to stand, walk or run.
+    """A humanoid for CMU's motion-capture data stands, walks or runs.
 
     Follows `dm_control.suite.humanoid_CMU` 1.0.50.
 
     Observation: float64 `joint_angles` (56,), `head_height` (), `extremities` (12,), `torso_vertical` (3,),
         `com_velocity` (3,), `velocity` (62,).
     Action: float64 (56,) in [-1, 1]: the torques.
-    Reward, Terminated: As of `Humanoid`.
+    Reward, Terminated: As in `Humanoid`.
     """
     describe = staticmethod(specs.humanoid_cmu)
 

@@ -64,7 +64,7 @@ def text_of(domain: str, task: str, random: Any = None) -> tuple[bytes, dict[str
     """Returns the XML of a task's model, and the bytes of each file that it names.
 
     Args:
-        domain, task: Of the suite.
+        domain, task: Names in the suite.
         random: For lqr, a `numpy.random.RandomState` from which the model is drawn.
 
     Raises:

@@ -17,13 +17,13 @@ from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 
 
 cdef class Acrobot(ControlTask):
-    """Two links of which only the lower one is driven; the tip is to come to a target above.
+    """Two links, only the lower one of which is driven, swing their tip to a target above.
 
     Follows `dm_control.suite.acrobot` 1.0.50.
 
     Observation: float64 `orientations` (4,), `velocity` (2,).
     Action: float64 (1,) in [-1, 1]: the torque.
-    Reward: In [0, 1]: the tip is in the target; near it, if not "sparse".
+    Reward: In [0, 1]: the tip is in the target, or, without "sparse", near it.
     Terminated: Never.
     """
     describe = staticmethod(specs.acrobot)
@@ -63,13 +63,13 @@ cdef class Acrobot(ControlTask):
 
 
 cdef class Cartpole(ControlTask):
-    """A cart on a rail with one to three poles on it, which are to stand upright.
+    """A cart on a rail balances one to three poles.
 
     Follows `dm_control.suite.cartpole` 1.0.50.
 
     Observation: float64 `position` (1 + 2 * poles,), `velocity` (1 + poles,).
     Action: float64 (1,) in [-1, 1]: the force on the cart.
-    Reward: In [0, 1]: upright poles near the middle with little control and speed; 0 or 1 if "sparse".
+    Reward: In [0, 1]: upright poles near the middle with small controls and velocities; 0 or 1 if "sparse".
     Terminated: Never.
     """
     describe = staticmethod(specs.cartpole)
@@ -127,7 +127,7 @@ cdef class Cartpole(ControlTask):
 
 
 cdef class Pendulum(ControlTask):
-    """A pole with a weak motor, which is to stand upright.
+    """A weak motor swings up a pole.
 
     Follows `dm_control.suite.pendulum` 1.0.50.
 
@@ -160,14 +160,14 @@ cdef class Pendulum(ControlTask):
 
 
 cdef class LQR(ControlTask):
-    """Masses in a row, connected by springs, of which the first ones are driven; all are to come to rest.
+    """Masses in a row are connected by springs; those driven bring all of them to rest.
 
-    Follows `dm_control.suite.lqr` 1.0.50. The springs are drawn from the seed, once for all episodes.
+    Follows `dm_control.suite.lqr` 1.0.50. The springs are drawn once from the seed, for all episodes.
 
     Observation: float64 `position` (n,), `velocity` (n,): n is 2 or 6.
     Action: float64 (1,) or (2,) in [-1e10, 1e10]: the forces.
-    Reward: 1 less half the sum of squares of positions, and a twentieth of that of actions.
-    Terminated: When positions and velocities are 0, but for 1e-6.
+    Reward: 1 minus half the sum of squared positions, minus a twentieth of that of actions.
+    Terminated: Positions and velocities are 0 up to 1e-6.
     """
     describe = staticmethod(specs.lqr)
 

@@ -18,13 +18,12 @@ QUADRUPED_SPEEDS = {"walk": 0.5, "run": 5}
 
 
 cdef class Quadruped(ControlTask):
-    """A four-legged animal, which is to walk, to run, to escape from a bowl of rough ground, or to fetch a ball.
+    """A quadruped walks, runs, escapes from a bowl of rough ground, or fetches a ball.
 
-    Follows `dm_control.suite.quadruped` 1.0.50. Where an episode begins is found in a tenth of its time.
+    Follows `dm_control.suite.quadruped` 1.0.50. Initial positions are found in a tenth of the time.
 
-    Observation: float64 `egocentric_state` (44,), `torso_velocity` (3,), `torso_upright` (), `imu` (6,),
-        `force_torque` (24,); to escape also `origin` (3,), `rangefinder` (20,); to fetch `ball_state` (9,),
-        `target_position` (3,).
+    Observation: float64 `egocentric_state` (44,), `torso_velocity` (3,), `torso_upright` (), `imu` (6,), `force_torque`
+        (24,); for escape also `origin` (3,), `rangefinder` (20,); for fetch `ball_state` (9,), `target_position` (3,).
     Action: float64 (12,) within [-1, 1.1].
     Reward: In [0, 1]: an upright torso, and speed, or the distance from the middle, or a ball near the target.
     Terminated: Never.
@@ -97,7 +96,7 @@ cdef class Quadruped(ControlTask):
         return 0
 
     cdef int draw_ground(self) except -1 nogil:
-        """Draws bumps, and makes the ground of them and the bowl."""
+        """Draws bumps, and builds the ground from them and the bowl."""
         cdef int64_t i, j, n = <int64_t>(2 * self.model.hfield_size[0] / 2)
         # SciPy's splines are Python's; their order of additions is nowhere promised, so they are not done again here
         with gil:
@@ -111,7 +110,7 @@ cdef class Quadruped(ControlTask):
         return 0
 
     cdef int rise(self, const double* rotation, double x, double y) except -1 nogil:
-        """Puts the animal where it touches nothing, as low as possible: 1 cm higher at a time."""
+        """Places the animal as low as possible without contacts: 1 cm higher at a time."""
         cdef double* qpos = self.data.qpos + self.root
         cdef double z = 0
         cdef int _k

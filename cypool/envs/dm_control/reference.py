@@ -24,7 +24,7 @@ def load(domain: str, task: str, seed: int, **options: Any) -> Any:
     """Returns dm_control's environment of a task.
 
     Args:
-        domain, task: Of the suite.
+        domain, task: Names in the suite.
         seed: Its `random`.
         **options: Options of ours that dm_control has, too.
 
@@ -38,7 +38,7 @@ def load(domain: str, task: str, seed: int, **options: Any) -> Any:
     _repair()
     for name in options:
         if name not in (*_TASK, *_ENVIRONMENT, *_OWN):
-            raise ValueError(f"{name}: dm_control has no such option, so that there is nothing to compare with")
+            raise ValueError(f"{name}: dm_control has no such option to compare with")
     if domain == "quadruped" and not options.get("from_pixels"):
         # its reset makes an OpenGL context, for pictures that are not used
         domain_module(domain).Physics.contexts = None
@@ -79,7 +79,7 @@ class Repeated:
 
     Args:
         env: The environment.
-        times: How often it takes an action.
+        times: Number of times that it takes each action.
     """
 
     def __init__(self, env: Any, times: int):
@@ -152,7 +152,7 @@ class Reference(gymnasium.Env[Any, Any]):
 
     Args:
         env: The environment.
-        ours: The pool whose spaces it has.
+        ours: The pool whose spaces it uses.
     """
 
     def __init__(self, env: Any, ours: Any):
@@ -160,7 +160,7 @@ class Reference(gymnasium.Env[Any, Any]):
         self.observation_space, self.action_space = ours.single_observation_space, ours.single_action_space
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode; the seed is that of the making."""
+        """Begins an episode; the seed was set at creation."""
         return self._observed(self.dm.reset()), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -190,7 +190,7 @@ class References(SyncVectorEnv):
         return actions / 1e10 if space.high.max() >= 1e10 else actions
 
     def streams(self, rows: list[Any]) -> list[tuple[Any, Any]]:
-        """Returns of each environment where its random stream is: in our saved row, and in dm_control."""
+        """Returns the position of each environment's random stream, in our saved row and in dm_control."""
         pairs = []
         for row, env in zip(rows, self.envs, strict=True):
             _, key, pos, has_spare, spare = env.dm.task.random.get_state()  # type: ignore[attr-defined]

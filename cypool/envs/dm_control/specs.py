@@ -21,23 +21,24 @@ MAX_STEPS = 1_000_000
 TASK = {
     **SIMULATION,
     "physics": PHYSICS,
-    "action_dtype": SIMULATION["action_dtype"].but("float64"),
-    "width": SIMULATION["width"].but(320),
-    "height": SIMULATION["height"].but(240),
-    "max_geom": SIMULATION["max_geom"].but(10_000),
-    "time_limit": number(None, 1e-9, math.inf, "Seconds of an episode; None: the domain's, which is 1000 steps, or "
-                         "none for lqr. May be infinite."),
-    "control_timestep": number(None, 1e-9, 1e6, "Seconds of a step, a multiple of the model's time step; None: the "
-                               "domain's."),
-    "n_sub_steps": integer(None, 1, MAX_STEPS, "How many steps of MuJoCo a step makes, instead of `control_timestep`."),
-    "legacy_step": boolean(True, "Whether observations follow from the state after a step, as in dm_control by "
-                           "default. Else what MuJoCo derives from positions and velocities is one of its steps late."),
-    "action_repeat": integer(1, 1, MAX_STEPS, "Steps of dm_control in one of ours, with the same action. The reward is "
-                             "their sum. The last step of an episode may have fewer."),
-    "flat_observation": boolean(False, "Whether all numbers that are observed are one array, in dm_control's order."),
-    "pixels_only": boolean(True, "Whether nothing else than `pixels` is observed if `from_pixels`, those of "
-                           "dm_control's wrapper `pixels`. Stacked they are (height, width, 3 * frame_stack), and "
-                           "numbers have a first dimension more."),
+    "action_dtype": SIMULATION["action_dtype"].with_default("float64"),
+    "width": SIMULATION["width"].with_default(320),
+    "height": SIMULATION["height"].with_default(240),
+    "max_geom": SIMULATION["max_geom"].with_default(10_000),
+    "time_limit": number(None, 1e-9, math.inf, "Duration of an episode in seconds; None: the domain's, which is 1000 "
+                         "steps, or unlimited for lqr. May be infinite."),
+    "control_timestep": number(None, 1e-9, 1e6, "Duration of a step in seconds, a multiple of the model's time step; "
+                               "None: the domain's."),
+    "n_sub_steps": integer(None, 1, MAX_STEPS, "Number of MuJoCo steps per step, instead of `control_timestep`."),
+    "legacy_step": boolean(True, "Computes observations from the state after the step, as dm_control does by default. "
+                           "Otherwise, quantities that MuJoCo derives from positions and velocities lag one MuJoCo "
+                           "step behind."),
+    "action_repeat": integer(1, 1, MAX_STEPS, "Number of dm_control steps with the same action per step; their rewards "
+                             "are summed. The last step of an episode may have fewer."),
+    "flat_observation": boolean(False, "Joins all observed numbers into one array, in dm_control's order."),
+    "pixels_only": boolean(True, "With `from_pixels`, observes only `pixels`, as in dm_control's wrapper of that name. "
+                           "Stacked pixels are (height, width, 3 * frame_stack); stacked numbers have an extra first "
+                           "dimension."),
 }
 
 # those in use, by domain and task: tasks whose texts are the same share one
@@ -49,12 +50,12 @@ _parts: dict[str, dict[str, Any] | Callable[[dict[str, Any]], dict[str, Any]]] =
 
 @describes(**TASK)
 def control_task(options: dict[str, Any]) -> dict[str, Any]:
-    """Returns the options that all tasks have, those checked that can be without a model."""
+    """Returns the options of all tasks, and checks those that need no model."""
     return options
 
 
 def load_task(domain: str, task: str) -> Any:
-    """Returns the model of a task; one of lqr stands for all that its seeds make.
+    """Returns the model of a task; for lqr, a representative of those of all seeds.
 
     Raises:
         ImportError: dm_control cannot be imported.
@@ -80,8 +81,7 @@ def times(domain: str, model: Any, options: Mapping[str, Any]) -> tuple[int, int
     """Returns MuJoCo's steps in one of dm_control's, and dm_control's in an episode, or None."""
     timestep, given = model.timestep, options["control_timestep"]
     if given is not None and options["n_sub_steps"] is not None:
-        raise ValueError("n_sub_steps: expected None together with control_timestep, got "
-                         f"{options['n_sub_steps']} and {given}")
+        raise ValueError(f"n_sub_steps: expected None with control_timestep, got {options['n_sub_steps']} and {given}")
     control_timestep = DOMAINS[domain].control_timestep if given is None else given
     if options["n_sub_steps"] is not None:
         steps = options["n_sub_steps"]
@@ -90,8 +90,8 @@ def times(domain: str, model: Any, options: Mapping[str, Any]) -> tuple[int, int
     else:
         steps = round(control_timestep / timestep)
         if not 1 <= steps <= MAX_STEPS or abs(control_timestep / timestep - steps) > 1e-8:
-            raise ValueError(f"control_timestep: expected a multiple of {timestep}, the time step of the model, and at "
-                             f"most {MAX_STEPS} times as much, got {given}")
+            raise ValueError(f"control_timestep: expected a multiple of {timestep}, the time step of the model, at "
+                             f"most {MAX_STEPS} times, got {given}")
     limit = MAX_STEPS // steps
     if options["action_repeat"] > limit:
         raise ValueError(f"action_repeat: expected at most {limit} with {steps} of MuJoCo's steps each time, got "
@@ -101,7 +101,7 @@ def times(domain: str, model: Any, options: Mapping[str, Any]) -> tuple[int, int
         return steps, None
     most = (2**31 - 2) * (timestep * steps)
     if time_limit > most:
-        raise ValueError(f"time_limit: expected at most {most}, which are {2**31 - 2} steps, or infinity, got "
+        raise ValueError(f"time_limit: expected at most {most} ({2**31 - 2} steps), or infinity, got "
                          f"{time_limit}")
     # the first count that is not below it
     return steps, max(math.ceil(time_limit / (timestep * steps)), 1)
@@ -143,9 +143,9 @@ def _describe(domain: str, task: str, parts: dict[str, Any] | Callable[[dict[str
     Args:
         domain: Its name.
         task: The task that it has by default.
-        parts: Of the observation, see `_parts`; an int n stands for (n,).
+        parts: Parts of the observation, see `_parts`; an int n stands for (n,).
         note: The meaning of a task's name.
-        **own: The options that only this domain has.
+        **own: The options of this domain alone.
     """
     _parts[domain] = parts
     *names, last = (f'"{name}"' for name in DOMAINS[domain].tasks)
@@ -218,7 +218,7 @@ def _swimmer_parts(options: dict[str, Any]) -> dict[str, Any]:
     return {"joints": n - 1, "to_target": 2, "body_velocities": 3 * n}
 
 
-_FULLY = boolean(True, "Whether more is observed than the arm itself feels.")
+_FULLY = boolean(True, "Observes more than the arm's own sensors.")
 
 acrobot = _describe("acrobot", "swingup", {"orientations": 4, "velocity": 2})
 ball_in_cup = _describe("ball_in_cup", "catch", {"position": 4, "velocity": 4})
@@ -230,7 +230,7 @@ fish = _describe("fish", "swim", _fish_parts)
 hopper = _describe("hopper", "stand", {"position": 6, "velocity": 7, "touch": 2})
 humanoid = _describe("humanoid", "walk", _humanoid_parts)
 humanoid_cmu = _describe("humanoid_CMU", "walk", _humanoid(56))
-lqr = _describe("lqr", "lqr_2_1", _lqr_parts, "how many masses, and how many of them are driven")
+lqr = _describe("lqr", "lqr_2_1", _lqr_parts, "the number of masses, and how many of them are driven")
 manipulator = _describe("manipulator", "bring_ball", _manipulator_parts, fully_observable=_FULLY)
 pendulum = _describe("pendulum", "swingup", {"orientation": 2, "velocity": 1})
 point_mass = _describe("point_mass", "easy", {"position": 2, "velocity": 2})

@@ -12,11 +12,11 @@ SWIMMER_JOINTS = ("tail1", "tail_twist", "tail2", "finright_roll", "finright_pit
 
 
 cdef class Fish(ControlTask):
-    """A fish, which is to stay upright, or to swim to a target.
+    """A fish stays upright, or swims to a target.
 
     Follows `dm_control.suite.fish` 1.0.50.
 
-    Observation: float64 `joint_angles` (7,), `upright` (), `velocity` (13,); to swim also `target` (3,), before the
+    Observation: float64 `joint_angles` (7,), `upright` (), `velocity` (13,); for swim also `target` (3,), before the
         velocity.
     Action: float64 (5,) in [-1, 1]: the torques.
     Reward: In [0, 1]: how upright it is; how near its mouth is to the target.
@@ -75,13 +75,13 @@ cdef class Fish(ControlTask):
 
 
 cdef class Swimmer(ControlTask):
-    """A chain of 6 or 15 links in the plane, whose nose is to come to a target.
+    """A chain of 6 or 15 links in the plane moves its nose to a target.
 
     Follows `dm_control.suite.swimmer` 1.0.50.
 
     Observation: float64 `joints` (n - 1,), `to_target` (2,), `body_velocities` (3 * n,).
     Action: float64 (n - 1,) in [-1, 1]: the torques.
-    Reward: In [0, 1]: near the target.
+    Reward: In [0, 1]: closeness to the target.
     Terminated: Never.
     """
     describe = staticmethod(specs.swimmer)

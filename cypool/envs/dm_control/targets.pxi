@@ -9,7 +9,7 @@ from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
 
 
 cdef class BallInCup(ControlTask):
-    """A cup with a ball on a string, which is to be swung into the cup.
+    """Swing a ball on a string into a cup.
 
     Follows `dm_control.suite.ball_in_cup` 1.0.50.
 
@@ -49,11 +49,11 @@ cdef class BallInCup(ControlTask):
 
 
 cdef class Finger(ControlTask):
-    """A finger next to a body on a hinge, which is to be spun, or turned until its tip is at a target.
+    """A finger spins a body on a hinge, or turns it until its tip is at a target.
 
     Follows `dm_control.suite.finger` 1.0.50.
 
-    Observation: float64 `position` (4,), `velocity` (3,), `touch` (2,); to turn also `target_position` (2,),
+    Observation: float64 `position` (4,), `velocity` (3,), `touch` (2,); for turn also `target_position` (2,),
         `dist_to_target` ().
     Action: float64 (2,) in [-1, 1]: the torques.
     Reward: 1 while the body spins fast enough, or its tip is in the target; else 0.
@@ -133,13 +133,13 @@ cdef class Finger(ControlTask):
 
 
 cdef class PointMass(ControlTask):
-    """A mass in the plane, which is to go to the middle.
+    """A point mass in the plane moves to the middle.
 
     Follows `dm_control.suite.point_mass` 1.0.50.
 
     Observation: float64 `position` (2,), `velocity` (2,).
-    Action: float64 (2,) in [-1, 1]: the forces; with "hard" along two directions that each episode draws.
-    Reward: In [0, 1]: near the middle, with small controls.
+    Action: float64 (2,) in [-1, 1]: the forces; with "hard", along two directions drawn for each episode.
+    Reward: In [0, 1]: closeness to the middle, with small controls.
     Terminated: Never.
     """
     describe = staticmethod(specs.point_mass)
@@ -178,7 +178,7 @@ cdef class PointMass(ControlTask):
 
 
 cdef class Reacher(ControlTask):
-    """An arm of two links in the plane, whose tip is to come to a target.
+    """An arm of two links in the plane moves its tip to a target.
 
     Follows `dm_control.suite.reacher` 1.0.50.
 

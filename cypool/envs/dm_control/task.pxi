@@ -29,9 +29,9 @@ cdef enum: MAX_ATTEMPTS = 10_000
 cdef class ControlTask(SimulationInLanes):
     """Base of the tasks of the DeepMind Control Suite.
 
-    Follows `dm_control.suite` 1.0.50 and its `control.Environment`, addition by addition and draw by draw: with the
-    same seed, as `random`, and the same actions, all that is observed is the same bytes. A warning of MuJoCo's, for
-    which dm_control raises a PhysicsError, is the `EnvError` of this environment; its next step is a reset.
+    Follows `dm_control.suite` 1.0.50 and its `control.Environment`, operation by operation and draw by draw: with the
+    same seed, as `random`, and the same actions, all observations are bit-identical. A MuJoCo warning, for which
+    dm_control raises a PhysicsError, becomes the `EnvError` of this environment; its next step is a reset.
 
     Info: nothing.
     """
@@ -132,7 +132,7 @@ cdef class ControlTask(SimulationInLanes):
 
     cdef object why_mj_step(self):
         if self.action_repeat > 1:
-            return "a reward is of each repetition of an action"
+            return "each repetition of an action has its own reward"
         return SimulationInLanes.why_mj_step(self)
 
     cdef int advance(self, int steps) except -1 nogil:
@@ -213,7 +213,7 @@ cdef class ControlTask(SimulationInLanes):
 
     cdef int draw(self, unsigned char* out) except -1 nogil:
         self.camera.set_default(self.model)
-        return self.camera.render_into(self.model, self.data, out)
+        return SimulationInLanes.draw(self, out)
 
     cdef int observe(self, const Slot* out) except -1 nogil:
         cdef size_t part, first = 0

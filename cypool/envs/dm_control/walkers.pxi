@@ -6,11 +6,11 @@ from libc.stdint cimport int64_t
 
 from cypool.envs.common.numpy_math cimport log1p
 from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.mujoco_lanes.record cimport SPEED, TOUCH, XIPOS, XMAT, XPOS
+from cypool.envs.mujoco_lanes.record cimport SENSED_FORCES, SENSED_MOTION, XIPOS, XMAT, XPOS
 
 
 cdef class Cheetah(ControlTask):
-    """A two-legged animal in the plane, which is to run.
+    """A two-legged animal runs in the plane.
 
     Follows `dm_control.suite.cheetah` 1.0.50.
 
@@ -25,7 +25,7 @@ cdef class Cheetah(ControlTask):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "cheetah")
-        self.reads = 1 << SPEED
+        self.reads = 1 << SENSED_MOTION
         self.speed = self.sensor("torso_subtreelinvel")
 
     cdef int begin_episode(self) except -1 nogil:
@@ -50,7 +50,7 @@ cdef class Cheetah(ControlTask):
 
 
 cdef class Hopper(ControlTask):
-    """An animal with one leg in the plane, which is to stand or to hop.
+    """A one-legged animal stands or hops in the plane.
 
     Follows `dm_control.suite.hopper` 1.0.50.
 
@@ -66,7 +66,7 @@ cdef class Hopper(ControlTask):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "hopper")
-        self.reads = 1 << XIPOS | 1 << SPEED | 1 << TOUCH
+        self.reads = 1 << XIPOS | 1 << SENSED_MOTION | 1 << SENSED_FORCES
         self.hops = spec.options["task"] == "hop"
         self.torso, self.foot = self.body("torso"), self.body("foot")
         self.speed = self.sensor("torso_subtreelinvel")
@@ -91,13 +91,13 @@ cdef class Hopper(ControlTask):
 
 
 cdef class Walker(ControlTask):
-    """A two-legged animal in the plane, which is to stand, walk or run.
+    """A two-legged robot stands, walks or runs in the plane.
 
     Follows `dm_control.suite.walker` 1.0.50.
 
     Observation: float64 `orientations` (14,), `height` (), `velocity` (9,).
     Action: float64 (6,) in [-1, 1]: the torques.
-    Reward: In [0, 1]: an upright torso at its height, and the speed up to 1 m/s ("walk") or 8 m/s ("run").
+    Reward: In [0, 1]: torso height, an upright torso, and the speed up to 1 m/s ("walk") or 8 m/s ("run").
     Terminated: Never.
     """
     describe = staticmethod(specs.walker)
@@ -107,7 +107,7 @@ cdef class Walker(ControlTask):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "walker")
-        self.reads = 1 << XPOS | 1 << XMAT | 1 << SPEED
+        self.reads = 1 << XPOS | 1 << XMAT | 1 << SENSED_MOTION
         self.torso, self.sensor_of_speed = self.body("torso"), self.sensor("torso_subtreelinvel")
         self.speed = {"stand": 0, "walk": 1, "run": 8}[spec.options["task"]]
 

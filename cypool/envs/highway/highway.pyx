@@ -25,6 +25,7 @@ from libcpp.vector cimport vector
 from cypool.env cimport Env, Slot, info_row
 from cypool.envs.common cimport numpy_math
 from cypool.envs.common.archived_env cimport Archived, ArchivedEnv
+from cypool.envs.common.rules_env cimport Options, options_of
 from cypool.random cimport Rng, normal
 
 
@@ -48,12 +49,10 @@ cdef extern from "cypool/envs/highway/env.h" namespace "cypool::highway" nogil:
 
     cdef cppclass Numbers "cypool::highway::Options":
         int agents, multi_agent
-        cbool set(const string& name, const vector[double]& values)
 
     cdef cppclass View:
         int kind, cells, width, height
         size_t size()
-        cbool set(const string& name, const vector[double]& values)
 
     cdef struct Lane:
         int kind, priority
@@ -68,6 +67,7 @@ cdef extern from "cypool/envs/highway/env.h" namespace "cypool::highway" nogil:
         void finish(int nodes) except +
 
     cdef cppclass Setup:
+        Setup(const Options& options) except +
         Numbers options
         vector[View] views
         Network network
@@ -119,7 +119,7 @@ cdef int rounding(product) except -1:
 
 
 def differs(of_numpy, of_c, *arguments):
-    """Returns whether NumPy's function gives other bits than the C library's."""
+    """Returns whether NumPy's function gives results different from the C library's."""
     return of_numpy(*arguments).tolist() != list(map(of_c, *[each.tolist() for each in arguments]))
 
 
@@ -165,21 +165,24 @@ _shared = WeakValueDictionary()
 cdef Shared shared_of(str task, dict options):
     """Returns the shared part of a task's environments."""
     cdef Lane lane
-    cdef shared_ptr[Setup] made = make_shared[Setup]()
-    cdef Setup* setup = made.get()
+    cdef Options given
+    cdef shared_ptr[Setup] made
+    cdef Setup* setup
     config = json.dumps(options)
     found = _shared.get((task, config))
     if found is not None:
         return found
     lanes, nodes, numbers, views = specs.numbers_of(task, options)
-    for name, value in numbers.items():
-        if not setup.options.set(name.encode(), value if isinstance(value, list) else [value]):
-            raise KeyError(name)
+    given = options_of(numbers)
+    made = make_shared[Setup](given)
+    setup = made.get()
+    unread = list(given.unread())
     for each in views:
-        setup.views.resize(setup.views.size() + 1)
-        for name, value in each.items():
-            if not setup.views.back().set(name.encode(), value if isinstance(value, list) else [value]):
-                raise KeyError(name)
+        given = options_of(each)
+        setup.views.emplace_back(given)
+        unread += given.unread()
+    if unread:
+        raise KeyError(b", ".join(unread).decode())
     for row in lanes:
         lane = row
         setup.network.lanes.push_back(lane)
@@ -192,7 +195,7 @@ cdef Shared shared_of(str task, dict options):
 
 
 cdef class HighwayEnv(ArchivedEnv):
-    """Base of the tasks, which follow highway-env 1.12.1: the same seed and actions give the same bits."""
+    """Base of the tasks, which follow highway-env 1.12.1: the same seed and actions give bit-identical results."""
     cdef Archived[Driving] state
     cdef Driving* driving                # of `state`
     cdef shared_ptr[ConstSetup] given         # options for the next reset
@@ -201,13 +204,15 @@ cdef class HighwayEnv(ArchivedEnv):
     cdef int num_rewards, num_agents
     cdef bint has_success, is_intersection, is_group, is_drawn
 
-    task = ""
+    @property
+    def task(self):
+        return type(self).__name__
 
     def __init__(self, spec, env_id):
         cdef Shared shared = shared_of(self.task, dict(spec.options))
         cdef size_t k
         self.own_config = shared.setup.get().config
-        self.state.reset(new Driving(shared.setup))
+        self.state.hold(new Driving(shared.setup))
         self.driving, self.archived = self.state.get(), &self.state
         for _, part in spec.observations:
             self.row_bytes.push_back(np.prod(part.shape, dtype=int) * part.dtype.itemsize)
@@ -292,10 +297,11 @@ cdef class HighwayEnv(ArchivedEnv):
         spec, own = self.describe(**options), self.spec
         if any(getattr(spec, each) != getattr(own, each) for each in ("observation", "action", "agents", "info")) or (
                 specs.types_of(spec.options) != specs.types_of(own.options)):
-            raise ValueError("config: expected one with the observations, actions and infos of before, got others")
+            raise ValueError("config: expected one that keeps observations, actions and infos, got one that changes "
+                             "them")
         if spec.goals != own.goals:
-            raise ValueError("config: expected the reward_weights and success_goal_reward of before, which "
-                             f"compute_reward uses, got {list(spec.goals.weights)} and {spec.goals.success}")
+            raise ValueError("config: expected unchanged reward_weights and success_goal_reward, which compute_reward "
+                             f"uses, got {list(spec.goals.weights)} and {spec.goals.success}")
         return shared_of(self.task, dict(spec.options))
 
     cdef int take_reset_options(self, dict options) except -1:
@@ -339,7 +345,7 @@ cdef class HighwayEnv(ArchivedEnv):
 
     cdef object render(self):
         if not self.driving.ready():
-            raise RuntimeError("render: expected a reset before, got none")
+            raise RuntimeError("render: expected a reset before")
         return draw_scene(self.spec.id, self.task, self.options(), self.bodies())
 
 
@@ -350,6 +356,71 @@ cdef list bodies_of(vector[Body]& bodies):
              bodies[i].agent) for i in range(bodies.size())]
 
 
-for _name, _task in specs.TASKS.items():
-    globals()[_name] = type(_name, (HighwayEnv,), {
-        "__doc__": _task.text, "__module__": __name__, "describe": staticmethod(_task.describe), "task": _name})
+class Highway(HighwayEnv):
+    """Drive fast on a highway with traffic, keep right, and avoid collisions."""
+    describe = staticmethod(specs.TASKS["Highway"].describe)
+
+
+class Exit(HighwayEnv):
+    """Leave a highway at an exit."""
+    describe = staticmethod(specs.TASKS["Exit"].describe)
+
+
+class Merge(HighwayEnv):
+    """Drive on a highway where others merge from a ramp."""
+    describe = staticmethod(specs.TASKS["Merge"].describe)
+
+
+class MergeGeneric(HighwayEnv):
+    """Drive on a highway of any length where others merge from a ramp."""
+    describe = staticmethod(specs.TASKS["MergeGeneric"].describe)
+
+
+class TwoWay(HighwayEnv):
+    """Overtake on a road with oncoming traffic."""
+    describe = staticmethod(specs.TASKS["TwoWay"].describe)
+
+
+class UTurn(HighwayEnv):
+    """Make a U-turn in traffic."""
+    describe = staticmethod(specs.TASKS["UTurn"].describe)
+
+
+class Roundabout(HighwayEnv):
+    """Cross a roundabout in traffic."""
+    describe = staticmethod(specs.TASKS["Roundabout"].describe)
+
+
+class RoundaboutGeneric(HighwayEnv):
+    """Cross a roundabout of any size."""
+    describe = staticmethod(specs.TASKS["RoundaboutGeneric"].describe)
+
+
+class Intersection(HighwayEnv):
+    """Cross or turn at an intersection in traffic."""
+    describe = staticmethod(specs.TASKS["Intersection"].describe)
+
+
+class Parking(HighwayEnv):
+    """Park in a given space, in its direction."""
+    describe = staticmethod(specs.TASKS["Parking"].describe)
+
+
+class Racetrack(HighwayEnv):
+    """Keep the lane on a racetrack."""
+    describe = staticmethod(specs.TASKS["Racetrack"].describe)
+
+
+class RacetrackLarge(HighwayEnv):
+    """Keep the lane on a larger racetrack."""
+    describe = staticmethod(specs.TASKS["RacetrackLarge"].describe)
+
+
+class RacetrackOval(HighwayEnv):
+    """Keep the lane on an oval racetrack."""
+    describe = staticmethod(specs.TASKS["RacetrackOval"].describe)
+
+
+class LaneKeeping(HighwayEnv):
+    """Keep to a winding lane, with noise."""
+    describe = staticmethod(specs.TASKS["LaneKeeping"].describe)

@@ -9,11 +9,11 @@ from cypool.registration.registry import register
 FAMILY = Family(
     name="highway",
     title="highway-env",
-    description="driving among other vehicles: highways, crossings, roundabouts, racetracks and car parks",
+    description="driving in traffic: highways, intersections, roundabouts, racetracks and car parks",
     extra="highway",
     reference="highway-env 1.12.1",
     reference_package="highway_env",
-    fidelity="everything but the info `action`",
+    fidelity="everything except the info `action`",
     smoke_ids=("highway-v0", "parking-v0"),
     gymnasium_module="highway_env")
 

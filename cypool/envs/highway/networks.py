@@ -1,4 +1,4 @@
-"""The roads of each task, as numbers for roads.h. NumPy computes them, so they have its bits."""
+"""The roads of each task, as numbers for roads.h. NumPy computes them, so that results are bit-identical."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _INTS = FIELDS[:6]
 
 
 class Roads:
-    """A graph of lanes: by start, by end, in the order of their making."""
+    """A graph of lanes: by start, by end, in the order of their creation."""
 
     def __init__(self) -> None:
         self.graph: dict[str, dict[str, list[dict[str, Any]]]] = {}

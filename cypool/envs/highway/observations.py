@@ -1,4 +1,4 @@
-"""The options `observation` and `action`: their checks, and the spaces that they make."""
+"""The options `observation` and `action`: their checks, and the spaces that they define."""
 from __future__ import annotations
 
 import math
@@ -99,7 +99,7 @@ def _size(name: str, value: Any) -> list[int]:
 def _speeds(name: str, value: Any) -> list[float]:
     given = numbers(name, value, 2, 16)
     if not given[0] < given[-1]:
-        raise ValueError(f"{name}: expected speeds that rise, got {shown(value)}")
+        raise ValueError(f"{name}: expected increasing speeds, got {shown(value)}")
     return given
 
 
@@ -159,7 +159,7 @@ ACTIONS = tuple(_ACTIONS)
 
 
 def _checked(name: str, value: Any, kinds: dict[str, dict[str, Option]], around: dict[str, str]) -> dict[str, Any]:
-    """Returns the dict of one of these kinds with all its keys, or one around it: by its type, the key of its content.
+    """Returns a complete dict of one of these kinds, or a dict around it: `around` maps its type to the key.
 
     A dict around others may have a list.
     """
@@ -193,7 +193,7 @@ def check_observation(name: str, value: Any) -> dict[str, Any]:
         if own["type"] in PARTS and checked["type"] == "TupleObservation":
             raise ValueError(f"{name}: expected observations of one array in a TupleObservation, got {own['type']}")
         if own["type"] == "KinematicsGoal" and len(own["scales"]) != len(own["features"]):
-            raise ValueError(f"{name}['scales']: expected as many as features, got {shown(own['scales'])}")
+            raise ValueError(f"{name}['scales']: expected one for each feature, got {shown(own['scales'])}")
         if own["type"] == "OccupancyGrid" and not 1 <= math.prod(grid_shape(own)) <= 10_000:
             raise ValueError(f"{name}['grid_size']: expected 1 to 10000 cells, got {shown(own['grid_size'])} with "
                              f"steps {shown(own['grid_step'])}")
@@ -235,7 +235,7 @@ def features_of(own: dict[str, Any]) -> list[str]:
 
 
 def horizon_of(own: dict[str, Any], policy_frequency: float) -> int:
-    """Returns the steps that times to collision reach."""
+    """Returns the number of steps that times to collision cover."""
     return int(own["horizon"] / (1 / policy_frequency))
 
 

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "cypool/envs/common/options.h"
 #include "cypool/envs/highway/roads.h"
 
 namespace cypool::highway {
@@ -23,62 +24,70 @@ enum Feature {
     ON_ROAD = FEATURES
 };
 
-// Numbers that specs.py sets, by name: of one number, and of several
-#define CYPOOL_TASK(INT, DOUBLE, DOUBLES)                                                                             \
-    INT(task) INT(fast) INT(frames) INT(simulation_frequency) INT(agents) INT(multi_agent) INT(vehicles_count)        \
-    INT(initial_lane) INT(lanes_count) INT(connected_lanes) INT(normalize_reward) INT(offroad_terminal)               \
-    INT(other_vehicles) INT(destination) INT(incoming) INT(add_walls) INT(walls) INT(terminate_off_road)              \
-    DOUBLE(policy_frequency) DOUBLE(duration) DOUBLE(ego_spacing) DOUBLE(density) DOUBLE(spawn_probability)           \
-    DOUBLE(end_position) DOUBLE(max_position) DOUBLE(ramp_length) DOUBLE(state_noise) DOUBLE(derivative_noise)        \
-    /* named nodes that tasks use; np.linspace(0, 80, vehicles); np.exp(-5 / 40 * lanes); places of walls in pairs */ \
-    DOUBLES(nodes, 24) DOUBLES(starts, 128) DOUBLES(spread, 64) DOUBLES(wall_places, 64)                              \
-    /* weights of the reward; whether two are Python's ints, for sum() and for the sign of zero */                    \
-    DOUBLE(collision) DOUBLE(right_lane) DOUBLE(high_speed) DOUBLE(lane_change) DOUBLE(merging_speed)                 \
-    DOUBLE(left_lane) DOUBLE(goal) DOUBLE(arrived) DOUBLE(speed_low) DOUBLE(speed_high) DOUBLE(centering_cost)        \
-    DOUBLE(centering) DOUBLE(action_cost) DOUBLE(on_road) DOUBLE(success) DOUBLES(weights, 6) INT(has_int_collision)  \
-    INT(has_int_arrived)                                                                                              \
-    /* actions; the values of an axis */                                                                              \
-    INT(action) INT(longitudinal) INT(lateral) INT(dynamical) INT(clip) INT(actions_per_axis) INT(has_speed_range)    \
-    INT(num_targets) DOUBLES(acceleration, 2) DOUBLES(steering, 2) DOUBLES(speed_range, 2) DOUBLES(targets, 16)       \
-    DOUBLES(axis, 64)                                                                                                 \
-    /* the other vehicles' class */                                                                                   \
-    INT(linear) DOUBLE(gain) DOUBLE(headway) DOUBLES(speeds, 3) DOUBLES(steers, 2) DOUBLES(speeds_low, 3)             \
-    DOUBLES(speeds_range, 3) DOUBLES(steers_low, 2) DOUBLES(steers_range, 2)
-
-#define CYPOOL_VIEW(INT, DOUBLE, DOUBLES)                                                                             \
-    INT(kind) INT(num_features) INT(rows) INT(absolute) INT(shuffled) INT(sorted) INT(normalize) INT(clip)            \
-    INT(see_behind) INT(intentions) INT(objects) INT(has_ranges) INT(horizon) INT(align) INT(as_image) INT(cells)     \
-    INT(width) INT(height) DOUBLE(lidar_range) DOUBLES(features, 16) DOUBLES(ranged, 16) DOUBLES(low, 16)             \
-    DOUBLES(high, 16) DOUBLES(scales, 16) DOUBLES(start, 2) DOUBLES(cell, 2)
 // clang-format on
 
-#define CYPOOL_INT(name) int name = 0;
-#define CYPOOL_DOUBLE(name) double name = 0;
-#define CYPOOL_DOUBLES(name, count) double name[count] = {};
-#define CYPOOL_ONE(name) assign(#name, &name, 1) ||
-#define CYPOOL_SEVERAL(name, count) assign(#name, name, count) ||
-#define CYPOOL_FIELDS(LIST)                                                       \
-    LIST(CYPOOL_INT, CYPOOL_DOUBLE, CYPOOL_DOUBLES)                               \
-    /* false: there is none of this name, or it has fewer numbers */              \
-    bool set(std::string_view field, const std::vector<double>& values) {         \
-        const auto assign = [&](std::string_view known, auto* to, size_t count) { \
-            if (field != known || values.size() > count) return false;            \
-            std::copy(values.begin(), values.end(), to);                          \
-            return true;                                                          \
-        };                                                                        \
-        return LIST(CYPOOL_ONE, CYPOOL_ONE, CYPOOL_SEVERAL) false;                \
-    }
-
-struct Options {
-    CYPOOL_FIELDS(CYPOOL_TASK)
+// What specs.py makes of the options of a task.
+struct Options : cypool::Options {
+    explicit Options(const cypool::Options& given) : cypool::Options(given) {}
     int node(int k) const { return static_cast<int>(nodes[k]); }
+
+    int task = at("task"), fast = at("fast"), frames = at("frames"), agents = at("agents"), walls = at("walls");
+    int simulation_frequency = at("simulation_frequency"), multi_agent = at("multi_agent");
+    int vehicles_count = at("vehicles_count"), initial_lane = at("initial_lane"), lanes_count = at("lanes_count");
+    int connected_lanes = at("connected_lanes"), normalize_reward = at("normalize_reward");
+    int offroad_terminal = at("offroad_terminal"), other_vehicles = at("other_vehicles");
+    int destination = at("destination"), incoming = at("incoming"), add_walls = at("add_walls");
+    int terminate_off_road = at("terminate_off_road");
+    double policy_frequency = at("policy_frequency"), duration = at("duration"), ego_spacing = at("ego_spacing");
+    double density = at("density"), spawn_probability = at("spawn_probability"), end_position = at("end_position");
+    double max_position = at("max_position"), ramp_length = at("ramp_length"), state_noise = at("state_noise");
+    double derivative_noise = at("derivative_noise");
+    // nodes that tasks use; np.linspace(0, 80, vehicles); np.exp(-5 / 40 * lanes); places of walls in pairs
+    std::array<double, 24> nodes = at("nodes");
+    std::array<double, 128> starts = at("starts");
+    std::array<double, 64> spread = at("spread"), wall_places = at("wall_places");
+    // weights of the reward; whether two are Python's ints, for sum() and for the sign of zero
+    double collision = at("collision"), right_lane = at("right_lane"), high_speed = at("high_speed");
+    double lane_change = at("lane_change"), merging_speed = at("merging_speed"), left_lane = at("left_lane");
+    double goal = at("goal"), arrived = at("arrived"), speed_low = at("speed_low"), speed_high = at("speed_high");
+    double centering_cost = at("centering_cost"), centering = at("centering"), action_cost = at("action_cost");
+    double on_road = at("on_road"), success = at("success");
+    std::array<double, 6> weights = at("weights");
+    int has_int_collision = at("has_int_collision"), has_int_arrived = at("has_int_arrived");
+    // actions; the values of an axis
+    int action = at("action"), longitudinal = at("longitudinal"), lateral = at("lateral"), clip = at("clip");
+    int dynamical = at("dynamical"), actions_per_axis = at("actions_per_axis"), num_targets = at("num_targets");
+    int has_speed_range = at("has_speed_range");
+    std::array<double, 2> acceleration = at("acceleration"), steering = at("steering"), speed_range = at("speed_range");
+    std::array<double, 16> targets = at("targets");
+    std::array<double, 64> axis = at("axis");
+    // the class of the other vehicles
+    int linear = at("linear");
+    double gain = at("gain"), headway = at("headway");
+    std::array<double, 3> speeds = at("speeds"), speeds_low = at("speeds_low"), speeds_range = at("speeds_range");
+    std::array<double, 2> steers = at("steers"), steers_low = at("steers_low"), steers_range = at("steers_range");
 };
-// A part of an observation.
-struct View {
-    CYPOOL_FIELDS(CYPOOL_VIEW)
+
+// A part of an observation: 0 where its kind has none.
+struct View : cypool::Options {
+    using Numbers = std::array<double, 16>;
+    using Pair = std::array<double, 2>;
+    explicit View(const cypool::Options& given) : cypool::Options(given) {}
+
+    int kind = at("kind"), cells = at("cells"), width = at("width", 0), height = at("height", 0);
+    int num_features = at("num_features", 0), rows = at("rows", 0), absolute = at("absolute", 0);
+    int shuffled = at("shuffled", 0), sorted = at("sorted", 0), normalize = at("normalize", 0), clip = at("clip", 0);
+    int see_behind = at("see_behind", 0), intentions = at("intentions", 0), objects = at("objects", 0);
+    int has_ranges = at("has_ranges", 0), horizon = at("horizon", 0), align = at("align", 0);
+    int as_image = at("as_image", 0);
+    double lidar_range = at("lidar_range", 0.0);
+    Numbers features = at("features", Numbers()), ranged = at("ranged", Numbers()), scales = at("scales", Numbers());
+    Numbers low = at("low", Numbers()), high = at("high", Numbers());
+    Pair start = at("start", Pair()), cell = at("cell", Pair());
+
     int feature(int k) const { return static_cast<int>(features[k]); }
     bool needs(Feature first, Feature last) const {
-        return std::any_of(features, features + num_features,
+        return std::any_of(features.begin(), features.begin() + num_features,
                            [&](double f) { return int(first) <= f && f <= int(last); });
     }
     // bytes of one agent's
@@ -95,15 +104,11 @@ struct View {
         }
     }
 };
-#undef CYPOOL_INT
-#undef CYPOOL_DOUBLE
-#undef CYPOOL_DOUBLES
-#undef CYPOOL_ONE
-#undef CYPOOL_SEVERAL
-#undef CYPOOL_FIELDS
 
 // The shared part of environments with the same options.
 struct Setup {
+    explicit Setup(const cypool::Options& given) : options(given) {}
+
     Options options;
     std::vector<View> views;
     Network network;

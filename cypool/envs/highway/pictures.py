@@ -13,7 +13,7 @@ from cypool.envs.highway.ids import ENVPOOL
 from cypool.envs.highway.observations import parts_of
 from cypool.envs.highway.specs import config_of
 from cypool.util.lock_guard import LockGuard
-from cypool.util.packages import need
+from cypool.util.packages import require_version
 
 VERSION = "1.12.1"
 MOST_PAINTERS = 8  # that are kept
@@ -24,12 +24,12 @@ os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.Lock
 
 
 def need_highway_env(what: str) -> None:
-    """Checks that the highway-env is installed that our environments equal.
+    """Checks that the installed highway-env is the version that our environments match.
 
     Raises:
-        ImportError: It is missing, or of another version.
+        ImportError: It is missing, or has a different version.
     """
-    need(f"{what} needs", "highway-env", (VERSION,), 'pip install "cypool[highway]"')
+    require_version(f"{what} needs", "highway-env", (VERSION,), 'pip install "cypool[highway]"')
 
 
 class Painter:
@@ -103,19 +103,19 @@ def draw_scene(id: str, task: str, options: dict[str, Any], bodies: list[Any], a
     """Draws a scene with highway-env's own code.
 
     Args:
-        id: Of the environment.
+        id: The environment's id.
         task: Its class.
         options: Its options.
         bodies: Vehicles and objects: kind, place, heading, speed, steering, acceleration, whether it crashed or was
             hit, length, width and agent of each.
-        agent: Whose vehicle is in the middle.
+        agent: The agent whose vehicle is in the middle.
         view: Replaces keys of the config.
 
     Returns:
         uint8, (height, width, 3).
 
     Raises:
-        ImportError: highway-env is not installed, or of another version.
+        ImportError: highway-env is not installed, or has a different version.
     """
     need_highway_env("render")
     config = config_of(options)

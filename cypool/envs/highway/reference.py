@@ -86,7 +86,7 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
     """Returns highway-env's environments of the same id and options, and their name and version."""
     need_highway_env("check_parity")
     if "others_collide" in options:
-        raise ValueError("others_collide: expected none, as highway-env has ids instead")
+        raise ValueError("others_collide: expected no such option, as highway-env has separate ids")
     spec = ours.env_spec
     id = ENVPOOL.get(spec.id, spec.id)
     make = functools.partial(_make, id, options, spec.max_episode_steps)

@@ -25,7 +25,7 @@ public:
         world.net = &setup->network;
         world.connected_lanes = o->connected_lanes;
         world.dt = 1.0 / o->simulation_frequency;
-        world.target_speeds.assign(o->targets, o->targets + o->num_targets);
+        world.target_speeds.assign(o->targets.begin(), o->targets.begin() + o->num_targets);
         world.regulated = o->task == INTERSECTION;
         Driver& d = world.driver = {};
         if (o->task == INTERSECTION) {
@@ -33,10 +33,10 @@ public:
             d.twice_root = 2 * std::sqrt(18.0);
         }
         d.linear = o->linear, d.gain = o->gain, d.time = o->headway;
-        std::copy_n(o->speeds, 3, d.speeds), std::copy_n(o->speeds_low, 3, d.speeds_low);
-        std::copy_n(o->speeds_range, 3, d.speeds_range);
-        std::copy_n(o->steers, 2, d.steers), std::copy_n(o->steers_low, 2, d.steers_low);
-        std::copy_n(o->steers_range, 2, d.steers_range);
+        std::copy_n(o->speeds.begin(), 3, d.speeds), std::copy_n(o->speeds_low.begin(), 3, d.speeds_low);
+        std::copy_n(o->speeds_range.begin(), 3, d.speeds_range);
+        std::copy_n(o->steers.begin(), 2, d.steers), std::copy_n(o->steers_low.begin(), 2, d.steers_low);
+        std::copy_n(o->steers_range.begin(), 2, d.steers_range);
         ego_kind = o->action == META ? MDP : o->dynamical ? BICYCLE : VEHICLE;
         world.forget();
     }

@@ -1,4 +1,4 @@
-"""The tasks in a table: texts, options and roads of each; and their specs."""
+"""The tasks in a table: options and roads of each; and their specs."""
 from __future__ import annotations
 
 import json
@@ -39,11 +39,10 @@ class Task(NamedTuple):
 
     Attributes:
         number: Its number in options.h.
-        roads: Makes its roads.
+        roads: A function that makes its roads.
         nodes: The names of those that scenes.h and tasks.h use, in their order.
         rewards: The parts of its reward, in the order of tasks.h.
         describe: Returns its spec.
-        text: The docstring of its class.
     """
 
     number: int
@@ -51,15 +50,14 @@ class Task(NamedTuple):
     nodes: tuple[str, ...]
     rewards: tuple[str, ...]
     describe: Callable[..., EnvSpec]
-    text: str
 
 
 class Parking(NamedTuple):
     """A place in a car park.
 
     Attributes:
-        weights: Of the differences of positions, velocities and headings.
-        success: How small the sum is where the goal is reached.
+        weights: Weights of the differences of positions, velocities and headings.
+        success: The sum below which the goal is reached.
     """
 
     weights: tuple[float, ...]
@@ -76,7 +74,7 @@ class Parking(NamedTuple):
 
 
 _PICTURE = OBSERVATIONS.index("GrayscaleObservation")
-TASKS: dict[str, Task] = {}
+TASKS: dict[str, Task] = {}  # by the name of the class
 
 
 def _weight(default: float, meaning: str) -> Option:
@@ -109,19 +107,21 @@ def _common(observation: dict[str, Any] = _KINEMATICS, action: dict[str, Any] = 
             policy_frequency: int = 1, size: tuple[int, int] = (600, 150), centre: tuple[float, float] = (0.3, 0.5),
             scaling: float = 5.5) -> dict[str, Option]:
     return {
-        "observation": Option(observation, check_observation, "What is observed: a dict with a `type`."),
-        "action": Option(action, check_action, "What an agent does: a dict with a `type`."),
-        "simulation_frequency": integer(simulation_frequency, 1, 1000, "Frames of a second."),
-        "policy_frequency": integer(policy_frequency, 1, 1000, "Steps of a second."),
+        "observation": Option(observation, check_observation, "The observation: a dict with a `type`."),
+        "action": Option(action, check_action, "The kind of action: a dict with a `type`."),
+        "simulation_frequency": integer(simulation_frequency, 1, 1000, "Simulated frames per second."),
+        "policy_frequency": integer(policy_frequency, 1, 1000, "Steps per second."),
         "neighbour_vehicles_connected_lanes": boolean(
-            False, "Whether vehicles see those on the lanes before and behind their own."),
-        "screen_width": integer(size[0], 8, 2000, "Pixels of pictures."),
-        "screen_height": integer(size[1], 8, 2000, "Pixels of pictures."),
+            False, "Whether vehicles also see those on the lane segments before and after their own."),
+        "screen_width": integer(size[0], 8, 2000, "Width of pictures."),
+        "screen_height": integer(size[1], 8, 2000, "Height of pictures."),
         "centering_position": Option(list(centre), lambda name, value: numbers(name, value, 2, 2),
-                                     "Where in pictures the first agent is: parts of width and height."),
-        "scaling": number(scaling, 0.1, 100, "Pixels of a metre."),
-        "from_pixels": boolean(False, "Whether pictures are observed, those of `render`: uint8 (height, width, 3)."),
-        "config": Option(None, _config, "These options as one dict, with highway-env's keys: a `normalize_reward`.")}
+                                     "Position of the first agent in pictures, as fractions of width and height."),
+        "scaling": number(scaling, 0.1, 100, "Pixels per metre."),
+        "from_pixels": boolean(False, "Observes the pictures of `render`, uint8 (height, width, 3), instead of "
+                                      "numbers."),
+        "config": Option(None, _config, "These options as one dict, with highway-env's keys, such as "
+                                        "`normalize_reward`.")}
 
 
 def _config(name: str, value: Any) -> dict[str, Any] | None:
@@ -138,7 +138,7 @@ _WITHOUT_EFFECT = ("collision_reward", "duration", "left_lane_constraint", "offr
 
 
 def _with_config(options: dict[str, Any], declared: dict[str, Option]) -> dict[str, Any]:
-    """Returns options with those of their `config`, which has the last word: not deep, as in highway-env."""
+    """Returns options with those of their `config`, which takes precedence: not deep, as in highway-env."""
     # its values are now those of the options, checked
     config, options["config"] = options["config"] or {}, None
     known = {_THEIRS.get(name, name): name for name in declared if name not in _OURS}
@@ -160,38 +160,39 @@ _OURS = ("others_collide", "from_pixels", "config")
 
 
 def _duration(default: float) -> dict[str, Option]:
-    return {"duration": number(default, 0, 1e9, "Seconds after which episodes are truncated.")}
+    return {"duration": number(default, 0, 1e9, "Duration in seconds after which episodes are truncated.")}
 
 
-_AGENTS = {"controlled_vehicles": integer(1, 1, 8, "Vehicles of agents; without `MultiAgentAction` the first one "
-                                                   "acts.")}
+_AGENTS = {"controlled_vehicles": integer(1, 1, 8, "Number of controlled vehicles; without `MultiAgentAction`, only "
+                                                   "the first one acts.")}
 _DRIVERS = {"other_vehicles_type": choice(f"{_DRIVER}IDMVehicle", [_DRIVER + name for name in DRIVERS],
                                           "The class of other vehicles.")}
 # highway-env's `normalize_reward`, which is an argument of every pool here
-_NORMALIZE = {"unit_reward": boolean(True, "Whether the reward is mapped to 0 to 1: `normalize_reward`.")}
-_ON_ROAD = {"on_road_reward": _weight(0, "Weight of being on the road.")}
-_OFFROAD = {"offroad_terminal": boolean(False, "Whether an episode ends off the road.")}
+_NORMALIZE = {"unit_reward": boolean(True, "Maps rewards to [0, 1]: `normalize_reward`.")}
+_ON_ROAD = {"on_road_reward": _weight(0, "Weight of staying on the road.")}
+_OFFROAD = {"offroad_terminal": boolean(False, "Whether leaving the road ends the episode.")}
 
 
 def _speeds(low: float, high: float) -> dict[str, Option]:
-    return {"reward_speed_range": _range([low, high], "Speeds whose reward is 0 and 1.")}
+    return {"reward_speed_range": _range([low, high], "Speeds with reward 0 and 1.")}
 
 
 def _highway(lanes: int, vehicles: int, collision: float, high_speed: float, right_lane: float, density: float,
              duration: float) -> dict[str, Option]:
     return {
-        "lanes_count": integer(lanes, 1, 40, "Lanes."), "vehicles_count": integer(vehicles, 0, 1000, "Other vehicles."),
-        **_AGENTS, "initial_lane_id": integer(None, 0, 39, "The lane of agents; None: drawn."),
-        **_duration(duration), "ego_spacing": number(2, 0.1, 100, "How much room is before an agent."),
-        "vehicles_density": number(density, 0.01, 100, "How dense other vehicles are."),
+        "lanes_count": integer(lanes, 1, 40, "Number of lanes."),
+        "vehicles_count": integer(vehicles, 0, 1000, "Number of other vehicles."),
+        **_AGENTS, "initial_lane_id": integer(None, 0, 39, "Initial lane of agents; None: random."),
+        **_duration(duration), "ego_spacing": number(2, 0.1, 100, "Spacing in front of agents."),
+        "vehicles_density": number(density, 0.01, 100, "Density of other vehicles."),
         **_several("collision_reward right_lane_reward high_speed_reward", _weight, collision, right_lane, high_speed),
         "lane_change_reward": _weight(0, "Has no effect, as in highway-env."), **_speeds(20, 30), **_NORMALIZE,
         **_OFFROAD, **_DRIVERS}
 
 
-def _add(name: str, number: int, roads: Callable[..., networks.Roads], nodes: str, rewards: str, text: str,
+def _add(name: str, number: int, roads: Callable[..., networks.Roads], nodes: str, rewards: str,
          **options: Option) -> None:
-    """Adds a task, whose options are these."""
+    """Adds the task of a class with these options."""
     parts = tuple(f"{part}_reward" for part in rewards.split())
 
     @describes(**options)
@@ -200,15 +201,15 @@ def _add(name: str, number: int, roads: Callable[..., networks.Roads], nodes: st
         _check(name, options)
         return _spec(name, options)
 
-    TASKS[name] = Task(number, roads, tuple(nodes.split()), parts, describe, text)
+    TASKS[name] = Task(number, roads, tuple(nodes.split()), parts, describe)
 
 
 def _check(name: str, options: dict[str, Any]) -> None:
-    """Refuses options that highway-env does not have, or does not follow twice in the same way."""
+    """Refuses options that highway-env lacks, or does not follow in the same way each time."""
     own, action = of_one(options["observation"]), of_one(options["action"])
     is_group = own is not options["observation"]
     if is_group != (action is not options["action"]):
-        raise ValueError("observation: expected MultiAgentObservation with MultiAgentAction, got one of them")
+        raise ValueError("observation: expected both MultiAgentObservation and MultiAgentAction, or neither")
     if is_group and name not in ("Highway", "Exit", "Intersection"):
         raise ValueError(f"observation: expected one agent in {name}, got MultiAgentObservation")
     does, kinds = action["type"], [part["type"] for part in parts_of(options["observation"])]
@@ -222,7 +223,7 @@ def _check(name: str, options: dict[str, Any]) -> None:
             action["longitudinal"] and action["lateral"]):
         raise ValueError(f"action: expected one axis with {name}, got longitudinal and lateral")
     if name == "LaneKeeping" and (does != "ContinuousAction" or not action["dynamical"]):
-        raise ValueError("action: expected a ContinuousAction that is dynamical with LaneKeeping, got another one")
+        raise ValueError("action: expected a dynamical ContinuousAction with LaneKeeping, got another one")
     for kind in kinds:
         if (name == "LaneKeeping") != (kind == "AttributesObservation"):
             raise ValueError("observation: expected AttributesObservation with LaneKeeping only, "
@@ -237,14 +238,14 @@ def _check(name: str, options: dict[str, Any]) -> None:
         raise ValueError("simulation_frequency: expected at least 2 with Intersection, got 1")
     for part in parts_of(options["observation"]):
         if part["type"] == "TimeToCollision" and horizon_of(part, options["policy_frequency"]) < 1:
-            raise ValueError(f"observation['horizon']: expected a step or more, got {part['horizon']}")
+            raise ValueError(f"observation['horizon']: expected at least one step, got {part['horizon']}")
     if name == "Exit" and options["lanes_count"] < 2 and options["vehicles_count"] > 0:
         raise ValueError("lanes_count: expected at least 2 with Exit and other vehicles, got 1")
     if name.startswith("Merge"):
         worst = options["collision_reward"] + options["merging_speed_reward"]
         if worst == options["high_speed_reward"] + options["right_lane_reward"]:
-            raise ValueError("collision_reward, merging_speed_reward: expected another sum than that of "
-                             f"high_speed_reward and right_lane_reward, got {worst} twice")
+            raise ValueError("collision_reward, merging_speed_reward: expected a sum that differs from that of "
+                             f"high_speed_reward and right_lane_reward, got {worst} for both")
     lane = options.get("initial_lane_id")
     if lane is not None and lane >= options["lanes_count"]:
         raise ValueError(f"initial_lane_id: expected one of {options['lanes_count']} lanes, got {lane}")
@@ -413,11 +414,9 @@ def _driver_numbers(name: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 _add("Highway", 0, networks.highway, "0 1", "collision right_lane high_speed on_road",
-     "A highway with other vehicles: to drive fast, on the right, without collisions.",
      **_common(), **_highway(4, 50, -1, 0.4, 0.1, 1, 40), **_ON_ROAD,
      others_collide=boolean(True, "Whether other vehicles collide with each other."))
 _add("Exit", 1, networks.exit_, "0 1 2 3 exit", "collision goal high_speed right_lane",
-     "A highway that is to be left at an exit.",
      **_common({"type": "ExitObservation", "vehicles_count": 15, "features": _SEVEN, "clip": False},
                {**_META, "target_speeds": [18, 24, 30]}, 5, scaling=5),
      **_highway(6, 20, 0, 0.1, 0, 1.5, 18), goal_reward=_weight(1, "Weight of the exit."))
@@ -425,19 +424,19 @@ _MERGE = {
     **_several("collision_reward right_lane_reward high_speed_reward merging_speed_reward lane_change_reward", _weight,
                -1, 0.1, 0.2, -0.5, -0.05), **_speeds(20, 30), **_DRIVERS}
 _MERGED = "collision right_lane high_speed lane_change merging_speed"
-_add("Merge", 2, networks.merge, "a b c d j k", _MERGED, "A highway that others enter from a ramp.", **_common(),
+_add("Merge", 2, networks.merge, "a b c d j k", _MERGED,
+     **_common(),
      **_MERGE)
-_add("MergeGeneric", 3, networks.merge_generic, "a b c d j k", _MERGED,
-     "A highway of any length that others enter from a ramp.", **_common(), **_MERGE,
-     lanes_count=integer(2, 1, 40, "Lanes."), vehicles_count=integer(3, 0, 1000, "Other vehicles on the highway."),
-     before_merge_length=number(150, 31, 1e5, "Metres of the ramp."),
-     converge_merge_length=number(80, 1, 1e5, "Metres where it comes near."),
-     parallel_merge_length=number(80, 1, 1e5, "Metres where it is a lane of the highway."),
-     after_merge_length=number(150, 90, 1e5, "Metres of the highway after that."))
-_add("TwoWay", 4, networks.two_way, "a b", "high_speed left_lane",
-     "A road with oncoming traffic, on which to overtake.", **_common({"type": "TimeToCollision", "horizon": 5}),
+_add("MergeGeneric", 3, networks.merge_generic, "a b c d j k", _MERGED, **_common(), **_MERGE,
+     lanes_count=integer(2, 1, 40, "Number of lanes."),
+     vehicles_count=integer(3, 0, 1000, "Number of other vehicles on the highway."),
+     before_merge_length=number(150, 31, 1e5, "Length of the ramp in metres."),
+     converge_merge_length=number(80, 1, 1e5, "Length of its converging part in metres."),
+     parallel_merge_length=number(80, 1, 1e5, "Length of its part along the highway in metres."),
+     after_merge_length=number(150, 90, 1e5, "Length of the highway after that in metres."))
+_add("TwoWay", 4, networks.two_way, "a b", "high_speed left_lane", **_common({"type": "TimeToCollision", "horizon": 5}),
      **_several("high_speed_reward left_lane_reward", _weight, 0.8, 0.2), **_DRIVERS)
-_add("UTurn", 5, networks.u_turn, "a b c d", "collision left_lane high_speed on_road", "A turn back, with traffic.",
+_add("UTurn", 5, networks.u_turn, "a b c d", "collision left_lane high_speed on_road",
      **_common({"type": "TimeToCollision", "horizon": 16}, {**_META, "target_speeds": [8, 16, 24]}, size=(789, 289)),
      **_duration(10),
      **_several("collision_reward left_lane_reward high_speed_reward", _weight, -1.0, 0.1, 0.4), **_speeds(8, 24),
@@ -455,31 +454,34 @@ def _roundabout(duration: float) -> dict[str, Option]:
 
 _RING = "ser ses we sx eer ees nxs exr sxr nxr wxr se ee nx ne ner nes wer wes"
 _RINGS = "collision high_speed lane_change on_road"
-_add("Roundabout", 6, networks.roundabout, _RING, _RINGS, "A roundabout with traffic.", **_roundabout(11),
-     incoming_vehicle_destination=integer(None, 0, 2, "Where the first other vehicle leaves; None: drawn."))
-_add("RoundaboutGeneric", 7, networks.roundabout_generic, _RING, _RINGS, "A roundabout of any size.", **_roundabout(17),
-     incoming_vehicle_destination=integer(None, 0, 3, "Where other vehicles leave; None: drawn."),
-     roundabout_radius=number(20, 10, 1000, "Of the inner lane."), roundabout_lanes=integer(2, 1, 10, "Lanes."),
-     vehicles_count=integer(5, 0, 1000, "Other vehicles, where there is room."))
+_add("Roundabout", 6, networks.roundabout, _RING, _RINGS, **_roundabout(11),
+     incoming_vehicle_destination=integer(None, 0, 2, "Exit of the first other vehicle; None: random."))
+_add("RoundaboutGeneric", 7, networks.roundabout_generic, _RING, _RINGS,
+     **_roundabout(17),
+     incoming_vehicle_destination=integer(None, 0, 3, "Exit of other vehicles; None: random."),
+     roundabout_radius=number(20, 10, 1000, "Radius of the inner lane."),
+     roundabout_lanes=integer(2, 1, 10, "Number of lanes."),
+     vehicles_count=integer(5, 0, 1000, "Number of other vehicles, if there is room."))
 _add("Intersection", 8, networks.intersection, " ".join(f"{kind}{k}" for kind in ("o", "ir", "il") for k in range(4)),
-     "collision high_speed arrived on_road", "A crossing with traffic, to be crossed or turned at.",
+     "collision high_speed arrived on_road",
      **_common(CROSSING, SLOW, size=(600, 600), centre=(0.5, 0.6), scaling=5.5 * 1.3), **_duration(13), **_AGENTS,
-     destination=choice(None, [f"o{k}" for k in range(4)], "Where agents leave; None: drawn.").but("o1")._replace(
+     destination=choice(None, [f"o{k}" for k in range(4)], "Exit of agents; None: random.").with_default("o1")._replace(
          check=choice(None, [f"o{k}" for k in range(4)], "").check),
-     initial_vehicle_count=integer(10, 0, 100, "How many other vehicles may be there first."),
-     spawn_probability=number(0.6, 0, 1, "Of another vehicle after each step."),
+     initial_vehicle_count=integer(10, 0, 100, "Maximum number of other vehicles at the start."),
+     spawn_probability=number(0.6, 0, 1, "Probability of another vehicle appearing in a step."),
      **_several("collision_reward high_speed_reward arrived_reward", _weight, -5, 1, 1), **_speeds(7.0, 9.0),
-     unit_reward=_NORMALIZE["unit_reward"].but(False), **_OFFROAD, **_ON_ROAD, **_DRIVERS)
-_add("Parking", 9, networks.parking, "a b c", "", "A car park: to stop at a place, in its direction.",
+     unit_reward=_NORMALIZE["unit_reward"].with_default(False), **_OFFROAD, **_ON_ROAD, **_DRIVERS)
+_add("Parking", 9, networks.parking, "a b c", "",
      **_common({"type": "KinematicsGoal", "features": ["x", "y", "vx", "vy", "cos_h", "sin_h"],
                 "scales": [100, 100, 5, 5, 1, 1], "normalize": False}, {"type": "ContinuousAction"},
                policy_frequency=5, size=(600, 300), centre=(0.5, 0.5), scaling=7), **_duration(100),
-     controlled_vehicles=integer(1, 1, 6, "Vehicles; the first one acts."),
+     controlled_vehicles=integer(1, 1, 6, "Number of vehicles; only the first one acts."),
      reward_weights=Option([1, 0.3, 0, 0, 0.02, 0.02], lambda name, value: numbers(name, value, 6, 6, 0),
-                           "Weights of the distance from the goal."),
-     success_goal_reward=number(0.12, 0, 1e6, "How near is at the goal."),
+                           "Weights of the distance to the goal."),
+     success_goal_reward=number(0.12, 0, 1e6, "Distance that counts as reaching the goal."),
      collision_reward=_weight(-5, "Weight of a collision."),
-     vehicles_count=integer(0, 0, 28, "Parked vehicles."), add_walls=boolean(True, "Whether walls are around it."))
+     vehicles_count=integer(0, 0, 28, "Number of parked vehicles."),
+     add_walls=boolean(True, "Adds walls around the car park."))
 
 
 def _racetrack() -> dict[str, Option]:
@@ -489,24 +491,27 @@ def _racetrack() -> dict[str, Option]:
                   {"type": "ContinuousAction", "longitudinal": False, "lateral": True, "target_speeds": [0, 5, 10]},
                   policy_frequency=5, size=(600, 600), centre=(0.5, 0.5)), **_duration(300), **_AGENTS,
         "collision_reward": _weight(-1, "Weight of a collision."),
-        "lane_centering_cost": number(4, 0, 1e6, "How much farther from the middle of the lane costs."),
-        "lane_centering_reward": _weight(1, "Weight of being in the middle of the lane."),
-        "action_reward": _weight(-0.3, "Weight of the size of actions."),
-        "other_vehicles": integer(1, 0, 1000, "How many other vehicles there may be."), **_ON_ROAD,
-        "terminate_off_road": boolean(True, "Whether an episode ends off the road.")}
+        "lane_centering_cost": number(4, 0, 1e6, "Cost of the distance from the middle of the lane."),
+        "lane_centering_reward": _weight(1, "Weight of staying in the middle of the lane."),
+        "action_reward": _weight(-0.3, "Weight of the norm of actions."),
+        "other_vehicles": integer(1, 0, 1000, "Maximum number of other vehicles."), **_ON_ROAD,
+        "terminate_off_road": boolean(True, "Whether leaving the road ends the episode.")}
 
 
 _TRACK = "lane_centering action collision on_road"
-_add("Racetrack", 10, networks.racetrack, "a b c", _TRACK, "A racetrack: to keep the lane.", **_racetrack())
-_add("RacetrackLarge", 10, networks.racetrack_large, "a b c", _TRACK, "A larger racetrack.", **_racetrack(),
-     speed_limit=number(10.0, 0.1, 100, "Metres a second."))
-_add("RacetrackOval", 10, networks.racetrack_oval, "a b c", _TRACK, "An oval racetrack.", **_racetrack(),
-     length=number(100, 10, 1e5, "Metres of its straight parts."), no_lanes=integer(3, 1, 30, "Lanes."),
-     block_lane=boolean(False, "Whether obstacles are on a lane."),
-     force_decision=boolean(False, "Whether obstacles leave only some lanes."))
-_add("LaneKeeping", 11, networks.lane_keeping, "a b c d", "", "A winding lane to keep to, with noise.",
+_add("Racetrack", 10, networks.racetrack, "a b c", _TRACK, **_racetrack())
+_add("RacetrackLarge", 10, networks.racetrack_large, "a b c", _TRACK,
+     **_racetrack(),
+     speed_limit=number(10.0, 0.1, 100, "Speed limit in metres per second."))
+_add("RacetrackOval", 10, networks.racetrack_oval, "a b c", _TRACK,
+     **_racetrack(),
+     length=number(100, 10, 1e5, "Length of its straight parts in metres."),
+     no_lanes=integer(3, 1, 30, "Number of lanes."),
+     block_lane=boolean(False, "Adds obstacles on a lane."),
+     force_decision=boolean(False, "Adds obstacles that leave only some lanes free."))
+_add("LaneKeeping", 11, networks.lane_keeping, "a b c d", "",
      **_common({"type": "AttributesObservation", "attributes": ["state", "derivative", "reference_state"]},
                {"type": "ContinuousAction", "steering_range": [-math.pi / 3, math.pi / 3], "longitudinal": False,
                 "lateral": True, "dynamical": True}, 10, 10, (600, 250), (0.4, 0.5), 7),
      state_noise=number(0.05, 0, 1e3, "Noise of the state."),
-     derivative_noise=number(0.05, 0, 1e3, "Noise of its derivative."))
+     derivative_noise=number(0.05, 0, 1e3, "Noise of the state's derivative."))

@@ -103,7 +103,7 @@ public:
         double mine[16], goal[16];
         alignas(64) double away[6],
             weights[6];  // as arrays of NumPy are: old kernels of BLAS add in another order otherwise
-        std::copy_n(o->weights, 6, weights);
+        std::copy_n(o->weights.begin(), 6, weights);
         goal_features(b, mine);
         goal_features(world.objects[b.goal], goal);
         for (int k = 0; k < 6; ++k) away[k] = std::fabs(mine[k] / PARKING_SCALES[k] - goal[k] / PARKING_SCALES[k]);

@@ -1,1 +1,1 @@
-"""Level-based foraging: players on a grid who load food together."""
+"""Level-based foraging: players on a grid who collect food together."""

@@ -2,25 +2,32 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
 #include <vector>
 
-#include "cypool/envs/common/state_archive.h"
-#include "cypool/rng.h"
+#include "cypool/access.h"
+#include "cypool/envs/common/rules.h"
 
 namespace cypool::lbf {
 
 enum Action : int64_t { NONE, NORTH, SOUTH, WEST, EAST, LOAD };
 
-struct Options {
-    int rows, cols, sight, time_limit, highest_food;
-    bool force_coop, unit_reward, grid_observation, observe_agent_levels, fresh_world;
-    double penalty;
+struct Setup : Options {
+    explicit Setup(const Options& given) : Options(given) {}
+
+    std::array<int, 2> field_size = at("field_size");
+    int rows = field_size[0], cols = field_size[1];
+    int sight = at("sight"), time_limit = at("time_limit"), highest_food = at("highest_food");
+    bool force_coop = at("force_coop"), unit_reward = at("unit_reward"), grid_observation = at("grid_observation");
+    bool observe_agent_levels = at("observe_agent_levels"), truncate = at("truncate"), fresh_world = at("fresh_world");
+    double penalty = at("penalty");
     // of each player, and of each food; without `max_food_level`, it is the sum of the three lowest players' levels
-    std::vector<int> min_player_level, max_player_level, min_food_level, max_food_level;
+    std::vector<int> min_player_level = at("min_player_level"), max_player_level = at("max_player_level");
+    std::vector<int> min_food_level = at("min_food_level"), max_food_level = at("max_food_level");
 
     int num_players() const { return static_cast<int>(min_player_level.size()); }
     int num_foods() const { return static_cast<int>(min_food_level.size()); }
@@ -45,84 +52,80 @@ public:
     // foods are at least so far apart, so that a player is next to one at most
     static constexpr int FOOD_DISTANCE = 3;
 
-    World() = default;
-    explicit World(std::shared_ptr<const Options> given) : options_(std::move(given)) {
-        players.resize(options_->num_players());
-        foods.reserve(options_->num_foods());
+    explicit World(const Options& given) : World(std::make_shared<const Setup>(given)) {}
+    explicit World(std::shared_ptr<const Setup> given) : options_(std::move(given)) {
+        players_.resize(options_->num_players());
+        foods_.reserve(options_->num_foods());
         field_.resize((options_->rows + 2) * stride());
         clear_field();
     }
 
-    std::vector<Entity> players;
-    // those that are left, row by row
-    std::vector<Entity> foods;
-    bool terminated = false;
-
     // Raises std::runtime_error if a player finds no cell in the first episode, or in any where each is one.
-    void reset(const Rng* rng) {
+    void reset(Step& step) {
         if (options_->fresh_world) ready_ = false;
-        terminated = false;
         num_steps_ = 0;
         clear_field();
-        foods.clear();
-        place_players(rng);
-        place_foods(rng);
+        foods_.clear();
+        place_players(step.rng);
+        place_foods(step.rng);
         ready_ = true;
     }
 
-    void step(const int64_t* actions, double* rewards) {
+    void step(const void* action, Step& step) noexcept {
+        const auto* actions = action_data<int64_t>(action);
         ++num_steps_;
         move(actions);
-        load_foods(actions, rewards);
-        terminated = foods.empty() || num_steps_ >= options_->time_limit;
+        load_foods(actions, step.agents->reward);
+        const bool is_late = num_steps_ >= options_->time_limit;
+        step.truncated = is_late && options_->truncate && !foods_.empty();
+        step.terminated = (is_late || foods_.empty()) && !step.truncated;
     }
 
-    // Writes the observation of each player.
-    void observe(float* out) const {
-        for (const Entity& player : players) {
-            out = options_->grid_observation ? observe_grid(player, out) : observe_entities(player, out);
+    void observe(const Slot& out) const noexcept {
+        auto* row = obs_row<float>(&out, 0);
+        for (const Entity& player : players_) {
+            row = options_->grid_observation ? observe_grid(player, row) : observe_entities(player, row);
         }
     }
 
     bool ready() const { return ready_; }
     std::unique_ptr<World> fresh() const { return std::make_unique<World>(options_); }
     template <class Archive> void exchange(Archive& archive) {
-        const Options& o = *options_;
+        const Setup& o = *options_;
         archive("step", num_steps_, 0, o.time_limit);
         archive("spawned_level", spawned_level_, 0, int64_t{o.num_foods()} * o.highest_food);
-        archive.each("player", players, [&](Entity& player) {
+        archive.each("player", players_, [&](Entity& player) {
             archive("row", player.at.row, 0, o.rows - 1);
             archive("col", player.at.col, 0, o.cols - 1);
             archive("level", player.level, 1, o.highest_player());
         });
-        archive.list("food", foods, 0, o.num_foods(), [&](Entity& food) {
+        archive.list("food", foods_, 0, o.num_foods(), [&](Entity& food) {
             archive("row", food.at.row, 1, o.rows - 2);
             archive("col", food.at.col, 1, o.cols - 2);
             archive("level", food.level, 1, o.highest_food);
         });
         if constexpr (Archive::LOADS) {
-            for (const Entity& food : foods) *cell(food.at) = FOOD;
-            terminated = foods.empty() || num_steps_ >= o.time_limit;
+            for (const Entity& food : foods_) *cell(food.at) = FOOD;
             ready_ = true;
         }
     }
     void validate() const {
         int64_t left = 0;
-        for (size_t k = 0; k < foods.size(); ++k) {
-            left += foods[k].level;
-            if (k > 0 && !is_before(foods[k - 1], foods[k])) {
+        for (size_t k = 0; k < foods_.size(); ++k) {
+            left += foods_[k].level;
+            if (k > 0 && !is_before(foods_[k - 1], foods_[k])) {
                 refuse_state(name_of_item("food", k), "foods row by row", "one that is not behind the one before it");
             }
             for (size_t j = 0; j < k; ++j) {
-                if (distance(foods[j].at, foods[k].at) < FOOD_DISTANCE) {
+                if (distance(foods_[j].at, foods_[k].at) < FOOD_DISTANCE) {
                     refuse_state(name_of_item("food", k), "foods that are at least 3 steps apart",
                                  "two that are nearer");
                 }
             }
         }
         if (spawned_level_ < left) refuse_state("spawned_level", "at least " + text_of(left), text_of(spawned_level_));
-        for (size_t k = 0; k < players.size(); ++k) {
-            if (*cell(players[k].at) != FREE)
+        for (size_t k = 0; k < players_.size(); ++k) {
+            if (*cell(players_[k].at) != FREE)
                 refuse_state(name_of_item("player", k), "a cell without food", "one with food");
         }
     }
@@ -130,7 +133,10 @@ public:
 private:
     static constexpr int MAX_ATTEMPTS = 1000;
 
-    std::shared_ptr<const Options> options_;
+    std::shared_ptr<const Setup> options_;
+    std::vector<Entity> players_;
+    // those that are left, row by row
+    std::vector<Entity> foods_;
     enum Cell : uint8_t { FREE, FOOD, BORDER };
     // with a border, which no player enters
     std::vector<Cell> field_;
@@ -165,7 +171,7 @@ private:
 
     // with the first `count` players
     bool is_empty(Position at, int count) const {
-        return *cell(at) == FREE && std::none_of(players.begin(), players.begin() + count, [&](const Entity& player) {
+        return *cell(at) == FREE && std::none_of(players_.begin(), players_.begin() + count, [&](const Entity& player) {
             return player.at == at;
         });
     }
@@ -175,7 +181,7 @@ private:
         int order[MAX_ENTITIES];
         permutation(rng, order, n);
         for (int k = 0; k < n; ++k) {
-            Entity& player = players[k];
+            Entity& player = players_[k];
             int attempts = 0;
             for (; attempts < MAX_ATTEMPTS; ++attempts) {
                 const Position at = draw_position(rng, 0);
@@ -203,8 +209,8 @@ private:
 
     int sum_of_lowest_levels() const {
         int levels[MAX_ENTITIES], sum = 0;
-        const auto n = static_cast<int>(players.size()), count = std::min(n, 3);
-        for (int k = 0; k < n; ++k) levels[k] = players[k].level;
+        const auto n = static_cast<int>(players_.size()), count = std::min(n, 3);
+        for (int k = 0; k < n; ++k) levels[k] = players_[k].level;
         std::partial_sort(levels, levels + count, levels + n);
         for (int k = 0; k < count; ++k) sum += levels[k];
         return sum;
@@ -216,26 +222,26 @@ private:
         int order[MAX_ENTITIES];
         permutation(rng, order, n);
         spawned_level_ = 0;
-        for (int attempts = 0; attempts < MAX_ATTEMPTS && static_cast<int>(foods.size()) < n; ++attempts) {
+        for (int attempts = 0; attempts < MAX_ATTEMPTS && static_cast<int>(foods_.size()) < n; ++attempts) {
             const Position at = draw_position(rng, 1);
-            if (has_food_near(at) || !is_empty(at, static_cast<int>(players.size()))) continue;
-            const int which = order[foods.size()];
+            if (has_food_near(at) || !is_empty(at, static_cast<int>(players_.size()))) continue;
+            const int which = order[foods_.size()];
             const int high = most ? most : options_->max_food_level[which];
             const int low = options_->force_coop ? high : options_->min_food_level[which];
             const auto level = static_cast<int32_t>(integers(rng, low, high + 1));
             *cell(at) = FOOD;
-            foods.push_back({at, level});
+            foods_.push_back({at, level});
             spawned_level_ += level;
         }
-        std::sort(foods.begin(), foods.end(), is_before);
+        std::sort(foods_.begin(), foods_.end(), is_before);
     }
 
     // Food and the border stop players, cells where others are do not: who alone wants to be in a cell goes there.
     void move(const int64_t* actions) {
         Position targets[MAX_ENTITIES];
-        const auto n = static_cast<int>(players.size());
+        const auto n = static_cast<int>(players_.size());
         for (int k = 0; k < n; ++k) {
-            const Position at = players[k].at;
+            const Position at = players_[k].at;
             const Cell* from = cell(at);
             // no branches, which random actions would mislead
             const bool up = (actions[k] == NORTH) & (from[-stride()] == FREE);
@@ -246,12 +252,12 @@ private:
             targets[k] = {static_cast<int16_t>(at.row + row), static_cast<int16_t>(at.col + col)};
         }
         for (int k = 0; k < n; ++k) {
-            if (std::count(targets, targets + n, targets[k]) == 1) players[k].at = targets[k];
+            if (std::count(targets, targets + n, targets[k]) == 1) players_[k].at = targets[k];
         }
     }
 
     void load_foods(const int64_t* actions, double* rewards) {
-        const auto n = static_cast<int>(players.size());
+        const auto n = static_cast<int>(players_.size());
         int loading[MAX_ENTITIES], num_loading = 0;
         for (int k = 0; k < n; ++k) {
             rewards[k] = 0;
@@ -259,9 +265,9 @@ private:
         }
         if (num_loading == 0) return;
         const auto is_loaded = [&](const Entity& food) {
-            const auto is_next_to = [&](int k) { return distance(players[k].at, food.at) == 1; };
+            const auto is_next_to = [&](int k) { return distance(players_[k].at, food.at) == 1; };
             int64_t level = 0;
-            for (int i = 0; i < num_loading; ++i) level += is_next_to(loading[i]) ? players[loading[i]].level : 0;
+            for (int i = 0; i < num_loading; ++i) level += is_next_to(loading[i]) ? players_[loading[i]].level : 0;
             for (int i = 0; i < num_loading; ++i) {
                 const int k = loading[i];
                 if (!is_next_to(k)) continue;
@@ -269,14 +275,14 @@ private:
                     rewards[k] = 0 - options_->penalty;
                     continue;
                 }
-                rewards[k] = static_cast<double>(int64_t{players[k].level} * food.level);
+                rewards[k] = static_cast<double>(int64_t{players_[k].level} * food.level);
                 if (options_->unit_reward) rewards[k] /= static_cast<double>(level * spawned_level_);
             }
             if (level < food.level) return false;
             *cell(food.at) = FREE;
             return true;
         };
-        std::erase_if(foods, is_loaded);
+        std::erase_if(foods_, is_loaded);
     }
 
     // Positions are relative to the window, which ends at the upper and left edge of the field.
@@ -296,16 +302,16 @@ private:
             }
         };
         const float* end = out + 3 * options_->num_foods();
-        for (const Entity& food : foods) {
+        for (const Entity& food : foods_) {
             const int row = food.at.row, col = food.at.col;
             if (row < top || col < left || row > me.at.row + sight || col > me.at.col + sight) continue;
             write(food, true);
         }
         write_unseen(end, true);
         const bool has_level = options_->observe_agent_levels;
-        end = out + (has_level ? 3 : 2) * players.size();
+        end = out + (has_level ? 3 : 2) * players_.size();
         write(me, has_level);
-        for (const Entity& other : players) {
+        for (const Entity& other : players_) {
             const int row = other.at.row - top, col = other.at.col - left;
             // players are seen twice the sight away from an edge, unlike food
             if (&other == &me || row < 0 || col < 0 || row > 2 * sight || col > 2 * sight) continue;
@@ -330,10 +336,10 @@ private:
             out[layer * size + row * side + col] = value;
             out[2 * size + row * side + col] = 0;
         };
-        for (const Entity& player : players) {
+        for (const Entity& player : players_) {
             write(player.at, 0, options_->observe_agent_levels ? static_cast<float>(player.level) : 1.0f);
         }
-        for (const Entity& food : foods) write(food.at, 1, static_cast<float>(food.level));
+        for (const Entity& food : foods_) write(food.at, 1, static_cast<float>(food.level));
         return out + 3 * size;
     }
 };

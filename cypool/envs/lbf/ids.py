@@ -1,4 +1,4 @@
-"""The ids of level-based foraging: those that lbforaging registers, and all that its names mean beyond."""
+"""The ids of level-based foraging: those that lbforaging registers, and all others that follow its names."""
 from __future__ import annotations
 
 from typing import Any
@@ -9,11 +9,11 @@ from cypool.registration.registry import register_pattern
 FAMILY = Family(
     name="lbf",
     title="Level-based foraging",
-    description="players on a grid who load food together",
+    description="players on a grid who collect food together",
     extra="lbf",
     reference="lbforaging 2.0.0",
     reference_package="lbforaging",
-    fidelity="everything but pictures",
+    fidelity="everything except pictures",
     smoke_ids=("Foraging-8x8-2p-3f-v3",),
     keys={"*": {"up": 1, "down": 2, "left": 3, "right": 4, "space": 5}})
 
@@ -23,7 +23,7 @@ PATTERN = (r"Foraging(?P<grid>-grid)?(-(?P<sight>\d{1,6})s)?-(?P<rows>\d{1,6})x(
 
 def options_of(*, grid: str | None, sight: str | None, rows: str, cols: str, players: str, foods: str,
                coop: str | None, single: str | None, penalty: str | None) -> dict[str, Any]:
-    """Returns the options that an id means."""
+    """Returns the options that an id encodes."""
     return {"players": int(players), "field_size": (int(rows), int(cols)), "max_num_food": int(foods),
             "sight": int(sight or max(int(rows), int(cols))), "force_coop": coop is not None,
             "grid_observation": grid is not None, "max_food_level": None if single is None else 1,

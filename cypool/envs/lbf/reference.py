@@ -9,13 +9,13 @@ import numpy as np
 
 from cypool.envs.common.group_references import GroupReferences, TupleReference
 from cypool.spec import EnvSpec
-from cypool.util.packages import need
+from cypool.util.packages import require_version
 
 VERSION = "2.0.0"
 
 
 def make_env(spec: EnvSpec) -> Any:
-    """Returns an environment of lbforaging with the options of ours."""
+    """Returns an environment of lbforaging with our options."""
     own: Any = spec.agents["agent"].observation
     space = gymnasium.spaces.Box(own.low, own.high, own.shape, np.float32)
     with warnings.catch_warnings():
@@ -47,7 +47,7 @@ def make_env(spec: EnvSpec) -> Any:
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
     """Returns lbforaging's environments as a vector environment with a group of agents, and their name and version."""
-    need("check_parity needs", "lbforaging", (VERSION,), 'pip install "cypool[lbf]"')
+    require_version("check_parity needs", "lbforaging", (VERSION,), 'pip install "cypool[lbf]"')
     spec = ours.env_spec
     theirs = GroupReferences(lambda: TupleReference(make_env(spec), spec.max_episode_steps),
                              ours.num_envs, ours.metadata["autoreset_mode"])

@@ -40,28 +40,29 @@ def _levels(default: int | None, meaning: str) -> Option:
 
 
 @describes(
-    players=integer(2, 1, MAX_ENTITIES, "How many players."),
-    min_player_level=_levels(1, "Least level of players: an int, or a list with one for each, which are shuffled."),
-    max_player_level=_levels(2, "Highest level of players, likewise."),
-    min_food_level=_levels(1, "Least level of food: an int, or a list with one for each, which are shuffled."),
-    max_food_level=_levels(None, "Highest level of food, likewise; None: the sum of the three lowest players' levels."),
+    players=integer(2, 1, MAX_ENTITIES, "Number of players."),
+    min_player_level=_levels(1, "Lowest level of players: an int, or a list with one per player, which is shuffled."),
+    max_player_level=_levels(2, "Highest level of players, in the same form."),
+    min_food_level=_levels(1, "Lowest level of food: an int, or a list with one per food, which is shuffled."),
+    max_food_level=_levels(None, "Highest level of food, in the same form; None: the sum of the three lowest players' "
+                                 "levels."),
     field_size=Option((8, 8), _check_field_size, "Rows and columns of the field."),
-    max_num_food=integer(3, 1, MAX_ENTITIES, "How many foods there are, if there is room for them."),
-    sight=integer(8, 0, _LARGEST_FIELD, "How many cells a player sees in each direction."),
-    force_coop=boolean(False, "Whether all food has the highest level."),
-    unit_reward=boolean(True, "Whether the rewards of an episode add up to 1 at most: `normalize_reward`."),
-    grid_observation=boolean(False, "Whether a player sees layers of cells instead of lists of food and players."),
-    observe_agent_levels=boolean(True, "Whether players see levels of players."),
-    penalty=number(0.0, 0, 1e9, "What a player loses whose loading fails."),
-    time_limit=integer(50, 1, _LONGEST, "Steps of an episode."),
-    truncate=boolean(False, "Whether the end at `time_limit` is truncated; else it is terminated, as in lbforaging."),
-    fresh_world=boolean(False, "Whether each episode has a world of its own: then it depends on nothing before it."))
+    max_num_food=integer(3, 1, MAX_ENTITIES, "Number of foods, if there is room for them."),
+    sight=integer(8, 0, _LARGEST_FIELD, "Number of cells that a player sees in each direction."),
+    force_coop=boolean(False, "Gives all food the highest level."),
+    unit_reward=boolean(True, "Scales the rewards of an episode to a sum of at most 1: `normalize_reward`."),
+    grid_observation=boolean(False, "Observations are layers of cells instead of lists of food and players."),
+    observe_agent_levels=boolean(True, "Whether players see the levels of players."),
+    penalty=number(0.0, 0, 1e9, "Penalty for a failed attempt to load."),
+    time_limit=integer(50, 1, _LONGEST, "Maximum steps of an episode."),
+    truncate=boolean(False, "Reports the end at `time_limit` as truncated; otherwise as terminated, as in lbforaging."),
+    fresh_world=boolean(False, "Creates a new world for each episode, which then does not depend on earlier ones."))
 def foraging(options: dict[str, Any]) -> EnvSpec:
     levels = levels_of(options)
     rows, cols = options["field_size"]
     if options["players"] > 1 + 0.9 * rows * cols:
-        raise ValueError(f"players: expected at most {int(1 + 0.9 * rows * cols)}, so that each finds a cell of "
-                         f"{rows} x {cols}, got {options['players']}")
+        raise ValueError(f"players: expected at most {int(1 + 0.9 * rows * cols)}, to fit into {rows} x {cols} cells, "
+                         f"got {options['players']}")
     highest_player, highest_food = max(levels["max_player_level"]), highest_food_of(levels)
     if options["grid_observation"]:
         side = 2 * options["sight"] + 1
@@ -79,11 +80,17 @@ def foraging(options: dict[str, Any]) -> EnvSpec:
                    options=options, render_fps=5, brief_steps=options["players"] <= _MOST_BRIEF)
 
 
+def settings_of(options: dict[str, Any]) -> dict[str, Any]:
+    """Returns what foraging.h reads."""
+    levels = levels_of(options)
+    return {**options, **levels, "highest_food": highest_food_of(levels)}
+
+
 def levels_of(options: dict[str, Any]) -> dict[str, list[int]]:
     """Returns the levels of each player and food, by option; none where `max_food_level` is None.
 
     Raises:
-        ValueError: There are more or fewer of them than players or foods, or a least level is above the highest.
+        ValueError: Their number differs from that of players or foods, or a lowest level is above the highest.
     """
     levels: dict[str, list[int]] = {}
     for kind, count_name in (("player", "players"), ("food", "max_num_food")):

@@ -1,2 +1,2 @@
-"""MaMuJoCo: MuJoCo's robots, cut into agents."""
+"""MaMuJoCo: MuJoCo's robots, split into agents."""
 from cypool.envs import mujoco  # noqa: F401

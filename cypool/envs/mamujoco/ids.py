@@ -7,7 +7,7 @@ from cypool.registration.registry import register, register_pattern
 FAMILY = Family(
     name="mamujoco",
     title="MaMuJoCo",
-    description="MuJoCo's robots, cut into agents",
+    description="MuJoCo's robots, split into agents",
     licence="MuJoCo: Apache 2.0",
     package="gymnasium_robotics",
     extra="mamujoco",
@@ -25,7 +25,7 @@ _REFERENCE = "cypool.envs.mamujoco.reference:make_reference"
 
 
 def options_of(*, conf: str) -> dict[str, str]:
-    """Returns the options that an id means."""
+    """Returns the options that an id encodes."""
     return {"agent_conf": conf.replace("-", "|")}
 
 

@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -O2
-"""MaMuJoCo: MuJoCo's robots, cut into agents."""
+"""MaMuJoCo: MuJoCo's robots, split into agents."""
 from cypool.envs.mamujoco import specs
 from cypool.envs.mujoco import mujoco
 
@@ -87,7 +87,7 @@ cdef Table table_of(object scenario, object spec):
 cdef class MaMujoco(Env):
     """Base of the environments, which own a robot.
 
-    Follows gymnasium-robotics 1.4.2: the same seed and actions give the same bits.
+    Follows gymnasium-robotics 1.4.2: the same seed and actions give bit-identical results.
     """
     cdef MujocoEnv robot
     cdef Table table
@@ -100,12 +100,13 @@ cdef class MaMujoco(Env):
     cdef shared_ptr[EnvList] pool
     cdef shared_ptr[vector[double]] pool_actions
 
-    _scenario = None
+    prepares_steps = True
 
     def __init__(self, spec, env_id):
-        self.table = table_of(self._scenario, spec)
+        scenario = specs.SCENARIOS[type(self).__name__]
+        self.table = table_of(scenario, spec)
         # of the two modules
-        cls = getattr(mujoco, self._scenario.robot, CoupledHalfCheetahRobot)
+        cls = getattr(mujoco, scenario.robot, CoupledHalfCheetahRobot)
         self.robot = cls(self.table.robot, env_id)
         self.has_tendon = isinstance(self.robot, CoupledHalfCheetahRobot)
         self.is_cut = self.table.is_cut
@@ -165,10 +166,16 @@ cdef class MaMujoco(Env):
             write_entries(self.table.groups[g], self.fields, obs_row[double](out, <int>g))
         return 0
 
+    def physics(self):
+        """Describes what steps environments of this pool, or else of this spec."""
+        return self.robot.physics() if self.in_lanes else "mj_step: lanes do not compute everything that agents observe"
+
     cdef bint prepare_pool(self, list envs) except -1:
         cdef MaMujoco env
-        if not self.in_lanes or any(type(each) is not type(self) or each.spec.options != self.spec.options
-                                    for each in envs):
+        if not self.in_lanes:
+            return False
+        if any(type(each) is not type(self) or each.spec.options != self.spec.options for each in envs):
+            self.robot.why_not = "environments have different options"
             return False
         robots = []
         for env in envs:
@@ -242,7 +249,71 @@ cdef void write_entries(const Seen& entries, const double** fields, double* out)
         out[k] = value
 
 
-for _scenario in specs.SCENARIOS.values():
-    globals()[_scenario.name] = type(_scenario.name, (MaMujoco,), {
-        "__doc__": _scenario.text, "__module__": __name__, "_scenario": _scenario,
-        "describe": staticmethod(specs.describes_scenario(_scenario))})
+class Ant(MaMujoco):
+    __doc__ = specs.SCENARIOS["Ant"].text
+    describe = staticmethod(specs.describer("Ant"))
+
+
+class HalfCheetah(MaMujoco):
+    __doc__ = specs.SCENARIOS["HalfCheetah"].text
+    describe = staticmethod(specs.describer("HalfCheetah"))
+
+
+class Hopper(MaMujoco):
+    __doc__ = specs.SCENARIOS["Hopper"].text
+    describe = staticmethod(specs.describer("Hopper"))
+
+
+class Humanoid(MaMujoco):
+    __doc__ = specs.SCENARIOS["Humanoid"].text
+    describe = staticmethod(specs.describer("Humanoid"))
+
+
+class HumanoidStandup(MaMujoco):
+    __doc__ = specs.SCENARIOS["HumanoidStandup"].text
+    describe = staticmethod(specs.describer("HumanoidStandup"))
+
+
+class Walker2d(MaMujoco):
+    __doc__ = specs.SCENARIOS["Walker2d"].text
+    describe = staticmethod(specs.describer("Walker2d"))
+
+
+class Reacher(MaMujoco):
+    __doc__ = specs.SCENARIOS["Reacher"].text
+    describe = staticmethod(specs.describer("Reacher"))
+
+
+class Swimmer(MaMujoco):
+    __doc__ = specs.SCENARIOS["Swimmer"].text
+    describe = staticmethod(specs.describer("Swimmer"))
+
+
+class Pusher(MaMujoco):
+    __doc__ = specs.SCENARIOS["Pusher"].text
+    describe = staticmethod(specs.describer("Pusher"))
+
+
+class InvertedPendulum(MaMujoco):
+    __doc__ = specs.SCENARIOS["InvertedPendulum"].text
+    describe = staticmethod(specs.describer("InvertedPendulum"))
+
+
+class InvertedDoublePendulum(MaMujoco):
+    __doc__ = specs.SCENARIOS["InvertedDoublePendulum"].text
+    describe = staticmethod(specs.describer("InvertedDoublePendulum"))
+
+
+class CoupledHalfCheetah(MaMujoco):
+    __doc__ = specs.SCENARIOS["CoupledHalfCheetah"].text
+    describe = staticmethod(specs.describer("CoupledHalfCheetah"))
+
+
+class ManySegmentAnt(MaMujoco):
+    __doc__ = specs.SCENARIOS["ManySegmentAnt"].text
+    describe = staticmethod(specs.describer("ManySegmentAnt"))
+
+
+class ManySegmentSwimmer(MaMujoco):
+    __doc__ = specs.SCENARIOS["ManySegmentSwimmer"].text
+    describe = staticmethod(specs.describer("ManySegmentSwimmer"))

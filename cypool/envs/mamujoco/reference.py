@@ -16,11 +16,11 @@ from cypool.envs.mamujoco.segments import INSTALL, VERSION, text_of
 from cypool.envs.mamujoco.specs import SCENARIOS
 from cypool.envs.mamujoco.tables import SEGMENTED
 from cypool.spec import EnvSpec
-from cypool.util.packages import need
+from cypool.util.packages import require_version
 
 
 class _Dense:
-    """MuJoCo's data with a dense Jacobian of tendons, as the package reads it and MuJoCo had it once."""
+    """MuJoCo's data with a dense Jacobian of tendons, which the package reads and older versions of MuJoCo had."""
 
     def __init__(self, model: Any, data: Any):
         self._data, self.ten_J = data, data.ten_J
@@ -36,7 +36,7 @@ class _Dense:
 
 @functools.cache
 def _package() -> Any:
-    """Returns the package's module and classes that run with the MuJoCo that there is."""
+    """Returns the package's module and classes that run with the installed MuJoCo."""
     level = gymnasium.logger.min_level
     # importing it says that a version has changed
     gymnasium.logger.min_level = gymnasium.logger.ERROR + 1
@@ -116,7 +116,7 @@ class Reference(ParallelReference):
 
 
 def _order_as_ours(env: Any) -> None:
-    """Puts joints with one label in the order of the arm: in the package it depends on addresses."""
+    """Sorts joints with the same label by their order in the arm; in the package, their order depends on addresses."""
     for levels in env.k_dicts:
         for nodes in levels.values():
             nodes.sort(key=lambda node: (node.label, node.qpos_ids))
@@ -124,7 +124,7 @@ def _order_as_ours(env: Any) -> None:
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
     """Returns MaMuJoCo's environments as a vector environment with groups of agents, and their name and version."""
-    need("check_parity needs", "gymnasium-robotics", (VERSION,), INSTALL, "gymnasium_robotics")
+    require_version("check_parity needs", "gymnasium-robotics", (VERSION,), INSTALL, "gymnasium_robotics")
     spec = ours.env_spec
     return (GroupReferences(lambda: Reference(spec, options), ours.num_envs, ours.metadata["autoreset_mode"]),
             f"MaMuJoCo of gymnasium-robotics {VERSION}")

@@ -1,7 +1,7 @@
-"""The models of robots that Gymnasium has not: files and templates of the installed gymnasium-robotics."""
+"""The models of robots that Gymnasium lacks: files and templates of the installed gymnasium-robotics."""
 from __future__ import annotations
 
-from cypool.util.packages import file_of, need
+from cypool.util.packages import file_of, require_version
 
 VERSION = "1.4.2"
 INSTALL = 'pip install "cypool[mamujoco]"'
@@ -9,7 +9,7 @@ INSTALL = 'pip install "cypool[mamujoco]"'
 
 def _read(name: str) -> str:
     """Returns a file of gymnasium-robotics, which is not imported."""
-    need("MaMuJoCo needs", "gymnasium-robotics", (VERSION,), INSTALL, "gymnasium_robotics")
+    require_version("MaMuJoCo needs", "gymnasium-robotics", (VERSION,), INSTALL, "gymnasium_robotics")
     path = file_of("MaMuJoCo", "gymnasium_robotics", f"envs/multiagent_mujoco/assets/{name}", INSTALL)
     with open(path, encoding="utf-8") as file:
         return file.read()
@@ -52,7 +52,7 @@ def _ant(count: int) -> tuple[str, str]:
 
 
 def text_of(scenario: str, count: int) -> bytes:
-    """Returns the XML of a robot that Gymnasium has not, and of how many segments, where it has such."""
+    """Returns the XML of a robot that Gymnasium lacks, and its number of segments, if it has any."""
     if scenario == "CoupledHalfCheetah":
         return _read("coupled_half_cheetah.xml").encode()
     animal = scenario.removeprefix("ManySegment").lower()

@@ -1,4 +1,4 @@
-"""The specs of MaMuJoCo: options, and how a robot is cut into agents."""
+"""The specs of MaMuJoCo: options, and how a robot is split into agents."""
 from __future__ import annotations
 
 import re
@@ -20,15 +20,16 @@ _MOST_SEGMENTS = 64
 _DEEPEST = 100
 # options that are fixed here
 _HIDDEN = ("action_dtype", "obs_dtype", "frame_stack", "from_pixels")
-_TEXT = """{name}, moved by agents that have some of its motors each.
+_TEXT = """{name}, moved by agents that each control some of its motors.
 
-Follows `gymnasium_robotics.mamujoco_v1` of gymnasium-robotics 1.4.2, addition by addition, over the robot in version 5.
+Follows `gymnasium_robotics.mamujoco_v1` of gymnasium-robotics 1.4.2, operation by operation, with the robot's
+version 5.
 
-Observation: float64: what the agent sees of its joints and of those near by, and of the root, by categories.
+Observation: float64: the agent's view of its own joints, of nearby ones and of the root, by categories.
 Action: float32: the agent's motors.
 Reward: The robot's, for each agent.
-Terminated: As of the robot, for all agents.
-Info: That of the robot.
+Terminated: With the robot, for all agents.
+Info: The robot's.
 """
 _INFOS_OF_COUPLED = {**dict.fromkeys(("x_position1", "x_position2", "x_velocity1", "x_velocity2", "reward_run"),
                                      "float64"), "reward_ctrl1": "action", "reward_ctrl2": "action"}
@@ -46,7 +47,7 @@ class Scenario(NamedTuple):
         name: As MaMuJoCo calls it.
         robot: The class of the robot, in `cypool.envs.mujoco`.
         describe: Its own `describe`.
-        default: The configuration where none is given; None: there is none.
+        default: The default configuration, or None.
     """
 
     name: str
@@ -78,7 +79,7 @@ SCENARIOS = {each.name: each for each in (
 
 
 class Division(NamedTuple):
-    """How a robot is cut.
+    """How a robot is split.
 
     Attributes:
         robot: The spec of the robot.
@@ -113,7 +114,7 @@ def _check_conf(scenario: Scenario, name: str, value: Any) -> str | None:
     if value is None:
         return None
     if scenario.default is None:
-        raise ValueError(f"{name}: expected None for {scenario.name}, which cannot be cut, got {shown(value)}")
+        raise ValueError(f"{name}: expected None for {scenario.name}, which cannot be split, got {shown(value)}")
     return check_choice(name, value, tuple(ROBOTS[scenario.name].parts))
 
 
@@ -132,8 +133,9 @@ def _check_local(name: str, value: Any) -> tuple[tuple[str, ...], ...] | None:
                  for k, each in enumerate(check_list(name, value, "a list of lists of categories")))
 
 
-def describes_scenario(scenario: Scenario) -> Callable[..., EnvSpec]:
-    """Returns the `describe` of an environment."""
+def describer(name: str) -> Callable[..., EnvSpec]:
+    """Returns the `describe` of a scenario."""
+    scenario = SCENARIOS[name]
     of_robot: dict[str, Option] = scenario.describe.declared  # type: ignore[attr-defined]
     hidden = {*_HIDDEN, *(("xml_file",) if scenario.name in text_makers else ())}
     confs = "agents and segments of each, such as \"2x3\"" if scenario.name in SEGMENTED else (
@@ -142,12 +144,12 @@ def describes_scenario(scenario: Scenario) -> Callable[..., EnvSpec]:
 
     @describes(
         agent_conf=Option(scenario.default, lambda name, value: _check_conf(scenario, name, value),
-                          f"How the robot is cut into agents: {confs}."),
-        agent_obsk=Option(1, _check_depth, "How many joints away an agent sees; None: a single agent.",
+                          f"How to split the robot into agents: {confs}."),
+        agent_obsk=Option(1, _check_depth, "Number of joints away that an agent can see; None: a single agent.",
                           (0, _DEEPEST, -1, _DEEPEST + 1)),
-        local_categories=Option(None, _check_local, "What an agent sees of its own joints, of those that are one joint "
+        local_categories=Option(None, _check_local, "What an agent observes of its own joints, of those one joint "
                                                     "away, and so on: a list for each depth."),
-        global_categories=Option(None, _check_categories, "What it sees of the root; None: qpos and qvel."),
+        global_categories=Option(None, _check_categories, "What it observes of the root; None: qpos and qvel."),
         **{name: option for name, option in of_robot.items() if name not in hidden})
     def describe(options: dict[str, Any]) -> EnvSpec:
         division = division_of(scenario, options)
@@ -173,11 +175,11 @@ def describes_scenario(scenario: Scenario) -> Callable[..., EnvSpec]:
 
 
 def division_of(scenario: Scenario, options: dict[str, Any]) -> Division:
-    """Returns how a robot is cut.
+    """Returns how a robot is split.
 
     Raises:
         ImportError: Its model is missing.
-        ValueError: It cannot be cut in this way.
+        ValueError: It cannot be split in this way.
     """
     conf, obsk = options["agent_conf"], options["agent_obsk"]
     is_cut = conf is not None and obsk is not None
@@ -195,9 +197,9 @@ def division_of(scenario: Scenario, options: dict[str, Any]) -> Division:
     by_size: dict[tuple[int, int], list[int]] = {}
     for k, agent in enumerate(found):
         if not agent.entries:
-            raise ValueError(f"local_categories: expected categories of which each agent sees something, got "
-                             f"{shown(options['local_categories'])} and {shown(options['global_categories'])}, "
-                             f"of which agent_{k} sees nothing")
+            raise ValueError("local_categories: expected categories that let each agent observe something, got "
+                             f"{shown(options['local_categories'])} and {shown(options['global_categories'])}, which "
+                             f"are empty for agent_{k}")
         by_size.setdefault((len(agent.entries), len(agent.motors)), []).append(k)
     return Division(spec, found, {f"agent_{k}" if k > 1 else "agent": members
                                   for k, members in enumerate(by_size.values(), 1)})

@@ -1,4 +1,4 @@
-"""Tables of the data that each agent sees and of its motors, made of the joints of a robot."""
+"""Tables of the data that each agent sees and of its motors, made from the joints of a robot."""
 from __future__ import annotations
 
 import itertools
@@ -15,12 +15,12 @@ class Entry(NamedTuple):
     """A number of an observation.
 
     Attributes:
-        field: Of MuJoCo's data.
+        field: A field of MuJoCo's data.
         place: In this field; of "xpos" the axis.
         how: "copy"; "clip" to -limit ... limit; "sin" or "cos" of it.
         limit: See there.
-        body: Of "xpos": the name of a body.
-        less: Of "xpos": another body, whose place is subtracted; "": none.
+        body: For "xpos": the name of a body.
+        less: For "xpos": another body, whose position is subtracted; "": none.
     """
 
     field: str
@@ -36,9 +36,9 @@ class Joint(NamedTuple):
 
     Attributes:
         name: In edges and parts.
-        place: Of its position and velocity; from the end where it is negative.
+        place: Index of its position and velocity; negative from the end.
         motor: Its number.
-        bodies: Whose forces, inertias and velocities belong to it.
+        bodies: The bodies whose forces, inertias and velocities belong to it.
         special: By category: entries instead of the usual ones.
         clips: Whether numbers of bodies are clipped to -1 ... 1.
         label: Joints that are equally far away are seen in the order of their labels; "": the name.
@@ -53,7 +53,7 @@ class Joint(NamedTuple):
     label: str = ""
 
     def entries(self, category: str, seen: set[tuple[str, int]], sizes: Mapping[str, int]) -> list[Entry]:
-        """Returns its entries of an observation; a body is seen once by each agent, where it is met first."""
+        """Returns its entries in an observation; each agent sees a body once, where it comes first."""
         if category in self.special:
             return self.special[category]
         found: list[Entry] = []
@@ -68,14 +68,14 @@ class Joint(NamedTuple):
 
 
 class Robot(NamedTuple):
-    """A robot that can be cut into agents.
+    """A robot that can be split into agents.
 
     Attributes:
         joints: In the order of those with one label.
         edges: Names of joints that are neighbours of each other.
         everywhere: Seen by all agents.
         parts: By configuration: the names of each agent's joints.
-        categories: Of an agent's own joints by default.
+        categories: Default categories of an agent's own joints.
         known: All categories of joints.
     """
 
@@ -96,7 +96,7 @@ def _one_each(names: Iterable[str]) -> list[list[str]]:
 
 
 def _plane(first: int = 0, order: str = "xzy", limit: float = 0.0) -> list[Joint]:
-    """Returns the root of a robot in a plane, of which x is not seen."""
+    """Returns the root of a robot in a plane, whose x is not observed."""
     joints = []
     for axis in order:
         k = first + "xzy".index(axis)
@@ -215,7 +215,7 @@ def _walker() -> Robot:
 
 
 def _segments_of(conf: str) -> tuple[int, int]:
-    """Returns of "2x3" the number of agents, and of segments of each."""
+    """Returns the number of agents, and of segments of each, from "2x3"."""
     agents, each = conf.split("x")
     return int(agents), int(each)
 
@@ -282,13 +282,13 @@ def agents_of(robot: Robot, conf: str, obsk: int, local: Sequence[Sequence[str]]
     Args:
         robot: The robot.
         conf: Its configuration.
-        obsk: How many joints away an agent sees.
+        obsk: Number of joints away that an agent can see.
         local: Categories of each depth.
         everywhere: Categories of the part that all see.
-        model: Of MuJoCo.
+        model: MuJoCo's model.
 
     Raises:
-        ValueError: The model is of another robot.
+        ValueError: The model is that of another robot.
     """
     sizes = {"qpos": model.nq, "qvel": model.nv, "qfrc_actuator": model.nv}
     joints = {joint.name: joint for joint in robot.joints}

@@ -1,7 +1,7 @@
-"""The benchmarks of Meta-World: which environments an id of one stands for.
+"""The benchmarks of Meta-World: the environments that an id of one stands for.
 
-Each function takes how many environments are wanted, or None, the seed, and options; and returns options and seeds of
-each environment, as `cypool.register` has it. Options that it does not name are those of all environments.
+Each function takes the requested number of environments, or None, the seed and options, and returns the options and
+seeds of all environments, as `cypool.register` describes. Other options apply to all environments.
 """
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ TASK_SETS: dict[str, tuple[str, ...]] = {
 def multi_task(num_envs: int | None, seed: int, *, benchmark: str, num_goals: int = 50, **options: Any) -> Expanded:
     """Expands an id of MT10, MT25 or MT50: a task for each environment, the goal observed.
 
-    With several environments for each task they come one behind the other, and the further ones have further seeds.
+    Several environments of a task are next to each other, with consecutive seeds.
     """
     return _multi_task(TASK_SETS[benchmark], num_envs, seed, num_goals, options)
 
@@ -58,7 +58,7 @@ def one_task(num_envs: int | None, seed: int, *, env_name: str = "reach-v3", num
 
 def one_goal(num_envs: int | None, seed: int, *, env_name: str = "reach-v3", partially_observable: bool,
              **options: Any) -> Expanded:
-    """Expands the ids of a task with one goal, which follows from the seed and stays."""
+    """Expands the ids of a task with one goal, which depends only on the seed and never changes."""
     if isinstance(env_name, str):
         env_name = env_name.removesuffix("-goal-hidden" if partially_observable else "-goal-observable")
     task = _task("env_name", env_name)
@@ -95,7 +95,7 @@ def own_meta_tasks(num_envs: int | None, seed: int, *, train_envs: Any = MT10[:3
     """Expands the id of custom meta-learning benchmarks."""
     tasks = {"train": _tasks("train_envs", train_envs), "test": _tasks("test_envs", test_envs)}
     if set(tasks["train"]) & set(tasks["test"]):
-        raise ValueError(f"test_envs: expected no task of train_envs, got {shown(test_envs)}")
+        raise ValueError(f"test_envs: expected tasks that are not in train_envs, got {shown(test_envs)}")
     check_choice("split", split, tasks)
     return _meta_learning(tasks[split], num_envs, seed, seed, split == "test", **options)
 
@@ -112,13 +112,13 @@ def _multi_task(tasks: tuple[str, ...], num_envs: int | None, seed: int, num_goa
 
 def _meta_learning(tasks: tuple[str, ...], num_envs: int | None, seed: int, goal_seed: int, is_test: bool,
                    total_tasks_per_cls: int | None = None, num_goals: int = 50, **options: Any) -> Expanded:
-    """Divides the goals of each task among its environments, of which all have the same seed."""
+    """Divides the goals of each task among its environments, which all have the same seed."""
     copies = _copies(num_envs, tasks)
     goals = _goals(tasks, goal_seed, num_goals)
     if total_tasks_per_cls is not None:
         num_goals = check_int("total_tasks_per_cls", total_tasks_per_cls, 1, num_goals)
     if num_goals % copies:
-        raise ValueError(f"num_envs: expected as many for each task as divide its {num_goals} goals, got {copies}")
+        raise ValueError(f"num_envs: expected a number for each task that divides its {num_goals} goals, got {copies}")
     common = {"partially_observable": True, "task_select": "pseudorandom", "terminate_on_success": is_test, **options}
     each = [{"task": task, "goals": goals[task][:num_goals][copy::copies], **common}
             for task in tasks for copy in range(copies)]
@@ -126,7 +126,7 @@ def _meta_learning(tasks: tuple[str, ...], num_envs: int | None, seed: int, goal
 
 
 def _copies(num_envs: int | None, tasks: tuple[str, ...]) -> int:
-    """Returns how many environments each task has."""
+    """Returns the number of environments of each task."""
     copies, rest = divmod(len(tasks) if num_envs is None else num_envs, len(tasks))
     if rest or not copies:
         raise ValueError(f"num_envs: expected a multiple of {len(tasks)}, the number of tasks, got {num_envs}")
@@ -145,5 +145,5 @@ def _task(name: str, task: Any) -> str:
 def _tasks(name: str, tasks: Any) -> tuple[str, ...]:
     chosen = tuple(_task(name, task) for task in check_list(name, tasks, "a sequence of names of tasks"))
     if not chosen or len(set(chosen)) < len(chosen):
-        raise ValueError(f"{name}: expected at least one task, and each once, got {shown(tasks)}")
+        raise ValueError(f"{name}: expected unique tasks, at least one, got {shown(tasks)}")
     return chosen

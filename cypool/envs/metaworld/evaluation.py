@@ -25,7 +25,7 @@ class Timestep(NamedTuple):
 
 
 class Agent(Protocol):
-    """The agent that `evaluate` takes."""
+    """The agent that `evaluate` expects."""
 
     def eval_action(self, observations: Any, /) -> Any:
         """Returns actions for a batch of observations; they are clipped to [-1, 1]."""
@@ -35,16 +35,16 @@ class Agent(Protocol):
 
 
 class MetaLearningAgent(Agent, Protocol):
-    """The agent that `evaluate_meta_learning` takes."""
+    """The agent that `evaluate_meta_learning` expects."""
 
     def init(self) -> None:
-        """Forgets the tasks before."""
+        """Forgets the previous tasks."""
 
     def adapt_action(self, observations: Any, /) -> tuple[Any, Any]:
-        """Returns actions, and further arguments of `step`."""
+        """Returns actions, and other arguments of `step`."""
 
     def step(self, timestep: Timestep, /) -> None:
-        """Gets a step."""
+        """Receives a step."""
 
     def adapt(self) -> None:
         """Learns from the steps."""
@@ -57,7 +57,7 @@ class Evaluation(NamedTuple):
         mean_success_rate: Over tasks.
         mean_return: Over all episodes.
         success_rate: By task.
-        returns: Of each episode, by task.
+        returns: Returns of all episodes, by task.
     """
 
     mean_success_rate: float
@@ -79,7 +79,7 @@ def change(env: Pool, *, terminate_on_success: bool | None = None, sample_tasks_
         env: The pool, which was reset before.
         terminate_on_success: Whether an episode ends with success.
         sample_tasks_on_reset: Whether each reset chooses a goal.
-        sample_tasks: Has the next reset choose one, unless the one there is was never played.
+        sample_tasks: Makes the next reset choose one, unless the current one was never played.
     """
     state = env.save()
     rows = []
@@ -102,7 +102,7 @@ def evaluate(agent: Agent, env: Pool, num_episodes: int = 50) -> Evaluation:
     Args:
         agent: The agent.
         env: A pool of Meta-World's tasks with `autoreset_mode="SameStep"`, which was reset before.
-        num_episodes: Of each task.
+        num_episodes: Episodes per task.
     """
     num_episodes = check_int("num_episodes", num_episodes, 1, 2**31 - 1)
     _check_pool(env)
@@ -137,10 +137,10 @@ def evaluate_meta_learning(agent: MetaLearningAgent, env: Pool, num_evals: int =
         agent: The agent.
         env: A pool of Meta-World's tasks with `autoreset_mode="SameStep"`, such as "Meta-World/ML10-test", which was
             reset before.
-        num_evals: How often new goals are chosen.
-        adaptation_steps: How often the agent adapts to each.
-        adaptation_episodes: How many episodes it sees before it does.
-        evaluation_episodes: Of each task, after that.
+        num_evals: Number of times that new goals are chosen.
+        adaptation_steps: Number of times that the agent adapts to each.
+        adaptation_episodes: Number of episodes before it adapts.
+        evaluation_episodes: Episodes per task after that.
 
     Returns:
         The means of all evaluations, and the returns of all episodes.

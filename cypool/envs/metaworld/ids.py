@@ -12,8 +12,7 @@ FAMILY = Family(
     package="metaworld",
     extra="metaworld",
     reference="metaworld 3.1.1 with the installed MuJoCo",
-    fidelity="everything but the last bits of returns that `evaluate` reports, with a metaworld that runs with this "
-             "MuJoCo",
+    fidelity="everything except the last bits of returns that `evaluate` reports, if metaworld runs with this MuJoCo",
     smoke_ids=("Meta-World/reach-v3",),
     peers={"*": ("envpool",)})
 

@@ -93,7 +93,7 @@ numpy_functions.gaussian_scale = np.sqrt(-2 * np.log(0.1))
 
 
 cdef int reset_welds(Model model) except -1:
-    """Has the mocap body hold the hand as the package has it."""
+    """Makes the mocap body hold the hand, as in the package."""
     cdef double[11] data = [0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 5]
     cdef mjModel* m = model.mj
     cdef int k
@@ -114,19 +114,19 @@ specs.compiled["load_sawyer"] = load_sawyer
 
 
 cdef class Sawyer(Simulation):
-    """A Sawyer arm that reaches, pushes, opens, closes, picks up or turns something: one of fifty tasks.
+    """A Sawyer arm reaches, pushes, opens, closes, picks up or turns something, in one of fifty tasks.
 
-    Follows metaworld 3.1.1, rewards "v2". An error of MuJoCo's, or a warning that is not one of instability, is the
-    `EnvError` of this environment; and so is a state for which the package has no reward.
+    Follows metaworld 3.1.1, rewards "v2". A MuJoCo error, or a warning other than of instability, becomes the
+    `EnvError` of this environment, as does a state for which the package has no reward.
 
-    Observation: float64 (39,): of the hand place and opening, of the object places and rotations (14 numbers); the same
-        of the step before; the goal (3). With `use_one_hot` the task behind them, and with `recurrent_info_in_obs` the
-        last action, reward and end; then it is float32.
-    Action: float32 (4,) in [-1, 1]: how the hand moves, and how the gripper closes.
+    Observation: float64 (39,): position and opening of the hand, positions and rotations of the objects (14 numbers);
+        the same for the previous step; the goal (3). With `use_one_hot`, the task follows, and with
+        `recurrent_info_in_obs` the last action, reward and end; the dtype is then float32.
+    Action: float32 (4,) in [-1, 1]: the movement of the hand, and the force of the gripper.
     Reward: 0 to 10, 10 for success.
     Terminated: On success with `terminate_on_success`, else never.
     Info: `success`, `near_object`, `grasp_success`, `grasp_reward`, `in_place_reward`, `obj_to_target` and
-        `unscaled_reward` float64; `unstable` int32, as `MujocoEnv` has it.
+        `unscaled_reward` float64; `unstable` int32, as in `MujocoEnv`.
     """
     describe = staticmethod(specs.sawyer)
 
@@ -294,7 +294,7 @@ cdef class Sawyer(Simulation):
         return 0
 
     cdef void normalize(self) noexcept nogil:
-        """Takes the observation into the statistics, and sets the one that is returned."""
+        """Adds the observation to the statistics, and sets the one that is returned."""
         cdef double* numbers = self.normalized.data()
         if not self.normalization.of_observations():
             return

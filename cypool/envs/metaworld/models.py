@@ -1,4 +1,4 @@
-"""Files of the installed metaworld, which is not imported: that takes most of a second."""
+"""Files of the installed metaworld, which is not imported, because that takes most of a second."""
 from __future__ import annotations
 
 from cypool.envs.metaworld import INSTALL
@@ -24,10 +24,10 @@ SIZES = {file: (*sizes, 0) for sizes, files in {
 
 
 def model_path(file: str) -> str:
-    """Returns where the model of a task is.
+    """Returns the path of a task's model.
 
     Args:
-        file: Its name, as `Task` has it.
+        file: Its name in `Task`.
 
     Raises:
         ImportError: The package has no such file.

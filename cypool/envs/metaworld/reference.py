@@ -18,8 +18,8 @@ _SHARED = ("reward_function_version", "terminate_on_success", "use_one_hot", "re
 def load() -> Any:
     """Returns the package, able to run with this MuJoCo.
 
-    Since mujoco 3.17 an equality of a model has more numbers than the eleven that the package writes. With an older one
-    it is left as it is.
+    Since mujoco 3.17 an equality of a model has more numbers than the eleven that the package writes. With an older
+    one, it is unchanged.
     """
     with warnings.catch_warnings():
         # the package's warnings, when it is imported
@@ -42,7 +42,7 @@ def make(spec: Any, seed: int) -> Any:
     """Returns the environment of a spec as the package makes it, with the infos and the dtypes of ours.
 
     Args:
-        spec: Of an environment of ours.
+        spec: The spec of our environment.
         seed: Its seed.
     """
     import gymnasium
@@ -74,7 +74,7 @@ def make(spec: Any, seed: int) -> Any:
         env.get_wrapper_attr("toggle_sample_tasks_on_reset")(samples)
 
     class Plain(gymnasium.Wrapper[Any, Any, Any, Any]):
-        """Has the spaces of ours, whose goal has no bounds where it is seen, and its infos, which are float64."""
+        """Uses our spaces, in which an observed goal has no bounds, and our infos, which are float64."""
 
         def __init__(self) -> None:
             super().__init__(env)
@@ -105,7 +105,7 @@ class Players:
     Args:
         envs: The package's environments.
         tasks: Their tasks.
-        seed: Of noise.
+        seed: Seed of noise.
     """
 
     def __init__(self, envs: list[Any], tasks: list[str], seed: int):

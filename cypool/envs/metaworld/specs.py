@@ -18,42 +18,42 @@ _INFO = {**{name: Array((), np.float64) for name in (
 # least and greatest observed numbers of the hand and the objects
 _FRAME = [-0.525, 0.348, -0.0525, -1] + [-np.inf] * 14, [0.525, 1.025, 0.7, 1] + [np.inf] * 14
 
-compiled: dict[str, Any] = {}  # functions that the compiled module has, by name; it adds them
+compiled: dict[str, Any] = {}  # functions of the compiled module, which adds them: it imports this one
 
 
 @describes(
-    "See `Simulation.describe`. Pictures leave out the numbers.",
+    "See `Simulation.describe`. Pictures do not include the numbers.",
     task=choice("reach-v3", TASKS, "A name of `cypool.envs.metaworld.tasks.TASKS`."),
-    goals=unchecked(None, "What the resets choose from: a sequence of the three or six numbers that a reset of the "
-                          "task draws; None: `num_goals` of them, those that the package draws for a benchmark of this "
-                          "task and the environment's seed."),
-    num_goals=integer(50, 1, MOST_GOALS, "How many, without `goals`."),
+    goals=unchecked(None, "The goals to choose from at resets: a sequence of the three or six numbers that a reset of "
+                          "the task draws; None: the `num_goals` that the package draws for a benchmark of this task "
+                          "with the environment's seed."),
+    num_goals=integer(50, 1, MOST_GOALS, "Number of goals, without `goals`."),
     task_select=choice("random", ("random", "pseudorandom", "fresh"),
-                       'How a reset chooses: "random"; "pseudorandom", all in turn, shuffled for each turn; or '
+                       'How a reset chooses: "random"; "pseudorandom", all in turn, reshuffled after each round; or '
                        '"fresh", a new goal each time.'),
-    sample_tasks_on_reset=boolean(None, "Whether each reset chooses, or only the first; None: each, but for "
+    sample_tasks_on_reset=boolean(None, "Whether every reset chooses, or only the first; None: every one, except for "
                                         '"pseudorandom".'),
-    partially_observable=boolean(False, "Whether the goal is hidden: zeros are observed in its place."),
-    terminate_on_success=boolean(False, "Whether an episode ends then."),
-    use_one_hot=boolean(False, "Whether the task is observed: `num_tasks` numbers, a one at `task_index`."),
+    partially_observable=boolean(False, "Hides the goal: observations contain zeros instead."),
+    terminate_on_success=boolean(False, "Ends the episode on success."),
+    use_one_hot=boolean(False, "Adds the task to the observation: `num_tasks` numbers, with a one at `task_index`."),
     task_index=unchecked(0, "See `use_one_hot`."),
     num_tasks=integer(1, 1, 1000, "See `use_one_hot`."),
-    recurrent_info_in_obs=boolean(False, "Whether the last action, the reward and whether the episode ended are "
-                                         "observed."),
-    normalize_reward_in_recurrent_info=boolean(True, "Whether that reward is divided by 10."),
-    reward_function_version=choice("v2", ("v1", "v2"), '"v2", or "v1": that of the first Meta-World.'),
+    recurrent_info_in_obs=boolean(False, "Adds the last action, the reward and whether the episode ended to the "
+                                         "observation."),
+    normalize_reward_in_recurrent_info=boolean(True, "Divides that reward by 10."),
+    reward_function_version=choice("v2", ("v1", "v2"), '"v2", or "v1", the reward of the first Meta-World.'),
     reward_normalization_method=choice(
         None, ("gymnasium", "exponential"),
-        'None; "gymnasium": rewards are divided by the deviation of their discounted sum; or "exponential": by that of '
-        "rewards, the last ones most. Each environment has statistics of its own, from its seed on, unlike with "
-        "`normalize_reward` of `cypool.make`."),
-    reward_alpha=number(0.001, 0, 1, 'The weight of a reward in "exponential", 0 to 1.'),
-    normalize_observations=boolean(False, "Whether observations have mean 0 and variance 1, by statistics likewise; "
-                                          "they are then float32."),
-    obs_dtype=choice(None, ("float64", "float32"), 'None: "float32" with `use_one_hot`, `recurrent_info_in_obs` or '
-                                                   "`normalize_observations`, as in the package's vectors, else "
-                                                   '"float64".'),
-    default_camera_config=unchecked(None, "The free camera, as `MujocoEnv.describe` has it."))
+        'None; "gymnasium": divides rewards by the deviation of their discounted sum; or "exponential": by their '
+        "exponentially weighted deviation. Unlike `normalize_reward` of `cypool.make`, each environment has its own "
+        "statistics, which start when it is seeded."),
+    reward_alpha=number(0.001, 0, 1, 'The weight of the newest reward in "exponential", 0 to 1.'),
+    normalize_observations=boolean(False, "Normalizes observations to mean 0 and variance 1 with each environment's "
+                                          "own statistics; they are then float32."),
+    obs_dtype=choice(None, ("float64", "float32"), 'Dtype of observations; None: "float32" with `use_one_hot`, '
+                                                   "`recurrent_info_in_obs` or `normalize_observations`, as in the "
+                                                   'package\'s vector environments, else "float64".'),
+    default_camera_config=unchecked(None, "The free camera, as in `MujocoEnv.describe`."))
 def sawyer(options: dict[str, Any], common: dict[str, Any]) -> EnvSpec:
     has_task, has_last_step = options["use_one_hot"], options["recurrent_info_in_obs"]
     is_normalized = options["normalize_observations"]
@@ -99,11 +99,11 @@ def check_saved(state: Any, *, num_remembered: int, num_numbers: int, num_ordere
 
     Args:
         state: A saved state.
-        num_remembered: How many numbers of the episode there are.
-        num_numbers: How many of all goals.
-        num_ordered: How many goals have an order.
-        num_goals: How many there are.
-        num_statistics: How many numbers of statistics.
+        num_remembered: Number of values of the episode.
+        num_numbers: Number of values of all goals.
+        num_ordered: Number of ordered goals.
+        num_goals: Number of goals.
+        num_statistics: Number of values of statistics.
         is_fresh: Whether each reset draws a goal.
 
     Raises:

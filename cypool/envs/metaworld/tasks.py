@@ -22,15 +22,15 @@ _LOWER = ((-0.5, 0.4, -0.15), (0.5, 1.0, 0.5))
 
 
 class Task(NamedTuple):
-    """The numbers that the tasks differ in.
+    """The numbers in which the tasks differ.
 
     Attributes:
         file: The model, without the common part of all paths.
         draws: Least and greatest of the three or six numbers that a reset draws, its goal.
-        goals: Where a goal may be; an observed one is clipped to it.
-        hand: Where the hand begins.
-        mocap: Where it can move.
-        apart: How far two places of a goal are from each other, at least; those nearer are drawn again.
+        goals: Range of goals, to which observed ones are clipped.
+        hand: Initial position of the hand.
+        mocap: Range in which it can move.
+        apart: Minimum distance between two places of a goal; nearer ones are drawn again.
     """
 
     file: str
@@ -156,7 +156,7 @@ def check_goals(name: str, goals: Any) -> tuple[Point, ...]:
         goals: A sequence of them, or an array.
 
     Raises:
-        TypeError, ValueError: They are no such numbers, too many, or none.
+        TypeError, ValueError: They are not such numbers, too many, or none.
     """
     size = len(TASKS[name].draws[0])
     expected = f"1 to {MOST_GOALS} goals of {size} finite numbers for {name}"
@@ -189,8 +189,8 @@ def draw_goals(names: list[str], seed: int, count: int) -> dict[str, tuple[Point
 
     Args:
         names: The tasks, in their order.
-        seed: Of the benchmark.
-        count: How many goals a task has.
+        seed: The benchmark's seed.
+        count: Number of goals of a task.
     """
     stream = np.random.RandomState(seed)
     goals = {}

@@ -127,7 +127,7 @@ protected:
                 each_match(part.b, [&](int n) { good = good && distance(objects[k].at, objects[n].at) != 1; });
             });
         }
-        if (!good || !options.level_gen || !options.unblocking) {
+        if (!good || !options->level_gen || !options->unblocking) {
             return good;
         }
         for (const Object& door : objects) {
@@ -219,7 +219,7 @@ protected:
         });
         note_places();
         max_steps =
-            options.fixed_steps ? options.fixed_steps : walks * options.room_size * options.room_size * num_rooms();
+            options->fixed_steps ? options->fixed_steps : walks * options->room_size * options->room_size * num_rooms();
     }
     void note_places() {
         noted_.assign(cells_.size(), 0);
@@ -294,7 +294,7 @@ protected:
         return verify(task_.clauses[task_.order == BEFORE], action);
     }
     // the first observation shows the object on the floor; for all else the agent has it
-    bool will_carry() const { return options.start_carrying && step_count == 0; }
+    bool will_carry() const { return options->start_carrying && step_count == 0; }
     void step_mission(int action) {
         if (will_carry()) {
             cell(objects[object_].at) = NOTHING;
@@ -320,7 +320,7 @@ protected:
     Instruction instruct(Verb verb, Description a, Description b = {}) const {
         Instruction part;
         part.verb = verb;
-        part.strict = options.debug && !options.level_gen;
+        part.strict = options->debug && !options->level_gen;
         part.a = a;
         part.b = b;
         return part;
@@ -348,13 +348,13 @@ protected:
             const int color = draw(0, 7);
             d.color = static_cast<int8_t>(color ? COLORS[color - 1] : ANY);
             d.type = static_cast<int8_t>(kinds[draw(first, end)]);
-            if (options.locations && draw_bool()) {
+            if (options->locations && draw_bool()) {
                 d.place = static_cast<int8_t>(draw(0, 4));
             }
             bool found = false;
             // one outside the locked room, if unlocking that is not part of a mission
             each_match(d, [&](int k) {
-                found |= options.implicit_unlock || locked_ == ANY || !inside(locked_, objects[k].at);
+                found |= options->implicit_unlock || locked_ == ANY || !inside(locked_, objects[k].at);
             });
             if (found) {
                 return d;
@@ -363,7 +363,7 @@ protected:
         throw NoPlace{};
     }
     Instruction draw_instruction() {
-        const Verb verb = static_cast<Verb>(draw_of(items_of(options.action_kinds)));
+        const Verb verb = static_cast<Verb>(draw_of(items_of(options->action_kinds)));
         const Description a = draw_description(verb == OPEN ? 3 : 0, verb == GO_TO || verb == OPEN ? 4 : 3);
         return instruct(verb, a, verb == PUT_NEXT ? draw_description(0, 4) : Description{});
     }
@@ -374,9 +374,9 @@ protected:
         }
     }
     bool level_gen() {
-        const int rows = options.num_rows, cols = options.num_cols;
+        const int rows = options->num_rows, cols = options->num_cols;
         locked_ = ANY;
-        if (uniform_draw() < options.locked_room_prob) {
+        if (uniform_draw() < options->locked_room_prob) {
             int door = 0;
             while (!door) {
                 const int i = draw(0, cols), j = draw(0, rows), d = draw(0, 4);
@@ -393,12 +393,12 @@ protected:
             add_object(i, j, KEY, objects[door].color);
         }
         connect_all();
-        add_distractors(options.num_dists);
+        add_distractors(options->num_dists);
         place_outside_locked();
-        if (!options.unblocking && !all_reachable()) {
+        if (!options->unblocking && !all_reachable()) {
             return false;
         }
-        const int kind = draw_of(items_of(options.instr_kinds));
+        const int kind = draw_of(items_of(options->instr_kinds));
         if (kind == SEQUENCE) {
             draw_clause(task_.clauses[0], draw(0, 2));
             draw_clause(task_.clauses[1], draw(0, 2));
@@ -420,8 +420,8 @@ protected:
     bool go_to_red_ball() {
         place_in();
         const int ball = add_object(0, 0, BALL, RED);
-        for (const int k : add_distractors(options.num_dists)) {
-            if (options.select_by == GREY) {
+        for (const int k : add_distractors(options->num_dists)) {
+            if (options->select_by == GREY) {
                 objects[k].color = GREY;
             }
         }
@@ -433,18 +433,18 @@ protected:
     }
     bool go_to_local() {
         place_in();
-        const std::vector<int> added = add_distractors(options.num_dists);
+        const std::vector<int> added = add_distractors(options->num_dists);
         return all_reachable() && set_task_of_one(GO_TO, added);
     }
     bool go_to() {
         place_in();
         connect_all();
-        const std::vector<int> added = add_distractors(options.num_dists);
+        const std::vector<int> added = add_distractors(options->num_dists);
         if (!all_reachable()) {
             return false;
         }
         set_task_of_one(GO_TO, added);
-        for (int k = FIRST; options.doors_open && k < static_cast<int>(objects.size()); ++k) {
+        for (int k = FIRST; options->doors_open && k < static_cast<int>(objects.size()); ++k) {
             if (is(k, DOOR)) {
                 open(k);
             }
@@ -453,15 +453,15 @@ protected:
     }
     // the reference compares NumPy's integers with `is`, so that the key may lie in any room
     int lock_a_room() {
-        const int i = draw(0, options.num_cols), j = draw(0, options.num_rows), door = add_door(i, j, ANY, ANY, true);
-        locked_ = j * options.num_cols + i;
-        const int x = draw(0, options.num_cols);
-        add_object(x, draw(0, options.num_rows), KEY, objects[door].color);
+        const int i = draw(0, options->num_cols), j = draw(0, options->num_rows), door = add_door(i, j, ANY, ANY, true);
+        locked_ = j * options->num_cols + i;
+        const int x = draw(0, options->num_cols);
+        add_object(x, draw(0, options->num_rows), KEY, objects[door].color);
         return door;
     }
     bool fill_rooms(int count) {
-        for (int i = 0; i < options.num_cols; ++i) {
-            for (int j = 0; j < options.num_rows; ++j) {
+        for (int i = 0; i < options->num_cols; ++i) {
+            for (int j = 0; j < options->num_rows; ++j) {
                 add_distractors(i, j, count, false);
             }
         }
@@ -474,7 +474,7 @@ protected:
         if (!fill_rooms(2)) {
             return false;
         }
-        const int k = add_distractors(locked_ % options.num_cols, locked_ / options.num_cols, 1, false)[0];
+        const int k = add_distractors(locked_ % options->num_cols, locked_ / options->num_cols, 1, false)[0];
         return set_task(instruct(GO_TO, like(k)));
     }
     bool unlock_a_room() {
@@ -490,7 +490,7 @@ protected:
     }
     bool go_to_red_blue_ball() {
         place_in();
-        for (const int k : add_distractors(options.num_dists)) {
+        for (const int k : add_distractors(options->num_dists)) {
             if (is(k, BALL) && (objects[k].color == BLUE || objects[k].color == RED)) {
                 return false;
             }
@@ -523,8 +523,8 @@ protected:
             return false;
         }
         std::vector<int> doors;
-        for (int i = 0; i < options.num_cols; ++i) {
-            for (int j = 0; j < options.num_rows; ++j) {
+        for (int i = 0; i < options->num_cols; ++i) {
+            for (int j = 0; j < options->num_rows; ++j) {
                 for (const int door : room(i, j).doors) {
                     if (door) {
                         doors.push_back(door);
@@ -544,15 +544,15 @@ protected:
         for (int d = 0; d < 4; ++d) {
             add_door(1, 1, d, colors[d], false);
         }
-        const int by = options.select_by == ANY ? draw(0, 2) : options.select_by;
+        const int by = options->select_by == ANY ? draw(0, 2) : options->select_by;
         const Description door = by == 0 ? describe(DOOR, colors[0]) : describe(DOOR, ANY, draw(0, 4));
         place_in(1, 1);
         return set_task(instruct(OPEN, door));
     }
     bool open_two_doors() {
         const std::vector<int> colors = draw_some(COLORS, 2);
-        const int a = add_door(1, 1, 2, options.first_color == ANY ? colors[0] : options.first_color, false);
-        const int b = add_door(1, 1, 0, options.second_color == ANY ? colors[1] : options.second_color, false);
+        const int a = add_door(1, 1, 2, options->first_color == ANY ? colors[0] : options->first_color, false);
+        const int b = add_door(1, 1, 0, options->second_color == ANY ? colors[1] : options->second_color, false);
         place_in(1, 1);
         Instruction second = instruct(OPEN, like(b));
         second.strict = false;
@@ -560,7 +560,7 @@ protected:
     }
     bool open_doors_in_order() {
         std::vector<int> doors;
-        for (const int color : draw_some(COLORS, options.num_doors)) {
+        for (const int color : draw_some(COLORS, options->num_doors)) {
             doors.push_back(add_door(1, 1, ANY, color, false));
         }
         place_in(1, 1);
@@ -603,7 +603,7 @@ protected:
     }
     bool put_next_local() {
         place_in();
-        const std::vector<int> added = add_distractors(options.num_objs, true);
+        const std::vector<int> added = add_distractors(options->num_objs, true);
         if (!all_reachable()) {
             return false;
         }
@@ -612,8 +612,8 @@ protected:
     }
     std::pair<std::vector<int>, std::vector<int>> fill_two_sides() {
         place_in(0, 0);
-        std::vector<int> left = add_distractors(0, 0, options.objs_per_room, true);
-        std::vector<int> right = add_distractors(1, 0, options.objs_per_room, true);
+        std::vector<int> left = add_distractors(0, 0, options->objs_per_room, true);
+        std::vector<int> right = add_distractors(1, 0, options->objs_per_room, true);
         remove_wall(0, 0, 0);
         return {left, right};
     }
@@ -634,7 +634,7 @@ protected:
     bool unlock_local() {
         const int door = add_door(1, 1, ANY, ANY, true);
         add_object(1, 1, KEY, objects[door].color);
-        if (options.distractors) {
+        if (options->distractors) {
             add_distractors(1, 1, 3, true);
         }
         place_in(1, 1);
@@ -649,16 +649,16 @@ protected:
     // and BlockedUnlockPickup, which asks for any box
     bool unlock_pickup_box() {
         const int box = add_object(1, 0, BOX, ANY), door = add_door(0, 0, 0, ANY, true);
-        if (options.blocked) {
+        if (options->blocked) {
             const Pos p = objects[door].at;
             put(make(BALL, draw_color()), {p.x - 1, p.y});
         }
         add_object(0, 0, KEY, objects[door].color);
-        if (options.distractors) {
+        if (options->distractors) {
             add_distractors(4, true);
         }
         place_in(0, 0);
-        return set_task(instruct(PICK_UP, options.blocked ? describe(BOX) : like(box)));
+        return set_task(instruct(PICK_UP, options->blocked ? describe(BOX) : like(box)));
     }
     bool unlock_to_unlock() {
         const std::vector<int> colors = draw_some(COLORS, 2);
@@ -680,14 +680,14 @@ protected:
     }
     bool find_object() {
         // the reference draws a column from the rows
-        const int i = draw(0, options.num_rows), j = draw(0, options.num_cols), k = add_object(i, j, ANY, ANY);
+        const int i = draw(0, options->num_rows), j = draw(0, options->num_cols), k = add_object(i, j, ANY, ANY);
         place_in(1, 1);
         connect_all();
         return set_task(instruct(PICK_UP, describe(objects[k].type)));
     }
     bool pickup_in_corridor() {
         fill_key_corridor();
-        return set_task(instruct(PICK_UP, describe(options.obj_type)));
+        return set_task(instruct(PICK_UP, describe(options->obj_type)));
     }
     bool one_room() {
         add_object(0, 0, BALL, ANY);

@@ -4,29 +4,34 @@
 #include <cmath>
 #include <limits>
 
-#include "cypool/envs/common/state_archive.h"
+#include "cypool/access.h"
+#include "cypool/envs/common/rules.h"
 #include "observations.h"
 
 namespace cypool::minigrid {
 
 class Game : public Observations {
 public:
-    // text: the mission of all episodes, or "". false: there is no such generator
-    bool configure(const std::string& generator, const Options& given, const std::string& text) {
-        options = given;
-        view = given.view;
-        see_through = given.see_through;
-        view_is_late = given.view_is_late;
-        is_wrapped_ = given.no_death || given.bonus;
-        max_steps = given.fixed_steps;
-        mission = fixed_mission_ = text;
-        level_ = find(LEVELS, generator);
-        babyai_ = find(BABYAI_LEVELS, generator);
-        return level_ || babyai_;
+    explicit Game(const Options& given) : Game(std::make_shared<const Setup>(given)) {}
+    explicit Game(std::shared_ptr<const Setup> given) {
+        options = std::move(given);
+        view = options->view;
+        see_through = options->see_through;
+        view_is_late = options->view_is_late;
+        is_wrapped_ = options->no_death || options->bonus;
+        max_steps = options->fixed_steps;
+        mission = options->mission;
+        level_ = find(LEVELS, options->generator);
+        babyai_ = find(BABYAI_LEVELS, options->generator);
+        if (!level_ && !babyai_) {
+            throw std::invalid_argument("generator: expected one of LEVELS in levels.h or babyai.h, got '"
+                                        + options->generator + "'");
+        }
     }
 
     // Raises std::runtime_error where there is no room for an object.
-    void reset() {
+    void reset(Step& step) {
+        stream = step.rng;
         ready_ = false;
         begin();
         try {
@@ -44,26 +49,37 @@ public:
     }
 
     // StochasticActionWrapper may execute another action than the policy chose, which the bonus is for
-    void step(int executed, int chosen) {
+    void step(const void* action, Step& step) {
+        stream = step.rng;
+        const auto chosen = static_cast<int>(discrete_action(action));
+        int executed = chosen;
+        if (options->action_prob >= 0 && uniform(stream, 0, 1) >= options->action_prob) {
+            executed = options->random_action >= 0 ? options->random_action : draw(0, options->num_actions);
+        }
         if (is_wrapped_) {
             step_wrapped(executed, chosen);
         } else {
             step_level(executed);
         }
+        step.reward = reward;
+        step.terminated = terminated;
+        step.truncated = truncated;
+    }
+
+    void observe(const Slot& out) {
+        if (ready_) return Observations::observe(out);
+        // the last reset failed
+        for (size_t k = 0; k < options->row_bytes.size(); ++k) std::memset(out.obs[k], 0, options->row_bytes[k]);
     }
 
     // whether there is a level: not before a reset, nor after one that failed
     bool ready() const { return ready_; }
-    std::unique_ptr<Game> fresh() const {
-        auto game = std::make_unique<Game>();
-        game->configure(babyai_ ? babyai_->name : level_->name, options, fixed_mission_);
-        return game;
-    }
+    std::unique_ptr<Game> fresh() const { return std::make_unique<Game>(options); }
 
     // all that step and observe depend on
     template <class Archive> void exchange(Archive& archive) {
         if constexpr (Archive::LOADS) clear(grid_width(), grid_height());
-        if (fixed_mission_.empty()) archive.text("mission", mission, options.mission_length);
+        if (options->mission.empty()) archive.text("mission", mission, options->mission_length);
         archive("max_steps", max_steps, 1, std::numeric_limits<int>::max() - 1);
         archive("step_count", step_count, 0, max_steps);
         archive("dir", dir, 0, 3);
@@ -145,10 +161,10 @@ public:
 
     // of a grid of this level
     int grid_width() const {
-        return options.room_size ? (options.room_size - 1) * options.num_cols + 1 : options.width;
+        return options->room_size ? (options->room_size - 1) * options->num_cols + 1 : options->width;
     }
     int grid_height() const {
-        return options.room_size ? (options.room_size - 1) * options.num_rows + 1 : options.height;
+        return options->room_size ? (options->room_size - 1) * options->num_rows + 1 : options->height;
     }
 
 private:
@@ -161,29 +177,29 @@ private:
     }
 
     void step_wrapped(int executed, int chosen) {
-        const bool to_death = options.no_death && executed == FORWARD && is_death(front());
+        const bool to_death = options->no_death && executed == FORWARD && is_death(front());
         step_level(executed);
         // NoDeath
-        if (options.no_death && terminated && (to_death || is_death(agent))) {
+        if (options->no_death && terminated && (to_death || is_death(agent))) {
             terminated = false;
-            reward += options.death_cost;
+            reward += options->death_cost;
         }
-        if (options.bonus) {
+        if (options->bonus) {
             // ActionBonus, PositionBonus
             const size_t at = static_cast<size_t>(agent.y) * width + agent.x;
-            int64_t& visits = visits_[options.bonus == OF_ACTIONS ? (at * 4 + dir) * NUM_ACTIONS + chosen : at];
-            reward += 1 / std::sqrt(static_cast<double>(++visits)) * options.bonus_scale;
+            int64_t& visits = visits_[options->bonus == OF_ACTIONS ? (at * 4 + dir) * NUM_ACTIONS + chosen : at];
+            reward += 1 / std::sqrt(static_cast<double>(++visits)) * options->bonus_scale;
         }
     }
 
     bool is_death(Pos p) const {
         const int k = cell(p);
-        return k != NOTHING && options.no_death >> objects[k].type & 1;
+        return k != NOTHING && options->no_death >> objects[k].type & 1;
     }
 
     void size_visits() {
         const size_t num_cells = static_cast<size_t>(width) * height;
-        visits_.resize(options.bonus ? num_cells * (options.bonus == OF_ACTIONS ? 4 * NUM_ACTIONS : 1) : 0);
+        visits_.resize(options->bonus ? num_cells * (options->bonus == OF_ACTIONS ? 4 * NUM_ACTIONS : 1) : 0);
     }
 
     template <class F> void each_cell(F&& f) const {
@@ -223,10 +239,9 @@ private:
         return found == end ? nullptr : found;
     }
 
-    // of options.bonus; they last longer than an episode
+    // of options->bonus; they last longer than an episode
     enum { OF_ACTIONS = 1, NUM_ACTIONS = 7 };
     std::vector<int64_t> visits_;
-    std::string fixed_mission_;  // of all episodes, or none
     // each step reads these: together, and next to the members of MiniGrid
     const Level* level_ = nullptr;  // one of the two
     const BabyAILevel* babyai_ = nullptr;

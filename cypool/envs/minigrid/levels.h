@@ -17,15 +17,15 @@ protected:
     std::string named(int k) const { return name_of_color(objects[k].color) + " " + name_of_type(objects[k].type); }
 
     void frame() {
-        clear(options.width, options.height);
+        clear(options->width, options->height);
         rectangle(0, 0, width, height);
     }
     void start() {
-        if (options.start_x == ANY) {
+        if (options->start_x == ANY) {
             place_agent();
         } else {
-            agent = {options.start_x, options.start_y};
-            dir = options.start_dir;
+            agent = {options->start_x, options->start_y};
+            dir = options->start_dir;
         }
     }
     void start_in_corner() {
@@ -53,17 +53,17 @@ protected:
             rivers.push_back(2 * j + 1);
         }
         shuffle(stream, rivers.data(), static_cast<int>(rivers.size()));
-        rivers.resize(std::min<size_t>(rivers.size(), options.num_crossings));
+        rivers.resize(std::min<size_t>(rivers.size(), options->num_crossings));
         std::sort(rivers.begin(), rivers.end());
         std::vector<int> limits_v{0}, limits_h{0}, path;
         for (const int river : rivers) {
             (river & 1 ? limits_h : limits_v).push_back(river / 2);
         }
         for (size_t k = 1; k < limits_h.size(); ++k) {
-            horizontal(1, limits_h[k], width - 2, options.obstacle);
+            horizontal(1, limits_h[k], width - 2, options->obstacle);
         }
         for (size_t k = 1; k < limits_v.size(); ++k) {
-            vertical(limits_v[k], 1, height - 2, options.obstacle);
+            vertical(limits_v[k], 1, height - 2, options->obstacle);
         }
         // openings on a random path: 1 goes right, through a vertical river
         path.assign(limits_v.size() - 1, 1);
@@ -87,7 +87,7 @@ protected:
         frame();
         put(A_GOAL, {width - 2, 1});
         horizontal(3, 1, width - 6, A_LAVA);
-        horizontal(3, options.strip2_row, width - 6, A_LAVA);
+        horizontal(3, options->strip2_row, width - 6, A_LAVA);
         start();
     }
 
@@ -107,7 +107,7 @@ protected:
         frame();
         goal_in_corner();
         start();
-        for (int k = 0; k < options.n_obstacles; ++k) {
+        for (int k = 0; k < options->n_obstacles; ++k) {
             place(make(BALL, BLUE), {0, 0}, {width, height}, 100);
         }
     }
@@ -132,12 +132,12 @@ protected:
 
     void fetch() {
         frame();
-        for (int k = 0; k < options.num_objs; ++k) {
+        for (int k = 0; k < options->num_objs; ++k) {
             const int kind = draw_of(std::array<int, 2>{KEY, BALL});
             place(make(kind, draw_color()));
         }
         place_agent();
-        const int k = FIRST + draw(0, options.num_objs);
+        const int k = FIRST + draw(0, options->num_objs);
         target_.type = objects[k].type;
         target_.color = objects[k].color;
         constexpr const char* syntax[] = {"get a ", "go get a ", "fetch a ", "go fetch a ", "you must fetch a "};
@@ -168,22 +168,22 @@ protected:
                 }
             }
         }
-        if (options.start_x == ANY) {
+        if (options->start_x == ANY) {
             place_agent();
         } else {
-            agent = {options.start_x, options.start_y};
+            agent = {options->start_x, options->start_y};
             cell(agent) = NOTHING;
             dir = draw(0, 4);
         }
-        if (options.goal_x == ANY) {
+        if (options->goal_x == ANY) {
             place(A_GOAL);
         } else {
-            put(A_GOAL, {options.goal_x, options.goal_y});
+            put(A_GOAL, {options->goal_x, options->goal_y});
         }
     }
 
     void go_to_door() {
-        clear(options.width, options.height);
+        clear(options->width, options->height);
         const int w = draw(5, width + 1), h = draw(5, height + 1);
         rectangle(0, 0, w, h);
         std::array<Pos, 4> doors;
@@ -225,7 +225,7 @@ protected:
     void place_different(bool apart) {
         frame();
         const auto others = [this](auto test) { return std::any_of(objects.begin() + FIRST, objects.end(), test); };
-        for (int n = 0; n < options.num_objs;) {
+        for (int n = 0; n < options->num_objs;) {
             const int kind = draw_of(KINDS), color = draw_color();
             if (others([=](const Object& o) { return o.type == kind && o.color == color; })) {
                 continue;
@@ -240,16 +240,16 @@ protected:
     }
     void go_to_object() {
         place_different(false);
-        const int k = FIRST + draw(0, options.num_objs);
+        const int k = FIRST + draw(0, options->num_objs);
         target_.pos = objects[k].at;
         mission = "go to the " + named(k);
     }
     void put_near() {
         place_different(true);
-        const int k = FIRST + draw(0, options.num_objs);
+        const int k = FIRST + draw(0, options->num_objs);
         int other;
         do {
-            other = FIRST + draw(0, options.num_objs);
+            other = FIRST + draw(0, options->num_objs);
         } while (other == k);
         target_.type = objects[k].type;
         target_.color = objects[k].color;
@@ -276,7 +276,7 @@ protected:
         start_in_corner();
         goal_in_corner();
         const int x = draw(2, width - 2), y = draw(1, height - 1);
-        vertical(x, 1, height - 2, options.obstacle);
+        vertical(x, 1, height - 2, options->obstacle);
         cell(x, y) = NOTHING;
     }
 
@@ -317,7 +317,7 @@ protected:
     void memory() {
         frame();
         const int middle = height / 2, up = middle - 2, low = middle + 2;
-        const int end = options.random_length ? draw(4, width - 2) : width - 3;
+        const int end = options->random_length ? draw(4, width - 2) : width - 3;
         horizontal(1, up, 4);
         horizontal(1, low, 4);
         // the hallway begins next to the start's room
@@ -359,7 +359,7 @@ protected:
     };
     // MultiRoom._placeRoom: one more room behind a door in its `wall`, then those behind it; no room is taken back
     bool place_rooms(int left, std::vector<Box>& rooms, int wall, Pos door) {
-        const int w = draw(4, options.max_room_size + 1), h = draw(4, options.max_room_size + 1);
+        const int w = draw(4, options->max_room_size + 1), h = draw(4, options->max_room_size + 1);
         Pos top = door;
         if (!rooms.empty()) {
             if (wall == 0) {
@@ -407,8 +407,8 @@ protected:
         return true;
     }
     void multi_room() {
-        clear(options.width, options.height);
-        const int count = draw(options.min_rooms, options.max_rooms + 1);
+        clear(options->width, options->height);
+        const int count = draw(options->min_rooms, options->max_rooms + 1);
         std::vector<Box> rooms, best;
         while (static_cast<int>(best.size()) < count) {
             start_again();
@@ -460,7 +460,7 @@ protected:
     }
 
     void red_blue_doors() {
-        clear(options.width, options.height);
+        clear(options->width, options->height);
         const int size = height, left = size / 2, right = left + size - 1;
         rectangle(0, 0, width, size);
         rectangle(left, 0, size, size);
@@ -504,7 +504,7 @@ protected:
         build();
         target_.object = add_object(1, 0, BOX, ANY);
         const int door = add_door(0, 0, 0, ANY, true);
-        if (options.blocked) {
+        if (options->blocked) {
             const Pos p = objects[door].at;
             put(make(BALL, draw_color()), {p.x - 1, p.y});
         }
@@ -522,12 +522,12 @@ protected:
 
     // a hallway between rooms: returns the object in the locked one
     int fill_key_corridor() {
-        const int rows = options.num_rows;
+        const int rows = options->num_rows;
         for (int j = 1; j < rows; ++j) {
             remove_wall(1, j, 3);
         }
         const int row = draw(0, rows), door = add_door(2, row, 2, ANY, true);
-        const int object = add_object(2, row, options.obj_type, ANY);
+        const int object = add_object(2, row, options->obj_type, ANY);
         add_object(0, draw(0, rows), KEY, objects[door].color);
         place_in(1, rows / 2);
         connect_all();
@@ -541,11 +541,11 @@ protected:
 
     void add_maze_key(int i, int j, int color) {
         const int key = make(KEY, color);
-        place_in_room(i, j, options.key_in_box ? make(BOX, GREY, false, key) : key);
+        place_in_room(i, j, options->key_in_box ? make(BOX, GREY, false, key) : key);
     }
     void add_maze_door(int i, int j, int d, int color, bool locked, bool with_key) {
         const Pos p = objects[add_door(i, j, d, color, locked)].at;
-        if (locked && options.blocked) {
+        if (locked && options->blocked) {
             put(make(BALL, GREEN), {p.x - DX[d], p.y - DY[d]});
         }
         if (locked && with_key) {
@@ -555,28 +555,28 @@ protected:
     void obstructed_maze() {
         build();
         const std::vector<int> colors = draw_some(COLORS, 6);
-        if (options.num_cols == 2) {
+        if (options->num_cols == 2) {
             add_maze_door(0, 0, 0, colors[0], true, true);
             target_.object = add_object(1, 0, BALL, BLUE);
             place_in(0, 0);
         } else {
             constexpr Pos sides[] = {{2, 1}, {1, 2}, {0, 1}, {1, 0}}, corners[] = {{2, 0}, {2, 2}, {0, 2}, {0, 0}};
-            for (int i = 0; i < options.num_quarters; ++i) {
+            for (int i = 0; i < options->num_quarters; ++i) {
                 const Pos side = sides[i];
                 add_maze_door(1, 1, i, colors[i], false, false);
                 for (const int k : {-1, 1}) {
-                    add_maze_door(side.x, side.y, (i + k + 4) % 4, colors[(i + k + 6) % 6], true, !options.v1);
+                    add_maze_door(side.x, side.y, (i + k + 4) % 4, colors[(i + k + 6) % 6], true, !options->v1);
                 }
                 // v1 places keys when all balls lie before the doors
                 for (const int k : {-1, 1}) {
-                    if (options.v1) {
+                    if (options->v1) {
                         add_maze_key(side.x, side.y, colors[(i + k + 6) % 6]);
                     }
                 }
             }
-            const Pos corner = corners[draw(0, options.num_quarters)];
+            const Pos corner = corners[draw(0, options->num_quarters)];
             target_.object = add_object(corner.x, corner.y, BALL, BLUE);
-            place_in(options.agent_room_x, options.agent_room_y);
+            place_in(options->agent_room_x, options->agent_room_y);
         }
         mission = "pick up the blue ball";
     }

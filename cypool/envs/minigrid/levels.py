@@ -1,7 +1,7 @@
 """The levels: a function for each class of minigrid, with the names and defaults of its arguments, and its ids.
 
 The function checks the arguments and returns a `Level`, which names the function in C++ that draws it. babyai.py has
-BabyAI's. All else follows: the ids and, in minigrid.pyx, the classes.
+BabyAI's. Everything else follows from it: the ids and, in minigrid.pyx, the classes.
 """
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class Level(NamedTuple):
         options: The arguments of the level alone, checked.
         numbers: For the generator: the `Options` of rooms.h that differ from 0.
         max_steps: The limit, where `max_steps` is not given; 0: BabyAI's, which depends on the mission.
-        mission: Where all episodes have the same.
+        mission: The mission, if all episodes have the same.
         see_through: Whether one sees through walls, where `see_through_walls` is not given.
-        num_actions: How many of the actions there are.
-        mission_length: How many letters the longest mission may have.
+        num_actions: Number of actions.
+        mission_length: Number of letters of the longest mission.
         has_goal: Whether there is always a goal.
     """
 
@@ -73,32 +73,31 @@ def common(max_steps: Any = None, see_through_walls: Any = None, agent_view_size
            random_action: Any = None, no_death_types: Any = (), death_cost: Any = -1.0, obs_tile_size: Any = 8,
            view_size: Any = None, image_only: Any = False, goal_direction: Any = None, bonus: Any = None,
            bonus_scale: Any = 1.0) -> dict[str, Any]:
-    """Returns the options that all levels have, checked.
+    """Returns the checked options of all levels.
 
     Args:
-        max_steps: Steps of an episode; None: as many as the level's class gives.
+        max_steps: Maximum steps of an episode; None: those of the level's class.
         see_through_walls: Whether walls and closed doors hide the cells behind them; None: as in the level's class.
-        agent_view_size: Cells of a side of the view: odd, 3 to 63.
+        agent_view_size: Width and height of the view in cells: odd, 3 to 63.
         highlight: Whether pictures show the agent's view.
-        tile_size: Pixels of a cell's side in pictures.
-        agent_pov: Whether pictures show the agent's view only.
+        tile_size: Width and height of a cell in pictures, in pixels.
+        agent_pov: Whether pictures show only the agent's view.
         obs_type: The kind of `image`: "partial", the agent's view; "onehot" or "rgb_partial", the same as
-            `OneHotPartialObsWrapper` or `RGBImgPartialObsWrapper` has it; "full", "symbolic" or "rgb", the whole grid
-            as `FullyObsWrapper`, `SymbolicObsWrapper` or `RGBImgObsWrapper` has it. "flat": the whole observation is
-            one array, as `FlatObsWrapper` has it; not for BabyAI.
-        action_prob: As `StochasticActionWrapper(prob)`: how probable it is that an action is taken; None: certain.
-        random_action: The action instead; None: any action.
-        no_death_types: As `NoDeath`: types of cells that end no episode, such as ("lava",).
-        death_cost: Added to the reward there.
-        obs_tile_size: Pixels of a cell's side in "rgb" and "rgb_partial". The first pool of a size draws its tiles: at
-            256 that takes 1.5 s.
-        view_size: As `ViewSizeWrapper`: cells of a side of the view in "partial", "onehot" and "flat"; None: as many as
-            `agent_view_size`.
+            `OneHotPartialObsWrapper` or `RGBImgPartialObsWrapper`; "full", "symbolic" or "rgb", the whole grid as in
+            `FullyObsWrapper`, `SymbolicObsWrapper` or `RGBImgObsWrapper`. "flat": the whole observation as one array,
+            as in `FlatObsWrapper`; not for BabyAI.
+        action_prob: As `StochasticActionWrapper(prob)`: the probability that the chosen action is taken; None: 1.
+        random_action: The action taken otherwise; None: any action.
+        no_death_types: As `NoDeath`: types of cells that do not end the episode, such as ("lava",).
+        death_cost: Added to the reward in such a cell.
+        obs_tile_size: The same in "rgb" and "rgb_partial". The first pool with a size draws its tiles: at 256 that
+            takes 1.5 s.
+        view_size: As `ViewSizeWrapper`: size of the view in "partial", "onehot" and "flat"; None: `agent_view_size`.
         image_only: As `ImgObsWrapper`: the observation is the image alone.
         goal_direction: As `DirectionObsWrapper(type)`: "slope", "angle" or "angle_atan2" adds `goal_direction` to the
             observation; only for levels that have a goal.
         bonus: As `ActionBonus` ("action") or `PositionBonus` ("position"): adds 1 / sqrt(visits) to the reward.
-        bonus_scale: A factor of the bonus; other than 1 only for "position".
+        bonus_scale: Factor of the bonus; 1 unless the bonus is "position".
     """
     return {
         "max_steps": None if max_steps is None else check_int("max_steps", max_steps, 1, MAX_STEPS),
@@ -138,10 +137,10 @@ def _check_together(made: Level, shared: dict[str, Any]) -> None:
     if shared["view_size"] is not None and obs_type not in ("partial", "onehot", "flat"):
         raise ValueError(f'view_size: expected obs_type "partial", "onehot" or "flat", got {obs_type!r}')
     if obs_type == "flat" and made.mission_length > MISSION_LENGTH:
-        raise ValueError("obs_type: expected another than 'flat' for BabyAI, whose missions have more than "
+        raise ValueError("obs_type: expected one other than 'flat' for BabyAI, whose missions have more than "
                          f"{MISSION_LENGTH} letters")
     if obs_type == "flat" and (shared["image_only"] or shared["goal_direction"]):
-        raise ValueError("obs_type: expected another than 'flat' with image_only or goal_direction")
+        raise ValueError("obs_type: expected one other than 'flat' with image_only or goal_direction")
     if shared["goal_direction"] and shared["image_only"]:
         raise ValueError("goal_direction: expected None with image_only")
     if shared["goal_direction"] and not made.has_goal:

@@ -5,15 +5,34 @@
 
 namespace cypool::minigrid {
 
-// tiles.py
-struct Tiles {
-    int size;               // pixels of a side
-    const uint8_t* kinds;   // (type, colour, state): which kind of tile
-    const uint8_t* pixels;  // (kind, 5, 2, size, size, 3): without or with the agent, not seen or seen
-};
-
 class Observations : public BabyAI {
 public:
+    using BabyAI::observe;
+    void observe(const Slot& out) {
+        enum { PARTIAL, FULL, ONEHOT, SYMBOLIC, RGB, RGB_PARTIAL, FLAT };
+        int k = 0;
+        const bool has_parts = !options->image_only && options->obs_type != FLAT;
+        if (has_parts) {
+            *obs_row<int64_t>(&out, k++) = dir;
+            if (!options->directions.empty()) {
+                const int row = height - 1 + goal_.y - agent.y, column = width - 1 + goal_.x - agent.x;
+                *obs_row<double>(&out, k++) = options->directions[row * (2 * width - 1) + column];
+            }
+        }
+        auto* image = obs_row<uint8_t>(&out, k++);
+        switch (options->obs_type) {
+            case PARTIAL: observe_view(image); break;
+            case FULL: observe_all(image); break;
+            case ONEHOT: observe_bits(image); break;
+            case SYMBOLIC: observe_symbols(reinterpret_cast<int64_t*>(image)); break;
+            case RGB: observe_all_pixels(image); break;
+            case RGB_PARTIAL: observe_view_pixels(image); break;
+            default: observe_flat(image, options->mission_length);
+        }
+        if (!has_parts) return;
+        std::memcpy(out.obs[k], mission.data(), mission.size());
+        std::memset(static_cast<char*>(out.obs[k]) + mission.size(), 0, options->mission_length - mission.size());
+    }
     // of a view: its bytes, as the environment or ViewSizeWrapper has them
     void observe_view(uint8_t* image) {
         if (view_is_late) {
@@ -76,31 +95,29 @@ public:
         }
     }
     // RGBImgPartialObsWrapper
-    void observe_view_pixels(uint8_t* pixels, const Tiles& tiles) {
+    void observe_view_pixels(uint8_t* pixels) {
         uint32_t cells[MAX_VIEW * MAX_VIEW];
         with_carried([&] { write_view(cells); });
         const int at = view / 2 * view + view - 1;
-        draw_tiles(pixels, tiles, view, view, [&](int i, int j) {
+        draw_tiles(pixels, view, view, [&](int i, int j) {
             const int k = i * view + j;
-            return tile(tiles, cells[k], k == at ? 4 : 0, cells[k] != 0);
+            return tile(cells[k], k == at ? 4 : 0, cells[k] != 0);
         });
     }
     // RGBImgObsWrapper
-    void observe_all_pixels(uint8_t* pixels, const Tiles& tiles) {
+    void observe_all_pixels(uint8_t* pixels) {
         with_carried([&] {
             seen_.assign(static_cast<size_t>(width) * height, 0);
-            if (options.highlight) {
+            if (options->highlight) {
                 mark_seen();
             }
-            draw_tiles(pixels, tiles, width, height, [&](int x, int y) {
+            draw_tiles(pixels, width, height, [&](int x, int y) {
                 uint32_t word;
                 std::memcpy(&word, &objects[cell(x, y)], 4);
-                return tile(tiles, word, agent == Pos{x, y} ? dir + 1 : 0, seen_[y * width + x]);
+                return tile(word, agent == Pos{x, y} ? dir + 1 : 0, seen_[y * width + x]);
             });
         });
     }
-    // DirectionObsWrapper: from the agent to the goal
-    Pos to_goal() const { return {goal_.x - agent.x, goal_.y - agent.y}; }
     const Object& carried() const { return objects[will_carry() ? object_ : carrying]; }
 
 protected:
@@ -142,17 +159,19 @@ private:
             }
         }
     }
-    static const uint8_t* tile(const Tiles& tiles, uint32_t word, int agent, bool seen) {
-        const int kind = tiles.kinds[((word & 255) * 6 + (word >> 8 & 255)) * 3 + (word >> 16 & 255)];
-        return tiles.pixels + static_cast<size_t>((kind * 5 + agent) * 2 + seen) * tiles.size * tiles.size * 3;
+    // tiles: (kind, 5, 2, size, size, 3), without or with the agent, not seen or seen; kinds: (type, colour, state)
+    const char* tile(uint32_t word, int agent, bool seen) const {
+        const auto kind =
+            static_cast<uint8_t>(options->kinds[((word & 255) * 6 + (word >> 8 & 255)) * 3 + (word >> 16 & 255)]);
+        const size_t size = options->tile_size;
+        return options->tiles.data() + static_cast<size_t>((kind * 5 + agent) * 2 + seen) * size * size * 3;
     }
-    template <class TileOf>
-    static void draw_tiles(uint8_t* pixels, const Tiles& tiles, int columns, int rows, TileOf tile_of) {
+    template <class TileOf> void draw_tiles(uint8_t* pixels, int columns, int rows, TileOf tile_of) const {
         // minigrid's own size is a constant, so that a row of a tile is copied without a call
-        if (tiles.size == 8) {
+        if (options->tile_size == 8) {
             copy_tiles<8>(pixels, 8, columns, rows, tile_of);
         } else {
-            copy_tiles<0>(pixels, tiles.size, columns, rows, tile_of);
+            copy_tiles<0>(pixels, options->tile_size, columns, rows, tile_of);
         }
     }
     template <int SIZE, class TileOf>
@@ -160,7 +179,7 @@ private:
         const size_t size = SIZE ? SIZE : given, line = columns * size * 3;
         for (int j = 0; j < rows; ++j) {
             for (int i = 0; i < columns; ++i) {
-                const uint8_t* from = tile_of(i, j);
+                const char* from = tile_of(i, j);
                 uint8_t* to = pixels + j * size * line + i * size * 3;
                 for (size_t row = 0; row < size; ++row) {
                     std::memcpy(to + row * line, from + row * size * 3, size * 3);

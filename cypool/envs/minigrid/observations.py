@@ -16,7 +16,7 @@ def observation_of(width: int, height: int, mission_length: int, shared: dict[st
     """Returns the space of a level's observation.
 
     Args:
-        width, height: Of its grid.
+        width, height: Size of its grid.
         mission_length: Bytes of its missions.
         shared: The options that all levels have, checked.
     """
@@ -50,11 +50,11 @@ def _image(width: int, height: int, mission_length: int, shared: dict[str, Any])
 
 
 def goal_directions(kind: str, width: int, height: int) -> NDArray[np.float64]:
-    """Returns the numbers of `DirectionObsWrapper`, by NumPy, whose functions need not equal C++'s.
+    """Returns the numbers of `DirectionObsWrapper`, computed by NumPy, whose functions may differ from C++'s.
 
     Args:
         kind: Its `type`.
-        width, height: Of the grid.
+        width, height: Size of the grid.
 
     Returns:
         float64, (2 * height - 1, 2 * width - 1): for dy from 1 - height, and dx from 1 - width.

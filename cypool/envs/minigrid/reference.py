@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cypool.envs.common.pictures import draw
-from cypool.util.packages import need
+from cypool.util.packages import require_version
 
 VERSION = "3.2.0"
 
 
 def need_minigrid(what: str) -> None:
-    """Checks that the minigrid is installed that our levels equal.
+    """Checks that the installed minigrid is the version that our levels match.
 
     Raises:
-        ImportError: It is missing, or of another version.
+        ImportError: It is missing, or has a different version.
     """
-    need(f"{what} needs", "minigrid", (VERSION,), 'pip install "cypool[minigrid]"')
+    require_version(f"{what} needs", "minigrid", (VERSION,), 'pip install "cypool[minigrid]"')
 
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
@@ -78,16 +78,16 @@ def draw_level(codes: NDArray[np.uint8], agent: tuple[int, int], direction: int,
     Args:
         codes: uint8, (width, height, 3): type, colour and state of all cells.
         agent: Its column and row.
-        direction: Where it looks to: right, down, left, up.
+        direction: Its direction: right, down, left, up.
         carried: Type, colour and state of the object that it carries; type 1: nothing.
-        see_through_walls, agent_view_size: Of the level.
-        highlight, tile_size, agent_pov: As minigrid's constructors have them.
+        see_through_walls, agent_view_size: The level's.
+        highlight, tile_size, agent_pov: As in minigrid's constructors.
 
     Returns:
         uint8, (height, width, 3): `tile_size` pixels for a cell.
 
     Raises:
-        ImportError: minigrid is not installed, or of another version.
+        ImportError: minigrid is not installed, or has a different version.
     """
     need_minigrid("render")
     from minigrid.core.grid import Grid

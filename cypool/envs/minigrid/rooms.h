@@ -1,55 +1,63 @@
 // minigrid's RoomGrid: rooms in rows and columns, their doors and objects; and the arguments of constructors.
 #pragma once
 
-#include <string_view>
+#include <memory>
+#include <string>
+#include <vector>
 
+#include "cypool/envs/common/options.h"
 #include "world.h"
 
 namespace cypool::minigrid {
 
 // The arguments of the levels' constructors and of the wrappers: the numbers of levels.py. Each level reads some.
 // Colours and types may be ANY.
-// clang-format off
-#define CYPOOL_OPTIONS(INT, DOUBLE)                                                                               \
-    /* of all levels */                                                                                           \
-    INT(width) INT(height) INT(fixed_steps) INT(see_through) INT(view) INT(highlight) INT(mission_length)         \
-    /* of levels without rooms */                                                                                 \
-    INT(start_x) INT(start_y) INT(start_dir) INT(goal_x) INT(goal_y) INT(num_crossings) INT(obstacle)             \
-    INT(strip2_row) INT(n_obstacles) INT(num_objs) INT(min_rooms) INT(max_rooms) INT(max_room_size)               \
-    INT(random_length)                                                                                            \
-    /* of levels with rooms */                                                                                    \
-    INT(room_size) INT(num_rows) INT(num_cols) INT(obj_type) INT(key_in_box) INT(blocked) INT(num_quarters)       \
-    INT(agent_room_x) INT(agent_room_y) INT(v1)                                                                   \
-    /* of BabyAI's; a list is in hexadecimal: a digit for each item, its number plus one, the first one lowest */ \
-    INT(num_dists) INT(num_doors) INT(objs_per_room) INT(select_by) INT(first_color) INT(second_color)            \
-    INT(doors_open) INT(debug) INT(start_carrying) INT(distractors) INT(level_gen) INT(locations)                 \
-    INT(unblocking) INT(implicit_unlock) INT(action_kinds) INT(instr_kinds) DOUBLE(locked_room_prob)              \
-    /* of NoDeath: a bit for each type of cell that does not end an episode, and its cost */                      \
-    INT(no_death) DOUBLE(death_cost)                                                                              \
-    /* of ActionBonus, 1, and PositionBonus, 2 */                                                                 \
-    INT(bonus) DOUBLE(bonus_scale)                                                                                \
-    /* of ViewSizeWrapper, which looks when reset is over */                                                      \
-    INT(view_is_late)
-// clang-format on
+struct Setup : Options {
+    explicit Setup(const Options& given) : Options(given) {}
 
-struct Options {
-#define CYPOOL_INT(name) int name = 0;
-#define CYPOOL_DOUBLE(name) double name = 0;
-    CYPOOL_OPTIONS(CYPOOL_INT, CYPOOL_DOUBLE)
-
-    // false: there is none of this name
-    bool set(std::string_view name, double value) {
-        const auto assign = [&](std::string_view field, auto& to) {
-            if (name == field) to = static_cast<std::decay_t<decltype(to)>>(value);
-            return name == field;
-        };
-#define CYPOOL_ASSIGN(name) assign(#name, this->name) ||
-        return CYPOOL_OPTIONS(CYPOOL_ASSIGN, CYPOOL_ASSIGN) false;
-    }
+    // of all levels
+    int width = at("width", 0), height = at("height", 0), fixed_steps = at("fixed_steps", 0);
+    int see_through = at("see_through", 0), view = at("view", 0), highlight = at("highlight", 0);
+    int mission_length = at("mission_length", 0);
+    // of levels without rooms
+    int start_x = at("start_x", 0), start_y = at("start_y", 0), start_dir = at("start_dir", 0);
+    int goal_x = at("goal_x", 0), goal_y = at("goal_y", 0), num_crossings = at("num_crossings", 0);
+    int obstacle = at("obstacle", 0), strip2_row = at("strip2_row", 0), n_obstacles = at("n_obstacles", 0);
+    int num_objs = at("num_objs", 0), min_rooms = at("min_rooms", 0), max_rooms = at("max_rooms", 0);
+    int max_room_size = at("max_room_size", 0), random_length = at("random_length", 0);
+    // of levels with rooms
+    int room_size = at("room_size", 0), num_rows = at("num_rows", 0), num_cols = at("num_cols", 0);
+    int obj_type = at("obj_type", 0), key_in_box = at("key_in_box", 0), blocked = at("blocked", 0);
+    int num_quarters = at("num_quarters", 0), agent_room_x = at("agent_room_x", 0);
+    int agent_room_y = at("agent_room_y", 0), v1 = at("v1", 0);
+    // of BabyAI's; a list is in hexadecimal: a digit for each item, its number plus one, the first one lowest
+    int num_dists = at("num_dists", 0), num_doors = at("num_doors", 0), objs_per_room = at("objs_per_room", 0);
+    int select_by = at("select_by", 0), first_color = at("first_color", 0), second_color = at("second_color", 0);
+    int doors_open = at("doors_open", 0), debug = at("debug", 0), start_carrying = at("start_carrying", 0);
+    int distractors = at("distractors", 0), level_gen = at("level_gen", 0), locations = at("locations", 0);
+    int unblocking = at("unblocking", 0), implicit_unlock = at("implicit_unlock", 0);
+    int action_kinds = at("action_kinds", 0), instr_kinds = at("instr_kinds", 0);
+    double locked_room_prob = at("locked_room_prob", 0.0);
+    // of NoDeath: a bit for each type of cell that does not end an episode, and its cost
+    int no_death = at("no_death", 0);
+    double death_cost = at("death_cost", 0.0);
+    // of ActionBonus, 1, and PositionBonus, 2
+    int bonus = at("bonus", 0);
+    double bonus_scale = at("bonus_scale", 0.0);
+    // of ViewSizeWrapper, which looks when reset is over
+    int view_is_late = at("view_is_late", 0);
+    // of StochasticActionWrapper: less than 0: none, any
+    double action_prob = at("action_prob", -1.0);
+    int random_action = at("random_action", -1), num_actions = at("num_actions");
+    std::string generator = at("generator"), mission = at("mission");  // of all episodes, or ""
+    // of observations: as in levels.py; tiles and numbers of their kinds, as in tiles.py; to the goal, by the way there
+    int obs_type = at("obs_type");
+    bool image_only = at("image_only");
+    int tile_size = at("obs_tile_size");
+    std::string tiles = at("tiles"), kinds = at("kinds");
+    std::vector<double> directions = at("directions");
+    std::vector<size_t> row_bytes = at("row_bytes");
 };
-#undef CYPOOL_INT
-#undef CYPOOL_DOUBLE
-#undef CYPOOL_ASSIGN
 
 struct Room {
     Pos top;
@@ -60,33 +68,33 @@ struct Room {
 
 class Rooms : public World {
 public:
-    Options options{};
+    std::shared_ptr<const Setup> options;
 
 protected:
     static constexpr int OPENING = 1, TRIES = 1000;
 
-    Room& room(int i, int j) { return rooms_[j * options.num_cols + i]; }
+    Room& room(int i, int j) { return rooms_[j * options->num_cols + i]; }
     bool has_neighbor(int i, int j, int d) const {
         const int x = i + DX[d], y = j + DY[d];
-        return x >= 0 && x < options.num_cols && y >= 0 && y < options.num_rows;
+        return x >= 0 && x < options->num_cols && y >= 0 && y < options->num_rows;
     }
     Room& neighbor(int i, int j, int d) { return room(i + DX[d], j + DY[d]); }
-    int num_rooms() const { return options.num_rows * options.num_cols; }
+    int num_rooms() const { return options->num_rows * options->num_cols; }
     int room_at(Pos p) const {
-        const int step = options.room_size - 1;
-        return p.y / step * options.num_cols + p.x / step;
+        const int step = options->room_size - 1;
+        return p.y / step * options->num_cols + p.x / step;
     }
     // its walls are inside
     bool inside(int number, Pos p) const {
         const Pos top = rooms_[number].top;
-        const int size = options.room_size;
+        const int size = options->room_size;
         return p.x >= top.x && p.y >= top.y && p.x < top.x + size && p.y < top.y + size;
     }
-    Pos room_extent() const { return {options.room_size, options.room_size}; }
+    Pos room_extent() const { return {options->room_size, options->room_size}; }
 
     // RoomGrid._gen_grid
     void build() {
-        const int size = options.room_size, step = size - 1, rows = options.num_rows, cols = options.num_cols;
+        const int size = options->room_size, step = size - 1, rows = options->num_rows, cols = options->num_cols;
         clear(step * cols + 1, step * rows + 1);
         rooms_.resize(num_rooms());
         for (int j = 0; j < rows; ++j) {
@@ -155,7 +163,7 @@ protected:
 
     void remove_wall(int i, int j, int d) {
         const Pos top = room(i, j).top;
-        const int step = options.room_size - 1;
+        const int step = options->room_size - 1;
         if (d & 1) {
             horizontal(top.x + 1, top.y + (d == 1 ? step : 0), step - 1, NOTHING);
         } else {
@@ -167,10 +175,10 @@ protected:
     // RoomGrid.place_agent: looking at nothing or at a wall
     void place_in(int i = ANY, int j = ANY) {
         if (i == ANY) {
-            i = draw(0, options.num_cols);
+            i = draw(0, options->num_cols);
         }
         if (j == ANY) {
-            j = draw(0, options.num_rows);
+            j = draw(0, options->num_rows);
         }
         do {
             place_agent(room(i, j).top, room_extent(), TRIES);
@@ -194,20 +202,20 @@ protected:
                 const int at = open_[done];
                 for (int d = 0; d < 4; ++d) {
                     if (rooms_[at].doors[d]) {
-                        reach(at + DY[d] * options.num_cols + DX[d]);
+                        reach(at + DY[d] * options->num_cols + DX[d]);
                     }
                 }
             }
             if (static_cast<int>(done) == num_rooms()) {
                 return;
             }
-            const int i = draw(0, options.num_cols), j = draw(0, options.num_rows), d = draw(0, 4);
+            const int i = draw(0, options->num_cols), j = draw(0, options->num_rows), d = draw(0, 4);
             if (!has_neighbor(i, j, d) || room(i, j).doors[d] || room(i, j).locked || neighbor(i, j, d).locked) {
                 continue;
             }
             add_door(i, j, d, draw_of(colors), false);
             // only one of the two may be among those that were looked at
-            const int here = j * options.num_cols + i, there = here + DY[d] * options.num_cols + DX[d];
+            const int here = j * options->num_cols + i, there = here + DY[d] * options->num_cols + DX[d];
             if (reached_[here]) {
                 reach(there);
             } else if (reached_[there]) {
@@ -234,7 +242,7 @@ protected:
             if (all_unique && (known & bit(kind, color))) {
                 continue;
             }
-            const int x = i == ANY ? draw(0, options.num_cols) : i, y = j == ANY ? draw(0, options.num_rows) : j;
+            const int x = i == ANY ? draw(0, options->num_cols) : i, y = j == ANY ? draw(0, options->num_rows) : j;
             added.push_back(add_object(x, y, kind, color));
             known |= bit(kind, color);
         }

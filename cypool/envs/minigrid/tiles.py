@@ -1,4 +1,4 @@
-"""The pictures of cells for `obs_type="rgb"` and "rgb_partial": the bits that minigrid draws, a table for each size."""
+"""The pictures of cells for `obs_type="rgb"` and "rgb_partial": identical to minigrid's, with a table for each size."""
 from __future__ import annotations
 
 import functools

@@ -60,24 +60,9 @@ struct Object {
 // A cell has the index of an object. The first four stand for all of their kind.
 constexpr int NOTHING = 0, A_WALL = 1, A_GOAL = 2, A_LAVA = 3, FIRST = 4, MAX_OBJECTS = 65536;
 
-// The random stream of an environment, which has the numbers of another one copied: a copy of the world keeps its own.
-class Stream {
-public:
-    Stream() = default;
-    Stream& operator=(const Stream&) { return *this; }
-    Stream& operator=(const Rng* rng) {
-        rng_ = rng;
-        return *this;
-    }
-    operator const Rng*() const { return rng_; }
-
-private:
-    const Rng* rng_ = nullptr;
-};
-
 class World {
 public:
-    Stream stream;
+    const Rng* stream = nullptr;  // in a step or a reset
     int width = 0, height = 0, view = 7;
     bool see_through = false, view_is_late = false;
     // of the episode

@@ -1,1 +1,1 @@
-"""MPE2: particles with several agents that cooperate, compete and talk."""
+"""MPE2: particle worlds with several agents that cooperate, compete and communicate."""

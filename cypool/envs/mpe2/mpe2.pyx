@@ -1,33 +1,18 @@
-# distutils: extra_compile_args = -O2
+# distutils: extra_compile_args = -O3
 """The multi-agent particle environments: circles on a plane that cooperate, compete and talk."""
-import functools
-
 import numpy as np
 
-from cypool.envs.mpe2.pictures import draw_world
 from cypool.envs.mpe2 import specs
-from cypool.envs.mpe2.specs import SCENARIOS, fields_of
-from cypool.state import check_stream
-from cypool.util.arguments import shown
+from cypool.envs.mpe2.pictures import draw_world
 
-from cpython.pycapsule cimport PyCapsule_GetPointer
-from cpython.ref cimport PyObject
-from libc.math cimport NAN
-from libc.stdint cimport int32_t, uint32_t
-from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
-from cypool.env cimport Env, Rows, Slot
 from cypool.envs.common cimport numpy_math
-from cypool.envs.common.archived_env cimport Archived
-from cypool.envs.common.pooled_env cimport PooledEnv
-from cypool.random cimport Rng, copy_stream
+from cypool.envs.common.rules_env cimport Options, Rules, RulesEnv, RulesOf, options_of
+from cypool.random cimport copy_stream
 
 
 cdef extern from "cypool/envs/mpe2/scenarios.h" namespace "cypool::mpe2" nogil:
-    enum:
-        MAX_GROUPS
-
     cdef struct NumPy:
         double (*exp)(double) noexcept
         double (*sin)(double) noexcept
@@ -36,190 +21,208 @@ cdef extern from "cypool/envs/mpe2/scenarios.h" namespace "cypool::mpe2" nogil:
         double (*norm)(const double*, Py_ssize_t) noexcept
     NumPy numpy
 
-    cdef struct Options:
-        int scenario, agents, good, adversaries, obstacles, food, forests, collectors, deposits, treasures
-        int agent_neighbors, landmark_neighbors, curriculum_stage, max_cycles
-        double local_ratio
-        cbool continuous_actions, terminate_on_success
-
     cdef struct Agent:
-        int group, num_obs, num_choices, num_inputs
-
-    cdef struct Treasure:
-        int32_t kind
-        cbool is_there
-
-    cdef cppclass Vec:
-        double x()
-        double y()
+        int num_obs, num_choices, num_inputs
 
     cdef cppclass Scenario:
         vector[Agent] agents
         vector[int] group_sizes
-        cbool has_treasures
-        int words
         int num_agents()
         int num_landmarks()
-        void reset(World& world, const Rng* rng) noexcept
-        void step(World& world, const void* action, const Rng* respawns, double* rewards) noexcept
-        void observe(const World& world, float** groups) noexcept
 
     cdef cppclass World:
-        World() except +
-        World(const Scenario* scenario) except +
-        const Vec* positions()
-        const Vec* landmarks()
-        const double* message(int agent)
-        const Scenario* s
-        cbool terminated, truncated, is_ready
-        int32_t goal, key
-        double camera_range
-        vector[Treasure] treasures
-        vector[int32_t] held
-
-    cdef cppclass ScenarioMaker:
-        @staticmethod
-        Scenario make(const Options& options) except +
+        World(const Options& options) except +
+        Scenario& s "s.operator*"()
 
 numpy.exp, numpy.arctan2, numpy.norm = numpy_math.exp, numpy_math.arctan2, numpy_math.norm
 numpy.sin, numpy.cos = numpy_math.sin, numpy_math.cos
 
 
-cdef class Shared:
-    """A scenario, which environments with the same options share."""
-    cdef Scenario scenario
-
-
-@functools.lru_cache(maxsize=64)
-def _shared(number, items):
-    cdef Options given = fields_of(number, dict(items))
-    cdef Shared shared = Shared()
-    shared.scenario = ScenarioMaker.make(given)
-    return shared
-
-
-def shape_of(number, dict options):
-    """Returns the groups of a scenario with these options, and its numbers of agents and landmarks.
-
-    A group is (agents, numbers that one observes, choices it has, numbers that it acts by).
-    """
-    cdef Shared shared = _shared(number, tuple(options.items()))
+def shape_of(dict settings):
+    """Returns the groups of a scenario, and its number of agents and landmarks: see `specs.describer`."""
+    cdef World* world = new World(options_of(settings))
     cdef Agent agent
     groups, first = [], 0
-    for count in shared.scenario.group_sizes:
-        agent = shared.scenario.agents[first]
-        first += count
-        groups.append((count, agent.num_obs, agent.num_choices, agent.num_inputs))
-    return groups, shared.scenario.num_agents() + shared.scenario.num_landmarks()
+    try:
+        for count in world.s().group_sizes:
+            agent = world.s().agents[first]
+            first += count
+            groups.append((count, agent.num_obs, agent.num_choices, agent.num_inputs))
+        return groups, world.s().num_agents() + world.s().num_landmarks()
+    finally:
+        del world
 
 
-specs.compiled["shape_of"] = shape_of
+cdef class MPE2(RulesEnv):
+    """Base of the environments, which follow mpe2 1.1.1: the same seed and actions give bit-identical results."""
+
+    def settings(self, options):
+        return specs.settings_of(type(self).__name__, options)
+
+    cdef Rules* make(self, const Options& options) except NULL:
+        return new RulesOf[World](options)
+
+    cdef object draw(self, dict state):
+        return draw_world(self.spec.id, self.spec.options, state)
 
 
-cdef class MPE2(PooledEnv):
-    """Base of the environments, which follow mpe2 1.1.1: the same seed and actions give the same bits."""
-    cdef Archived[World] state
-    cdef World* world                    # of `state`
-    cdef Shared shared
-    cdef const Scenario* scenario        # of `shared`
-    # a copy of the environment's stream as the episode began, from which treasures that come back are drawn
-    cdef object _respawns
-    cdef const Rng* respawns
-    cdef vector[size_t] row_bytes        # of observations, group by group
-    cdef size_t action_bytes
+class Simple(MPE2):
+    """One agent goes to a landmark.
 
-    # of the scenario; mpe2's name of it
-    number, module = -1, ""
+    Observation: float32 (4,): velocity; the landmark's relative position.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
+        strength of each.
+    Reward: The negative squared distance.
+    """
+    describe = staticmethod(specs.describer("Simple", shape_of))
+
+
+class SimpleSpread(MPE2):
+    """Agents cover all landmarks without touching each other.
+
+    Observation: float32 (18,): velocity; position; relative positions of landmarks, then of other agents; zeros for
+        messages.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
+        strength of each.
+    Reward: `local_ratio` times the agent's own reward, -1 for each agent that it touches, plus the rest times a shared
+        reward: for each landmark, the negative distance of the nearest agent.
+    """
+    describe = staticmethod(specs.describer("SimpleSpread", shape_of))
+
+
+class SimpleTag(MPE2):
+    """Adversaries chase faster agents among obstacles.
+
+    Observation: float32 (16,) for an adversary, (14,) for an agent: velocity; position; relative positions of
+        obstacles, then of others; velocities of the other agents.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
+        strength of each.
+    Reward: An adversary gets 10 whenever any adversary touches an agent. An agent gets -10 for each adversary that
+        touches it, and a penalty that grows with its distance outside of the picture.
+    """
+    describe = staticmethod(specs.describer("SimpleTag", shape_of))
+
+
+class SimpleAdversary(MPE2):
+    """Agents go to a landmark, and an adversary does not know which one.
+
+    Observation: float32 (8,) for the adversary, (10,) for an agent, which also sees the goal first: relative positions
+        of landmarks, then of others.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
+        strength of each.
+    Reward: For the adversary, its negative distance to the goal; for agents, the adversary's distance minus that of the
+        nearest agent.
+    """
+    describe = staticmethod(specs.describer("SimpleAdversary", shape_of))
+
+
+class SimplePush(MPE2):
+    """An agent goes to a landmark, and an adversary pushes it away.
+
+    Observation: float32 (8,) for the adversary: velocity; relative positions of landmarks and of the agent. float32
+        (19,) for the agent: velocity; the goal's relative position and colour; landmarks, their colours, and the
+        adversary.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
+        strength of each.
+    Reward: For the agent, its negative distance to the goal; for the adversary, the agent's distance minus its own.
+    """
+    describe = staticmethod(specs.describer("SimplePush", shape_of))
+
+
+class SimpleReference(MPE2):
+    """Each of two agents knows the goal of the other, and communicates it.
+
+    Observation: float32 (21,): velocity; relative positions of landmarks; the colour of the other's goal; its message.
+    Action: Ten words times the five moves of `Simple`: move + 5 * word; with `continuous_actions` float32 (15,) in [0,
+        1], five forces and ten numbers for the message.
+    Reward: `local_ratio` times its own reward, the negative distance of the other to its goal, plus the rest times the
+        mean of both.
+    """
+    describe = staticmethod(specs.describer("SimpleReference", shape_of))
+
+
+class SimpleSpeakerListener(MPE2):
+    """A speaker that cannot move knows the goal of a listener.
+
+    Observation: float32 (3,) for the speaker: the colour of the goal. float32 (11,) for the listener: velocity;
+        relative positions of landmarks; the speaker's message.
+    Action: The speaker says one of three words; with `continuous_actions` float32 (3,) in [0, 1]. The listener moves as
+        in `Simple`.
+    Reward: The negative squared distance of the listener to the goal, for both.
+    """
+    describe = staticmethod(specs.describer("SimpleSpeakerListener", shape_of))
+
+
+class SimpleCrypto(MPE2):
+    """Alice sends Bob a secret, and both know a key that Eve does not.
+
+    Observation: float32 (4,) for Eve: Alice's message. float32 (8,) for Bob: key and message; for Alice: secret and
+        key.
+    Action: One of four words; with `continuous_actions` float32 (4,) in [0, 1].
+    Reward: For Eve, her negative squared distance to the secret; for Alice and Bob, Eve's distance minus Bob's.
+    """
+    describe = staticmethod(specs.describer("SimpleCrypto", shape_of))
+
+
+class SimpleWorldComm(MPE2):
+    """Adversaries, led by one that communicates, chase agents that eat and hide in forests.
+
+    Observation: float32 (34,) for an adversary, (28,) for an agent: velocity; position; relative positions of
+        obstacles, food, forests, then of others; for each forest, 1 if inside, else -1; velocities of the other agents.
+        For an adversary, the last two are swapped, and the leader's message follows. Only the leader sees those in
+        other forests; otherwise they are zeros.
+    Action: The moves of `Simple`; for the leader, times four words: move + 5 * word, with `continuous_actions` float32
+        (9,).
+    Reward: An adversary gets 5 whenever any adversary touches an agent, minus a tenth of the distance to the nearest
+        agent. An agent gets -5 for each adversary that touches it, 2 for food, a penalty that grows with its distance
+        outside of the picture, and minus a twentieth of the distance to the nearest food.
+    """
+    describe = staticmethod(specs.describer("SimpleWorldComm", shape_of))
+
+
+class SimpleFormation(MPE2):
+    """Agents spread evenly on a circle around a landmark.
+
+    Observation: float32 (6,): velocity; position; the landmark's relative position.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
+        strength of each.
+    Reward: The negative mean distance to the target places, each at most 2, for the assignment with the lowest sum.
+    """
+    describe = staticmethod(specs.describer("SimpleFormation", shape_of))
+
+
+class SimpleLine(MPE2):
+    """Agents spread evenly on a line between two landmarks.
+
+    Observation: float32 (8,): velocity; position; relative positions of the landmarks.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
+        strength of each.
+    Reward: As in `SimpleFormation`.
+    """
+    describe = staticmethod(specs.describer("SimpleLine", shape_of))
+
+
+cdef class CollectTreasure(MPE2):
+    """Collectors carry treasures to the deposits of their kinds.
+
+    Observation: float32 (86,) for a collector, (84,) for a deposit: position; velocity; for a collector, what it holds.
+        Others, the nearest first: relative position, velocity, kind of a deposit, held treasure. Treasures, the nearest
+        first: relative position, kind. Kinds are one-hot.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
+        strength of each.
+    Reward: All get 5 for each treasure picked up or delivered. Collectors get -5 for each other one that they touch.
+        All lose a tenth of a distance: collectors to the nearest treasure or its deposit, deposits to the nearest
+        collector with a treasure for them, or to the centre of all.
+    """
+    describe = staticmethod(specs.describer("CollectTreasure", shape_of))
 
     def __init__(self, spec, env_id):
-        self.shared = _shared(self.number, tuple(spec.options.items()))
-        self.scenario = &self.shared.scenario
-        self.state.reset(new World(self.scenario))
-        self.world, self.archived = self.state.get(), &self.state
-        for _, part in spec.observations:
-            self.row_bytes.push_back(np.prod(part.shape) * sizeof(float))
-        self.action_bytes = spec.action_bytes
-        if self.scenario.has_treasures:
-            self._respawns = np.random.PCG64(0)
-            self.respawns = <const Rng*>PyCapsule_GetPointer(self._respawns.capsule, "BitGenerator")
+        MPE2.__init__(self, spec, env_id)
+        self.draw_from(np.random.PCG64(0))
 
     cdef int reset(self) except -1 nogil:
-        if self.respawns != NULL and not copy_stream(self.respawns, self.rng):
+        # treasures that come back are drawn from the stream as it is now
+        if not copy_stream(self.rules.get().last.second_rng, self.rng):
             with gil:
-                self._respawns.state = self._bit_generator.state
-        self.scenario.reset(self.world[0], self.rng)
-        return 0
-
-    cdef int step(self, const void* action) except -1 nogil:
-        self.scenario.step(self.world[0], action, self.respawns, self.agents.reward)
-        self.terminated, self.truncated = self.world.terminated, self.world.truncated
-        return 0
-
-    cdef int observe(self, const Slot* out) except -1 nogil:
-        self.scenario.observe(self.world[0], <float**>out.obs)
-        return 0
-
-    cdef int step_many(self, const Rows* rows) except -1 nogil:
-        cdef float* groups[MAX_GROUPS]
-        cdef PyObject* env
-        cdef World* world
-        cdef uint32_t k
-        cdef size_t g
-        for k in range(rows.count):
-            env = self.pool.get()[0][rows.ids[k]]
-            if (<MPE2>env).needs_reset:
-                # the engine resets it
-                continue
-            world = (<MPE2>env).world
-            self.scenario.step(world[0], rows.actions + rows.ids[k] * self.action_bytes, (<MPE2>env).respawns,
-                               (<MPE2>env).agents.reward)
-            for g in range(self.row_bytes.size()):
-                groups[g] = <float*>(<char*>rows.obs[g] + k * self.row_bytes[g])
-            self.scenario.observe(world[0], groups)
-            # the sum of the agents'
-            rows.reward[k] = NAN
-            rows.terminated[k], rows.truncated[k] = world.terminated, world.truncated
-        return 0
-
-    cdef object save(self):
-        saved = PooledEnv.save(self)
-        return saved if self.respawns == NULL else (*saved, self._respawns.state)
-
-    cdef int load(self, object state) except -1:
-        if self.respawns == NULL:
-            return PooledEnv.load(self, state)
-        if not isinstance(state, (tuple, list)) or len(state) != 2:
-            raise ValueError(f"state: expected a tuple of 2 values, got {shown(state)}")
-        own, stream = state
-        stream = check_stream("state[1]", stream, np.random.PCG64)
-        PooledEnv.load(self, (own,))
-        self._respawns.state = stream
-        return 0
-
-    cdef int copy_from(self, Env other) except -1 nogil:
-        PooledEnv.copy_from(self, other)
-        # the other one's may end before
-        self.world.s = self.scenario
-        if self.respawns != NULL and not copy_stream(self.respawns, (<MPE2>other).respawns):
-            with gil:
-                self._respawns.state = (<MPE2>other)._respawns.state
-        return 0
-
-    cdef object render(self):
-        cdef World* world = self.world
-        cdef int i, k, n = self.scenario.num_agents(), m = self.scenario.num_landmarks()
-        if not world.is_ready:
-            raise RuntimeError("render: expected a reset before, got none")
-        return draw_world(
-            self.module, self.spec.options, goals=(world.goal, world.key), camera_range=world.camera_range,
-            positions=[(world.positions()[i].x(), world.positions()[i].y()) for i in range(n)],
-            messages=[[world.message(i)[k] for k in range(self.scenario.words)] for i in range(n)],
-            landmarks=[(world.landmarks()[k].x(), world.landmarks()[k].y()) for k in range(m)],
-            treasures=[(treasure.kind, treasure.is_there) for treasure in world.treasures],
-            held=[each for each in world.held])
-
-
-for _name, _scenario in SCENARIOS.items():
-    globals()[_name] = type(_name, (MPE2,), {
-        "__doc__": _scenario.text, "__module__": __name__, "describe": staticmethod(_scenario.describe),
-        "number": _scenario.number, "module": _scenario.module})
+                self.second_stream.state = self._bit_generator.state
+        return MPE2.reset(self)

@@ -6,13 +6,13 @@ import importlib
 import os
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cypool.util.lock_guard import LockGuard
-from cypool.util.packages import need
+from cypool.util.packages import require_version
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,12 +26,17 @@ os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.Lock
 
 
 def need_mpe2(what: str) -> None:
-    """Checks that the mpe2 is installed that our environments equal.
+    """Checks that the installed mpe2 is the version that our environments match.
 
     Raises:
-        ImportError: It is missing, or of another version.
+        ImportError: It is missing, or has a different version.
     """
-    need(f"{what} needs", "mpe2", (VERSION,), 'pip install "cypool[mpe2]"')
+    require_version(f"{what} needs", "mpe2", (VERSION,), 'pip install "cypool[mpe2]"')
+
+
+def module_of(id: str) -> str:
+    """Returns mpe2's name of an environment, such as "simple_spread_v3"."""
+    return id.removeprefix("mpe2/").replace("-", "_")
 
 
 def make_env(module: str, kind: str, options: dict[str, Any], render_mode: str | None = None) -> Any:
@@ -81,42 +86,35 @@ def _painter(module: str, options: tuple[tuple[str, Any], ...]) -> Any:
     return painter
 
 
-def draw_world(module: str, options: dict[str, Any], *, goals: Sequence[int], camera_range: float,
-               positions: Sequence[tuple[float, float]], messages: Sequence[Sequence[float]],
-               landmarks: Sequence[tuple[float, float]], treasures: Sequence[tuple[int, bool]],
-               held: Sequence[int]) -> NDArray[np.uint8]:
+def draw_world(id: str, options: Mapping[str, Any], state: dict[str, Any]) -> NDArray[np.uint8]:
     """Draws a world with mpe2's own code.
 
     Args:
-        module: mpe2's name of the environment.
+        id: The environment's id.
         options: Ours.
-        goals: The landmarks that were drawn, in the order of the draws.
-        camera_range: The greatest coordinate as the episode began.
-        positions, messages: Of agents.
-        landmarks: Their places.
-        treasures: Of landmarks that are treasures the kind, and whether it is there.
-        held: The kind of treasure that each agent has, or -1.
+        state: The numbers of world.h.
 
     Returns:
         uint8, (700, 700, 3).
 
     Raises:
-        ImportError: mpe2 is not installed, or of another version.
+        ImportError: mpe2 is not installed, or has a different version.
     """
     need_mpe2("render")
     with LockGuard(_lock):
-        painter = _painter(module, tuple(sorted(options.items())))
+        painter = _painter(module_of(id), tuple(sorted(options.items())))
         world = painter.world
         # goals have colours
-        painter.scenario.reset_world(world, _Chosen(goals))
-        painter.original_cam_range = camera_range
-        for agent, position, message in zip(world.agents, positions, messages, strict=True):
-            agent.state.p_pos, agent.state.c = np.array(position), np.array(message)
-        for landmark, place in zip(world.landmarks, landmarks, strict=True):
-            landmark.state.p_pos = np.array(place)
-        for landmark, (kind, is_there) in zip(world.landmarks, treasures, strict=False):
-            landmark.color, landmark.alive = world.treasure_colors[kind], is_there
-        for agent, kind in zip(world.agents, held, strict=False):
+        painter.scenario.reset_world(world, _Chosen((state["goal"], state["key"])))
+        painter.original_cam_range = state["camera_range"]
+        messages = np.reshape(state.get("message", []), (len(world.agents), -1))
+        for agent, position, message in zip(world.agents, state["position"], messages, strict=True):
+            agent.state.p_pos, agent.state.c = np.array([position["x"], position["y"]]), message
+        for landmark, place in zip(world.landmarks, state["landmark"], strict=True):
+            landmark.state.p_pos = np.array([place["x"], place["y"]])
+        for landmark, treasure in zip(world.landmarks, state.get("treasure", ()), strict=False):
+            landmark.color, landmark.alive = world.treasure_colors[treasure["kind"]], bool(treasure["is_there"])
+        for agent, kind in zip(world.agents, state.get("held", ()), strict=False):
             if kind >= 0:
                 agent.color = 0.85 * world.treasure_colors[kind]
         return np.ascontiguousarray(painter.render())

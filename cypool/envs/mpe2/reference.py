@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from cypool.envs.common.group_references import GroupReferences, ParallelReference
-from cypool.envs.mpe2.pictures import VERSION, make_env, need_mpe2
+from cypool.envs.mpe2.pictures import VERSION, make_env, module_of, need_mpe2
 
 
 class Reference(ParallelReference):
@@ -42,7 +42,7 @@ class References(GroupReferences):
         super().__init__(lambda: Reference(module, options, max_episode_steps), num_envs, autoreset_mode)
 
     def streams(self, rows: list[Any]) -> list[tuple[Any, Any]]:
-        """Returns the streams from which treasures come back: in our saved rows, and mpe2's."""
+        """Returns the streams from which treasures are respawned: in our saved rows, and mpe2's."""
         pairs = []
         for row, env in zip(rows, self.envs, strict=True):
             world: Any = env.env.unwrapped.world  # type: ignore[attr-defined]
@@ -55,6 +55,6 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
     """Returns mpe2's environments as a vector environment with groups, and their name and version."""
     need_mpe2("check_parity")
     spec = ours.env_spec
-    module = spec.id.removeprefix("mpe2/").replace("-", "_")
+    module = module_of(spec.id)
     theirs = References(module, spec.options, spec.max_episode_steps, ours.num_envs, ours.metadata["autoreset_mode"])
     return theirs, f"{module} of mpe2 {VERSION}"

@@ -26,15 +26,16 @@ template <class R> void reset(World& w, const Rng* rng) {
     w.set_camera();
 }
 
-// `respawns`: a copy of the stream as it was before the reset
-template <class R> void step(World& w, const void* action, const Rng* respawns, double* rewards) {
+// The second stream: a copy of the first one as it was before the reset, from which treasures that come back are drawn.
+template <class R> void step(World& w, const void* action, Step& step) {
+    double* rewards = step.agents->reward;
     w.move(action);
-    const bool success = R::reward(w, respawns, rewards);
+    const bool success = R::reward(w, step.second_rng, rewards);
     // the reference adds them to an int 0, which takes a minus off zeros
     for (int i = 0; i < w.s->num_agents(); ++i) rewards[i] += 0.0;
     // never both
-    w.truncated = ++w.num_steps >= w.s->options.max_cycles;
-    w.terminated = success && !w.truncated;
+    step.truncated = ++w.num_steps >= w.s->options.max_cycles;
+    step.terminated = success && !step.truncated;
 }
 
 // Writes one row of each group's array.
@@ -53,8 +54,7 @@ template <class R> void observe(const World& w, float* const* groups) {
 class ScenarioMaker {
 public:
     static Scenario make(const Options& options) {
-        ScenarioMaker maker;
-        maker.s_.options = options;
+        ScenarioMaker maker(options);
         maker.populate();
         maker.count();
         maker.pair();
@@ -62,6 +62,8 @@ public:
     }
 
 private:
+    explicit ScenarioMaker(const Options& options) : s_(options) {}
+
     template <class R> void play() {
         s_.reset = &mpe2::reset<R>;
         s_.step = &mpe2::step<R>;
@@ -109,7 +111,7 @@ private:
 };
 
 inline void ScenarioMaker::populate() {
-    const Options& o = s_.options;
+    const Setup& o = s_.options;
     // numbers for positions of others and of landmarks that are observed
     const auto seen_agents = [&](int count) { return 2 * (o.agent_neighbors < 0 ? count - 1 : o.agent_neighbors); };
     const auto seen_marks = [&](int count) { return 2 * (o.landmark_neighbors < 0 ? count : o.landmark_neighbors); };
@@ -221,5 +223,7 @@ inline void ScenarioMaker::populate() {
         }
     }
 }
+
+inline World::World(const Options& options) : World(std::make_shared<const Scenario>(ScenarioMaker::make(options))) {}
 
 }  // namespace cypool::mpe2

@@ -7,10 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <utility>
 #include <vector>
 
-#include "cypool/envs/common/state_archive.h"
-#include "cypool/rng.h"
+#include "cypool/envs/common/rules.h"
 
 namespace cypool::mpe2 {
 
@@ -73,15 +74,24 @@ constexpr int MAX_AGENTS = 101, MAX_LANDMARKS = 150, MAX_GROUPS = 3, MAX_DEPOSIT
 constexpr int NUM_MOVES = 5;  // none, left, right, down, up
 constexpr double ANY_SPEED = std::numeric_limits<double>::infinity();
 
-struct Options {
-    int scenario;
+struct Setup : Options {
+    explicit Setup(const Options& given) : Options(given) {}
+
+    int scenario = at("scenario");
     // how many; 0 where a scenario has none
-    int agents, good, adversaries, obstacles, food, forests, collectors, deposits, treasures;
-    int agent_neighbors, landmark_neighbors;  // how many are observed; -1: all
-    int curriculum_stage;                     // -1: none
-    int max_cycles;
-    double local_ratio;
-    bool continuous_actions, terminate_on_success;
+    int agents = at("N", 0), good = at("num_good", 0);
+    int adversaries = at("num_adversaries", 0), obstacles = at("num_obstacles", 0);
+    int food = at("num_food", 0), forests = at("num_forests", 0);
+    int collectors = at("num_collectors", 0), deposits = at("num_deposits", 0);
+    int treasures = at("num_treasures", 0);
+    // how many are observed; -1: all
+    int agent_neighbors = at("num_agent_neighbors", -1);
+    int landmark_neighbors = at("num_landmark_neighbors", -1);
+    int curriculum_stage = at("curriculum_stage", -1);  // -1: none
+    int max_cycles = at("max_cycles");
+    double local_ratio = at("local_ratio", 0.0);
+    bool continuous_actions = at("continuous_actions");
+    bool terminate_on_success = at("terminate_on_success", false);
 };
 
 struct Agent {
@@ -111,7 +121,9 @@ class World;
 
 // The shared part of worlds with the same options.
 struct Scenario {
-    Options options{};
+    explicit Scenario(const Options& given) : options(given) {}
+
+    Setup options;
     std::vector<Agent> agents;
     std::vector<Landmark> landmarks;
     std::vector<int> group_sizes;
@@ -122,7 +134,7 @@ struct Scenario {
     int num_goals = 0;  // landmarks that are chosen
     // of the rules: see play.h
     void (*reset)(World&, const Rng*) = nullptr;
-    void (*step)(World&, const void* action, const Rng* respawns, double* rewards) = nullptr;
+    void (*step)(World&, const void* action, Step& step) = nullptr;
     void (*observe)(const World&, float* const* groups) = nullptr;
 
     int num_agents() const { return static_cast<int>(agents.size()); }
@@ -138,8 +150,8 @@ struct Treasure {
 
 class World {
 public:
-    World() = default;
-    explicit World(const Scenario* scenario)
+    explicit World(const Options& options);
+    explicit World(std::shared_ptr<const Scenario> scenario)
         : s(scenario),
           vectors(2 * scenario->num_agents() + scenario->num_landmarks()),
           messages(scenario->num_agents() * scenario->words),
@@ -148,8 +160,11 @@ public:
 
     static constexpr int32_t NOTHING = -1;
 
-    const Scenario* s = nullptr;
-    bool terminated = false, truncated = false;  // by the last step
+    std::shared_ptr<const Scenario> s;
+
+    void reset(const Step& step) { s->reset(*this, step.rng); }
+    void step(const void* action, Step& step) noexcept { s->step(*this, action, step); }
+    void observe(const Slot& out) const noexcept { s->observe(*this, reinterpret_cast<float* const*>(out.obs)); }
 
     const Vec* positions() const { return vectors.data(); }
     Vec* positions() { return vectors.data(); }
@@ -184,7 +199,6 @@ public:
     void begin(const Rng* rng) {
         is_ready = true;
         num_steps = 0;
-        terminated = truncated = false;
         if (s->num_goals > 0) goal = static_cast<int32_t>(integers(rng, 0, s->num_landmarks()));
         if (s->num_goals > 1) key = static_cast<int32_t>(integers(rng, 0, s->num_landmarks()));
         const int n = s->num_agents();

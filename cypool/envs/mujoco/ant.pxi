@@ -99,15 +99,15 @@ cdef class _Ant(MujocoEnv):
 
 
 cdef class Ant(_Ant):
-    """Four legs around a ball, which are to walk to the right.
+    """A four-legged robot walks to the right.
 
-    Follows `gymnasium.envs.mujoco.ant_v5.AntEnv` of Gymnasium 1.4, addition by addition.
+    Follows `gymnasium.envs.mujoco.ant_v5.AntEnv` of Gymnasium 1.4, operation by operation.
 
-    Observation: float64 (105,): positions of ball and joints, but for x and y; velocities; contact forces on each
-        body but the world, clipped.
+    Observation: float64 (105,): positions of torso and joints, without x and y; velocities; clipped contact forces on
+        each body except the world.
     Action: float32 (8,) in [-1, 1]: the torques.
-    Reward: For velocity and health, less the costs of the action and of contact forces.
-    Terminated: The ball is too high or too low, or a position or velocity is not finite.
+    Reward: For velocity and health, minus the costs of the action and of contact forces.
+    Terminated: The torso is too high or too low, or a position or velocity is not finite.
     Info: `x_position`, `y_position`, `distance_from_origin`, `x_velocity`, `y_velocity` and the parts of the reward,
         `reward_forward`, `reward_ctrl` (of the action's dtype), `reward_survive`, `reward_contact`: float64.
     """
@@ -143,17 +143,17 @@ cdef class Ant(_Ant):
 
 
 cdef class AntV4(_Ant):
-    """The same ant, as it was before.
+    """The earlier version of the ant.
 
-    Follows `gymnasium.envs.mujoco.ant_v4.AntEnv` of Gymnasium 1.4, addition by addition.
+    Follows `gymnasium.envs.mujoco.ant_v4.AntEnv` of Gymnasium 1.4, operation by operation.
 
-    Observation: float64 (27,), as `Ant` without contact forces; (111,) with those of all bodies if
-        `use_contact_forces`.
-    Action, Terminated: As `Ant`.
-    Reward: As `Ant`, but contact forces cost only if `use_contact_forces`; and health is rewarded also when it is lost,
-        if that ends the episode.
-    Info: As `Ant`, without `reward_contact`, but with `forward_reward`. If `use_contact_forces`, `reward_ctrl` is the
-        cost of contacts.
+    Observation: float64 (27,), as in `Ant` without contact forces; with `use_contact_forces`, (111,) with those of all
+        bodies.
+    Action, Terminated: As in `Ant`.
+    Reward: As in `Ant`, but contact forces only have a cost with `use_contact_forces`; and the step in which health is
+        lost is also rewarded, if it ends the episode.
+    Info: As in `Ant`, without `reward_contact`, but with `forward_reward`. With `use_contact_forces`, `reward_ctrl` is
+        the cost of contacts.
     """
     describe = staticmethod(specs.ant_v4)
 

@@ -13,13 +13,13 @@ cdef enum:
 
 
 cdef class HalfCheetah(MujocoEnv):
-    """A two-legged animal in the plane, which is to run to the right.
+    """A two-legged cheetah runs to the right in the plane.
 
-    Follows `gymnasium.envs.mujoco.half_cheetah_v5.HalfCheetahEnv` of Gymnasium 1.4, addition by addition.
+    Follows `gymnasium.envs.mujoco.half_cheetah_v5.HalfCheetahEnv` of Gymnasium 1.4, operation by operation.
 
-    Observation: float64 (17,): positions of the joints, without that of the whole animal, and velocities.
+    Observation: float64 (17,): positions without x, and velocities.
     Action: float32 (6,) in [-1, 1]: the torques.
-    Reward: `forward_reward_weight` times the velocity, less `ctrl_cost_weight` times the sum of squares of the action.
+    Reward: `forward_reward_weight` times the velocity, minus `ctrl_cost_weight` times the sum of squares of the action.
     Terminated: Never.
     Info: `x_position`, `x_velocity`, `reward_forward` float64; `reward_ctrl` of the action's dtype.
     """
@@ -66,7 +66,7 @@ cdef class HalfCheetah(MujocoEnv):
 
 
 cdef class HalfCheetahV4(HalfCheetah):
-    """The same animal, as `gymnasium.envs.mujoco.half_cheetah_v4.HalfCheetahEnv` has it: `reward_forward` is called
+    """The same cheetah as in `gymnasium.envs.mujoco.half_cheetah_v4.HalfCheetahEnv`: `reward_forward` is called
     `reward_run`.
     """
     describe = staticmethod(specs.half_cheetah_v4)

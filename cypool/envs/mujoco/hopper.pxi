@@ -79,14 +79,14 @@ cdef class _Upright(MujocoEnv):
 
 
 cdef class Hopper(_Upright):
-    """One leg with a foot, which is to hop to the right without falling.
+    """A one-legged robot hops to the right without falling.
 
-    Follows `gymnasium.envs.mujoco.hopper_v5.HopperEnv` of Gymnasium 1.4, addition by addition.
+    Follows `gymnasium.envs.mujoco.hopper_v5.HopperEnv` of Gymnasium 1.4, operation by operation.
 
-    Observation: float64 (11,): positions without x; velocities, clipped to 10.
+    Observation: float64 (11,): positions without x; velocities clipped to 10.
     Action: float32 (3,) in [-1, 1]: the torques.
-    Reward: For velocity and health, less the cost of the action.
-    Terminated: Height, angle or any other position or velocity is not healthy.
+    Reward: For velocity and health, minus the cost of the action.
+    Terminated: Height, angle or any other position or velocity is unhealthy.
     Info: `x_position`, `z_distance_from_origin`, `x_velocity`, `reward_forward`, `reward_survive` float64;
         `reward_ctrl` of the action's dtype.
     """
@@ -109,8 +109,8 @@ cdef class Hopper(_Upright):
 
 
 cdef class HopperV4(Hopper):
-    """The same leg, as `gymnasium.envs.mujoco.hopper_v4.HopperEnv` has it: health is rewarded also when it is lost, if
-    that ends the episode. Its info contains more than Gymnasium's, as in `Hopper`.
+    """The same robot as in `gymnasium.envs.mujoco.hopper_v4.HopperEnv`: the step in which health is lost is also
+    rewarded, if it ends the episode. The info contains more than Gymnasium's, as in `Hopper`.
     """
 
     def __init__(self, spec, env_id):
@@ -119,22 +119,23 @@ cdef class HopperV4(Hopper):
 
 
 cdef class Walker2d(_Upright):
-    """Two legs, which are to walk to the right without falling.
+    """A two-legged robot walks to the right without falling.
 
-    Follows `gymnasium.envs.mujoco.walker2d_v5.Walker2dEnv` of Gymnasium 1.4, addition by addition.
+    Follows `gymnasium.envs.mujoco.walker2d_v5.Walker2dEnv` of Gymnasium 1.4, operation by operation.
 
-    Observation: float64 (17,): positions without x; velocities, clipped to 10.
+    Observation: float64 (17,): positions without x; velocities clipped to 10.
     Action: float32 (6,) in [-1, 1]: the torques.
-    Reward: For velocity and health, less the cost of the action.
-    Terminated: Height or angle is not healthy.
-    Info: As `Hopper`.
+    Reward: For velocity and health, minus the cost of the action.
+    Terminated: Height or angle is unhealthy.
+    Info: As in `Hopper`.
     """
     describe = staticmethod(specs.walker2d)
 
 
 cdef class Walker2dV4(Walker2d):
-    """The legs as `gymnasium.envs.mujoco.walker2d_v4.Walker2dEnv` has them: one foot is of less friction than the
-    other, and health is rewarded also when it is lost, if that ends the episode. Its info has more than Gymnasium's.
+    """The same robot as in `gymnasium.envs.mujoco.walker2d_v4.Walker2dEnv`: one foot has less friction than the other,
+    and the step in which health is lost is also rewarded, if it ends the episode. The info contains more than
+    Gymnasium's.
     """
     describe = staticmethod(specs.walker2d_v4)
 

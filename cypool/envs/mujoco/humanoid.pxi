@@ -9,7 +9,7 @@ from cypool.envs.common.numpy_math cimport clip, norm, sum as numpy_sum, sum_of_
 
 
 cdef class _Person(MujocoEnv):
-    """The observation and the initial state of a person."""
+    """The observation and the initial state of a humanoid."""
     cdef double ctrl_cost_weight, impact_weight, least_impact, most_impact, reset_noise_scale
     cdef int skipped                     # positions at the beginning that are not observed
     cdef int first_body                  # the first body that is observed
@@ -27,7 +27,7 @@ cdef class _Person(MujocoEnv):
         self.skipped = 2
 
     cdef void read_options(self, dict options):
-        """Takes the options of version 5 for the parts of the observation."""
+        """Reads the options of version 5 for the parts of the observation."""
         self.skipped = 2 if options["exclude_current_positions_from_observation"] else 0
         self.sees_inertia = options["include_cinert_in_observation"]
         self.sees_velocity = options["include_cvel_in_observation"]
@@ -129,18 +129,18 @@ cdef class _Humanoid(_Person):
 
 
 cdef class Humanoid(_Humanoid):
-    """A person, who is to walk to the right without falling.
+    """A humanoid walks to the right without falling.
 
-    Follows `gymnasium.envs.mujoco.humanoid_v5.HumanoidEnv` of Gymnasium 1.4, addition by addition.
+    Follows `gymnasium.envs.mujoco.humanoid_v5.HumanoidEnv` of Gymnasium 1.4, operation by operation.
 
-    Observation: float64 (348,): positions without x and y, and velocities; of each body but the world inertia and
-        velocity; forces of the actuators; contact forces on each body.
+    Observation: float64 (348,): positions without x and y, and velocities; inertia and velocity of each body except the
+        world; actuator forces; contact forces on each body.
     Action: float32 (17,) in [-0.4, 0.4]: the torques.
-    Reward: For velocity of the centre of mass and for health, less the costs of the action and of contact forces.
+    Reward: For the velocity of the centre of mass and for health, minus the costs of the action and of contact forces.
     Terminated: The torso is too high or too low.
     Info: `x_position`, `y_position`, `distance_from_origin`, `x_velocity`, `y_velocity`, the parts of the reward,
-        `reward_survive`, `reward_forward`, `reward_ctrl`, `reward_contact`, and `tendon_length` and `tendon_velocity`,
-        if there are tendons: float64.
+        `reward_survive`, `reward_forward`, `reward_ctrl`, `reward_contact`, and with tendons `tendon_length` and
+        `tendon_velocity`: float64.
     """
     describe = staticmethod(specs.humanoid)
 
@@ -173,15 +173,15 @@ cdef class Humanoid(_Humanoid):
 
 
 cdef class HumanoidV4(_Humanoid):
-    """The same person, as it was before.
+    """The earlier version of the humanoid.
 
-    Follows `gymnasium.envs.mujoco.humanoid_v4.HumanoidEnv` of Gymnasium 1.4, addition by addition.
+    Follows `gymnasium.envs.mujoco.humanoid_v4.HumanoidEnv` of Gymnasium 1.4, operation by operation.
 
-    Observation: float64 (376,): as `Humanoid`, with the world among the bodies, and the actuator forces of all degrees
+    Observation: float64 (376,): as in `Humanoid`, but including the world body, and the actuator forces of all degrees
         of freedom.
-    Action, Terminated: As `Humanoid`.
-    Reward: As `Humanoid`, but contact forces cost nothing; and health is rewarded also when it is lost, if that ends
-        the episode.
+    Action, Terminated: As in `Humanoid`.
+    Reward: As in `Humanoid`, but contact forces have no cost; and the step in which health is lost is also rewarded, if
+        it ends the episode.
     Info: `x_position` and `y_position` of the centre of mass, `distance_from_origin`, `x_velocity`, `y_velocity`,
         `reward_alive`, `reward_linvel`, `reward_quadctrl`, `forward_reward` float64.
     """
@@ -246,15 +246,16 @@ cdef class _Standup(_Person):
 
 
 cdef class HumanoidStandup(_Standup):
-    """A person who lies on the ground, and is to stand up.
+    """A humanoid stands up from lying on the ground.
 
-    Follows `gymnasium.envs.mujoco.humanoidstandup_v5.HumanoidStandupEnv` of Gymnasium 1.4, addition by addition.
+    Follows `gymnasium.envs.mujoco.humanoidstandup_v5.HumanoidStandupEnv` of Gymnasium 1.4, operation by operation.
 
-    Observation, Action: As `Humanoid`.
-    Reward: The height of the torso over the time step, less the costs of the action and of contact forces, plus 1.
+    Observation, Action: As in `Humanoid`.
+    Reward: The height of the torso divided by the time step, minus the costs of the action and of contact forces, plus
+    1.
     Terminated: Never.
     Info: `x_position`, `y_position`, `z_distance_from_origin`, the parts of the reward, `reward_linup`,
-        `reward_quadctrl`, `reward_impact`, and `tendon_length` and `tendon_velocity`, if there are tendons: float64.
+        `reward_quadctrl`, `reward_impact`, and with tendons `tendon_length` and `tendon_velocity`: float64.
     """
     describe = staticmethod(specs.humanoid_standup)
 
@@ -269,12 +270,12 @@ cdef class HumanoidStandup(_Standup):
 
 
 cdef class HumanoidStandupV4(_Standup):
-    """The same person, as it was before.
+    """The earlier version of the humanoid.
 
-    Follows `gymnasium.envs.mujoco.humanoidstandup_v4.HumanoidStandupEnv` of Gymnasium 1.4, addition by addition.
+    Follows `gymnasium.envs.mujoco.humanoidstandup_v4.HumanoidStandupEnv` of Gymnasium 1.4, operation by operation.
 
-    Observation: float64 (376,), as `HumanoidV4`. All else is as in `HumanoidStandup` with its defaults; Gymnasium's
-        info has only the parts of the reward.
+    Observation: float64 (376,), as in `HumanoidV4`. Everything else is as in `HumanoidStandup` with its defaults;
+        Gymnasium's info only has the parts of the reward.
     """
     describe = staticmethod(specs.humanoid_standup_v4)
 

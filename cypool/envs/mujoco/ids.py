@@ -5,14 +5,14 @@ from cypool.registration.registry import register
 FAMILY = Family(
     name="mujoco",
     title="MuJoCo",
-    description="Gymnasium's robots in versions 5 and 4, as numbers or as images",
+    description="Gymnasium's robots in versions 5 and 4, with numbers or images as observations",
     licence="MuJoCo: Apache 2.0",
     package="mujoco",
     extra="mujoco",
     reference="Gymnasium 1.4 with the installed MuJoCo",
-    fidelity="everything but the random streams of `Pusher-v4`",
+    fidelity="everything except the random streams of `Pusher-v4`",
     smoke_ids=("InvertedPendulum-v5", "Ant-v5"),
-    peers={"*": ("loop", "sync-vector", "async-vector", "rollout", "batch", "envpool")})
+    peers={"*": ("loop", "sync-vector", "async-vector", "rollout", "batch", "mjbatch", "envpool")})
 
 # robot: the steps of an episode
 _ROBOTS = {"Ant": 1000, "HalfCheetah": 1000, "Hopper": 1000, "Humanoid": 1000, "HumanoidStandup": 1000,

@@ -9,6 +9,7 @@ from cypool.random cimport normal as draw_normal, uniform as draw_uniform
 from cypool.envs.common.numpy_math cimport sum_of_squares
 
 from cypool.envs.mujoco_lanes.mujoco_lanes cimport READS_UNKNOWN, SimulationInLanes
+from cypool.envs.mujoco_lanes.record cimport CFRC_EXT
 
 from libc.stdint cimport int64_t
 
@@ -18,13 +19,13 @@ ctypedef int (*Part)(MujocoEnv env) noexcept nogil
 cdef class MujocoEnv(SimulationInLanes):
     """Base of the environments that MuJoCo simulates; a subclass is one robot.
 
-    Gymnasium's robots are examples: `half_cheetah.pyx` is the one to read first. Like these, a subclass specifies its
-    observation in `describe`, and implements three methods: `reset_model`, which chooses where an episode begins,
-    `step_model`, which applies the action and sets the reward, and `get_obs`.
+    Gymnasium's robots are examples; read `half_cheetah.pxi` first. Like them, a subclass specifies its observation in
+    `describe`, and implements three methods: `reset_model`, which sets the initial state, `step_model`, which applies
+    the action and sets the reward, and `get_obs`.
 
-    An error of MuJoCo, or a warning that is not one of instability, is raised by the step and becomes the `EnvError` of
-    this environment. In an unstable simulation MuJoCo itself starts over from the model's initial position; the episode
-    continues from there, as it does in Gymnasium, and `info["unstable"]` says how often it did.
+    A MuJoCo error, or a warning other than of instability, is raised by the step and becomes the `EnvError` of this
+    environment. If a simulation becomes unstable, MuJoCo restarts it from the model's initial position; the episode
+    continues from there, as in Gymnasium, and `info["unstable"]` counts these restarts.
 
     Info: the infos of the robot, and `unstable` int32.
     """
@@ -79,6 +80,12 @@ cdef class MujocoEnv(SimulationInLanes):
         check_status("step_model", (<Part>self.step_model)(self))
         self.push_frame()
         return 0
+
+    cdef object why_mj_step(self):
+        why = SimulationInLanes.why_mj_step(self)
+        if why is None and self.reads >> <int>CFRC_EXT & 1 and not self.contact_forces:
+            return "cfrc_ext is read, but contact_forces is not set"
+        return why
 
     cdef int simulate(self) except -1 nogil:
         self.set_controls(self.action)

@@ -37,14 +37,14 @@ cdef class _InvertedPendulum(MujocoEnv):
 
 
 cdef class InvertedPendulum(_InvertedPendulum):
-    """A pole on a cart, which is to stay upright.
+    """Keep a pole upright on a cart.
 
-    Follows `gymnasium.envs.mujoco.inverted_pendulum_v5.InvertedPendulumEnv` of Gymnasium 1.4, addition by addition.
+    Follows `gymnasium.envs.mujoco.inverted_pendulum_v5.InvertedPendulumEnv` of Gymnasium 1.4, operation by operation.
 
     Observation: float64 (4,): position of the cart, angle of the pole, and their velocities.
     Action: float32 (1,) in [-3, 3]: the force.
-    Reward: 1 a step, 0 for the last.
-    Terminated: The pole is off by more than 0.2, or a number is not finite.
+    Reward: 1 per step, 0 for the last.
+    Terminated: The pole's angle exceeds 0.2, or a number is not finite.
     Info: `reward_survive` int64.
     """
     describe = staticmethod(specs.inverted_pendulum)
@@ -61,8 +61,8 @@ cdef class InvertedPendulum(_InvertedPendulum):
 
 
 cdef class InvertedPendulumV4(_InvertedPendulum):
-    """The same pole, as `gymnasium.envs.mujoco.inverted_pendulum_v4.InvertedPendulumEnv` has it: the last step is
-    rewarded, too, and info is empty.
+    """The same pole as in `gymnasium.envs.mujoco.inverted_pendulum_v4.InvertedPendulumEnv`: the last step is also
+    rewarded, and the info is empty.
     """
     describe = staticmethod(specs.inverted_pendulum_v4)
 
@@ -124,15 +124,16 @@ cdef class _DoublePendulum(MujocoEnv):
 
 
 cdef class InvertedDoublePendulum(_DoublePendulum):
-    """Two poles, one on top of the other, on a cart.
+    """Balance two poles, one on top of the other, on a cart.
 
-    Follows `gymnasium.envs.mujoco.inverted_double_pendulum_v5.InvertedDoublePendulumEnv` of Gymnasium 1.4, addition by
-    addition.
+    Follows `gymnasium.envs.mujoco.inverted_double_pendulum_v5.InvertedDoublePendulumEnv` of Gymnasium 1.4, operation by
+    operation.
 
-    Observation: float64 (9,): position of the cart; sines of the angles, then cosines; velocities, and the force of the
-        cart's limits, clipped to 10.
+    Observation: float64 (9,): position of the cart; sines of the angles, then cosines; velocities, and the constraint
+        force on the cart, clipped to 10.
     Action: float32 (1,) in [-1, 1]: the force.
-    Reward: For health, less the squares of the tip's distance from above the middle and of the angular velocities.
+    Reward: For health, minus the squared distance of the tip from its upright position, and the squared angular
+    velocities.
     Terminated: The tip is not higher than 1.
     Info: `reward_survive`, `distance_penalty`, `velocity_penalty` float64.
     """
@@ -147,9 +148,9 @@ cdef class InvertedDoublePendulum(_DoublePendulum):
 
 
 cdef class InvertedDoublePendulumV4(_DoublePendulum):
-    """The same poles, as `gymnasium.envs.mujoco.inverted_double_pendulum_v4.InvertedDoublePendulumEnv` has them: forces
-    of the limits of all joints are observed, in all float64 (11,), and the last step is rewarded, too. Gymnasium's info
-    is empty.
+    """The same poles as in `gymnasium.envs.mujoco.inverted_double_pendulum_v4.InvertedDoublePendulumEnv`: constraint
+    forces of all joints are observed, float64 (11,) in total, and the last step is also rewarded. Gymnasium's info is
+    empty.
     """
     describe = staticmethod(specs.inverted_double_pendulum_v4)
 

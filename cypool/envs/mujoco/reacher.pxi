@@ -70,13 +70,13 @@ cdef class _Reacher(_Arm):
 
 
 cdef class Reacher(_Reacher):
-    """An arm with two joints in the plane, the tip of which is to come to a target.
+    """An arm with two joints in the plane moves its tip to a target.
 
-    Follows `gymnasium.envs.mujoco.reacher_v5.ReacherEnv` of Gymnasium 1.4, addition by addition.
+    Follows `gymnasium.envs.mujoco.reacher_v5.ReacherEnv` of Gymnasium 1.4, operation by operation.
 
-    Observation: float64 (10,): cosines of the angles, then sines; the target; angular velocities; way to the target.
+    Observation: float64 (10,): cosines of the angles, then sines; the target; angular velocities; vector to the target.
     Action: float32 (2,) in [-1, 1]: the torques.
-    Reward: Minus the distance, less the sum of squares of the action, both with their weights.
+    Reward: Minus the distance and the sum of squares of the action, each with its weight.
     Terminated: Never.
     Info: `reward_dist` float64; `reward_ctrl` of the action's dtype.
     """
@@ -95,8 +95,8 @@ cdef class Reacher(_Reacher):
 
 
 cdef class ReacherV4(_Reacher):
-    """The same arm, as `gymnasium.envs.mujoco.reacher_v4.ReacherEnv` has it: the reward is for the distance before the
-    step, and the way to the target is observed in three dimensions, float64 (11,) in all.
+    """The same arm as in `gymnasium.envs.mujoco.reacher_v4.ReacherEnv`: the reward uses the distance before the step,
+    and the vector to the target has three dimensions, float64 (11,) in total.
     """
     describe = staticmethod(specs.reacher_v4)
 
@@ -152,15 +152,15 @@ cdef class _Pusher(_Arm):
 
 
 cdef class Pusher(_Pusher):
-    """An arm with seven joints, which is to push a cylinder to a goal.
+    """An arm with seven joints pushes a cylinder to a goal.
 
-    Follows `gymnasium.envs.mujoco.pusher_v5.PusherEnv` of Gymnasium 1.4, addition by addition.
+    Follows `gymnasium.envs.mujoco.pusher_v5.PusherEnv` of Gymnasium 1.4, operation by operation.
 
-    Observation: float64 (23,): angles of the arm, and their velocities; places of the arm's tip, the cylinder and the
-        goal.
+    Observation: float64 (23,): angles of the arm, and their velocities; positions of the arm's tip, the cylinder and
+        the goal.
     Action: float32 (7,) in [-2, 2]: the torques.
-    Reward: Minus the distances from the cylinder to the goal and to the tip, less the sum of squares of the action,
-        each with its weight.
+    Reward: Minus the distances from the cylinder to the goal and to the tip, and the sum of squares of the action, each
+        with its weight.
     Terminated: Never.
     Info: `reward_dist`, `reward_near` float64; `reward_ctrl` of the action's dtype.
     """
@@ -188,8 +188,8 @@ cdef class Pusher(_Pusher):
 
 
 cdef class PusherV4(_Pusher):
-    """The same arm, as `gymnasium.envs.mujoco.pusher_v4.PusherEnv` has it: the reward is for the distances before the
-    step, and info contains its parts without their weights. Gymnasium itself refuses to make this one with MuJoCo 3.
+    """The same arm as in `gymnasium.envs.mujoco.pusher_v4.PusherEnv`: the reward uses the distances before the step,
+    and the info contains its parts without their weights. Gymnasium itself cannot create this one with MuJoCo 3.
     """
     describe = staticmethod(specs.pusher_v4)
 

@@ -31,7 +31,7 @@ ROBOT = {
 
 @describes(**ROBOT)
 def robot(options: dict[str, Any]) -> dict[str, Any]:
-    """Returns the options that all robots have, those checked that can be without a robot."""
+    """Returns the options of all robots, and checks those that need no robot."""
     return options
 
 
@@ -42,12 +42,12 @@ def describes_robot(xml_file: str, frame_skip: int, /, **own: Option) -> Callabl
     Args:
         xml_file: The default of that option.
         frame_skip: Likewise.
-        **own: The options that no other robot has to have.
+        **own: The options of this robot alone.
     """
     declared = {
         **ROBOT,
         "xml_file": unchecked(xml_file, "The robot: a path, or the name of one of Gymnasium's files."),
-        "frame_skip": integer(frame_skip, 1, 1_000_000, "How many steps of MuJoCo a step makes."),
+        "frame_skip": integer(frame_skip, 1, 1_000_000, "Number of MuJoCo steps per step."),
         **own}
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -65,12 +65,11 @@ def describe_robot(model: Any, obs_size: int, info: Mapping[str, Any], options: 
 
     Args:
         model: Its model.
-        obs_size: How many numbers an observation has.
+        obs_size: Number of values of an observation.
         info: The infos, in the order of `MujocoEnv.info`: names, and "float64", "int64", "action" for the action's
             dtype, or a pair of such a type and a size.
         options: All its options, checked.
-        camera: Where pictures are taken from, if `default_camera_config` does not say: attributes of MuJoCo's
-            mjvCamera.
+        camera: Default camera, overridden by `default_camera_config`: attributes of MuJoCo's mjvCamera.
     """
     check_with_model(model, options, camera or {})
     # as Gymnasium's action space has them, whatever the dtype here
@@ -109,10 +108,10 @@ def _floats(*names: str) -> dict[str, Any]:
     return dict.fromkeys(names, "float64")
 
 
-_NOISE = number(0.1, 0, 1e6, "How much the start varies.")
+_NOISE = number(0.1, 0, 1e6, "Scale of the random variation of initial states.")
 _ENDS, _HEIGHTS = ants.RANGES["terminate_when_unhealthy"], ants.RANGES["healthy_z_range"]
-_NO_X = boolean(True, "Whether the first position is not observed.")
-_NO_XY = boolean(True, "Whether x and y are not observed.")
+_NO_X = boolean(True, "Leaves the first position out of the observation.")
+_NO_XY = boolean(True, "Leaves x and y out of the observation.")
 
 _POSITIONS = ("x_position", "y_position", "distance_from_origin", "x_velocity", "y_velocity")
 
@@ -143,7 +142,7 @@ def ant_v4(model: Any, options: dict[str, Any]) -> EnvSpec:
     return _describe_ant(model, options, model.nbody * options["use_contact_forces"], ants.info(kind, "forward_reward"))
 
 
-_RUNNER = {"forward_reward_weight": WEIGHT, "ctrl_cost_weight": WEIGHT.but(0.1), "reset_noise_scale": _NOISE,
+_RUNNER = {"forward_reward_weight": WEIGHT, "ctrl_cost_weight": WEIGHT.with_default(0.1), "reset_noise_scale": _NOISE,
            "exclude_current_positions_from_observation": _NO_X}
 
 
@@ -163,7 +162,8 @@ def half_cheetah_v4(model: Any, options: dict[str, Any]) -> EnvSpec:
     return _describe_cheetah(model, options, "reward_run")
 
 
-_SWIMMER = {**_RUNNER, "ctrl_cost_weight": WEIGHT.but(1e-4), "exclude_current_positions_from_observation": _NO_XY}
+_SWIMMER = {**_RUNNER, "ctrl_cost_weight": WEIGHT.with_default(1e-4),
+            "exclude_current_positions_from_observation": _NO_XY}
 
 
 def _describe_swimmer(model: Any, options: dict[str, Any], info: dict[str, Any]) -> EnvSpec:
@@ -183,11 +183,12 @@ def swimmer_v4(model: Any, options: dict[str, Any]) -> EnvSpec:
                                               "forward_reward": "float64"})
 
 
-_UPRIGHT = {"forward_reward_weight": WEIGHT, "ctrl_cost_weight": WEIGHT.but(1e-3), "healthy_reward": WEIGHT,
+_UPRIGHT = {"forward_reward_weight": WEIGHT, "ctrl_cost_weight": WEIGHT.with_default(1e-3), "healthy_reward": WEIGHT,
             "terminate_when_unhealthy": _ENDS}
-_ANGLES = _pair((-1.0, 1.0), "What the angle of a healthy one lies between.")
-_UPRIGHT_START = {"reset_noise_scale": _NOISE.but(5e-3), "exclude_current_positions_from_observation": _NO_X}
-_WALKER = {**_UPRIGHT, "healthy_z_range": _HEIGHTS.but((0.8, 2.0)), "healthy_angle_range": _ANGLES, **_UPRIGHT_START}
+_ANGLES = _pair((-1.0, 1.0), "Range of a healthy angle.")
+_UPRIGHT_START = {"reset_noise_scale": _NOISE.with_default(5e-3), "exclude_current_positions_from_observation": _NO_X}
+_WALKER = {**_UPRIGHT, "healthy_z_range": _HEIGHTS.with_default((0.8, 2.0)), "healthy_angle_range": _ANGLES,
+           **_UPRIGHT_START}
 
 
 def _describe_upright(model: Any, options: dict[str, Any], distance: float) -> EnvSpec:
@@ -201,8 +202,9 @@ def _describe_upright(model: Any, options: dict[str, Any], distance: float) -> E
 
 @describes_robot(
     "hopper.xml", 4, **_UPRIGHT,
-    healthy_state_range=_pair((-100.0, 100.0), "What positions and velocities of a healthy one lie between."),
-    healthy_z_range=_HEIGHTS.but((0.7, math.inf)), healthy_angle_range=_ANGLES.but((-0.2, 0.2)), **_UPRIGHT_START)
+    healthy_state_range=_pair((-100.0, 100.0), "Range of healthy positions and velocities."),
+    healthy_z_range=_HEIGHTS.with_default((0.7, math.inf)), healthy_angle_range=_ANGLES.with_default((-0.2, 0.2)),
+    **_UPRIGHT_START)
 def hopper(model: Any, options: dict[str, Any]) -> EnvSpec:
     return _describe_upright(model, options, 3.0)
 
@@ -219,24 +221,24 @@ def walker2d_v4(model: Any, options: dict[str, Any]) -> EnvSpec:
 
 _SEEN = {
     "exclude_current_positions_from_observation": _NO_XY,
-    "include_cinert_in_observation": boolean(True, "Whether inertia is observed."),
-    "include_cvel_in_observation": boolean(True, "Whether velocity is observed."),
-    "include_qfrc_actuator_in_observation": boolean(True, "Whether actuator forces are observed."),
+    "include_cinert_in_observation": boolean(True, "Observes inertia."),
+    "include_cvel_in_observation": boolean(True, "Observes velocity."),
+    "include_qfrc_actuator_in_observation": boolean(True, "Observes actuator forces."),
     "include_cfrc_ext_in_observation": ants.SEES_FORCES,
 }
-_COSTS = _pair((-math.inf, 10.0), "What the cost of contact forces is clipped to.")
-_WALKING = {"forward_reward_weight": WEIGHT.but(1.25), "ctrl_cost_weight": WEIGHT.but(0.1)}
+_COSTS = _pair((-math.inf, 10.0), "Range to which the cost of contact forces is clipped.")
+_WALKING = {"forward_reward_weight": WEIGHT.with_default(1.25), "ctrl_cost_weight": WEIGHT.with_default(0.1)}
 _HUMANOID = {
-    "healthy_reward": WEIGHT.but(5.0),
+    "healthy_reward": WEIGHT.with_default(5.0),
     "terminate_when_unhealthy": _ENDS,
-    "healthy_z_range": _HEIGHTS.but((1.0, 2.0), "How high the torso of a healthy one is."),
-    "reset_noise_scale": _NOISE.but(1e-2),
+    "healthy_z_range": _HEIGHTS.with_default((1.0, 2.0), "Range of a healthy torso height."),
+    "reset_noise_scale": _NOISE.with_default(1e-2),
 }
 
 
 def _describe_person(model: Any, options: dict[str, Any], info: tuple[str, ...], height: float,
                      tendons: bool = True) -> EnvSpec:
-    """Returns the spec of a person who observes the parts of version 5, or all of them as version 4."""
+    """Returns the spec of a humanoid that observes the parts of version 5, or all of them as in version 4."""
     if "include_cvel_in_observation" in options:
         if model.nv < 6:
             raise ValueError(f"xml_file: expected a robot that moves freely, found {model.nv} degrees of freedom")
@@ -256,8 +258,8 @@ def _describe_person(model: Any, options: dict[str, Any], info: tuple[str, ...],
                           {"distance": 4.0, "lookat": (0.0, 0.0, height), "elevation": -20.0})
 
 
-@describes_robot("humanoid.xml", 5, **_WALKING, contact_cost_weight=WEIGHT.but(5e-7), contact_cost_range=_COSTS,
-                 **_HUMANOID, **_SEEN)
+@describes_robot("humanoid.xml", 5, **_WALKING, contact_cost_weight=WEIGHT.with_default(5e-7),
+                 contact_cost_range=_COSTS, **_HUMANOID, **_SEEN)
 def humanoid(model: Any, options: dict[str, Any]) -> EnvSpec:
     return _describe_person(model, options, (*_POSITIONS, "reward_survive", "reward_forward", "reward_ctrl",
                                              "reward_contact"), 2.0)
@@ -273,9 +275,9 @@ _STANDUP = ("x_position", "y_position", "z_distance_from_origin", "reward_linup"
 
 
 @describes_robot(
-    "humanoidstandup.xml", 5, uph_cost_weight=WEIGHT.but(1.0, "Without effect, as in Gymnasium."),
-    ctrl_cost_weight=WEIGHT.but(0.1), impact_cost_weight=WEIGHT.but(0.5e-6), impact_cost_range=_COSTS,
-    reset_noise_scale=_NOISE.but(1e-2), **_SEEN)
+    "humanoidstandup.xml", 5, uph_cost_weight=WEIGHT.with_default(1.0, "No effect, as in Gymnasium."),
+    ctrl_cost_weight=WEIGHT.with_default(0.1), impact_cost_weight=WEIGHT.with_default(0.5e-6), impact_cost_range=_COSTS,
+    reset_noise_scale=_NOISE.with_default(1e-2), **_SEEN)
 def humanoid_standup(model: Any, options: dict[str, Any]) -> EnvSpec:
     return _describe_person(model, options, _STANDUP, 0.8925)
 
@@ -290,7 +292,7 @@ def _describe_pendulum(model: Any, options: dict[str, Any], info: dict[str, Any]
     return describe_robot(model, model.nq + model.nv, info, options, {"distance": 2.04})
 
 
-@describes_robot("inverted_pendulum.xml", 2, reset_noise_scale=_NOISE.but(0.01))
+@describes_robot("inverted_pendulum.xml", 2, reset_noise_scale=_NOISE.with_default(0.01))
 def inverted_pendulum(model: Any, options: dict[str, Any]) -> EnvSpec:
     return _describe_pendulum(model, options, {"reward_survive": "int64"})
 
@@ -310,7 +312,8 @@ def _describe_double(model: Any, options: dict[str, Any], seen_forces: int,
 
 
 @describes_robot("inverted_double_pendulum.xml", 5,
-                 healthy_reward=WEIGHT.but(10.0, "For a step that is not the last."), reset_noise_scale=_NOISE)
+                 healthy_reward=WEIGHT.with_default(10.0, "Reward for each step except the last."),
+                 reset_noise_scale=_NOISE)
 def inverted_double_pendulum(model: Any, options: dict[str, Any]) -> EnvSpec:
     return _describe_double(model, options, 1)
 
@@ -343,6 +346,6 @@ def _describe_pusher(model: Any, options: dict[str, Any]) -> EnvSpec:
     return describe_robot(model, 23, info, options, {"distance": 4.0})
 
 
-pusher = describes_robot("pusher_v5.xml", 5, reward_near_weight=WEIGHT.but(0.5), reward_dist_weight=WEIGHT,
-                         reward_control_weight=WEIGHT.but(0.1))(_describe_pusher)
+pusher = describes_robot("pusher_v5.xml", 5, reward_near_weight=WEIGHT.with_default(0.5), reward_dist_weight=WEIGHT,
+                         reward_control_weight=WEIGHT.with_default(0.1))(_describe_pusher)
 pusher_v4 = describes_robot("pusher.xml", 5)(_describe_pusher)

@@ -17,13 +17,13 @@ cdef enum:
 
 
 cdef class Swimmer(MujocoEnv):
-    """A chain of three links in a thick fluid, which is to swim to the right.
+    """A chain of three links swims to the right in a viscous fluid.
 
-    Follows `gymnasium.envs.mujoco.swimmer_v5.SwimmerEnv` of Gymnasium 1.4, addition by addition.
+    Follows `gymnasium.envs.mujoco.swimmer_v5.SwimmerEnv` of Gymnasium 1.4, operation by operation.
 
     Observation: float64 (8,): the angles, and all velocities.
     Action: float32 (2,) in [-1, 1]: the torques.
-    Reward: `forward_reward_weight` times the velocity, less `ctrl_cost_weight` times the sum of squares of the action.
+    Reward: `forward_reward_weight` times the velocity, minus `ctrl_cost_weight` times the sum of squares of the action.
     Terminated: Never.
     Info: `x_position`, `y_position`, `distance_from_origin`, `x_velocity`, `y_velocity`, `reward_forward` float64;
         `reward_ctrl` of the action's dtype.
@@ -73,7 +73,7 @@ cdef class Swimmer(MujocoEnv):
 
 
 cdef class SwimmerV4(Swimmer):
-    """The same chain, as `gymnasium.envs.mujoco.swimmer_v4.SwimmerEnv` has it: info calls the forward reward
+    """The same chain as in `gymnasium.envs.mujoco.swimmer_v4.SwimmerEnv`: the info calls the forward reward
     `reward_fwd` and `forward_reward`.
     """
     describe = staticmethod(specs.swimmer_v4)

@@ -1,6 +1,6 @@
 """MuJoCo: the shared code of the families that it simulates, for whichever version is installed.
 
-Each version has another layout of its structs. It is computed here, before any module that uses MuJoCo is imported.
+The layout of the structs differs between versions. It is computed here, before any module that uses MuJoCo is imported.
 """
 from cypool.envs.common import mujoco_version
 from cypool.envs.common.opengl import import_without_opengl
@@ -20,7 +20,7 @@ def _set_up() -> None:
         raise ImportError(f"MuJoCo's environments: import mujoco failed: {error!r}", name="mujoco") from error
     if imported.__version__ != version:
         raise ImportError(f"MuJoCo's environments: expected mujoco {version} of {folder}, got {imported.__version__} "
-                          f"of {imported.__file__}, which was imported before: one process has one version",
+                          f"of {imported.__file__}, which was imported before: a process can only use one version",
                           name="mujoco")
     try:
         library.set_up(found, bytes(folder / f"libmujoco.so.{version}"))

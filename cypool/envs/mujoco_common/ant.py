@@ -8,17 +8,17 @@ from cypool.envs.mujoco_common.specs import check_pair
 from cypool.options import Option, boolean, number, unchecked
 from cypool.util.arguments import check_int
 
-WEIGHT = number(1.0, -math.inf, math.inf, "Of this part of the reward.")
-CTRL_COST_WEIGHT = WEIGHT.but(0.5)
-COSTS = {"contact_cost_weight": WEIGHT.but(5e-4), "healthy_reward": WEIGHT}
+WEIGHT = number(1.0, -math.inf, math.inf, "Weight of this part of the reward.")
+CTRL_COST_WEIGHT = WEIGHT.with_default(0.5)
+COSTS = {"contact_cost_weight": WEIGHT.with_default(5e-4), "healthy_reward": WEIGHT}
 RANGES = {
-    "terminate_when_unhealthy": boolean(True, "Whether an episode ends when the robot is not healthy."),
-    "healthy_z_range": Option((0.2, 1.0), check_pair, "How high a healthy one is."),
-    "contact_force_range": Option((-1.0, 1.0), check_pair, "What contact forces are clipped to."),
+    "terminate_when_unhealthy": boolean(True, "Ends an episode when the robot is unhealthy."),
+    "healthy_z_range": Option((0.2, 1.0), check_pair, "Range of a healthy height."),
+    "contact_force_range": Option((-1.0, 1.0), check_pair, "Range to which contact forces are clipped."),
 }
-MAIN_BODY = unchecked(1, "Whose velocity counts: name or number.")
-SEES_FORCES = boolean(True, "Whether contact forces are observed.")
-USE_CONTACT_FORCES = boolean(False, "Whether contact forces are observed, and cost.")
+MAIN_BODY = unchecked(1, "The body whose velocity counts: name or number.")
+SEES_FORCES = boolean(True, "Observes contact forces.")
+USE_CONTACT_FORCES = boolean(False, "Observes contact forces, and includes their cost.")
 
 
 def check_main_body(model: Any, name: Any) -> Any:

@@ -45,7 +45,7 @@ def asset_path(name: str) -> str:
 
 
 def stamps_of(path: str) -> tuple[tuple[str, int, int], ...]:
-    """Returns the time and size of an XML file, and of all that it includes or names, such as meshes.
+    """Returns the time and size of an XML file, and of all files that it includes or names, such as meshes.
 
     Raises:
         OSError: The file itself cannot be read.
@@ -53,7 +53,7 @@ def stamps_of(path: str) -> tuple[tuple[str, int, int], ...]:
     if not os.path.isfile(path):
         # a pipe, say, has no end
         os.stat(path)
-        raise OSError(errno.EINVAL, "it is no file")
+        raise OSError(errno.EINVAL, "it is not a file")
     found: dict[str, tuple[str, int, int]] = {}
     # where MuJoCo may look for the named files
     folders, waiting = {os.path.dirname(path)}, [(path, True)]
@@ -87,5 +87,5 @@ def check_asset(path: str) -> None:
         found = hashlib.sha256(file.read()).hexdigest()
     name = os.path.basename(path)
     if found != CHECKSUMS[name]:
-        raise ValueError(f"xml_file: expected the {name} of Gymnasium 1.4, but {path} differs: "
-                         f'pip install "gymnasium==1.4.*", or give the path of your own file')
+        raise ValueError(f"xml_file: expected the {name} of Gymnasium 1.4, but {path} differs: pip install "
+                         '"gymnasium==1.4.*", or pass the path of your own file')

@@ -36,11 +36,11 @@ cdef class Renderer:
 
 
 cdef Renderer _renderer_of(Model model, int width, int height, int max_geom):
-    """Returns the one for this model and size, which all environments share.
+    """Returns the renderer for this model and size, which all environments share.
 
     Raises:
         ImportError: There is no OpenGL.
-        RuntimeError: There was, before this process was forked.
+        RuntimeError: OpenGL was used before this process was forked.
     """
     cdef string missing = open_gl()
     if missing.size() > 0:
@@ -56,7 +56,7 @@ cdef Renderer _renderer_of(Model model, int width, int height, int max_geom):
 
 
 def contexts():
-    """Returns how many OpenGL contexts there are that no environment draws in at the moment: for tests."""
+    """Returns the number of OpenGL contexts that no environment is drawing in: for tests."""
     cdef Renderer renderer
     total = 0
     for renderer in list(_renderers.values()):
@@ -144,14 +144,14 @@ cdef class Camera:
         return 0
 
     cdef object save(self):
-        """Returns where the camera is, or None if that is not decided."""
+        """Returns the position of the camera, or None if it is not set yet."""
         return (tuple(self.view.lookat), self.view.distance) if self.viewpoint_set else None
 
     cdef object checked(self, object state):
         if state is None:
             return None
         if not isinstance(state, tuple) or len(state) != 2:
-            raise ValueError(f"expected where the camera is, got {shown(state)}")
+            raise ValueError(f"expected the position of the camera, got {shown(state)}")
         lookat, distance = state
         return check_state(lookat, float, float, float), check_float("distance", distance, -1e300, 1e300)
 

@@ -1,6 +1,7 @@
 // MuJoCo's calls that may fail: where MuJoCo would end the process, an exception comes out (guard.pxd).
 #pragma once
 
+#include <cfenv>
 #include <csetjmp>
 #include <cstdint>
 #include <cstdlib>
@@ -15,6 +16,11 @@
 #include <vector>
 
 #include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#ifdef __x86_64__
+#include <xmmintrin.h>
+#endif
 
 #include "cypool/mujoco.h"
 
@@ -91,7 +97,11 @@ template <class Call> __attribute__((noinline)) bool jumped_into(const Call& cal
 struct Arena {
     void* memory = nullptr;
     size_t size = 0;
-    ~Arena() { std::free(memory); }
+    RawData* data = nullptr;  // for `reset_raw`
+    ~Arena() {
+        std::free(memory);
+        std::free(data);
+    }
 
     // not mju_malloc: outside a guarded call it ends the process when there is no memory
     void grow(size_t least) {
@@ -102,6 +112,11 @@ struct Arena {
         memory = std::aligned_alloc(64, (least + 63) / 64 * 64);
         if (!memory) throw std::bad_alloc();
         size = least;
+    }
+    RawData* spare_data() {
+        if (!data) data = static_cast<RawData*>(std::calloc(1, static_cast<size_t>(library().data_bytes)));
+        if (!data) throw std::bad_alloc();
+        return data;
     }
 };
 
@@ -155,6 +170,33 @@ inline Arena& arena_of_thread() {
     return arena ? *static_cast<Arena*>(arena) : *begin_thread();
 }
 
+// For a while, the thread rounds to nearest and keeps subnormal numbers, whatever its owner has set: a step has the
+// same bits in all threads.
+class DefaultArithmetic {
+public:
+    DefaultArithmetic(const DefaultArithmetic&) = delete;
+    void operator=(const DefaultArithmetic&) = delete;
+#ifdef __x86_64__
+    DefaultArithmetic() {
+        if (is_other()) _mm_setcsr(DEFAULT);
+    }
+    ~DefaultArithmetic() {
+        if (is_other()) _mm_setcsr(before_);
+    }
+
+private:
+    static constexpr unsigned DEFAULT = 0x1f80, FLAGS = 0x3f;
+    bool is_other() const { return (before_ & ~FLAGS) != DEFAULT; }
+    const unsigned before_ = _mm_getcsr();
+#else
+    DefaultArithmetic() { std::feholdexcept(&before_), std::fesetenv(FE_DFL_ENV); }
+    ~DefaultArithmetic() { std::fesetenv(&before_); }
+
+private:
+    std::fenv_t before_;
+#endif
+};
+
 // Calls MuJoCo. Returns the first warning, "" if there was none.
 template <class Call> std::string guarded(const Call& call) {
     arena_of_thread();
@@ -163,7 +205,11 @@ template <class Call> std::string guarded(const Call& call) {
     LogCapture* const outer = log_capture;
     log_capture = &here;
     const Handlers before = set_handlers(OURS);
-    const bool well = jumped_into(call);
+    bool well;
+    {
+        const DefaultArithmetic arithmetic;
+        well = jumped_into(call);
+    }
     set_handlers(before);
     log_capture = outer;
     if (!well) throw std::runtime_error(std::string("MuJoCo: ") + here.error);
@@ -243,6 +289,31 @@ private:
     std::unique_ptr<char[]> bytes_;
 };
 
+// Statistics of the solver, which nobody reads, take 160 of the 162 KB of MuJoCo's struct. Their pages hold no memory:
+// cypool gives them back after MuJoCo has made the struct, and what clears them works on a struct of the thread's, to
+// which all else is copied.
+inline void copy_without_statistics(RawData* to, const RawData* from) {
+    const Library& l = library();
+    const int64_t end = l.solver.offset + l.solver.bytes;
+    std::memcpy(&at<char>(to, {0, 1}), &at<char>(from, {0, 1}), static_cast<size_t>(l.solver.offset));
+    std::memcpy(&at<char>(to, {end, 1}), &at<char>(from, {end, 1}), static_cast<size_t>(l.data_bytes - end));
+}
+inline void free_statistics(RawData* d) {
+    const Library& l = library();
+    const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto begin = reinterpret_cast<uintptr_t>(&at<char>(d, {l.solver.offset, 1}));
+    const uintptr_t first = (begin + page - 1) / page * page;
+    const uintptr_t end = (begin + static_cast<uintptr_t>(l.solver.bytes)) / page * page;
+    // they are zero, and are so again
+    if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+}
+// mj_resetData
+inline void reset_raw(const mjModel* m, mjData* d, RawData* spare) {
+    copy_without_statistics(spare, d->raw);
+    library().mj_resetData(m->raw, spare);
+    copy_without_statistics(d->raw, spare);
+}
+
 // Makes the data of an environment, with or without an arena.
 inline mjData* make_data(const mjModel* m, bool with_arena) {
     // plug-ins and sleeping bodies may look back at the last step
@@ -264,6 +335,7 @@ inline mjData* make_data(const mjModel* m, bool with_arena) {
         at<int64_t>(d, l.data_narena) = least;
     });
     if (!d) throw std::bad_alloc();
+    free_statistics(d);
     return new mjData(d);
 }
 
@@ -285,7 +357,8 @@ template <class Call> int warned(const mjModel* m, mjData* d, const Call& call) 
 }
 
 inline void reset_data(const mjModel* m, mjData* d) {
-    warned(m, d, [=] { mj_resetData(m, d); });
+    RawData* const spare = arena_of_thread().spare_data();
+    warned(m, d, [=] { reset_raw(m, d, spare); });
 }
 
 inline int forward(const mjModel* m, mjData* d) {
@@ -361,7 +434,8 @@ inline void forward_passive(mjModel* m, mjData* d) {
 
 // mj_resetData and a forward, without their warnings.
 inline void restart(mjModel* m, mjData* d) {
-    guarded([=] { mj_resetData(m, d); });
+    RawData* const spare = arena_of_thread().spare_data();
+    guarded([=] { reset_raw(m, d, spare); });
     try {
         forward_passive(m, d);
     } catch (const std::runtime_error&) {

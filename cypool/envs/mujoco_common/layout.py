@@ -1,4 +1,4 @@
-"""Where MuJoCo's structs have their fields: computed from the files of an installed package.
+"""The layout of MuJoCo's structs, computed from the files of an installed package.
 
 Its `introspect` lists structs and enumerations, and a header the shapes of arrays. From these the layout follows, as
 the C compilers of 64-bit Linux lay out structs. MuJoCo itself is not imported.
@@ -30,8 +30,8 @@ class Field(NamedTuple):
 
     Attributes:
         offset: In the outermost struct.
-        size: Of the field.
-        item: Size of one of its numbers, or of those that it points to; 0: these are of unknown size.
+        size: Size of the field.
+        item: Size of one of its numbers, or of those that it points to; 0: unknown.
         type: "d", "f", "i", "q" (64 bits), "b" (8 bits): the type of the numbers; "S": anything else.
         is_pointer: Whether they are elsewhere.
     """
@@ -48,8 +48,8 @@ class Array(NamedTuple):
 
     Attributes:
         rows: A size.
-        columns: Another one, or "".
-        factor: By which the columns are multiplied.
+        columns: Another size, or "".
+        factor: Multiplies the columns.
         is_source: Whether `mj_setConst` computes from it.
         is_derived: Whether it writes to it.
     """
@@ -62,10 +62,10 @@ class Array(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """All that there is to know of a version.
+    """Everything that cypool needs to know about a version.
 
     Attributes:
-        sizes: Of structs, in bytes.
+        sizes: Sizes of structs, in bytes.
         fields: By names such as "mjModel.opt.timestep".
         arrays: By names such as "mjModel.qpos0".
         numbers: Values of enumerations and of macros that are numbers.
@@ -123,7 +123,7 @@ class _Structs:
     """Lays out structs.
 
     Args:
-        structs, enums: As `mujoco.introspect` has them.
+        structs, enums: As in `mujoco.introspect`.
     """
 
     def __init__(self, structs: Any, enums: Any) -> None:
@@ -131,7 +131,7 @@ class _Structs:
         self._enums = {each.declname.removeprefix("enum ") for each in enums.values()} | set(enums)
 
     def lay_out(self, struct: Any, path: str, start: int, fields: dict[str, Field]) -> tuple[int, int]:
-        """Puts the fields of a struct or union at `start`; returns its size and alignment."""
+        """Adds the fields of a struct or union at `start`; returns its size and alignment."""
         at, size, most = 0, 0, 1
         is_union = type(struct).__name__ == "AnonymousUnionDecl"
         for each in struct.fields:
@@ -149,7 +149,7 @@ class _Structs:
         return (size + most - 1) // most * most, most
 
     def _sized(self, kind: Any, path: str, inner: dict[str, Field]) -> tuple[int, int, int, str, bool]:
-        """Returns size, alignment and the rest of `Field`; puts the fields of a struct into `inner`."""
+        """Returns size, alignment and the rest of `Field`; adds the fields of a struct to `inner`."""
         name = type(kind).__name__
         if name == "PointerType":
             _, _, item, letter, is_pointer = self._pointed(kind.inner_type)
@@ -171,7 +171,7 @@ class _Structs:
         return size, align, size, "S", False
 
     def _pointed(self, kind: Any) -> tuple[int, int, int, str, bool]:
-        """The same of a pointer's target, which may be unknown."""
+        """Does the same for a pointer's target, which may be unknown."""
         if type(kind).__name__ == "ValueType" and kind.name not in _SCALARS:
             return 0, 1, 0, "S", False
         return self._sized(kind, "", {})
@@ -208,7 +208,7 @@ def _arrays(header: str, numbers: dict[str, int]) -> tuple[dict[str, Array], boo
 
 
 def _uses(body: str) -> dict[str, tuple[bool, bool]]:
-    """Returns of each array whether mj_setConst computes from it, and writes to it.
+    """Returns for each array whether mj_setConst computes from it, and whether it writes to it.
 
     The groups of mj_setConst follow one another: a source is read by the first one that uses it.
     """

@@ -1,4 +1,4 @@
-"""MuJoCo's library, whichever version is installed: where its structs have their fields, and its functions."""
+"""MuJoCo's library, whichever version is installed: the places of its structs' fields, and its functions."""
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
@@ -18,6 +18,7 @@ cdef extern from "cypool/envs/mujoco_common/library_setup.h":
 
     cdef cppclass Library "cypool::Library":
         vector[ArrayField] model, data
+        Place solver
         cbool derived_is_known
         vector[string] warnings
 
@@ -33,7 +34,7 @@ cdef Library* _library = new Library()
 
 
 def set_up(object layout, bytes path):
-    """Makes a library that is loaded known to all modules that use MuJoCo.
+    """Passes a loaded library to all modules that use MuJoCo.
 
     Args:
         layout: A `Layout`.
@@ -53,6 +54,8 @@ def set_up(object layout, bytes path):
         found.places[name.encode()] = place
     set_up_layout(_library[0], found)
     _library.derived_is_known = layout.derived_is_known
+    solver = layout.fields["mjData.solver"]
+    _library.solver.offset, _library.solver.bytes = solver.offset, solver.size
     for name, field in layout.fields.items():
         struct, _, rest = name.partition(".")
         if name in layout.arrays:

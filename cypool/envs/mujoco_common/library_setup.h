@@ -40,7 +40,7 @@ private:
 
 // Takes all that the table in cypool/mujoco.h has. Throws if the installed version lacks a field, or has it otherwise.
 inline void set_up_layout(Library& l, const Found& found) {
-    l.model_bytes = found.size("mjModel"), l.scene_bytes = found.size("mjvScene");
+    l.model_bytes = found.size("mjModel"), l.data_bytes = found.size("mjData"), l.scene_bytes = found.size("mjvScene");
     l.context_bytes = found.size("mjrContext"), l.contact_bytes = found.size("mjContact");
     l.contact = found.place("mjData.contact", 0);  // an array of structs
 #define X(name, known) \

@@ -85,7 +85,7 @@ cdef class Model:
         return 0
 
     def fields(self):
-        """Returns of each field its name, its rows and columns, and "float64", "float32", or None for other types."""
+        """Returns the name, rows and columns of each field, and "float64", "float32", or None for other types."""
         return [((<bytes>field.name).decode(), field.rows, field.columns,
                  "float64" if field.is_double else "float32" if field.is_float else None)
                 for field in fields_of(self.mj)]
@@ -110,7 +110,7 @@ cdef class Model:
 
 
 cdef Model _keep(object key, Model model):
-    """Keeps a model that is complete, until an environment has it."""
+    """Keeps a complete model until an environment uses it."""
     global _latest
     cdef const mjModel* mj = model.mj
     model.nq, model.nv, model.nu, model.nbody, model.nsensordata = mj.nq, mj.nv, mj.nu, mj.nbody, mj.nsensordata
@@ -128,7 +128,7 @@ cpdef Model load_model(object xml_file):
             Gymnasium's files.
 
     Raises:
-        TypeError: It is no string.
+        TypeError: It is not a string.
         ValueError: There is no such file, or MuJoCo cannot read it.
     """
     cdef Model model
@@ -172,11 +172,11 @@ cpdef Model load_model(object xml_file):
 
 
 cdef Model load_edited(str path, Edit edit):
-    """Returns the model of an XML file that comes with a package, the same as long as one is in use.
+    """Returns the model of an XML file that comes with a package: the same object while one is in use.
 
     Args:
         path: The file.
-        edit: Changes it once, before anybody has it; NULL: nothing does.
+        edit: Changes it once, before it is used; NULL: no change.
 
     Raises:
         ValueError: MuJoCo cannot read it.
@@ -198,11 +198,11 @@ cdef Model load_edited(str path, Edit edit):
 
 
 cpdef Model load_model_text(object key, str name, bytes text, dict files):
-    """Returns the model of a text in MuJoCo's format, the same as long as one of that key is in use.
+    """Returns the model of a text in MuJoCo's format: the same object while one with that key is in use.
 
     Args:
-        key: Of this text and these files.
-        name: In messages.
+        key: Identifies this text and these files.
+        name: Its name in messages.
         text: The XML.
         files: The bytes of each file that the text names.
 

@@ -23,7 +23,7 @@ class Part(NamedTuple):
     Attributes:
         field: The number of the field, in `Model.fields`.
         begin: The first of its numbers.
-        end: Where they end.
+        end: Their end.
         operation: The number of `OPERATIONS`.
         low: The least number that is drawn.
         high: The largest.
@@ -45,8 +45,8 @@ def check_randomize(model: Any, randomize: Any) -> dict[str, tuple[str, float, f
     """Returns `randomize` with each value as (operation, low, high), or None for None.
 
     Raises:
-        TypeError: It is no dict of str to tuples.
-        ValueError: There is no such field or object, or an operation or range is wrong.
+        TypeError: It is not a dict of str to tuples.
+        ValueError: A field or object does not exist, or an operation or range is wrong.
     """
     if randomize is None:
         return None
@@ -73,10 +73,10 @@ def parts_of(model: Any, randomize: dict[str, tuple[str, float, float]]) -> list
 
     Args:
         model: The model.
-        randomize: As `check_randomize` returns it, but for None.
+        randomize: The result of `check_randomize`, except None.
 
     Raises:
-        ValueError: There is no such field or object, or the model cannot have such values.
+        ValueError: A field or object does not exist, or the model cannot have such values.
     """
     if not randomize:
         return []
@@ -105,9 +105,9 @@ def _part(model: Any, fields: list[Any], key: str, operation: str, low: float, h
                 for bound in (low, high)]
     # MuJoCo would refuse the model only in an episode. The world has no mass
     if name in ("body_mass", "body_inertia") and (ends[0][values > 0] < 0).any():
-        raise ValueError(f"randomize[{key!r}]: expected values that are not below 0, got {operation!r}, {low}, {high}")
+        raise ValueError(f"randomize[{key!r}]: expected values of at least 0, got {operation!r}, {low}, {high}")
     if not all((abs(each) <= np.finfo(dtype).max).all() for each in ends):
-        raise ValueError(f"randomize[{key!r}]: expected values that {dtype} has, got {operation!r}, {low}, {high}")
+        raise ValueError(f"randomize[{key!r}]: expected values that fit {dtype}, got {operation!r}, {low}, {high}")
     return part
 
 
@@ -115,7 +115,7 @@ def _row_of(model: Any, name: str, owner: str) -> tuple[int, int]:
     """Returns the row of a field that an object has, and the next."""
     kind = name.partition("_")[0]
     if kind not in _OBJECTS:
-        raise ValueError(f"randomize: expected a field of {', '.join(_OBJECTS)} for a name behind the colon, got "
+        raise ValueError(f"randomize: expected a field of {', '.join(_OBJECTS)} for a name after the colon, got "
                          f"{shown(name)}")
     found = model.named(int(_OBJECTS[kind]), owner)
     if found < 0:

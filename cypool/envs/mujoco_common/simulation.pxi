@@ -173,9 +173,9 @@ cdef class Simulation(Env):
         cdef const mjData* d = self.data
         cdef saved.Awake counts
         if self.model.nplugin > 0:
-            raise NotImplementedError(f"save: {self.loaded.path} has plug-ins of MuJoCo's, with data of their own")
+            raise NotImplementedError(f"save: {self.loaded.path} has MuJoCo plug-ins with their own data")
         if self.camera.sees_contacts:
-            raise NotImplementedError("save: the contacts that visual_options has drawn are not in a state")
+            raise NotImplementedError("save: states do not include the contacts that visual_options draws")
         # all that MuJoCo computed, not only its state: rewards and pictures go by positions from before the last step
         computed = (<char*>d.buffer)[:d.nbuffer]
         drawn = None if self.variation is None else self.variation.drawn
@@ -193,7 +193,7 @@ cdef class Simulation(Env):
         cdef int64_t size = d.nbuffer + <int64_t>self.frames.frames.size()
         # first all that may fail
         if m.nplugin > 0:
-            raise NotImplementedError(f"load: {self.loaded.path} has plug-ins of MuJoCo's, with data of their own")
+            raise NotImplementedError(f"load: {self.loaded.path} has MuJoCo plug-ins with their own data")
         if not isinstance(state, (tuple, list)) or len(state) != 8:
             raise ValueError(f"expected 8 values, got {shown(state)}")
         packed, time, awake, newest, own, values, view, version = state
@@ -207,7 +207,7 @@ cdef class Simulation(Env):
         if self.variation is not None:
             values = self.variation.checked(values)
         elif values is not None:
-            raise ValueError(f"expected None where nothing is randomized, got {shown(values)}")
+            raise ValueError(f"expected None, as nothing is randomized, got {shown(values)}")
         unpacked = unpack(packed, size)
         if len(unpacked) != size:
             raise ValueError(f"expected {size} bytes, got {len(unpacked)}")
@@ -226,9 +226,9 @@ cdef class Simulation(Env):
         cdef mjData* d = self.data
         cdef const mjData* from_data = (<Simulation>other).data
         if self.model.nplugin > 0:
-            raise NotImplementedError("copy: the model has plug-ins of MuJoCo's, with data of their own")
+            raise NotImplementedError("copy: the model has MuJoCo plug-ins with their own data")
         if self.camera.sees_contacts:
-            raise NotImplementedError("copy: the contacts that visual_options has drawn are not in a state")
+            raise NotImplementedError("copy: states do not include the contacts that visual_options draws")
         if self.variation is not None:
             self.variation.copy_from((<Simulation>other).variation, d)
         memcpy(d.buffer, from_data.buffer, d.nbuffer)
@@ -240,7 +240,7 @@ cdef class Simulation(Env):
         return self.copy_own(<Simulation>other)
 
     cdef int _vary(self, values) except -1:
-        """Makes the model that of a saved state; its computed values are overwritten. Another one stays as it was."""
+        """Restores the model of a saved state, and overwrites its computed values; on an error, nothing changes."""
         cdef mjData* d = self.data
         cdef vector[double] before = self.variation.drawn
         cdef bytes buffer = (<char*>d.buffer)[:d.nbuffer]

@@ -37,38 +37,39 @@ def _check_visual_options(name: str, value: Any) -> dict[int, bool] | None:
             for key, flag in value.items()}
 
 
-CAMERA_CONFIG = unchecked(None, 'The free camera: "lookat", "distance", "azimuth", "elevation" and other '
-                       "attributes of MuJoCo's mjvCamera; None: the robot's. What is not said follows from the first "
-                       "picture, as in Gymnasium.")
+CAMERA_CONFIG = unchecked(None, 'The free camera: "lookat", "distance", "azimuth", "elevation" and other attributes of '
+                       "MuJoCo's mjvCamera; None: the robot's. Unspecified attributes are taken from the first image, "
+                       "as in Gymnasium.")
 SIMULATION = {
-    "obs_dtype": choice("float64", ("float64", "float32"), '"float64", or "float32": the same numbers, rounded.'),
-    "action_dtype": choice("float32", ("float32", "float64"), '"float32", or "float64" to compute with what Gymnasium '
-                           "gets as float64."),
-    "frame_stack": integer(1, 1, 1024, "How many observations, the newest last, are one. After a reset all are the "
+    "obs_dtype": choice("float64", ("float64", "float32"), 'Dtype of observations: "float64", or "float32" for rounded '
+                                                           "numbers."),
+    "action_dtype": choice("float32", ("float32", "float64"), 'Dtype of actions: "float32", or "float64" to match '
+                           "Gymnasium when it is given float64 actions."),
+    "frame_stack": integer(1, 1, 1024, "Number of stacked observations, the newest last. After a reset, all are the "
                            "first one."),
-    "randomize": unchecked(None, "The fields of the model that change in each episode: names of fields of "
-                        'MuJoCo\'s mjModel, as "geom_friction", "body_mass:torso" for what one body has, or '
-                        '"opt.gravity"; and for each (low, high), or (operation, low, high), with the operation '
-                        '"scale", "add" or "set". Each number of a field is scaled by one that is drawn uniformly, or '
-                        "raised by it, or replaced."),
-    "randomize_info": boolean(False, "Whether info has the numbers that were drawn for the episode, `randomize`."),
-    "from_pixels": boolean(False, "Whether pictures are observed, those of `render`: uint8 (height, width, 3)."),
-    "width": integer(480, 1, 8192, "Of pictures."),
-    "height": integer(480, 1, 8192, "Of pictures."),
-    "camera_id": unchecked(None, "A camera of the model's; None, or the number -1, is the free camera."),
-    "camera_name": unchecked(None, "A camera of the model's; None, or the number -1, is the free camera."),
-    "max_geom": integer(1000, 1, 10_000_000, "How many geoms a picture can show; with more it raises."),
-    "visual_options": Option(None, _check_visual_options, "What is drawn: numbers of MuJoCo's mjtVisFlag, and True or "
-                             "False."),
-    "shadows": boolean(True, "Whether there are any; without, a small picture takes a sixth of the time."),
+    "randomize": unchecked(None, "Fields of the model to randomize in each episode: names of fields of "
+                        'MuJoCo\'s mjModel, such as "geom_friction", "body_mass:torso" for a single body, or '
+                        '"opt.gravity"; each with (low, high), or (operation, low, high), where the operation is '
+                        '"scale", "add" or "set". Each number of a field is scaled by, increased by or replaced with a '
+                        "number drawn uniformly."),
+    "randomize_info": boolean(False, "Adds the numbers drawn for the episode to the info, as `randomize`."),
+    "from_pixels": boolean(False, "Observes the pictures of `render`, uint8 (height, width, 3), instead of numbers."),
+    "width": integer(480, 1, 8192, "Width of pictures."),
+    "height": integer(480, 1, 8192, "Height of pictures."),
+    "camera_id": unchecked(None, "A camera of the model; None, or the number -1, is the free camera."),
+    "camera_name": unchecked(None, "A camera of the model; None, or the number -1, is the free camera."),
+    "max_geom": integer(1000, 1, 10_000_000, "Maximum number of geoms in a picture; more raise an error."),
+    "visual_options": Option(None, _check_visual_options, "Visualization flags: numbers of MuJoCo's mjtVisFlag, and "
+                             "True or False."),
+    "shadows": boolean(True, "Draws shadows; without them, a small picture takes a sixth of the time."),
 }
-PHYSICS = choice("lanes", ("lanes", "mj_step"), '"lanes": cypool steps several environments of a synchronous pool at '
-                 'once, with the bits of MuJoCo, where it can; or "mj_step": MuJoCo steps each.')
+PHYSICS = choice("lanes", ("lanes", "mj_step"), '"lanes": steps several environments of a synchronous pool at once if '
+                 'possible, with results bit-identical to MuJoCo\'s; "mj_step": MuJoCo steps each environment.')
 
 
 @describes(**SIMULATION)
 def simulation(options: dict[str, Any]) -> dict[str, Any]:
-    """Returns the options that all environments of MuJoCo's have, those checked that can be without a model."""
+    """Returns the options of all MuJoCo environments, and checks those that need no model."""
     return options
 
 
@@ -88,8 +89,8 @@ def check_sizes(model: Any, sizes: tuple[int, ...], name: str) -> None:
     if found != sizes:
         differing = [k for k in range(len(kinds)) if found[k] != sizes[k]]
         expected, got = (", ".join(f"{kinds[k]} {each[k]}" for k in differing) for each in (sizes, found))
-        raise ValueError(f"{name}: expected the model of the package, with {expected}, got one with {got}: install the "
-                         "package again")
+        raise ValueError(f"{name}: expected the model of the package, with {expected}, got one with {got}: reinstall "
+                         "the package")
 
 
 def check_with_model(model: Any, options: dict[str, Any], camera: Mapping[str, Any]) -> None:
@@ -101,7 +102,7 @@ def check_with_model(model: Any, options: dict[str, Any], camera: Mapping[str, A
         camera: The robot's `default_camera_config`.
 
     Raises:
-        TypeError, ValueError: One is not as it should be.
+        TypeError, ValueError: One of them is invalid.
     """
     options["randomize"] = check_randomize(model, options["randomize"])
     camera_id, name = options["camera_id"], options["camera_name"]
@@ -142,7 +143,7 @@ def _settings(model: Any, config: Any) -> dict[str, Any]:
 
 
 def observation_of(size: int, options: Mapping[str, Any]) -> Array:
-    """Returns the space of observations with these options: this number of numbers, or pictures."""
+    """Returns the space of observations with these options: `obs_size` numbers, or pictures."""
     shape: tuple[int, ...] = (size,)
     dtype, stack = options["obs_dtype"], None
     if options["from_pixels"]:

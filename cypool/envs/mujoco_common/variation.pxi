@@ -14,8 +14,8 @@ cdef class Variation:
 
     Args:
         loaded: The model to vary.
-        randomize: As `check_randomize` returns it, but for None.
-        own: Names of further fields that an environment writes to.
+        randomize: As `check_randomize` returns it, except None.
+        own: Names of other fields that an environment writes to.
 
     Thread safety: any thread, one at a time.
     """

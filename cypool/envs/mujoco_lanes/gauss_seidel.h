@@ -1,20 +1,16 @@
 // The projected Gauss-Seidel method for the constraint forces, for four environments with equally many rows.
 //
 // MuJoCo visits the rows in an order that it shuffles, which depends on their number alone.
-#pragma once
 
 #include <utility>
 
-#include "cypool/envs/mujoco_lanes/newton.h"
+#include "cypool/envs/mujoco_lanes/target.h"
 
-#pragma GCC push_options
-#pragma GCC target("avx2,no-fma")
-
-namespace cypool::lanes {
+namespace cypool::lanes::CYPOOL_LANES {
 
 // four problems in terms of forces: half of f'Af + f'b is to be least, with all f >= 0
 struct Dual {
-    Real A[MAX_ROWS * MAX_ROWS], b[MAX_ROWS], inverse_diagonal[MAX_ROWS];
+    Real A[MAX_ROWS * MAX_ROWS], b[MAX_ROWS], inverse_diagonal[MAX_ROWS], diagonal[MAX_ROWS];
     Real before[MAX_ROWS], start[MAX_ROWS];  // forces of the last iteration, and at the begin of this one
     Real Y[MAX_ROWS * MAX_DOFS];
 };
@@ -52,24 +48,30 @@ inline __attribute__((noinline)) void make_dual(const Description& m, const Prob
     for (int r = 0; r < p.num_rows; ++r) {
         Real* const y = dual.Y + r * n;
         for (int i = 0; i < n; ++i) y[i] = p.J[r * n + i];
-        for (int i = n - 1; i > 0; --i) {
-            const int begin = m.dofs[i].row_begin, below = m.dofs[i].row_size - 1;
-            const Real value = y[i];
-            for (int t = begin; t < begin + below; ++t) y[m.columns[t]] = y[m.columns[t]] - p.LD[t] * value;
+        // the others stay zero
+        Dofs chains = 0;
+        for (Dofs left = p.dofs[r]; left; left &= left - 1) chains |= m.dofs[__builtin_ctzll(left)].chain;
+        int dofs[MAX_DOFS], count = 0;
+        for (Dofs left = chains; left; left &= left - 1) dofs[count++] = __builtin_ctzll(left);
+        for (int k = count - 1; k >= 0; --k) {
+            const int begin = m.dofs[dofs[k]].row_begin, below = m.dofs[dofs[k]].row_size - 1;
+            const int* const columns = m.columns + begin;
+            const Real* const row = p.LD + begin;
+            const Real value = y[dofs[k]];
+            for (int t = 0; t < below; ++t) y[columns[t]] = y[columns[t]] - row[t] * value;
         }
-        for (int i = 0; i < n; ++i) y[i] = y[i] * scale[i];
-    }
-    for (int r = 0; r < p.num_rows; ++r) {
+        Real own[MAX_DOFS];
+        for (int k = 0; k < count; ++k) own[k] = y[dofs[k]] = y[dofs[k]] * scale[dofs[k]];
         for (int c = 0; c <= r; ++c) {
             Real sum = all(0);
-            for (int i = 0; i < n; ++i) sum = sum + dual.Y[c * n + i] * dual.Y[r * n + i];
+            const Real* const other = dual.Y + c * n;
+            for (int k = 0; k < count; ++k) sum = sum + other[dofs[k]] * own[k];
             dual.A[r * p.num_rows + c] = dual.A[c * p.num_rows + r] = sum;
         }
-    }
-    for (int r = 0; r < p.num_rows; ++r) {
         Real& diagonal = dual.A[r * (p.num_rows + 1)];
         diagonal = diagonal + p.R[r];
         dual.inverse_diagonal[r] = 1 / diagonal;
+        dual.diagonal[r] = 1 / dual.inverse_diagonal[r];
     }
 }
 
@@ -80,16 +82,26 @@ inline __attribute__((noinline)) void warmstart_forces(const Description& m, Pro
         const Real* const J = p.J + r * n;
         dual.b[r] = dot(J, p.smooth_acc, n) - p.aref[r];
         const Real residual = dot(J, p.warmstart, n) - p.aref[r];
-        p.force[r] = where(residual < 0.0, -p.D[r] * residual);
+        Mask sticks;
+        p.force[r] = r < m.num_frictions ? friction_force(p.friction[r], residual, p.R[r], p.D[r], sticks)
+                                         : where(residual < 0.0, -p.D[r] * residual);
     }
     Real Af[MAX_ROWS];
     for (int r = 0; r < num_rows; ++r) Af[r] = dot(dual.A + r * num_rows, p.force, num_rows);
-    const Mask is_cold = dot(p.force, dual.b, num_rows) + 0.5 * dot(p.force, Af, num_rows) > 0.0;
+    const Mask is_cold =
+        m.has_warmstart ? dot(p.force, dual.b, num_rows) + 0.5 * dot(p.force, Af, num_rows) > 0.0 : ~none();
+    p.did = is_cold & IS_COLD;
     for (int r = 0; r < num_rows; ++r) p.force[r] = choose(is_cold, all(0), p.force[r]);
 }
 
+// the nearest force that a row can have
+CYPOOL_LANES_INLINE Real possible_force(const Description& m, const Problem& p, int row, const Real& force) {
+    return row < m.num_frictions ? clip(force, -p.friction[row], p.friction[row]) : choose(force < 0.0, all(0), force);
+}
+
 // One visit of each row. Returns how much lower the cost is.
-inline __attribute__((noinline)) Real visit_rows(Problem& p, const Dual& dual, const int* order, const Mask& running) {
+inline __attribute__((noinline)) Real visit_rows(const Description& m, Problem& p, const Dual& dual, const int* order,
+                                                 const Mask& running) {
     constexpr double most_worse = 1e-10;
     const int num_rows = p.num_rows;
     Real improvement = all(0);
@@ -97,11 +109,11 @@ inline __attribute__((noinline)) Real visit_rows(Problem& p, const Dual& dual, c
         const int r = order[k];
         const Real residual = dual.b[r] + dot(dual.A + r * num_rows, p.force, num_rows);
         const Real old = p.force[r];
-        Real force = old - residual * dual.inverse_diagonal[r];
-        force = choose(force < 0.0, all(0), force);
-        const Real diagonal = 1 / dual.inverse_diagonal[r], step = force - old;
-        Real change = 0.5 * step * step * diagonal + step * residual;
+        Real force = possible_force(m, p, r, old - residual * dual.inverse_diagonal[r]);
+        const Real step = force - old;
+        Real change = 0.5 * step * step * dual.diagonal[r] + step * residual;
         const Mask is_worse = change > most_worse;
+        p.did = p.did | (is_worse & running & IS_WORSE);
         force = choose(is_worse, old, force);
         change = choose(is_worse, all(0), change);
         p.force[r] = choose(running, force, old);
@@ -124,25 +136,26 @@ inline __attribute__((noinline)) void solve_gauss_seidel(const Description& m, P
     for (int iteration = 0; iteration < m.iterations && any(running); ++iteration) {
         const Real momentum = iteration ? (count - 1) / (count + 2) : all(0);
         const Mask is_moved = (momentum > 0.0) & running;
+        p.did = (p.did + (running & ITERATION)) | (is_moved & HAS_MOMENTUM);
         for (int r = 0; r < num_rows; ++r) {
             const Real force = p.force[r];
-            Real moved = force + momentum * (force - dual.before[r]);
-            moved = choose(moved < 0.0, all(0), moved);
+            const Real moved = possible_force(m, p, r, force + momentum * (force - dual.before[r]));
             p.force[r] = dual.start[r] = choose(is_moved, moved, force);
             dual.before[r] = choose(running, force, dual.before[r]);
         }
-        const Real improvement = visit_rows(p, dual, shuffle.next(), running) * scale;
+        const Real improvement = visit_rows(m, p, dual, shuffle.next(), running) * scale;
         Real along = all(0);
         if (iteration)
             for (int r = 0; r < num_rows; ++r)
                 along = along + (p.force[r] - dual.start[r]) * (dual.start[r] - dual.before[r]);
+        p.did = p.did | ((along < 0.0) & running & RESTARTS);
         count = choose(along < 0.0, all(0), count + 1);
         running = running & ~(improvement < m.tolerance);
     }
     for (int i = 0; i < n; ++i) p.constraint[i] = all(0);
     for (int r = 0; r < num_rows; ++r)
-        for (uint32_t left = p.dofs[r]; left; left &= left - 1) {
-            const int i = __builtin_ctz(left);
+        for (Dofs left = p.dofs[r]; left; left &= left - 1) {
+            const int i = __builtin_ctzll(left);
             p.constraint[i] = p.constraint[i] + p.J[r * n + i] * p.force[r];
         }
     for (int i = 0; i < n; ++i) p.qacc[i] = p.constraint[i];
@@ -150,6 +163,6 @@ inline __attribute__((noinline)) void solve_gauss_seidel(const Description& m, P
     for (int i = 0; i < n; ++i) p.qacc[i] = p.qacc[i] + p.smooth_acc[i];
 }
 
-}  // namespace cypool::lanes
+}  // namespace cypool::lanes::CYPOOL_LANES
 
 #pragma GCC pop_options

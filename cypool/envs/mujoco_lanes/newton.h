@@ -1,14 +1,10 @@
 // Newton's method for the constraint forces, for four environments with constraints at a time, from any groups.
 //
 // A row that an environment does not have is zero in its lane: it adds plus or minus zero to sums.
-#pragma once
 
-#include "cypool/envs/mujoco_lanes/constraint.h"
+#include "cypool/envs/mujoco_lanes/target.h"
 
-#pragma GCC push_options
-#pragma GCC target("avx2,no-fma")
-
-namespace cypool::lanes {
+namespace cypool::lanes::CYPOOL_LANES {
 
 // The exact line search of one lane: which step lengths are evaluated depends on what came out before.
 class LineSearch {
@@ -25,6 +21,9 @@ public:
     }
     double alpha() const { return alpha_; }
     double improvement() const { return improvement_; }
+    // which branches it took, bit by bit: first the phase in which it ended
+    uint64_t branches() const { return branches_ | uint64_t{1} << phase_; }
+    static constexpr int NUM_BRANCHES = 45;
 
     // The last point has been evaluated. Returns the next one, or nullptr at the end.
     Point* next(int most) {
@@ -45,6 +44,7 @@ public:
                         high_ = low_;
                         low_.alpha -= low_.slope / low_.curvature;
                         phase_ = MOVED;
+                        take(8);
                         return &low_;
                     }
                     if (evaluations_ >= most) return finish(low_);
@@ -67,18 +67,27 @@ public:
                     return nullptr;
                 case MIDDLE: {
                     const Point* best = nullptr;
-                    for (const Point* each : {&low_next_, &high_next_, &middle_})
-                        if (std::fabs(each->slope) < tolerance_ && (!best || each->cost < best->cost)) best = each;
-                    if (best) return finish(*best);
                     candidates_[0] = low_next_, candidates_[1] = high_next_, candidates_[2] = middle_;
-                    low_moved_ = narrow(low_);
+                    int flat = 0;
+                    for (const Point& each : candidates_) {
+                        if (!(std::fabs(each.slope) < tolerance_)) continue;
+                        flat |= 1 << (&each - candidates_);
+                        // which of them it is makes no difference
+                        if (best && each.cost == best->cost) take(44);
+                        if (!best || each.cost < best->cost) best = &each;
+                    }
+                    if (best) {
+                        take(9 + 3 * (flat - 1) + static_cast<int>(best - candidates_));
+                        return finish(*best);
+                    }
+                    low_moved_ = narrow(low_, 30);
                     phase_ = LOW_DONE;
                     if (!low_moved_) break;
                     newton_from(low_, low_next_);
                     return &low_next_;
                 }
                 case LOW_DONE:
-                    high_moved_ = narrow(high_);
+                    high_moved_ = narrow(high_, 37);
                     phase_ = HIGH_DONE;
                     if (!high_moved_) break;
                     newton_from(high_, high_next_);
@@ -100,19 +109,23 @@ private:
         return nullptr;
     }
     // moves an end of the bracket to a candidate on its side that is flatter
-    bool narrow(Point& end) const {
-        bool moved = false;
+    bool narrow(Point& end, int first_branch) {
+        int moved = 0;
         for (const Point& each : candidates_) {
             const bool is_better = (end.slope < 0 && each.slope < 0 && end.slope < each.slope)
                                    || (end.slope > 0 && each.slope > 0 && end.slope > each.slope);
             if (!is_better) continue;
             end = each;
-            moved = true;
+            moved |= 1 << (&each - candidates_);
         }
+        if (moved) take(first_branch + moved - 1);
         return moved;
     }
 
     Phase phase_ = START;
+    void take(int branch) { branches_ |= uint64_t{1} << branch; }
+
+    uint64_t branches_ = 0;
     int evaluations_ = 0, direction_ = 0;
     bool low_moved_ = false, high_moved_ = false;
     double tolerance_ = 0, alpha_ = 0, improvement_ = 0;
@@ -120,19 +133,52 @@ private:
     Point start_, low_, high_, middle_, low_next_, high_next_, candidates_[3];
 };
 
+// bits of `Problem::branches`
+inline constexpr uint64_t REMOVES_ROW = uint64_t{1} << LineSearch::NUM_BRANCHES, ADDS_ROW = 2 * REMOVES_ROW;
+// of `Problem::did`; the last ones are the number of iterations
+inline constexpr long IS_COLD = 1, IS_FLAT = 2, LOSES_FACTOR = 4, IMPROVES_LITTLE = 8, IS_LEVEL = 16, IS_NEAR = 32,
+                      HAS_MOMENTUM = 64, IS_WORSE = 128, RESTARTS = 256, STAYS_STUCK = 512, STAYS_LOW = 1024,
+                      STAYS_HIGH = 2048, SLIPS = 4096, ITERATION = 8192;
+
 // four problems
 struct Problem {
-    Real M[MAX_INERTIA], LD[MAX_INERTIA], LD_inverse[MAX_DOFS], smooth[MAX_DOFS], smooth_acc[MAX_DOFS];
-    Real warmstart[MAX_DOFS], qacc[MAX_DOFS], constraint[MAX_DOFS], Ma[MAX_DOFS], Mv[MAX_DOFS], gradient[MAX_DOFS];
-    Real newton_step[MAX_DOFS], direction[MAX_DOFS];
+    Real *M, *LD, *LD_inverse, *smooth, *smooth_acc, *friction;
+    Real *warmstart, *qacc, *constraint, *Ma, *Mv, *gradient, *newton_step, *direction;
     int num_rows;
     Mask bad;  // lanes that mj_step has to step
-    uint32_t dofs[MAX_ROWS];
-    Real J[MAX_ROWS * MAX_DOFS], R[MAX_ROWS], D[MAX_ROWS], aref[MAX_ROWS], force[MAX_ROWS], residual[MAX_ROWS],
-        Jv[MAX_ROWS];
-    Real quad0[MAX_ROWS], quad1[MAX_ROWS], quad2[MAX_ROWS];
+    // what the solver did, for `Coverage`
+    Mask did;
+    uint64_t branches[WIDTH];
+    // a number for all of it; next to none have the same
+    uint64_t branches_of(int l) const { return branches[l] ^ (static_cast<uint64_t>(did[l]) * 0x9e3779b97f4a7c15); }
+    Dofs dofs[MAX_ROWS];
+    Real *J, R[MAX_ROWS], D[MAX_ROWS], aref[MAX_ROWS], force[MAX_ROWS], residual[MAX_ROWS], Jv[MAX_ROWS];
+    // of the line search: the cost at its start, and the polynomial that a row adds to it where it is active
+    Real start[MAX_ROWS], quad0[MAX_ROWS], quad1[MAX_ROWS], quad2[MAX_ROWS];
     Mask active[MAX_ROWS], before[MAX_ROWS];
-    Real H[MAX_DOFS * MAX_DOFS], other_H[MAX_DOFS * MAX_DOFS];
+    Real *H, *other_H;
+    // of a lane that is left over, or of a row with one number
+    const Row no_row = {none(), all(0), all(0), all(0), all(0), -1, false, 0};
+    Real* nothing;
+    Real* changes;  // of the Hessian: rows times the roots of their weights
+
+    explicit Problem(const Description& m)
+        : arrays_([&](const auto& add) {
+              for (Real** each : {&M, &LD}) add(*each, m.num_inertia);
+              for (Real** each : {&LD_inverse, &smooth, &smooth_acc, &warmstart, &qacc, &constraint, &Ma, &Mv,
+                                  &gradient, &newton_step, &direction, &nothing})
+                  add(*each, m.nv);
+              for (Real** each : {&H, &other_H}) add(*each, m.nv * m.nv);
+              add(friction, m.num_frictions), add(J, MAX_ROWS * m.nv), add(changes, MAX_ROWS * m.nv);
+          }) {
+        for (int r = 0; r < m.num_frictions; ++r) {
+            J[r * m.nv + m.frictions[r].dof] = all(1);
+            dofs[r] = Dofs{1} << m.frictions[r].dof;
+        }
+    }
+
+private:
+    Arrays arrays_;
 };
 
 // mj_mulM
@@ -149,6 +195,15 @@ CYPOOL_LANES_INLINE void multiply_inertia_matrix(const Description& m, Real* res
         }
         result[i] = sum;
     }
+}
+
+// The force of a row of friction. Up to the friction's own it sticks, and is as other rows are.
+CYPOOL_LANES_INLINE Real friction_force(const Real& most, const Real& residual, const Real& R, const Real& D,
+                                        Mask& sticks) {
+    const Real bound = R * most;
+    const Mask is_low = residual <= -bound, is_high = residual >= bound;
+    sticks = ~(is_low | is_high);
+    return choose(is_low, most, choose(is_high, -most, -D * residual));
 }
 
 class Newton {
@@ -169,7 +224,9 @@ public:
             load_factor();
             for (int i = 0; i < n; ++i) p.newton_step[i] = p.gradient[i];
             solve_factorized(m, p.newton_step, p.LD, p.LD_inverse);
-            running = running & ~((decrement(m, p, scale) < m.tolerance) & flat);
+            const Mask near = (decrement(m, p, scale) < m.tolerance) & flat;
+            p.did = p.did | (flat & IS_FLAT) | (near & IS_NEAR);
+            running = running & ~near;
             if (!any(running)) return;
         }
         factorize_hessian(m, p, p.H);
@@ -178,6 +235,7 @@ public:
         descend(m, p);
         for (int iteration = 0; iteration < m.iterations && any(running); ++iteration) {
             Real improvement;
+            p.did = p.did + (running & ITERATION);
             Real alpha = search(m, p, scale, running, improvement);
             running = running & (alpha != 0.0);
             alpha = where(running, alpha);
@@ -187,17 +245,25 @@ public:
             gradient(m, p);
             improvement = scale * improvement;
             const Real slope = scale * sqrt(dot(p.gradient, p.gradient, n));
-            running = running & ~(((improvement > 0.0) & (improvement < m.tolerance)) | (slope < m.tolerance));
+            const Mask little = (improvement > 0.0) & (improvement < m.tolerance), level = slope < m.tolerance;
+            p.did = p.did | (running & ((little & IMPROVES_LITTLE) | (level & IS_LEVEL)));
+            running = running & ~(little | level);
             // the factor is for lanes that continue
-            if (!any(running)) break;
+            if (!any(running) || iteration + 1 == m.iterations) break;
             update_hessian(m, p, running);
             solve_cholesky(m, p);
-            running = running & ~(decrement(m, p, scale) < m.tolerance);
+            const Mask near = decrement(m, p, scale) < m.tolerance;
+            p.did = p.did | (running & near & IS_NEAR);
+            running = running & ~near;
             descend(m, p);
         }
     }
 
 private:
+    // a row of J times a vector
+    CYPOOL_LANES_INLINE Real along(const Description& m, const Problem& p, int row, const Real* x) {
+        return row < m.num_frictions ? x[m.frictions[row].dof] : dot(p.J + row * m.nv, x, m.nv);
+    }
     CYPOOL_LANES_INLINE Real decrement(const Description& m, const Problem& p, const Real& scale) {
         const int n = m.nv;
         return max(0.5 * scale * dot(p.gradient, p.newton_step, n), all(0));
@@ -222,9 +288,16 @@ private:
         }
     }
 
-    CYPOOL_LANES_INLINE Real cost(const Problem& p, const Real* residual) {
+    CYPOOL_LANES_INLINE Real cost(const Description& m, const Problem& p, const Real* residual) {
         Real sum = all(0);
-        for (int r = 0; r < p.num_rows; ++r)
+        for (int r = 0; r < m.num_frictions; ++r) {
+            const Real force = p.friction[r];
+            const Real x = residual[r], bound = p.R[r] * force, constant = -0.5 * p.R[r] * force * force;
+            sum = sum
+                  + choose(x <= -bound, constant - force * x,
+                           choose(x >= bound, constant + force * x, 0.5 * p.D[r] * x * x));
+        }
+        for (int r = m.num_frictions; r < p.num_rows; ++r)
             sum = sum + where(residual[r] < 0.0, 0.5 * p.D[r] * residual[r] * residual[r]);
         return sum;
     }
@@ -234,14 +307,15 @@ private:
         const int n = m.nv;
         Real smooth[MAX_ROWS], warm[MAX_ROWS];
         for (int r = 0; r < p.num_rows; ++r) {
-            smooth[r] = dot(p.J + r * n, p.smooth_acc, n) - p.aref[r];
-            warm[r] = dot(p.J + r * n, p.warmstart, n) - p.aref[r];
+            smooth[r] = along(m, p, r, p.smooth_acc) - p.aref[r];
+            warm[r] = along(m, p, r, p.warmstart) - p.aref[r];
         }
-        Real force[MAX_DOFS], step[MAX_DOFS];
+        Real step[MAX_DOFS], force[MAX_DOFS];
         for (int i = 0; i < n; ++i) step[i] = p.warmstart[i] - p.smooth_acc[i];
         multiply_inertia_matrix(m, force, p.M, step);
-        const Real warm_cost = cost(p, warm) + 0.5 * dot(force, step, n);
-        const Mask is_cold = warm_cost > cost(p, smooth);
+        const Real warm_cost = cost(m, p, warm) + 0.5 * dot(force, step, n);
+        const Mask is_cold = m.has_warmstart ? warm_cost > cost(m, p, smooth) : ~none();
+        p.did = is_cold & IS_COLD;
         for (int i = 0; i < n; ++i) p.qacc[i] = choose(is_cold, p.smooth_acc[i], p.warmstart[i]);
         multiply_inertia_matrix(m, p.Ma, p.M, p.qacc);
         for (int r = 0; r < p.num_rows; ++r) p.residual[r] = choose(is_cold, smooth[r], warm[r]);
@@ -253,12 +327,16 @@ private:
         Real sum[MAX_DOFS];
         for (int i = 0; i < n; ++i) sum[i] = all(0);
         for (int r = 0; r < p.num_rows; ++r) {
-            p.active[r] = p.residual[r] < 0.0;
-            p.force[r] = where(p.active[r], -p.D[r] * p.residual[r]);
-            if (!any(p.active[r])) continue;
+            if (r < m.num_frictions)
+                p.force[r] = friction_force(p.friction[r], p.residual[r], p.R[r], p.D[r], p.active[r]);
+            else {
+                p.active[r] = p.residual[r] < 0.0;
+                p.force[r] = where(p.active[r], -p.D[r] * p.residual[r]);
+                if (!any(p.active[r])) continue;
+            }
             const Real* const J = p.J + r * n;
-            for (uint32_t left = p.dofs[r]; left; left &= left - 1) {
-                const int i = __builtin_ctz(left);
+            for (Dofs left = p.dofs[r]; left; left &= left - 1) {
+                const int i = __builtin_ctzll(left);
                 sum[i] = sum[i] + J[i] * p.force[r];
             }
         }
@@ -268,18 +346,28 @@ private:
     // J'DJ + M of active rows, and its Cholesky factor
     static __attribute__((noinline)) void factorize_hessian(const Description& m, Problem& p, Real* H) {
         const int n = m.nv;
-        for (int i = 0; i < n * n; ++i) H[i] = all(0);
+        for (int i = 0; i < n; ++i)
+            for (int j = 0; j <= i; ++j) H[i * n + j] = all(0);
         for (int r = 0; r < p.num_rows; ++r) {
             if (!any(p.active[r])) continue;
-            const Real D = where(p.active[r], p.D[r]);
+            // two rows at once, where they have the same degrees of freedom
+            const bool is_pair = r + 1 < p.num_rows && p.dofs[r + 1] == p.dofs[r];
             const Real* const J = p.J + r * n;
+            const Real* const next = is_pair ? J + n : J;
+            const Real D = where(p.active[r], p.D[r]);
+            const Real next_D = is_pair ? where(p.active[r + 1], p.D[r + 1]) : all(0);
             int dofs[MAX_DOFS], count = 0;
-            for (uint32_t left = p.dofs[r]; left; left &= left - 1) dofs[count++] = __builtin_ctz(left);
+            for (Dofs left = p.dofs[r]; left; left &= left - 1) dofs[count++] = __builtin_ctzll(left);
             for (int a = 0; a < count; ++a) {
-                const Real scaled = J[dofs[a]] * D;
-                Real* const row = H + dofs[a] * n;
-                for (int b = 0; b <= a; ++b) row[dofs[b]] = row[dofs[b]] + J[dofs[b]] * scaled;
+                const int i = dofs[a];
+                const Real scaled = J[i] * D, next_scaled = next[i] * next_D;
+                Real* const row = H + i * n;
+                for (int b = 0; b <= a; ++b) {
+                    const int j = dofs[b];
+                    row[j] = (row[j] + J[j] * scaled) + next[j] * next_scaled;
+                }
             }
+            r += is_pair;
         }
         for (int i = 0; i < n; ++i)
             for (int k = m.dofs[i].row_begin; k < m.dofs[i].row_begin + m.dofs[i].row_size; ++k) {
@@ -310,6 +398,11 @@ private:
             x[i] = sum / H[i * (n + 1)];
         }
         for (int i = n - 1; i >= 0; --i) {
+            if (is_mujoco_4) {
+                x[i] = x[i] / H[i * (n + 1)];
+                for (int j = 0; j < i; ++j) x[j] = x[j] - H[i * n + j] * x[i];
+                continue;
+            }
             Real sum = x[i];
             for (int j = i + 1; j < n; ++j) sum = sum - H[j * n + i] * x[j];
             x[i] = sum / H[i * (n + 1)];
@@ -328,39 +421,53 @@ private:
                 most = std::max(most, counts[l]);
             }
         Mask lost = none();
+        Real signs[MAX_ROWS];
         for (int next = 0; next < most; ++next) {
-            Real D = all(0), sign = all(1), x[MAX_DOFS];
-            for (int i = 0; i < n; ++i) x[i] = all(0);
+            Real D = all(0), sign = all(1);
+            const double* from[WIDTH];
             for (int l = 0; l < WIDTH; ++l) {
+                // that of others is nothing
+                from[l] = &lanes_of(p.J[0])[l];
                 if (next >= counts[l]) continue;
                 const int r = rows[l][next];
+                from[l] = &lanes_of(p.J[r * n])[l];
                 lane(D, l) = lane(p.D[r], l);
-                if (!(bits(p.active[r]) >> l & 1)) lane(sign, l) = -1;
-                for (int i = 0; i < n; ++i) lane(x[i], l) = lane(p.J[r * n + i], l);
+                const bool is_removed = !(bits(p.active[r]) >> l & 1);
+                if (is_removed) lane(sign, l) = -1;
+                p.branches[l] |= is_removed ? REMOVES_ROW : ADDS_ROW;
             }
             const Real root = sqrt(D);
-            for (int i = 0; i < n; ++i) x[i] = x[i] * root;
-            for (int k = 0; k < n; ++k) {
+            Real* const x = p.changes + next * n;
+            for (int i = 0, at = 0; i < n; ++i, at += WIDTH) x[i] = gather([&](int l) { return from[l][at]; }) * root;
+            signs[next] = sign;
+        }
+        // column by column, so that changes do not wait for each other
+        for (int k = 0; k < n; ++k)
+            for (int next = 0; next < most; ++next) {
+                Real* const x = p.changes + next * n;
                 const Mask there = x[k] != 0.0;
                 if (!any(there)) continue;
-                const Real old = p.H[k * n + k];
+                const Real sign = signs[next], old = p.H[k * (n + 1)];
                 Real squared = old * old + sign * (x[k] * x[k]);
                 const Mask bad = (squared < TINY) & there;
                 if (__builtin_expect(any(bad), 0)) {
                     lost = lost | bad;
                     squared = choose(bad, all(TINY), squared);
                 }
-                const Real fresh = sqrt(squared), c = fresh / old, inverse = 1 / c, s = x[k] / old;
-                p.H[k * n + k] = choose(there, fresh, old);
+                const Real fresh = sqrt(squared);
+                p.H[k * (n + 1)] = choose(there, fresh, old);
+                // elsewhere they change nothing
+                const Real c = choose(there, fresh / old, all(1)), inverse = 1 / c, s = where(there, x[k] / old);
                 const Real signed_s = sign * s;
+                Real* column = p.H + k * (n + 1);
                 for (int i = k + 1; i < n; ++i) {
-                    const Real h = p.H[i * n + k], updated = (h + signed_s * x[i]) * inverse;
-                    p.H[i * n + k] = choose(there, updated, h);
-                    x[i] = choose(there, c * x[i] - s * updated, x[i]);
+                    column += n;
+                    *column = (*column + signed_s * x[i]) * inverse;
+                    x[i] = c * x[i] - s * *column;
                 }
             }
-        }
         if (__builtin_expect(any(lost), 0)) {
+            p.did = p.did | (lost & LOSES_FACTOR);
             factorize_hessian(m, p, p.other_H);
             for (int i = 0; i < n; ++i)
                 for (int k = 0; k <= i; ++k) p.H[i * n + k] = choose(lost, p.other_H[i * n + k], p.H[i * n + k]);
@@ -373,10 +480,16 @@ private:
         const int n = m.nv;
         const Real length = sqrt(dot(p.direction, p.direction, n));
         multiply_inertia_matrix(m, p.Mv, p.M, p.direction);
-        for (int r = 0; r < p.num_rows; ++r) {
-            p.Jv[r] = dot(p.J + r * n, p.direction, n);
+        for (int r = 0; r < m.num_frictions; ++r) {
+            p.Jv[r] = along(m, p, r, p.direction);
+            p.start[r] = friction_cost(p.residual[r], p.friction[r], p.R[r] * p.friction[r], p.D[r]);
+        }
+        for (int r = m.num_frictions; r < p.num_rows; ++r) {
+            p.Jv[r] = along(m, p, r, p.direction);
             const Real force = p.D[r] * p.residual[r];
-            p.quad0[r] = p.residual[r] * force * 0.5;
+            const Real quad0 = p.residual[r] * force * 0.5;
+            p.start[r] = where(p.residual[r] < 0.0, quad0);
+            p.quad0[r] = quad0 - p.start[r];
             p.quad1[r] = p.Jv[r] * force;
             p.quad2[r] = p.Jv[r] * p.D[r] * p.Jv[r] * 0.5;
         }
@@ -393,10 +506,18 @@ private:
         }
         Real alpha = all(0);
         while (num_left) {
+            Mask looking = none();
             for (int l = 0; l < WIDTH; ++l)
-                if (points[l]) lane(alpha, l) = points[l]->alpha;
+                if (points[l]) lane(alpha, l) = points[l]->alpha, looking[l] = -1;
             Real cost, slope, curvature;
-            evaluate(p, alpha, smooth1, smooth2, cost, slope, curvature);
+            evaluate(m, p, looking, alpha, smooth1, smooth2, cost, slope, curvature);
+            const Mask concave = curvature <= 0.0;
+            if (__builtin_expect(any(concave), 0)) {
+                // of which MuJoCo warns, where it looks
+                for (int l = 0; l < WIDTH; ++l)
+                    if (points[l]) p.bad[l] |= concave[l];
+                curvature = choose(concave, all(TINY), curvature);
+            }
             for (int l = 0; l < WIDTH; ++l) {
                 if (!points[l]) continue;
                 points[l]->cost = lane(cost, l);
@@ -407,31 +528,59 @@ private:
             }
         }
         for (int l = 0; l < WIDTH; ++l) {
+            if (bits(running) >> l & 1) p.branches[l] |= searches[l].branches();
             lane(alpha, l) = searches[l].alpha();
             lane(improvement, l) = searches[l].improvement();
         }
         return alpha;
     }
 
-    CYPOOL_LANES_INLINE void evaluate(const Problem& p, const Real& alpha, const Real& smooth1, const Real& smooth2,
-                                      Real& cost, Real& slope, Real& curvature) {
-        Real total = all(0), q0 = all(0), q1 = smooth1, q2 = smooth2;
-        for (int r = 0; r < p.num_rows; ++r) {
+    CYPOOL_LANES_INLINE Real friction_cost(const Real& x, const Real& force, const Real& bound, const Real& D) {
+        return choose((-bound < x) & (x < bound), 0.5 * D * x * x,
+                      choose(x <= -bound, force * (-0.5 * bound - x), force * (-0.5 * bound + x)));
+    }
+    CYPOOL_LANES_INLINE void evaluate(const Description& m, Problem& p, const Mask& looking, const Real& alpha,
+                                      const Real& smooth1, const Real& smooth2, Real& cost, Real& slope,
+                                      Real& curvature) {
+        Real total = all(0), q0 = all(0), q1 = smooth1, q2 = smooth2, friction1 = all(0), friction2 = all(0);
+        Mask some_stick = none(), some_low = none(), some_high = none(), some_slip = none();
+        for (int r = 0; r < m.num_frictions; ++r) {
+            const Real force = p.friction[r];
+            const Real bound = p.R[r] * force, start = p.residual[r], along = p.Jv[r], D = p.D[r],
+                       x = start + alpha * along;
+            const Mask stuck = (-bound < start) & (start < bound), sticks = (-bound < x) & (x < bound);
+            const Mask was_low = start <= -bound, is_low = x <= -bound;
+            Real change = friction_cost(x, force, bound, D) - p.start[r];
+            // in one of its three parts, the difference itself
+            const Mask both_stick = stuck & sticks, both_low = was_low & is_low;
+            const Mask both_high = ~(stuck | was_low | sticks | is_low);
+            change = choose(both_stick, 0.5 * D * (x - start) * (x + start), change);
+            change = choose(both_low, force * (start - x), change);
+            change = choose(both_high, force * (x - start), change);
+            some_stick = some_stick | both_stick, some_low = some_low | both_low, some_high = some_high | both_high;
+            some_slip = some_slip | ~(both_stick | both_low | both_high);
+            total = total + change;
+            friction1 = friction1 + choose(sticks, D * x * along, choose(is_low, -force * along, force * along));
+            friction2 = friction2 + where(sticks, D * along * along);
+        }
+        p.did = p.did
+                | (looking
+                   & ((some_stick & STAYS_STUCK) | (some_low & STAYS_LOW) | (some_high & STAYS_HIGH)
+                      | (some_slip & SLIPS)));
+        for (int r = m.num_frictions; r < p.num_rows; ++r) {
             const Real residual = p.residual[r] + alpha * p.Jv[r];
-            const Real start = where(p.residual[r] < 0.0, p.quad0[r]);
             const Mask active = residual < 0.0;
-            q0 = q0 + where(active, p.quad0[r] - start);
+            q0 = q0 + where(active, p.quad0[r]);
             q1 = q1 + where(active, p.quad1[r]);
             q2 = q2 + where(active, p.quad2[r]);
-            total = total - where(~active, start);
+            total = total - where(~active, p.start[r]);
         }
         cost = total + ((alpha * alpha * q2 + alpha * q1) + q0);
-        slope = 2 * alpha * q2 + q1;
-        curvature = 2 * q2;
-        curvature = choose(curvature <= 0.0, all(TINY), curvature);
+        slope = friction1 + (2 * alpha * q2 + q1);
+        curvature = friction2 + 2 * q2;
     }
 };
 
-}  // namespace cypool::lanes
+}  // namespace cypool::lanes::CYPOOL_LANES
 
 #pragma GCC pop_options

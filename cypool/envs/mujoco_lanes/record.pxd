@@ -1,6 +1,8 @@
 """One environment's part of a step in lanes."""
+from libc.stdint cimport uint64_t
 from libcpp cimport bool as cbool
 from libcpp.string cimport string
+from libcpp.vector cimport vector
 
 from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
 
@@ -19,13 +21,15 @@ cdef extern from "cypool/envs/mujoco_lanes/record.h" nogil:
         SITE_XPOS "cypool::lanes::SITE_XPOS"
         TEN_LENGTH "cypool::lanes::TEN_LENGTH"
         TEN_VELOCITY "cypool::lanes::TEN_VELOCITY"
-        SPEED "cypool::lanes::SPEED"
-        TOUCH "cypool::lanes::TOUCH"
+        SENSED_MOTION "cypool::lanes::SENSED_MOTION"
+        SENSED_FORCES "cypool::lanes::SENSED_FORCES"
 
     cdef cppclass Record "cypool::lanes::Record":
         Record(const mjModel* m, mjData* d, int reads, cbool ends_with_step1) except + nogil
         cbool is_ready, is_stale
+        uint64_t whose_own
+        vector[double] drawn
         cbool prepare() noexcept
         cbool take(int frames) noexcept
-        string repeat() except +
+        string repeat(cbool has_callback) except +
         void copy_from(const Record& other) noexcept

@@ -1,12 +1,8 @@
 // Vectors, quaternions, and spatial vectors of six numbers (rotation, then translation), in lanes.
-#pragma once
 
-#include "cypool/envs/mujoco_lanes/lanes.h"
+#include "cypool/envs/mujoco_lanes/target.h"
 
-#pragma GCC push_options
-#pragma GCC target("avx2,no-fma")
-
-namespace cypool::lanes {
+namespace cypool::lanes::CYPOOL_LANES {
 
 inline constexpr double TINY = 1e-15;  // mjMINVAL
 
@@ -49,17 +45,23 @@ template <class A> CYPOOL_LANES_INLINE void rotate(Real* r, const A* v, const Re
     r[2] = v[2] + 2 * (q[1] * t1 - q[2] * t0);
 }
 template <class B> CYPOOL_LANES_INLINE void multiply_quaternions(Real* r, const Real* a, const B* b) {
-    const Real r0 = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
-               r1 = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
-               r2 = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
-               r3 = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0];
-    r[0] = r0;
-    r[1] = r1;
-    r[2] = r2;
-    r[3] = r3;
+    const Real a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3];
+    const auto b0 = b[0], b1 = b[1], b2 = b[2], b3 = b[3];
+    if (is_mujoco_4) {
+        r[0] = (a0 * b0 - a1 * b1) + (-(a2 * b2) - a3 * b3);
+        r[1] = (a0 * b1 + a1 * b0) + (a2 * b3 - a3 * b2);
+        r[2] = (a0 * b2 - a1 * b3) + (a2 * b0 + a3 * b1);
+        r[3] = (a0 * b3 + a1 * b2) + (-(a2 * b1) + a3 * b0);
+    } else {
+        r[0] = a0 * b0 - a1 * b1 - a2 * b2 - a3 * b3;
+        r[1] = a0 * b1 + a1 * b0 + a2 * b3 - a3 * b2;
+        r[2] = a0 * b2 - a1 * b3 + a2 * b0 + a3 * b1;
+        r[3] = a0 * b3 + a1 * b2 - a2 * b1 + a3 * b0;
+    }
 }
 CYPOOL_LANES_INLINE void normalize_quaternion(Real* q) {
-    const Real norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    const Real first = q[0] * q[0] + q[1] * q[1];
+    const Real norm = sqrt(is_mujoco_4 ? first + (q[2] * q[2] + q[3] * q[3]) : first + q[2] * q[2] + q[3] * q[3]);
     const Mask tiny = norm<TINY, differs = abs(norm - 1)> TINY;
     if (any(differs)) {
         const Real inverse = choose(differs, 1 / norm, all(1));
@@ -80,9 +82,15 @@ CYPOOL_LANES_INLINE Real normalize(Real* v) {
 CYPOOL_LANES_INLINE void rotation_matrix(Real* r, const Real* q) {
     const Real q00 = q[0] * q[0], q01 = q[0] * q[1], q02 = q[0] * q[2], q03 = q[0] * q[3], q11 = q[1] * q[1],
                q12 = q[1] * q[2], q13 = q[1] * q[3], q22 = q[2] * q[2], q23 = q[2] * q[3], q33 = q[3] * q[3];
-    r[0] = q00 + q11 - q22 - q33;
-    r[4] = q00 - q11 + q22 - q33;
-    r[8] = q00 - q11 - q22 + q33;
+    if (is_mujoco_4) {
+        r[0] = (q00 - q22) + (q11 - q33);
+        r[4] = (q00 + q22) - (q11 + q33);
+        r[8] = (q00 - q22) - (q11 - q33);
+    } else {
+        r[0] = q00 + q11 - q22 - q33;
+        r[4] = q00 - q11 + q22 - q33;
+        r[8] = q00 - q11 - q22 + q33;
+    }
     r[1] = 2 * (q12 - q03);
     r[2] = 2 * (q13 + q02);
     r[3] = 2 * (q12 + q03);
@@ -131,6 +139,6 @@ CYPOOL_LANES_INLINE void cross_force(Real* r, const Real* a, const Real* f) {
     r[2] = r2 + (a[3] * f[4] - a[4] * f[3]);
 }
 
-}  // namespace cypool::lanes
+}  // namespace cypool::lanes::CYPOOL_LANES
 
 #pragma GCC pop_options

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "cypool/envs/common/options.h"
 #include "cypool/envs/nethack/loader.h"
 #include "cypool/envs/nethack/screen.h"
 #include "cypool/envs/nethack/window.h"
@@ -61,16 +62,19 @@ enum : size_t {
 };
 }
 
-// The options of an environment.
-struct Options {
-    int task = NETHACK, penalty_mode = CONSTANT;
-    int64_t abort_steps = 5000, no_progress_timeout = 10000;
-    bool allow_all_yn_questions = false, allow_all_modes = false, spawn_monsters = true, fix_moon_phase = false;
-    double penalty_step = 0, penalty_time = 0, max_step_seconds = 10;
-    uint32_t keys = 0;       // a bit for each `Key` that is observed
-    bool fills_late = true;  // see Head
-    std::string text;        // NetHack's own
-    std::vector<uint8_t> actions;
+struct Settings : Options {
+    explicit Settings(const Options& given) : Options(given) {}
+
+    int task = at("task"), penalty_mode = at("penalty_mode");
+    int64_t abort_steps = at("abort_steps"), no_progress_timeout = at("no_progress_timeout");
+    bool allow_all_yn_questions = at("allow_all_yn_questions"), allow_all_modes = at("allow_all_modes");
+    bool spawn_monsters = at("spawn_monsters"), fix_moon_phase = at("fix_moon_phase");
+    double penalty_step = at("penalty_step"), penalty_time = at("penalty_time");
+    double max_step_seconds = at("max_step_seconds");
+    uint32_t keys = at("keys");          // a bit for each `Key` that is observed
+    bool fills_late = at("fills_late");  // see Head
+    std::string text = at("text");       // NetHack's own
+    std::vector<uint8_t> actions = at("actions");
 };
 
 // How an episode begins: with the same, and the same actions, it is the same.
@@ -307,7 +311,7 @@ public:
 private:
     enum : size_t { MAX_RECORD = 1 << 16 };
 
-    const Options options_;
+    const Settings options_;
     Handlers handlers_;
     std::unique_ptr<Block> block_;
     Start start_;

@@ -26,9 +26,9 @@ LICENCES = """NetHack, which is NLE's library with its texts and tiles: the NetH
 those who pass it on to give the source, too: https://github.com/NetHack-LE/nle. cypool contains none of it."""
 
 
-def is_whole() -> bool:
+def is_valid() -> bool:
     """Whether the library can be found, and is the right one with the right texts."""
-    return WHEEL.is_whole(checked)
+    return WHEEL.is_valid(checked)
 
 
 @functools.cache
@@ -39,7 +39,7 @@ def checked(folder: Path) -> tuple[bytes, bytes]:
         folder: From `find`.
 
     Raises:
-        ImportError: They are of another version or damaged, or this machine cannot run the library.
+        ImportError: They have a different version or are damaged, or this machine cannot run the library.
     """
     check_machine()
     found = []
@@ -49,7 +49,7 @@ def checked(folder: Path) -> tuple[bytes, bytes]:
         except OSError as error:
             raise ImportError(f"nethack: cannot read {folder / file}: {error.strerror}: {GET}") from error
         if hashlib.sha256(data).hexdigest() not in known:
-            raise ImportError(f"nethack: expected {file} of the wheels of nle {VERSION}, whose memory cypool knows, "
-                              f"got another one in {folder}: {GET}")
+            raise ImportError(f"nethack: expected {file} of the wheels of nle {VERSION}, which cypool supports, got "
+                              f"another one in {folder}: {GET}")
         found.append(data)
     return found[0], found[1]

@@ -4,20 +4,21 @@ import numpy as np
 
 from cypool.envs.nethack import options as specs
 from cypool.envs.nethack.library import checked, find
-from cypool.envs.nethack.options import INFOS, KEYS, NEEDED, PENALTIES, TASKS, default_options, text_of
+from cypool.envs.nethack.options import INFOS, KEYS
 from cypool.envs.nethack.tiles import drawn
 from cypool.state import WithMemory
 from cypool.util.arguments import shown
 
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
 from libcpp cimport bool as cbool
 from libcpp.memory cimport shared_ptr
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Slot
+from cypool.envs.common.rules_env cimport Options, options_of
 from cypool.random cimport integers
 
 cnp.import_array()
@@ -27,16 +28,6 @@ cdef extern from "cypool/envs/nethack/game.h" namespace "cypool::nethack" nogil:
     void open_library(const string& file, const string& texts) except +
     cbool is_open()
     int64_t wall_clock()
-
-    cdef cppclass Options:
-        int task, penalty_mode
-        int64_t abort_steps, no_progress_timeout
-        cbool allow_all_yn_questions, allow_all_modes, spawn_monsters, fix_moon_phase
-        double penalty_step, penalty_time, max_step_seconds
-        uint32_t keys
-        cbool fills_late
-        string text
-        vector[uint8_t] actions
 
     cdef cppclass Start:
         Start()
@@ -84,7 +75,7 @@ cdef enum:
 
 
 cdef class Memory:
-    """A game's memory, for `load` in the same process. Other code cannot make one with something in it."""
+    """A game's memory, for `load` in the same process. Other code can only create empty ones."""
     cdef shared_ptr[Saved] saved
     cdef object options, values
 
@@ -93,25 +84,24 @@ cdef class Memory:
 
 
 cdef class NetHack(Env):
-    """NetHack with a task: a dungeon that is new in each episode, hundreds of kinds of things, and one life.
+    """NetHack with a task: a new dungeon in each episode, hundreds of kinds of objects and monsters, and one life.
 
-    Played by the library of nle 1.3.0, without its Python: with the same seeds, clock and actions there are the same
-    bytes as there. Different from there, episodes are drawn from the environment's stream.
+    Played by nle 1.3.0's library without its Python code: with the same seeds, clock and actions, results are
+    bit-identical. Unlike in NLE, episodes are drawn from the environment's random stream.
 
     Observation: A dict with the `observation_keys`: the observations of NLE, in its dtypes.
-    Action: The number of a key in `actions`; by default 86 commands, of the tasks 23, of the challenge 121.
-    Reward: Of NetHack, score and challenge the gain of NetHack's score, of gold, eat and scout of gold,
-        nutrition and seen cells; else 1 for success. But for NetHack with the penalty of a step.
-    Terminated: The game is over, the task is done, or the episode is aborted: NLE calls none of this truncated.
-    Truncated: Of the challenge, if steps without progress reach the timeout in their first half, as in NLE.
+    Action: The index of a key in `actions`; by default 86 commands, 23 in tasks, 121 in the challenge.
+    Reward: In NetHack, score and challenge, the increase of NetHack's score; in gold, eat and scout, that of gold,
+        nutrition or seen cells; otherwise 1 for success. All except NetHack include the step penalty.
+    Terminated: The game is over, the task is done, or the episode is aborted, which NLE does not report as truncated.
+    Truncated: In the challenge, if steps without progress reach the timeout in their first half, as in NLE.
     Info: `end_status` int32: aborted (-1), running (0), death or another end of the game (1), task done (2).
-        `is_ascended` bool. If asked for `how_done` int32: as in NetHack, if the game is over; `turns` int64; `depth`
-        int64.
+        `is_ascended` bool. On request, `how_done` int32, NetHack's reason for the end of the game; `turns` int64;
+        `depth` int64.
     """
     describe = staticmethod(specs.nethack)
 
     cdef Game* game
-    cdef Options settings
     cdef int[17] keys
     cdef int[5] infos
     cdef int num_keys, num_infos
@@ -125,24 +115,7 @@ cdef class NetHack(Env):
         library, texts = checked(find(chosen["nle_path"]))
         if not is_open():
             open_library(library, texts)
-        self.settings.task = TASKS.index(chosen["task"])
-        self.settings.penalty_mode = PENALTIES.index(chosen["penalty_mode"])
-        self.settings.abort_steps = chosen["abort_steps"]
-        self.settings.no_progress_timeout = chosen["no_progress_timeout"]
-        self.settings.allow_all_yn_questions = chosen["allow_all_yn_questions"]
-        self.settings.allow_all_modes = chosen["allow_all_modes"]
-        self.settings.spawn_monsters = chosen["spawn_monsters"]
-        self.settings.fix_moon_phase = chosen["fix_moon_phase"]
-        self.settings.penalty_step, self.settings.penalty_time = chosen["penalty_step"], chosen["penalty_time"]
-        self.settings.max_step_seconds = chosen["max_step_seconds"]
-        # NetHack may show the other disclosures at the end without a question; in wizard mode it asks one before it
-        # says that the game is over
-        self.settings.fills_late = not chosen["wizard"] and chosen["options"] == default_options(chosen["task"])
-        self.settings.text = text_of(chosen["options"], chosen["character"], chosen["wizard"]).encode()
-        self.settings.actions = chosen["actions"]
         names = list(KEYS)
-        for key in {*chosen["observation_keys"], *NEEDED}:
-            self.settings.keys |= <uint32_t>1 << <int>names.index(key)
         self.num_keys = len(chosen["observation_keys"])
         for k, key in enumerate(chosen["observation_keys"]):
             self.keys[k] = names.index(key)
@@ -153,7 +126,7 @@ cdef class NetHack(Env):
         if self.has_seeds:
             put_seeds(&self.asked, chosen["nle_seeds"])
         self.clock = put_clock(&self.asked, chosen["clock"])
-        self.game = new Game(self.settings)
+        self.game = new Game(options_of(specs.settings_of(chosen)))
 
     def __dealloc__(self):
         del self.game
@@ -262,7 +235,7 @@ cdef class NetHack(Env):
         return drawn(cells, find(self.spec.options["nle_path"]))
 
     def overwrite(self, name, word):
-        """Overwrites a variable of the game, as a mistake in it might.
+        """Overwrites a variable of the game, as a bug in it might.
 
         For tests.
 
@@ -287,7 +260,7 @@ cdef class NetHack(Env):
 
 cdef int raise_no_start() except -1 nogil:
     with gil:
-        raise RuntimeError("NetHack: the game does not come to a first command: expected other options, or seeds")
+        raise RuntimeError("NetHack: the game does not reach a first command: expected other options or seeds")
 
 
 cdef int put_seeds(Start* start, object seeds) except -1:
@@ -297,7 +270,7 @@ cdef int put_seeds(Start* start, object seeds) except -1:
 
 
 cdef int put_clock(Start* start, object clock) except -1:
-    """Takes over a time, and returns which kind of it is asked for."""
+    """Sets the clock if it is given as a number; returns the kind of clock."""
     if clock is None:
         return DRAWN
     if clock == "real":

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,7 @@ def _check_names(name: str, given: Any, *, known: Any) -> tuple[str, ...]:
     names = tuple(check_choice(f"{name}[{k}]", each, known)
                   for k, each in enumerate(check_list(name, given, "a sequence of names")))
     if not names or len(set(names)) != len(names):
-        raise ValueError(f"{name}: expected names, each of them once, got {shown(given)}")
+        raise ValueError(f"{name}: expected one or more unique names, got {shown(given)}")
     return names
 
 
@@ -105,7 +106,7 @@ def _check_actions(name: str, given: Any) -> tuple[int, ...]:
 
 
 def _check_character(name: str, given: Any) -> str:
-    """Returns a character as NetHack takes it behind a name."""
+    """Returns a character in the form that NetHack expects after a name."""
     expected = "'@', or up to four of role, race, gender and alignment such as 'mon-hum-neu-mal'"
     if not isinstance(given, str):
         raise TypeError(f"{name}: expected {expected}, got {shown(given)}")
@@ -127,12 +128,13 @@ def _check_options(name: str, given: Any) -> tuple[str, ...]:
             raise ValueError(f"{name}[{k}]: expected {expected}, got {shown(each)}")
         for part in each.split(","):
             if part.strip()[:1] in ("@", "/"):
-                raise ValueError(f"{name}[{k}]: expected no name of a file, as there are no files, got {shown(each)}")
+                raise ValueError(f"{name}[{k}]: expected no option that names a file, as files are not supported, got "
+                                 f"{shown(each)}")
             if part.strip().lower().startswith(_PATTERNS):
-                raise ValueError(f"{name}[{k}]: expected no option with patterns, which is not available, got "
+                raise ValueError(f"{name}[{k}]: expected no option with patterns, which are not supported, got "
                                  f"{shown(each)}")
     if sum(map(len, texts)) > _MOST_TEXTS:
-        raise ValueError(f"{name}: expected at most {_MOST_TEXTS} letters in all, got {sum(map(len, texts))}")
+        raise ValueError(f"{name}: expected at most {_MOST_TEXTS} letters in total, got {sum(map(len, texts))}")
     return tuple(map(str, texts))
 
 
@@ -149,7 +151,7 @@ def _check_seeds(name: str, given: Any) -> tuple[int, int, int | None]:
 
 
 def _check_clock(name: str, given: Any) -> int | str:
-    """Returns seconds since 1970 by the clock on the wall, or "real"."""
+    """Returns seconds since 1970 in local time, or "real"."""
     if isinstance(given, str):
         return check_choice(name, given, ("real",))
     return check_int(name, given, 0, _MOST_CLOCK)
@@ -158,45 +160,61 @@ def _check_clock(name: str, given: Any) -> int | str:
 @describes(
     task=choice("nethack", TASKS, '"nethack", "score", "staircase", "staircase_pet", "oracle", "gold", "eat", "scout" '
                                   'or "challenge".'),
-    character=optional(_check_character, 'Role, race, gender and alignment, or "@", a random one; None: the task\'s, a '
-                                         'monk or "@".'),
+    character=optional(_check_character, 'Role, race, gender and alignment, or "@" for a random character; None: the '
+                                         'task\'s, a monk or "@".'),
     observation_keys=optional(
         functools.partial(_check_names, known=KEYS),
-        "Names of what is observed, in this order; None: the task's. NetHack does no work for others; with "
-        "`screen_descriptions` it draws other random numbers."),
-    actions=optional(_check_actions, "The keys that actions press, 0 to 255; None: the task's."),
+        "Names of the observations, in this order; None: the task's. Others cost nothing; `screen_descriptions` "
+        "changes the random numbers that NetHack draws."),
+    actions=optional(_check_actions, "Key codes of the actions, 0 to 255; None: the task's."),
     options=optional(_check_options, "NetHack's own options; None: those of NLE."),
-    wizard=boolean(False, "Whether the game is in NetHack's debug mode."),
+    wizard=boolean(False, "Runs the game in NetHack's debug mode."),
     allow_all_yn_questions=boolean(
-        None, "Whether questions for a letter stay; else the step answers most of them with escape. None: as in NLE, "
-              "which is True for the challenge."),
+        None, "Leaves questions for a letter to the agent; otherwise the step answers most of them with escape. None: "
+              "as in NLE, True for the challenge."),
     allow_all_modes=boolean(
-        None, "Whether menus, questions for a line and --More-- stay; else the step leaves them. None: as in NLE, "
-              "which is True for the challenge."),
-    spawn_monsters=boolean(True, "Whether monsters come."),
-    fix_moon_phase=boolean(False, "Whether the phase of the moon and the time of day are drawn from the seed."),
-    penalty_mode=choice("constant", PENALTIES, 'Of steps in which no time passes: "constant", "exp", "square", '
-                                               '"linear"; or "always", of all.'),
-    penalty_step=number(None, -1e9, 1e9, "The unit of this penalty; None: -0.01, of the challenge 0."),
-    penalty_time=number(-0.0, -1e9, 1e9, "What is added for each turn."),
-    abort_steps=integer(None, 1, _LONGEST, "Steps after which the episode is aborted, which NLE calls "
-                                           "`max_episode_steps`; None: 5000, of the challenge 1000000."),
-    no_progress_timeout=integer(10000, 1, _LONGEST, "The challenge is aborted after half as many steps in which no "
-                                                    "time passed."),
-    nle_seeds=optional(_check_seeds, "Of each episode, (core, disp) or (core, disp, lgen); None: they are drawn."),
-    clock=optional(_check_clock, 'When each episode is played, in seconds since 1970 by the clock on the wall; "real": '
-                                 "when it is; None: it is drawn from the years 2000 to 2029."),
+        None, "Leaves menus, questions for a line and --More-- to the agent; otherwise the step dismisses them. None: "
+              "as in NLE, True for the challenge."),
+    spawn_monsters=boolean(True, "Whether new monsters appear."),
+    fix_moon_phase=boolean(False, "Draws the phase of the moon and the time of day from the seed."),
+    penalty_mode=choice("constant", PENALTIES, 'Kind of penalty for steps in which no time passes: "constant", "exp", '
+                                               '"square" or "linear"; or "always", for all steps.'),
+    penalty_step=number(None, -1e9, 1e9, "Unit of this penalty; None: -0.01, or 0 for the challenge."),
+    penalty_time=number(-0.0, -1e9, 1e9, "Reward added per turn."),
+    abort_steps=integer(None, 1, _LONGEST, "Steps after which the episode is aborted, `max_episode_steps` in NLE; "
+                                           "None: 5000, or 1000000 for the challenge."),
+    no_progress_timeout=integer(10000, 1, _LONGEST, "The challenge is aborted after half this number of steps in which "
+                                                    "no time passed."),
+    nle_seeds=optional(_check_seeds, "Seeds for every episode, (core, disp) or (core, disp, lgen); None: drawn for "
+                                     "each episode."),
+    clock=optional(_check_clock, "The game's clock at the start of each episode, in seconds of local time since 1970; "
+                                 '"real": the actual time; None: drawn from the years 2000 to 2029.'),
     infos=Option(("end_status", "is_ascended"), functools.partial(_check_names, known=INFOS), "Names of infos."),
-    max_step_seconds=number(10.0, 0.1, 1e6, "CPU time after which a step fails, as its game may be in an endless "
-                                            "loop."),
-    nle_path=optional(WHEEL.check_folder, "Folder of nle; None: `CYPOOL_NETHACK`, that of `cypool get nethack`, or the "
-                                          "installed one."))
+    max_step_seconds=number(10.0, 0.1, 1e6, "CPU seconds after which a step fails, because its game may be in an "
+                                            "endless loop."),
+    nle_path=optional(WHEEL.check_folder, "Folder of nle; None: `CYPOOL_NETHACK`, the one of `cypool get nethack`, or "
+                                          "the installed one."))
 def nethack(options: dict[str, Any]) -> EnvSpec:
     options |= {name: value for name, value in _defaults_of(options["task"]).items() if options[name] is None}
     return EnvSpec(observation={key: KEYS[key] for key in options["observation_keys"]},
                    action=Discrete(len(options["actions"])), info={name: INFOS[name] for name in options["infos"]},
                    options=options, render_fps=42, render_modes=("rgb_array", "ansi"),
                    has_own_chance=True)
+
+
+def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what game.h reads."""
+    names = list(KEYS)
+    return {
+        **{name: options[name] for name in ("abort_steps", "no_progress_timeout", "allow_all_yn_questions",
+                                            "allow_all_modes", "spawn_monsters", "fix_moon_phase", "penalty_step",
+                                            "penalty_time", "max_step_seconds", "actions")},
+        "task": TASKS.index(options["task"]), "penalty_mode": PENALTIES.index(options["penalty_mode"]),
+        "keys": sum(1 << names.index(key) for key in {*options["observation_keys"], *NEEDED}),
+        # NetHack may show the other disclosures at the end without a question; in wizard mode it asks one before it
+        # says that the game is over
+        "fills_late": not options["wizard"] and options["options"] == default_options(options["task"]),
+        "text": text_of(options["options"], options["character"], options["wizard"])}
 
 
 def text_of(options: tuple[str, ...], character: str, wizard: bool) -> str:
@@ -228,5 +246,5 @@ def check_saved(state: Any, options: dict[str, Any]) -> tuple[Any, ...]:
         raise ValueError(f"state[6]: expected NetHack's list of high scores, got {shown(record)}")
     if len(actions) > options["abort_steps"] or max(actions, default=0) >= len(options["actions"]):
         raise ValueError(f"state[7]: expected at most {options['abort_steps']} actions, each below "
-                         f"{len(options['actions'])}, got {len(actions)}, the greatest {max(actions)}")
+                         f"{len(options['actions'])}, got {len(actions)}, the highest {max(actions)}")
     return values

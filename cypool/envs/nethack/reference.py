@@ -20,7 +20,7 @@ try:
     import nle
     from nle.env import base, tasks
 except ImportError as error:
-    raise ImportError(f"nle: expected nle {VERSION} to compare with: pip install --no-deps nle=={VERSION}") from error
+    raise ImportError(f"nle: the reference is nle {VERSION}: pip install --no-deps nle=={VERSION}") from error
 
 _CLASSES = {"nethack": base.NLE, "score": tasks.NetHackScore, "staircase": tasks.NetHackStaircase,
             "staircase_pet": tasks.NetHackStaircasePet, "oracle": tasks.NetHackOracle, "gold": tasks.NetHackGold,
@@ -37,7 +37,7 @@ def _address(number: int | None) -> bytes:
 
 
 class Clock:
-    """The clock of one copy of NLE's library: the time on the wall that we set, without time zones.
+    """The clock of one copy of NLE's library: the local time that we set, without time zones.
 
     Args:
         file: The descriptor of the copy.
@@ -62,7 +62,7 @@ class Reference(gymnasium.Env[Any, Any]):
     """An environment of NLE's that draws its episodes as cypool's does.
 
     Args:
-        options: Those of cypool's environment.
+        options: The options of cypool's environment.
         limit: Truncates episodes after this number of steps; None: never.
     """
 
@@ -73,13 +73,13 @@ class Reference(gymnasium.Env[Any, Any]):
         if task != "challenge":
             names += ["actions", "wizard"]
         elif options["wizard"] or options["actions"] != keys_of(ALL):
-            raise ValueError("actions, wizard: expected none, as NLE's challenge does not take them")
+            raise ValueError("actions, wizard: expected neither, as NLE's challenge does not accept them")
         if task != "nethack":
             names += ["penalty_mode", "penalty_step", "penalty_time"]
         if task == "challenge":
             names += ["no_progress_timeout"]
         if options["clock"] == "real":
-            raise ValueError("clock: expected one that stands still, got 'real'")
+            raise ValueError("clock: expected a fixed one, got 'real'")
         logging.getLogger("nle").setLevel(logging.ERROR)
         with warnings.catch_warnings():
             # of a function of logging's that NLE calls

@@ -39,7 +39,7 @@ def screen_text(chars: NDArray[np.uint8], colors: NDArray[np.int8], cursor: Any 
 
 @contextmanager
 def keys_as_they_come(terminal: int) -> Iterator[None]:
-    """Lets a terminal give each key at once, control and a letter included, but for control and C."""
+    """Makes a terminal return each key at once, including control and a letter, except Ctrl-C."""
     old = termios.tcgetattr(terminal)
     new = termios.tcgetattr(terminal)
     new[0] &= ~(termios.IXON | termios.ICRNL)
@@ -52,7 +52,7 @@ def keys_as_they_come(terminal: int) -> Iterator[None]:
 
 
 def pressed(terminal: int) -> int | None:
-    """Returns the next key; None: the terminal is gone. Meta and a letter come as escape and this letter."""
+    """Returns the next key; None: the terminal was closed. Meta and a letter arrive as escape and this letter."""
     typed = os.read(terminal, 1)
     if typed == b"\033" and select.select([terminal], [], [], 0)[0]:
         typed = os.read(terminal, 1)
@@ -62,7 +62,7 @@ def pressed(terminal: int) -> int | None:
 
 def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | None = None,
          choose: Callable[[Any], Any] | None = None) -> tuple[int, float]:
-    """Plays with the keyboard of a terminal until control and C, or its end.
+    """Plays with the keyboard of a terminal until Ctrl-C, or the end of its input.
 
     Args:
         env: A pool of one environment.
@@ -80,7 +80,7 @@ def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | 
     options = env.env_spec.options
     missing = {"tty_chars", "tty_colors", "tty_cursor"}.difference(options["observation_keys"])
     if missing:
-        raise ValueError(f"observation_keys: expected {', '.join(sorted(missing))} among them to be shown")
+        raise ValueError(f"observation_keys: expected {', '.join(sorted(missing))} among them for the terminal")
     actions = {key: number for number, key in reversed([*enumerate(options["actions"])])}
     done, total, said = 0, 0.0, ""
     with keys_as_they_come(terminal) if choose is None else nullcontext():
@@ -89,7 +89,7 @@ def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | 
             write(CLEAR)
             while steps is None or done < steps:
                 parts = (obs[name][0] for name in ("tty_chars", "tty_colors", "tty_cursor"))
-                write(f"{HOME}{screen_text(*parts)}\r\n{done} steps, rewards {total:g}{said}; control-C ends\033[K")
+                write(f"{HOME}{screen_text(*parts)}\r\n{done} steps, rewards {total:g}{said}; Ctrl-C quits\033[K")
                 if choose is None:
                     key = pressed(terminal)
                     if key is None:
@@ -100,7 +100,7 @@ def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | 
                 obs, reward, terminated, truncated, _ = env.step([actions[key]] if choose is None else choose(obs))
                 done += 1
                 total += float(reward[0])
-                said = ", episode over: any key begins another one" if terminated[0] or truncated[0] else ""
+                said = ", episode over: any key starts another one" if terminated[0] or truncated[0] else ""
         except KeyboardInterrupt:
             pass
     write("\r\n")

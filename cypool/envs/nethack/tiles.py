@@ -35,10 +35,10 @@ def pictures(folder: Path) -> NDArray[np.uint8]:
     """Returns the tiles of all glyphs, uint8 (glyph, y, x, channel).
 
     Args:
-        folder: Of nle, as `library.find` returned it.
+        folder: The folder of nle, from `library.find`.
 
     Raises:
-        ImportError: The tiles are not there, or those of another version.
+        ImportError: The tiles are missing, or have a different version.
     """
     try:
         texts = [(folder / TILES_FOLDER / f"{name}.txt").read_bytes() for name in ("monsters", "objects", "other")]
@@ -46,7 +46,8 @@ def pictures(folder: Path) -> NDArray[np.uint8]:
         raise ImportError(f"nethack: cannot read the tiles in {folder / TILES_FOLDER}: {error.strerror}: "
                           f"{GET}") from error
     if hashlib.sha256(b"".join(texts)).hexdigest() != TILES:
-        raise ImportError(f"nethack: expected the tiles of nle {VERSION}, got others in {folder / TILES_FOLDER}: {GET}")
+        raise ImportError(f"nethack: expected the tiles of nle {VERSION}, got different ones in "
+                          f"{folder / TILES_FOLDER}: {GET}")
     return np.concatenate([_tiles_in(text.decode()) for text in texts])[of_glyphs()]
 
 

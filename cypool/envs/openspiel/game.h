@@ -12,8 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "cypool/envs/common/state_archive.h"
-#include "cypool/envs/common/turn_game.h"
+#include "cypool/envs/common/turn_rules.h"
 #include "cypool/envs/openspiel/library.h"
 
 namespace cypool::openspiel {
@@ -157,9 +156,7 @@ public:
     // ---- states: what was played. OpenSpiel's own way to load one plays whatever a text says
     bool ready() const { return state_ != nullptr; }
     std::unique_ptr<Match> fresh() const {
-        auto match = std::make_unique<Match>(game_, sees_information_state_, has_parameters_);
-        match->chance = chance;
-        return match;
+        return std::make_unique<Match>(game_, sees_information_state_, has_parameters_);
     }
     template <class Archive> void exchange(Archive& archive) {
         archive("current_player", current, TOGETHER, num_players - 1);
@@ -316,5 +313,9 @@ private:
         known_ = 0;
     }
 };
+
+inline Rules* new_rules(const Options& options, GamePointer game, bool sees_information_state, bool has_parameters) {
+    return new RulesOf(Turns(TurnOptions(options), Match(std::move(game), sees_information_state, has_parameters)));
+}
 
 }  // namespace cypool::openspiel

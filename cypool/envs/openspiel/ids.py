@@ -7,7 +7,7 @@ from cypool.registration.registry import register_pattern
 FAMILY = Family(
     name="openspiel",
     title="OpenSpiel",
-    description="games of OpenSpiel with turns, or where all move at once, played by its own library",
+    description="OpenSpiel's games with turns or simultaneous moves, played by its own library",
     licence="OpenSpiel: Apache-2.0",
     package="pyspiel",
     extra="openspiel",
@@ -18,7 +18,7 @@ FAMILY = Family(
 
 
 def options_of(*, short_name: str) -> dict[str, str]:
-    """Returns the options that an id means."""
+    """Returns the options that an id encodes."""
     return {"short_name": short_name}
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 
-from cypool.util.packages import need
+from cypool.util.packages import require_version
 
 # what the module was compared with, and whose layout it knows
 VERSION = "2.0.2"
@@ -15,7 +15,7 @@ def find() -> str:
     """Returns the path of the library, which is OpenSpiel's Python module; raises an ImportError."""
     from importlib.metadata import distribution
 
-    need(NEEDING, "open_spiel", (VERSION,), INSTALL, "pyspiel")
+    require_version(NEEDING, "open_spiel", (VERSION,), INSTALL, "pyspiel")
     path = str(distribution("open_spiel").locate_file("pyspiel.so"))
     if not os.path.isfile(path):
         raise ImportError(f"{NEEDING} the library of open_spiel {VERSION}, found no {path}: {INSTALL}", name="pyspiel")

@@ -4,13 +4,12 @@
 import functools
 import sys
 
+from cypool.envs.common.turn_specs import turn_settings
 from cypool.envs.openspiel import library, specs
 from cypool.state import check_state, check_stream
 from cypool.util.arguments import shown
 
-from cpython.pycapsule cimport PyCapsule_GetPointer
-from libc.stdint cimport int64_t, uint8_t
-from libc.string cimport memset
+from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 from libcpp.map cimport map
 from libcpp.memory cimport shared_ptr
@@ -18,10 +17,8 @@ from libcpp.string cimport string
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
-from cypool.env cimport Env, action_data
-from cypool.envs.common.archived_env cimport Archived
-from cypool.envs.common.turns cimport OVER, TurnEnv, TurnGame
-from cypool.random cimport Rng, copy_stream
+from cypool.envs.common.archived_env cimport ArchivedEnv
+from cypool.envs.common.rules_env cimport Options, Rules, RulesEnv, RulesOf, options_of
 
 import numpy as np
 from numpy.random import MT19937, RandomState
@@ -74,21 +71,18 @@ cdef extern from "cypool/envs/openspiel/library.h" namespace "cypool::openspiel"
 
     Library the_library "cypool::openspiel::library"
 
-cdef extern from "cypool/envs/openspiel/game.h" namespace "cypool::openspiel" nogil:
-    enum:
-        TOGETHER "cypool::openspiel::TOGETHER"
+cdef extern from "cypool/envs/common/turn_rules.h" namespace "cypool" nogil:
+    cdef cppclass Turns[Game]:
+        Game game
 
-    cdef cppclass Match(TurnGame):
-        Match() except +
-        Match(GamePointer game, cbool sees_information_state, cbool has_parameters) except +
-        const Rng* chance
-        void play_together(const int64_t* actions, const Rng* rng) except +
-        cbool acts(int player) except +
-        cbool is_legal_of(int player, int64_t action) except +
-        void write_legal_of(int player, uint8_t* mask) except +
+cdef extern from "cypool/envs/openspiel/game.h" namespace "cypool::openspiel" nogil:
+    cdef cppclass Match:
         string text_for(int player) except +
         string name_of(int player, int64_t action) except +
         vector[pair[int, string]] moves_after(size_t num_known) except +
+
+    Rules* new_rules(const Options& options, GamePointer game, cbool sees_information_state,
+                     cbool has_parameters) except +
 
 cdef enum:
     MT19937_WORDS = 624
@@ -102,7 +96,7 @@ CHANCE_MODES = ["deterministic", "explicit", "sampled"]
 
 
 cdef int open_library() except -1:
-    """Opens the library, once; raises an ImportError if it is missing, or another one."""
+    """Opens the library, once; raises an ImportError if it is missing, or a different one."""
     global _is_open
     if _is_open:
         return 0
@@ -119,7 +113,7 @@ cdef int open_library() except -1:
 
 @functools.cache
 def games():
-    """Returns the parameters of each game: name -> (type, default, whether it has to be given)."""
+    """Returns the parameters of each game: name -> (type, default, whether it is required)."""
     cdef GameType game
     cdef pair[string, Parameter] named
     open_library()
@@ -183,113 +177,54 @@ def facts_of(str short_name, dict parameters):
 # ---- environments
 
 
-cdef class OpenSpiel(TurnEnv):
+cdef class OpenSpiel(RulesEnv):
     """A game of OpenSpiel.
 
-    Observation: float32: the tensor of the player that OpenSpiel's `rl_environment` sees: of the information state, or
-        where a game has none, of the observation.
+    Observation: float32: the player's tensor, as in OpenSpiel's `rl_environment`: of the information state, or of the
+        observation if a game has none.
     Action: OpenSpiel's.
-    Reward: OpenSpiel's, of each move.
+    Reward: OpenSpiel's, for each move.
     Terminated: The game is over.
     """
     describe = staticmethod(specs.describer(games, facts_of))
-    cdef Archived[Match] state
-    cdef object chance                   # the MT19937 that chance draws with; None: the environment's stream
 
     def __init__(self, spec, env_id):
-        TurnEnv.__init__(self, spec, env_id)
-        options = spec.options
-        # one for each environment: threads that shared it would count references to it
-        parameters = specs.given_parameters(games(), options)
-        self.state.reset(new Match(loaded(options["short_name"], parameters),
-                                   options["tensor"] == "information_state", bool(parameters)))
-        self.game, self.archived = <TurnGame*>self.state.get(), &self.state
-        if options["chance_stream"] == "random_state":
-            self.draw_with(MT19937(0))
+        # a game for each environment: threads that shared it would count references to it
+        self.take_rules(self.make(options_of(turn_settings(spec.options))))
+        if spec.options["chance_stream"] == "random_state":
+            self.draw_from(MT19937(0))
 
-    cdef int draw_with(self, object bit_generator) except -1:
-        self.chance = bit_generator
-        self.state.get().chance = <const Rng*>PyCapsule_GetPointer(bit_generator.capsule, "BitGenerator")
-        return 0
+    cdef Rules* make(self, const Options& options) except NULL:
+        chosen = self.spec.options
+        parameters = specs.given_parameters(games(), chosen)
+        return new_rules(options, loaded(chosen["short_name"], parameters), chosen["tensor"] == "information_state",
+                         bool(parameters))
 
     cdef int seed(self, object seed) except -1:
-        TurnEnv.seed(self, seed)
-        if self.chance is not None:
+        RulesEnv.seed(self, seed)
+        if self.second_stream is not None:
             if seed is not None and seed >= 2**32:
                 raise ValueError(f"seed: expected at most {2**32 - 1}, as a RandomState has, got {seed}")
-            self.draw_with(RandomState(seed)._bit_generator)
+            self.draw_from(RandomState(seed)._bit_generator)
         return 0
 
     cdef object save(self):
-        own = TurnEnv.save(self)
-        if self.chance is None:
+        own = ArchivedEnv.save(self)
+        if self.second_stream is None:
             return own
-        stream = self.chance.state["state"]
+        stream = self.second_stream.state["state"]
         return (*own, stream["key"].astype("<u4").tobytes(), stream["pos"])
 
     cdef int load(self, object state) except -1:
-        if self.chance is None:
-            return TurnEnv.load(self, state)
+        if self.second_stream is None:
+            return ArchivedEnv.load(self, state)
         own, key, pos = check_state(state, bytes, bytes, (0, MT19937_WORDS))
         if len(key) != 4 * MT19937_WORDS:
             raise ValueError(f"chance: expected the key of an MT19937, got {shown(key)}")
         stream = check_stream("chance", {"bit_generator": "MT19937", "state": {
             "key": np.frombuffer(key, "<u4"), "pos": pos}}, MT19937)
-        TurnEnv.load(self, (own,))
-        self.chance.state = stream
-        return 0
-
-    cdef int copy_from(self, Env other) except -1 nogil:
-        TurnEnv.copy_from(self, other)
-        cdef const Rng* chance = self.state.get().chance
-        if chance != NULL and not copy_stream(chance, (<OpenSpiel>other).state.get().chance):
-            with gil:
-                self.chance.state = (<OpenSpiel>other).chance.state
-        return 0
-
-    cdef int step(self, const void* action) except -1 nogil:
-        cdef Match* match = self.state.get()
-        cdef int k
-        if match.current != TOGETHER:
-            return TurnEnv.step(self, action)
-        self.take_together(action_data[int64_t](action))
-        for k in range(match.num_players):
-            self.agents.reward[k] = match.reward[k]
-        self.write_turns()
-        self.terminated = match.current == OVER
-        return 0
-
-    cdef int take_together(self, const int64_t* actions) except -1 nogil:
-        """Plays an action of each player."""
-        cdef Match* match = self.state.get()
-        cdef int k
-        for k in range(match.num_players):
-            if match.acts(k) and not match.is_legal_of(k, actions[k]):
-                # the first of them
-                if self.loses:
-                    match.current = k
-                    match.lose()
-                    return 0
-                with gil:
-                    raise ValueError(f"action: expected a legal action of player {k}, got {actions[k]}")
-        match.play_together(actions, self.rng)
-        return 0
-
-    cdef int write_turns(self) except -1 nogil:
-        cdef Match* match = self.state.get()
-        cdef int k
-        for k in range(match.num_players):
-            self.agents.turn[k] = match.acts(k)
-        return 0
-
-    cdef int legal(self, uint8_t* mask) except -1 nogil:
-        cdef Match* match = self.state.get()
-        cdef int k
-        if match.current != TOGETHER:
-            return TurnEnv.legal(self, mask)
-        memset(mask, 0, match.num_players * match.num_actions)
-        for k in range(match.num_players):
-            match.write_legal_of(k, mask + k * match.num_actions)
+        ArchivedEnv.load(self, (own,))
+        self.second_stream.state = stream
         return 0
 
 
@@ -299,15 +234,15 @@ def texts_of(OpenSpiel env not None, own, int player, actions, num_known):
     Args:
         env: An environment that loads it.
         own: What an environment saved.
-        player: Who reads it.
+        player: The player who reads it.
         actions: Actions of this player.
-        num_known: Of the moves, which this number of first ones are left out of.
+        num_known: Number of first moves to leave out.
 
     Returns:
         The position, the names of the actions, and the moves: who played, chance being -1, and the name.
     """
     env.load(own)
-    cdef Match* match = env.state.get()
+    cdef Match* match = &(<RulesOf[Turns[Match]]*>env.rules.get()).get().game
     cdef pair[int, string] move
     return (match.text_for(player).decode(), [match.name_of(player, action).decode() for action in actions],
             [(move.first, move.second.decode()) for move in match.moves_after(num_known)])

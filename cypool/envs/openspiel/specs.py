@@ -56,7 +56,7 @@ def _parameters(known: Games, short_name: str, given: dict[str, Any]) -> dict[st
         if given.get(name) is not None:
             parameters[name] = _check_parameter(name, kind, given[name])
         elif is_mandatory:
-            raise ValueError(f"{name}: expected a value, as {short_name} has no default, got none")
+            raise ValueError(f"{name}: expected a value, as {short_name} has no default")
         # that of cypool.make has another meaning
         elif name != "seed":
             # OpenSpiel says 0 also where the game finds a default itself
@@ -79,19 +79,19 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
         facts_of: Takes a name and given parameters; returns what a spec says. Raises a RuntimeError.
     """
     @describes(
-        "The game's parameters, as OpenSpiel has them.",
-        short_name=unchecked("tic_tac_toe", "The game, as OpenSpiel calls it."),
+        "OpenSpiel's parameters of the game.",
+        short_name=unchecked("tic_tac_toe", "OpenSpiel's name of the game."),
         tensor=choice("auto", ("auto", "observation", "information_state"),
-                      'What a player sees: "auto" is the information state, or where a game has none, the '
-                      'observation.'),
+                      'A player\'s observation: "auto" is the information state, or the observation if a game has '
+                      "none."),
         chance_stream=choice("np_random", ("np_random", "random_state"),
-                             "What chance draws with: Gymnasium's generator; or as OpenSpiel's `rl_environment`, with "
-                             "a `numpy.random.RandomState`."),
-        view=unchecked(None, 'Who is in a row: "mover", the player who moves; "players", all players, as agents; '
-                             '"single", one player, who has opponents in the environment. None: "mover", or "players" '
-                             "where all move at once."),
-        seat=unchecked(None, 'Which player the view "single" has: a number, "random" (the default), or "alternate", '
-                             "each in turn."),
+                             "The generator for chance: Gymnasium's; or a `numpy.random.RandomState`, as in "
+                             "OpenSpiel's `rl_environment`."),
+        view=unchecked(None, 'The contents of a row: "mover", the player to move; "players", all players, as agents; '
+                             '"single", one player, with opponents in the environment. None: "mover", or "players" for '
+                             "simultaneous moves."),
+        seat=unchecked(None, 'The player of the view "single": a number, "random" (the default), or "alternate", each '
+                             "in turn."),
         opponent=unchecked(None, OPPONENT), simulations=unchecked(None, SIMULATIONS),
         illegal=ILLEGAL)
     def game(options: dict[str, Any], given: dict[str, Any]) -> EnvSpec:
@@ -102,7 +102,7 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
         inner = [value[0] for value in parameters.values() if isinstance(value, tuple)]
         for name in _SHARE_MEMORY:
             if short_name == name or any(f"{name}(" in text for text in inner):
-                raise ValueError(f"{what}: expected a game of which several are played at once, got {name}, whose "
+                raise ValueError(f"{what}: expected a game that can be played several times at once, got {name}, whose "
                                  "boards share memory in OpenSpiel")
         try:
             if parameters:
@@ -110,10 +110,10 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
             facts = facts_of(short_name, parameters)
         # C++'s exceptions become several of these
         except (RuntimeError, ValueError, IndexError, ArithmeticError) as error:
-            raise ValueError(f"{what}: expected a game that OpenSpiel makes, got {error}") from error
+            raise ValueError(f"{what}: expected a game that OpenSpiel can load, got {error}") from error
         num_players, together = facts["num_players"], facts["dynamics"] == "simultaneous"
         if facts["dynamics"] == "mean field" or facts["chance_mode"] == "sampled":
-            raise ValueError(f"{what}: expected a game of players whose chance is drawn outside of it, got one of "
+            raise ValueError(f"{what}: expected a game of players with explicit chance, got one with "
                              f"{'a mean field' if facts['dynamics'] == 'mean field' else 'its own chance'}")
         shapes = facts["shapes"]
         if not 1 <= facts["num_actions"] <= _LARGEST or not any(shapes.values()) or not all(
@@ -145,7 +145,7 @@ def _view(options: dict[str, Any], short_name: str, num_players: int, together: 
         given.setdefault("view", "players")
         # an array compared with a string is an array
         if not isinstance(given["view"], str) or given["view"] != "players":
-            raise ValueError(f"view: expected 'players', as all move at once in {short_name}, got "
+            raise ValueError(f"view: expected 'players', as {short_name} has simultaneous moves, got "
                              f"{shown(given['view'])}")
     declared = turn_options(max(num_players, 2))
     checked = check_options({name: declared[name] for name in _OF_VIEWS}, given)

@@ -1,4 +1,4 @@
-"""Tries games in a process of its own: with some parameters, OpenSpiel ends its process, or never returns."""
+"""Tries games in a separate process: with some parameters, OpenSpiel ends its process, or never returns."""
 from __future__ import annotations
 
 import atexit
@@ -31,7 +31,7 @@ _is_server = False
 
 @functools.cache
 def check(short_name: str, parameters: tuple[tuple[str, Any], ...]) -> None:
-    """Plays a game with some parameters for a while, elsewhere; raises a RuntimeError if that cannot be done."""
+    """Plays a game with some parameters for a while in another process; raises a RuntimeError if that fails."""
     # a program that Python is embedded in
     if _is_server or not sys.executable:
         return
@@ -92,7 +92,7 @@ os.register_at_fork(after_in_child=_forget)
 
 
 def serve(make: Callable[..., Any]) -> None:
-    """Answers each line with what is wrong with its game, or nothing; each game is played by a process of its own."""
+    """Answers each line with what is wrong with its game, or nothing; each game is played in a separate process."""
     global _is_server
     _is_server = True
     # whatever the user does with this signal

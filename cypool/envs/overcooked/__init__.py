@@ -1,1 +1,1 @@
-"""Overcooked: cooks in a kitchen that cook and serve soups together."""
+"""Overcooked: cooks who prepare and serve soups together."""

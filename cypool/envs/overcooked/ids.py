@@ -7,11 +7,11 @@ from cypool.registration.registry import register, register_pattern
 FAMILY = Family(
     name="overcooked",
     title="Overcooked",
-    description="cooks who cook and serve soups together",
+    description="cooks who prepare and serve soups together",
     package="overcooked_ai_py",
     command='pip install --no-deps "overcooked-ai==1.1.0"',  # it asks for Gym and Jupyter
     reference="overcooked-ai 1.1.0",
-    fidelity="everything but pictures",
+    fidelity="everything except pictures",
     smoke_ids=("Overcooked-v0",),
     keys={"*": {"up": 0, "down": 1, "right": 2, "left": 3, "": 4, "space": 5}})
 
@@ -19,7 +19,7 @@ _CLASS, _REFERENCE = "cypool.envs.overcooked.overcooked:Overcooked", "cypool.env
 
 
 def options_of(*, layout: str) -> dict[str, str]:
-    """Returns the options that an id means."""
+    """Returns the options that an id encodes."""
     return {"layout": layout}
 
 

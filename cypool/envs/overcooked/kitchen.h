@@ -6,10 +6,12 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "cypool/envs/common/state_archive.h"
+#include "cypool/access.h"
+#include "cypool/envs/common/rules.h"
 
 namespace cypool::overcooked {
 
@@ -57,23 +59,43 @@ struct Player {
 };
 
 // The kitchen as an episode begins; environments with the same options share it.
-struct Kitchen {
-    int width, height, horizon;
-    double placement_reward, dish_reward, soup_reward;
-    std::string terrain;          // row by row: " ", X, O, T, D, P, S
-    std::vector<Player> players;  // as they begin
-    std::vector<Thing> things;    // likewise, of each cell
-    std::vector<int> pots;        // their cells
+struct Kitchen : Options {
+    int width = at("width"), height = at("height"), horizon = at("horizon");
+    double placement_reward = at("placement_in_pot_reward"), dish_reward = at("dish_pickup_reward");
+    double soup_reward = at("soup_pickup_reward"), shaped_reward = at("shaped_reward");
+    bool is_narrow = at("is_narrow");                                // observations are uint8, else int64
+    std::string terrain = at("terrain");                             // row by row: " ", X, O, T, D, P, S
+    std::vector<double> values = at("values");                       // of a soup, by recipe; 0: it was not ordered
+    std::vector<int> times = at("times");                            // to cook it
+    std::vector<Player> players;                                     // as they begin
+    std::vector<Thing> things = std::vector<Thing>(terrain.size());  // likewise, of each cell
+    std::vector<int> pots;                                           // their cells
     std::vector<int> offsets;     // of cells in an observation, which has columns first
-    std::vector<double> values;   // of a soup, by recipe; 0: it was not ordered
-    std::vector<int> times;       // to cook it
+    std::vector<uint8_t> narrow;  // an observation without players and things
+    std::vector<int64_t> wide;    // the same
 
-    // once the terrain is there
-    void prepare() {
+    explicit Kitchen(const Options& given) : Options(given) {
         for (int c = 0; c < width * height; ++c) {
             if (terrain[c] == 'P') pots.push_back(c);
             offsets.push_back((c % width * height + c / width) * LAYERS);
         }
+        const std::vector<int> places = at("players"), soups = at("soups");
+        for (size_t k = 0; k < places.size(); k += 3) {
+            Player& player = players.emplace_back();
+            player.x = static_cast<int16_t>(places[k]);
+            player.y = static_cast<int16_t>(places[k + 1]);
+            player.direction = static_cast<uint8_t>(places[k + 2]);
+        }
+        for (size_t k = 0; k < soups.size(); k += 4) {
+            things[cell(soups[k], soups[k + 1])] = {SOUP, static_cast<uint8_t>(soups[k + 2]),
+                                                    static_cast<uint8_t>(soups[k + 3])};
+        }
+        narrow.resize(obs_size());
+        for (size_t c = 0; c < terrain.size(); ++c) {
+            const size_t kind = std::string_view("PXOTDS").find(terrain[c]);
+            if (kind != std::string_view::npos) narrow[offsets[c] + TERRAIN + kind] = 1;
+        }
+        wide.assign(narrow.begin(), narrow.end());
     }
     int cell(int x, int y) const { return y * width + x; }
     size_t obs_size() const { return terrain.size() * LAYERS; }
@@ -85,24 +107,26 @@ public:
     std::vector<Thing> things;    // on counters and in pots, row by row
     std::vector<double> shaped;   // rewards of the last step, of each player
     std::vector<uint8_t> served;  // likewise: the recipe of a soup, or 0
-    bool is_over = false;
 
-    World() = default;
+    explicit World(const Options& options) : World(std::make_shared<const Kitchen>(options)) {}
     explicit World(std::shared_ptr<const Kitchen> kitchen) : kitchen_(std::move(kitchen)) {
-        reset();
+        begin();
         is_ready_ = false;
     }
 
-    void reset() {
+    void reset(const Step&) { begin(); }
+
+    void begin() {
         players = kitchen_->players;
         things = kitchen_->things;
         served.assign(players.size(), 0);
         shaped.assign(players.size(), 0);
         to_.resize(players.size());
-        time_ = 0, is_over = false, is_ready_ = true;
+        time_ = 0, is_ready_ = true;
     }
 
-    void step(const int64_t* actions) {
+    void step(const void* action, Step& step) noexcept {
+        const auto* actions = action_data<int64_t>(action);
         std::fill(served.begin(), served.end(), uint8_t{0});
         std::fill(shaped.begin(), shaped.end(), 0.0);
         // as it is before the first interaction
@@ -114,13 +138,35 @@ public:
             Thing& soup = things[pot];
             if (soup.tick >= 0 && !is_done(soup)) ++soup.tick;
         }
-        is_over = ++time_ >= kitchen_->horizon;
+        step.truncated = ++time_ >= kitchen_->horizon;
+        double served_worth = 0;
+        for (size_t k = 0; k < players.size(); ++k) served_worth += sparse(k);
+        step.reward = served_worth;
+        for (size_t k = 0; k < players.size(); ++k) {
+            step.agents->reward[k] = served_worth;
+            if (kitchen_->shaped_reward > 0) {
+                step.agents->reward[k] += kitchen_->shaped_reward * shaped[k];
+                step.reward += kitchen_->shaped_reward * shaped[k];
+            }
+        }
+    }
+
+    void observe(const Slot& out) const noexcept {
+        if (kitchen_->is_narrow) {
+            write(obs_row<uint8_t>(&out, 0), kitchen_->narrow.data());
+        } else {
+            write(obs_row<int64_t>(&out, 0), kitchen_->wide.data());
+        }
+        for (size_t k = 0; k < players.size(); ++k) {
+            info_row<double>(&out, 0)[k] = sparse(k);
+            info_row<double>(&out, 1)[k] = shaped[k];
+        }
     }
 
     double sparse(size_t k) const { return kitchen_->values[served[k]]; }
 
     // Writes each player's observation: (players, width, height, LAYERS).
-    template <class T> void observe(T* out, const T* empty) const {
+    template <class T> void write(T* out, const T* empty) const {
         const size_t size = kitchen_->obs_size();
         for (size_t me = 0; me < players.size(); ++me, out += size) {
             std::memcpy(out, empty, size * sizeof(T));
@@ -158,7 +204,7 @@ public:
         archive.each("thing", things, thing);
         archive.all("served", served, 0, kitchen_->values.size() - 1);
         archive.all("shaped_reward", shaped, 0, 1e300);
-        if constexpr (Archive::LOADS) is_over = time_ >= kitchen_->horizon, is_ready_ = true;
+        if constexpr (Archive::LOADS) is_ready_ = true;
     }
     void validate() const {
         for (size_t k = 0; k < players.size(); ++k) {
@@ -306,14 +352,5 @@ private:
         cell[SOUP_IS_READY] = !in_pot || is_done(thing);
     }
 };
-
-// The observation of a kitchen without players and things.
-template <class T> std::vector<T> empty_observation(const Kitchen& kitchen) {
-    static constexpr char KINDS[] = "PXOTDS";
-    std::vector<T> empty(kitchen.obs_size());
-    for (size_t c = 0; c < kitchen.terrain.size(); ++c)
-        for (int k = 0; k < 6; ++k) empty[kitchen.offsets[c] + TERRAIN + k] = kitchen.terrain[c] == KINDS[k];
-    return empty;
-}
 
 }  // namespace cypool::overcooked

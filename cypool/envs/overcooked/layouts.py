@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from cypool.util.arguments import shown
-from cypool.util.packages import folder_of, need
+from cypool.util.packages import folder_of, require_version
 
 VERSION = "1.1.0"
 INSTALL = 'pip install --no-deps "overcooked-ai==1.1.0"'
@@ -23,14 +23,14 @@ RECIPES = tuple((onions, tomatoes) for onions in range(MOST_INGREDIENTS + 1)
 
 
 class Layout(NamedTuple):
-    """A kitchen as an episode begins, and the orders of its file.
+    """A kitchen at the start of an episode, and the orders of its file.
 
     Attributes:
         terrain: Rows of " ", X, O, T, D, P and S.
         players: Column, row and direction of each.
         soups: (onions, tomatoes) by column and row of a pot; they do not cook yet.
         words: The orders of the file, by the names of options.
-        orders: Of the start state: all, and those with a bonus; None: those of the options.
+        orders: The initial orders: all, and those with a bonus; None: from the options.
     """
 
     terrain: tuple[str, ...]
@@ -47,10 +47,10 @@ def recipe_of(ingredients: Iterable[str]) -> tuple[int, int]:
 
 
 def check_layout(name: str, value: Any) -> str:
-    """Returns the name of a layout as it is, and a text without the space around its lines.
+    """Returns the name of a layout unchanged, or a text without the space around its lines.
 
     Raises:
-        TypeError, ValueError: It is something else.
+        TypeError, ValueError: It is neither.
     """
     if not isinstance(value, str):
         raise TypeError(f"{name}: expected the name of a layout, or a text of its lines, got {shown(value)}")
@@ -75,10 +75,10 @@ def check_layout(name: str, value: Any) -> str:
 
 
 def layout_of(name: str) -> Layout:
-    """Returns the layout that an option means.
+    """Returns the layout that an option selects.
 
     Raises:
-        ImportError: It is a name, and overcooked-ai is missing or of another version.
+        ImportError: It is a name, and overcooked-ai is missing, or has a different version.
         ValueError: No layout has that name.
     """
     if "\n" in name:
@@ -94,9 +94,9 @@ def names() -> list[str]:
     """Returns the names of the layouts of the installed overcooked-ai.
 
     Raises:
-        ImportError: It is missing, or of another version.
+        ImportError: It is missing, or has a different version.
     """
-    need("layouts of Overcooked need", "overcooked-ai", (VERSION,), INSTALL, "overcooked_ai_py")
+    require_version("layouts of Overcooked need", "overcooked-ai", (VERSION,), INSTALL, "overcooked_ai_py")
     return sorted(file.removesuffix(".layout") for file in os.listdir(_folder()) if file.endswith(".layout"))
 
 

@@ -17,7 +17,7 @@ from cypool.envs.common.group_references import GroupReference, GroupReferences
 from cypool.envs.overcooked.layouts import INSTALL, VERSION
 from cypool.envs.overcooked.specs import LAYERS
 from cypool.spec import EnvSpec
-from cypool.util.packages import folder_of, need
+from cypool.util.packages import folder_of, require_version
 
 _OWN, _OTHERS = ([k for k, layer in enumerate(LAYERS) if layer.startswith(whose)] for whose in ("own ", "other "))
 
@@ -131,9 +131,9 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
     """Returns overcooked_ai's grid worlds as a vector environment with a group of agents, and their name and version.
 
     Raises:
-        ValueError: The options are none that the package takes together.
+        ValueError: The package does not accept this combination of options.
     """
-    need("check_parity needs", "overcooked-ai", (VERSION,), INSTALL, "overcooked_ai_py")
+    require_version("check_parity needs", "overcooked-ai", (VERSION,), INSTALL, "overcooked_ai_py")
     spec = ours.env_spec
     return (GroupReferences(lambda: Reference(spec), ours.num_envs, ours.metadata["autoreset_mode"]),
             f"overcooked-ai {VERSION}")

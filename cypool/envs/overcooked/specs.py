@@ -1,4 +1,4 @@
-"""The spec of Overcooked: its options, the worth of soups, and spaces."""
+"""The spec of Overcooked: its options, the values of soups, and spaces."""
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -52,7 +52,7 @@ def _check_orders(name: str, value: Any) -> tuple[tuple[str, ...], ...]:
             raise ValueError(f"{own}: expected 1 to {MOST_INGREDIENTS} ingredients, got {shown(order)}")
         orders.append(items)
     if len(set(orders)) < len(orders):
-        raise ValueError(f"{name}: expected orders that differ, got {shown(value)}")
+        raise ValueError(f"{name}: expected unique orders, got {shown(value)}")
     return tuple(orders)
 
 
@@ -63,28 +63,29 @@ def _check_numbers(name: str, value: Any) -> tuple[int, ...]:
 
 @describes(
     layout=Option("cramped_room", check_layout,
-                  "The name of a layout of overcooked-ai, or a text: lines of X (counter), O, T and D (dispensers of "
-                  "onions, tomatoes and dishes), P (pot), S (where soups are served), space, and players 1 to 9."),
-    horizon=integer(400, 1, _LONGEST, "Steps of an episode."),
-    shaped_reward=number(0.0, 0, 1e6, "An agent's reward has its shaped reward times this."),
-    obs_dtype=choice("int64", ("int64", "uint8"), "Dtype of observations: that of overcooked-ai, or a smaller one."),
-    start_all_orders=optional(_check_orders, 'Recipes that are worth something: lists of "onion" and "tomato"; an '
-                                             "empty list: all are. None: those of the layout."),
-    start_bonus_orders=optional(_check_orders, "Recipes that are worth more, likewise."),
-    order_bonus=number(None, 0, 1e6, "How many times as much these are worth; None: as the layout says, else 2."),
-    delivery_reward=integer(None, 1, _MOST, "Reward of each soup. None for this and the next three: as the layout "
-                                            "says, else 20."),
-    recipe_values=optional(_check_numbers, "What each of `start_all_orders` is worth."),
+                  "The name of one of overcooked-ai's layouts, or a custom layout: lines of X (counter), O, T and D "
+                  "(dispensers of onions, tomatoes and dishes), P (pot), S (serving counter), spaces, and players 1 to "
+                  "9."),
+    horizon=integer(400, 1, _LONGEST, "Maximum steps of an episode."),
+    shaped_reward=number(0.0, 0, 1e6, "Weight of the shaped reward in an agent's reward."),
+    obs_dtype=choice("int64", ("int64", "uint8"), "Dtype of observations: overcooked-ai's, or a smaller one."),
+    start_all_orders=optional(_check_orders, 'Recipes with a value: lists of "onion" and "tomato"; an empty list: all '
+                                             "recipes. None: the layout's."),
+    start_bonus_orders=optional(_check_orders, "Recipes with a bonus, in the same form."),
+    order_bonus=number(None, 0, 1e6, "Factor of the bonus; None: the layout's, or 2."),
+    delivery_reward=integer(None, 1, _MOST, "Reward of each soup. None for this and the next three: the layout's, or "
+                                            "20."),
+    recipe_values=optional(_check_numbers, "Value of each of `start_all_orders`."),
     onion_value=integer(None, 1, _MOST, "Reward of an onion in a soup."),
     tomato_value=integer(None, 1, _MOST, "Reward of a tomato in a soup."),
-    cook_time=integer(None, 1, _MOST, "Steps that each soup cooks. None for this and the next three: as the layout "
-                                      "says, else 20."),
-    recipe_times=optional(_check_numbers, "Steps that each of `start_all_orders` cooks."),
-    onion_time=integer(None, 1, _MOST, "Steps for each onion in a soup."),
-    tomato_time=integer(None, 1, _MOST, "Steps for each tomato in a soup."),
-    placement_in_pot_reward=number(3.0, 0, 1e6, "Shaped reward for an ingredient that is put into a pot."),
-    dish_pickup_reward=number(3.0, 0, 1e6, "Shaped reward for a dish that is taken where it is of use."),
-    soup_pickup_reward=number(5.0, 0, 1e6, "Shaped reward for a soup that is taken out of its pot."))
+    cook_time=integer(None, 1, _MOST, "Cooking time of each soup in steps. None for this and the next three: the "
+                                      "layout's, or 20."),
+    recipe_times=optional(_check_numbers, "Cooking time of each of `start_all_orders` in steps."),
+    onion_time=integer(None, 1, _MOST, "Cooking time in steps for each onion in a soup."),
+    tomato_time=integer(None, 1, _MOST, "Cooking time in steps for each tomato in a soup."),
+    placement_in_pot_reward=number(3.0, 0, 1e6, "Shaped reward for putting an ingredient into a pot."),
+    dish_pickup_reward=number(3.0, 0, 1e6, "Shaped reward for taking a dish when it is useful."),
+    soup_pickup_reward=number(5.0, 0, 1e6, "Shaped reward for taking a soup out of its pot."))
 def overcooked(options: dict[str, Any]) -> EnvSpec:
     layout = layout_of(options["layout"])
     times = soups_of(options, layout).times
@@ -95,15 +96,27 @@ def overcooked(options: dict[str, Any]) -> EnvSpec:
     high[LAYERS.index("time left")] = max(times)
     dtype = np.dtype(options["obs_dtype"])
     if max(times) > np.iinfo(dtype).max:
-        raise ValueError(f'obs_dtype: expected "int64" where a soup cooks for {max(times)} steps, got "{dtype}"')
+        raise ValueError(f'obs_dtype: expected "int64" for cooking times of {max(times)} steps, got "{dtype}"')
     rewards = Array((count,), np.float64, 0)
     return EnvSpec(agents={"agent": Group(count, Array(shape, dtype, 0, high), Discrete(6))}, state="observations",
                    info={"sparse_reward": rewards, "shaped_reward": rewards}, options=options, render_fps=5,
                    brief_steps=count * int(np.prod(shape)) * dtype.itemsize <= _MOST_BRIEF)
 
 
+def settings_of(options: dict[str, Any]) -> dict[str, Any]:
+    """Returns what kitchen.h reads."""
+    layout = layout_of(options["layout"])
+    soups = soups_of(options, layout)
+    return {**{name: options[name] for name in ("horizon", "shaped_reward", "placement_in_pot_reward",
+                                                "dish_pickup_reward", "soup_pickup_reward")},
+            "is_narrow": options["obs_dtype"] == "uint8", "width": len(layout.terrain[0]),
+            "height": len(layout.terrain), "terrain": "".join(layout.terrain), "players": layout.players,
+            "soups": [(*cell, *recipe) for cell, recipe in layout.soups.items()], "values": soups.values,
+            "times": soups.times}
+
+
 def soups_of(options: dict[str, Any], layout: Layout) -> Soups:
-    """Returns the worth of soups, and how long they cook.
+    """Returns the values and cooking times of soups.
 
     Raises:
         ValueError: Options exclude each other.
@@ -120,16 +133,21 @@ def soups_of(options: dict[str, Any], layout: Layout) -> Soups:
     orders, bonus = layout.orders or (listed, words.get("start_bonus_orders", []))
     for recipe in bonus:
         if orders and recipe not in orders:
-            raise ValueError(f"start_bonus_orders: expected some of start_all_orders, got "
+            raise ValueError("start_bonus_orders: expected orders from start_all_orders, got "
                              f"{' and '.join(f'{n} {name}' for n, name in zip(recipe, INGREDIENTS, strict=True))}")
     worth = [0.0] * (MOST_INGREDIENTS + 1)**2
     cooks = [0] * len(worth)
     for recipe in RECIPES:
-        k = recipe[0] * (MOST_INGREDIENTS + 1) + recipe[1]
+        k = recipe_number(*recipe)
         cooks[k] = times[recipe]
         if not orders or recipe in orders:
             worth[k] = float(values[recipe] * (words.get("order_bonus", 2) if recipe in bonus else 1))
     return Soups(worth, cooks)
+
+
+def recipe_number(onions: int, tomatoes: int) -> int:
+    """Returns the index of a recipe in `Soups`."""
+    return onions * (MOST_INGREDIENTS + 1) + tomatoes
 
 
 def _by_recipe(options: dict[str, Any], words: dict[str, Any], orders: list[tuple[int, int]],

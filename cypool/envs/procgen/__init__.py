@@ -1,1 +1,1 @@
-"""Procgen: sixteen games with levels of chance, played by procgen's own library."""
+"""Procgen: sixteen games with random levels, played by procgen's own library."""

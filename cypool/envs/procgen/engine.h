@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "cypool/envs/common/options.h"
 #include "cypool/envs/procgen/layout.h"
 #include "cypool/envs/procgen/mirrored.h"
 #include "cypool/envs/procgen/picture.h"
@@ -224,12 +225,17 @@ inline void open_library(const char* path, const char* pictures) {
 
 // ---- one game -----------------------------------------------------------------------------------------------------
 
-struct Settings {
-    std::string game;
-    int num_levels, start_level, distribution_mode, debug_mode;
-    uint8_t use_sequential_levels, center_agent, use_backgrounds, use_monochrome_assets, restrict_themes,
-        use_generated_assets, paint_vel_info;
-    bool has_own_painter;  // else the library draws pictures
+struct Settings : cypool::Options {
+    explicit Settings(const cypool::Options& given) : cypool::Options(given) {}
+
+    std::string game = at("env_name");
+    int num_levels = at("num_levels"), start_level = at("start_level"), distribution_mode = at("distribution_mode");
+    int debug_mode = at("debug_mode");
+    uint8_t use_sequential_levels = at("use_sequential_levels"), center_agent = at("center_agent");
+    uint8_t use_backgrounds = at("use_backgrounds"), use_monochrome_assets = at("use_monochrome_assets");
+    uint8_t restrict_themes = at("restrict_themes"), use_generated_assets = at("use_generated_assets");
+    uint8_t paint_vel_info = at("paint_vel_info");
+    bool has_own_painter = at("has_own_painter");  // else the library draws pictures
 };
 
 static_assert(sizeof(std::mt19937) == 5000);
@@ -249,6 +255,7 @@ public:
     bool terminated = false, truncated = false;
 
     // Makes it, with its first level; `stream` seeds the stream of levels.
+    Game(const cypool::Options& options, uint32_t stream) : Game(Settings(options), stream) {}
     Game(const Settings& settings, uint32_t stream) : sequential_(settings.use_sequential_levels) {
         Option items[20];
         int count = 0;

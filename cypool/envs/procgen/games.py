@@ -1,4 +1,4 @@
-"""The games of procgen 0.10.7, with the knowledge of its Python and its library about them."""
+"""The games of procgen 0.10.7, as its Python code and its library define them."""
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -16,7 +16,7 @@ class Game(NamedTuple):
     Attributes:
         modes: Its values of `distribution_mode`.
         limit: Steps after which the game itself ends an episode.
-        exploration_level: The level of `distribution_mode="exploration"`; None: there is no such mode.
+        exploration_level: The level of `distribution_mode="exploration"`; None: the game lacks this mode.
     """
 
     modes: tuple[str, ...]
@@ -50,5 +50,5 @@ GAMES = {
 
 
 def limit_of(game: str, mode: str) -> int:
-    """Returns after how many steps a game ends an episode."""
+    """Returns the number of steps after which a game ends an episode."""
     return 2000 if (game, mode) == ("jumper", "memory") else GAMES[game].limit

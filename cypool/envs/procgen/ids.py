@@ -6,12 +6,12 @@ from cypool.registration.registry import register
 FAMILY = Family(
     name="procgen",
     title="Procgen",
-    description="sixteen games with levels of chance, the benchmark of generalization",
+    description="sixteen games with random levels, a benchmark of generalization",
     licence="procgen: MIT, with Qt: LGPL 3; its pictures: CC0, CC-BY and OGA-BY",
     download="cypool.envs.procgen.library",
     reference="procgen 0.10.7",
     parity_mode="SameStep",
-    fidelity="everything; of EnvPool 1.2.5 everything but rotated sprites",
+    fidelity="everything; for EnvPool 1.2.5, everything except rotated sprites",
     smoke_ids=("procgen-coinrun-v0",),
     peers={"*": ("envpool",)},
     # as in procgen's own window

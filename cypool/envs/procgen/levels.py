@@ -29,7 +29,7 @@ def play_level(env: Any, level_seed: ArrayLike, env_id: ArrayLike | None = None)
         Observation and info of these environments.
 
     Raises:
-        TypeError, ValueError: Wrong levels or ids; `env` is a pool of something else.
+        TypeError, ValueError: Wrong levels or ids; `env` is a pool of other environments.
         RuntimeError: An environment is in flight or was never reset.
     """
     if "restrict_themes" not in env.env_spec.options:

@@ -27,9 +27,9 @@ UNUSED = (b"libglib-2.0.so.0", b"libgthread-2.0.so.0")
 _DT_STRTAB, _DT_NEEDED, _DT_IGNORED = 5, 1, 0x60000010
 
 
-def is_whole() -> bool:
+def is_valid() -> bool:
     """Whether the library can be found, and is the right one with all its pictures."""
-    return WHEEL.is_whole(checked)
+    return WHEEL.is_valid(checked)
 
 
 @functools.cache
@@ -40,16 +40,17 @@ def checked(folder: Path) -> tuple[Path, str]:
         folder: From `find`.
 
     Raises:
-        ImportError: They are of another version, damaged or incomplete, or this machine cannot run the library.
+        ImportError: They have a different version, or are damaged or incomplete, or this machine cannot run the
+            library.
     """
     check_machine()
     library, pictures = folder / LIBRARY_FILE, folder / PICTURES_FOLDER
     if _sha256_of(library) != LIBRARY:
-        raise ImportError(f"procgen: expected the library of procgen {VERSION} for Python 3.10, whose layout cypool "
-                          f"knows, got another one in {library}: {GET}")
+        raise ImportError(f"procgen: expected the library of procgen {VERSION} for Python 3.10, which cypool supports, "
+                          f"got another one in {library}: {GET}")
     if digest_of(pictures) != PICTURES:
-        raise ImportError(f"procgen: expected the pictures of procgen {VERSION} in {pictures}, got others, or not all "
-                          f"of them: {GET}")
+        raise ImportError(f"procgen: expected the pictures of procgen {VERSION} in {pictures}, but some are missing or "
+                          f"different: {GET}")
     return library if _has_glib() else _without_glib(library), f"{pictures}{os.sep}"
 
 

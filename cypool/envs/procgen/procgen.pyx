@@ -1,11 +1,11 @@
 # distutils: extra_compile_args = -O2
-"""Procgen: sixteen games with levels of chance."""
+"""Procgen: sixteen games with random levels."""
 import os
 
 import numpy as np
 
 from cypool.envs.procgen import specs
-from cypool.envs.procgen.games import GAMES, MAX_LEVEL, MODE_NUMBERS
+from cypool.envs.procgen.games import MAX_LEVEL
 from cypool.envs.procgen.library import checked, find
 from cypool.util.arguments import check_int, check_reset_options
 
@@ -14,10 +14,10 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from libcpp cimport bool as cbool
-from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Slot
+from cypool.envs.common.rules_env cimport Options, options_of
 
 cnp.import_array()
 
@@ -34,13 +34,6 @@ cdef extern from "cypool/envs/procgen/engine.h" namespace "cypool::procgen" nogi
     void read_stream(const Stream& stream, uint32_t* words, uint64_t* position)
     void write_stream(Stream& stream, const uint32_t* words, uint64_t position)
 
-    cdef cppclass Settings:
-        string game
-        int num_levels, start_level, distribution_mode, debug_mode
-        uint8_t use_sequential_levels, center_agent, use_backgrounds, use_monochrome_assets, restrict_themes
-        uint8_t use_generated_assets, paint_vel_info
-        cbool has_own_painter
-
     cdef cppclass Saved:
         Stream levels
         int level, prev_level, last_move
@@ -48,7 +41,7 @@ cdef extern from "cypool/envs/procgen/engine.h" namespace "cypool::procgen" nogi
         vector[uint8_t] actions
 
     cdef cppclass Game:
-        Game(const Settings& settings, uint32_t stream) except +
+        Game(const Options& options, uint32_t stream) except +
         void step(int action) except +
         void reset(int wanted) except +
         void draw(uint8_t* picture, cbool planes) except +
@@ -67,24 +60,24 @@ cdef enum:
 
 
 cdef class Procgen(Env):
-    """A game of sixteen whose levels are drawn from a stream: to train on some levels, and to test on others.
+    """One of sixteen games with random levels: train on some levels, and test on others.
 
-    Played by the library of procgen 0.10.7: the same seed and actions give the same bits as there. Different from
-    there, the last picture of an episode can be seen.
+    Played by procgen 0.10.7's library: the same seed and actions give bit-identical results. Unlike in procgen, the
+    last picture of an episode is available.
 
     Observation: uint8 (64, 64, 3): a picture; (3, 64, 64) with `channel_first`.
     Action: one of 15 combinations of keys: left and down (0), left (1), left and up (2), down (3), none (4), up (5),
         right and down (6), right (7), right and up (8), D (9), A (10), W (11), S (12), Q (13), E (14).
-    Reward: Of the game.
-    Terminated: By the game: a level is completed, or lost.
-    Truncated: The game's own limit of steps is reached.
-    Info: `level_seed` int32: the level. `prev_level_seed` int32: the level of the last step, another one if this row
-        begins an episode. `prev_level_complete` uint8: whether that step completed it.
+    Reward: The game's.
+    Terminated: A level is completed or lost.
+    Truncated: The game's own step limit is reached.
+    Info: `level_seed` int32: the level. `prev_level_seed` int32: the level of the previous step, which differs at the
+        start of an episode. `prev_level_complete` uint8: whether that step completed it.
     """
     describe = staticmethod(specs.procgen)
 
     cdef Game* game
-    cdef Settings settings
+    cdef Options settings
     cdef uint32_t stream
     cdef bint is_seeded, channel_first, batch_seeds
     cdef int wanted                      # the level of the next reset; -1: one of the stream
@@ -93,20 +86,7 @@ cdef class Procgen(Env):
         chosen = spec.options
         path, pictures = checked(find(chosen["procgen_path"]))
         open_library(os.fsencode(path), os.fsencode(pictures))
-        mode = chosen["distribution_mode"]
-        level = GAMES[chosen["env_name"]].exploration_level if mode == "exploration" else None
-        self.settings.game = chosen["env_name"].encode()
-        self.settings.distribution_mode, self.settings.debug_mode = MODE_NUMBERS[mode], chosen["debug_mode"]
-        self.settings.num_levels = chosen["num_levels"] if level is None else 1
-        self.settings.start_level = chosen["start_level"] if level is None else level
-        self.settings.use_sequential_levels = chosen["use_sequential_levels"]
-        self.settings.center_agent = chosen["center_agent"]
-        self.settings.use_backgrounds = chosen["use_backgrounds"]
-        self.settings.use_monochrome_assets = chosen["use_monochrome_assets"]
-        self.settings.restrict_themes = chosen["restrict_themes"]
-        self.settings.use_generated_assets = chosen["use_generated_assets"]
-        self.settings.paint_vel_info = chosen["paint_vel_info"]
-        self.settings.has_own_painter = chosen["painter"] == "cypool"
+        self.settings = options_of(specs.settings_of(chosen))
         self.channel_first, self.batch_seeds = chosen["channel_first"], chosen["batch_seeds"]
         self.wanted = -1
 
@@ -133,7 +113,7 @@ cdef class Procgen(Env):
         # a reset may have failed
         if self.game == NULL:
             with gil:
-                raise RuntimeError(f"env {self.env_id}: expected one whose reset did not fail")
+                raise RuntimeError(f"env {self.env_id}: expected a successful reset before")
         return 0
 
     cdef int reset(self) except -1 nogil:

@@ -34,9 +34,9 @@ class Batch:
     """An instance of the library: a batch of environments that it resets itself.
 
     Args:
-        num: How many.
+        num: Number of environments.
         rand_seed: As in procgen.
-        options: Those of cypool's environment.
+        options: The options of cypool's environment.
     """
 
     def __init__(self, num: int, rand_seed: int, options: Any):
@@ -77,7 +77,7 @@ class Batch:
         self._library.libenv_observe(self._handle)
 
     def act(self, actions: Any) -> None:
-        """Steps all, and begins another level where one has ended."""
+        """Steps all environments, and begins another level where one has ended."""
         self.action[:] = actions
         self._library.libenv_act(self._handle)
         self._library.libenv_observe(self._handle)
@@ -88,10 +88,10 @@ class Batch:
 
 
 class Reference:
-    """Batches as one vector environment of Gymnasium's kind, which knows no last observations.
+    """Batches as one vector environment of Gymnasium's kind, without last observations.
 
     Args:
-        ours: The pool whose options and spaces it has.
+        ours: The pool whose options and spaces it uses.
         seed: Its seed.
     """
 
@@ -108,18 +108,18 @@ class Reference:
         self._level_limit, self._limit = own, ours.env_spec.max_episode_steps or 2**31
         if options["batch_seeds"]:
             if self._limit < own:
-                raise ValueError("max_episode_steps: expected none with batch_seeds, as a batch takes it for all")
+                raise ValueError("max_episode_steps: expected None with batch_seeds, as a batch has a single limit")
             self._batches = [Batch(self._num, seed, options)]
         else:
             self._batches = [Batch(1, seed + k, options) for k in range(self._num)]
         self._steps, self._level_steps = np.zeros(self._num, int), np.zeros(self._num, int)
 
     def reset(self, *, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
-        """Returns the first pictures; there is one reset, and the seed is that of the making."""
+        """Returns the first pictures; there is only one reset, and the seed was set at creation."""
         return self._picture(), self._infos()
 
     def step(self, actions: Any) -> tuple[Any, ...]:
-        """Steps all; where an episode ends, the next one begins."""
+        """Steps all environments; where an episode ends, the next one begins."""
         for k, batch in enumerate(self._batches):
             batch.act(actions if len(self._batches) == 1 else actions[k])
         self._steps += 1
@@ -159,7 +159,7 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
     """Returns instances of procgen's library as a vector environment, and its name and version.
 
     Raises:
-        ValueError: Only in mode SameStep is there something to compare with.
+        ValueError: The reference only has the mode SameStep.
     """
     mode = ours.metadata["autoreset_mode"].value
     if mode != "SameStep":

@@ -1,11 +1,12 @@
 """The spec of Procgen: its options, spaces and infos."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from cypool.envs.procgen.games import GAMES, MAX_LEVEL, MODES, NUM_ACTIONS, limit_of
+from cypool.envs.procgen.games import GAMES, MAX_LEVEL, MODE_NUMBERS, MODES, NUM_ACTIONS, limit_of
 from cypool.envs.procgen.library import WHEEL
 from cypool.options import boolean, choice, describes, integer, optional
 from cypool.spec import Array, Discrete, EnvSpec
@@ -20,25 +21,25 @@ _INFO = {"level_seed": Array((), np.int32), "prev_level_seed": Array((), np.int3
 
 @describes(
     env_name=choice("coinrun", GAMES, "The game."),
-    distribution_mode=choice("hard", MODES, '"easy", "hard", "extreme", "memory" or "exploration"; a game has some of '
-                                            "them."),
-    num_levels=integer(0, 0, MAX_LEVEL, "How many levels there are; 0: all, 2**31 - 1."),
-    start_level=integer(0, 0, MAX_LEVEL, "The first of them."),
-    use_sequential_levels=boolean(False, "Whether an episode continues with another level when one is completed."),
-    center_agent=boolean(True, "Whether the picture follows the player; in some games it never does."),
-    use_backgrounds=boolean(True, "Whether there is a picture behind the game; else it is black."),
-    use_monochrome_assets=boolean(False, "Whether everything is drawn as rectangles of one colour."),
-    restrict_themes=boolean(False, "Whether a kind of thing always looks the same."),
-    use_generated_assets=boolean(False, "Whether pictures are made up of random shapes."),
-    paint_vel_info=boolean(False, "Whether the player's velocity is drawn, in games where it has one."),
-    debug_mode=integer(0, 0, 15, "In coinrun 2 leaves out pits, 4 crates and 8 heights; their sum leaves out several."),
-    channel_first=boolean(False, "Whether pictures are (3, 64, 64)."),
-    batch_seeds=boolean(False, "Whether environment i of a pool with seed s is the i-th of a batch of procgen with "
-                               "`rand_seed` s; else it is a batch of one with `rand_seed` s + i."),
-    painter=choice("cypool", ("cypool", "library"), 'Who draws pictures: "cypool", or "library", which is slower, with '
-                                                    "the same pixels."),
-    procgen_path=optional(WHEEL.check_folder, "Folder of procgen; None: `CYPOOL_PROCGEN`, the installed one, or that "
-                                              "of `cypool get procgen`."))
+    distribution_mode=choice("hard", MODES, '"easy", "hard", "extreme", "memory" or "exploration"; each game has some '
+                                            "of these."),
+    num_levels=integer(0, 0, MAX_LEVEL, "Number of levels; 0: all, 2**31 - 1."),
+    start_level=integer(0, 0, MAX_LEVEL, "The first level."),
+    use_sequential_levels=boolean(False, "Continues an episode with another level when one is completed."),
+    center_agent=boolean(True, "Centres the picture on the player; some games ignore this."),
+    use_backgrounds=boolean(True, "Draws a background picture instead of black."),
+    use_monochrome_assets=boolean(False, "Draws everything as rectangles of one colour."),
+    restrict_themes=boolean(False, "Makes all objects of a kind look the same."),
+    use_generated_assets=boolean(False, "Generates pictures from random shapes."),
+    paint_vel_info=boolean(False, "Draws the player's velocity, in games where it has one."),
+    debug_mode=integer(0, 0, 15, "In coinrun, 2 removes pits, 4 crates and 8 heights; add them to remove several."),
+    channel_first=boolean(False, "Returns pictures as (3, 64, 64)."),
+    batch_seeds=boolean(False, "Makes environment i of a pool with seed s the i-th of a procgen batch with `rand_seed` "
+                               "s, instead of a batch of one with `rand_seed` s + i."),
+    painter=choice("cypool", ("cypool", "library"), 'The renderer: "cypool", or "library", which is slower and has the '
+                                                    "same pixels."),
+    procgen_path=optional(WHEEL.check_folder, "Folder of procgen; None: `CYPOOL_PROCGEN`, the installed one, or the "
+                                              "one of `cypool get procgen`."))
 def procgen(options: dict[str, Any]) -> EnvSpec:
     game, mode, num_levels = options["env_name"], options["distribution_mode"], options["num_levels"]
     modes = GAMES[game].modes
@@ -50,8 +51,8 @@ def procgen(options: dict[str, Any]) -> EnvSpec:
     if mode == "exploration":
         for name in ("num_levels", "start_level"):
             if options[name]:
-                raise ValueError(f"{name}: expected 0 with distribution_mode='exploration', which is one level, got "
-                                 f"{options[name]}")
+                raise ValueError(f"{name}: expected 0 with distribution_mode='exploration', which has only one level, "
+                                 f"got {options[name]}")
     # the steps of a level count, which may be several of an episode
     limit = None if options["use_sequential_levels"] else limit_of(game, mode)
     shape = (3, _SIDE, _SIDE) if options["channel_first"] else (_SIDE, _SIDE, 3)
@@ -77,5 +78,14 @@ def check_saved(state: Any, options: dict[str, Any]) -> tuple[Any, ...]:
     limit = limit_of(options["env_name"], options["distribution_mode"])
     if len(actions) > limit or max(actions, default=0) >= NUM_ACTIONS:
         raise ValueError(f"state[6]: expected at most {limit} actions, each below {NUM_ACTIONS}, got {len(actions)}, "
-                         f"the greatest {max(actions)}")
+                         f"the highest {max(actions)}")
     return values
+
+
+def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what engine.h reads."""
+    mode = options["distribution_mode"]
+    settings = {**options, "distribution_mode": MODE_NUMBERS[mode], "has_own_painter": options["painter"] == "cypool"}
+    if mode == "exploration":
+        settings |= {"num_levels": 1, "start_level": GAMES[options["env_name"]].exploration_level}
+    return settings

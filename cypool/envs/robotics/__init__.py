@@ -1,8 +1,9 @@
-"""Gymnasium-Robotics: hands, arms and mazes with goals, simulated by MuJoCo; models come from the installed package."""
+"""Gymnasium-Robotics: hands, arms and mazes with goals, simulated by MuJoCo, with the models of the installed
+package."""
 from cypool.envs import mujoco_common  # noqa: F401
-from cypool.util.packages import need
+from cypool.util.packages import require_version
 
 # the release whose environments are followed, and whose models are read; as in pyproject.toml
 VERSION = "1.4.2"
 INSTALL = 'pip install "cypool[robotics]"'
-need("robots with goals need", "gymnasium-robotics", (VERSION,), INSTALL, "gymnasium_robotics")
+require_version("robots with goals need", "gymnasium-robotics", (VERSION,), INSTALL, "gymnasium_robotics")

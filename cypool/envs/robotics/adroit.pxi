@@ -34,8 +34,8 @@ cdef int set_gains(Model model) except -1:
 cdef class Adroit(RoboticsEnv):
     """Base of the four tasks.
 
-    Action: float32 in [-1, 1]: where joints are to be, in their ranges.
-    Reward: 10 for success, else -0.1; "dense" as the task has it.
+    Action: float32 in [-1, 1]: target positions of joints, scaled to their ranges.
+    Reward: 10 for success, else -0.1; "dense": the task's own.
     Terminated: Never.
     Info: `success` bool.
     """
@@ -56,10 +56,10 @@ cdef class Adroit(RoboticsEnv):
         self.parts = {"qpos": self.model.nq, "qvel": self.model.nv, **placed}
 
     cdef void place(self) noexcept nogil:
-        """Draws where things are, and writes it to the model."""
+        """Draws the positions of objects, and writes them to the model."""
 
     cdef void place_at(self, const double* numbers) noexcept nogil:
-        """Writes where things are to the model."""
+        """Writes the positions of objects to the model."""
 
     cdef void begin_measures(self) noexcept nogil:
         """Remembers values of the episode, after the first forward."""
@@ -115,13 +115,13 @@ cdef void put_difference(ObsWriter* obs, const double* one, const double* other)
 
 
 cdef class AdroitDoor(Adroit):
-    """A door is to be opened.
+    """A hand opens a door.
 
     Follows `gymnasium_robotics.envs.adroit_hand.adroit_door` 1.4.2.
 
     Observation: float64 (39,): joints, latch and hinge; palm, handle, and their difference; whether the door is open.
-    Action: As `Adroit`, (28,).
-    Others: As `Adroit`.
+    Action: As in `Adroit`, (28,).
+    Others: As in `Adroit`.
     """
     describe = staticmethod(specs.adroit_door)
 
@@ -168,14 +168,14 @@ cdef class AdroitDoor(Adroit):
 
 
 cdef class AdroitHammer(Adroit):
-    """A nail is to be driven in.
+    """A hand drives in a nail.
 
     Follows `gymnasium_robotics.envs.adroit_hand.adroit_hammer` 1.4.2.
 
-    Observation: float64 (46,): joints; velocities of the hammer, clipped; palm, hammer and its rotation; nail and the
+    Observation: float64 (46,): joints; clipped velocities of the hammer; palm, hammer and its rotation; nail and the
         force on it.
-    Action: As `Adroit`, (26,).
-    Others: As `Adroit`.
+    Action: As in `Adroit`, (26,).
+    Others: As in `Adroit`.
     """
     describe = staticmethod(specs.adroit_hammer)
 
@@ -229,13 +229,13 @@ cdef class AdroitHammer(Adroit):
 
 
 cdef class AdroitPen(Adroit):
-    """A pen is to be turned as another one is.
+    """A hand turns a pen to match another one.
 
     Follows `gymnasium_robotics.envs.adroit_hand.adroit_pen` 1.4.2.
 
-    Observation: float64 (45,): joints; place and velocities of the pen; its direction, and the other's; differences.
-    Action: As `Adroit`, (24,).
-    Others: As `Adroit`.
+    Observation: float64 (45,): joints; position and velocities of the pen; its direction, and the other's; differences.
+    Action: As in `Adroit`, (24,).
+    Others: As in `Adroit`.
     """
     describe = staticmethod(specs.adroit_pen)
 
@@ -300,13 +300,13 @@ cdef class AdroitPen(Adroit):
 
 
 cdef class AdroitRelocate(Adroit):
-    """A ball is to be brought to a place.
+    """A hand moves a ball to a target.
 
     Follows `gymnasium_robotics.envs.adroit_hand.adroit_relocate` 1.4.2.
 
     Observation: float64 (39,): joints; differences of palm, ball and target.
-    Action: As `Adroit`, (30,).
-    Others: As `Adroit`.
+    Action: As in `Adroit`, (30,).
+    Others: As in `Adroit`.
     """
     describe = staticmethod(specs.adroit_relocate)
 

@@ -22,7 +22,7 @@ _fetch_starts = WeakKeyDictionary()
 
 
 cdef int reset_welds(Model model) except -1:
-    """Has the mocap body hold the gripper where it is."""
+    """Makes the mocap body hold the gripper where it is."""
     cdef mjModel* m = model.mj
     cdef double[7] data = [0, 0, 0, 0, 0, 0, 1]
     cdef int k
@@ -33,7 +33,7 @@ cdef int reset_welds(Model model) except -1:
 
 
 cdef tuple fetch_start_of(Model model, str name):
-    """Returns where episodes begin: time, qpos, qvel; where the gripper is; and how high the object lies."""
+    """Returns the start of episodes: time, qpos, qvel; the position of the gripper; and the height of the object."""
     cdef const mjModel* m = model.mj
     cdef mjData* d
     cdef int mocap, grip = model.find(libmujoco.mjOBJ_SITE, "robot0:grip"), k
@@ -69,8 +69,8 @@ cdef tuple fetch_start_of(Model model, str name):
 cdef class Fetch(RoboticsEnv):
     """Base of the four tasks.
 
-    Action: float32 (4,) in [-1, 1]: where the gripper moves, and how far it opens.
-    Reward: -1 as long as the goal is 5 cm away or more, then -0.0; "dense": less the distance.
+    Action: float32 (4,) in [-1, 1]: the movement of the gripper, and how far it opens.
+    Reward: -1 while the goal is at least 5 cm away, then -0.0; "dense": minus the distance.
     Terminated: Never.
     Info: `is_success` float32.
     """
@@ -224,13 +224,13 @@ cdef class Fetch(RoboticsEnv):
 
 
 cdef class FetchReach(Fetch):
-    """The gripper is to be brought to a point.
+    """Move the gripper to a point.
 
     Follows `gymnasium_robotics.envs.fetch.reach` 1.4.2.
 
-    Observation: float64 `observation` (10,): of the gripper place, opening, velocity; `achieved_goal`, `desired_goal`
-        (3,).
-    Others: As `Fetch`.
+    Observation: float64 `observation` (10,): position, opening and velocities of the gripper; `achieved_goal`,
+        `desired_goal` (3,).
+    Others: As in `Fetch`.
     """
     describe = staticmethod(specs.fetch_reach)
 
@@ -239,13 +239,13 @@ cdef class FetchReach(Fetch):
 
 
 cdef class FetchPush(Fetch):
-    """A block is to be pushed to a place on the table.
+    """Push a block to a place on the table.
 
     Follows `gymnasium_robotics.envs.fetch.push` 1.4.2.
 
-    Observation: float64 `observation` (25,): as `FetchReach`, and of the object place, rotation, velocities;
-        `achieved_goal`, `desired_goal` (3,): the object's.
-    Others: As `Fetch`.
+    Observation: float64 `observation` (25,): as in `FetchReach`, and position, rotation and velocities of the object;
+        `achieved_goal`, `desired_goal` (3,): of the object.
+    Others: As in `Fetch`.
     """
     describe = staticmethod(specs.fetch_push)
 
@@ -254,12 +254,12 @@ cdef class FetchPush(Fetch):
 
 
 cdef class FetchSlide(Fetch):
-    """A puck is to be hit so that it slides to a place that the gripper does not reach.
+    """Hit a puck so that it slides to a place beyond the gripper's reach.
 
     Follows `gymnasium_robotics.envs.fetch.slide` 1.4.2.
 
-    Observation: As `FetchPush`.
-    Others: As `Fetch`.
+    Observation: As in `FetchPush`.
+    Others: As in `Fetch`.
     """
     describe = staticmethod(specs.fetch_slide)
 
@@ -268,12 +268,12 @@ cdef class FetchSlide(Fetch):
 
 
 cdef class FetchPickAndPlace(Fetch):
-    """A block is to be brought to a point on the table or in the air.
+    """Bring a block to a point on the table or in the air.
 
     Follows `gymnasium_robotics.envs.fetch.pick_and_place` 1.4.2.
 
-    Observation: As `FetchPush`.
-    Others: As `Fetch`.
+    Observation: As in `FetchPush`.
+    Others: As in `Fetch`.
     """
     describe = staticmethod(specs.fetch_pick_and_place)
 

@@ -5,17 +5,17 @@ from typing import NamedTuple
 
 
 class Task(NamedTuple):
-    """The numbers that the tasks differ in.
+    """The numbers in which the tasks differ.
 
     Attributes:
         file: The model.
-        slide: Where the robot stands.
-        thing: The pose of an object; (): there is none.
+        slide: Position of the robot.
+        thing: The pose of an object; (): none.
         block_gripper: Whether the gripper stays closed.
         in_the_air: Whether a goal may be in the air.
-        extra_height: Of the gripper when an episode begins.
-        offset: Of the goal, in front.
-        obj_range, target_range: How far object and goal are from the gripper, along each axis.
+        extra_height: Extra height of the gripper at the start of an episode.
+        offset: Offset of the goal, forwards.
+        obj_range, target_range: Maximum distance of object and goal from the gripper, along each axis.
     """
 
     file: str

@@ -15,11 +15,11 @@ _EPS4 = np.finfo(np.float64).eps * 4.0
 
 
 class Distance(NamedTuple):
-    """A goal that is reached when it is near: of Fetch, and of the hand that reaches.
+    """A goal that counts as reached when it is near: for Fetch, and for the hand that reaches.
 
     Attributes:
         reward_type: "sparse" or "dense".
-        threshold: How near.
+        threshold: The distance.
     """
 
     reward_type: str
@@ -62,14 +62,14 @@ class MazeGoal(NamedTuple):
 
 
 class Pose(NamedTuple):
-    """A place and a rotation of a thing in a hand.
+    """A position and a rotation of an object in a hand.
 
     Attributes:
         reward_type: "sparse" or "dense".
-        ignores_position: Whether any place will do.
-        ignores_z: Whether any rotation around its own axis will do: of the pen.
-        distance_threshold: How near, in metres.
-        rotation_threshold: How near, in radians.
+        ignores_position: Whether any position is accepted.
+        ignores_z: Whether any rotation around its own axis is accepted: for the pen.
+        distance_threshold: The distance, in metres.
+        rotation_threshold: The angle, in radians.
     """
 
     reward_type: str
@@ -81,8 +81,8 @@ class Pose(NamedTuple):
     def compute_reward(self, achieved: Numbers, desired: Numbers) -> Any:
         """Returns the reward of each pair of goals.
 
-        Those of a pen are the reference's of a batch: it sets a row where it means an angle, so that they are not those
-        of steps, and fewer than three goals are an error.
+        For a pen, they match those of the reference for a batch: it sets a row instead of an angle, so they differ from
+        those of steps, and fewer than three goals raise an error.
         """
         if self.ignores_position:
             far = np.zeros_like(achieved[..., 0])
@@ -90,7 +90,7 @@ class Pose(NamedTuple):
             far = lengths(achieved - desired, 3)
         if self.ignores_z:
             if achieved.ndim > 1 and len(achieved) < 3:
-                raise ValueError(f"achieved_goal: expected one goal, or at least three, of a pen, got {len(achieved)}")
+                raise ValueError(f"achieved_goal: expected one goal, or at least three, for a pen, got {len(achieved)}")
             turned = angles_of_pens(achieved, desired)
         else:
             # the real part of the product with the conjugate, from left to right
@@ -109,16 +109,16 @@ class Pose(NamedTuple):
 
 
 class Tasks(NamedTuple):
-    """Goals of several tasks, one behind the other: of the kitchen, where each counts as often as it is completed.
+    """Goals of several tasks, one after the other: for the kitchen, where each counts whenever it is completed.
 
     Attributes:
-        sizes: How many numbers the goal of each task has.
+        sizes: Number of values of each task's goal.
     """
 
     sizes: tuple[int, ...]
 
     def compute_reward(self, achieved: Numbers, desired: Numbers) -> Any:
-        """Returns for each pair of goals how many tasks are completed."""
+        """Returns the number of completed tasks for each pair of goals."""
         parts = np.split(achieved - desired, np.cumsum(self.sizes)[:-1], axis=-1)
         # one by one, as `MazeGoal`
         near = [[np.linalg.norm(each) < 0.3 for each in part.reshape(-1, part.shape[-1])] for part in parts]
@@ -126,11 +126,11 @@ class Tasks(NamedTuple):
 
     def compute_terminated(self, achieved: Numbers, desired: Numbers) -> Any:
         """Raises a NotImplementedError: tasks that were completed before count, too."""
-        raise NotImplementedError("compute_terminated: an end does not follow from the kitchen's goals alone")
+        raise NotImplementedError("compute_terminated: terminations of the kitchen do not depend on goals alone")
 
 
 def lengths(ways: Numbers, n: int) -> Numbers:
-    """Returns `np.linalg.norm(ways[..., :n], axis=-1)`, of few numbers in half the time."""
+    """Returns `np.linalg.norm(ways[..., :n], axis=-1)`, for few numbers in half the time."""
     found: Numbers
     if n < 8:
         squares = ways * ways

@@ -42,7 +42,7 @@ _hand_starts = WeakKeyDictionary()
 
 
 cdef tuple hand_start_of(Model model, dict given):
-    """Returns of the hand that reaches time, qpos and qvel; the fingertips; and the palm."""
+    """Returns time, qpos and qvel of the hand that reaches; its fingertips; and its palm."""
     cdef const mjModel* m = model.mj
     cdef mjData* d
     cdef int site, palm = model.find(libmujoco.mjOBJ_BODY, "robot0:palm"), k
@@ -98,15 +98,15 @@ cdef class Hand(RoboticsEnv):
 
 
 cdef class HandReach(Hand):
-    """The thumb and a finger are to meet.
+    """Make the thumb and a finger meet.
 
     Follows `gymnasium_robotics.envs.shadow_dexterous_hand.reach` 1.4.2.
 
-    Observation: float64 `observation` (63,): positions and velocities of joints, places of fingertips;
-        `achieved_goal`, `desired_goal` (15,): places of fingertips.
-    Action: float32 (20,) in [-1, 1]: where joints are to be, in their ranges.
-    Reward: -1 as long as the fingertips are `distance_threshold` away from the goal or more, then -0.0; "dense": less
-        the distance.
+    Observation: float64 `observation` (63,): positions and velocities of joints, positions of fingertips;
+        `achieved_goal`, `desired_goal` (15,): positions of fingertips.
+    Action: float32 (20,) in [-1, 1]: target positions of joints, scaled to their ranges.
+    Reward: -1 while the fingertips are at least `distance_threshold` from the goal, then -0.0; "dense": minus the
+        distance.
     Terminated: Never.
     Info: `is_success` float32.
     """
@@ -197,12 +197,12 @@ cdef class HandReach(Hand):
 
 
 cdef class Manipulate(Hand):
-    """Base of the hands with a thing on the palm, which is to be moved and turned.
+    """Base of the hands that move and turn an object on the palm.
 
-    Observation: float64 `observation` (61,): positions and velocities of joints, velocities of the thing, its place and
-        its quaternion; (153,) with 92 touch sensors; `achieved_goal`, `desired_goal` (7,): place and quaternion.
-    Action: float32 (20,) in [-1, 1]: where joints are to be, in their ranges.
-    Reward: -1, or 0 at the goal; "dense": less ten times the distance, and less the angle.
+    Observation: float64 `observation` (61,): positions and velocities of joints, velocities, position and quaternion of
+        the object; (153,) with 92 touch sensors; `achieved_goal`, `desired_goal` (7,): position and quaternion.
+    Action: float32 (20,) in [-1, 1]: target positions of joints, scaled to their ranges.
+    Reward: -1, or 0 at the goal; "dense": minus ten times the distance, minus the angle.
     Terminated: Never.
     Info: `is_success` float32.
     """
@@ -272,7 +272,7 @@ cdef class Manipulate(Hand):
         return 0
 
     cdef int is_placed(self) except -1 nogil:
-        """Puts the thing on the palm and waits; whether it is still there.
+        """Puts the object on the palm, waits, and returns whether it is still there.
 
         The data is not reset: warm start, controls and forces are those of the episode before.
         """
@@ -372,11 +372,11 @@ cdef class Manipulate(Hand):
 
 
 cdef class HandBlock(Manipulate):
-    """A block is to be moved and turned.
+    """Move and turn a block.
 
     Follows `gymnasium_robotics.envs.shadow_dexterous_hand.manipulate_block` 1.4.2, and the one with touch sensors.
 
-    Others: As `Manipulate`.
+    Others: As in `Manipulate`.
     """
     describe = staticmethod(specs.hand_block)
 
@@ -385,11 +385,11 @@ cdef class HandBlock(Manipulate):
 
 
 cdef class HandEgg(Manipulate):
-    """An egg is to be moved and turned.
+    """Move and turn an egg.
 
     Follows `gymnasium_robotics.envs.shadow_dexterous_hand.manipulate_egg` 1.4.2, and the one with touch sensors.
 
-    Others: As `Manipulate`.
+    Others: As in `Manipulate`.
     """
     describe = staticmethod(specs.hand_egg)
 
@@ -398,11 +398,11 @@ cdef class HandEgg(Manipulate):
 
 
 cdef class HandPen(Manipulate):
-    """A pen is to be moved and turned; its rotation around itself does not count.
+    """Move and turn a pen; rotations around its own axis do not count.
 
     Follows `gymnasium_robotics.envs.shadow_dexterous_hand.manipulate_pen` 1.4.2, and the one with touch sensors.
 
-    Others: As `Manipulate`.
+    Others: As in `Manipulate`.
     """
     describe = staticmethod(specs.hand_pen)
 

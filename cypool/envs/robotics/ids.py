@@ -1,4 +1,4 @@
-"""The ids of Gymnasium-Robotics, but for those that need mujoco_py."""
+"""The ids of Gymnasium-Robotics, except those that need mujoco_py."""
 from typing import Any
 
 from cypool.envs.family import Family
@@ -12,7 +12,7 @@ FAMILY = Family(
     package="gymnasium_robotics",
     extra="robotics",
     reference="gymnasium-robotics 1.4.2 with the installed MuJoCo",
-    fidelity="everything, with a gymnasium-robotics that runs with this MuJoCo",
+    fidelity="everything, if gymnasium-robotics runs with this MuJoCo",
     smoke_ids=("FetchReach-v4", "PointMaze_UMaze-v3"),
     peers={"*": ("loop", "sync-vector", "rollout", "envpool")})
 
@@ -41,7 +41,7 @@ def _maze(rows: tuple[str, ...], places: list[tuple[int, int]], start: str, goal
 
 
 def _mazes() -> dict[str, tuple[tuple[Any, ...], bool, bool]]:
-    """Returns by name the map, and whether it is of medium size or large."""
+    """Returns the maps by name, and whether each is medium or large."""
     mazes = {"UMaze": (_maze(_U, [], "", ""), False, False)}
     for name, rows in (("Open", _OPEN), ("Medium", _MEDIUM), ("Large", _LARGE)):
         places, size = _PLACES[name], (name == "Medium", name == "Large")
@@ -84,8 +84,8 @@ def _register_all() -> None:
         for task in ("Door", "Hammer", "Pen", "Relocate"):
             _register(f"AdroitHand{task}{'' if dense else 'Sparse'}-v1", f"Adroit{task}", 200, **reward)
     _register("FrankaKitchen-v1", "FrankaKitchen", 280)
-    register_absent(absent, "gymnasium-robotics has it for mujoco_py, which is no longer maintained: there is a newer "
-                            "version of the environment")
+    register_absent(absent, "gymnasium-robotics implements it with mujoco_py, which is no longer maintained: use a "
+                            "newer version of the environment")
 
 
 # the thing to move: by the name of the task, the kinds of the goal's place and rotation

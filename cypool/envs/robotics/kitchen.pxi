@@ -24,16 +24,16 @@ cdef enum:
 
 
 cdef class FrankaKitchen(RoboticsEnv):
-    """An arm in a kitchen, with up to seven tasks.
+    """An arm does up to seven tasks in a kitchen.
 
     Follows `gymnasium_robotics.envs.franka_kitchen.kitchen_env` 1.4.2.
 
-    Observation: float64 `observation` (59,): positions and velocities of the robot, then of things, with noise;
-        `achieved_goal`, `desired_goal` (17,): positions that count, without noise, one task after another as
-        `tasks_to_complete` has them.
+    Observation: float64 `observation` (59,): positions and velocities of the robot, then of objects, with noise;
+        `achieved_goal`, `desired_goal` (17,): the positions that count, without noise, task by task in the order of
+        `tasks_to_complete`.
     Action: float64 (9,) in [-1, 1]: velocities of the joints.
-    Reward: How many tasks were completed by this step.
-    Terminated: All tasks are completed, if `terminate_on_tasks_completed`.
+    Reward: The number of tasks completed by this step.
+    Terminated: All tasks are completed, with `terminate_on_tasks_completed`.
     Info: `tasks_to_complete`, `step_task_completions`, `episode_task_completions`: int32, a bit for each task, bit k
         for the k-th of `TASKS`.
     """

@@ -40,7 +40,7 @@ cdef class Maze(RoboticsEnv):
 
     Observation: float64 `observation`, of the robot; `achieved_goal`, `desired_goal` (2,): x and y.
     Reward: 1 within 45 cm of the goal, else 0; "dense": exp(-distance).
-    Terminated: At the goal, without `continuing_task`; else never.
+    Terminated: At the goal without `continuing_task`, else never.
     """
     cdef double scale, height            # of a cell, and of the goal's site
     cdef double least                    # how far a start is from the goal
@@ -154,6 +154,7 @@ cdef class Maze(RoboticsEnv):
 
     cdef int draw(self, unsigned char* out) except -1 nogil:
         cdef double* place = self.data.site_xpos + 3 * self.target
+        self.materialize()
         # a site of the world, that nothing else depends on
         memcpy(place, self.desired_goal.data(), 2 * sizeof(double))
         place[2] = self.height
@@ -165,9 +166,9 @@ cdef class PointMaze(Maze):
 
     Follows `gymnasium_robotics.envs.maze.point_maze` 1.4.2.
 
-    Observation: As `Maze`; `observation` (4,): place and velocity.
+    Observation: As in `Maze`; `observation` (4,): position and velocity.
     Action: float32 (2,) in [-1, 1]: the force.
-    Reward, Terminated: As `Maze`.
+    Reward, Terminated: As in `Maze`.
     Info: `success` bool.
     """
     describe = staticmethod(specs.point_maze)
@@ -263,13 +264,13 @@ cdef class _AntMaze(Maze):
 cdef class AntMaze(_AntMaze):
     """An ant in a maze.
 
-    Follows `gymnasium_robotics.envs.maze.ant_maze_v5` 1.4.2. The ant's own reward and end do not count, but infos have
-    the reward's parts.
+    Follows `gymnasium_robotics.envs.maze.ant_maze_v5` 1.4.2. The ant's own reward and end are ignored, but infos
+    contain the parts of that reward.
 
-    Observation: As `Maze`; `observation` (105,): positions of ball and joints, but for x and y; velocities; contact
-        forces on each body but the world, clipped.
+    Observation: As in `Maze`; `observation` (105,): positions of torso and joints, without x and y; velocities; clipped
+        contact forces on each body except the world.
     Action: float32 (8,) in [-1, 1]: the torques.
-    Reward, Terminated: As `Maze`.
+    Reward, Terminated: As in `Maze`.
     Info: Those of Gymnasium's `Ant-v5`, and `success` bool.
     """
     describe = staticmethod(specs.ant_maze)
@@ -308,13 +309,13 @@ cdef class AntMaze(_AntMaze):
 
 
 cdef class AntMazeV4(_AntMaze):
-    """The same ant, as it was before.
+    """The earlier version of the ant.
 
     Follows `gymnasium_robotics.envs.maze.ant_maze_v4` 1.4.2.
 
-    Observation: As `AntMaze`; `observation` (27,), without contact forces; (111,) with those of all bodies if
-        `use_contact_forces`.
-    Action, Reward, Terminated: As `AntMaze`.
+    Observation: As in `AntMaze`; `observation` (27,), without contact forces; with `use_contact_forces`, (111,) with
+        those of all bodies.
+    Action, Reward, Terminated: As in `AntMaze`.
     Info: Those of Gymnasium's `Ant-v4`, and `success` bool.
     """
     describe = staticmethod(specs.ant_maze_v4)
@@ -343,13 +344,13 @@ cdef class AntMazeV4(_AntMaze):
 
 
 cdef class AntMazeV3(AntMazeV4):
-    """The same, and a goal that is reached is replaced before the reward.
+    """The same, but a reached goal is replaced before the reward is computed.
 
     Follows `gymnasium_robotics.envs.maze.ant_maze_v3` 1.4.2.
 
-    Observation, Action: As `AntMazeV4`.
-    Reward: As `Maze`, of the next goal when one is reached.
-    Terminated: As `Maze`.
+    Observation, Action: As in `AntMazeV4`.
+    Reward: As in `Maze`; when a goal is reached, for the next one.
+    Terminated: As in `Maze`.
     Info: Those of Gymnasium's `Ant-v4`.
     """
     describe = staticmethod(specs.ant_maze_v3)

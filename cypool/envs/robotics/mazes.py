@@ -45,7 +45,7 @@ def check_cell(name: str, cell: Any, maze_map: Map, scale: float) -> list[float]
     row = check_int(name, cell[0], 0, len(maze_map) - 1)
     column = check_int(name, cell[1], 0, len(maze_map[0]) - 1)
     if maze_map[row][column] == 1:
-        raise ValueError(f"{name}: expected a cell that is no wall, got {shown(cell)}")
+        raise ValueError(f"{name}: expected a cell that is not a wall, got {shown(cell)}")
     return list(centre(row, column, maze_map, scale))
 
 
@@ -70,7 +70,7 @@ def load_maze(robot: str, maze_map: Map, is_v3: bool, xml_file: str | None) -> t
         xml_file: The user's robot.
 
     Raises:
-        TypeError, ValueError: The user's robot cannot be in a maze.
+        TypeError, ValueError: The user's robot does not fit into a maze.
     """
     if xml_file is None:
         maze = _packaged(robot, maze_map, not is_v3)

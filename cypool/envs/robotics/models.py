@@ -27,7 +27,7 @@ Cells = tuple[tuple[float, float], ...]
 
 
 def asset_path(path: str) -> str:
-    """Returns where a file of the package's assets is.
+    """Returns the path of a file of the package's assets.
 
     Raises:
         ImportError: The package is not installed, or has no such file.
@@ -50,19 +50,19 @@ class Maze(NamedTuple):
 
 
 def centre(row: int, column: int, maze_map: tuple[tuple[int | str, ...], ...], scale: float) -> tuple[float, float]:
-    """Returns where the centre of a cell is: x and y."""
+    """Returns x and y of the centre of a cell."""
     return ((column + 0.5) * scale - len(maze_map[0]) / 2 * scale, len(maze_map) / 2 * scale - (row + 0.5) * scale)
 
 
 def make_maze(path: str, maze_map: tuple[tuple[int | str, ...], ...], scale: float, height: float,
               shares_empty: bool) -> Maze:
-    """Returns a maze, as the package makes it.
+    """Returns a maze, as the package builds it.
 
     Args:
         path: The XML of the robot.
         maze_map: Rows of cells: 1 is a wall, 0 is empty, "g" is for goals, "r" for starts and "c" for both.
         scale: The width of a cell.
-        height: Of walls, in widths.
+        height: Height of walls, in widths.
         shares_empty: Whether empty cells are goals where no cell is one, and starts likewise; else they are both where
             no cell is either.
 

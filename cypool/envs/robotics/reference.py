@@ -11,8 +11,8 @@ import numpy as np
 def load() -> Any:
     """Returns the package, registered with Gymnasium and able to run with this MuJoCo.
 
-    Since mujoco 3.12 its enumerations are not equal to NumPy's integers any more, so that an assertion of the package
-    fails for Fetch, hands and the kitchen. With an older one it is left as it is.
+    Since mujoco 3.12, its enumerations no longer equal NumPy's integers, so an assertion of the package fails for
+    Fetch, hands and the kitchen. With an older one, the package is unchanged.
     """
     import gymnasium
     import mujoco
@@ -39,8 +39,8 @@ def make(id: str, **options: Any) -> Any:
     """Returns the environment of an id, without a wrapper that checks it.
 
     Args:
-        id: Of the package.
-        **options: Of both; those of the maze as lists, and without those that say how results are stored.
+        id: The package's id.
+        **options: Options of both; those of the maze as lists, and without those for the storage of results.
     """
     import gymnasium
 

@@ -51,10 +51,10 @@ cdef double distance_blas(const double* a, const double* b, int n) noexcept nogi
 cdef class RoboticsEnv(SimulationInLanes):
     """Base of the robots of Gymnasium-Robotics.
 
-    Follows gymnasium-robotics 1.4.2, addition by addition and draw by draw. An error of MuJoCo, or a
-    warning that is not one of instability, is the `EnvError` of this environment.
+    Follows gymnasium-robotics 1.4.2, operation by operation and draw by draw. A MuJoCo error, or a warning other than
+    of instability, becomes the `EnvError` of this environment.
 
-    Info: the infos of the robot, and `unstable` int32, as `MujocoEnv` has it.
+    Info: the infos of the robot, and `unstable` int32, as in `MujocoEnv`.
     """
     describe = staticmethod(specs.robot)
 
@@ -204,6 +204,7 @@ cdef class RoboticsEnv(SimulationInLanes):
 
     cdef int draw(self, unsigned char* out) except -1 nogil:
         cdef mjData* scene = self.scene
+        self.materialize()
         if scene == NULL:
             return self.camera.render_into(self.model, self.data, out)
         # a copy: the reference changes the episode to show its goal

@@ -103,10 +103,10 @@ cdef double angle_between(const double* a, const double* b) noexcept nogil:
 
 
 def angles_of_pens(achieved, desired):
-    """Returns the angles between goals of pens, of one or of a batch, as gymnasium-robotics computes them.
+    """Returns the angles between goals of pens, for one pair or a batch, as gymnasium-robotics computes them.
 
-    Of one, the third Euler angle does not count. Of a batch, the third rotation does not: the package sets a row where
-    it means an angle.
+    For one pair, the third Euler angle does not count. For a batch, the third rotation does not: the package sets a row
+    instead of an angle.
 
     Args:
         achieved, desired: Places and quaternions, of shape (7,) or (n, 7) with at least three.

@@ -34,10 +34,11 @@ THRESHOLD = 0.05
 
 ROBOT = {
     **SIMULATION,
-    "from_pixels": boolean(False, "Whether pictures are observed, those of `render`: uint8 (height, width, 3). They "
-                                  "take the place of `observation`; goals remain numbers."),
-    "frame_stack": SIMULATION["frame_stack"].but(1, "How many observations, the newest last, are one. After a reset "
-                                                    "all are the first one. Goals are not stacked."),
+    "from_pixels": boolean(False, "Observes the pictures of `render`, uint8 (height, width, 3), in place of "
+                                  "`observation`; goals remain numbers."),
+    "frame_stack": SIMULATION["frame_stack"].with_default(
+        1, "Number of stacked observations, the newest last. After a reset, all are the first one. Goals are not "
+           "stacked."),
     "reward_type": choice("sparse", ("sparse", "dense"), '"sparse", or "dense".'),
     "default_camera_config": CAMERA_CONFIG,
 }
@@ -45,7 +46,7 @@ ROBOT = {
 
 @describes(**ROBOT)
 def robot(options: dict[str, Any]) -> dict[str, Any]:
-    """Returns the options that all robots have, those checked that can be without a model."""
+    """Returns the options of all robots, and checks those that need no model."""
     return options
 
 
@@ -57,14 +58,14 @@ def describe_robot(model: Any, options: dict[str, Any], *, obs_size: int, num_ac
     Args:
         model: Its model.
         options: All its options, checked.
-        obs_size: How many numbers an observation has.
-        num_actions: How many an action has.
+        obs_size: Number of values of an observation.
+        num_actions: Number of values of an action.
         info: The infos, in the order of `Simulation.info`: names and dtypes.
-        camera: Where pictures are taken from, if `default_camera_config` does not say.
-        render_fps: As the reference's metadata has it.
-        goal_size: How many numbers a goal has; 0: there are no goals.
+        camera: Default camera, overridden by `default_camera_config`.
+        render_fps: As in the reference's metadata.
+        goal_size: Number of values of a goal; 0: no goals.
         goals: Computes rewards of goals, for `EnvSpec.goals`.
-        action_bounds: Of all numbers of an action, or arrays of bounds.
+        action_bounds: Bounds of all numbers of an action, or arrays of bounds.
     """
     check_with_model(model, options, camera)
     observation: Any = observation_of(obs_size, options)
@@ -82,7 +83,7 @@ def describe_robot(model: Any, options: dict[str, Any], *, obs_size: int, num_ac
     )
 
 
-compiled: dict[str, Any] = {}  # functions that the compiled module has, by name; it adds them
+compiled: dict[str, Any] = {}  # functions of the compiled module, which adds them: it imports this one
 
 
 def load_robot(path: str) -> Any:
@@ -113,7 +114,7 @@ ROTATIONS = ("xyz", "z", "parallel")
 TOUCH = ("sensordata", "boolean", "log")
 _TOUCH_PICTURES = ("on_touch", "off", "always")
 _HAND_CAMERA = {"distance": 0.5, "azimuth": 55.0, "elevation": -25.0, "lookat": (1.0, 0.96, 0.14)}
-_DISTANCE = number(0.01, 0, 1e300, "How near is a success, in metres.")
+_DISTANCE = number(0.01, 0, 1e300, "Distance that counts as success, in metres.")
 
 
 def _check_qpos(given: Any, model: Any) -> dict[str, float] | None:
@@ -131,8 +132,7 @@ def _check_qpos(given: Any, model: Any) -> dict[str, float] | None:
 
 @describes(
     **ROBOT, distance_threshold=_DISTANCE,
-    initial_qpos=unchecked(None, "Where an episode begins: positions by names of joints, those of the model for "
-                                        "others; None: those of the package."))
+    initial_qpos=unchecked(None, "Initial positions by joint name, the model's for other joints; None: the package's."))
 def hand_reach(options: dict[str, Any]) -> EnvSpec:
     model = load_robot(HAND_REACH)
     options["initial_qpos"] = _check_qpos(options["initial_qpos"], model)
@@ -142,21 +142,21 @@ def hand_reach(options: dict[str, Any]) -> EnvSpec:
 
 
 def manipulate_path(thing: str, touch: str | None) -> str:
-    """Returns the file of a hand with a thing, in the package's assets."""
+    """Returns the file of a hand with an object, in the package's assets."""
     return f"hand/manipulate_{thing}{'' if touch is None else '_touch_sensors'}.xml"
 
 
-_ROTATION = number(0.1, 0, 1e300, "How near is a success, in radians.")
-_STARTS = boolean(True, "Whether it begins somewhere else each time.")
+_ROTATION = number(0.1, 0, 1e300, "Angle that counts as success, in radians.")
+_STARTS = boolean(True, "Randomizes the initial position.")
 _MANIPULATE = {
     **ROBOT,
-    "target_position": choice("random", POSITIONS, '"random", "fixed" where the object begins, or "ignore": any place '
-                              "will do."),
-    "target_rotation": choice("xyz", ROTATIONS, '"xyz": any; "z": around the vertical axis; "parallel": axes to axes, '
-                              "and around it."),
-    "touch_get_obs": choice(None, TOUCH, 'What is observed of touch: "sensordata", "boolean" or "log"; None: nothing.'),
-    "touch_visualisation": choice("on_touch", _TOUCH_PICTURES, 'How pictures show the touch sensors: "on_touch", red '
-                                  'where something is touched; "always", as in the model; or "off".'),
+    "target_position": choice("random", POSITIONS, 'Target position: "random", "fixed" at the object\'s start, or '
+                              '"ignore" for any place.'),
+    "target_rotation": choice("xyz", ROTATIONS, 'Target rotation: "xyz", any; "z", around the vertical axis; '
+                              '"parallel", aligned with the axes, and around the vertical one.'),
+    "touch_get_obs": choice(None, TOUCH, 'Touch observations: "sensordata", "boolean" or "log"; None: none.'),
+    "touch_visualisation": choice("on_touch", _TOUCH_PICTURES, 'How pictures show touch sensors: "on_touch", red when '
+                                  'touched; "always", as in the model; or "off".'),
 }
 _THING = {
     **_MANIPULATE,
@@ -164,7 +164,7 @@ _THING = {
     "rotation_threshold": _ROTATION,
     "randomize_initial_position": _STARTS,
     "randomize_initial_rotation": _STARTS,
-    "ignore_z_target_rotation": boolean(False, "Whether any rotation around the vertical axis will do."),
+    "ignore_z_target_rotation": boolean(False, "Accepts any rotation around the vertical axis."),
 }
 
 
@@ -186,10 +186,10 @@ hand_pen = _manipulate("pen", {**_MANIPULATE, "rotation_threshold": _ROTATION, "
 
 _MAZE = {
     **ROBOT,
-    "maze_map": Option(mazes.U_MAZE, mazes.check_map, 'Rows of cells: 1 is a wall, 0 is empty, "g" is for goals, "r" '
-                       'for starts, "c" for both.'),
-    "continuing_task": boolean(True, "Whether an episode continues at the goal."),
-    "reset_target": boolean(False, "Whether there is then another goal."),
+    "maze_map": Option(mazes.U_MAZE, mazes.check_map, 'Rows of cells: 1 is a wall, 0 is empty, "g" allows goals, "r" '
+                       'starts, "c" both.'),
+    "continuing_task": boolean(True, "Continues an episode after the goal is reached."),
+    "reset_target": boolean(False, "Chooses another goal then."),
 }
 _ANT_V4 = {"physics": PHYSICS, "ctrl_cost_weight": ant.CTRL_COST_WEIGHT, "use_contact_forces": ant.USE_CONTACT_FORCES,
            **ant.COSTS, **ant.RANGES}
@@ -203,7 +203,7 @@ def _load_maze(kind: str, version: int, options: dict[str, Any]) -> Any:
         raise ValueError(f"maze_map: expected cells for goals and for starts, got {shown(maze_map)}")
     # a goal in a cell is never far enough from a start there
     if version != 3 and any(all(start == goal for start in starts) for goal in goals):
-        raise ValueError(f"maze_map: expected for each goal a start in another cell, got {shown(maze_map)}")
+        raise ValueError(f"maze_map: expected a start in another cell for each goal, got {shown(maze_map)}")
     return model
 
 
@@ -223,7 +223,7 @@ def point_maze(options: dict[str, Any]) -> EnvSpec:
     xml_file=unchecked(None, "The robot: a path, or the name of one of Gymnasium's files; None: Gymnasium's "
                                     "ant."),
     physics=PHYSICS,
-    frame_skip=integer(5, 1, 1_000_000, "How many steps of MuJoCo a step makes."), forward_reward_weight=ant.WEIGHT,
+    frame_skip=integer(5, 1, 1_000_000, "Number of MuJoCo steps per step."), forward_reward_weight=ant.WEIGHT,
     ctrl_cost_weight=ant.CTRL_COST_WEIGHT, **ant.COSTS, main_body=ant.MAIN_BODY, **ant.RANGES,
     include_cfrc_ext_in_observation=ant.SEES_FORCES)
 def ant_maze(options: dict[str, Any]) -> EnvSpec:
@@ -265,7 +265,7 @@ def _adroit(task: str, obs_size: int, num_actions: int, distance: float, azimuth
                               info={"success": "bool"}, render_fps=100,
                               camera={"distance": distance, "azimuth": azimuth})
 
-    return describes(**{**ROBOT, "reward_type": ROBOT["reward_type"].but("dense")})(describe)
+    return describes(**{**ROBOT, "reward_type": ROBOT["reward_type"].with_default("dense")})(describe)
 
 
 adroit_door = _adroit("door", 39, 28, 1.5, 90.0)
@@ -278,11 +278,11 @@ def check_initial_state(state: Any, sizes: Mapping[str, int]) -> list[float]:
     """Returns the numbers of Adroit's `initial_state_dict`, part after part; None has none.
 
     Args:
-        state: Of a reset.
-        sizes: How many numbers each part has.
+        state: The option of a reset.
+        sizes: Number of values of each part.
 
     Raises:
-        TypeError, ValueError: It is something else.
+        TypeError, ValueError: It is not such a dict.
     """
     numbers: list[float] = []
     if state is None:
@@ -314,13 +314,13 @@ def _check_tasks(name: str, tasks: Any) -> tuple[str, ...]:
 
 
 @describes(
-    **{**ROBOT, "action_dtype": SIMULATION["action_dtype"].but("float64"),
-       "reward_type": ROBOT["reward_type"].but("sparse", "Without effect: there is one type of reward.")},
+    **{**ROBOT, "action_dtype": SIMULATION["action_dtype"].with_default("float64"),
+       "reward_type": ROBOT["reward_type"].with_default("sparse", "No effect: there is only one type of reward.")},
     tasks_to_complete=Option(tuple(KITCHEN_TASKS), _check_tasks, "Names of tasks."),
-    terminate_on_tasks_completed=boolean(True, "Whether an episode ends when all are completed."),
-    remove_task_when_completed=boolean(True, "Whether a task counts once."),
-    robot_noise_ratio=number(0.01, -1e300, 1e300, "How much noise there is in what is observed of the robot."),
-    object_noise_ratio=number(0.0005, -1e300, 1e300, "How much noise there is in what is observed of things."))
+    terminate_on_tasks_completed=boolean(True, "Ends the episode when all tasks are completed."),
+    remove_task_when_completed=boolean(True, "Counts each task only once."),
+    robot_noise_ratio=number(0.01, -1e300, 1e300, "Scale of the noise in observations of the robot."),
+    object_noise_ratio=number(0.0005, -1e300, 1e300, "Scale of the noise in observations of objects."))
 def franka_kitchen(options: dict[str, Any]) -> EnvSpec:
     model, sizes = load_robot(KITCHEN), tuple(len(KITCHEN_TASKS[task][1]) for task in options["tasks_to_complete"])
     return describe_robot(

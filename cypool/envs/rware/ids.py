@@ -1,4 +1,4 @@
-"""The ids of the robotic warehouse: those that rware registers, and all that its names mean beyond."""
+"""The ids of the robotic warehouse: those that rware registers, and all others that follow its names."""
 from __future__ import annotations
 
 from typing import Any
@@ -9,11 +9,11 @@ from cypool.registration.registry import register_pattern
 FAMILY = Family(
     name="rware",
     title="Robotic warehouse",
-    description="agents that bring requested shelves to goals, and back",
+    description="agents bring requested shelves to goals, and back",
     extra="rware",
     reference="rware 2.0.0",
     reference_package="rware",
-    fidelity="everything but pictures",
+    fidelity="everything except pictures",
     smoke_ids=("rware-tiny-2ag-v2",),
     keys={"*": {"up": 1, "left": 2, "right": 3, "space": 4}})
 
@@ -36,7 +36,7 @@ def _common(kind: str | None, undirected: str | None, sight: str | None, agents:
 
 def options_of(*, size: str, height: str | None, agents: str, difficulty: str | None,
                **common: str | None) -> dict[str, Any]:
-    """Returns the options that an id with a size means."""
+    """Returns the options that an id with a size encodes."""
     rows, cols = _SIZES[size]
     return {**_common(agents=agents, **common), "shelf_rows": rows, "shelf_columns": cols,
             "column_height": int(height or 8), "request_queue_size": int(int(agents) * _REQUESTS[difficulty])}
@@ -44,7 +44,7 @@ def options_of(*, size: str, height: str | None, agents: str, difficulty: str | 
 
 def options_of_shelves(*, rows: str, cols: str, height: str, agents: str, requests: str, reward: str,
                        **common: str | None) -> dict[str, Any]:
-    """Returns the options that an id with rows and columns of shelves means."""
+    """Returns the options that an id with rows and columns of shelves encodes."""
     return {**_common(agents=agents, **common), "shelf_rows": int(rows), "shelf_columns": int(cols),
             "column_height": int(height), "request_queue_size": int(requests), "reward_type": _REWARDS[reward]}
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from cypool.envs.common.group_references import GroupReferences, TupleReference
 from cypool.spec import EnvSpec
-from cypool.util.packages import need
+from cypool.util.packages import require_version
 
 VERSION = "2.0.0"
 
 
 def make_env(spec: EnvSpec) -> Any:
-    """Returns an environment of rware with the options of ours."""
+    """Returns an environment of rware with our options."""
     with warnings.catch_warnings():
         # of packages that it imports
         warnings.simplefilter("ignore")
@@ -36,7 +36,7 @@ def make_env(spec: EnvSpec) -> Any:
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
     """Returns rware's environments as a vector environment with a group of agents, and their name and version."""
-    need("check_parity needs", "rware", (VERSION,), 'pip install "cypool[rware]"')
+    require_version("check_parity needs", "rware", (VERSION,), 'pip install "cypool[rware]"')
     spec = ours.env_spec
     theirs = GroupReferences(lambda: TupleReference(make_env(spec), spec.max_episode_steps),
                              ours.num_envs, ours.metadata["autoreset_mode"])

@@ -51,31 +51,32 @@ def _check_layers(name: str, value: Any) -> tuple[str, ...]:
     layers = tuple(check_choice(f"{name}[{k}]", layer, LAYERS)
                    for k, layer in enumerate(check_list(name, value, "a list of layers")))
     if not layers or len(set(layers)) < len(layers):
-        raise ValueError(f"{name}: expected layers that differ, at least one, got {shown(value)}")
+        raise ValueError(f"{name}: expected unique layers, at least one, got {shown(value)}")
     return layers
 
 
 @describes(
     shelf_columns=integer(3, 1, 99, "Columns of shelves, each two cells wide; an odd number."),
-    column_height=integer(8, 1, 100, "How many shelves a column has in a row of shelves."),
-    shelf_rows=integer(1, 1, 100, "Rows of such columns."),
-    n_agents=integer(2, 1, 100, "How many agents."),
+    column_height=integer(8, 1, 100, "Number of shelves of a column in each row of shelves."),
+    shelf_rows=integer(1, 1, 100, "Number of rows of such columns."),
+    n_agents=integer(2, 1, 100, "Number of agents."),
     msg_bits=integer(0, 0, 16, "Bits of the message that each agent sends."),
-    sensor_range=integer(1, 0, 20, "How many cells an agent sees in each direction."),
-    request_queue_size=integer(2, 0, _MOST_CELLS, "How many shelves are requested at a time."),
-    max_inactivity_steps=integer(None, 1, _LONGEST, "An episode ends after as many steps without a delivery; None: "
-                                                    "it does not."),
-    max_steps=Option(500, _check_steps, "Steps of an episode; None: any number.", (1, _LONGEST, 0, _LONGEST + 1)),
-    reward_type=choice("individual", REWARD_TYPES, "Whose the reward of a delivery is."),
-    layout=optional(_check_layout, 'A text instead of columns and rows of shelves: lines of "x" for a shelf, "." for '
-                                   'a highway and "g" for a goal.'),
-    observation_type=choice("flattened", OBSERVATION_TYPES, "Whether agents see numbers, layers of cells, or these and "
-                                                            "features of their own."),
+    sensor_range=integer(1, 0, 20, "Number of cells that an agent sees in each direction."),
+    request_queue_size=integer(2, 0, _MOST_CELLS, "Number of shelves requested at a time."),
+    max_inactivity_steps=integer(None, 1, _LONGEST, "Steps without a delivery after which an episode ends; None: "
+                                                    "unlimited."),
+    max_steps=Option(500, _check_steps, "Maximum steps of an episode; None: unlimited.", (1, _LONGEST, 0,
+    _LONGEST + 1)),
+    reward_type=choice("individual", REWARD_TYPES, "Who gets the reward of a delivery."),
+    layout=optional(_check_layout, 'A custom layout instead of columns and rows of shelves: lines of "x" for a shelf, '
+                                   '"." for a highway and "g" for a goal.'),
+    observation_type=choice("flattened", OBSERVATION_TYPES, "Observations: numbers, layers of cells, or layers "
+                                                            "together with the agent's own features."),
     image_observation_layers=Option(("shelves", "requests", "agents", "goals", "accessible"), _check_layers,
                                     f"The layers: some of {', '.join(LAYERS)}."),
-    image_observation_directional=boolean(True, "Whether layers are turned so that the agent looks up."),
-    normalised_coordinates=boolean(False, "Whether an agent sees its place as numbers from 0 to 1."),
-    truncate=boolean(False, "Whether the end of an episode is truncated; else it is terminated, as in rware."))
+    image_observation_directional=boolean(True, "Rotates layers so that the agent looks up."),
+    normalised_coordinates=boolean(False, "Scales the agent's own position to [0, 1]."),
+    truncate=boolean(False, "Reports the end of an episode as truncated; otherwise as terminated, as in rware."))
 def warehouse(options: dict[str, Any]) -> EnvSpec:
     layout = layout_of(options)
     rows, cols = layout.highways.shape
@@ -84,21 +85,21 @@ def warehouse(options: dict[str, Any]) -> EnvSpec:
     if rows * cols > _MOST_CELLS:
         raise ValueError(f"{name}: expected at most {_MOST_CELLS} cells, got {rows} x {cols}")
     if not shelves:
-        raise ValueError(f"{name}: expected a layout with shelves, got none")
+        raise ValueError(f"{name}: expected a layout with at least one shelf")
     if agents > rows * cols:
         raise ValueError(f"n_agents: expected at most {rows * cols}, as many as there are cells, got {agents}")
     if options["request_queue_size"] >= shelves:
         raise ValueError(f"request_queue_size: expected at most {shelves - 1}, fewer than the shelves of {name}, "
                          f"got {options['request_queue_size']}")
     if options["normalised_coordinates"] and min(rows, cols) < 2:
-        raise ValueError("normalised_coordinates: expected False where there is one row or column, got True")
+        raise ValueError("normalised_coordinates: expected False with a single row or column, got True")
     layers = options["image_observation_layers"]
     if options["observation_type"] == "flattened":
         observation: Any = Array((8 + side * side * (7 + options["msg_bits"]),), np.float32)
     else:
         if rows != cols and {"agent_direction", "agent_load"} & set(layers):
-            raise ValueError("image_observation_layers: expected no agent_direction and agent_load where the grid is "
-                             f"no square, as rware exchanges its rows and columns there, got {rows} x {cols}")
+            raise ValueError("image_observation_layers: expected no agent_direction and agent_load for a grid that is "
+                             f"not square, as rware swaps its rows and columns there, got {rows} x {cols}")
         high = np.ones((len(layers), side, side), np.float32)
         for layer, bounds in zip(layers, high, strict=True):
             bounds[:] = 4 if layer == "agent_direction" else 1
@@ -111,8 +112,18 @@ def warehouse(options: dict[str, Any]) -> EnvSpec:
                    render_fps=10, brief_steps=agents <= _MOST_BRIEF)
 
 
+def settings_of(options: dict[str, Any]) -> dict[str, Any]:
+    """Returns what warehouse.h reads."""
+    layout = layout_of(options)
+    rows, cols = layout.highways.shape
+    return {**options, "rows": rows, "cols": cols, "highways": layout.highways, "goals": layout.goals,
+            "reward_type": REWARD_TYPES.index(options["reward_type"]),
+            "observation_type": OBSERVATION_TYPES.index(options["observation_type"]),
+            "image_observation_layers": [LAYERS.index(name) for name in options["image_observation_layers"]]}
+
+
 def layout_of(options: dict[str, Any]) -> Layout:
-    """Returns the layout that the options mean.
+    """Returns the layout that the options describe.
 
     Raises:
         ValueError: The number of columns of shelves is even.

@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "cypool/envs/common/state_archive.h"
-#include "cypool/rng.h"
+#include "cypool/access.h"
+#include "cypool/envs/common/rules.h"
 #include "python_set.h"
 
 namespace cypool::rware {
@@ -20,16 +20,25 @@ enum Reward { GLOBAL, INDIVIDUAL, TWO_STAGE };
 enum Kind { FLATTENED, IMAGE, IMAGE_DICT };
 enum Layer { SHELVES, REQUESTS, AGENTS, AGENT_DIRECTION, AGENT_LOAD, GOALS, ACCESSIBLE };
 
-struct Options {
-    int rows, cols, agents, message_bits, sensor_range, requests, max_inactivity_steps, max_steps, reward, kind;
-    bool directional, normalised;
-    std::vector<int> layers, goals;  // x and y of each goal
-    std::vector<uint8_t> highways;   // (rows, cols)
+struct Setup : Options {
+    explicit Setup(const Options& given) : Options(given) {}
+
+    int rows = at("rows"), cols = at("cols"), agents = at("n_agents"), message_bits = at("msg_bits");
+    int sensor_range = at("sensor_range"), requests = at("request_queue_size");
+    // 0: any number
+    int max_inactivity_steps = at("max_inactivity_steps", 0), max_steps = at("max_steps", 0);
+    Reward reward = at("reward_type");
+    Kind kind = at("observation_type");
+    bool directional = at("image_observation_directional"), normalised = at("normalised_coordinates");
+    bool truncate = at("truncate");
+    std::vector<Layer> layers = at("image_observation_layers");
+    std::vector<int> goals = at("goals");            // x and y of each
+    std::vector<uint8_t> highways = at("highways");  // (rows, cols)
 };
 
 // The shared part of environments with the same options.
 struct Spec {
-    Options o;
+    Setup o;
     std::vector<Cell> goals, shelves;
     int side, words, obs_size;
     std::vector<float> scale_x, scale_y;   // the observed value of a coordinate
@@ -37,7 +46,7 @@ struct Spec {
     std::vector<int> offsets[4];           // of the cells of a picture, by direction, as np.rot90 turns them
     std::vector<uint8_t> inside, is_goal;  // with a border
 
-    explicit Spec(const Options& given) : o(given), side(2 * given.sensor_range + 1) {
+    explicit Spec(const Options& given) : o(given), side(2 * o.sensor_range + 1) {
         for (size_t k = 0; k < o.goals.size(); k += 2)
             goals.push_back({static_cast<int16_t>(o.goals[k]), static_cast<int16_t>(o.goals[k + 1])});
         for (int y = 0; y < o.rows; ++y) {
@@ -93,9 +102,8 @@ public:
     std::vector<int16_t> queue;
     std::vector<uint8_t> requested;  // by shelf
     int64_t steps = 0, inactive = 0;
-    bool terminated = false;
 
-    World() = default;
+    explicit World(const Options& given) : World(std::make_shared<const Spec>(given)) {}
     explicit World(std::shared_ptr<const Spec> spec) : s(std::move(spec)), border_(s->o.sensor_range) {
         stride_ = s->o.cols + 2 * border_;
         agent_at.resize((s->o.rows + 2 * border_) * stride_);
@@ -110,10 +118,10 @@ public:
         claims_.resize(agent_at.size());
     }
 
-    void reset(const Rng* rng) {
-        const Options& o = s->o;
+    void reset(Step& step) {
+        const Setup& o = s->o;
+        const Rng* rng = step.rng;
         steps = inactive = 0;
-        terminated = false;
         for (const Cell each : shelves) shelf_at[index(each)] = 0;
         for (const Agent& each : agents) agent_at[index(each.at)] = 0;
         shelves = s->shelves;
@@ -132,9 +140,11 @@ public:
         ready_ = true;
     }
 
-    // actions: of each agent one, and its bits
-    void step(const int64_t* actions, double* rewards, const Rng* rng) {
-        const Options& o = s->o;
+    // action: of each agent one, and its bits
+    void step(const void* action, Step& step) noexcept {
+        const auto* actions = action_data<int64_t>(action);
+        double* rewards = step.agents->reward;
+        const Setup& o = s->o;
         const int n = o.agents;
         bool moves = false;
         for (int k = 0; k < n; ++k) {
@@ -182,7 +192,7 @@ public:
             delivered = true;
             const int agent = agent_at[index(goal)] - 1;
             // one of the others, in the order of their numbers
-            int64_t skip = integers(rng, 0, static_cast<int64_t>(shelves.size()) - o.requests);
+            int64_t skip = integers(step.rng, 0, static_cast<int64_t>(shelves.size()) - o.requests);
             int other = 1;
             for (;; ++other)
                 if (!requested[other] && skip-- == 0) break;
@@ -199,19 +209,19 @@ public:
         }
         inactive = delivered ? 0 : inactive + 1;
         ++steps;
-        terminated = is_over();
+        (o.truncate ? step.truncated : step.terminated) = is_over();
     }
 
-    // Writes the observation of each agent; of pictures with features, these are the first part.
-    void observe(float** parts) const {
-        float* out = parts[s->o.kind == IMAGE_DICT];
-        for (int k = 0; k < s->o.agents; ++k, out += s->obs_size) {
+    // Of pictures with features, these are the first part.
+    void observe(const Slot& out) const noexcept {
+        auto* row = obs_row<float>(&out, s->o.kind == IMAGE_DICT);
+        for (int k = 0; k < s->o.agents; ++k, row += s->obs_size) {
             if (s->o.kind == FLATTENED) {
-                observe_flat(k, out);
+                observe_flat(k, row);
             } else {
-                observe_image(k, out);
+                observe_image(k, row);
             }
-            if (s->o.kind == IMAGE_DICT) observe_features(agents[k], parts[0] + 6 * k);
+            if (s->o.kind == IMAGE_DICT) observe_features(agents[k], obs_row<float>(&out, 0) + 6 * k);
         }
     }
 
@@ -219,7 +229,7 @@ public:
     std::unique_ptr<World> fresh() const { return std::make_unique<World>(s); }
     template <class Archive> void exchange(Archive& archive) {
         constexpr int64_t MANY = int64_t{1} << 30;
-        const Options& o = s->o;
+        const Setup& o = s->o;
         const auto count = static_cast<int>(s->shelves.size());
         const auto cell = [&](Cell& at) {
             archive("x", at.x, 0, o.cols - 1);
@@ -241,7 +251,6 @@ public:
             for (size_t k = 0; k < shelves.size(); ++k) shelf_at[index(shelves[k])] = static_cast<int16_t>(k + 1);
             for (size_t k = 0; k < agents.size(); ++k) agent_at[index(agents[k].at)] = static_cast<int16_t>(k + 1);
             for (const int shelf : queue) requested[shelf] = 1;
-            terminated = is_over();
             ready_ = true;
         }
     }
@@ -286,7 +295,7 @@ private:
     enum State : uint8_t { STAYS, OPEN, SEEN, FREE, GOES, FAILS };
 
     bool is_over() const {
-        const Options& o = s->o;
+        const Setup& o = s->o;
         return (o.max_inactivity_steps && inactive >= o.max_inactivity_steps) || (o.max_steps && steps >= o.max_steps);
     }
 
@@ -305,7 +314,7 @@ private:
     // that ends at someone who stays, stays; a cycle of three or more turns; where several come to a free cell, the
     // longest chain goes.
     void resolve() {
-        const Options& o = s->o;
+        const Setup& o = s->o;
         const int n = o.agents;
         for (int k = 0; k < n; ++k) {
             Agent& a = agents[k];
@@ -452,7 +461,7 @@ private:
     }
 
     void observe_flat(int k, float* out) const {
-        const Options& o = s->o;
+        const Setup& o = s->o;
         const Agent& me = agents[k];
         // most cells are empty: their look is copied
         std::copy(s->empty.begin(), s->empty.end(), out);
@@ -477,7 +486,7 @@ private:
     }
 
     void observe_image(int k, float* out) const {
-        const Options& o = s->o;
+        const Setup& o = s->o;
         const Agent& me = agents[k];
         const int cells = s->side * s->side,
                   corner = index({static_cast<int16_t>(me.at.x - border_), static_cast<int16_t>(me.at.y - border_)});

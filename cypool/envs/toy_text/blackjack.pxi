@@ -47,10 +47,11 @@ cdef bint is_natural(const Hand* hand) noexcept nogil:
 cdef class Blackjack(Env):
     """Twenty-one against a dealer, with an endless deck: stick (0) or hit (1).
 
-    Follows `gymnasium.envs.toy_text.BlackjackEnv` of Gymnasium 1.4: the same seed and actions give the same bits.
+    Follows `gymnasium.envs.toy_text.BlackjackEnv` of Gymnasium 1.4: the same seed and actions give bit-identical
+    results.
 
-    Observation: A tuple of `Discrete(32)`, the player's sum; `Discrete(11)`, the dealer's open card, 1 to 10; and
-        `Discrete(2)`, whether the player has an ace that counts 11.
+    Observation: A tuple of `Discrete(32)`, the player's sum; `Discrete(11)`, the dealer's face-up card, 1 to 10; and
+        `Discrete(2)`, whether the player has a usable ace, which counts as 11.
     Reward: 1, 0 or -1 at the end; see `natural`.
     Terminated: The player has stuck, or has more than 21.
     """

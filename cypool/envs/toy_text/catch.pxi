@@ -15,13 +15,13 @@ cdef enum:
 
 
 cdef class Catch(Env):
-    """A ball falls down, a paddle at the bottom has to catch it: left (0), stay (1) or right (2).
+    """Catch a falling ball with a paddle at the bottom: left (0), stay (1) or right (2).
 
-    Follows EnvPool's `Catch-v0`, in all but the stream of random numbers. The ball begins in any column of the
+    Follows EnvPool's `Catch-v0` in everything except the random numbers. The ball starts in a random column of the
     first row, the paddle in column `width // 2` of the last one.
 
     Observation: float32 (height, width): 1 where ball and paddle are, else 0.
-    Reward: 0; in the last step 1 with the ball caught, else -1.
+    Reward: 0; in the last step, 1 for a caught ball, else -1.
     Terminated: The ball is in the last row.
     """
     describe = staticmethod(specs.catch)

@@ -12,12 +12,13 @@ def _cliff_table(is_slippery):
 cdef class CliffWalking(Tabular):
     """A walk along a cliff, in a grid of 4 rows and 12 columns: up (0), right (1), down (2) or left (3).
 
-    Follows `gymnasium.envs.toy_text.CliffWalkingEnv` of Gymnasium 1.4: the same seed and actions give the same bits.
+    Follows `gymnasium.envs.toy_text.CliffWalkingEnv` of Gymnasium 1.4: the same seed and actions give bit-identical
+    results.
 
     Observation: `Discrete(48)`: the row times 12, plus the column. The start is 36, the goal 47, the cliff between.
-    Reward: -1 a step; -100 for one off the cliff, which leads back to the start.
+    Reward: -1 per step; -100 for one off the cliff, which leads back to the start.
     Terminated: At the goal.
-    Info: `prob` float64: the probability of the move that was made, 1 after a reset.
+    Info: `prob` float64: the probability of the actual move, 1 after a reset.
     """
     describe = staticmethod(specs.cliff_walking)
 

@@ -12,12 +12,13 @@ def _lake_table(rows, is_slippery, success_rate, reward_schedule):
 cdef class FrozenLake(Tabular):
     """A walk over a frozen lake with holes: left (0), down (1), right (2) or up (3).
 
-    Follows `gymnasium.envs.toy_text.FrozenLakeEnv` of Gymnasium 1.4: the same seed and actions give the same bits.
+    Follows `gymnasium.envs.toy_text.FrozenLakeEnv` of Gymnasium 1.4: the same seed and actions give bit-identical
+    results.
 
     Observation: `Discrete(rows * columns)`: the row times the number of columns, plus the column.
     Reward: 1 at the goal, 0 elsewhere; see `reward_schedule`.
-    Terminated: On a goal or a hole.
-    Info: `prob` float64: the probability of the move that was made, 1 after a reset.
+    Terminated: At a goal or in a hole.
+    Info: `prob` float64: the probability of the actual move, 1 after a reset.
     """
     describe = staticmethod(specs.frozen_lake)
 

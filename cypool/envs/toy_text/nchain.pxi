@@ -15,12 +15,12 @@ cdef enum:
 
 
 cdef class NChain(Env):
-    """A chain of states: one step forward (0), or back to the first (1); sometimes the one slips into the other.
+    """A chain of states: one step forward (0), or back to the first (1); sometimes the other action is taken instead.
 
-    Follows EnvPool's `NChain-v0`, in all but the stream of random numbers.
+    Follows EnvPool's `NChain-v0` in everything except the random numbers.
 
     Observation: `Discrete(n)`: the state.
-    Reward: `large` for a step forward in the last state, which leads nowhere; `small` for a way back; else 0.
+    Reward: `large` for a step forward in the last state, which stays there; `small` for going back; else 0.
     Terminated: Never.
     """
     describe = staticmethod(specs.nchain)

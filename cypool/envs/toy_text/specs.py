@@ -17,9 +17,9 @@ _MODES = ("rgb_array", "ansi")
 
 
 @describes(
-    natural=boolean(False, "Whether to win with an ace and a ten pays 1.5."),
-    sab=boolean(False, "Whether an ace and a ten win unless the dealer has them too, as in Sutton and Barto's book; "
-                       "then `natural` says nothing."))
+    natural=boolean(False, "Pays 1.5 for winning with an ace and a ten."),
+    sab=boolean(False, "An ace and a ten win unless the dealer has them, too, as in Sutton and Barto's book; overrides "
+                       "`natural`."))
 def blackjack(options: dict[str, Any]) -> EnvSpec:
     return EnvSpec(observation=(Discrete(32), Discrete(11), Discrete(2)), action=Discrete(2), render_fps=_FPS,
                    options=options, brief_steps=True)
@@ -33,7 +33,7 @@ def catch(options: dict[str, Any]) -> EnvSpec:
     return EnvSpec(observation=Array(shape, np.float32, 0, 1), action=Discrete(3), render_fps=_FPS, options=options)
 
 
-@describes(is_slippery=boolean(False, "Whether a move goes off to its left or right, each with probability 1/3."))
+@describes(is_slippery=boolean(False, "Moves slip to the left or right, each with probability 1/3."))
 def cliff_walking(options: dict[str, Any]) -> EnvSpec:
     return EnvSpec(observation=Discrete(HEIGHT * WIDTH), action=Discrete(4), info=_INFO, render_fps=_FPS,
                    render_modes=_MODES, options=options, brief_steps=True)
@@ -73,13 +73,12 @@ def _check_schedule(name: str, value: Any) -> tuple[float, ...]:
 
 
 @describes(
-    desc=Option(None, _check_desc, "A map of one's own: rows of the tiles S (start), F (frozen), H (hole) and G "
-                                   "(goal)."),
-    map_name=Option("4x4", _check_map_name, '"4x4" or "8x8", where there is no `desc`. None: a random map of 8 x 8, '
-                    "the same for all environments of a pool, unless they come with `env_options`."),
-    is_slippery=boolean(True, "Whether a move may go off to its left or right."),
-    success_rate=number(1.0 / 3.0, 0, 1, "The probability that a slippery move goes where it should."),
-    reward_schedule=Option((1, 0, 0), _check_schedule, "The rewards of reaching a goal, a hole, and any other tile."))
+    desc=Option(None, _check_desc, "A custom map: rows of the tiles S (start), F (frozen), H (hole) and G (goal)."),
+    map_name=Option("4x4", _check_map_name, '"4x4" or "8x8", unless `desc` is given. None: a random 8 x 8 map, the '
+                    "same for all environments of a pool, except with `env_options`."),
+    is_slippery=boolean(True, "Moves may slip to the left or right."),
+    success_rate=number(1.0 / 3.0, 0, 1, "The probability that a slippery move succeeds."),
+    reward_schedule=Option((1, 0, 0), _check_schedule, "Rewards for reaching a goal, a hole, and any other tile."))
 def frozen_lake(options: dict[str, Any]) -> EnvSpec:
     if options["desc"] is not None:
         options["map_name"] = None
@@ -93,8 +92,8 @@ def frozen_lake(options: dict[str, Any]) -> EnvSpec:
 
 
 @describes(
-    n=integer(5, 1, 2**31 - 1, "How many states there are."),
-    slip=number(0.2, 0, 1, "The probability that the other action is done."),
+    n=integer(5, 1, 2**31 - 1, "Number of states."),
+    slip=number(0.2, 0, 1, "The probability that the other action is taken."),
     small=number(2.0, -math.inf, math.inf, "The reward for going back."),
     large=number(10.0, -math.inf, math.inf, "The reward at the end of the chain."))
 def nchain(options: dict[str, Any]) -> EnvSpec:
@@ -103,11 +102,10 @@ def nchain(options: dict[str, Any]) -> EnvSpec:
 
 
 @describes(
-    is_rainy=boolean(False, "Whether a move may go off to its left or right."),
-    fickle_passenger=boolean(False, "Whether passengers may change the destination, once they have been driven to the "
-                                    "next square."),
-    rainy_probability=number(0.8, 0, 1, "The probability that a move on a rainy day goes where it should."),
-    fickle_probability=number(0.3, 0, 1, "The probability that a fickle passenger does it."))
+    is_rainy=boolean(False, "Moves may slip to the left or right."),
+    fickle_passenger=boolean(False, "Passengers may change the destination after the first square of the ride."),
+    rainy_probability=number(0.8, 0, 1, "The probability that a move on a rainy day succeeds."),
+    fickle_probability=number(0.3, 0, 1, "The probability that a fickle passenger changes the destination."))
 def taxi(options: dict[str, Any]) -> EnvSpec:
     return EnvSpec(observation=Discrete(TAXI_STATES), action=Discrete(TAXI_ACTIONS),
                    info={**_INFO, "action_mask": Array((TAXI_ACTIONS,), np.int8, 0, 1)}, render_fps=_FPS,

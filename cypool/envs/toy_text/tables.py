@@ -82,7 +82,7 @@ def frozen_lake(rows: Rows, is_slippery: bool, success_rate: float, reward_sched
 
 
 def taxi(rainy_probability: float | None) -> Transitions:
-    """Returns the table of a rainy day, or for None of a dry one."""
+    """Returns the table of a rainy day, or of a dry one for None."""
     start = np.array([_decode(state)[1] not in (_TAXI, _decode(state)[2]) for state in range(TAXI_STATES)], np.float64)
     return ([[_taxi_outcomes(state, action, rainy_probability) for action in range(TAXI_ACTIONS)]
              for state in range(TAXI_STATES)], start / start.sum())

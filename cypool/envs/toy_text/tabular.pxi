@@ -4,10 +4,18 @@ import numpy as np
 from cypool.envs.common.pictures import draw
 from cypool.state import check_state
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
+from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Slot
 from cypool.random cimport categorical
+
+
+cdef struct Outcome:
+    double prob
+    double reward
+    int32_t state
+    bint terminated
 
 
 cdef class Table:
@@ -20,6 +28,13 @@ cdef class Table:
 
     Thread safety: any number of threads: it never changes.
     """
+    cdef int num_states
+    cdef int num_actions
+    cdef int width                       # outcomes of each state and action; some may be repeats that never come
+    cdef vector[Outcome] outcomes        # [state][action][outcome]
+    cdef vector[double] sums             # likewise: the outcome's probability and those before it
+    cdef vector[int32_t] starts          # states that may begin an episode ...
+    cdef vector[double] start_sums       # ... and their probabilities, each with those before it
 
     def __init__(self, transitions, start):
         self.num_states = len(transitions)
@@ -44,6 +59,10 @@ cdef class Tabular(Env):
 
     Info: `prob` float64: the probability of the last action's outcome, 1 after a reset.
     """
+    cdef Table table                     # shared by all environments with the same options
+    cdef int state
+    cdef int last_action                 # -1 before the first
+    cdef double prob                     # of the last outcome, in the table
 
     cdef int reset(self) except -1 nogil:
         cdef int k = categorical(self.rng, self.table.start_sums.data(), <int>self.table.start_sums.size())
@@ -83,6 +102,6 @@ cdef class Tabular(Env):
         return 0
 
     cdef object draw(self, object entry_point, dict options, dict more):
-        """Returns the picture or text that Gymnasium makes of the state."""
+        """Returns Gymnasium's picture or text of the state."""
         action = None if self.last_action < 0 else self.last_action
         return draw(entry_point, options, {"s": self.state, "lastaction": action, **more}, self.spec.render_mode)

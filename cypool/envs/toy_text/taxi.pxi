@@ -28,16 +28,17 @@ def _taxi_table(rainy_probability):
 
 
 cdef class Taxi(Tabular):
-    """A taxi that fetches a passenger: south (0), north (1), east (2), west (3), pick up (4), drop off (5).
+    """A taxi picks up a passenger and drives to a destination: south (0), north (1), east (2), west (3), pick up (4),
+    drop off (5).
 
-    Follows `gymnasium.envs.toy_text.TaxiEnv` of Gymnasium 1.4: the same seed and actions give the same bits.
+    Follows `gymnasium.envs.toy_text.TaxiEnv` of Gymnasium 1.4: the same seed and actions give bit-identical results.
 
-    Observation: `Discrete(500)`: ((row * 5 + column) * 5 + passenger) * 4 + destination. Passenger and destination
-        are red (0), green (1), yellow (2) or blue (3), the passenger also in the taxi (4).
-    Reward: -1 a step; 20 for the passenger dropped off at the destination; -10 for a pick-up or drop-off in vain.
+    Observation: `Discrete(500)`: ((row * 5 + column) * 5 + passenger) * 4 + destination. Passenger and destination are
+        red (0), green (1), yellow (2) or blue (3); the passenger can also be in the taxi (4).
+    Reward: -1 per step; 20 for dropping the passenger off at the destination; -10 for an illegal pick-up or drop-off.
     Terminated: The passenger was dropped off at the destination.
-    Info: `prob` float64: the probability of the move that was made, 1 after a reset. `action_mask` int8 (6,): 1 for
-        actions that change something on a dry day.
+    Info: `prob` float64: the probability of the actual move, 1 after a reset. `action_mask` int8 (6,): 1 for actions
+        that change something on a dry day.
     """
     describe = staticmethod(specs.taxi)
 

@@ -51,7 +51,7 @@ def package() -> Path:
         raise ImportError(f"{NEEDED}; installed is version {installed}")
     folder = Path(found)
     if not (folder / "vizdoom").is_file():
-        raise ImportError(f"{NEEDED}; there is no engine in {folder}: install it again")
+        raise ImportError(f"{NEEDED}; the engine is missing in {folder}: reinstall it")
     return folder
 
 
@@ -63,7 +63,7 @@ def find_config(name: str, path: Pathlike) -> Any:
         path: A path, or the name of a scenario that comes with vizdoom or with EnvPool's assets, ".cfg" or not.
 
     Raises:
-        TypeError, ValueError: It is no path, or there is no such file.
+        TypeError, ValueError: It is not a path, or the file does not exist.
     """
     path = check_path(name, path)
     scenarios = package() / "scenarios"
@@ -84,22 +84,22 @@ def find_data(name: str, path: Pathlike) -> Any:
     """Returns the absolute path of a WAD; a name alone is looked for where vizdoom keeps its own, too.
 
     Raises:
-        TypeError, ValueError: It is no path, or there is no such file.
+        TypeError, ValueError: It is not a path, or the file does not exist.
     """
     path = Path(check_path(name, path))
     for candidate in (path, Path(path.name), package() / path.name):
         for file in (candidate, Path(f"{candidate}.wad")):
             if os.path.isfile(file):
                 return str(file.absolute())
-    raise ValueError(f"{name}: expected a WAD file, got {str(path)!r}, which is not there (Doom's own WADs are not "
-                     f"free: get them elsewhere)")
+    raise ValueError(f"{name}: expected a WAD file, got {str(path)!r}, which does not exist (Doom's own WADs are "
+                     "not free and must be obtained elsewhere)")
 
 
 def lumps_of(name: str, path: Pathlike) -> Any:
-    """Returns the names of all that is in a WAD; None for an archive, with folders and whatever.
+    """Returns the names of the contents of a WAD; None for an archive, which may have folders.
 
     Raises:
-        ValueError: It is neither, or is cut off; the engine would play without it, and not say so.
+        ValueError: It is neither, or is cut off; the engine would silently play without it.
     """
     size = os.path.getsize(path)
     with open(path, "rb") as file:
@@ -107,21 +107,22 @@ def lumps_of(name: str, path: Pathlike) -> Any:
         if kind in ARCHIVES:
             return None
         if kind not in (b"IWAD", b"PWAD") or min(count, offset) < 0 or offset + 16 * count > size:
-            raise ValueError(f"{name}: expected a WAD file, got {str(path)!r}, which is not one, or incomplete")
+            raise ValueError(f"{name}: expected a WAD file, got {str(path)!r}, which is damaged or not a WAD")
         file.seek(offset)
         directory = file.read(16 * count)
     return {directory[k + 8:k + 16].rstrip(b"\0").upper() for k in range(0, len(directory), 16)}
 
 
 def check_map(name: str, value: Any, files: Any) -> None:
-    """Raises a ValueError if a map is in none of some WADs, {argument: path}; the engine would look for it for ever."""
+    """Raises a ValueError if a map is in none of some WADs, {argument: path}; the engine would search for it
+    forever."""
     lumps = [lumps_of(argument, path) for argument, path in files.items()]
     if None not in lumps and value.upper().encode() not in set().union(*lumps):
         raise ValueError(f"{name}: expected a map in {' or '.join(files.values())}, got {shown(value)}")
 
 
 def record_into(folder: Any) -> str:
-    """Makes a folder of recordings; returns a short name for it, which engines know: commands to them are short.
+    """Creates a folder for recordings; returns a short name for it, because commands to engines must be short.
 
     Raises:
         ValueError: It cannot be made.
@@ -129,8 +130,7 @@ def record_into(folder: Any) -> str:
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
-        raise ValueError(f"lmp_save_dir: expected a folder, or where to make one, got {shown(folder)}: "
-                         f"{error}") from error
+        raise ValueError(f"lmp_save_dir: expected an existing or new folder, got {shown(folder)}: {error}") from error
     own, _ = engine_dir()
     name = f"lmp{next(_recordings)}"
     os.symlink(os.path.abspath(folder), os.path.join(own, name))
@@ -143,7 +143,7 @@ def default_iwad() -> str:
         for folder in (Path(), package()):
             if (folder / name).is_file():
                 return str((folder / name).absolute())
-    raise ImportError(f"{NEEDED}; there is no freedoom2.wad in {package()}: install it again")
+    raise ImportError(f"{NEEDED}; freedoom2.wad is missing in {package()}: reinstall it")
 
 
 def engine_dir() -> tuple[str, Any]:
@@ -170,7 +170,7 @@ def engine_dir() -> tuple[str, Any]:
 
 
 def _list_in(folder: Any) -> Any:
-    """Makes the list of names in a new folder; returns its handle, with the lock that says that this process lives."""
+    """Creates the list of names in a new folder; returns its handle, with a lock while this process lives."""
     # it has another name until it is locked: other processes remove the folder of a list that is not locked
     new = os.path.join(folder, "new")
     handle = os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -184,7 +184,7 @@ def _list_in(folder: Any) -> Any:
 
 
 def sweep() -> None:
-    """Removes folders, and with them shared memory, of processes of this user that live no more."""
+    """Removes the folders and shared memory of processes of this user that have ended."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         # another user's, or another process removes it at this moment
         with suppress(OSError), _open_list(folder) as file:
@@ -201,11 +201,11 @@ def sweep() -> None:
 def _open_list(folder: Any) -> Any:
     """Opens the list of names in a folder.
 
-    Anybody may put anything into the folder for temporary files. So a link is not followed, and opening a pipe does not
+    Anyone may put anything into the folder for temporary files. So a link is not followed, and opening a pipe does not
     wait for a writer.
 
     Raises:
-        OSError: The folder or the list is missing, is another user's, or is something else.
+        OSError: The folder or the list is missing, belongs to another user, or has the wrong type.
     """
     if not _is_own(os.lstat(folder), stat.S_ISDIR):
         raise PermissionError(f"expected a folder of this user, got {folder}")

@@ -21,7 +21,7 @@ _COLOURS = {"BGR24": (2, 1, 0), "CBCGCR": (2, 1, 0), "BGRA32": (2, 1, 0), "ARGB3
 
 
 class Config(NamedTuple):
-    """The names, numbers and observed parts that a config leads to."""
+    """The names, numbers and observed parts that result from a config."""
 
     buttons: list[str]
     variables: list[str]
@@ -42,7 +42,7 @@ class Config(NamedTuple):
 
     @property
     def num_deltas(self) -> int:
-        """How many of the buttons take a number."""
+        """Number of buttons that take a number."""
         return sum(BUTTONS.index(name) >= FIRST_DELTA for name in self.buttons)
 
     def picture(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -70,14 +70,14 @@ def read_config(path: str, text: str = "") -> Config:
     return _read_config(path, text, os.stat(path).st_mtime_ns if path else 0)
 
 
-compiled: dict[str, Any] = {}  # functions that the compiled module has, by name; it adds them
+compiled: dict[str, Any] = {}  # functions of the compiled module, which adds them: it imports this one
 
 
 @functools.lru_cache
 def _read_config(path: str, text: str, changed: int) -> Config:
     config: Config = compiled["probe"](path, text)
     if not config.buttons:
-        raise ValueError(f"config: expected some available_buttons, got none in {path or text!r}")
+        raise ValueError(f"config: expected at least one of available_buttons, got none in {path or text!r}")
     return config
 
 
@@ -94,7 +94,7 @@ def lines_of(config: Mapping[str, Any]) -> str:
 
 
 def wrapper_lines(path: str, options: Mapping[str, Any]) -> str:
-    """Returns the lines of config that ViZDoom's wrapper comes to, behind those of the file."""
+    """Returns the lines of config that ViZDoom's wrapper adds to those of the file."""
     config = options["config"]
     text = lines_of(config)
     facts = read_config(path, text)
@@ -110,7 +110,7 @@ def wrapper_lines(path: str, options: Mapping[str, Any]) -> str:
 
 
 def envpool_lines(options: Mapping[str, Any]) -> str:
-    """Returns the lines of config that EnvPool comes to, behind those of the file."""
+    """Returns the lines of config that EnvPool adds to those of the file."""
     # EnvPool's engine is an older one, which has no flashes
     forced = {"window_visible": False, "mode": "PLAYER", "doom_map": options["map_id"],
               **dict.fromkeys(("render_screen_flashes", *_UNSEEN), False)}

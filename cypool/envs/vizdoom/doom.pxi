@@ -66,15 +66,15 @@ cdef inline library.Match* game(Doom self) noexcept nogil:
 cdef class Doom(Env):
     """One match, and the common part of both interfaces.
 
-    Start-up, and a restart after a fault, are left to `reset`, which runs on the pool's threads.
+    The engine starts, and restarts after a fault, in `reset`, which runs on the pool's threads.
     """
     def __init__(self, spec, env_id, config_path, text, arguments, bint pipelined):
         """Makes the match.
 
         Args:
             config_path, text: The config, and lines that follow those of the file.
-            arguments: Those of each player's engine.
-            pipelined: Whether all tics of a step may be sent for at once, where there are no other players.
+            arguments: The arguments of each player's engine.
+            pipelined: Whether all tics of a step may be requested at once, if there are no other players.
         """
         cdef library.Settings settings
         options = spec.options
@@ -158,13 +158,13 @@ cdef class Doom(Env):
         return 0
 
     cdef object save(self):
-        raise NotImplementedError("save: ViZDoom's engine is a process of its own, whose state cannot be taken down")
+        raise NotImplementedError("save: ViZDoom's engine is a separate process whose state cannot be saved")
 
     cdef int load(self, object state) except -1:
-        raise NotImplementedError("load: ViZDoom's engine is a process of its own, whose state cannot be put back")
+        raise NotImplementedError("load: ViZDoom's engine is a separate process whose state cannot be restored")
 
     cdef int copy_from(self, Env other) except -1 nogil:
-        raise NotImplementedError("copy: ViZDoom's engine is a process of its own, whose state cannot be taken down")
+        raise NotImplementedError("copy: ViZDoom's engine is a separate process whose state cannot be saved")
 
     cdef object render(self):
         if not self.running() or self.finished():

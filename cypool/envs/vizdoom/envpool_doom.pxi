@@ -27,8 +27,8 @@ cdef int SELECTED_WEAPON_AMMO = VARIABLES.index("SELECTED_WEAPON_AMMO")
 cdef class EnvPoolDoom(Doom):
     """Observations, actions and rewards of EnvPool 1.2.5: small stacked images, and changes of game variables.
 
-    A step that ends the episode has reward 0 and shows the picture of the one before, as the game shows nothing any
-    more. A match of several players has them in a first dimension of observations, actions and infos.
+    A step that ends the episode has reward 0 and repeats the previous picture, because the game no longer renders one.
+    With several players, they are the first dimension of observations, actions and infos.
     """
     describe = staticmethod(specs.envpool_doom)
 
@@ -170,7 +170,7 @@ cdef class EnvPoolDoom(Doom):
         return 0
 
     cdef float read_player(self, size_t player, bint first) noexcept nogil:
-        """Takes a player's screen and variables; returns the reward of the changes."""
+        """Stores a player's screen and variables; returns the reward for the changes."""
         cdef size_t count = self.variables.size(), k
         cdef double* now = self.now.data() + player * count
         cdef double* before = self.before.data() + player * count
@@ -228,7 +228,7 @@ cdef class EnvPoolDoom(Doom):
         return reward
 
     cdef void push(self, size_t player, bint first) noexcept nogil:
-        """Shrinks a player's screen to the newest frame; at the first one of an episode to all."""
+        """Shrinks a player's screen to the newest frame, or to all frames at the start of an episode."""
         cdef const uint8_t* screen = self.buffer(player, SCREEN)
         cdef uint8_t* target = self.frames.newest_frame(player)
         cdef const uint8_t* plane

@@ -19,9 +19,9 @@ from cypool.random cimport integers
 cdef class GymnasiumDoom(Doom):
     """Observations, actions and rewards of ViZDoom's own Gymnasium wrapper, `VizdoomEnv` of version 1.3.2.
 
-    Observations are dicts: the screen, and of depth, labels, automap, audio, notifications and game variables those
-    that the config has. Each reset draws the seed of the episode. A match of several players has them in a first
-    dimension of observations and actions; the reward is the sum of theirs, which `info["player_reward"]` lists.
+    Observations are dicts: the screen, and depth, labels, automap, audio, notifications and game variables if the
+    config enables them. Each reset draws the seed of the episode. With several players, they are the first dimension of
+    observations and actions; the reward is the sum of theirs, which `info["player_reward"]` lists.
     """
     describe = staticmethod(specs.gymnasium_doom)
 

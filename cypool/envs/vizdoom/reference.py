@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium
 from gymnasium.vector import SyncVectorEnv
 
-from cypool.util.packages import need
+from cypool.util.packages import require_version
 
 VERSION = "1.3.2"
 
@@ -24,7 +24,7 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
 
     ViZDoom leaves files in the current folder.
     """
-    need("check_parity needs", "vizdoom", (VERSION,), 'pip install "cypool[vizdoom]"')
+    require_version("check_parity needs", "vizdoom", (VERSION,), 'pip install "cypool[vizdoom]"')
     given = {name: value for name, value in options.items() if name != "config"} | (options.get("config") or {})
     with warnings.catch_warnings():
         # of packages that it imports

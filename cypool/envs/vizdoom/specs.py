@@ -61,7 +61,7 @@ def _check_word(name: str, value: Any) -> str:
 
 
 def _check_config(name: str, config: Any) -> dict[str, Any]:
-    """Returns the option `config` as a plain dict, values that are enums of vizdoom's as their names."""
+    """Returns the option `config` as a plain dict, with names instead of vizdoom's enums."""
     if config is None:
         return {}
     if not isinstance(config, Mapping):
@@ -123,7 +123,7 @@ def _check_resolution(path: str, resolution: str) -> None:
     try:
         read_config(path, lines_of({"screen_resolution": resolution}))
     except ValueError:
-        raise ValueError("screen_resolution: expected one that ViZDoom has, such as 'RES_160X120', got "
+        raise ValueError("screen_resolution: expected one of ViZDoom's, such as 'RES_160X120', got "
                          f"{shown(resolution)}") from None
 
 
@@ -131,7 +131,7 @@ def _check_resolution(path: str, resolution: str) -> None:
 
 
 def is_alone(options: Mapping[str, Any]) -> bool:
-    """Returns whether there are no other players, so that the engine waits for nothing but our tics."""
+    """Returns whether there are no other players, so that the engine only waits for our tics."""
     return options["num_players"] == 1 and options["num_bots"] == 0 and not options["game_args"]
 
 
@@ -149,7 +149,7 @@ def player_arguments(options: Mapping[str, Any]) -> list[str]:
 
 
 def _find_files(options: dict[str, Any], config: Config, map_option: str) -> None:
-    """Replaces the WADs that options name by those that the config comes to, and checks that they have the map."""
+    """Replaces the WADs that options name by those in effect, and checks that they have the map."""
     # the library's own way to find them depends on where its code is
     options["wad_path"] = wad = _find("wad_path", options["wad_path"], config.wad) or ""
     options["iwad_path"] = iwad = _find("iwad_path", options["iwad_path"], config.iwad) or assets.default_iwad()
@@ -166,7 +166,7 @@ def _find(name: str, path: Any, otherwise: Any) -> Any:
 def _spec(options: dict[str, Any], observation: Any, action: Any, info: dict[str, Array], **others: Any) -> EnvSpec:
     """Returns the spec of a match: of one player, or of several that are a group of agents called `player`.
 
-    `Doom.write_infos` writes the infos of both interfaces, behind the others, in this order.
+    `Doom.write_infos` writes the infos of both interfaces, after the others, in this order.
     """
     count = options["num_players"]
     info["engine_restarted"] = Array((), np.bool_)
@@ -181,31 +181,32 @@ def _spec(options: dict[str, Any], observation: Any, action: Any, info: dict[str
                    **others)
 
 
-_FRAME_SKIP = integer(1, 1, 10_000, "Tics that a step lasts.")
+_FRAME_SKIP = integer(1, 1, 10_000, "Duration of a step in tics.")
 _WAD = unchecked(None, "The scenario's WAD instead of the config's.")
 _IWAD = unchecked(None, "The game's data instead of the config's.")
 _GAME_ARGS = Option("", _check_text, "Further arguments of the engine.")
 _MATCH = {
-    "num_players": integer(1, 1, _MAX_PLAYERS, "Players of the match; more than one play deathmatch."),
-    "num_bots": integer(0, 0, _MAX_PLAYERS - 1, "Additional players that the game controls."),
-    "engine_timeout": number(60.0, 0.001, 1e6, "Seconds that a step or a reset may take; then the engine is killed."),
-    "engine_pid": boolean(False, "Infos contain the process id of the engine, which differs each time.")}
+    "num_players": integer(1, 1, _MAX_PLAYERS, "Number of players; several play a deathmatch."),
+    "num_bots": integer(0, 0, _MAX_PLAYERS - 1, "Number of additional players controlled by the game."),
+    "engine_timeout": number(60.0, 0.001, 1e6, "Seconds after which the engine is killed if a step or a reset has not "
+                                               "finished."),
+    "engine_pid": boolean(False, "Adds the engine's process id to the infos.")}
 
 
 # ---- ViZDoom's wrapper
 
 
 @describes(
-    scenario_config_file=Option("basic.cfg", assets.find_config, "A config: a path, or the name of one that comes with "
+    scenario_config_file=Option("basic.cfg", assets.find_config, "A config: a path, or the name of one included in "
                                                                  "vizdoom."),
     frame_skip=_FRAME_SKIP,
     max_buttons_pressed=integer(
-        0, 0, len(BUTTONS), "How many buttons can be pressed at once, as one choice of all such combinations; 0: all, "
-                            "each for itself. Buttons that take a number are apart, in a dict with the others if "
-                            "there are."),
-    treat_episode_timeout_as_truncation=boolean(True, "Whether the game's own time limit truncates; it terminates "
-                                                      "anyway."),
-    config=Option(None, _check_config, "A dict of config keys and values, instead of those in the file."),
+        0, 0, len(BUTTONS), "Number of buttons that can be pressed at once: an action is one of all such combinations; "
+                            "0: any, each on its own. Buttons that take a number are separate, in a dict with the "
+                            "others, if any."),
+    treat_episode_timeout_as_truncation=boolean(True, "Also reports the game's own time limit as truncation; it always "
+                                                      "terminates."),
+    config=Option(None, _check_config, "A dict of config keys and values that override those of the file."),
     doom_map=optional(_check_word, "The map, instead of the config's."),
     doom_skill=integer(None, 1, 5, "The difficulty, 1 to 5, instead of the config's."),
     wad_path=_WAD, iwad_path=_IWAD, game_args=_GAME_ARGS, **_MATCH)
@@ -234,7 +235,7 @@ def gymnasium_doom(options: dict[str, Any]) -> EnvSpec:
 
 
 def choices_of(num_binary: int, pressed: int) -> list[tuple[int, ...]]:
-    """Returns the choices of buttons, each a tuple of 0 and 1; nothing if they are free."""
+    """Returns the combinations of buttons, each a tuple of 0 and 1; empty if buttons are independent."""
     if not num_binary or not pressed:
         return []
     return [choice for choice in itertools.product((0, 1), repeat=num_binary) if sum(choice) <= pressed]
@@ -255,38 +256,38 @@ def _wrapper_action(config: Config, pressed: int) -> Any:
 # ---- EnvPool
 
 
-_SIDE = unchecked(84, "Size of an observation, not larger than the config's screen.")
+_SIDE = unchecked(84, "Size of an observation, at most that of the config's screen.")
 
 
 @describes(
-    cfg_path=Option("", assets.find_config, "A config: a path, or the name of one that comes with vizdoom, or with "
-                                            "EnvPool's assets."),
+    cfg_path=Option("", assets.find_config, "A config: a path, or the name of one included in vizdoom or in EnvPool's "
+                                            "assets."),
     img_height=_SIDE, img_width=_SIDE,
-    stack_num=integer(4, 1, 256, "How many frames are observed together."),
-    frame_skip=_FRAME_SKIP.but(4),
-    lmp_save_dir=Option("", _check_folder, 'A folder for recordings of all episodes but the first; "": none.'),
-    episodic_life=boolean(False, "An episode ends with a life, also where the game continues."),
+    stack_num=integer(4, 1, 256, "Number of stacked frames."),
+    frame_skip=_FRAME_SKIP.with_default(4),
+    lmp_save_dir=Option("", _check_folder, 'A folder for recordings of all episodes except the first; "": none.'),
+    episodic_life=boolean(False, "Losing a life ends the episode, even if the game continues."),
     force_speed=boolean(False, "SPEED is always pressed, in combined actions."),
-    use_combined_action=boolean(False, "One choice of all sensible combinations of buttons, else a value for each "
-                                       "button."),
-    use_inter_area_resize=boolean(True, "Images are reduced by OpenCV's INTER_AREA, else INTER_LINEAR."),
-    weapon_duration=integer(5, 0, 2**31 - 1, "Steps for which a weapon has to be held before it is rewarded."),
+    use_combined_action=boolean(False, "An action is one of all sensible combinations of buttons, instead of a value "
+                                       "per button."),
+    use_inter_area_resize=boolean(True, "Resizes images by OpenCV's INTER_AREA instead of INTER_LINEAR."),
+    weapon_duration=integer(5, 0, 2**31 - 1, "Number of steps that a weapon must be held before it is rewarded."),
     reward_config=Option(REWARDS, functools.partial(_check_map_of, known=VARIABLES, count=2, kind="game variables"),
                          "{variable: (gain, loss)}: the reward is the gain times an increase, or minus the loss times "
                          "a decrease."),
     selected_weapon_reward_config=Option(
         WEAPON_REWARDS, functools.partial(_check_map_of, known=range(8), count=1, kind="weapons, 0 to 7"),
-        "{weapon: reward} of each step with that weapon in hand, and ammunition."),
-    delta_button_config=Option(None, _check_deltas, "{button: (count, low, high)}: `count` values of it, in combined "
-                                                    "actions."),
-    wad_path=_WAD.but(""),
-    vzd_path=Option("", _check_engine, "The engine, if it is not the installed one; it has to be of the same version."),
-    iwad_path=_IWAD.but(""), game_args=_GAME_ARGS,
+        "{weapon: reward} for each step with that weapon in hand, and ammunition."),
+    delta_button_config=Option(None, _check_deltas, "{button: (count, low, high)}: `count` values of the button, in "
+                                                    "combined actions."),
+    wad_path=_WAD.with_default(""),
+    vzd_path=Option("", _check_engine, "The engine, if not the installed one; it must have the same version."),
+    iwad_path=_IWAD.with_default(""), game_args=_GAME_ARGS,
     map_id=Option("map01", _check_word, "The map."),
     screen_resolution=optional(
-        _check_word, 'What the engine draws, such as "RES_160X120"; None: what the config says, but if that is '
-                     "narrower than 320 columns then 320x240, made so small, as EnvPool does. Smaller is faster, and "
-                     "other pixels."), **_MATCH)
+        _check_word, 'The engine\'s resolution, such as "RES_160X120"; None: the config\'s, but below a width of 320 '
+                     "the engine renders 320x240 and scales it down, as EnvPool does. Lower is faster, but changes "
+                     "pixels."), **_MATCH)
 def envpool_doom(options: dict[str, Any]) -> EnvSpec:
     """Describes the game as EnvPool makes it with these options."""
     path = options["cfg_path"]

@@ -1,4 +1,4 @@
-"""The `cypool` command: one module for each verb, `app` that runs them, `console` with their shared code."""
+"""The `cypool` command: one module per verb, `app`, which runs them, and `console`, with shared code."""
 from __future__ import annotations
 
 import os
@@ -39,11 +39,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns its exit status.
 
     Args:
-        arguments: The words behind `cypool`; by default those that the process was called with.
+        arguments: The words after `cypool`; by default the arguments of the process.
 
     Returns:
-        0; 1 if a check found something wrong; 2 if the command was refused; 130 after Ctrl-C; 141 if the reader of its
-        output ended first.
+        0; 1 if a check failed; 2 if the command was refused; 130 after Ctrl-C; 141 if the reader of its output ended
+        first.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:

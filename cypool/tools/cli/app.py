@@ -1,4 +1,4 @@
-"""All verbs: which there are, their help, and how one is run."""
+"""The list of verbs, their help, and running one."""
 from __future__ import annotations
 
 import inspect
@@ -26,7 +26,8 @@ VERBS = {
 }
 _ABOUT = "Batches of reinforcement-learning environments: find, check, measure, tune and play them."
 _FLAGS = {"-h, --help": "Print this.", "--version": "Print the version.",
-          "--completion": 'Print what has bash complete words; zsh, too, after "autoload bashcompinit; bashcompinit".'}
+          "--completion": 'Print the completion script for bash; also for zsh, after "autoload bashcompinit; '
+                          'bashcompinit".'}
 _COMPLETION = """_cypool() {
     mapfile -t COMPREPLY < <(_CYPOOL_COMPLETE=1 cypool "${COMP_WORDS[@]:1:COMP_CWORD}")
 }
@@ -34,7 +35,7 @@ complete -o default -F _cypool cypool"""
 
 
 def run(words: Sequence[str]) -> int:
-    """Runs a command line; returns its exit status; raises a Refusal for a wrong one."""
+    """Runs a command line and returns its exit status; raises a Refusal if the line is wrong."""
     if "_CYPOOL_COMPLETE" in os.environ:
         print(*completions(words), sep="\n")
         return 0
@@ -52,7 +53,7 @@ def run(words: Sequence[str]) -> int:
     if words[0] not in VERBS:
         from cypool.util.arguments import suggestion
 
-        raise Refusal(f"expected a verb, got {words[0]!r}{suggestion(words[0], VERBS)}; cypool --help says more")
+        raise Refusal(f"expected a verb, got {words[0]!r}{suggestion(words[0], VERBS)}; see cypool --help")
     function, parser = of_verb(words[0])
     # options may stand between the others
     return int(function(**vars(parser.parse_intermixed_args(words[1:]))) or 0)
@@ -80,7 +81,7 @@ def _print_help() -> None:
 
 
 def completions(words: Sequence[str]) -> list[str]:
-    """Returns the completions of the last of the words behind `cypool`."""
+    """Returns the completions of the last of the words after `cypool`."""
     *before, last = words or ("",)
     if not before:
         found: Any = [*VERBS, "--help", "--version", "--completion"]

@@ -9,35 +9,35 @@ from cypool.tools.cli.console import Parser, Refusal, all_ids, options_of
 def declare(parser: Parser) -> None:
     """Adds the arguments of the verb."""
     parser.add("id", nargs="?", metavar="ID", words=all_ids,
-               help="an environment, or several separated by commas, each compared with its peers in their best "
-                    "modes; 'atari26': the games of Atari 100k (default: Pong-v5)")
+               help="an environment, or several separated by commas, each compared with its peers in their best modes; "
+                    "'atari26': the 26 games of Atari 100k (default: Pong-v5)")
     parser.add("--env", metavar="ID", words=all_ids, help="another way to name the environment")
     parser.add("--num-envs", type=int, metavar="N", default=64, help="environments (default: %(default)s)")
     parser.add("--batch-size", type=int, metavar="N",
-               help="how many return at a time if asynchronous (default: half of them)")
+               help="size of asynchronous batches (default: half of the environments)")
     parser.add("--threads", type=int, metavar="N", help="default: as many as there are usable CPUs")
     parser.add("--seconds", type=float, metavar="S", default=0.5, help="length of a sample (default: %(default)s)")
     parser.add("--rounds", type=int, metavar="N", default=9, help="samples of each candidate (default: %(default)s)")
     parser.add("--peers", default="", help="'all', 'none', or some of loop, sync-vector, async-vector, numpy-vector, "
                                            "ale, rollout, batch, envpool, separated by commas")
     parser.add_options()
-    parser.add("--json", metavar="FILE", help="write the result, with every sample")
-    parser.add("--plot", metavar="FILE", help="draw the result: .png, .svg or .pdf")
-    parser.add("--verbose", action="store_true", help="show what the candidates write to stderr")
+    parser.add("--json", metavar="FILE", help="write the result with all samples")
+    parser.add("--plot", metavar="FILE", help="plot the result: .png, .svg or .pdf")
+    parser.add("--verbose", action="store_true", help="show the candidates' stderr")
 
 
 def run(id: str | None, env: str | None, num_envs: int, batch_size: int | None, threads: int | None, seconds: float,
         rounds: int, peers: str, option: list[str], json: str | None, plot: str | None, verbose: bool) -> None:
     """Compare the speed of cypool and its peers, interleaved, in frames per second."""
     if id is not None and env is not None:
-        raise Refusal(f"--env: expected it without an ID, got {id!r} and --env {env!r}")
+        raise Refusal(f"--env: expected no ID with it, got {id!r} and --env {env!r}")
     env = id or env or "Pong-v5"
     try:
         from cypool.engine import cpus
         from cypool.envs import FAMILIES
         from cypool.tools import benchmark
     except ImportError as error:
-        raise Refusal(f'{error}; for all it needs: pip install "cypool[bench]"') from error
+        raise Refusal(f'{error}; to install everything it needs: pip install "cypool[bench]"') from error
     groups = {name: ids for family in FAMILIES for name, ids in family.groups.items()}
     envs = list(groups.get(env) or env.split(","))
     try:

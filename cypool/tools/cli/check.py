@@ -1,4 +1,4 @@
-"""`cypool check`: does an environment equal its reference, and keep the contract?"""
+"""`cypool check`: does an environment match its reference, and keep the contract?"""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -15,23 +15,23 @@ CHECKS = ("parity", "contract")
 def declare(parser: Parser) -> None:
     """Adds the arguments of the verb."""
     parser.add_id()
-    parser.add("--only", metavar="{parity,contract}", words=lambda: CHECKS, help="run one of the two checks")
+    parser.add("--only", metavar="{parity,contract}", words=lambda: CHECKS, help="run only one of the two checks")
     parser.add("--num-envs", type=number(int, 2), metavar="N", default=4,
                help="environments in a batch (default: %(default)s)")
     parser.add("--num-steps", type=number(int, 10), metavar="N", default=300,
-               help="steps of each run (default: %(default)s)")
+               help="steps per run (default: %(default)s)")
     parser.add("--seeds", type=number(int, 1, 1000), metavar="N", default=3,
-               help="runs next to the reference, one per seed (default: %(default)s)")
+               help="runs alongside the reference, one per seed (default: %(default)s)")
     parser.add_options()
     parser.add_json()
 
 
 def run(id: str, only: str | None, num_envs: int, num_steps: int, seeds: int, option: list[str],
         as_json: bool) -> int:
-    """Check an environment: is it its reference bit for bit, and does it keep cypool's contract?
+    """Check whether an environment matches its reference bit for bit and keeps cypool's contract.
 
-    Exit status 1 if not: the text names the first difference. Exit status 2 if there is a reference, but not of these
-    options or not on this machine, so that only the contract was checked.
+    Exit status 1 if not: the output names the first difference. Exit status 2 if the reference does not support these
+    options or is not installed here, so that only the contract was checked.
     """
     from cypool.envs import family_of
     from cypool.errors import EnvError
@@ -58,7 +58,7 @@ def run(id: str, only: str | None, num_envs: int, num_steps: int, seeds: int, op
     try:
         with Progress() as bar:
             if only != "contract" and not without_reference:
-                for seed in bar.over(range(seeds), "next to the reference"):
+                for seed in bar.over(range(seeds), "alongside the reference"):
                     try:
                         done = check_parity(id, num_envs=num_envs, num_steps=num_steps, seeds=(seed,),
                                             autoreset_mode=mode, **{**options, **compared})
@@ -87,12 +87,13 @@ def run(id: str, only: str | None, num_envs: int, num_steps: int, seeds: int, op
     else:
         _show("" if only == "contract" else without_reference, parity, contract, compared, error)
     if error is None and only is None and entry_of(id).reference and parity is None:
-        raise Refusal(f"{id} was not compared with its reference: {without_reference}; --only contract does without")
+        raise Refusal(f"{id} was not compared with its reference: {without_reference}; --only contract does not need "
+                      "it")
     return int(error is not None)
 
 
 def with_options(options: Mapping[str, Any]) -> str:
-    """Returns how a text says with which options a comparison is made."""
+    """Describes the options of a comparison."""
     return f" with {', '.join(f'{name}={value!r}' for name, value in options.items())}" if options else ""
 
 
@@ -102,8 +103,8 @@ def _show(without_reference: str, parity: dict[str, Any] | None, contract: dict[
         print(styled(mark, style), text)
 
     if parity is not None:
-        line("✓", f"equals {parity['reference']} byte for byte{with_options(compared)}: {len(parity['seeds'])} seeds x "
-             f"{parity['num_envs']} envs x {parity['num_steps']} steps, {parity['num_episodes']} episodes", "green")
+        line("✓", f"matches {parity['reference']} byte for byte{with_options(compared)}: {len(parity['seeds'])} seeds "
+             f"x {parity['num_envs']} envs x {parity['num_steps']} steps, {parity['num_episodes']} episodes", "green")
     if without_reference:
         line("-", f"not compared with a reference: {without_reference}", "yellow")
     if contract is not None:

@@ -1,4 +1,4 @@
-"""Parts that the verbs share: refusals, JSON, the parser of their arguments, and those that several have."""
+"""Shared parts of the verbs: refusals, JSON, the argument parser, and common arguments."""
 from __future__ import annotations
 
 import argparse
@@ -9,11 +9,11 @@ from typing import Any, NoReturn
 
 
 class Refusal(Exception):
-    """The command is refused: the text gives the remedy. Exit status 2."""
+    """The command is refused; the message gives the remedy. Exit status 2."""
 
 
 class Parser(argparse.ArgumentParser):
-    """The parser of a verb: its errors are refusals, and it knows the completions for the shell."""
+    """The parser of a verb, with refusals as errors and completions for the shell."""
 
     def __init__(self, prog: str, **settings: Any) -> None:
         super().__init__(prog, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **settings)
@@ -21,10 +21,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raises a Refusal."""
-        raise Refusal(f"{message.removeprefix('argument ')}; {self.prog} --help says more")
+        raise Refusal(f"{message.removeprefix('argument ')}; see {self.prog} --help")
 
     def add(self, *names: str, words: Callable[[], Iterable[str]] | None = None, **settings: Any) -> None:
-        """Adds an argument as `add_argument` does, which takes one of some words."""
+        """Adds an argument with a fixed set of words, as `add_argument` does."""
         action = self.add_argument(*names, **settings)
         if words is not None:
             self.words[action.dest] = words
@@ -32,21 +32,21 @@ class Parser(argparse.ArgumentParser):
     def add_id(self) -> None:
         """Adds the id of an environment, for verbs that need one."""
         self.add("id", metavar="ID", words=all_ids,
-                 help="an environment, such as Pong-v5; `cypool list` has them all")
+                 help="an environment, such as Pong-v5; see `cypool list`")
 
     def add_options(self) -> None:
         """Adds the options of the environment."""
         self.add("-o", "--option", metavar="NAME=VALUE", action="append", default=[],
-                 help="an option of the environment; may be given several times")
+                 help="an option of the environment; can be repeated")
 
     def add_json(self) -> None:
-        """Adds the choice of JSON."""
+        """Adds the argument --json."""
         self.add("--json", dest="as_json", action="store_true", help="print JSON, for scripts")
 
 
 def number(kind: type[int] | type[float], low: float, high: float = float("inf")) -> Callable[[str], Any]:
-    """Returns a function that reads a number between two bounds from a word."""
-    expected = f"a number of {low:g} to {high:g}" if high < float("inf") else f"a number of at least {low:g}"
+    """Returns a function that parses a word as a number between two bounds."""
+    expected = f"a number from {low:g} to {high:g}" if high < float("inf") else f"a number of at least {low:g}"
 
     def read(word: str) -> Any:
         try:
@@ -61,26 +61,26 @@ def number(kind: type[int] | type[float], low: float, high: float = float("inf")
 
 
 def all_ids() -> list[str]:
-    """Returns the ids that the shell completes."""
+    """Returns the ids for completion in the shell."""
     from cypool.registration.registry import known_ids
 
     return known_ids()
 
 
 def print_json(value: Any) -> None:
-    """Prints a value as JSON on stdout; values that JSON does not have are printed as Python shows them."""
+    """Prints a value as JSON on stdout; values that JSON lacks appear as Python shows them."""
     print(json.dumps(value, indent=1, default=plain))
 
 
 def plain(value: Any) -> Any:
-    """Returns something that JSON has in place of an array, a tuple's like or any other object."""
+    """Returns an equivalent in JSON for an array, a tuple-like or any other object."""
     if hasattr(value, "tolist"):
         return value.tolist()
     return list(value) if isinstance(value, (set, frozenset, tuple)) else repr(value)
 
 
 def options_of(words: Sequence[str]) -> dict[str, Any]:
-    """Returns the options that "name=value" words stand for; a value is a Python literal, or else a text."""
+    """Returns the options given by "name=value" words; a value is a Python literal, or otherwise a string."""
     options: dict[str, Any] = {}
     for word in words:
         name, equals, text = word.partition("=")

@@ -1,4 +1,4 @@
-"""`cypool doctor`: the state of this machine and this installation, with advice."""
+"""`cypool doctor`: checks this machine and installation, with advice."""
 from __future__ import annotations
 
 import functools
@@ -37,7 +37,7 @@ print("OSMesa" if "libOSMesa" in libraries else "EGL")
 
 
 class Finding(NamedTuple):
-    """A line of the page: `advice` is a remedy where the status is not "ok"."""
+    """A line of the report; `advice` is a remedy if the status is not "ok"."""
 
     topic: str
     status: str  # "ok", "warning", or "optional" for a missing package that is not needed
@@ -51,9 +51,9 @@ def declare(parser: Parser) -> None:
 
 
 def run(as_json: bool) -> None:
-    """Look at this machine and this installation: one line each, with advice.
+    """Check this machine and installation: one line per finding, with advice.
 
-    A bug report begins with this page.
+    Start a bug report with its output.
     """
     findings = []
     for examine in EXAMINATIONS:
@@ -62,7 +62,7 @@ def run(as_json: bool) -> None:
             findings += [Finding(topic, *line) for line in examine()]
         except Exception as error:
             # one that cannot be looked at hides none of the others
-            findings.append(Finding(topic, "warning", f"cannot be examined: {type(error).__name__}: {error}",
+            findings.append(Finding(topic, "warning", f"the check failed: {type(error).__name__}: {error}",
                                     "report this"))
     if as_json:
         print_json([finding._asdict() for finding in findings])
@@ -81,14 +81,14 @@ def _cypool() -> Lines:
     yield "ok", f"{cypool.__version__} in {Path(cypool.__file__).parent}"
     for family in FAMILIES:
         if not family.is_built:
-            yield "optional", f"{family.title} is not compiled in", family.build
+            yield "optional", f"{family.title} was left out of this build", family.build
 
 
 def _python() -> Lines:
     """Python."""
     found = f"{platform.python_implementation()} {platform.python_version()}"
     if platform.python_implementation() != "CPython" or sys.version_info[:2] > NEWEST_PYTHON:
-        yield "warning", found, f"use CPython 3.11 to {'.'.join(map(str, NEWEST_PYTHON))}; others were not tried"
+        yield "warning", found, f"use CPython 3.11 to {'.'.join(map(str, NEWEST_PYTHON))}; others are untested"
     else:
         yield "ok", found
 
@@ -97,9 +97,9 @@ def _system() -> Lines:
     """System."""
     found = f"{platform.system()} {platform.release()}, {platform.machine()}, {' '.join(platform.libc_ver())}"
     if platform.system() != "Linux" or platform.libc_ver()[0] != "glibc":
-        yield "warning", found, "use Linux with glibc; others were not tried"
+        yield "warning", found, "use Linux with glibc; others are untested"
     elif platform.machine() != "x86_64":
-        yield "warning", found, "run `cypool check CartPole-v1`: cypool was run on x86_64 only"
+        yield "warning", found, "run `cypool check CartPole-v1`: cypool was only tested on x86_64"
     else:
         yield "ok", found
 
@@ -116,7 +116,7 @@ def _cpu() -> Lines:
     missing = {"avx2", "fma"} - set(flags[1].split() if flags else ())
     if missing:
         yield ("warning", f"{name}, without {' and '.join(sorted(missing))}: the portable code is in use",
-               "in a virtual machine, have it pass on the host's CPU features; images are made more slowly without")
+               "in a virtual machine, pass through the host's CPU features; without them, images take longer")
     else:
         yield "ok", f"{name}; AVX2 and FMA are in use"
 
@@ -126,16 +126,16 @@ def _cpus() -> Lines:
     from cypool.engine import cpus
 
     total, own, quota = os.cpu_count() or 1, len(os.sched_getaffinity(0)), cpus.quota_of_groups()
-    found = f"{total}, of which this process may use {own}; num_threads is {cpus.available()} by default"
+    found = f"{total}, of which this process may use {own}; num_threads defaults to {cpus.available()}"
     if quota is not None and quota < own:
         yield ("warning", f"{found}; control groups allow {quota:g} CPUs of time",
-               "ask for a whole number of CPUs, and pin the process to as many: a used-up quota stops all threads")
+               "request a whole number of CPUs and pin the process to that many: a used-up quota stops all threads")
     else:
         yield "ok", found + ("" if quota is None else f"; control groups allow {quota:g}")
     load = os.getloadavg()[0]
     if load > total + 1:
         yield ("warning", f"the load is {load:.1f} on {total} CPUs",
-               "measure when other programs are done, or compare interleaved, as `cypool bench` does")
+               "measure when other programs have finished, or interleave measurements, as `cypool bench` does")
 
 
 def _numa() -> Lines:
@@ -156,13 +156,13 @@ def _compiler() -> Lines:
         said = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=30, check=True).stdout
     except (OSError, subprocess.SubprocessError):
         yield ("optional", f"{command[0]} does not run",
-               "for environments of your own: apt install g++, or set CXX to a compiler of C++20")
+               "to compile your own environments: apt install g++, or set CXX to a compiler of C++20")
         return
     yield "ok", said.splitlines()[0]
     missing = [name for name in ("Cython", "setuptools") if find_spec(name) is None]
     if missing:
         yield ("optional", f"{' and '.join(missing)} not installed",
-               'for environments of your own: pip install "cypool[build]"')
+               'to compile your own environments: pip install "cypool[build]"')
 
 
 def _packages() -> Lines:
@@ -188,7 +188,7 @@ def _libraries() -> Lines:
             yield line
     if missing:
         yield ("optional", f"not installed: {', '.join(missing)}",
-               "the page \"How to use cypool in training libraries\" says how to install them")
+               "see the page \"Use a training library\"")
 
 
 def _installed(title: str, name: str, bounds: str) -> tuple[str, ...] | None:
@@ -206,7 +206,7 @@ def _installed(title: str, name: str, bounds: str) -> tuple[str, ...] | None:
 
 
 def _missing_of_rllib() -> list[str]:
-    """Returns the packages that `ray.rllib` imports, of which Ray alone brings none, and that are not installed."""
+    """Returns the missing packages that `ray.rllib` imports; Ray alone installs none of them."""
     missing = []
     for wanted in map(Requirement, metadata.requires("ray") or []):
         if wanted.marker and 'extra == "rllib"' in str(wanted.marker):
@@ -292,44 +292,45 @@ def _mujoco() -> Lines:
     try:
         folder, version = mujoco_version.find()
     except ImportError as error:
-        yield "warning", str(error), "its environments cannot be made"
+        yield "warning", str(error), "its environments cannot be created"
         return
     if version in mujoco_version.COMPARED:
         yield "ok", f"{version} in {folder}"
     else:
-        yield ("warning", f"{version} in {folder}, which was not compared with the reference packages",
+        yield ("warning", f"{version} in {folder}; this version was not compared with the reference packages",
                f"{', '.join(mujoco_version.COMPARED)} were")
 
 
 def _lanes() -> Lines:
     """Lanes of MuJoCo."""
     if find_spec("mujoco") is None:
-        yield "optional", "nothing needs them: MuJoCo is not installed", 'pip install "cypool[mujoco]"'
+        yield "optional", "not needed: MuJoCo is not installed", 'pip install "cypool[mujoco]"'
         return
     try:
-        import_module("cypool.envs.mujoco_lanes.mujoco_lanes").check_machine()
+        lanes = import_module("cypool.envs.mujoco_lanes.mujoco_lanes").check_machine()
     except (ImportError, ValueError) as error:
-        yield "optional", f"mj_step steps all robots: {error}", "the explanation of MuJoCo's lanes says what they need"
+        yield "optional", f"all robots use mj_step: {error}", "the page about MuJoCo's lanes lists their requirements"
     else:
-        yield "ok", "step several robots at once; `cypool info ID` says which"
+        yield "ok", (f"step {lanes} robots at once, and with the solver PGS four; `cypool info ID` and "
+                     "`env.stepped_by` say which, or why not")
 
 
 def _opengl() -> Lines:
     """OpenGL."""
     if find_spec("mujoco") is None:
-        yield "optional", "nothing needs it: MuJoCo is not installed", 'pip install "cypool[mujoco]"'
+        yield "optional", "not needed: MuJoCo is not installed", 'pip install "cypool[mujoco]"'
         return
     # OpenGL drivers may end a process
     try:
         done = subprocess.run([sys.executable, "-c", _DRAW], capture_output=True, text=True, timeout=60)
     except subprocess.TimeoutExpired:
-        yield ("warning", "drawing takes longer than a minute",
+        yield ("warning", "rendering takes longer than a minute",
                "set LIBGL_ALWAYS_SOFTWARE=1, or update the driver")
         return
     if done.returncode:
         why = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
-        yield ("warning", f"robots cannot be drawn: {why[0]}",
-               "apt install libegl1 libgl1-mesa-dri, or libosmesa6; stepping does without")
+        yield ("warning", f"robots cannot be rendered: {why[0]}",
+               "apt install libegl1 libgl1-mesa-dri, or libosmesa6; not needed for stepping")
     else:
         yield "ok", f"{done.stdout.strip()} draws"
 

@@ -1,4 +1,4 @@
-"""`cypool get`: downloads files of a family that no package for today's Python has."""
+"""`cypool get`: downloads files of a family that are not packaged for current Python versions."""
 from __future__ import annotations
 
 from importlib import import_module
@@ -13,27 +13,27 @@ def declare(parser: Parser) -> None:
 
 
 def _downloads() -> dict[str, str]:
-    """Returns the families that have something to download, each with the module that does it."""
+    """Returns the families with downloads, each with its module for downloading."""
     from cypool.envs import FAMILIES
 
     return {family.name: family.download for family in FAMILIES if family.download}
 
 
 def run(family: str) -> None:
-    """Download files that a family needs, with pip, into cypool's cache; check it; print its licences.
+    """Download the files that a family needs into cypool's cache with pip, verify them, and print their licences.
 
-    It does nothing if everything is there.
+    Does nothing if everything is in place.
     """
     from cypool.util.arguments import check_choice
 
     source = import_module(_downloads()[check_choice("FAMILY", family, _downloads())])
     source.check_machine()
-    if source.is_whole():
-        print(f"{family}: it is there, in {source.find(None)}")
+    if source.is_valid():
+        print(f"{family}: already in {source.find(None)}")
         return
     with Progress("downloads") as bar:
         folder = source.download(bar.show)
-    print(f"{family}: it is now in {folder}")
+    print(f"{family}: now in {folder}")
     print_text(source.LICENCES)
     # an older one may come first
     source.checked(source.find(None))

@@ -1,4 +1,4 @@
-"""`cypool info`: all that is known of an environment."""
+"""`cypool info`: everything known about an environment."""
 from __future__ import annotations
 
 import argparse
@@ -23,7 +23,7 @@ def declare(parser: Parser) -> None:
     parser.add_id()
     parser.add_options()
     parser.add("--picture", action=argparse.BooleanOptionalAction,
-               help="draw it with coloured blocks; by default where the terminal has 24-bit colours")
+               help="draw it with coloured blocks (default: if the terminal has 24-bit colours)")
     parser.add_json()
 
 
@@ -85,31 +85,31 @@ def run(id: str, option: list[str], picture: bool | None, as_json: bool) -> None
 
 
 def _name(name: Any) -> str:
-    """Returns the name of a part as text: a part of a group has two, one of a tuple its number."""
+    """Returns the name of a part as text: two names for a part of a group, the number for a part of a tuple."""
     if name is None:
         return "observation"
     return " ".join(name) if isinstance(name, tuple) else str(name)
 
 
 def named(each: list[dict[str, Any]]) -> list[str]:
-    """Returns the names of a benchmark's environments: the texts among the options in which they differ."""
+    """Returns the names of a benchmark's environments: the strings among the options in which they differ."""
     differing = [name for name in each[0] if any(one[name] != each[0][name] for one in each)]
     return [", ".join(one[name] for name in differing if isinstance(one[name], str)) for one in each]
 
 
 def without_signature(text: str) -> str:
-    """Returns a docstring without the line that Cython puts before it."""
+    """Returns a docstring without the signature line that Cython adds."""
     first, _, rest = text.partition("\n")
     return rest.lstrip("\n") if re.fullmatch(r"[\w.]+\(.*\)", first) else text
 
 
 def unwrapped(text: str) -> str:
-    """Returns a docstring with one line for each paragraph and each "Name: ..." item, so that a terminal wraps them."""
+    """Returns a docstring with each paragraph and each "Name: ..." item on one line, for the terminal to wrap."""
     return re.sub(r"(?<=\S) *\n(?!\n|[A-Z]\w*: |[-*] ) *(?=\S)", " ", text)
 
 
 def options_with_meanings(cls: Any) -> dict[str, str]:
-    """Returns the meaning of each option in the docstrings of `describe`, a class's own and those of its bases."""
+    """Returns the meaning of each option from the docstrings of `describe`, a class's own and those of its bases."""
     meanings: dict[str, str] = {}
     for each in reversed(cls.__mro__):
         if "describe" in vars(each):
@@ -147,17 +147,17 @@ def _show(facts: dict[str, Any], reference: str, compared: str) -> None:
         rows += [(f"agents {name}", str(count)) for name, count in facts["agents"].items()]
     if facts["environments"]:
         names = ", ".join(filter(None, facts["environments"]))
-        rows.append(("stands for", f"{len(facts['environments'])} environments or a multiple"
+        rows.append(("stands for", f"{len(facts['environments'])} environments, or a multiple of that"
                      + (f": {names}" if names else "")))
-    rows.append(("step limit", str(facts["max_episode_steps"] or "the environment's own, if it has one")))
+    rows.append(("step limit", str(facts["max_episode_steps"] or "set by the environment, if any")))
     if facts.get("num_players", 1) > 1:
         rows.append(("players", str(facts["num_players"])))
     # games with turns have a reference as the player who moves sees them
     if reference and facts["options"].get("view", {}).get("value") in ("players", "single"):
-        rows.append(("reference", f"{reference}, but for this view: `cypool check` cannot compare it"))
+        rows.append(("reference", f"{reference}, except for this view, which `cypool check` cannot compare"))
     else:
         rows.append(("reference", f"{reference}; `cypool check {facts['id']}` compares them byte for byte{compared}"
-                     if reference else "none that `cypool check` could compare it with"))
+                     if reference else "none for `cypool check`"))
     rows.append(("class", facts["entry_point"]))
     if "physics" in facts:
         rows.append(("stepped by", facts["physics"]))
@@ -178,7 +178,7 @@ def _show(facts: dict[str, Any], reference: str, compared: str) -> None:
 
 
 def _draw(id: str, options: dict[str, Any], is_asked_for: bool) -> None:
-    """Prints a picture of the environment after a few steps: two pixels a character."""
+    """Prints a picture of the environment after a few steps, with two pixels per character."""
     import numpy as np
 
     import cypool

@@ -1,4 +1,4 @@
-"""`cypool list`: which environments there are."""
+"""`cypool list`: the available environments."""
 from __future__ import annotations
 
 import fnmatch
@@ -19,9 +19,9 @@ def declare(parser: Parser) -> None:
 
 
 def run(pattern: str, as_json: bool) -> None:
-    """List the environments, those of installed plug-ins included.
+    """List the environments, including those of installed plug-ins.
 
-    Prints the families, or with a pattern a table of ids for each, in a terminal, and one id per line into a pipe.
+    A terminal shows the families, or with a pattern the matching ids by family. A pipe gets one id per line.
     """
     from cypool.envs import FAMILIES
     from cypool.registration.registry import known_entries, list_all_envs, suggest_id
@@ -60,7 +60,7 @@ def _families() -> list[str]:
 
 
 def by_family(entries: list[Entry]) -> list[tuple[str, str, str, list[Entry]]]:
-    """Returns the name, the title and the description of each family, and those of the entries that belong to it.
+    """Returns the name, the title and the description of each family, and its entries.
 
     The entries of a plug-in belong to its package.
     """
@@ -76,7 +76,7 @@ def by_family(entries: list[Entry]) -> list[tuple[str, str, str, list[Entry]]]:
 
 
 def reference_name(entry: Entry) -> str:
-    """Returns the name of an environment's reference, for people."""
+    """Returns the name of an environment's reference for display."""
     from cypool.envs import family_of
 
     if entry.reference is None:

@@ -17,8 +17,8 @@ def new(name: str, folder: Any = None) -> Path:
     """Writes a package with an environment, its build and its test.
 
     Args:
-        name: Of the package; its environment is called the same, in CamelCase.
-        folder: Where to put it; `name` below the current folder by default. It must not exist.
+        name: Name of the package; its environment has the same name in CamelCase.
+        folder: The folder to create; by default `name` in the current folder. It must not exist.
 
     Returns:
         The folder.
@@ -28,9 +28,9 @@ def new(name: str, folder: Any = None) -> Path:
         FileExistsError: The folder exists.
     """
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or keyword.iskeyword(name):
-        raise ValueError(f"name: expected one in lower case for a package, such as my_env, got {name!r}")
+        raise ValueError(f"name: expected a package name in lower case, such as my_env, got {name!r}")
     if name in sys.stdlib_module_names or name in ("cypool", "tests", "numpy", "gymnasium"):
-        raise ValueError(f"name: expected one that no other package has, got {name!r}")
+        raise ValueError(f"name: expected a name that no other package has, got {name!r}")
     folder = Path(name if folder is None else folder)
     if folder.exists():
         raise FileExistsError(f"folder: expected a new one, but {folder} exists")
@@ -50,18 +50,18 @@ def new(name: str, folder: Any = None) -> Path:
 
 def declare(parser: Parser) -> None:
     """Adds the arguments of the verb."""
-    parser.add("name", metavar="NAME", help="of the package, such as my_env")
+    parser.add("name", metavar="NAME", help="name of the package, such as my_env")
     parser.add("folder", nargs="?", type=Path, metavar="FOLDER",
-               help="where to put it (default: a folder of that name)")
+               help="folder to create (default: a folder of that name)")
 
 
 def run(name: str, folder: Path | None) -> None:
-    """Write a package with an environment of your own, its build and its test."""
+    """Write a package with a new environment, its build and its test."""
     written = new(name, folder)
     needed = {"setuptools": '"setuptools>=77"', "Cython": '"Cython>=3.2,<4"', "pytest": "pytest"}
     missing = [requirement for module, requirement in needed.items() if find_spec(module) is None]
     first = f"pip install {' '.join(missing)} && " if missing else ""
     # plain text: to be copied
-    print(f"""{written} has it. To compile it and run its tests, now and after each change of the .pyx:
+    print(f"""The package is in {written}. To compile and test it, now and after each change of the .pyx:
 
     {first}pip install --no-build-isolation -e {written} && pytest {written}""")

@@ -1,4 +1,4 @@
-"""`cypool play`: shows an environment, played by you, at random or by a policy, or writes a video or a picture."""
+"""`cypool play`: plays an environment in a window, by hand, at random or by a policy; or writes a video or picture."""
 from __future__ import annotations
 
 import importlib
@@ -26,11 +26,11 @@ def declare(parser: Parser) -> None:
                help="environments in the grid of --record or --png (default: 1)")
     parser.add("--random", action="store_true", help="watch random actions")
     parser.add("--policy", metavar="MODULE:FUNCTION",
-               help="watch a policy: a function from the observations of a batch to its actions")
+               help="watch a policy: a function that maps a batch of observations to actions")
     parser.add("--steps", type=number(int, 1), metavar="N",
-               help="end after this number of steps; a video has 300 by default")
-    parser.add("--fps", type=float, metavar="N", help="steps per second (default: the environment's)")
-    parser.add("--seed", type=number(int, 0), metavar="N", help="of the environment")
+               help="stop after this number of steps (default for a video: 300)")
+    parser.add("--fps", type=float, metavar="N", help="steps per second (default: as the environment specifies)")
+    parser.add("--seed", type=number(int, 0), metavar="N", help="seed of the environment")
     parser.add_options()
 
 
@@ -40,14 +40,15 @@ def run(id: str, record: Path | None, png: Path | None, num_envs: int | None, ra
 
     Escape quits, R starts a new episode. In turn-based environments, each key is a step. NetHack and board games are
     played in the terminal; board games against -o opponent=..., or with -o view=mover for both players. Without a
-    display, --random and --policy show the environment in the terminal, as text or in coloured blocks.
+    display, --random and --policy show the environment in the terminal, as text if it has any, otherwise as coloured
+    blocks.
     """
     if random and policy:
-        raise Refusal("--policy: expected it without --random")
+        raise Refusal("--policy: expected no --random with it")
     if fps is not None and not 0.01 <= fps <= 1000:
         raise Refusal(f"--fps: expected 0.01 to 1000, got {fps:g}")
     if record and png:
-        raise Refusal("--png: expected it without --record")
+        raise Refusal("--png: expected no --record with it")
     if num_envs is not None and not (record or png):
         raise Refusal("--num-envs: expected it with --record or --png")
     import cypool
@@ -82,7 +83,7 @@ def run(id: str, record: Path | None, png: Path | None, num_envs: int | None, ra
             _watch_in_terminal(env, watched, fps, steps)
             return
         if env.render_mode != "rgb_array":
-            raise Refusal(f"{id} cannot be drawn with render_mode {env.render_mode!r}")
+            raise Refusal(f"{id} cannot be rendered with render_mode {env.render_mode!r}")
         if record is not None:
             with Progress(f"recording {record}"):
                 rewards = cypool.record(env, record, actions=chosen, num_steps=steps or 300, fps=fps)
@@ -96,12 +97,12 @@ def run(id: str, record: Path | None, png: Path | None, num_envs: int | None, ra
         elif watched and is_terminal() and has_colours():
             _watch_in_terminal(env, watched, fps, steps)
         else:
-            raise Refusal(f"there is no display for a window; without one: cypool play {id} --record video.mp4, or "
-                          "--random or --policy in a terminal with colours")
+            raise Refusal(f"no display for a window; use cypool play {id} --record video.mp4, or --random or --policy "
+                          "in a terminal with colours")
 
 
 def _make(id: str, wants_text: bool, **arguments: Any) -> Any:
-    """Makes a pool, of environments that are drawn as text if that is wanted and they can be."""
+    """Creates a pool, whose environments are rendered as text if that is wanted and supported."""
     import cypool
 
     env = cypool.make(id, **arguments)
@@ -120,11 +121,11 @@ def _load(policy: str) -> Callable[[Any], Any]:
     try:
         found = getattr(importlib.import_module(module), name, None) if colon and module else None
     except ImportError as error:
-        raise Refusal(f"--policy: expected MODULE:FUNCTION of a function, got {policy!r}: {error}") from error
+        raise Refusal(f"--policy: expected MODULE:FUNCTION, got {policy!r}: {error}") from error
     finally:
         sys.path.remove(os.getcwd())
     if not callable(found):
-        raise Refusal(f"--policy: expected MODULE:FUNCTION of a function, got {policy!r}")
+        raise Refusal(f"--policy: expected MODULE:FUNCTION, got {policy!r}")
     function: Callable[[Any], Any] = found
     return function
 
@@ -135,7 +136,7 @@ def _play_in_terminal(env: Any, function: str, steps: int | None, watched: Calla
     import time
 
     if watched is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Refusal("its keys come from a terminal, and there is none; without one: --random or --policy")
+        raise Refusal("no terminal to read keys from; use --random or --policy")
 
     def write(text: str) -> None:
         sys.stdout.write(text)
@@ -157,7 +158,7 @@ def _write_picture(env: Any, file: Path, act: Callable[[Any], Any], steps: int) 
     try:
         from PIL import Image
     except ImportError:
-        raise Refusal('a picture takes Pillow: pip install "cypool[video]"') from None
+        raise Refusal('pictures need Pillow: pip install "cypool[video]"') from None
     obs, _ = env.reset()
     for _ in range(steps):
         obs, *_ = env.step(act(obs))
@@ -178,7 +179,7 @@ def _watch_in_terminal(env: Any, watched: Callable[[Any], Any], fps: float, step
             shown = env.render()[0]
             if not isinstance(shown, str):
                 shown = _in_blocks(shown)
-            line = f"{done} steps, rewards {total:g}; control-C ends"
+            line = f"{done} steps, rewards {total:g}; Ctrl-C quits"
             if is_redrawn:
                 # a line may end where the terminal does, so what was there is cleared before it
                 lines = [f"\x1b[K{each}" for each in (*shown.rstrip("\n").split("\n"), line)]
@@ -211,7 +212,7 @@ def _play_in_window(env: Any, id: str, watched: Callable[[Any], Any] | None, fps
     try:
         import pygame
     except ImportError:
-        raise Refusal('a window takes pygame: pip install "cypool[render]"; without one: --record video.mp4') from None
+        raise Refusal('a window needs pygame: pip install "cypool[render]"; or use --record video.mp4') from None
     import numpy as np
 
     from cypool.registration.registry import entry_of
@@ -231,7 +232,7 @@ def _play_in_window(env: Any, id: str, watched: Callable[[Any], Any] | None, fps
         pygame.display.init()
         score, done = _loop(pygame, env, id, choose, waits, fps, steps)
     except pygame.error as error:
-        raise Refusal(f"no window: {error}; without one: cypool play {id} --record video.mp4") from None
+        raise Refusal(f"no window: {error}; use cypool play {id} --record video.mp4") from None
     finally:
         pygame.display.quit()
     print(f"{done} steps, rewards {score:g}")
@@ -239,7 +240,7 @@ def _play_in_window(env: Any, id: str, watched: Callable[[Any], Any] | None, fps
 
 def _loop(pygame: Any, env: Any, id: str, choose: Callable[[Any, Collection[str]], Any], waits: bool, fps: float,
           steps: int | None) -> tuple[float, int]:
-    """Shows and steps until the player ends it; returns the sum of rewards, and the number of steps."""
+    """Shows and steps until the player quits; returns the sum of rewards and the number of steps."""
     held: set[str] = set()
     total, episode, done = 0.0, 0.0, 0
     clock, screen = pygame.time.Clock(), None

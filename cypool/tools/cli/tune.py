@@ -1,4 +1,4 @@
-"""`cypool tune`: which num_envs, batch_size and num_threads are the fastest here."""
+"""`cypool tune`: finds the fastest num_envs, batch_size and num_threads."""
 from __future__ import annotations
 
 from cypool.tools.cli.console import Parser, Refusal, number, options_of, print_json
@@ -11,26 +11,26 @@ def declare(parser: Parser) -> None:
     """Adds the arguments of the verb."""
     parser.add_id()
     parser.add("milliseconds", nargs="?", type=float, metavar="MILLISECONDS",
-               help="with --for learner-ms: how long the learner takes for a batch")
+               help="with --for learner-ms: the learner's time per batch")
     parser.add("--for", dest="purpose", default="sync", metavar="{sync,async,learner-ms}", words=lambda: GOALS,
-               help="synchronous steps, asynchronous ones, or whichever is faster next to a learner that takes some "
-                    "milliseconds for a batch (default: %(default)s)")
+               help="synchronous or asynchronous steps, or whichever is faster with a learner that takes some "
+                    "milliseconds per batch (default: %(default)s)")
     parser.add("--max-envs", type=number(int, 1, 65536), metavar="N", default=256,
-               help="environments at most (default: %(default)s)")
+               help="maximum number of environments (default: %(default)s)")
     parser.add_options()
     parser.add_json()
 
 
 def run(id: str, milliseconds: float | None, purpose: str, max_envs: int, option: list[str], as_json: bool) -> None:
-    """Find the fastest num_envs, batch_size and num_threads for an environment on this machine, by measuring.
+    """Measure which num_envs, batch_size and num_threads are fastest for an environment on this machine.
 
-    Of those that are within 5 % of the fastest, the one with the fewest environments is chosen.
+    Chooses the setting with the fewest environments among those within 5 % of the fastest.
     """
     from cypool.util.arguments import check_choice
 
     goal = check_choice("--for", purpose, GOALS)
     if (milliseconds is not None) != (goal == GOALS[2]):
-        raise Refusal("--for: expected a number behind learner-ms, and only there, such as --for learner-ms 5")
+        raise Refusal("--for: expected a number after learner-ms, and only there, such as --for learner-ms 5")
     if milliseconds is not None and not 0 < milliseconds <= 10_000:
         raise Refusal(f"--for: expected learner-ms 0 to 10000, got {milliseconds:g}")
     if goal == "async" and max_envs < 2:
@@ -53,8 +53,8 @@ def run(id: str, milliseconds: float | None, purpose: str, max_envs: int, option
         rest = max(1, cpus.available() - best.num_threads)
         torch = f"environments are stepped while the learner works: torch.set_num_threads({rest}) on a CPU"
     else:
-        torch = (f"environments and learner take turns: torch.set_num_threads({cpus.available()}), all usable CPUs, "
-                 "takes nothing from them. With small networks torch.set_num_threads(1) is the fastest")
+        torch = ("environments and learner take turns, so PyTorch can use all CPUs: "
+                 f"torch.set_num_threads({cpus.available()}). For small networks torch.set_num_threads(1) is fastest")
     if as_json:
         print_json({"id": id, "for": goal, "learner_ms": milliseconds, "best": best._asdict(), "line": line,
                     "torch": torch, "settings": [{**each.setting._asdict(), "steps_per_second": each.steps_per_second,
@@ -66,7 +66,7 @@ def run(id: str, milliseconds: float | None, purpose: str, max_envs: int, option
                  f"{each.steps_per_second / measured[0].steps_per_second:.2f}"]
         rows.append([(cell, "bold" * (each is measured[0])) for cell in cells])
     print_table(rows, heading=("num_envs", "batch_size", "num_threads", "steps/s", "of the best"), right=range(5))
-    print(styled(f"\nThe fastest of {len(measured)} settings; the first is the smallest within 5 % of the best.",
+    print(styled(f"\nThe fastest of {len(measured)} settings; first, the smallest one within 5 % of the best.",
                  "dim"))
     # plain text: to be copied
     print(f"\n    {line}\n")

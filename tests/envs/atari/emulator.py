@@ -191,6 +191,22 @@ def random_program(random):
     return program
 
 
+# ALE's numbers
+FALSE, TRUE = 0xBAD1BAD2, 0xFAB1FAB2
+
+
+def with_program(saved, program, counter, registers=(0,) * 5, flags=(FALSE,) * 7):
+    """Returns the saved state of a game with these 128 bytes in the console's memory, where the processor continues."""
+    own = saved.rows[0]["own"]
+    state = bytearray(zlib.decompress(own[0]))
+    # ALE's names of the parts; ints of 4 bytes
+    struct.pack_into("<6i7I", state, state.index(b"M6502Low") + 8, *registers, counter, *flags)
+    struct.pack_into("<128i", state, state.index(b"M6532") + 9, *program)
+    changed = pickle.loads(pickle.dumps(saved))
+    changed.rows[0]["own"] = (zlib.compress(state, 1), *own[1:])
+    return changed
+
+
 def run_programs(task, count):
     """Puts random programs into a game's memory and runs them for three frames.
 
@@ -200,22 +216,13 @@ def run_programs(task, count):
     ours = Ours(task, 1, frame_skip=1, repeat_action_probability=0.0, mode=-1, difficulty=-1, full_action_space=False)
     ours.reset()
     saved = ours.pool.save()
-    own = saved.rows[0]["own"]
-    unpacked = zlib.decompress(own[0])
     random = Random(task)
     digests = []
     for _ in range(count):
-        state = bytearray(unpacked)
-        # ALE's names of the parts; ints of 4 bytes, and ALE's numbers for False and True
-        at = state.index(b"M6502Low") + 8
         registers = [random.randrange(256) for _ in range(5)]
         counter = random.choice([0x80, 0x180, 0x2080, 0xE080, 0xF080]) + random.randrange(128)
-        flags = [random.choice([0xBAD1BAD2, 0xFAB1FAB2]) for _ in range(7)]
-        struct.pack_into("<6i7I", state, at, *registers, counter, *flags)
-        at = state.index(b"M6532") + 9
-        struct.pack_into("<128i", state, at, *random_program(random))
-        saved.rows[0]["own"] = (zlib.compress(state, 1), *own[1:])
-        ours.pool.load(saved)
+        flags = [random.choice([FALSE, TRUE]) for _ in range(7)]
+        ours.pool.load(with_program(saved, random_program(random), counter, registers, flags))
         seen = b""
         for _ in range(3):
             seen += b"".join(ours.step(0)[:2])

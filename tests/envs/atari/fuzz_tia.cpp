@@ -95,7 +95,7 @@ private:
 
     void add_something() {
         constexpr int SHAPES[] = {GRP0, GRP1, ENAM0, ENAM1, ENABL, PF0, PF1, PF2};
-        switch (below(25)) {
+        switch (below(26)) {
             case 0:
             case 1:
             case 2: return write(SHAPES[below(8)], value());
@@ -130,6 +130,7 @@ private:
                 if (below(5) == 0) end_frame();
                 return;
             case 22: return push_registers();
+            case 23: return move_in_lines();
             default:
                 for (int k = below(most_waits_); k > 0; --k) store(WSYNC);
         }
@@ -149,6 +150,17 @@ private:
         store(HMOVE);
         nothing(below(4) ? 8 : below(12));
         write(HMM0, 0x60);
+    }
+    // HMOVE in several lines, mostly where nothing moves
+    void move_in_lines() {
+        if (below(4)) store(HMCLR);
+        for (int k = 1 + below(8); k > 0; --k) {
+            if (below(8)) store(WSYNC);
+            nothing(below(8) ? below(5) : below(40));
+            store(HMOVE);
+            if (below(6) == 0) write(GRP0 + below(2), value());
+            if (below(8) == 0) add({0x24, below(16)});
+        }
     }
     // the stack among the registers: each JSR, to the next instruction, writes two of them at one time
     void push_registers() {

@@ -17,8 +17,8 @@ import pytest
 from ale_py.vector_env import AtariVectorEnv
 from family_tests import refuses
 from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation
+from markers import EXHAUSTIVE, exhaustive, often_slow, slow
 from waiting import attempts
-from weights import EXHAUSTIVE, exhaustive, often_slow, slow
 
 import cypool
 from cypool.envs.atari import atari, roms
@@ -644,7 +644,7 @@ def test_lists_of_games():
 def test_games_that_differ_in_their_actions_do_not_share_a_pool():
     tasks = [{"task": "pong"}, {"task": "skiing"}]
     for options in {}, {"full_action_space": True}:
-        with pytest.raises(ValueError, match="^env_options: expected the same action everywhere"):
+        with pytest.raises(ValueError, match="^env_options: expected the same action in all environments"):
             cypool.make("Pong-v5", num_envs=2, env_options=tasks, **options)
 
 
@@ -747,7 +747,7 @@ def test_batches_stay_as_they_were():
 
 test_bad_arguments_are_named = refuses([
     ({"task": "nope"}, ValueError, "task: .*'nope'"),
-    *(({"task": task}, ValueError, f"task: '{task}' takes two players") for task in roms.TWO_PLAYERS),
+    *(({"task": task}, ValueError, f"task: '{task}' needs two players") for task in roms.TWO_PLAYERS),
     ({"task": "../roms/pong"}, ValueError, "task: "),
     ({"task": 3}, TypeError, "task: "),
     ({"task": ["pong"]}, TypeError, "task: "),

@@ -11,7 +11,7 @@ import pytest
 from ale_py.env import AtariEnv
 from ale_py.vector_env import AtariVectorEnv
 from gymnasium.wrappers import AtariPreprocessing
-from weights import exhaustive, slow
+from markers import exhaustive, slow
 
 import cypool
 from cypool.envs.atari import reference
@@ -306,7 +306,7 @@ def test_bad_arguments_are_named(arguments, error, message):
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    ({}, "preset: expected 'envpool', 'ale' or 'gymnasium', as nothing else equals"),
+    ({}, "preset: expected 'envpool', 'ale' or 'gymnasium', as the other defaults have no reference"),
     ({"preset": "ale", "mode": 0}, "mode: no option of AtariVectorEnv"),
     ({"preset": "ale", "max_episode_steps": 5}, "max_episode_steps: no option of AtariVectorEnv"),
     ({"preset": "ale", "autoreset_mode": "Disabled"}, "autoreset_mode: expected 'NextStep' or 'SameStep'"),

@@ -2,9 +2,10 @@
 import json
 import subprocess
 
+import numpy as np
 import pytest
 from envs.atari import emulator
-from weights import slow
+from markers import slow
 
 from cypool.envs.atari import atari
 
@@ -38,3 +39,17 @@ def test_random_programs_do_what_they_do_in_ale(task):
     wanted = [recorded[k:k + 8] for k in range(0, len(recorded), 8)]
     got = emulator.run_programs(task, len(wanted))
     assert [k for k in range(len(wanted)) if got[k] != wanted[k]] == []
+
+
+def test_a_frame_that_stops_after_hmove_has_no_pixels_blanked_beyond_the_beam():
+    ours = emulator.Ours("pong", 1, frame_skip=1, repeat_action_probability=0.0, mode=-1, difficulty=-1,
+                         full_action_space=False)
+    ours.reset()
+    # HMCLR; 100 times WSYNC: LDX #100, STA WSYNC, DEX, BNE; HMOVE is the last access: JMP to itself
+    program = bytes.fromhex("852b a264 8502 ca d0fb 852a 4c8b00").ljust(128, b"\0")
+    ours.pool.load(emulator.with_program(ours.pool.save(), program, 0x80))
+    screen = np.frombuffer(ours.step(0)[1], np.uint8).reshape(210, 160, 3)
+    # the beam has drawn 66 black lines; those below show an earlier frame, in which they are alike
+    assert not np.any(screen[:66])
+    assert np.any(screen[67, 8:])
+    assert np.array_equal(screen[66, 8:], screen[67, 8:])

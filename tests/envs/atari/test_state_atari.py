@@ -3,9 +3,9 @@ import shutil
 
 import numpy as np
 import pytest
+from markers import slow
 from saving import NUM, assert_goes_on, make, started
 from waiting import attempts
-from weights import slow
 
 import cypool
 from cypool.state import State

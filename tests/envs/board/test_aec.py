@@ -60,7 +60,8 @@ def test_illegal_action_is_refused():
     for _ in range(6):
         env.step(3)
     for wrong, message in ((3, "actions: expected a legal action of player_0 in row 0"), (7, "actions: expected"),
-                           (None, "action: expected one of player_0, got None"), ([1], "action: expected an integer")):
+                           (None, "action: expected an action of player_0, got None"),
+                           ([1], "action: expected an integer")):
         with pytest.raises((TypeError, ValueError), match=message):
             env.step(wrong)
     env.step(2)
@@ -78,7 +79,7 @@ def test_illegal_action_loses():
 
 def test_environments_without_turns_are_refused():
     for id in ("CartPole-v1", "board/2048-v0"):
-        with pytest.raises(ValueError, match="id: expected a game with turns and one group of players"):
+        with pytest.raises(ValueError, match="id: expected a turn-based game with one group of players"):
             cypool.aec_env(id)
-    with pytest.raises(ValueError, match="num_envs: expected no such argument"):
+    with pytest.raises(ValueError, match="num_envs: expected to be left out"):
         cypool.aec_env("board/go-v0", num_envs=2)

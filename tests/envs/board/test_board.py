@@ -4,10 +4,10 @@ import importlib.util
 import numpy as np
 import pytest
 from family_tests import assert_edits_are_harmless, continues, equals, imports_nothing, refuses
+from markers import often_slow
 from pool_arguments import MODES
 from receiving import started
 from state_edits import edited
-from weights import often_slow
 
 import cypool
 

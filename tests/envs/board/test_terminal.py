@@ -22,7 +22,7 @@ def played(lines, id, *args, **options):
 def test_play_of_both_sides_names_the_winner():
     said, done, _ = played(["a1", "B1", "a2", "b2", "a3"], "tic_tac_toe", view="mover")
     assert done == 5 and "Your move as O" in said and "O plays b1." in said
-    assert said.endswith("   a b c\n 1 X O .\n 2 X O .\n 3 X . .\nX wins.\nEnter begins another one, control-C ends: "
+    assert said.endswith("   a b c\n 1 X O .\n 2 X O .\n 3 X . .\nX wins.\nEnter starts another game, Ctrl-C quits: "
                          "\n")
 
 
@@ -95,13 +95,13 @@ def test_play_command_against_an_opponent_ends_quietly(stop, tmp_path):
 
 
 def test_play_of_all_players_at_once_is_refused():
-    with pytest.raises(ValueError, match="view: expected 'single' or 'mover' to be played in the terminal"):
+    with pytest.raises(ValueError, match="view: expected 'single' or 'mover' for the terminal"):
         played([], "hex", view="players")
 
 
 def test_play_command_without_a_terminal_is_refused(capsys):
     assert main(["play", "board/go-v0"]) == 2
-    assert "its keys come from a terminal" in capsys.readouterr().err
+    assert "no terminal to read keys from" in capsys.readouterr().err
 
 
 def test_play_without_a_display_shows_random_matches_as_text(capsys, monkeypatch):
@@ -116,7 +116,7 @@ def test_play_without_a_display_shows_random_matches_as_text(capsys, monkeypatch
 
 def test_info_promises_a_comparison_only_of_the_view_that_the_reference_has(capsys):
     for view, said in (("mover", "`cypool check board/go-v0` compares them byte for byte"),
-                       ("single", "OpenSpiel 2.0.2, but for this view: `cypool check` cannot compare it")):
+                       ("single", "OpenSpiel 2.0.2, except for this view, which `cypool check` cannot compare")):
         assert main(["info", "board/go-v0", "-o", f"view={view}"]) == 0
         assert said in " ".join(capsys.readouterr().out.split())
     assert main(["check", "board/go-v0", "-o", "view=single", "--num-steps", "10"]) == 2

@@ -6,10 +6,10 @@ import re
 import numpy as np
 import pytest
 from family_tests import assert_edits_are_harmless, continues, equals, imports_nothing, play_whatever_comes, refuses
+from markers import slow
 from pool_arguments import MODES
 from state_edits import edited, fields_of, with_own
 from waiting import attempts
-from weights import slow
 
 import cypool
 from cypool.envs.box2d import pictures
@@ -342,6 +342,6 @@ def test_a_pygame_that_draws_otherwise_is_an_error(monkeypatch):
     pygame = pytest.importorskip("pygame")
     pictures.draw_numbers()
     monkeypatch.setattr(pygame.gfxdraw, "aapolygon", lambda *_: None)
-    message = f"polygons as pygame-ce 2.5 does, got pygame-ce {pygame.version.ver}, which draws other pixels: pip unin"
+    message = f"polygons as pygame-ce 2.5 does, got pygame-ce {pygame.version.ver}, whose pixels differ: pip unin"
     with pytest.raises(ImportError, match=f"^CarRacing: expected a pygame that draws {message}"):
         pictures.draw_numbers()

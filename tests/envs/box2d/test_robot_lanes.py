@@ -4,8 +4,8 @@ import pickle
 
 import numpy as np
 import pytest
+from markers import slow
 from saving import Player, actions_for, make, started
-from weights import slow
 
 import cypool
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from family_tests import playing, refuses
 from gymnasium.envs.classic_control import PendulumEnv
+from markers import exhaustive, often_slow, slow
 from pool_arguments import MODES
 from receiving import started
-from weights import exhaustive, often_slow, slow
 
 import cypool
 from cypool.testing import check_parity

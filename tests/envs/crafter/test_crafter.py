@@ -6,9 +6,9 @@ from importlib.metadata import PackageNotFoundError
 import numpy as np
 import pytest
 from family_tests import assert_edits_are_harmless, continues, equals, imports_nothing, refuses
+from markers import exhaustive, slow
 from pool_arguments import MODES
 from state_edits import edited, fields_of, with_own
-from weights import exhaustive, slow
 
 import cypool
 from cypool.envs.crafter import assets
@@ -449,9 +449,9 @@ def test_without_the_package(monkeypatch, tmp_path):
     for version, folder, message in (
             (missing, None, "Crafter needs crafter 1.8.3, found none"),
             (lambda _: "1.8.2", None, "Crafter needs crafter 1.8.3, found 1.8.2"),
-            (lambda _: "1.8.3", None, "crafter: expected its rules in data.yaml, got none"),
+            (lambda _: "1.8.3", None, "crafter: its rules are missing in data.yaml"),
             (lambda _: "1.8.3", str(tmp_path),
-             "crafter: expected the rules of crafter 1.8.3 in .*data.yaml, got others")):
+             "crafter: expected the rules of crafter 1.8.3 in .*data.yaml, got different ones")):
         with monkeypatch.context() as patch:
             patch.setattr("importlib.metadata.version", version)
             patch.setattr(assets, "folder_of", lambda _, folder=folder: folder)
@@ -469,7 +469,7 @@ def test_textures_that_cannot_be_read(monkeypatch, tmp_path, content):
     if content is not None:
         (tmp_path / "assets" / "cow.png").write_bytes(content)
     monkeypatch.setattr(assets, "crafter_folder", lambda: tmp_path)
-    with pytest.raises(ImportError, match="crafter: expected a texture in .*cow.png, got none that can be read"):
+    with pytest.raises(ImportError, match="crafter: the texture .*cow.png cannot be read"):
         assets._original.__wrapped__("cow")
 
 

@@ -14,11 +14,12 @@ from family_tests import (
     refuses,
     refuses_other_forms,
 )
+from markers import often_exhaustive
 from pool_arguments import MODES
 from state_edits import edited, number_in
-from weights import often_exhaustive
 
 import cypool
+from cypool.envs.lbf.lbf import Foraging
 from cypool.testing import check_env, check_parity
 
 needs_lbforaging = pytest.mark.skipif(importlib.util.find_spec("lbforaging") is None, reason="needs lbforaging")
@@ -86,6 +87,21 @@ def test_ids_mean_what_lbforaging_registers():
 def test_ids_without_an_environment_are_refused(id, message):
     with pytest.raises(ValueError, match=message):
         cypool.make(id)
+
+
+# ---- options
+
+
+@pytest.mark.parametrize("change, message", [
+    ({"sight": "none"}, "options: expected sight, got none"), ({"sihgt": 5}, "settings: expected names .*, got sihgt")])
+def test_settings_that_the_rules_do_not_ask_for_are_refused(change, message):
+    class Changed(Foraging):
+        def settings(self, options):
+            changed = {**Foraging.settings(options), **change}
+            return {name: value for name, value in changed.items() if value != "none"}
+
+    with pytest.raises(ValueError, match=message):
+        Changed(cypool.make_spec(BASE), 0)
 
 
 # ---- rules
@@ -189,7 +205,7 @@ test_render_without_a_reset_is_refused = draws_after_a_reset(made)
 
 test_bad_options_are_refused = refuses([
     ({"players": 101}, ValueError, "players: expected 1 to 100, got 101"),
-    ({"players": 59}, ValueError, "players: expected at most 58, so that each finds a cell of 8 x 8, got 59"),
+    ({"players": 59}, ValueError, "players: expected at most 58, to fit into 8 x 8 cells, got 59"),
     ({"min_player_level": 0}, ValueError, "min_player_level: expected 1 to 1000, got 0"),
     ({"min_player_level": [1, 2, 3]}, ValueError, "min_player_level: expected 2 levels, as many as players, got 3"),
     ({"max_food_level": [1]}, ValueError, "max_food_level: expected 3 levels, as many as max_num_food, got 1"),

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from envs.mamujoco.variants import CONFIGURATIONS, variants
 from family_tests import continues, equals, imports_nothing, pettingzoo_accepts, refuses
+from markers import often_slow
 from pool_arguments import MODES
-from weights import often_slow
 
 import cypool
 from cypool.testing import check_parity
@@ -132,7 +132,7 @@ def test_a_copy_observes_what_its_source_does():
 
 @pytest.mark.parametrize("id, message", [
     ("MaMuJoCo/Ant-3x1-v1", "agent_conf: expected one of '2x4', '2x4d', '4x2', got '3x1'"),
-    ("MaMuJoCo/InvertedPendulum-2x1-v1", "agent_conf: expected None for InvertedPendulum, which cannot be cut, got"),
+    ("MaMuJoCo/InvertedPendulum-2x1-v1", "agent_conf: expected None for InvertedPendulum, which cannot be split, got"),
     ("MaMuJoCo/ManySegmentSwimmer-1x1-v1", "agent_conf: expected agents and segments of each, such as '2x3', 2 to 64"),
     ("MaMuJoCo/ManySegmentAnt-65x1-v1", "agent_conf: expected agents and segments of each, such as '2x3', 1 to 64"),
     ("MaMuJoCo/Spider-v1", "MaMuJoCo/Spider-v1")])
@@ -153,7 +153,7 @@ test_bad_options_are_refused = refuses([
     ({"global_categories": ["cvel"]}, ValueError,
      r"global_categories\[0\]: expected one of 'qpos', 'qvel', got 'cvel'"),
     ({"local_categories": [[], []], "global_categories": []}, ValueError,
-     "local_categories: expected categories of which each agent sees something, got"),
+     "local_categories: expected categories that let each agent observe something, got"),
     ({"xml_file": "ant.xml"}, ValueError, "xml_file: expected a robot with 6 motors, got 8 in"),
     ({"frame_stack": 2}, ValueError, "frame_stack: no option"),
     ({"action_dtype": "float64"}, ValueError, "action_dtype: no option"),

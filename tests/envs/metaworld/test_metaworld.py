@@ -6,7 +6,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from family_tests import change_file, continues, equals, frees_models, imports_nothing, needs, refuses
-from weights import exhaustive, slow
+from markers import exhaustive, slow
 
 import cypool
 from cypool.registration.registry import known_entries
@@ -55,7 +55,7 @@ def test_model_of_the_package_that_is_not_as_known_is_refused(monkeypatch, tmp_p
     change_file(monkeypatch, tmp_path, "metaworld", "assets/sawyer_xyz/sawyer_drawer.xml", lambda text: "\n".join(
         line for line in text.splitlines() if 'joint="l_close"' not in line))
     with pytest.raises(ValueError, match="sawyer_drawer.xml: expected the model of the package, with nu 2, got one "
-                                         "with nu 1: install"):
+                                         "with nu 1: reinstall"):
         cypool.make("Meta-World/drawer-open-v3")
 
 

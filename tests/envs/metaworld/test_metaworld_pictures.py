@@ -5,7 +5,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from drawing import egl, missing  # noqa: F401
-from weights import exhaustive, slow
+from markers import exhaustive, slow
 
 import cypool
 

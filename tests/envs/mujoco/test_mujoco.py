@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from family_tests import continues, equals, frees_models, refuses
 from gymnasium.wrappers import FrameStackObservation
-from weights import often_slow, slow
+from markers import often_slow, slow
 
 import cypool
 from cypool.envs.common import mujoco_version
@@ -248,8 +248,8 @@ def test_bad_files(tmp_path):
     (tmp_path / "cart.xml").write_text(asset("inverted_pendulum.xml"))
     for id, name, message in [
         ("Ant-v5", "there_is_none.xml", "xml_file: expected a path .* or one of .*, got 'there_is_none.xml'"),
-        ("Ant-v5", str(tmp_path), "xml_file: .* cannot be read: it is no file"),
-        ("Ant-v5", "/dev/zero", "xml_file: /dev/zero cannot be read: it is no file"),
+        ("Ant-v5", str(tmp_path), "xml_file: .* cannot be read: it is not a file"),
+        ("Ant-v5", "/dev/zero", "xml_file: /dev/zero cannot be read: it is not a file"),
         ("Ant-v5", str(tmp_path / "broken.xml"), "xml_file: MuJoCo cannot read .*broken.xml: XML parse error"),
         ("Ant-v5", str(tmp_path / "still.xml"), "xml_file: expected a robot with joints and actuators"),
         ("Ant-v4", str(tmp_path / "cart.xml"), "xml_file: expected a robot that moves in space, with at least 3"),
@@ -431,7 +431,7 @@ test_save_and_load_with_everything = continues([("Ant-v5", "SameStep", {
 def test_a_state_of_other_options_is_refused():
     with cypool.make("Ant-v5") as env, cypool.make("Ant-v5", frame_stack=2) as other:
         env.reset(), other.reset()
-        with pytest.raises(ValueError, match="state: expected one of Ant-v5"):
+        with pytest.raises(ValueError, match="state: expected a state of Ant-v5"):
             other.load(env.save())
         state = env.save()
         packed, *rest = state.rows[0]["own"]
@@ -579,9 +579,9 @@ def test_each_env_varies_and_the_shared_model_does_not():
     ({"geom_friction": ("double", 1, 2)}, ValueError, r"randomize\['geom_friction'\]: expected one of 'scale'"),
     ({"friction": (1, 2)}, ValueError, "randomize: expected names of fields of mjModel, got 'friction'"),
     ({"body_mas": (1, 2)}, ValueError, "randomize: .*, got 'body_mas' .did you mean body_mass"),
-    ({"body_mass": (-2, -1)}, ValueError, "randomize.'body_mass'.: expected values .* not below 0, got 'scale', -2"),
-    ({"body_mass": ("set", -1, 1)}, ValueError, "randomize.'body_mass'.: expected values that are not below 0"),
-    ({"body_mass:torso": ("add", -50, 1)}, ValueError, "randomize.'body_mass:torso'.: expected values that are not"),
+    ({"body_mass": (-2, -1)}, ValueError, "randomize.'body_mass'.: expected values of at least 0, got 'scale', -2"),
+    ({"body_mass": ("set", -1, 1)}, ValueError, "randomize.'body_mass'.: expected values of at least 0"),
+    ({"body_mass:torso": ("add", -50, 1)}, ValueError, "randomize.'body_mass:torso'.: expected values of at least 0"),
     ({"geom_type": (1, 2)}, ValueError, "randomize: expected a field of real numbers"),
     ({"opt.timestep": (1, 2)}, ValueError, "randomize: expected a field of real numbers, but not the time step"),
     ({"tendon_stiffness": (1, 2)}, ValueError, "has nothing with a 'tendon_stiffness'"),
@@ -814,7 +814,7 @@ print(os.environ["MUJOCO_GL"])
 
 def test_values_beyond_the_type_of_a_field_are_refused():
     for values in (("add", 1e300, 1e300), ("set", -1e39, 0), ("scale", 1, 1e40)):
-        with pytest.raises(ValueError, match=r"^randomize\['geom_rgba'\]: expected values that float32 has"):
+        with pytest.raises(ValueError, match=r"^randomize\['geom_rgba'\]: expected values that fit float32"):
             cypool.make("Ant-v5", randomize={"geom_rgba": values})
 
 

@@ -8,13 +8,12 @@ import mujoco
 import numpy as np
 import pytest
 from fuzz_mujoco_lanes import outcome
-from weights import exhaustive, slow
+from markers import exhaustive, slow
 
-from cypool.envs.mujoco_common.mujoco_common import load_model
-from cypool.envs.mujoco_lanes.mujoco_lanes import make_lanes
+from cypool.envs.mujoco_lanes.mujoco_lanes import check_machine
 
 try:
-    make_lanes(load_model("half_cheetah.xml"))
+    check_machine()
 except ValueError as refusal:
     pytest.skip(f"lanes: {refusal}", allow_module_level=True)
 
@@ -34,18 +33,18 @@ MODEL = """
       <geom name="ball" size="0.15" pos="0 0 -0.1" margin="0.01" friction="0.5"/>
       <site name="touched" size="0.3" pos="0 0 -0.1"/>
       <body name="arm" pos="0.25 0 0" euler="0 0.3 0">
-        <site name="other"/>
+        <site name="other" pos="0.1 0 0.05" euler="0.2 0.3 0"/>
         <joint name="first" axis="0 1 0.2" range="-0.8 0.8" damping="0.2" stiffness="2"/>
         <geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.05" condim="1"/>
         <body name="hand" pos="0.3 0 0">
           <inertial mass="0.3" pos="0.1 0 0" diaginertia="0.002 0.003 0.004"/>
           <joint name="second" axis="0 0 1" pos="-0.02 0 0" range="-0.5 0.7" armature="0.02"/>
-          <geom size="0.07" pos="0.1 0 0" solref="0.01 0.8" solimp="0.8 0.9 0.02 0.4 2"/>
+          <geom name="tip" size="0.07" pos="0.1 0 0" solref="0.01 0.8" solimp="0.8 0.9 0.02 0.4 2"/>
         </body>
       </body>
     </body>
   </worldbody>
-  <equality/><contact><exclude body1="root" body2="hand"/></contact>
+  <equality/><contact><exclude body1="root" body2="hand"/><pair geom1="ball" geom2="bar" margin="0.1"/></contact>
   <tendon><fixed name="string"><joint joint="first" coef="1"/><joint joint="second" coef="-0.5"/></fixed></tendon>
   <actuator>
     <general name="push" joint="first" gear="3" ctrllimited="true" ctrlrange="-0.5 0.7"/>
@@ -70,7 +69,8 @@ DELAY = {"delay": "0.01", "interp": "linear", "nsample": "2"}
 CHANGES = {
     "option": {
         "actuatorgroupdisable": "0|3", "ccd_iterations": "1", "ccd_tolerance": "1|-1", "cone": "elliptic",
-        "density": "1|-1", "gravity": "0 0 0|3 2 9|0 0 -1e6", "impratio": "0|2|-1", "integrator": "RK4|implicit|Euler",
+        "density": "1|-1", "gravity": "0 0 0|3 2 9|0 0 -1e6", "impratio": "0|2|-1",
+        "integrator": "RK4|implicit|implicitfast|discrete|Euler",
         "iterations": "0|1|2|-1", "jacobian": "dense|sparse", "ls_iterations": "0|1|2|-1", "ls_tolerance": "0|1|-1",
         "magnetic": "1 2 3", "noslip_iterations": "1", "noslip_tolerance": "1", "o_friction": "9 9 9 9 9",
         "o_margin": "1", "o_solimp": "0 1 1", "o_solref": "-9 -9", "sdf_initpoints": "1", "sdf_iterations": "1",
@@ -78,7 +78,7 @@ CHANGES = {
         "tolerance": "0|1e-3|1|-1", "viscosity": "1|-1", "wind": "9 9 9"},
     "option/flag": dict.fromkeys("""actuation autoreset clampctrl constraint contact damper diagexact energy equality
         eulerdamp filterparent frictionloss fwdinv gravity invdiscrete ipc island limit midphase multiccd nativeccd
-        override refsafe sensor sleep spring warmstart""".split(), "enable|disable"),
+        override refsafe sensor sleep speculative spring warmstart""".split(), "enable|disable"),
     "compiler": {
         "alignfree": "true", "angle": "degree", "autolimits": "false", "balanceinertia": "true", "boundinertia": "0.1",
         "boundmass": "3", "coordinate": "local", "eulerseq": "zyx", "fusestatic": "true", "inertiafromgeom": "true",
@@ -101,7 +101,7 @@ CHANGES = {
         "range": "-0.1 0.1|0.5 0.6|-1e9 1e9|0.1 0.1001", "ref": "0.5|-9", "solimpfriction": "0 1",
         "solimplimit": SOLIMP,
         "solreffriction": "-9 -9", "solreflimit": SOLREF, "springdamper": "0.1 1", "springref": "0.5|-9|1e6",
-        "stiffness": "0|5|-5|1 2|0 0 3", "type": "hinge|slide|ball", "group": "3"},
+        "springyield": "0.1", "stiffness": "0|5|-5|1 2|0 0 3", "type": "hinge|slide|ball", "group": "3"},
     "body": {"gravcomp": "0|0.5|-1", "mocap": "true", "pos": "0.1 0.2 0.3", "simple": "true|false", "sleep": "never",
              "fuse": "true", **DIRECTIONS},
     "body/freejoint": {"align": "true|false", "group": "3"},
@@ -123,16 +123,20 @@ CHANGES = {
         "actuatorfrclimited": "true", "actuatorfrcrange": "-0.1 0.1", "armature": "0.1", "damping": "1|0 2|0 0 3",
         "frictionloss": "0.1", "limited": "true", "margin": "0.5", "range": "-0.1 0.1|-99 99", "solimpfriction": "0 1",
         "solimplimit": "0 1", "solreffriction": "-9 -9", "solreflimit": "-9 -9", "springlength": "0.1|-99 99",
-        "stiffness": "1|0 2|0 0 3", "group": "3"},
+        "springyield": "0.1", "stiffness": "1|0 2|0 0 3", "group": "3"},
     "tendon/fixed/joint": {"coef": "0|-3|1e5", "joint": "second"},
     "sensor/touch": {"cutoff": "0.5", "interval": "0.01", "noise": "9", **DELAY},
     "sensor/subtreelinvel": {"body": "world|root|hand", "cutoff": "0.5", "interval": "0.01", "noise": "9", **DELAY},
+    "contact/pair": {
+        "adhesion": "0|1|-1", "condim": "1|3|4|6", "friction": "0 0 0 0 0|2 1 0.1 0.2 0.3|-1 -1 -1 -1 -1",
+        "gap": "0.01|-0.01", "geom1": "bar|tip", "geom2": "ball|tip", "margin": "0.05|-0.05|1|-1|nan", "solimp": SOLIMP,
+        "solref": SOLREF, "solreffriction": "0.1 0.5|-9 -9"},
     "contact/exclude": {"body1": "arm|world", "body2": "arm|world"},
 }
 # of names, files and pictures, or of other features
 WITHOUT_MEANING = set("""name joint site class childclass user material rgba mesh hfield fitscale width assetdir meshdir
     texturedir strippath discardvisual usethread conflict fitaabb passthrough savecanonical savecompiled nuser_actuator
-    nuser_body nuser_cam nuser_geom nuser_jnt nuser_sensor nuser_site nuser_tendon""".split())
+    nuser_body nuser_cam nuser_geom nuser_jnt nuser_sensor nuser_site nuser_tendon castshadow""".split())
 # more elements, by where they are
 FREE_BODY = '<body pos="3 0 2"><freejoint/><geom size="0.1"/></body>'
 ELEMENTS = {
@@ -144,7 +148,8 @@ ELEMENTS = {
     "body": ['<geom type="box" size="0.1 0.1 0.1"/>', '<geom type="ellipsoid" size="0.1 0.2 0.1"/>',
              '<body><geom size="0.1"/></body>', '<geom type="cylinder" size="1 1" contype="0" conaffinity="0"/>',
              '<body><joint type="ball"/><geom size="0.1"/></body>', '<site/>'],
-    "contact": ['<pair geom1="ball" geom2="bar"/>', '<pair geom1="ball" geom2="bar" margin="0.1" solref="-9 -9"/>'],
+    "contact": ['<pair geom1="bar" geom2="ball"/>', '<pair geom1="ball" geom2="tip" margin="0.1"/>',
+                '<pair geom1="ball" geom2="tip" margin="0.1" solref="-9 -9"/>'],
     "tendon": ['<spatial><site site="touched"/><site site="other"/></spatial>'],
     "equality": ['<joint joint1="first" joint2="second"/>', '<connect body1="root" body2="hand" anchor="0 0 0"/>',
                  '<weld body1="root" body2="hand"/>', '<tendon tendon1="string"/>',
@@ -155,7 +160,16 @@ ELEMENTS = {
         ("dcmotor", 'motorconst="1" resistance="1"'))] + ['<adhesion body="root" ctrlrange="0 1"/>'],
     "sensor": ['<touch site="other"/>', '<subtreelinvel body="hand"/>', '<gyro site="other"/>', '<clock/>',
                '<framepos objtype="body" objname="hand" reftype="site" refname="other"/>',
-               '<rangefinder site="other"/>'],
+               '<rangefinder site="other"/>', '<accelerometer site="other"/>', '<gyro site="other" cutoff="0.1"/>',
+               '<velocimeter site="touched"/>', '<jointpos joint="first"/>', '<jointvel joint="second"/>',
+               '<jointactuatorfrc joint="first"/>', '<tendonpos tendon="string"/>', '<tendonvel tendon="string"/>',
+               '<actuatorpos actuator="push"/>', '<actuatorvel actuator="push"/>', '<actuatorfrc actuator="push"/>',
+               '<subtreecom body="arm"/>', '<subtreeangmom body="root"/>'] + [
+        f'<frame{kind} objtype="{of}" objname="{name}" {reference}/>'
+        for kind in ("pos", "quat", "xaxis", "yaxis", "zaxis", "linvel", "angvel")
+        for of, name in (("site", "other"), ("xbody", "hand"), ("body", "hand"), ("geom", "tip"), ("body", "world"))
+        for reference in ("", 'reftype="site" refname="touched"', 'reftype="body" refname="arm"')] + [
+        '<framelinacc objtype="site" objname="other"/>', '<frameangacc objtype="xbody" objname="hand"/>'],
 }
 
 
@@ -230,7 +244,7 @@ def test_changes_are_of_all_attributes():
 def arrays(text):
     """Returns the numbers of a model by their names, but for those of pictures."""
     model = mujoco.MjModel.from_xml_string(text)
-    of_elements = re.compile("(qpos|body|jnt|dof|geom|site|tendon|wrap|exclude|actuator|sensor)"
+    of_elements = re.compile("(qpos|body|jnt|dof|geom|site|tendon|wrap|exclude|pair|actuator|sensor)"
                              "_?(?!.*(user|matid|dataid|rgba|plugin))")
     return {name: np.array(getattr(of, name)).tobytes() for of, names in (
         (model, filter(of_elements.match, dir(model))), (model.opt, dir(model.opt)))

@@ -1,6 +1,6 @@
 """MuJoCo's robots against Gymnasium's for 2,000 steps each; fuzz/sweep_parity.py takes as many as you like."""
 import pytest
-from weights import often_exhaustive
+from markers import often_exhaustive
 
 import cypool
 from cypool.testing import check_parity

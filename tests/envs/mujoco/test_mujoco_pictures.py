@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from family_tests import refuses
 from gymnasium.wrappers import AddRenderObservation, FrameStackObservation
-from weights import exhaustive, slow
+from markers import exhaustive, slow
 
 import cypool
 from cypool.compat import envpool

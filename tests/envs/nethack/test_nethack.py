@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from family_tests import continues, equals, refuses
+from markers import often_exhaustive
 from pool_arguments import MODES
 from state_edits import with_own
 from waiting import attempts, join
-from weights import often_exhaustive
 
 import cypool
 from cypool.envs.nethack import actions, library, terminal
@@ -170,16 +170,16 @@ test_bad_options = refuses([
     ({"character": "xyz"}, "character: expected '@', or up to four of role"),
     ({"character": 1}, "character: expected '@', or up to four of role"),
     ({"character": "mon," + "a" * 9}, "character: expected"),
-    ({"observation_keys": []}, "observation_keys: expected names"),
-    ({"observation_keys": ["glyphs"] * 2}, "observation_keys: expected names, each of them once"),
+    ({"observation_keys": []}, "observation_keys: expected one or more unique names"),
+    ({"observation_keys": ["glyphs"] * 2}, "observation_keys: expected one or more unique names"),
     ({"observation_keys": "glyphs"}, "observation_keys: expected a sequence of names"),
     ({"observation_keys": ["glyph"]}, r"observation_keys\[0\]: expected one of 'glyphs'"),
     ({"actions": [256]}, r"actions\[0\]: expected 0 to 255, got 256"),
     ({"actions": []}, "actions: expected 1 to 256 keys, got 0"),
     ({"options": ["a" * 201]}, r"options\[0\]: expected a text of 1 to 200"),
-    ({"options": ["a" * 200] * 21}, "options: expected at most 4000 letters in all"),
+    ({"options": ["a" * 200] * 21}, "options: expected at most 4000 letters in total"),
     ({"options": ["time\0"]}, r"options\[0\]: expected a text"),
-    ({"options": ["time, @/etc/passwd"]}, r"options\[0\]: expected no name of a file"),
+    ({"options": ["time, @/etc/passwd"]}, r"options\[0\]: expected no option that names a file"),
     ({"options": ["MSGTYPE=hide \".*\""]}, r"options\[0\]: expected no option with patterns"),
     ({"options": [1]}, r"options\[0\]: expected a text"),
     ({"penalty_mode": "none"}, "penalty_mode: expected one of"),
@@ -538,7 +538,7 @@ def test_terminal():
 
 def test_play_needs_a_terminal(capsys):
     assert main(["play", "NetHack-v0"]) == 2
-    assert "its keys come from a terminal" in capsys.readouterr().err
+    assert "no terminal to read keys from" in capsys.readouterr().err
 
 
 def test_example():
@@ -562,11 +562,11 @@ def test_other_files(tmp_path, monkeypatch):
         shutil.copy(folder / file, tmp_path / "nle" / file)
     assert library.find(str(tmp_path)) == library.find(str(tmp_path / "nle")) == tmp_path / "nle"
     monkeypatch.setenv("CYPOOL_NETHACK", str(tmp_path))
-    assert library.is_whole() and library.find(None) == tmp_path / "nle"
+    assert library.is_valid() and library.find(None) == tmp_path / "nle"
     library.checked.cache_clear()
     texts = tmp_path / "nle" / library.TEXTS_FILE
     texts.write_bytes(texts.read_bytes()[:-1] + b"x")
-    assert not library.is_whole()
+    assert not library.is_valid()
     with pytest.raises(ImportError, match=r"expected nethackdir/nhdat of the wheels of nle 1.3.0"):
         made(nle_path=str(tmp_path))
     texts.unlink()

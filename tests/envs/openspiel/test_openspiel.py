@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from envs.openspiel.rl_environment import assert_equal
 from family_tests import assert_edits_are_harmless, continues, equals, imports_nothing, refuses
+from markers import often_slow, slow
 from state_edits import edited, fields_of, with_own
 from waiting import attempts
-from weights import often_slow, slow
 
 import cypool
 from cypool.state import State
@@ -256,7 +256,7 @@ def test_state_with_another_stream_of_chance_is_refused():
     state = env.save()
     own, key, pos = state.rows[0]["own"]
     for changed, message in (((own, key[4:], pos), "expected the key of an MT19937"),
-                             ((own, bytes(len(key)), pos), "expected an MT19937 whose key is not zero"),
+                             ((own, bytes(len(key)), pos), "expected an MT19937 with a nonzero key"),
                              ((own, key, 625), "expected 0 to 624, got 625"), ((own,), "expected 3 values, got 1")):
         with pytest.raises(ValueError, match=message):
             env.load(with_own(state, changed))
@@ -285,7 +285,7 @@ def test_seed_that_no_random_state_has_is_refused():
     ("breakthrough", {"columns": 1}, "cols_ > 1"), ("bridge", {"dealer": 5}, "expected a player, chance or all"),
     ("catch", {"rows": 1}, "the game is over before the first move")])
 def test_game_that_throws_in_a_reset_costs_the_row(monkeypatch, short_name, options, message):
-    with pytest.raises(ValueError, match=f"makes, got one that cannot be played: .*{message}"):
+    with pytest.raises(ValueError, match=f"can load, got one that cannot be played: .*{message}"):
         made(short_name, **options)
     monkeypatch.setattr("cypool.envs.openspiel.trial.check", lambda *game: None)
     env = cypool.make(f"openspiel/{short_name}-v0", num_envs=2, num_threads=1, seed=0, **options)
@@ -308,7 +308,7 @@ try:
 except pyspiel.SpielError as error:
     print("SpielError")
 """)
-    assert "players: expected a game that OpenSpiel makes, got" in done.stdout and "SpielError" in done.stdout
+    assert "players: expected a game that OpenSpiel can load, got" in done.stdout and "SpielError" in done.stdout
 
 
 # ---- options, and the package
@@ -327,8 +327,8 @@ test_refused_options = refuses([
     ("openspiel/nim-v0", {"pile_sizes": 3}, TypeError, "pile_sizes: expected a text, got 3"),
     ("openspiel/misere-v0", {}, ValueError, "game: expected a value, as misere has no default"),
     ("openspiel/misere-v0", {"game": 3}, TypeError, "game: expected the text of a game"),
-    ("openspiel/misere-v0", {"game": "kuhn_poker("}, ValueError, "game: expected a game that OpenSpiel makes"),
-    ("openspiel/kuhn_poker-v0", {"players": 11}, ValueError, "players: expected a game that OpenSpiel makes"),
+    ("openspiel/misere-v0", {"game": "kuhn_poker("}, ValueError, "game: expected a game that OpenSpiel can load"),
+    ("openspiel/kuhn_poker-v0", {"players": 11}, ValueError, "players: expected a game that OpenSpiel can load"),
     ("openspiel/crazy_eights-v0", {"players": 12}, ValueError, "players: expected 1 to 10 players, got 12"),
     ("openspiel/goofspiel-v0", {"players": 0}, ValueError, "players: expected 1 to 10 players, got 0"),
     ("openspiel/bridge_uncontested_bidding-v0", {}, ValueError, "id: .* its own chance"),
@@ -336,10 +336,10 @@ test_refused_options = refuses([
     ("openspiel/mfg_garnet-v0", {}, ValueError, "id: .* a mean field"),
     ("openspiel/chess-v0", {"tensor": "information_state"}, ValueError, "tensor: expected observation, as chess"),
     ("openspiel/chess-v0", {"chance_stream": "time"}, ValueError, "chance_stream: expected one of 'np_random'"),
-    ("openspiel/twixt-v0", {}, ValueError, "id: .*: expected a game of which several are played at once, got twixt"),
-    ("openspiel/misere-v0", {"game": "twixt(board_size=5)"}, ValueError, "game: expected a game of which several"),
-    ("openspiel/goofspiel-v0", {"view": "mover"}, ValueError, "view: expected 'players', as all move at once"),
-    ("openspiel/goofspiel-v0", {"view": np.zeros(2)}, ValueError, "view: expected 'players', as all move at once"),
+    ("openspiel/twixt-v0", {}, ValueError, "id: .*: expected a game that can be played .* at once, got twixt"),
+    ("openspiel/misere-v0", {"game": "twixt(board_size=5)"}, ValueError, "game: expected a game that can be played"),
+    ("openspiel/goofspiel-v0", {"view": "mover"}, ValueError, "view: expected 'players', as .* simultaneous moves"),
+    ("openspiel/goofspiel-v0", {"view": np.zeros(2)}, ValueError, "view: expected 'players', as .* simultaneous moves"),
     ("openspiel/2048-v0", {"view": "players"}, ValueError, "view: expected 'mover', as 2048 has one player"),
     ("openspiel/chess-v0", {"view": "all"}, ValueError, "view: expected one of 'mover'"),
     ("openspiel/chess-v0", {"seat": 2}, ValueError, "seat: expected 0 to 1, got 2"),
@@ -400,7 +400,7 @@ def test_trees_have_outcomes_of_chance_and_refuse_hidden_information():
     assert (result.visits.sum(axis=1) == 100).all()
     hidden = cypool.make("openspiel/kuhn_poker-v0", num_envs=2, num_threads=0)
     hidden.reset()
-    with pytest.raises(ValueError, match="^env: expected a game without hidden information, got openspiel/kuhn"):
+    with pytest.raises(ValueError, match="^env: expected a game without hidden information, .*got openspiel/kuhn"):
         cypool.TreeSearch(hidden)
     assert (cypool.TreeSearch(hidden, allow_hidden=True, simulations=20).run("rollout").visits.sum(axis=1) == 20).all()
 
@@ -408,7 +408,7 @@ def test_trees_have_outcomes_of_chance_and_refuse_hidden_information():
 def test_chance_of_a_random_state_is_not_drawn_again():
     env = cypool.make("openspiel/pig-v0", num_envs=3, num_threads=0, horizon=50, chance_stream="random_state")
     env.reset()
-    with pytest.raises(ValueError, match="^chance: expected 'foresee', as openspiel/pig-v0 draws chance from a stream"):
+    with pytest.raises(ValueError, match="^chance: expected 'foresee', as openspiel/pig-v0 draws chance from its"):
         cypool.TreeSearch(env)
     search = cypool.TreeSearch(env, simulations=40, chance="foresee")
     for _ in range(5):
@@ -429,15 +429,15 @@ def test_opponent_that_searches_is_refused(id, message):
 
 
 @pytest.mark.parametrize("id, options, message", [
-    ("universal_poker", {"numPlayers": 3}, "numPlayers: .* makes, got one that ends the process .SIGSEGV"),
-    ("hanabi", {"players": 6}, "players: .* makes, got one that ends the process .SIGABRT"),
-    ("misere", {"game": "hanabi(players=100)"}, "game: .* makes, got one that ends the process"),
-    ("spades", {"num_tricks": 0}, "num_tricks: .* makes, got one that (cannot be played|ends the process)"),
-    ("blotto", {"coins": 1000, "fields": 6}, "coins, fields: .* makes, got one that takes longer than 1 s"),
-    ("blotto", {"fields": -3}, "fields: .* makes, got one that needs more than 2 GiB of memory"),
-    *slow(("blotto", {"fields": 100}, "fields: .* makes, got one that (ends the process|needs more than 2 GiB)")),
-    ("universal_poker", {"stack": "x"}, "stack: .* makes, got stoi"),
-    ("oshi_zumo", {"size": -3}, "size: .* makes, got one that cannot be played: .* it writes outside of its tensor of"),
+    ("universal_poker", {"numPlayers": 3}, "numPlayers: .* can load, got one that ends the process .SIGSEGV"),
+    ("hanabi", {"players": 6}, "players: .* can load, got one that ends the process .SIGABRT"),
+    ("misere", {"game": "hanabi(players=100)"}, "game: .* can load, got one that ends the process"),
+    ("spades", {"num_tricks": 0}, "num_tricks: .* can load, got one that (cannot be played|ends the process)"),
+    ("blotto", {"coins": 1000, "fields": 6}, "coins, fields: .* can load, got one that takes longer than 1 s"),
+    ("blotto", {"fields": -3}, "fields: .* can load, got one that needs more than 2 GiB of memory"),
+    *slow(("blotto", {"fields": 100}, "fields: .* can load, got one that (ends the process|needs more than 2 GiB)")),
+    ("universal_poker", {"stack": "x"}, "stack: .* can load, got stoi"),
+    ("oshi_zumo", {"size": -3}, "size: .* can load, got one that cannot be played: .* writes outside of its tensor of"),
     ("sheriff", {"max_bribe": 2**31 - 1}, "max_bribe: expected a game with numbered actions and tensors, got -2147483"),
     ("hex", {"board_size": -1}, "board_size: expected a game with numbered actions and tensors, got .*-1"),
     ("go", {"board_size": 10**9}, "board_size: expected a game with numbered actions and tensors, got .*1000000000")])
@@ -505,7 +505,7 @@ def test_players_who_move_at_once_are_asked_one_after_another(illegal):
 @pytest.mark.filterwarnings("ignore:Observation:UserWarning")
 def test_players_who_move_at_once_are_asked_again_if_one_is_wrong():
     env = cypool.aec_env("openspiel/goofspiel-v0", num_cards=3, points_order="descending")
-    with pytest.raises(RuntimeError, match="observe: expected a reset before, got none"):
+    with pytest.raises(RuntimeError, match="observe: expected a reset before"):
         env.last()
     env.reset(seed=0)
     for action in (0, 1, 1):

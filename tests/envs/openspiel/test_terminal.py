@@ -24,8 +24,8 @@ def played(id, *args, **options):
 def test_play_of_both_sides_names_the_winner():
     said, done, _ = played("tic_tac_toe", ["x(0,0)", "O(1,0", "2", "o(1,2)", "1"], view="mover")
     assert done == 5 and "Your move as Player 1" in said and "Player 1 plays o(1,0).\n" in said
-    assert said.endswith("\nxxx\no.o\n...\nPlayer 0 plays x(0,1).\nPlayer 0 wins.\nEnter begins another one, "
-                         "control-C ends: \n")
+    assert said.endswith("\nxxx\no.o\n...\nPlayer 0 plays x(0,1).\nPlayer 0 wins.\nEnter starts another game, "
+                         "Ctrl-C quits: \n")
 
 
 @pytest.mark.parametrize("id, options", [
@@ -82,7 +82,7 @@ def test_play_of_capitals_takes_the_move_as_it_is_written(move):
 
 
 def test_play_of_all_at_once_is_refused():
-    with pytest.raises(ValueError, match="id: expected a game whose players move in turn .* got openspiel/goofspiel"):
+    with pytest.raises(ValueError, match="id: expected a game with turns .* got openspiel/goofspiel"):
         played("goofspiel", [])
 
 

@@ -13,9 +13,9 @@ from family_tests import (
     refuses,
     refuses_other_forms,
 )
+from markers import often_slow
 from pool_arguments import MODES
 from state_edits import edited, number_in
-from weights import often_slow
 
 import cypool
 from cypool.testing import check_parity
@@ -231,15 +231,15 @@ test_bad_options_are_refused = refuses([
     ({"layout": GRID, "horizon": 0}, ValueError, "horizon: expected 1 to"),
     ({"layout": GRID, "obs_dtype": "float32"}, ValueError, "obs_dtype: expected one of 'int64', 'uint8', got"),
     ({"layout": GRID, "obs_dtype": "uint8", "cook_time": 256}, ValueError,
-     'obs_dtype: expected "int64" where a soup cooks for 256 steps, got "uint8"'),
+     'obs_dtype: expected "int64" for cooking times of 256 steps, got "uint8"'),
     ({"layout": GRID, "start_all_orders": [["leek"]]}, ValueError,
      r"start_all_orders\[0\]\[0\]: expected one of 'onion', 'tomato', got 'leek'"),
     ({"layout": GRID, "start_all_orders": [[]]}, ValueError, r"start_all_orders\[0\]: expected 1 to 3 ingredients"),
     ({"layout": GRID, "start_all_orders": ["onion"]}, TypeError,
      r"start_all_orders\[0\]: expected a list of ingredients, got 'onion'"),
-    ({"layout": GRID, "start_all_orders": ORDERS[:1] * 2}, ValueError, "start_all_orders: expected orders that differ"),
+    ({"layout": GRID, "start_all_orders": ORDERS[:1] * 2}, ValueError, "start_all_orders: expected unique orders"),
     ({"layout": GRID, "start_all_orders": ORDERS[:1], "start_bonus_orders": ORDERS[1:]}, ValueError,
-     "start_bonus_orders: expected some of start_all_orders, got 0 onion and 1 tomato"),
+     "start_bonus_orders: expected orders from start_all_orders, got 0 onion and 1 tomato"),
     ({"layout": GRID, "onion_value": 5}, ValueError,
      "tomato_value: expected a number together with onion_value, got None"),
     ({"layout": GRID, "tomato_time": 5}, ValueError,

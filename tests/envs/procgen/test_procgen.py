@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from family_tests import continues, refuses
 from heap import heap_bytes
+from markers import often_exhaustive
 from pool_arguments import MODES
 from state_edits import edges, with_own
-from weights import often_exhaustive
 
 import cypool
 from cypool.envs.common import wheels
@@ -172,13 +172,13 @@ def test_very_many_pictures(game, mode):
 def test_the_reference_has_one_mode():
     with pytest.raises(ValueError, match="autoreset_mode: expected 'SameStep', as procgen shows no last observations"):
         check_parity("procgen-maze-v0", num_steps=5)
-    with pytest.raises(ValueError, match="max_episode_steps: expected none with batch_seeds"):
+    with pytest.raises(ValueError, match="max_episode_steps: expected None with batch_seeds"):
         parity("MazeEasy-v0", 5, max_episode_steps=7)
 
 
 def test_the_command_line_compares_in_that_mode(capsys):
     assert main(["check", "procgen-maze-v0", "--only", "parity", "--num-steps", "20", "--seeds", "1"]) == 0
-    assert "equals procgen 0.10.7 byte for byte" in " ".join(capsys.readouterr().out.split())
+    assert "matches procgen 0.10.7 byte for byte" in " ".join(capsys.readouterr().out.split())
 
 
 def test_seeds():
@@ -347,7 +347,7 @@ def test_a_thousand_mutated_states():
     (0, b"", r"state\[0\]: expected 2496 bytes, got 0"), (0, bytes(2496), r"state\[0\]: expected a stream that is not"),
     (1, 625, r"state\[1\]: expected 0 to 624, got 625"), (2, 2**31, r"state\[2\]: expected -2147483648 to 2147483647"),
     (4, 9, r"state\[4\]: expected 0 to 8, got 9"), (5, 2, r"state\[5\]: expected True or False"),
-    (6, b"\xff", r"state\[6\]: expected at most 1000 actions, each below 15, got 1, the greatest 255"),
+    (6, b"\xff", r"state\[6\]: expected at most 1000 actions, each below 15, got 1, the highest 255"),
     (6, bytes(1001), r"state\[6\]: expected at most 1000 actions"), (6, "text", r"state\[6\]: expected bytes"),
 ])
 def test_refused_states(k, value, message):
@@ -379,7 +379,7 @@ def test_actions_after_the_end_of_a_level_are_refused():
 
 def test_states_of_others_are_refused():
     state = started("maze").save()
-    with pytest.raises(ValueError, match="state: expected one of procgen-coinrun-v0"):
+    with pytest.raises(ValueError, match="state: expected a state of procgen-coinrun-v0"):
         started("coinrun").load(state)
 
 
@@ -489,11 +489,11 @@ def test_options_at_their_edges(options):
 
 def test_what_would_end_the_process_is_an_error(monkeypatch):
     """The library calls exit: its sentence is the error, and others play on."""
-    from cypool.envs.procgen import procgen
+    from cypool.envs.procgen import games
 
     bystander, twin = started("maze", 2, 5), started("maze", 2, 5)
     with monkeypatch.context() as patch:
-        patch.setitem(procgen.MODE_NUMBERS, "easy", 7)
+        patch.setitem(games.MODE_NUMBERS, "easy", 7)
         for _ in range(2):
             with pytest.raises(cypool.EnvError, match="RuntimeError: procgen's library: .*distribution_mode"):
                 started("coinrun", distribution_mode="easy")
@@ -534,7 +534,7 @@ def test_where_the_library_is(folder, monkeypatch):
     for path in (folder, folder.parent):
         assert library.find(str(path)) == folder
         monkeypatch.setenv("CYPOOL_PROCGEN", str(path))
-        assert library.find(None) == folder and library.is_whole()
+        assert library.find(None) == folder and library.is_valid()
         started("maze", procgen_path=str(path))
     monkeypatch.setenv("CYPOOL_PROCGEN", "/nowhere")
     with pytest.raises(ImportError, match=r"CYPOOL_PROCGEN: expected a folder with procgen/data/prebuilt/libenv.so, "):
@@ -542,8 +542,8 @@ def test_where_the_library_is(folder, monkeypatch):
     monkeypatch.delenv("CYPOOL_PROCGEN")
     monkeypatch.setenv("CYPOOL_CACHE", str(folder.parent / "empty"))
     monkeypatch.setattr(wheels, "folder_of", lambda _: None)
-    assert not library.is_there() and not library.is_whole()
-    with pytest.raises(ImportError, match="expected the library of procgen 0.10.7, got none: cypool get procgen"):
+    assert not library.is_there() and not library.is_valid()
+    with pytest.raises(ImportError, match="procgen: the library of procgen 0.10.7 is missing: cypool get procgen"):
         cypool.make("procgen-maze-v0")
     # it describes itself without
     assert cypool.make_spec("procgen-maze-v0").max_episode_steps == 500
@@ -576,7 +576,7 @@ def test_another_library_or_other_pictures_are_refused(folder):
     picture.unlink()
     for change in (lambda: None, lambda: picture.write_bytes(content[:-1])):
         change()
-        with pytest.raises(ImportError, match="procgen: expected the pictures of procgen 0.10.7 in .*, got others, or"):
+        with pytest.raises(ImportError, match="procgen: expected the pictures of procgen 0.10.7 .*some are missing"):
             library.checked(folder)
     picture.unlink()
     os.symlink(target, picture)
@@ -584,7 +584,7 @@ def test_another_library_or_other_pictures_are_refused(folder):
     data = path.read_bytes()
     path.unlink()
     path.write_bytes(data[:-1] + b"x")
-    with pytest.raises(ImportError, match="procgen: expected the library of procgen 0.10.7 for Python 3.10, whose lay"):
+    with pytest.raises(ImportError, match="procgen: expected the library of procgen 0.10.7 for Python 3.10, which"):
         library.checked(folder)
     path.write_bytes(data)
     assert library.checked(folder)
@@ -662,15 +662,15 @@ def test_get(folder, tmp_path, monkeypatch, capsys):
     pip(0, whole)
     assert main(["get", "procgen"]) == 0
     said = capsys.readouterr().out
-    assert "it is now in" in said and "LGPL 3" in said and called[-1][2:7] == [
+    assert "now in" in said and "LGPL 3" in said and called[-1][2:7] == [
         "pip", "download", "--no-deps", "--python-version", "310"]
-    assert library.is_whole() and not (library.find(None) / "env.py").exists()
+    assert library.is_valid() and not (library.find(None) / "env.py").exists()
     count = len(called)
-    assert main(["get", "procgen"]) == 0 and "it is there, in" in capsys.readouterr().out and len(called) == count
+    assert main(["get", "procgen"]) == 0 and "already in" in capsys.readouterr().out and len(called) == count
     # a damaged library is replaced
     next((library.find(None) / library.PICTURES_FOLDER).rglob("*.png")).unlink()
     library.checked.cache_clear()
-    assert not library.is_whole() and main(["get", "procgen"]) == 0 and library.is_whole()
+    assert not library.is_valid() and main(["get", "procgen"]) == 0 and library.is_valid()
     assert main(["get", "doom"]) == 2 and "FAMILY: expected one of 'nethack', 'procgen'" in capsys.readouterr().err
 
 

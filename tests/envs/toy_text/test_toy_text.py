@@ -8,8 +8,8 @@ import pytest
 from comparing import assert_same
 from family_tests import continues, playing, refuses
 from gymnasium.vector import AutoresetMode
+from markers import often_slow, slow
 from receiving import started
-from weights import often_slow, slow
 
 import cypool
 from cypool.testing import check_parity

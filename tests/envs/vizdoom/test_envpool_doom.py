@@ -15,7 +15,7 @@ import envpool
 import envpool_assets
 import numpy as np
 import pytest
-from weights import exhaustive
+from markers import exhaustive
 
 import cypool
 from cypool.envs.vizdoom.specs import INFO

@@ -14,8 +14,8 @@ import gymnasium
 import numpy as np
 import psutil
 import pytest
+from markers import slow
 from waiting import LIMIT, join
-from weights import slow
 
 import cypool
 from cypool.compat import envpool

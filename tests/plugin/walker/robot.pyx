@@ -24,6 +24,12 @@ def set_gravity(Model model, double z):
     model.mj.opt.gravity[2] = z
 
 
+def set_control_limit(Model model, double limit):
+    """Changes the range of all controls of such a model."""
+    for k in range(model.mj.nu):
+        model.mj.actuator_ctrlrange[2 * k], model.mj.actuator_ctrlrange[2 * k + 1] = -limit, limit
+
+
 cdef class Robot(MujocoEnv):
     """A finger that is to reach up.
 
@@ -34,6 +40,7 @@ cdef class Robot(MujocoEnv):
     Info: `height` float64.
     """
     describe = staticmethod(describe)
+    read_fields = ("xpos",)
 
     cdef double goal
     cdef int tip

@@ -5,9 +5,9 @@
 //   that they are in the CPU's registers.
 // - Opcodes and operands are read straight from the ROM, as long as the program counter stays in a window: pages that
 //   are side by side in the console's memory and in ours. Whatever is not there goes through the slow copy of the
-//   same function, which asks the page table for each byte.
+//   same function, which asks the page table for each byte. The program's tables are read there, too.
 // - The zero page and the stack are found without the page table. A write to the video chip that changes nothing there
-//   is no call.
+//   is no call, and others call the function of their register.
 // - N and Z are kept as the number they come from.
 // - Loops that wait for the timer are skipped, all but the last turn.
 // - Each opcode ends with a separate jump to the next one, which a CPU predicts better than one shared by all. After
@@ -256,6 +256,10 @@ template <bool kWindow> struct Core : Registers {
 
     INLINE unsigned read(Any address) {
         if constexpr (!kWindow) return read_anywhere(address.at);
+        // mostly a table of the program, which needs no page table
+        const uintptr_t place = board.origin + address.at;
+        if (board.in_window(place)) [[likely]]
+            return bus = *reinterpret_cast<const uint8_t*>(place);
         const uint8_t* const base = board.page(address.at).directPeekBase;
         if (base) [[likely]]
             return bus = base[address.at % Board::kPageSize];
@@ -290,9 +294,7 @@ template <bool kWindow> struct Core : Registers {
         if constexpr (!kWindow) return write_anywhere(page + at, value);
         if (at & 0x80) [[likely]]
             board.ram[at] = static_cast<uint8_t>(value);
-        else if (board.video)
-            write_video(at, value);
-        else
+        else if (!board.video || !write_video(at & 0x3f, value))
             write_device(page + at, value);
         bus = value;
     }
@@ -304,18 +306,18 @@ template <bool kWindow> struct Core : Registers {
             write_device(address, value);
         bus = value;
     }
-    // the video chip leaves the pages alone, and does not look at the bus
-    INLINE void write_video(unsigned address, unsigned value) {
+    // to registers of the video chip that leave the cycles and the processor alone; false: it has to be done otherwise
+    INLINE bool write_video(unsigned address, unsigned value) {
         const uint32_t before = now();
-        if (board.video->poke_again(address & 0x3f, value, before)) {
-            if ((address & 0x3f) == TIA::WSYNC && board.last_was_read) ran += board.video->cycles_to_line_end(before);
-            return;
+        if (board.video->poke_again(address, value, before)) {
+            if (address == TIA::WSYNC && board.last_was_read) ran += board.video->cycles_to_line_end(before);
+            return true;
         }
+        if (address <= TIA::WSYNC || !board.video->in_time(before)) [[unlikely]]
+            return false;
         board.cycles = before;
-        board.video->TIA::poke(static_cast<uint16_t>(address), static_cast<uint8_t>(value));
-        ran += board.cycles - before;
-        if (board.status) [[unlikely]]
-            board.close_window();
+        board.video->poke_at(address, static_cast<uint8_t>(value), before);
+        return true;
     }
     INLINE void write_device(unsigned address, unsigned value) {
         ran += board.write_device(address, value, now(), bus);

@@ -3,8 +3,9 @@
 // Why it is faster:
 // - A line is bits, not bytes: each object is a row of 160 of them, made again when a register has changed it. Overlaps
 //   are ANDs of words, and the colours of 8 pixels (32 with AVX2) come from three groups of bits.
-// - ALE brings the picture up to date at every access. Here a write that leaves the picture as it is, and a read of
-//   anything but collisions, can wait: games write most registers as they are already.
+// - ALE brings the picture up to date at every access. Here a write that leaves the picture as it is, and a read
+//   can wait, unless objects may collide before it: games write most registers as they are already. A change of the
+//   playfield waits, too, where the beam has not met it in this line.
 // - A line with nothing new is a copy of the one above.
 // - Most writes repeat the value of a register: the 6502 finds that out without a call (`poke_again`).
 //
@@ -50,9 +51,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the leftmost pixel is the lowest bit, and the first byte");
 
-constexpr int LINE = 228;    // clocks
-constexpr int BLANK = 68;    // clocks of it before the first pixel
-constexpr int BLANKED = 76;  // and before the first one after HMOVE
 constexpr int WIDTH = 160;
 constexpr std::uint8_t SCORE = 0x40, PRIORITY = 0x80;
 constexpr std::uint8_t NOWHERE = 4;
@@ -104,6 +102,24 @@ constexpr Tables make_tables() {
 }
 constexpr Tables TABLES = make_tables();
 
+// The objects of each latch for collisions, as TIA::Object has them; and the latches of those that are enabled.
+constexpr std::uint8_t PAIRS[15][2] = {{1, 2}, {1, 0}, {3, 0}, {3, 2}, {0, 5}, {0, 4}, {2, 5}, {2, 4},
+                                       {1, 5}, {1, 4}, {3, 5}, {3, 4}, {4, 5}, {0, 2}, {1, 3}};
+struct PairsOf {
+    std::uint16_t enabled[64];
+};
+constexpr PairsOf make_pairs_of() {
+    PairsOf pairs_of{};
+    for (int enabled = 0; enabled < 64; ++enabled) {
+        for (int pair = 0; pair < 15; ++pair) {
+            const bool both = enabled >> PAIRS[pair][0] & enabled >> PAIRS[pair][1] & 1;
+            pairs_of.enabled[enabled] |= static_cast<std::uint16_t>(both << pair);
+        }
+    }
+    return pairs_of;
+}
+constexpr PairsOf PAIRS_OF = make_pairs_of();
+
 // How far HMOVE in this cycle of a line moves an object to the right. A motion register holds the number of pixels to
 // the left, as four bits with a sign. Late in the blank before a line, there is no time for all of the pulses that
 // move objects to the left against a drift of 8 to the right; at the end of a line, some come too early.
@@ -139,6 +155,15 @@ constexpr std::uint64_t times_8(std::uint8_t colour) { return colour * 0x0101010
 std::uint64_t between(int from, int to) {
     const std::uint64_t all = ~std::uint64_t{0};
     return (from > 0 ? all << from : all) & (to < 64 ? ~(all << to) : all);
+}
+
+// The playfield's cells of four pixels, as they are sent in a line.
+INLINE std::uint64_t cells_of(std::uint32_t playfield, bool mirrored) {
+    const auto& reversed = TABLES.reversed;
+    const std::uint32_t pf0 = playfield & 15, pf1 = playfield >> 4 & 255, pf2 = playfield >> 12;
+    const std::uint32_t left = pf0 | static_cast<std::uint32_t>(reversed[pf1]) << 4 | pf2 << 12;
+    const std::uint32_t mirror = reversed[pf2] | pf1 << 8 | static_cast<std::uint32_t>(reversed[pf0]) << 12;
+    return left | std::uint64_t{mirrored ? mirror : left} << 20;
 }
 
 std::uint8_t byte_of(const std::uint64_t* words, int k) { return static_cast<std::uint8_t>(words[k / 8] >> k % 8 * 8); }
@@ -222,20 +247,32 @@ __attribute__((target("avx2"), always_inline)) inline void fill_avx2(std::uint8_
     }
 }
 
-__attribute__((target("avx512f,avx512bw"), always_inline)) inline void fill_avx512(std::uint8_t* line,
-                                                                                   const std::uint64_t (*layers)[4],
-                                                                                   const std::uint8_t* colours,
-                                                                                   int from, int to) {
+#define TARGET_AVX512 target("avx512f,avx512bw,bmi,bmi2")
+__attribute__((TARGET_AVX512, always_inline)) inline void fill_avx512(std::uint8_t* line,
+                                                                      const std::uint64_t (*layers)[4],
+                                                                      const std::uint8_t* colours, int from, int to) {
     const __m512i ground = _mm512_set1_epi8(static_cast<char>(colours[0]));
     const __m512i playfield = _mm512_set1_epi8(static_cast<char>(colours[1]));
     const __m512i player0 = _mm512_set1_epi8(static_cast<char>(colours[2]));
     const __m512i player1 = _mm512_set1_epi8(static_cast<char>(colours[3]));
-    for (int k = from / 64; 64 * k < to; ++k) {
+#pragma GCC unroll 3
+    for (int k = 0; k < 3; ++k) {
+        if (from >= 64 * (k + 1) || to <= 64 * k) continue;
         __m512i pixels = _mm512_mask_mov_epi8(ground, layers[0][k], playfield);
         pixels = _mm512_mask_mov_epi8(pixels, layers[1][k], player0);
         pixels = _mm512_mask_mov_epi8(pixels, layers[2][k], player1);
-        _mm512_mask_storeu_epi8(line + 64 * k, between(from - 64 * k, to - 64 * k), pixels);
+        // of more than 64 bits all are kept
+        const std::uint64_t before_end = _bzhi_u64(~std::uint64_t{0}, static_cast<unsigned>(to - 64 * k));
+        const std::uint64_t before = _bzhi_u64(~std::uint64_t{0}, static_cast<unsigned>(std::max(from - 64 * k, 0)));
+        _mm512_mask_storeu_epi8(line + 64 * k, before_end & ~before, pixels);
     }
+}
+
+__attribute__((TARGET_AVX512, always_inline)) inline void store_cells(std::uint64_t* target, std::uint64_t cells) {
+    constexpr std::uint64_t LOWEST = 0x1111111111111111;
+    const std::uint64_t words[3] = {15 * _pdep_u64(cells, LOWEST), 15 * _pdep_u64(cells >> 16, LOWEST),
+                                    15 * _pdep_u64(cells >> 32, LOWEST)};
+    store_row(target, words);
 }
 #endif
 
@@ -245,7 +282,7 @@ __attribute__((target("avx512f,avx512bw"), always_inline)) inline void fill_avx5
 
 TIA::Simd TIA::best_simd() {
 #ifdef CYPOOL_TIA_SIMD
-    if (__builtin_cpu_supports("avx512bw")) return Simd::AVX512;
+    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("bmi2")) return Simd::AVX512;
     if (__builtin_cpu_supports("avx2")) return Simd::AVX2;
 #endif
     return Simd::NONE;
@@ -294,9 +331,11 @@ void TIA::reset() {
     drawn_to_ = frame_start_;
     line_drawn_ = 0;
     group_end_ = 0;
-    accessed_ = blank_accessed_ = NEVER;
+    accessed_ = blank_accessed_ = blank_since_ = NEVER;
     vsync_end_ = INT_MAX;
     last_frame_lines_ = frame_lines_ = 0;
+    start_blank();
+    bound_repeats();
 }
 
 void TIA::systemCyclesReset() {
@@ -397,9 +436,12 @@ bool TIA::load(Deserializer& in) {
     }
     forget_written();
     group_end_ = SHOWN;
+    latched_ = false;
     stale_ = ALL;
     settled_ = false;
-    accessed_ = blank_accessed_ = NEVER;
+    accessed_ = blank_accessed_ = blank_since_ = NEVER;
+    start_blank();
+    bound_repeats();
     return true;
 }
 
@@ -459,6 +501,7 @@ void TIA::load_rest(Deserializer& in) {
 void TIA::update() {
     if (!unfinished_) start_frame();
     unfinished_ = true;
+    std::fill(std::begin(charging_), std::end(charging_), UNREAD);
     mySystem->m6502().execute(MAX_INSTRUCTIONS);
     catch_up(accessed_);
     // once: then the frame may be greyed out
@@ -489,7 +532,9 @@ void TIA::start_frame() {
     drawn_to_ = display_start_;
     line_drawn_ = 0;
     group_end_ = 0;
-    accessed_ = blank_accessed_ = NEVER;
+    accessed_ = blank_accessed_ = blank_since_ = NEVER;
+    start_blank();
+    bound_repeats();
     if (pal_) {
         for (std::uint8_t& colour : look_.colours) {
             colour = static_cast<std::uint8_t>((colour & 0xFE) | (last_frame_lines_ & 1));
@@ -508,50 +553,84 @@ void TIA::grey_out() {
 
 // Remembers when ALE would have blanked the pixels after HMOVE first: see `finish_line`.
 void TIA::note_blank(int clock) {
-    if (blank_accessed_ != NEVER || clock < display_start_ || clock <= drawn_to_) return;
-    const int line = drawn_to_ - line_drawn_ + (line_drawn_ < BLANKED ? 0 : LINE);
-    if (clock >= line && clock < line + BLANK) blank_accessed_ = clock;
+    if (blank_accessed_ != NEVER || clock < display_start_ || clock <= std::max(drawn_to_, blank_since_)) return;
+    if (clock < blank_last_ || clock >= blank_last_ + BLANK) return;
+    blank_accessed_ = clock;
+    bound_repeats();
 }
 
 void TIA::draw(int clock) {
     if (blanking_) note_blank(clock);
     group_end_ = std::max(group_end_, 0);
     clock = std::min(clock, display_end_);
+    const int end = line_drawn_ + clock - drawn_to_;
+    if (end <= BLANK || (end <= LINE && !blanking_)) {
+        // within a line
+        const int from = std::max(line_drawn_, BLANK);
+        line_drawn_ = end;
+        drawn_to_ = clock;
+        if (end <= BLANK) return;
+        paint(from - BLANK, end - BLANK);
+        pen_ += end - from;
+        return;
+    }
     const std::uint8_t* same = nullptr;  // a line that looks as this one will
+    bool same_blanked = false;
     do {
         // a line ends when the beam is beyond it
         const bool ends = clock - drawn_to_ > LINE - line_drawn_;
         const int to = ends ? LINE : line_drawn_ + clock - drawn_to_;
         const int from = std::max(line_drawn_, std::min(to, BLANK));
-        drawn_to_ += to - line_drawn_;
-        std::uint8_t* const start = pen_;
+        const int line = drawn_to_ - line_drawn_;
+        const bool blanks = blanking_ && line >= blank_first_ && from < BLANKED;
+        drawn_to_ = line + to;
         if (from < to) {
             const bool whole = to - from == WIDTH;
-            if (whole && same) {
+            if (whole && same && blanks == same_blanked) {
                 std::memcpy(pen_, same, WIDTH);
             } else {
                 paint(from - BLANK, to - BLANK);
-                same = whole ? start : nullptr;
+                if (whole && blanks)
+                    std::memset(pen_, 0, BLANKED - BLANK);
+                else if (blanks)
+                    std::memset(pen_, 0, static_cast<std::size_t>(std::min(to, BLANKED) - from));
+                same = whole ? pen_ : nullptr;
+                same_blanked = blanks;
             }
             pen_ += to - from;
         }
-        if (blanking_ && from < BLANKED) {
-            std::memset(start, 0, static_cast<std::size_t>(std::min(to, BLANKED) - from));
-            same = nullptr;
-            blanking_ = to < BLANKED;
+        if (blanks && to >= BLANKED) {
+            blanking_ = line < blank_last_;
+            blank_first_ = line + LINE;
+            bound_repeats();
         }
         line_drawn_ = ends ? 0 : to;
-        if (ends && end_line()) same = nullptr;
+        if (!ends) break;
+        if (end_line()) same = nullptr;
+        if (same && settled_ && !blanking_ && !same_blanked) {
+            for (; clock - drawn_to_ > LINE; drawn_to_ += LINE, pen_ += WIDTH) std::memcpy(pen_, same, WIDTH);
+        }
+        if (clock - drawn_to_ <= BLANK) {
+            line_drawn_ = clock - drawn_to_;
+            drawn_to_ = clock;
+        }
     } while (drawn_to_ < clock);
+}
+
+INLINE TIA::Pattern TIA::pattern(int object, unsigned copies, unsigned size) const {
+    return {static_cast<std::uint8_t>(position_[object]), static_cast<std::uint8_t>(copies),
+            static_cast<std::uint8_t>(size)};
+}
+
+INLINE bool TIA::latched(int object, unsigned copies, unsigned size) const {
+    return look_.patterns[object] == pattern(object, copies, size);
 }
 
 // Returns whether that is new.
 INLINE bool TIA::latch(int object, unsigned copies, unsigned size) {
-    const Pattern pattern{static_cast<std::uint8_t>(position_[object]), static_cast<std::uint8_t>(copies),
-                          static_cast<std::uint8_t>(size)};
-    if (look_.patterns[object] == pattern) [[likely]]
+    if (latched(object, copies, size)) [[likely]]
         return false;
-    look_.patterns[object] = pattern;
+    look_.patterns[object] = pattern(object, copies, size);
     settled_ = false;
     stale_ |= static_cast<std::uint8_t>(1 << object);
     return true;
@@ -607,17 +686,12 @@ TIA::Row TIA::spread(std::uint64_t bits, unsigned copies, bool without_first, un
 TIA::Row TIA::row_of(const Look& look, int object) {
     if (!(look.enabled >> object & 1)) return {};
     if (object == PF) {
-        // 20 cells of four pixels: twice, or once and then mirrored
-        const auto& reversed = TABLES.reversed;
-        const std::uint32_t pf0 = look.playfield & 15, pf1 = look.playfield >> 4 & 255, pf2 = look.playfield >> 12;
-        const std::uint32_t cells = pf0 | static_cast<std::uint32_t>(reversed[pf1]) << 4 | pf2 << 12;
-        const std::uint32_t mirror = reversed[pf2] | pf1 << 8 | static_cast<std::uint32_t>(reversed[pf0]) << 12;
-        const std::uint32_t right = look.mirrored ? mirror : cells;
-        const auto low = [](std::uint32_t of) {
+        const std::uint64_t cells = cells_of(look.playfield, look.mirrored);
+        const auto sixteen = [cells](int first) {
+            const auto of = static_cast<std::uint32_t>(cells >> first);
             return TABLES.four_times[of & 255] | std::uint64_t{TABLES.four_times[of >> 8 & 255]} << 32;
         };
-        const auto high = [](std::uint32_t of) { return std::uint64_t{TABLES.four_times[of >> 16]}; };
-        return {{low(cells), high(cells) | low(right) << 16, low(right) >> 48 | high(right) << 16}};
+        return {{sixteen(0), sixteen(16), sixteen(32)}};
     }
     const Pattern& pattern = look.patterns[object];
     return spread(bits_of(look, object), pattern.copies, is_player(object) && pattern.size, pattern.position);
@@ -636,29 +710,29 @@ INLINE std::uint64_t TIA::bits_of(const Look& look, int object) {
 
 // Makes the rows that a register has changed again, and with them the visible layers.
 void TIA::refresh() {
-#ifdef CYPOOL_TIA_SIMD
-    if (simd_ != Simd::NONE) return refresh_avx2();
-#endif
     for (unsigned rows = stale_ & ~LAYERS; rows; rows &= rows - 1) {
         const int object = std::countr_zero(rows);
         rows_[object] = row_of(look_, object);
     }
     make_layers();
+    overlapping_ = (overlaps_[0] | overlaps_[1] | overlaps_[2]) != 0;
 }
 
 #ifdef CYPOOL_TIA_SIMD
-__attribute__((target("avx2"))) void TIA::refresh_avx2() {
+__attribute__((target("avx2"), always_inline)) inline void TIA::refresh_avx2() {
     for (unsigned rows = stale_ & ~LAYERS & ~(1u << PF); rows; rows &= rows - 1) {
         const int object = std::countr_zero(rows);
         const Pattern& pattern = look_.patterns[object];
         const std::uint64_t bits = look_.enabled >> object & 1 ? bits_of(look_, object) : 0;
         const bool without_first = is_player(object) && pattern.size;
-        const __m256i row = _mm256_or_si256(placed(bits * (NEAR[pattern.copies] - without_first), pattern.position),
-                                            placed(bits * FAR[pattern.copies], (pattern.position + 64u) % WIDTH));
+        __m256i row = placed(bits * (NEAR[pattern.copies] - without_first), pattern.position);
+        if (FAR[pattern.copies]) row = _mm256_or_si256(row, placed(bits, (pattern.position + 64u) % WIDTH));
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(rows_[object].words), row);
     }
     if (stale_ & 1 << PF) store_row(rows_[PF].words, row_of(look_, PF).words);
     make_layers();
+    const __m256i overlaps = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(overlaps_));
+    overlapping_ = !_mm256_testz_si256(overlaps, overlaps);
 }
 #endif
 
@@ -686,14 +760,13 @@ INLINE void TIA::make_layers() {
         playfield &= ~(player0 | player1);
     }
     std::memcpy(overlaps_, &overlaps, sizeof overlaps);
-    overlapping_ = (overlaps[0] | overlaps[1] | overlaps[2]) != 0;
     std::memcpy(layers_[0], &playfield, sizeof playfield);
     std::memcpy(layers_[1], &player0, sizeof player0);
     std::memcpy(layers_[2], &player1, sizeof player1);
 }
 
 // Draws a piece of the current line.
-void TIA::paint(int from, int to) {
+INLINE void TIA::paint(int from, int to) {
     const bool dark = vblank_ & 2;
     if (from > (to & ~3)) {
         // within a group that has been begun before
@@ -708,32 +781,72 @@ void TIA::paint(int from, int to) {
         std::memset(pen_, 0, static_cast<std::size_t>(to - from));
         return;
     }
-    if (stale_) refresh();
-    if (overlapping_) collide(from, to);
 #ifdef CYPOOL_TIA_SIMD
     if (simd_ == Simd::AVX512) return paint_avx512(from, to);
     if (simd_ == Simd::AVX2) return paint_avx2(from, to);
 #endif
+    if (stale_) refresh();
+    if (overlapping_) collide(from, to);
     fill(pen_ - from, layers_, look_.colours, from, to);
 }
 
 #ifdef CYPOOL_TIA_SIMD
 __attribute__((target("avx2"))) void TIA::paint_avx2(int from, int to) {
+    if (stale_) refresh_avx2();
+    if (overlapping_) collide(from, to);
     fill_avx2(pen_ - from, layers_, look_.colours, from, to);
 }
-__attribute__((target("avx512f,avx512bw"))) void TIA::paint_avx512(int from, int to) {
+__attribute__((target("avx2"))) bool TIA::overlaps_avx2() {
+    if (stale_) refresh_avx2();
+    return overlapping_;
+}
+__attribute__((TARGET_AVX512)) void TIA::paint_avx512(int from, int to) {
+    if (stale_ & 1 << PF) {
+        const bool on = look_.enabled & 1 << PF;
+        store_cells(rows_[PF].words, on ? cells_of(look_.playfield, look_.mirrored) : 0);
+        stale_ = static_cast<std::uint8_t>((stale_ & ~(1 << PF)) | LAYERS);
+    }
+    if (stale_) refresh_avx2();
+    if (overlapping_) collide(from, to);
     fill_avx512(pen_ - from, layers_, look_.colours, from, to);
 }
 #endif
 
+// Whether a change of these cells of the playfield need not be drawn now: what the beam has passed of the current line
+// since the last piece is without them, also in the last group of four pixels.
+bool TIA::can_wait(int clock, std::uint64_t cells) const {
+    clock = std::min(std::max(clock, accessed_), display_end_);
+    if (clock < display_start_ || clock <= drawn_to_) return true;
+    const int from = std::max(line_drawn_ - BLANK, 0), to = line_drawn_ + clock - drawn_to_ - BLANK;
+    if (to <= from || to > WIDTH) return to <= WIDTH;
+    return !(cells & ((std::uint64_t{1} << (to + 3) / 4) - (std::uint64_t{1} << from / 4)));
+}
+
+// Whether there may be collisions in what has not been drawn yet.
+bool TIA::may_collide() {
+    if (vblank_ & 2) return false;
+    if (!settled_) return true;
+#ifdef CYPOOL_TIA_SIMD
+    if (simd_ != Simd::NONE) return overlaps_avx2();
+#endif
+    if (stale_) refresh();
+    return overlapping_;
+}
+
+INLINE void TIA::clear_collisions(int clock) {
+    access(may_collide(), clock);
+    collisions_ = 0;
+}
+
 void TIA::collide(int from, int to) {
-    constexpr std::uint8_t PAIRS[15][2] = {{M0, P1}, {M0, P0}, {M1, P0}, {M1, P1}, {P0, PF},
-                                           {P0, BL}, {P1, PF}, {P1, BL}, {M0, PF}, {M0, BL},
-                                           {M1, PF}, {M1, BL}, {BL, PF}, {P0, P1}, {M0, M1}};
+    // those that may be found for the first time
+    const unsigned open = PAIRS_OF.enabled[look_.enabled & 63] & ~static_cast<unsigned>(collisions_);
+    if (!open) return;
     for (int k = from / 64; 64 * k < to; ++k) {
         const std::uint64_t mask = overlaps_[k] & between(from - 64 * k, to - 64 * k);
         if (!mask) continue;
-        for (int pair = 0; pair < 15; ++pair) {
+        for (unsigned pairs = open; pairs; pairs &= pairs - 1) {
+            const int pair = std::countr_zero(pairs);
             if (rows_[PAIRS[pair][0]].words[k] & rows_[PAIRS[pair][1]].words[k] & mask) {
                 collisions_ |= static_cast<std::uint16_t>(1 << pair);
             }
@@ -853,7 +966,13 @@ void TIA::write_size(int clock, int player, std::uint8_t value) {
 
 void TIA::write_colour(int clock, int index, std::uint8_t value) {
     const auto colour = static_cast<std::uint8_t>((value & 0xFE) | (pal_ ? last_frame_lines_ & 1 : 0));
-    access(colour != look_.colours[index], clock);
+    // the objects that may have it
+    const int playfield = index == 1 || look_.control & SCORE ? 1 << PF : 0;
+    const int others = index == 1 ? 1 << BL : index == 2 ? 1 << P0 | 1 << M0 : 1 << P1 | 1 << M1;
+    const bool shown = index == 0 || look_.enabled & (playfield | others);
+    const bool changes = colour != look_.colours[index] && shown;
+    const bool alone = index == 1 && !(look_.enabled & 1 << BL);
+    access(changes && !(alone && can_wait(clock, cells_of(look_.playfield, look_.mirrored))), clock);
     look_.colours[index] = colour;
 }
 
@@ -875,19 +994,23 @@ void TIA::write_control(int clock, std::uint8_t value) {
     latch_ball();
 }
 
-void TIA::write_playfield(int clock, std::uint32_t playfield) {
-    const bool changed = playfield != look_.playfield;
-    access(changed, clock + playfield_delay(clock));
-    if (!changed) return;
+// left, mirror: where the register's cells are in the left half of a line, and in a mirrored right half
+INLINE void TIA::write_playfield(int clock, std::uint32_t left, std::uint64_t mirror, int bits) {
+    const std::uint32_t playfield = (look_.playfield & ~left) | (static_cast<std::uint32_t>(bits) & left);
+    clock += playfield_delay(clock);
+    if (playfield == look_.playfield) return access(false, clock);
+    // whether there is a playfield is what `finish_group` asks
+    const bool goes_on = look_.playfield != 0 && playfield != 0;
+    access(!goes_on || !can_wait(clock, left | (look_.mirrored ? mirror : left) << 20), clock);
     look_.playfield = playfield;
     enable(PF, playfield != 0);
 }
 
 int TIA::playfield_delay(int clock) const {
-    return REPEATS.of[PF0].delay[(clock - frame_start_) / 3 & 3];  // a line is 19 times four cycles
+    return REPEATS.of[PF0].delay[-((clock - frame_start_) / 3) & 3];  // a line is 19 times four cycles
 }
 
-void TIA::write_graphics(int clock, int player, std::uint8_t value) {
+INLINE void TIA::write_graphics(int clock, int player, std::uint8_t value) {
     // each keeps the graphics of the other for when they are delayed, the second those of the ball as well
     if (value != graphics_[player]) written_[player ? GRP0 : GRP1] = UNKNOWN;
     graphics_[player] = value;
@@ -966,6 +1089,12 @@ void TIA::write_ball_delay(int clock, bool value) {
     show_ball(clock);
 }
 
+INLINE void TIA::clear_motion(int clock) {
+    std::fill(std::begin(motion_), std::end(motion_), 0);
+    std::fill(written_ + HMP0, written_ + HMBL + 1, 0);
+    access(false, clock);
+}
+
 void TIA::write_motion(int clock, int object, std::uint8_t value) {
     access(false, clock);
     const auto motion = static_cast<std::int8_t>(value >> 4);
@@ -1033,13 +1162,43 @@ void TIA::write_missile_at_player(int clock, int player, bool value) {
     show_missile(clock, player);
 }
 
+INLINE bool TIA::moves_nothing(int cycle) {
+    for (int object = P0; object <= BL; ++object) {
+        if (MOTIONS.pixels[cycle][motion_[object]] != 0) return false;
+    }
+    if (settled_ && latched_) return true;
+    latched_ = latched(M0, nusiz_[0] & 7, nusiz_[0] >> 4 & 3) && latched(M1, nusiz_[1] & 7, nusiz_[1] >> 4 & 3)
+               && latched(BL, 0, ctrlpf_ >> 4 & 3);
+    return latched_ && !stars_ && latched(P0, nusiz_[0] & 7, 0) && latched(P1, nusiz_[1] & 7, 0);
+}
+
+// The lines to be blanked are side by side.
+bool TIA::can_blank_later(int clock, int line) const {
+    return clock > drawn_to_ && clock < display_end_ && (!blanking_ || line == blank_last_ + LINE);
+}
+
 // HMOVE.
 void TIA::move(int clock) {
-    catch_up(clock);
-    const int cycle = line_clock(clock) / 3;
-    if (blanks_allowed_ && (cycle <= 20 || cycle == 75) && !blanking_) {
+    const int in_line = line_clock(clock), cycle = in_line / 3;
+    const int line = clock - in_line + (cycle == 75 ? LINE : 0);  // whose first pixels are blanked
+    const bool blanks = blanks_allowed_ && (cycle <= 20 || cycle == 75);
+    last_move_ = clock;
+    if (moves_nothing(cycle) && (!blanks || can_blank_later(clock, line))) {
+        access(false, clock);
+        if (!blanks) return;
+        if (!blanking_) blank_first_ = line;
+        blank_last_ = line;
         blanking_ = true;
         blank_accessed_ = NEVER;
+        blank_since_ = accessed_;
+        return bound_repeats();
+    }
+    catch_up(clock);
+    if (blanks && !blanking_) {
+        blanking_ = true;
+        blank_accessed_ = NEVER;
+        start_blank();
+        bound_repeats();
     }
     for (int object = P0; object <= BL; ++object) {
         const int pixels = MOTIONS.pixels[cycle][motion_[object]];
@@ -1052,19 +1211,23 @@ void TIA::move(int clock) {
         latch_missile(player);
     }
     latch_ball();
-    last_move_ = clock;
     stars_ = false;
 }
 
 // Whether the capacitor behind a paddle has been charged.
-bool TIA::paddle(int number) const {
-    Controller& controller = console_.controller(number < 2 ? Controller::Left : Controller::Right);
-    const int resistance = controller.read(number % 2 ? Controller::Five : Controller::Nine);
-    if (resistance == Controller::minimumResistance) return true;
-    if (resistance == Controller::maximumResistance || grounded_) return false;
-    const double seconds = 1.6 * resistance * 0.01E-6;
-    const auto needed = static_cast<std::uint32_t>(seconds * 1.19E6);
-    return mySystem->cycles() > static_cast<std::uint32_t>(grounded_until_) + needed;
+bool TIA::paddle(int number) {
+    std::uint32_t& charging = charging_[number];
+    if (charging == UNREAD) {
+        Controller& controller = console_.controller(number < 2 ? Controller::Left : Controller::Right);
+        const int resistance = controller.read(number % 2 ? Controller::Five : Controller::Nine);
+        const double seconds = 1.6 * resistance * 0.01E-6;
+        charging = resistance == Controller::minimumResistance   ? ALWAYS
+                   : resistance == Controller::maximumResistance ? NOT_ONCE
+                                                                 : static_cast<std::uint32_t>(seconds * 1.19E6);
+    }
+    if (charging == ALWAYS) return true;
+    if (charging == NOT_ONCE || grounded_) return false;
+    return mySystem->cycles() > static_cast<std::uint32_t>(grounded_until_) + charging;
 }
 
 std::uint8_t TIA::peek(std::uint16_t address) {
@@ -1072,7 +1235,7 @@ std::uint8_t TIA::peek(std::uint16_t address) {
     const std::uint8_t bus = mySystem->getDataBusState() & 0x3F;
     const int number = address & 15;
     if (number < 8) {
-        catch_up(clock);
+        access(may_collide(), clock);
         // two latches a register, but for CXBLPF
         const int latches = number < 6    ? collisions_ >> 2 * number & 3
                             : number == 6 ? collisions_ >> 12 & 1
@@ -1090,78 +1253,68 @@ std::uint8_t TIA::peek(std::uint16_t address) {
 }
 
 void TIA::poke(std::uint16_t address, std::uint8_t value) {
-    const int clock = static_cast<int>(mySystem->cycles() * 3);
-    if (clock - frame_start_ >= longest_frame_) [[unlikely]]
-        return write_late(clock, address & 0x3F, value);
-    write(clock, address & 0x3F, value);
+    const std::uint32_t cycle = mySystem->cycles();
+    // no end of the frame has come in time
+    if (static_cast<int>(cycle * 3) - frame_start_ >= longest_frame_) end_frame();
+    poke_at(address & 0x3F, value, cycle);
 }
 
-// No end of the frame has come in time.
-void TIA::write_late(int clock, unsigned address, std::uint8_t value) {
-    end_frame();
-    write(clock, address, value);
-}
-
-INLINE void TIA::write(int clock, unsigned address, std::uint8_t value) {
-    written_[address] = value | REPEATS.of[address].unknown;
-    // each case ends with its call, so that the compiler can jump there
-    switch (address) {
-        case VSYNC: return write_vsync(clock, value);
-        case VBLANK: return write_vblank(clock, value);
-        case WSYNC: return wait(clock);
-        case NUSIZ0: return write_size(clock, 0, value);
-        case NUSIZ1: return write_size(clock, 1, value);
-        case COLUP0: return write_colour(clock, 2, value);
-        case COLUP1: return write_colour(clock, 3, value);
-        case COLUPF: return write_colour(clock, 1, value);
-        case COLUBK: return write_colour(clock, 0, value);
-        case CTRLPF: return write_control(clock, value);
-        case REFP0: return write_reflection(clock, 0, value & 8);
-        case REFP1: return write_reflection(clock, 1, value & 8);
-        case PF0: return write_playfield(clock, (look_.playfield & 0xFFFF0) | value >> 4);
-        case PF1: return write_playfield(clock, (look_.playfield & 0xFF00F) | value << 4);
-        case PF2: return write_playfield(clock, (look_.playfield & 0x00FFF) | value << 12);
-        case RESP0: return reset_player(clock, 0);
-        case RESP1: return reset_player(clock, 1);
-        case RESM0: return reset_missile(clock, 0);
-        case RESM1: return reset_missile(clock, 1);
-        case RESBL: return reset_ball(clock);
-        case GRP0: return write_graphics(clock, 0, value);
-        case GRP1: return write_graphics(clock, 1, value);
-        case ENAM0: return write_missile(clock, 0, value & 2);
-        case ENAM1: return write_missile(clock, 1, value & 2);
-        case ENABL: return write_ball(clock, value & 2);
-        case HMP0: return write_motion(clock, P0, value);
-        case HMP1: return write_motion(clock, P1, value);
-        case HMM0: return write_motion(clock, M0, value);
-        case HMM1: return write_motion(clock, M1, value);
-        case HMBL: return write_motion(clock, BL, value);
-        case VDELP0: return write_player_delay(clock, 0, value & 1);
-        case VDELP1: return write_player_delay(clock, 1, value & 1);
-        case VDELBL: return write_ball_delay(clock, value & 1);
-        case RESMP0: return write_missile_at_player(clock, 0, value & 2);
-        case RESMP1: return write_missile_at_player(clock, 1, value & 2);
-        case HMOVE: return move(clock);
-        case HMCLR:
-            std::fill(std::begin(motion_), std::end(motion_), 0);
-            std::fill(written_ + HMP0, written_ + HMBL + 1, 0);
-            return access(false, clock);
-        case CXCLR:
-            catch_up(clock);
-            collisions_ = 0;
-            return;
-        case AUDC0:
-        case AUDC1:
-        case AUDF0:
-        case AUDF1:
-        case AUDV0:
-        case AUDV1:
-            access(false, clock);
-            return sound_->set(static_cast<std::uint16_t>(address), value, static_cast<int>(mySystem->cycles()));
-        default:  // RSYNC, which ALE leaves out, and addresses without a register
-            return access(false, clock);
+// One function for each register.
+#define WRITE(...) \
+    [](TIA& tia, [[maybe_unused]] int clock, [[maybe_unused]] std::uint8_t value, unsigned) { tia.__VA_ARGS__; }
+constexpr TIA::Writers TIA::make_writers() {
+    Writers writers{};
+    auto& of = writers.of;
+    // also RSYNC, which ALE leaves out, and addresses without a register
+    for (Writer& writer : of) writer = WRITE(access(false, clock));
+    of[VSYNC] = WRITE(write_vsync(clock, value));
+    of[VBLANK] = WRITE(write_vblank(clock, value));
+    of[WSYNC] = WRITE(wait(clock));
+    of[NUSIZ0] = WRITE(write_size(clock, 0, value));
+    of[NUSIZ1] = WRITE(write_size(clock, 1, value));
+    of[COLUP0] = WRITE(write_colour(clock, 2, value));
+    of[COLUP1] = WRITE(write_colour(clock, 3, value));
+    of[COLUPF] = WRITE(write_colour(clock, 1, value));
+    of[COLUBK] = WRITE(write_colour(clock, 0, value));
+    of[CTRLPF] = WRITE(write_control(clock, value));
+    of[REFP0] = WRITE(write_reflection(clock, 0, value & 8));
+    of[REFP1] = WRITE(write_reflection(clock, 1, value & 8));
+    of[PF0] = WRITE(write_playfield(clock, 0x0000F, 0xF0000, value >> 4));
+    of[PF1] = WRITE(write_playfield(clock, 0x00FF0, 0x0FF00, value << 4));
+    of[PF2] = WRITE(write_playfield(clock, 0xFF000, 0x000FF, value << 12));
+    of[RESP0] = WRITE(reset_player(clock, 0));
+    of[RESP1] = WRITE(reset_player(clock, 1));
+    of[RESM0] = WRITE(reset_missile(clock, 0));
+    of[RESM1] = WRITE(reset_missile(clock, 1));
+    of[RESBL] = WRITE(reset_ball(clock));
+    for (int k = AUDC0; k <= AUDV1; ++k) {
+        of[k] = [](TIA& tia, int clock, std::uint8_t value, unsigned address) {
+            tia.access(false, clock);
+            tia.sound_->set(static_cast<std::uint16_t>(address), value, static_cast<int>(tia.mySystem->cycles()));
+        };
     }
+    of[GRP0] = WRITE(write_graphics(clock, 0, value));
+    of[GRP1] = WRITE(write_graphics(clock, 1, value));
+    of[ENAM0] = WRITE(write_missile(clock, 0, value & 2));
+    of[ENAM1] = WRITE(write_missile(clock, 1, value & 2));
+    of[ENABL] = WRITE(write_ball(clock, value & 2));
+    of[HMP0] = WRITE(write_motion(clock, P0, value));
+    of[HMP1] = WRITE(write_motion(clock, P1, value));
+    of[HMM0] = WRITE(write_motion(clock, M0, value));
+    of[HMM1] = WRITE(write_motion(clock, M1, value));
+    of[HMBL] = WRITE(write_motion(clock, BL, value));
+    of[VDELP0] = WRITE(write_player_delay(clock, 0, value & 1));
+    of[VDELP1] = WRITE(write_player_delay(clock, 1, value & 1));
+    of[VDELBL] = WRITE(write_ball_delay(clock, value & 1));
+    of[RESMP0] = WRITE(write_missile_at_player(clock, 0, value & 2));
+    of[RESMP1] = WRITE(write_missile_at_player(clock, 1, value & 2));
+    of[HMOVE] = WRITE(move(clock));
+    of[HMCLR] = WRITE(clear_motion(clock));
+    of[CXCLR] = WRITE(clear_collisions(clock));
+    return writers;
 }
+#undef WRITE
+const TIA::Writers TIA::WRITERS = make_writers();
 
 }  // namespace stella
 }  // namespace ale

@@ -48,14 +48,21 @@ class TIA final : public Device, public MediaSource {
 
   std::uint8_t peek(std::uint16_t address) override;
   void poke(std::uint16_t address, std::uint8_t value) override;
-  // As `poke` in a cycle, for addresses below 64, if all that changes is when the last access was; else returns false,
-  // and has done nothing. After WSYNC the caller halts.
+  // the same in a cycle, for addresses below 64, if the frame is not too long for it
+  void poke_at(unsigned address, std::uint8_t value, std::uint32_t cycle) {
+    written_[address] = static_cast<std::uint16_t>(value | REPEATS.of[address].unknown);
+    WRITERS.of[address](*this, static_cast<int>(cycle * 3), value, address);
+  }
+  bool in_time(std::uint32_t cycle) const {
+    return cycle * 3 - static_cast<std::uint32_t>(frame_start_) < static_cast<std::uint32_t>(longest_frame_);
+  }
+  // As `poke_at`, if all that changes is when the last access was; else returns false, and has done nothing. After
+  // WSYNC the caller halts.
   bool poke_again(unsigned address, unsigned value, std::uint32_t cycle) {
     const Repeat& repeat = REPEATS.of[address];
-    if ((written_[address] ^ value) & repeat.mask) return false;
-    const int clock = static_cast<int>(cycle * 3), since = clock - frame_start_;
-    if (since >= longest_frame_ || (blanking_ && blank_accessed_ == NEVER)) return false;
-    accessed_ = std::max(accessed_, clock + repeat.delay[since / 3 & 3]);
+    const std::uint32_t clock = cycle * 3, since = clock - static_cast<std::uint32_t>(frame_start_);
+    if ((written_[address] ^ value) & repeat.mask || since >= repeats_until_) return false;
+    accessed_ = std::max(accessed_, static_cast<int>(clock + repeat.delay[since & 3]));
     return true;
   }
 
@@ -133,10 +140,16 @@ class TIA final : public Device, public MediaSource {
     }
   }
   void note_blank(int clock);
+  void start_blank() { blank_first_ = blank_last_ = drawn_to_ - line_drawn_ + (line_drawn_ < BLANKED ? 0 : LINE); }
+  bool moves_nothing(int cycle);
+  bool can_blank_later(int clock, int line) const;
+  bool may_collide();
+  bool overlaps_avx2();
   void draw(int clock);
   void refresh();
   void refresh_avx2();
   void make_layers();
+  bool can_wait(int clock, std::uint64_t cells) const;
   void paint(int from, int to);
   void paint_avx2(int from, int to);
   void paint_avx512(int from, int to);
@@ -150,6 +163,8 @@ class TIA final : public Device, public MediaSource {
     return static_cast<int>((static_cast<std::uint32_t>(clock) - static_cast<std::uint32_t>(frame_start_)) % 228);
   }
   int after_move(int clock) const { return static_cast<int>(static_cast<std::uint32_t>(clock) - last_move_); }
+  Pattern pattern(int object, unsigned copies, unsigned size) const;
+  bool latched(int object, unsigned copies, unsigned size) const;
   bool latch(int object, unsigned copies, unsigned size);
   void latch_player(int player, bool without_first);
   void latch_missile(int player);
@@ -162,7 +177,7 @@ class TIA final : public Device, public MediaSource {
   struct Repeat {
     std::uint16_t mask;       // of the bits that count
     std::uint16_t unknown;    // UNKNOWN if there is an effect
-    std::uint8_t delay[4];    // of the access, in clocks, by the cycle
+    std::uint8_t delay[4];    // of the access, in clocks, by those since the start of the frame
   };
   struct Repeats {
     Repeat of[64];
@@ -186,22 +201,33 @@ class TIA final : public Device, public MediaSource {
     set(HMCLR, HMCLR, 0);
     repeats.of[WSYNC] = {};
     for (int k = AUDC0; k <= AUDV1; ++k) repeats.of[k] = {};  // nobody listens
-    repeats.of[PF0] = {UNKNOWN | 0xF0, 0, {4, 5, 2, 3}};
-    repeats.of[PF1] = repeats.of[PF2] = {UNKNOWN | 0xFF, 0, {4, 5, 2, 3}};
+    // in four cycles 4, 5, 2, 3: three clocks each, so that the remainder of clocks goes down by one
+    repeats.of[PF0] = {UNKNOWN | 0xF0, 0, {4, 3, 2, 5}};
+    repeats.of[PF1] = repeats.of[PF2] = {UNKNOWN | 0xFF, 0, {4, 3, 2, 5}};
     return repeats;
   }
   static const Repeats REPEATS;
+  // An access is noted if it may be the first in a blank.
+  void bound_repeats() {
+    const bool all_noted = blanking_ && blank_accessed_ == NEVER;
+    repeats_until_ = all_noted || frame_start_ % 3 != 0 ? 0 : static_cast<std::uint32_t>(longest_frame_);
+  }
   void forget_written() { std::fill(std::begin(written_), std::end(written_), UNKNOWN); }
 
-  void write(int clock, unsigned address, std::uint8_t value);
-  void write_late(int clock, unsigned address, std::uint8_t value);
+  using Writer = void (*)(TIA& tia, int clock, std::uint8_t value, unsigned address);
+  struct Writers {
+    Writer of[64];
+  };
+  static constexpr Writers make_writers();
+  static const Writers WRITERS;
+
   void write_vsync(int clock, std::uint8_t value);
   void write_vblank(int clock, std::uint8_t value);
   void wait(int clock);
   void write_size(int clock, int player, std::uint8_t value);
   void write_colour(int clock, int index, std::uint8_t value);
   void write_control(int clock, std::uint8_t value);
-  void write_playfield(int clock, std::uint32_t playfield);
+  void write_playfield(int clock, std::uint32_t left, std::uint64_t mirror, int bits);
   int playfield_delay(int clock) const;
   void write_graphics(int clock, int player, std::uint8_t value);
   void write_reflection(int clock, int player, bool value);
@@ -211,6 +237,8 @@ class TIA final : public Device, public MediaSource {
   void write_ball(int clock, bool value);
   void write_ball_delay(int clock, bool value);
   void write_motion(int clock, int object, std::uint8_t value);
+  void clear_motion(int clock);
+  void clear_collisions(int clock);
   void reset_player(int clock, int player);
   void reset_missile(int clock, int player);
   void reset_ball(int clock);
@@ -221,7 +249,7 @@ class TIA final : public Device, public MediaSource {
   void change_enabled(int clock, int object, bool on);
   void show_missile(int clock, int player);
   void show_ball(int clock);
-  bool paddle(int number) const;
+  bool paddle(int number);
 
   static Simd simd_;
   const Console& console_;
@@ -240,6 +268,9 @@ class TIA final : public Device, public MediaSource {
   bool greyed_ = false;
 
   static constexpr int NEVER = INT_MIN / 2;
+  static constexpr int LINE = 228;    // clocks
+  static constexpr int BLANK = 68;    // clocks of it before the first pixel
+  static constexpr int BLANKED = 76;  // and before the first one after HMOVE
 
   // in colour clocks: three are a cycle of the 6502, 228 a line
   int frame_start_ = 0;
@@ -248,8 +279,11 @@ class TIA final : public Device, public MediaSource {
   int display_end_ = 0;
   int drawn_to_ = 0;
   int line_drawn_ = 0;         // of the line
+  std::uint32_t repeats_until_ = 0;  // when repeated writes can no longer wait, in clocks of the frame
   int accessed_ = NEVER;       // the last access that could wait, with its delay
-  int blank_accessed_ = NEVER;  // the first access in the blank before a line whose first pixels will be blanked
+  int blank_first_ = 0, blank_last_ = 0;  // starts of the lines whose first pixels are to be blanked: `blanking_`
+  int blank_accessed_ = NEVER;  // the first access in the blank before a line whose first pixels will be blanked,
+  int blank_since_ = NEVER;     // after the accesses up to here
   int vsync_end_ = INT_MAX;
   int last_move_ = 0;
   int frame_lines_ = 0;
@@ -261,6 +295,7 @@ class TIA final : public Device, public MediaSource {
   std::uint64_t overlaps_[4]{};     // pixels with more than one object
   bool overlapping_ = false;        // there are some
   bool settled_ = false;            // the end of a line changes nothing
+  bool latched_ = false;            // missiles and ball are sent as the registers say, unless there are stars
   std::uint8_t stale_ = ALL;        // a bit for each row that is not that of look_, and one for the layers
   Look group_look_{};           // of the last piece of a line that ended within a group of four pixels,
   int group_end_ = 0;           // and where
@@ -275,11 +310,13 @@ class TIA final : public Device, public MediaSource {
   bool ball_ = false, old_ball_ = false, ball_delayed_ = false;
   std::int8_t motion_[5]{};
   std::int16_t position_[5]{};
-  bool blanking_ = false;         // the first pixels of this line, because of HMOVE
+  bool blanking_ = false;         // the first pixels of a line or several, because of HMOVE
   bool stars_ = false;            // missile 0 moves by itself: the stars of Cosmic Ark
   std::uint32_t stars_phase_ = 0;
   bool grounded_ = false;         // the paddles' capacitors
   int grounded_until_ = 0;        // in cycles
+  static constexpr std::uint32_t UNREAD = ~0u, ALWAYS = ~0u - 1, NOT_ONCE = ~0u - 2;
+  std::uint32_t charging_[4] = {UNREAD, UNREAD, UNREAD, UNREAD};  // the cycles that each takes in this frame
 };
 
 inline constexpr TIA::Repeats TIA::REPEATS = TIA::make_repeats();

@@ -1,0 +1,119 @@
+"""Measures the overhead of a cluster on one machine: rollouts through Ray, compared with the same pools without it.
+
+    python benchmarks/cluster_overhead.py
+
+Three candidates take turns, in rounds A B C, C B A, ...; the result is the median of the rounds' ratios:
+
+  * pools: a process for each worker with the same pool, policy and number of threads; nothing leaves it, so this is
+    the least that can be.
+  * one pool: all environments in this process, with as many threads as all workers have.
+  * cluster: `ClusterEnv.rollout`, which delivers arrays of all environments to this process.
+"""
+import argparse
+import multiprocessing
+import statistics
+import sys
+import time
+
+import numpy as np
+
+from cypool.cluster import ClusterEnv, MLPPolicy, Never
+from cypool.cluster.worker import Worker
+from cypool.engine import cpus
+
+
+class Glance(MLPPolicy):
+    """Looks at every twelfth pixel of the newest screen: the environments, not the policy, are to take the time."""
+
+    def features(self, obs):
+        if obs.ndim == 4:
+            obs = obs[:, -1, ::12, ::12]
+        return super().features(obs)
+
+
+def recipe(args, num_envs, seed, num_threads):
+    return {"id": args.env, "num_envs": num_envs, "seed": [seed + i for i in range(num_envs)],
+            "autoreset_mode": "NextStep", "num_threads": num_threads}
+
+
+def roll(pipe, args, w, num_threads):
+    """Is a process of "pools"."""
+    worker = Worker()
+    incarnation, _ = worker.start(recipe(args, args.envs, w * args.envs, num_threads), Glance(args.env, scale=1 / 255))
+    worker.reset(incarnation)
+    pipe.send(None)
+    for steps in iter(pipe.recv, None):
+        worker.rollout(incarnation, steps)
+        pipe.send(None)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add = parser.add_argument
+    add("--env", default="Pong-v5", help="default: %(default)s")
+    add("--workers", type=int, default=min(2, cpus.available()), help="default: %(default)s")
+    add("--envs", type=int, default=32, help="of each worker (default: %(default)s)")
+    add("--steps", type=int, default=128, help="of a rollout (default: %(default)s)")
+    add("--rounds", type=int, default=9, help="default: %(default)s")
+    args = parser.parse_args()
+    if args.rounds < 2:
+        parser.error(f"--rounds: expected at least 2, got {args.rounds}")
+    threads = max(1, cpus.available() // args.workers)
+    policy = Glance(args.env, scale=1 / 255)
+
+    # not forked: Ray has threads by then
+    context = multiprocessing.get_context("spawn")
+    pipes, processes = [], []
+    for w in range(args.workers):
+        ours, theirs = context.Pipe()
+        processes.append(context.Process(target=roll, args=(theirs, args, w, threads), daemon=True))
+        processes[-1].start()
+        pipes.append(ours)
+    for pipe in pipes:
+        pipe.recv()
+    single = Worker()
+    incarnation, _ = single.start(recipe(args, args.workers * args.envs, 0, args.workers * threads), policy)
+    single.reset(incarnation)
+    env = ClusterEnv(args.env, args.workers, args.envs, policy=policy, sync=Never(), seed=0, num_threads=threads,
+                     cpus_per_worker=threads)
+    env.reset()
+    filled = None
+
+    def pools():
+        for pipe in pipes:
+            pipe.send(args.steps)
+        for pipe in pipes:
+            pipe.recv()
+
+    def cluster():
+        nonlocal filled
+        filled = env.rollout(args.steps, out=filled)
+
+    candidates = {"pools": pools, "one pool": lambda: single.rollout(incarnation, args.steps), "cluster": cluster}
+    seconds = {name: [] for name in candidates}
+    # the first four rounds are for memory that has never been touched
+    for i in range(args.rounds + 4):
+        for name, run in list(candidates.items())[::-1 if i % 2 else 1]:
+            began = time.perf_counter()
+            run()
+            if i >= 4:
+                seconds[name].append(time.perf_counter() - began)
+    env.close()
+    for pipe in pipes:
+        pipe.send(None)
+    for process in processes:
+        process.join()
+
+    steps = args.steps * args.workers * args.envs
+    moved = sum(array.nbytes for array in filled.buffers.values())
+    print(f"{args.env}, {args.workers} workers of {args.envs} environments, {threads} threads each, "
+          f"{args.steps} steps: {moved / 1e6:.0f} MB a rollout, {moved / steps:,.0f} bytes a step")
+    for name, taken in seconds.items():
+        ratios = [a / b for a, b in zip(taken, seconds["pools"], strict=True)]
+        lower, median, upper = statistics.quantiles(ratios, n=4, method="inclusive")
+        print(f"{name:9} {np.median(taken):7.3f} s a rollout {steps / np.median(taken):9,.0f} steps/s   "
+              f"times pools: {median:.3f} ({lower:.3f}..{upper:.3f})")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Craftax: open worlds that were written in JAX."""

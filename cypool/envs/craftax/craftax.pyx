@@ -1,0 +1,163 @@
+# distutils: extra_compile_args = -O3
+"""Craftax: open worlds that were written in JAX."""
+import functools
+
+import numpy as np
+
+from cypool.envs.craftax import specs
+
+cimport numpy as cnp
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.stdint cimport uint32_t, uint64_t
+from libcpp cimport bool as cbool
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+from cypool.envs.common.rules_env cimport Options, Rules, RulesEnv, RulesOf
+from cypool.random cimport Rng
+
+cnp.import_array()
+
+
+cdef extern from "cypool/envs/craftax/world.h" namespace "cypool::craftax" nogil:
+    cbool knows_streams
+    uint64_t place_of(const Rng* rng)
+
+    cdef cppclass Pictures:
+        int tile
+        string ground, sprites, cells
+        vector[float] noise
+
+    cdef cppclass AnyWorld:
+        void start(uint32_t seed)
+        void start(uint32_t a, uint32_t b, uint32_t index)
+        cbool ready()
+        void draw(const Pictures& pictures, float* image)
+
+    cdef cppclass World[Game](AnyWorld):
+        pass
+
+    cdef cppclass Classic:
+        pass
+
+    cdef cppclass Full:
+        pass
+
+ctypedef World[Classic] ClassicWorld
+ctypedef World[Full] FullWorld
+
+# pixels of a side of a cell as it is drawn, and how many times it is enlarged
+DRAWN_TILE, ENLARGED = 16, 3
+
+
+cdef _look_at_streams():
+    """Finds out whether NumPy's streams are laid out as `place_of` reads them; NumPy does not promise it."""
+    global knows_streams
+    stream = np.random.PCG64(1)
+    numbers = stream.state["state"]["state"]
+    knows_streams = True
+    place = place_of(<const Rng*>PyCapsule_GetPointer(stream.capsule, "BitGenerator"))
+    knows_streams = place == (numbers >> 64 ^ numbers & 2**64 - 1)
+
+
+_look_at_streams()
+
+
+cdef class _Drawn:
+    """The parts of pictures that `render` draws."""
+    cdef Pictures pictures
+
+
+@functools.lru_cache(2)
+def drawn(game):
+    cdef _Drawn found = _Drawn()
+    parts = specs.parts_of(game, DRAWN_TILE)
+    found.pictures.tile = parts["tile"]
+    found.pictures.ground, found.pictures.sprites = parts["ground"], parts["sprites"]
+    found.pictures.cells, found.pictures.noise = parts["cells"], np.ravel(parts["noise"]).tolist()
+    return found
+
+
+cdef class _OpenWorld(RulesEnv):
+    def settings(self, options):
+        return specs.settings_of(self.game, options)
+
+    cdef AnyWorld* world(self):
+        return NULL
+
+    cdef int seed(self, object seed) except -1:
+        RulesEnv.seed(self, seed)
+        key = self.spec.options["key"]
+        if key is not None:
+            self.world().start(key[0], key[1], self.env_id)
+        elif seed is None:
+            self.world().start(np.random.SeedSequence().generate_state(1)[0])
+        else:
+            # as PRNGKey does where JAX is without numbers of 64 bits
+            self.world().start(seed % 2**32)
+        return 0
+
+    cdef object render(self):
+        if not self.world().ready():
+            raise RuntimeError("render: expected a reset before, got none")
+        image = np.empty((*self.drawn_cells, 3), np.float32).repeat(DRAWN_TILE, 0).repeat(DRAWN_TILE, 1)
+        self.world().draw((<_Drawn>drawn(self.game)).pictures, <float*>cnp.PyArray_DATA(image))
+        return (image * 255 + 0.5).astype(np.uint8).repeat(ENLARGED, 0).repeat(ENLARGED, 1)
+
+
+cdef class CraftaxClassic(_OpenWorld):
+    """An open world: find food, drink and sleep, fight, and collect, place and make things for 22 achievements.
+
+    Follows craftax 1.6.1: the same seed or key and actions give the same bits as one jitted environment in JAX 0.10.2.
+
+    Observation: float32 (1345,): 7 x 9 cells around the player of 17 kinds of blocks and 4 of creatures, one-hot, then
+        12 items and 4 needs in tenths, 4 directions, the light, and whether the player sleeps. "pixels": float32
+        (63, 63, 3).
+    Action: noop (0), move left (1), right (2), up (3), down (4), do (5), sleep (6), place stone (7), table (8), furnace
+        (9), plant (10), make wood pickaxe (11), stone (12), iron (13), wood sword (14), stone (15), iron (16).
+    Reward: 1 in a step with an achievement that is new in the episode, and a tenth of the health won or lost.
+    Terminated: The player has no health left, walks into lava, or has played for `max_timesteps`.
+    Info: `achievements` float32 (22,), in the order of `ACHIEVEMENTS` in `cypool.envs.craftax.specs`: 100 at the end of
+        an episode that has it, else 0. `discount` float32: 0 at an end, else 1. `score` float32: the geometric mean of
+        these.
+    """
+    describe = staticmethod(specs.classic)
+    game = "Craftax-Classic"
+    drawn_cells = (9, 9)
+
+    cdef Rules* make(self, const Options& options) except NULL:
+        return new RulesOf[ClassicWorld](options)
+
+    cdef AnyWorld* world(self):
+        return (<RulesOf[ClassicWorld]*>self.rules.get()).get()
+
+
+cdef class Craftax(_OpenWorld):
+    """Nine floors of dungeons, mines and realms below an open world, with a boss, spells, potions and 67 achievements.
+
+    Follows craftax 1.6.1: the same seed or key and actions give the same bits as one jitted environment in JAX 0.10.2.
+
+    Observation: float32 (8268,): 9 x 11 cells around the player of 37 kinds of blocks, 5 of things, 5 x 8 of creatures
+        and shots, one-hot, and whether they are lit; then 51 numbers: 16 of items, 6 of potions, 9 of needs and
+        attributes, 4 directions, 8 of armour, the light, sleeping, resting, 2 spells, the floor, whether its ladder is
+        open, and whether the boss can be hurt. "pixels": float32 (130, 110, 3).
+    Action: the first 17 of Craftax-Classic, then rest (17), descend (18), ascend (19), make diamond pickaxe (20),
+        diamond sword (21), iron armour (22), diamond armour (23), shoot arrow (24), make arrow (25), cast fireball
+        (26), iceball (27), place torch (28), drink red, green, blue, pink, cyan, yellow potion (29 to 34), read book
+        (35), enchant sword (36), armour (37), make torch (38), level up dexterity (39), strength (40), intelligence
+        (41), enchant bow (42).
+    Reward: In a step with an achievement that is new in the episode 1, 3, 5 or 8, and a tenth of the health won or
+        lost.
+    Terminated: The player has no health left, has beaten the boss, or has played for `max_timesteps`.
+    Info: `achievements` float32 (67,), in the order of `ACHIEVEMENTS` in `cypool.envs.craftax.specs`: 100 at the end of
+        an episode that has it, else 0. `discount` float32: 0 at an end, else 1.
+    """
+    describe = staticmethod(specs.full)
+    game = "Craftax"
+    drawn_cells = (13, 11)
+
+    cdef Rules* make(self, const Options& options) except NULL:
+        return new RulesOf[FullWorld](options)
+
+    cdef AnyWorld* world(self):
+        return (<RulesOf[FullWorld]*>self.rules.get()).get()

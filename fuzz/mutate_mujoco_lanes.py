@@ -1,0 +1,206 @@
+"""Puts errors into lanes, one after another, and prints who notices them: nobody may get a wrong row before.
+
+    python fuzz/mutate_mujoco_lanes.py [NAME ...] [--folder FOLDER]
+
+Each error is compiled in a copy of this tree, in eight seconds, and robots are stepped in lanes and by mj_step. Of each
+robot it prints: refused, where the comparison at first use notices; noticed, where a later comparison does, before
+anybody has the row; equal, where nothing comes out otherwise; WRONG ROW and its step. Ends with 1 if there is one.
+"""
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LANES = Path("cypool/envs/mujoco_lanes")
+# by name: a header, what it has, and the error
+MUTANTS = {
+    "nothing": ("lanes.h", "", ""),
+    "dot": ("spatial.h", "sum = (s0 + s2) + (s1 + s3);", "sum = (s0 + s1) + (s2 + s3);"),
+    "null_rotation": ("spatial.h", "choose(null, all(k % 4 == 0), r[k])", "choose(null, all(k % 4 == 0) * -1.0, r[k])"),
+    "clamp": ("smooth.h", "ctrl = clip(ctrl, all(a.low), all(a.high));", "ctrl = max(ctrl, all(a.low));"),
+    "force_limit": ("smooth.h", "force = clip(force, all(a.lowest_force), all(a.highest_force));",
+                    "force = max(force, all(a.lowest_force));"),
+    "held": ("smooth.h", "(force <= a.lowest_force) | (force >= a.highest_force)", "force <= a.lowest_force"),
+    "gravcomp": ("smooth.h", "(gravity[k] * scale)", "gravity[k] * scale"),
+    "dual_chain": ("gauss_seidel.h", "chains |= m.dofs[__builtin_ctzll(left)].chain", "chains |= left & -left"),
+    "hessian_pair": ("newton.h", "(row[j] + J[j] * scaled) + next[j] * next_scaled",
+                     "row[j] + (J[j] * scaled + next[j] * next_scaled)"),
+    "com": ("smooth.h", "d.com[k] = moment[1][k] * inverse_mass", "d.com[k] = moment[1][k] / (1 / inverse_mass)"),
+    "spring": ("smooth.h", "where(is_short, t.stiffness * (t.spring_low - length))", "all(0)"),
+    "rk4_sum": ("batch.h", "v = v + d.stage_vel[stage][k] * B[stage];",
+                "v = d.stage_vel[stage][k] * B[stage] + v * 1.0000000000000002;"),
+    "pack_dof": ("batch.h", "rows[l]->is_negative ? -1 : 1", "-1"),
+    "impedance_order": ("constraint.h", "1 - b * (rest * rest)", "1 - (b * rest) * rest"),
+    "impedance_full": ("constraint.h", "    r = choose(x >= 1.0, all(s.high), r);\n", ""),
+    "impedance_rising": ("constraint.h", "a * (x * x)", "(a * x) * x"),
+    "limit_aref": ("constraint.h", "j.limit.stiffness * impedance * (dist - j.margin)",
+                   "j.limit.stiffness * (impedance * (dist - j.margin))"),
+    "limit_upper": ("constraint.h", "is_upper ? -d.qvel[j.dof] :", "is_upper ? d.qvel[j.dof] * -1.0000000000000002 :"),
+    "tendon_upper": ("constraint.h", "is_upper ? t.high - length : -(t.low - length);",
+                     "is_upper ? (t.high - length) * 1.0000000000000002 : -(t.low - length);"),
+    "friction_R": ("constraint.h", "R = 2 * friction[0] * friction[0] * R;",
+                   "R = 2 * friction[0] * (friction[0] * R);"),
+    "tangent": ("constraint.h", "(normal[1] < 0.5) & (normal[1] > -0.5)", "(normal[1] < 0.4) & (normal[1] > -0.4)"),
+    "tangent_given": ("constraint.h", "choose(is_given, given[k], tangent[k])", "tangent[k]"),
+    "plane_pos": ("constraint.h", "pos[2] = pos[2] + (-dist / 2 - p.radius2);",
+                  "pos[2] = (pos[2] - dist / 2) - p.radius2;"),
+    "plane_ends": ("constraint.h", "end ? center[k] - p.length2 * axis[k] : center[k] + p.length2 * axis[k]",
+                   "end ? center[k] + p.length2 * axis[k] : center[k] - p.length2 * axis[k]"),
+    "sphere_capsule_clip": ("constraint.h", "choose(x > p.length2, all(p.length2), x))", "x)"),
+    "round_pos": ("constraint.h", "pos[k] = normal[k] * depth + center1[k];",
+                  "pos[k] = center1[k] + normal[k] * p.radius1 + normal[k] * (dist / 2);"),
+    "exact_second": ("constraint.h", "for (int c = 0; c < num_contacts; ++c)",
+                     "for (int c = 0; c < std::min(num_contacts, 1); ++c)"),
+    "exact_third": ("constraint.h", "for (int c = 0; c < num_contacts; ++c)",
+                    "for (int c = 0; c < std::min(num_contacts, 2); ++c)"),
+    "capsules_missed": ("constraint.h", "p.margin + p.radius1 + p.radius2 + CLEARANCE",
+                        "p.margin + p.radius1 + p.radius2 - 1e-3"),
+    "near_missed": ("constraint.h", "dot3(diff, diff) <= p.bound * p.bound;\n    if (!any(near)) return;",
+                    "dot3(diff, diff) <= p.bound * p.bound * 0.5;\n    if (!any(near)) return;"),
+    "box_apart": ("constraint.h", "m.geoms[box].size[k] + margin + CLEARANCE", "m.geoms[box].size[k] - 0.01"),
+    "plane_apart": ("constraint.h", "reach_along(m, d, p.place2, normal) + (p.margin + CLEARANCE)",
+                    "reach_along(m, d, p.place2, normal) * 0.5"),
+    "box_second_pair": ("constraint.h", "abs(center[k] - box.center[k]) <= reach[k] + box.half[k]);",
+                        "abs(center[k] - box.center[k]) <= reach[k] * 0.7 + box.half[k]);"),
+    "jacobian_sign": ("constraint.h", "along + first * -friction[0]",
+                      "along + first * (-friction[0] * 1.0000000000000002)"),
+    "roll_sign": ("constraint.h", "along + turning * -friction[i - 1]", "along + turning * friction[i - 1]"),
+    "cfrc_order": ("constraint.h", "frame[k] * along + frame[3 + k] * first + frame[6 + k] * second",
+                   "frame[k] * along + (frame[3 + k] * first + frame[6 + k] * second)"),
+    "cholsolve": ("newton.h", "            x[i] = sum / H[i * (n + 1)];\n        }\n        for (int i = n - 1",
+                  "            x[i] = sum * (1 / H[i * (n + 1)]);\n        }\n        for (int i = n - 1"),
+    "always_warm": ("newton.h", "warm_cost > cost(m, p, smooth) : ~none()", "none() : ~none()"),
+    "warm_cost": ("newton.h", "cost(m, p, warm) + 0.5 * dot(force, step, n)", "cost(m, p, warm) + dot(force, step, n)"),
+    "flat": ("newton.h", "            running = running & ~near;\n            if (!any(running)) return;",
+             "            if (!any(running)) return;"),
+    "search_best": ("newton.h", "each.cost < best->cost", "each.cost > best->cost"),
+    "search_narrow": ("newton.h", "end.slope > 0 && each.slope > 0 && end.slope > each.slope",
+                      "end.slope > 0 && each.slope > 0 && end.slope < each.slope"),
+    "search_one_sided": ("newton.h", "low_.slope * direction_ <= -tolerance_",
+                         "low_.slope * direction_ <= -2 * tolerance_"),
+    "search_middle": ("newton.h", "0.5 * (low_.alpha + high_.alpha)", "0.49 * low_.alpha + 0.51 * high_.alpha"),
+    "search_tolerance": ("newton.h", "(m.tolerance * m.search_tolerance) * length / scale",
+                         "(m.tolerance * m.search_tolerance) * length"),
+    "row_removed": ("newton.h", "*column = (*column + signed_s * x[i]) * inverse;",
+                    "*column = choose(sign < 0.0, *column * inverse + signed_s * inverse * x[i], "
+                    "(*column + signed_s * x[i]) * inverse);"),
+    "row_added": ("newton.h", "*column = (*column + signed_s * x[i]) * inverse;",
+                  "*column = choose(sign > 0.0, *column * inverse + signed_s * inverse * x[i], "
+                  "(*column + signed_s * x[i]) * inverse);"),
+    "factor_lost": ("newton.h", "lost = lost | bad;", ""),
+    "iteration_end": ("newton.h", "(improvement < m.tolerance), level", "(improvement < 100 * m.tolerance), level"),
+    "stuck": ("newton.h", "choose(both_stick, 0.5 * D * (x - start) * (x + start), change)", "change"),
+    "slips": ("newton.h", "choose(both_low, force * (start - x), change)", "change"),
+    "friction_along": ("newton.h", "x[m.frictions[row].dof] :", "x[m.frictions[row].dof] * 1.0000000000000002 :"),
+    "friction_high": ("newton.h", "choose(is_high, -most, -D * residual)", "-D * residual"),
+    "pgs_order": ("gauss_seidel.h", "order_[draw() % static_cast<uint32_t>(r + 1)]",
+                  "order_[(draw() >> 1) % static_cast<uint32_t>(r + 1)]"),
+    "pgs_scale": ("gauss_seidel.h", "const Real scale = 1 / trace;", "const Real scale = n / trace;"),
+    "pgs_momentum": ("gauss_seidel.h", "(count - 1) / (count + 2)", "(count - 1) / (count + 3)"),
+    "pgs_restart": ("gauss_seidel.h", "count = choose(along < 0.0, all(0), count + 1);", "count = count + 1;"),
+    "pgs_worse": ("gauss_seidel.h", "most_worse = 1e-10", "most_worse = 1e300"),
+    "pgs_warm": ("gauss_seidel.h", "0.5 * dot(p.force, Af, num_rows) > 0.0", "dot(p.force, Af, num_rows) > 0.0"),
+}
+# robots, and how many steps
+ROBOTS = (("HalfCheetah-v5", 400), ("Walker2d-v5", 300), ("Ant-v5", 300), ("Humanoid-v5", 200),
+          ("HumanoidStandup-v5", 60), ("InvertedDoublePendulum-v5", 100), ("dm_control/walker-run-v0", 150),
+          ("dm_control/hopper-hop-v0", 200), ("AntMaze_UMaze-v5", 200), ("own robot", 400), ("own robot on hills", 200))
+
+
+def own_robots():
+    """Returns options of a robot of one's own, with most features of the class, on level ground and on hills."""
+    sys.path.append(str(ROOT / "tests"))
+    from envs.mujoco.test_mujoco_lanes_class import robot
+
+    features = {
+        "option": 'integrator="implicitfast"', "knee": 'gravcomp="0.5"', "servo": 'forcerange="-3 2"',
+        "geom": 'condim="6"', "joints": 'frictionloss="0.2"',
+        "trunk": 'type="box" size="0.25 0.1 0.05" priority="1" condim="3"',
+        "tendon": 'range="-0.2 0.3" limited="true" stiffness="9" springlength="-0.1 0.1"',
+        "toe": '<body pos="0.02 0.01 -0.2"><joint type="ball" pos="0 0 0.01" frictionloss="0.001"/>'
+               '<geom size="0.02" pos="0.03 0 0"/></body>'}
+    hills = {"floor": 'type="hfield" hfield="hills"', "foot": 'type="box" size="0.06 0.03 0.02"'}
+    for name, more in (("own robot", features), ("own robot on hills", hills)):
+        folder = Path(tempfile.mkdtemp())
+        yield name, {"xml_file": robot(folder, **more), "frame_skip": 4, "forward_reward_weight": 0}
+
+
+def step_all():
+    """Steps all robots in lanes and by mj_step, and prints a word for each."""
+    import numpy as np
+
+    import cypool
+    from cypool.envs.mujoco_lanes import mujoco_lanes
+
+    def flat(values):
+        values = values.values() if isinstance(values, dict) else [values]
+        return b"".join(np.ascontiguousarray(each).tobytes() for each in values)
+
+    own, words = dict(own_robots()), []
+    for name, steps in ROBOTS:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            pools = [cypool.make("HalfCheetah-v5" if name in own else name, num_envs=12, num_threads=1, seed=5,
+                                 physics=physics, **own.get(name, {})) for physics in ("lanes", "mj_step")]
+            word = "equal" if pools[0].stepped_by == "lanes" or "lanes," in pools[0].stepped_by else "refused"
+            for pool in pools:
+                pool.reset()
+            rng, space = np.random.default_rng(1), pools[0].single_action_space
+            low, high = np.clip((space.low, space.high), -2, 2)
+            for step in range(steps):
+                # random, none, and as far as can be
+                kind = step // 50 % 3
+                action = rng.uniform(low, high, (12, *space.shape)) if kind == 0 else np.broadcast_to(
+                    0 if kind == 1 else np.where(np.arange(space.shape[0]) % 2, high, low),
+                    (12, *space.shape))
+                lanes, expected = (pool.step(action.astype(space.dtype)) for pool in pools)
+                if flat(lanes[0]) != flat(expected[0]) or flat(lanes[1]) != flat(expected[1]):
+                    word = f"WRONG ROW at {step}"
+                    break
+        if word == "equal" and any("lanes and mj_step differ" in str(each.message) for each in caught):
+            word = "noticed"
+        mujoco_lanes._verdicts.clear()
+        words.append(f"{name.split('/')[-1].split('-')[0]}: {word}")
+    print("; ".join(words), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of an error (all): {', '.join(MUTANTS)}")
+    parser.add_argument("--folder", type=Path, help="where to compile (a temporary folder)")
+    given = parser.parse_args()
+    if given.names == ["-"]:
+        return step_all()
+    folder, wrong = given.folder or Path(tempfile.mkdtemp()), []
+    # compiled modules, too
+    for name in ("cypool", "include", "build_tools", "tests", "setup.py", "pyproject.toml", "README.md", "LICENSE"):
+        source, target = ROOT / name, folder / name
+        shutil.copytree(source, target, dirs_exist_ok=True) if source.is_dir() else shutil.copy(source, target)
+    for name in given.names or MUTANTS:
+        file, text, error = MUTANTS[name]
+        original = (ROOT / LANES / file).read_text()
+        if text not in original:
+            raise SystemExit(f"{name}: {file} has no {text!r}")
+        (folder / LANES / file).write_text(original.replace(text, error))
+        environment = {**os.environ, "PYTHONPATH": str(folder)}
+        try:
+            for command in ((sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"),
+                            (sys.executable, Path(__file__).resolve(), "-")):
+                done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=900)
+                if done.returncode:
+                    raise SystemExit(f"{name}: {done.stderr}")
+        finally:
+            (folder / LANES / file).write_text(original)
+        print(f"{name}: {done.stdout.strip()}", flush=True)
+        if "WRONG" in done.stdout:
+            wrong.append(name)
+    return len(wrong) > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,33 @@
+"""Compares Craftax with craftax, exactly: ids, options, autoreset modes, and play from states that chance has changed.
+
+Changed states are on all floors: fights, the boss, tables, chests, ladders, books, potions and plants. The package is
+compiled for some minutes the first time; set `JAX_COMPILATION_CACHE_DIR`.
+"""
+from functools import partial
+
+from envs.craftax.play import CHANGES, CLASSIC, FULL, OPTIONS, PIXELS, Duel, play
+from sweeping import Run, chosen, parity
+
+DEFAULTS = {"num_steps": 2500}
+
+
+def add_arguments(parser):
+    parser.add_argument("--duels", type=int, default=10, help="from changed states, of each game")
+    parser.add_argument("--changes", type=int, default=400, help="in each duel, with up to 12 steps each")
+
+
+def duel(id, seed, num_changes):
+    """Returns the counts of a duel."""
+    return play(Duel(id, seed), CHANGES[id], num_changes, 12)
+
+
+def runs(arguments):
+    for id, options in OPTIONS + PIXELS:
+        for mode in ("NextStep", "SameStep", "Disabled") if chosen([id], arguments.patterns) else ():
+            for seed in arguments.seeds:
+                yield Run(id, f"{options} {mode} {seed}", partial(
+                    parity, id, num_envs=2, num_steps=arguments.num_steps, seeds=[seed], num_threads=seed % 3,
+                    autoreset_mode=mode, **options))
+    for id in chosen((CLASSIC, FULL), arguments.patterns):
+        for seed in range(arguments.duels):
+            yield Run(id, f"from changed states {seed}", partial(duel, id, seed, arguments.changes))

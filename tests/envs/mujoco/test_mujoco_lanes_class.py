@@ -1,0 +1,187 @@
+"""Lanes against mj_step for what models of legged robots have: every number is compared bit by bit."""
+import numpy as np
+import pytest
+
+import cypool
+from cypool.envs.mujoco_common.mujoco_common import load_model
+from cypool.envs.mujoco_lanes.mujoco_lanes import check_machine, make_lanes
+
+try:
+    check_machine()
+except ValueError as refusal:
+    pytest.skip(f"lanes: {refusal}", allow_module_level=True)
+
+# a trunk on four legs of two joints each
+LEG = """
+<body name="hip{k}" pos="{x} {y} 0">
+  <joint name="hip{k}" axis="1 0 0" range="-0.9 0.9"/>
+  <geom name="thigh{k}" type="capsule" fromto="0 0 0 0 0 -0.2" size="0.03"/>
+  <body name="knee{k}" pos="0 0 -0.2" {knee}>
+    <joint name="knee{k}" axis="0 1 0" range="-1.2 1" {joint}/>
+    <geom name="shin{k}" type="capsule" fromto="0 0 0 0 0 -0.18" size="0.02"/>
+    <geom name="foot{k}" pos="0 0 -0.2" {foot}/>{toe}
+  </body>
+</body>"""
+ROBOT = """
+<mujoco>
+  <compiler angle="radian"/><option timestep="0.004" {option}><flag {flag}/></option>
+  <default>
+    <geom friction="0.8 0.02 0.01" {geom}/><joint armature="0.01" damping="0.3" {joints}/>
+    <position kp="30" {servo}/>
+  </default>
+  <asset>
+    <mesh name="rock" vertex="0.05 0 0 -0.04 0.03 0 -0.03 -0.04 0.01 0 0 0.05 0.01 0.02 -0.04"/>
+    <hfield name="hills" nrow="5" ncol="5" size="3 3 0.2 0.1"
+            elevation="0 1 0 2 0 1 0 0 1 0 0 1 2 0 1 1 0 0 1 0 0 2 0 1 0"/>
+  </asset>
+  <worldbody>
+    <geom name="floor" {floor}/><site name="ground" pos="1 0 2" euler="0.2 0.1 0.3"/>{world}
+    <body name="trunk" pos="0 0 0.42"><freejoint/>
+      <geom name="trunk" {trunk}/><site name="imu" pos="0.1 0 0.05" euler="0.1 0.2 0.3"/>{legs}
+    </body>
+  </worldbody>
+  <contact>{contact}</contact>
+  <tendon>
+    <fixed {tendon}><joint joint="knee0" coef="1.2"/><joint joint="hip1" coef="-0.7"/></fixed>
+    <fixed {tendon}><joint joint="knee3" coef="-2"/></fixed>
+  </tendon>
+  <actuator>{actuators}</actuator>
+  <sensor>
+    <gyro site="imu"/><accelerometer site="imu"/><velocimeter site="imu"/><jointpos joint="knee0"/>
+    <jointvel joint="hip1"/><jointactuatorfrc joint="hip0"/><framequat objtype="site" objname="imu"/>
+    <framezaxis objtype="xbody" objname="trunk"/><framelinvel objtype="body" objname="knee2"/>
+    <framepos objtype="xbody" objname="knee3" reftype="site" refname="imu"/>
+    <force site="imu"/><torque site="imu"/><touch site="imu"/><actuatorfrc actuator="position_hip0"/>
+    <framelinacc objtype="site" objname="imu"/><frameangacc objtype="geom" objname="foot1"/>
+    <framelinvel objtype="geom" objname="foot1" reftype="xbody" refname="knee3"/>
+    <frameangvel objtype="body" objname="knee2" reftype="site" refname="imu"/>
+    <framequat objtype="geom" objname="foot1" reftype="body" refname="knee3"/>
+    <subtreecom body="trunk"/><subtreelinvel body="hip2"/><subtreeangmom body="trunk"/>
+    <accelerometer site="ground"/><framelinacc objtype="xbody" objname="world"/>
+    <jointlimitpos joint="knee1"/><jointlimitvel joint="knee1"/><jointlimitfrc joint="knee1"/>{sensors}
+  </sensor>
+</mujoco>"""
+SERVOS = "".join(f'<{kind} name="{kind}_{kind_of}{k}" joint="{kind_of}{k}" {{servo}}/>' for k in range(4)
+                 for kind, kind_of in (("position", "hip"), ("position", "knee"), ("velocity", "hip")))
+
+
+def robot(tmp_path, option="", flag="", geom="", joints="", joint="", servo="", knee="", foot='size="0.03"', toe="",
+          tendon="", floor='type="plane" size="9 9 9"', world="",
+          trunk='type="capsule" size="0.08 0.2" euler="0 1.57 0"', contact="", actuators=SERVOS, sensors=""):
+    """Returns the path of a robot with more attributes of its elements, and other actuators."""
+    legs = "".join(LEG.format(k=k, x=(k // 2 - 0.5) * 0.4, y=(k % 2 - 0.5) * 0.3, joint=joint, foot=foot,
+                              toe=toe.format(k=k), knee=knee)
+                   for k in range(4))
+    path = tmp_path / "robot.xml"
+    path.write_text(ROBOT.format(option=option, flag=flag, geom=geom, joints=joints, servo="", floor=floor, world=world,
+                                 trunk=trunk, tendon=tendon, legs=legs, contact=contact,
+                                 sensors=sensors, actuators=actuators.format(servo=servo)))
+    return str(path)
+
+
+def check_equal(path, least=1000):
+    """Checks that lanes step a model, with the bits of mj_step."""
+    lanes = make_lanes(load_model(path))
+    before = lanes.num_compared()
+    for noise, ends_with_step1 in ((0, False), (0.1, True), (0.6, False)):
+        assert lanes.compare(90, 30, 5, noise, 1.5, ends_with_step1) == ""
+    assert lanes.num_compared() - before > least
+
+
+PAIRS = ('<pair geom1="floor" geom2="foot0" condim="4" friction="1.2 0.3 0.1 0.02 0.03" margin="0.01"/>'
+         '<pair geom1="shin1" geom2="thigh0" solref="0.03 0.8" solimp="0.7 0.9 0.02"/>'
+         '<pair geom1="foot3" geom2="floor" condim="6" friction="0.5 0.5 0.2 0.1 0.1"/>')
+FEATURES = {
+    "servos": {},
+    "force limits of actuators": {"servo": 'forcerange="-2 1.5"'},
+    "force limits of joints": {"joint": 'actuatorfrcrange="-1 2"'},
+    "gravity that spares knees": {"knee": 'gravcomp="0.7"'},
+    "gravity that actuators make up for": {"knee": 'gravcomp="1.2"', "joint": 'actuatorgravcomp="true"'},
+    "bias of any kind": {"actuators": '<general joint="knee0" biastype="affine" gainprm="3" biasprm="0.4 -7 -0.2" '
+                                      'gear="-2"/>' + SERVOS},
+    "friction of joints": {"joints": 'frictionloss="0.3" solreffriction="0.05 0.7" solimpfriction="0.4 0.8"'},
+    "friction of some joints": {"joint": 'frictionloss="0.7" solimpfriction="0.8 0.8"'},
+    "little friction of joints": {"joints": 'frictionloss="1e-4"'},
+    "priority": {"foot": 'size="0.03" priority="1" condim="3" friction="0.5" solref="0.015 0.9"', "geom": 'condim="1"'},
+    "priority of the floor": {"floor": 'type="plane" size="9 9 9" priority="2" condim="1"'},
+    **{f"condim {n}": {"geom": f'condim="{n}"'} for n in (1, 4, 6)},
+    "condims of feet": {"foot": 'size="0.03" priority="1" condim="6"', "geom": 'condim="1"'},
+    **{f"feet that are a {name}": {"foot": foot} for name, foot in (
+        ("box", 'type="box" size="0.06 0.03 0.02"'), ("cylinder", 'type="cylinder" size="0.03 0.02"'),
+        ("ellipsoid", 'type="ellipsoid" size="0.05 0.03 0.02"'), ("mesh", 'type="mesh" mesh="rock"'))},
+    "a trunk that is a box": {"trunk": 'type="box" size="0.25 0.1 0.05" pos="0 0 0.02"', "geom": 'margin="0.01"'},
+    "a slanted floor": {"floor": 'type="plane" size="9 9 9" euler="0.2 -0.1 0.3"'},
+    "hills": {"floor": 'type="hfield" hfield="hills"', "foot": 'type="box" size="0.06 0.03 0.02"'},
+    "hills and balls": {"floor": 'type="hfield" hfield="hills"'},
+    "stairs": {"world": '<geom type="box" size="0.3 0.5 0.1" pos="0.4 0 0" euler="0 0 0.1"/><geom type="box" '
+                        'size="0.3 0.5 0.1" pos="-0.3 0 0.05"/><geom type="cylinder" size="0.2 0.1" pos="0 0.4 0"/>',
+               "foot": 'type="cylinder" size="0.03 0.02"'},
+    "toes on ball joints": {"toe": '<body pos="0.02 0.01 -0.2"><joint name="toe{k}" type="ball" pos="0 0 0.01" '
+                                   'frictionloss="0.001"/><geom size="0.02" pos="0.03 0 0"/></body>',
+                            "sensors": '<ballquat joint="toe1"/><ballangvel joint="toe2"/>'},
+    "springs of tendons": {"tendon": 'stiffness="20" springlength="-0.1 0.05"'},
+    "limits of tendons": {"tendon": 'range="-0.2 0.3" limited="true" solreflimit="0.03 0.8" margin="0.05"'},
+    "a rock": {"world": '<geom type="mesh" mesh="rock" pos="0.2 0.1 0.1"/>'},
+    "pairs": {"contact": PAIRS},
+    "pairs only": {"contact": PAIRS, "geom": 'contype="0" conaffinity="0"'},
+    **{f"without {name}": {"flag": f'{name}="disable"', "joints": 'frictionloss="0.1" stiffness="2"'} for name in (
+        "constraint", "equality", "frictionloss", "limit", "contact", "spring", "damper", "gravity", "clampctrl",
+        "warmstart", "filterparent", "actuation", "refsafe", "midphase", "eulerdamp", "autoreset",
+        "nativeccd", "multiccd")},
+    **{f"with {name}": {"flag": f'{name}="enable"'} for name in ("energy", "invdiscrete")},
+}
+
+
+@pytest.mark.parametrize("option", ["", 'integrator="RK4"', 'integrator="implicitfast"',
+                                    'solver="PGS"'])
+@pytest.mark.parametrize("name", FEATURES)
+def test_lanes_of_a_legged_robot_have_the_bits_of_mj_step(tmp_path, name, option):
+    check_equal(robot(tmp_path, **{"option": option, **FEATURES[name]}))
+
+
+def test_lanes_of_shapes_for_which_mujoco_has_no_memory_leave_the_error_to_mj_step(tmp_path):
+    path = tmp_path / "stone.xml"
+    path.write_text("""<mujoco><size memory="1M"/><option timestep="0.01" ccd_iterations="100000"/><worldbody>
+        <geom type="box" size="1 1 0.1"/><body pos="0 0 8"><joint name="lift" type="slide" axis="0 0 1"/>
+        <joint axis="0 1 0"/><geom type="ellipsoid" size="0.3 0.2 0.1" pos="0.1 0.1 0"/></body></worldbody>
+        <actuator><motor joint="lift"/></actuator></mujoco>""")
+    errors = []
+    for physics in ("lanes", "mj_step"):
+        pool = cypool.make("HalfCheetah-v5", num_envs=5, seed=0, xml_file=str(path), frame_skip=1, physics=physics)
+        assert (pool.stepped_by == "lanes") == (physics == "lanes")
+        pool.reset()
+        for step in range(300):
+            try:
+                pool.step(np.zeros((5, 1), np.float32))
+            except RuntimeError as error:
+                errors.append((step, str(error)))
+                break
+    assert len(errors) == 2 and errors[0] == errors[1]
+    assert "out of memory" in errors[0][1]
+
+
+@pytest.mark.parametrize("timestep", [0.05, 0.5])
+@pytest.mark.parametrize("noise", [3, 10, 40])
+def test_lanes_of_a_body_that_turns_far_within_a_step_have_the_bits_of_mj_step(tmp_path, timestep, noise):
+    # since MuJoCo 4, Runge-Kutta's stages have branches at 1.75 rad and at half a turn
+    path = tmp_path / "top.xml"
+    path.write_text(f"""<mujoco><option integrator="RK4" timestep="{timestep}"/><worldbody><body><freejoint/>
+        <geom type="capsule" size="0.1 0.3"/>
+        <body pos="0.3 0 0"><joint name="arm" axis="0 1 0"/><geom size="0.1"/></body>
+        <body pos="-0.3 0.1 0"><joint type="ball" pos="0 0 0.1"/><geom size="0.1"/></body></body>
+        </worldbody><actuator><motor joint="arm"/></actuator></mujoco>""")
+    lanes = make_lanes(load_model(str(path)))
+    before = lanes.num_compared()
+    assert lanes.compare(60, 4, 1, noise, 1) == ""
+    assert lanes.num_compared() - before > 200
+
+
+def test_lanes_refuse_more_limits_than_they_have_rows(tmp_path):
+    path, bodies = tmp_path / "snake.xml", ""
+    for k in range(55):
+        bodies = (f'<body pos="0.05 0 0.01"><joint name="j{k}" axis="0 1 {k % 2}" range="-1 1" frictionloss="0.1" '
+                  f'damping="1"/><geom size="0.02" pos="0.01 0 0"/>{bodies}</body>')
+    path.write_text(f"""<mujoco><compiler angle="radian"/><worldbody>{bodies}</worldbody>
+        <actuator><motor joint="j0"/></actuator></mujoco>""")
+    with pytest.raises(ValueError, match="too many limits and frictions of joints|too large"):
+        make_lanes(load_model(str(path)))
