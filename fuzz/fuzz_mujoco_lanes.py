@@ -13,8 +13,8 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
-from cypool.envs.mujoco_common.mujoco_common import load_model
-from cypool.envs.mujoco_lanes.mujoco_lanes import make_lanes
+from cypool.envs.shared.lanes.mujoco_lanes import make_lanes
+from cypool.envs.shared.mujoco.mujoco_common import load_model
 
 MOST_DEPTH = 4
 

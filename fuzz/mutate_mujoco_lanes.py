@@ -16,7 +16,7 @@ import warnings
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LANES = Path("cypool/envs/mujoco_lanes")
+LANES = Path("cypool/envs/shared/lanes")
 # by name: a header, what it has, and the error
 MUTANTS = {
     "nothing": ("lanes.h", "", ""),
@@ -135,7 +135,7 @@ def step_all():
     import numpy as np
 
     import cypool
-    from cypool.envs.mujoco_lanes import mujoco_lanes
+    from cypool.envs.shared.lanes import mujoco_lanes
 
     def flat(values):
         values = values.values() if isinstance(values, dict) else [values]

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import cypool
-from cypool.envs.common.resize import shrink, shrink_linear
+from cypool.envs.shared.pixels.resize import shrink, shrink_linear
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
 sys.path.append(str(TESTS))

@@ -301,7 +301,7 @@ def frees_models(pools):
         done = run_forked(f"""
 import gc
 import cypool
-from cypool.envs.mujoco_common import mujoco_common as model
+from cypool.envs.shared.mujoco import mujoco_common as model
 from cypool.registration.registry import resolve
 resolve({pools[0][0]!r}, None, {{}})
 described = set(map(id, model._models.values()))

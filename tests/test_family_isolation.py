@@ -18,12 +18,12 @@ KNOWN = {
     ".ci/run": "craftax",  # what its tests compare with needs JAX
     ".ci/try_wheel": "atari mujoco",  # extras, and the other wheel
     ".ci/mujoco": "mujoco",  # the package
-    "cypool/envs/common/mujoco_version.py": "mujoco",  # the package, here and in the next four
-    "cypool/envs/mujoco_common/__init__.py": "mujoco",
-    "cypool/envs/mujoco_common/assets.py": "mujoco",
-    "cypool/envs/mujoco_common/layout.py": "mujoco",
+    "cypool/envs/shared/packages/mujoco_version.py": "mujoco",  # the package, here and in the next four
+    "cypool/envs/shared/mujoco/__init__.py": "mujoco",
+    "cypool/envs/shared/mujoco/assets.py": "mujoco",
+    "cypool/envs/shared/mujoco/layout.py": "mujoco",
     "cypool/tools/cli/doctor.py": "mujoco",
-    "cypool/envs/common/pictures.py": "minigrid",  # a package that draws
+    "cypool/envs/shared/pixels/pictures.py": "minigrid",  # a package that draws
     "cypool/tools/cli/app.py": "procgen",  # an example
     "pyproject.toml": "atari crafter highway metaworld minigrid mpe2 mujoco robotics vizdoom",  # extras of `docs`
     "fuzz/mutate_mujoco_lanes.py": "mujoco",  # the lanes that it puts errors into

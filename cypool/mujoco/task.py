@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cypool.envs.mujoco_batch.mujoco_batch import Generators, RowsBackend
-from cypool.envs.mujoco_common.specs import SIMULATION, check_with_model
+from cypool.envs.shared.batch.mujoco_batch import Generators, RowsBackend
+from cypool.envs.shared.mujoco.specs import SIMULATION, check_with_model
 from cypool.mujoco.batch import Batch, load_model
 from cypool.spec import Array, EnvSpec
 from cypool.util.arguments import check_int, shown

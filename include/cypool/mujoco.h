@@ -242,12 +242,12 @@ struct Library {
     }
 };
 
-// where `cypool.envs.mujoco_common.library` has put it; the end is the size of a Library, so that code that was
+// where `cypool.envs.shared.mujoco.library` has put it; the end is the size of a Library, so that code that was
 // compiled for another one finds none
 inline std::atomic<const Library*> the_library = nullptr;
 inline const Library& find_library() {
     const PyGILState_STATE state = PyGILState_Ensure();
-    const std::string name = "cypool.envs.mujoco_common.library.LIBRARY_" + std::to_string(sizeof(Library));
+    const std::string name = "cypool.envs.shared.mujoco.library.LIBRARY_" + std::to_string(sizeof(Library));
     const void* const found = PyCapsule_Import(name.c_str(), 0);
     if (!found) Py_FatalError("MuJoCo's environments: expected a module that was compiled for this cypool");
     PyGILState_Release(state);

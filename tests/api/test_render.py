@@ -16,7 +16,7 @@ from receiving import receive_pending, started
 
 import cypool
 import cypool.compat.envpool as envpool
-from cypool.envs.common.pictures import draw
+from cypool.envs.shared.pixels.pictures import draw
 
 pytestmark = pytest.mark.families("atari", "mpe2")
 ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
@@ -244,7 +244,7 @@ def test_an_environment_that_keeps_its_state_elsewhere():
         draw(entry_point, {}, {"place": 1})
 
 
-@pytest.mark.parametrize("module, id", [("cypool.envs.common.pictures", "CartPole-v1"),
+@pytest.mark.parametrize("module, id", [("cypool.envs.shared.pixels.pictures", "CartPole-v1"),
                                         ("cypool.envs.mpe2.pictures", "mpe2/simple-v3")])
 def test_render_in_the_child_of_a_fork_while_a_thread_draws_returns(run_forked, module, id):
     pytest.importorskip("pygame")

@@ -47,7 +47,7 @@ print(env.step([0] * 8)[0].shape)""")
 ])
 def test_another_numpy_inside_is_an_import_error(run_python, change, said):
     """cypool checks the internals of NumPy before it uses them."""
-    done = run_python(f"import numpy as np; {change}; import cypool.envs.common.numpy_math")
+    done = run_python(f"import numpy as np; {change}; import cypool.envs.shared.numerics.numpy_math")
     assert "ImportError: " in done.stderr and said in done.stderr, done.stderr
 
 
@@ -70,7 +70,7 @@ def test_headers_and_pxd_files_are_there():
     headers = sorted(str(path.relative_to(include)) for path in include.rglob("*") if path.is_file())
     assert headers == [f"cypool/{name}.h" for name in ("access", "mujoco", "policy", "rng", "slot", "transition")]
     package = Path(cypool.__file__).parent
-    for name in ("env.pxd", "engine/engine.pxd", "envs/common/frame_stack.pxd"):
+    for name in ("env.pxd", "engine/engine.pxd", "envs/shared/pixels/frame_stack.pxd"):
         assert (package / name).is_file()
 
 

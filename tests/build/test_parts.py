@@ -20,7 +20,7 @@ def module(tmp_path):
 
 
 @pytest.mark.parametrize("first, second, name", [
-    ("from libc.math cimport cos\n", "from cypool.envs.common.numpy_math cimport cos\n", "cos"),
+    ("from libc.math cimport cos\n", "from cypool.envs.shared.numerics.numpy_math cimport cos\n", "cos"),
     ("from libc.math cimport (sin,\n    cos)\n", "cdef double cos(double x) noexcept nogil:\n    return 0\n", "cos"),
     ("import math\n", "from cypool import spec as math\n", "math"),
     ("cdef enum:\n    LEFT\n    RIGHT = 3    # of the car\n", "LEFT = 2\n", "LEFT"),

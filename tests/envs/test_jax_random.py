@@ -13,7 +13,7 @@ SOURCE = """
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from numpy cimport PyArray_DATA, ndarray
 
-cdef extern from "cypool/envs/common/jax_random.h" namespace "cypool::jax" nogil:
+cdef extern from "cypool/envs/shared/numerics/jax_random.h" namespace "cypool::jax" nogil:
     cdef cppclass Key:
         uint32_t a, b
     Key prng_key(int64_t seed)
@@ -26,7 +26,7 @@ cdef extern from "cypool/envs/common/jax_random.h" namespace "cypool::jax" nogil
     void cumsum(const float* numbers, int count, float* sums)
     void permutation(Key key, int32_t* order, int count)
 
-cdef extern from "cypool/envs/common/xla_math.h" namespace "cypool::jax" nogil:
+cdef extern from "cypool/envs/shared/numerics/xla_math.h" namespace "cypool::jax" nogil:
     cdef struct SineCosine:
         float sine, cosine
     SineCosine sine_cosine(float angle)

@@ -12,7 +12,7 @@ SOURCE = """
 cimport numpy as cnp
 from numpy cimport PyArray_DATA, PyArray_SIZE, ndarray
 from libc.math cimport cos as c_cos
-from cypool.envs.common.numpy_math cimport (cos, cosf, norm, remainder, sin, sincos, sinf, square, squaref,
+from cypool.envs.shared.numerics.numpy_math cimport (cos, cosf, norm, remainder, sin, sincos, sinf, square, squaref,
                                             sum as sum_of, sum_of_squares)
 
 # a typed memoryview takes three times as long to compile; arrays are contiguous

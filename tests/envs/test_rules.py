@@ -1,7 +1,7 @@
 """`RulesEnv`: the numbers of a state by name."""
 import pytest
 
-from cypool.envs.common.rules_env import nested
+from cypool.envs.shared.rules.rules_env import nested
 
 
 @pytest.mark.parametrize("numbers, expected", [

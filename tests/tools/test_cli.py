@@ -217,7 +217,7 @@ def test_doctor_says_which_mujoco_there_is(monkeypatch, tmp_path, version, statu
 
     (tmp_path / f"libmujoco.so.{version}").touch()
     monkeypatch.setattr(doctor, "find_spec", lambda name: name)
-    monkeypatch.setattr("cypool.envs.common.mujoco_version.folder_of", lambda name: str(tmp_path))
+    monkeypatch.setattr("cypool.envs.shared.packages.mujoco_version.folder_of", lambda name: str(tmp_path))
     (line,) = doctor._mujoco()
     assert line[0] == status and line[1].startswith(found)
 
@@ -233,7 +233,7 @@ def test_doctor_says_which_mujoco_there_is(monkeypatch, tmp_path, version, statu
 ])
 def test_info_says_what_steps_a_robot(capsys, id, options, said):
     pytest.importorskip("dm_control")
-    check = pytest.importorskip("cypool.envs.mujoco_lanes.mujoco_lanes").check_machine
+    check = pytest.importorskip("cypool.envs.shared.lanes.mujoco_lanes").check_machine
     try:
         check()
     except ValueError as error:

@@ -3,7 +3,7 @@ from libc.stdint cimport uint8_t
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
-from cypool.envs.common.resize cimport Resize
+from cypool.envs.shared.pixels.resize cimport Resize
 
 
 # Image kernels for Atari frames: palette lookup and maximum.

@@ -21,8 +21,8 @@ from cypool.env cimport Env, Slot
 from cypool.envs.atari cimport libale as ale
 from cypool.envs.atari.snapshot cimport copy_emulator, frame_goes_on, restore_checked, take_snapshot
 from cypool.envs.atari.start cimport Start, start_game
-from cypool.envs.common.frame_stack cimport FrameStack
-from cypool.envs.common.numpy_math cimport cosf, sinf
+from cypool.envs.shared.pixels.frame_stack cimport FrameStack
+from cypool.envs.shared.numerics.numpy_math cimport cosf, sinf
 from cypool.random cimport integers
 
 cdef extern from "<random>" namespace "std" nogil:

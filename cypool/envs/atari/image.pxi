@@ -8,7 +8,7 @@ import numpy as np
 cimport numpy as cnp
 from libcpp.memory cimport make_unique, unique_ptr
 
-from cypool.envs.common.resize cimport check_bytes
+from cypool.envs.shared.pixels.resize cimport check_bytes
 
 cnp.import_array()
 

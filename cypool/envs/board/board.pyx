@@ -7,12 +7,12 @@ cimport numpy as cnp
 
 import numpy as np
 
-from cypool.envs.common.rules_env cimport Options, Rules, RulesEnv, RulesOf
+from cypool.envs.shared.rules.rules_env cimport Options, Rules, RulesEnv, RulesOf
 
 cnp.import_array()
 
 
-cdef extern from "cypool/envs/common/turn_rules.h" namespace "cypool" nogil:
+cdef extern from "cypool/envs/shared/turns/turn_rules.h" namespace "cypool" nogil:
     cdef cppclass Turns[Game]:
         pass
 

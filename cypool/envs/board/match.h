@@ -20,7 +20,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "cypool/envs/common/turn_rules.h"
+#include "cypool/envs/shared/turns/turn_rules.h"
 #include "cypool/util/legal.h"
 
 namespace cypool::board {

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cypool.envs.common.grid_picture import GridPicture
+from cypool.envs.shared.pixels.grid_picture import GridPicture
 
 # of each game: the color of cells, and those of the two players; whether the lowest row is the last one of the picture
 _LOOKS = {

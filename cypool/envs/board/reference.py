@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from cypool.envs.common.turn_reference import Reference, make_references
+from cypool.envs.shared.turns.turn_reference import Reference, make_references
 from cypool.registration.registry import make_spec
 from cypool.spec import EnvSpec
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from cypool.envs.common.turn_specs import planes, turn_options, turn_settings, turn_spec
+from cypool.envs.shared.turns.turn_specs import planes, turn_options, turn_settings, turn_spec
 from cypool.options import Option, choice, describes, integer, number
 from cypool.spec import Array, EnvSpec
 from cypool.util.arguments import check_int

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from cypool.envs.board.pictures import checkers_of, stones_of
 from cypool.envs.board.specs import DIRECTIONS
-from cypool.envs.common import turn_terminal
-from cypool.envs.common.turn_terminal import Chooser, Shown
+from cypool.envs.shared.turns import turn_terminal
+from cypool.envs.shared.turns.turn_terminal import Chooser, Shown
 
 _PLAYERS = ("X", "O")
 _SIGNS = ".XO"
@@ -24,7 +24,7 @@ Before = tuple[NDArray[Any], int] | None
 
 def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | None = None,
          choose: Chooser | None = None) -> tuple[int, float]:
-    """Plays with lines from a terminal: see `cypool.envs.common.turn_terminal.play`."""
+    """Plays with lines from a terminal: see `cypool.envs.shared.turns.turn_terminal.play`."""
     game = env.env_spec.id.removeprefix("board/").removesuffix("-v0")
     show = {"2048": _show_tiles, "backgammon": _show_points}.get(game) or partial(_show_cells, game)
     return turn_terminal.play(env, write, terminal, steps, choose, show, _PLAYERS)

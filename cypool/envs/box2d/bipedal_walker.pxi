@@ -9,7 +9,7 @@ from libcpp.vector cimport vector
 
 from cypool.env cimport Slot
 from cypool.envs.box2d.engine cimport Point, b2Vec2, initialize
-from cypool.envs.common.archived_env cimport Archived, ArchivedEnv
+from cypool.envs.shared.rules.archived_env cimport Archived, ArchivedEnv
 from cypool.random cimport Rng
 
 

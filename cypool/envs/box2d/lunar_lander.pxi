@@ -13,7 +13,7 @@ from libcpp.vector cimport vector
 
 from cypool.env cimport STEP_ALONE, Rows, Slot
 from cypool.envs.box2d.engine cimport b2Vec2, initialize, read_action
-from cypool.envs.common.archived_env cimport Archived, ArchivedEnv
+from cypool.envs.shared.rules.archived_env cimport Archived, ArchivedEnv
 from cypool.random cimport Rng
 
 

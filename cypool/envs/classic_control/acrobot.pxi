@@ -1,7 +1,7 @@
 # Acrobot: two links, a motor in the joint between them.
 import numpy as np
 
-from cypool.envs.common.pictures import draw
+from cypool.envs.shared.pixels.pictures import draw
 from cypool.envs.classic_control import specs
 from cypool.state import check_state
 
@@ -9,7 +9,7 @@ from libc.math cimport M_PI
 from libc.stdint cimport int64_t
 
 from cypool.env cimport Env, Slot
-from cypool.envs.common.numpy_math cimport cos, cosf, sincos, sinf, square
+from cypool.envs.shared.numerics.numpy_math cimport cos, cosf, sincos, sinf, square
 from cypool.random cimport uniform
 
 cdef double MAX_VELOCITY_1 = 4 * M_PI

@@ -1,14 +1,14 @@
 # CartPole: the environment to read first; specs.py has its options and spaces.
 import math
 
-from cypool.envs.common.pictures import draw
+from cypool.envs.shared.pixels.pictures import draw
 from cypool.envs.classic_control import specs
 from cypool.state import check_state
 
 from libc.stdint cimport int64_t
 
 from cypool.env cimport Env, Slot
-from cypool.envs.common.numpy_math cimport sincos
+from cypool.envs.shared.numerics.numpy_math cimport sincos
 from cypool.random cimport uniform
 
 cdef double X_LIMIT = 2.4

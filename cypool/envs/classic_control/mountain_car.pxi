@@ -1,7 +1,7 @@
 # A car in a valley, too weak to drive straight up the hill.
 import numpy as np
 
-from cypool.envs.common.pictures import draw
+from cypool.envs.shared.pixels.pictures import draw
 from cypool.envs.classic_control import specs
 from cypool.state import check_state
 

@@ -1,14 +1,14 @@
 # Pendulum: to be swung up and kept upright.
 import numpy as np
 
-from cypool.envs.common.pictures import draw
+from cypool.envs.shared.pixels.pictures import draw
 from cypool.envs.classic_control import specs
 from cypool.state import check_state
 
 from libc.math cimport M_PI
 
 from cypool.env cimport Env, Slot
-from cypool.envs.common.numpy_math cimport remainder, sincos, square, squaref
+from cypool.envs.shared.numerics.numpy_math cimport remainder, sincos, square, squaref
 from cypool.random cimport uniform
 
 cdef double PENDULUM_MAX_SPEED = 8

@@ -13,7 +13,7 @@ from libcpp cimport bool as cbool
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
-from cypool.envs.common.rules_env cimport Options, Rules, RulesEnv, RulesOf
+from cypool.envs.shared.rules.rules_env cimport Options, Rules, RulesEnv, RulesOf
 from cypool.random cimport Rng
 
 cnp.import_array()

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "cypool/envs/common/options.h"
-#include "cypool/envs/common/state_archive.h"
-#include "cypool/envs/common/xla_math.h"
+#include "cypool/envs/shared/rules/options.h"
+#include "cypool/envs/shared/rules/state_archive.h"
+#include "cypool/envs/shared/numerics/xla_math.h"
 #include "cypool/envs/craftax/light.h"
 #include "cypool/envs/craftax/tables.h"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "cypool/envs/common/jax_random.h"
-#include "cypool/envs/common/xla_math.h"
+#include "cypool/envs/shared/numerics/jax_random.h"
+#include "cypool/envs/shared/numerics/xla_math.h"
 
 namespace cypool::craftax {
 

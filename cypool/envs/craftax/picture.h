@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cypool/envs/common/jax_random.h"
+#include "cypool/envs/shared/numerics/jax_random.h"
 #include "cypool/envs/craftax/game.h"
 
 namespace cypool::craftax {

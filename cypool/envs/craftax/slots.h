@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "cypool/envs/common/jax_array.h"
+#include "cypool/envs/shared/numerics/jax_array.h"
 
 namespace cypool::craftax {
 

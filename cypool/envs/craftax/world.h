@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "cypool/access.h"
-#include "cypool/envs/common/jax_random.h"
-#include "cypool/envs/common/rules.h"
+#include "cypool/envs/shared/numerics/jax_random.h"
+#include "cypool/envs/shared/rules/rules.h"
 #include "cypool/envs/craftax/picture.h"
 #include "cypool/envs/craftax/rules.h"
 

@@ -13,7 +13,7 @@ from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
 from cypool.env cimport Slot
-from cypool.envs.common.archived_env cimport Archived, ArchivedEnv
+from cypool.envs.shared.rules.archived_env cimport Archived, ArchivedEnv
 
 cnp.import_array()
 

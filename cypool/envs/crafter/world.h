@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "cypool/envs/common/state_archive.h"
+#include "cypool/envs/shared/rules/state_archive.h"
 #include "cypool/envs/crafter/random_state.h"
 
 namespace cypool::crafter {

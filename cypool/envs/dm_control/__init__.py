@@ -1,5 +1,5 @@
 """The DeepMind Control Suite, simulated by MuJoCo; models come from the installed dm_control."""
-from cypool.envs import mujoco_common  # noqa: F401
+import cypool.envs.shared.mujoco  # noqa: F401
 from cypool.util.packages import require_version
 
 # releases with the same suite, each made for another MuJoCo; tasks and models follow the last one

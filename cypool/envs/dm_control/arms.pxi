@@ -6,8 +6,8 @@ from cypool.envs.dm_control import specs
 from libc.math cimport INFINITY, M_PI
 from libcpp.vector cimport vector
 
-from cypool.envs.common.numpy_math cimport arctan2, cos, log1p, norm, sin
-from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.shared.numerics.numpy_math cimport arctan2, cos, log1p, norm, sin
+from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 
 
 ARM_JOINTS = ("arm_root", "arm_shoulder", "arm_elbow", "arm_wrist", "finger", "fingertip", "thumb", "thumbtip")

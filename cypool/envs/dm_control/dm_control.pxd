@@ -2,8 +2,8 @@
 from libcpp.vector cimport vector
 
 from cypool.envs.dm_control.random_state cimport RandomState
-from cypool.envs.mujoco_common.libmujoco cimport mjModel
-from cypool.envs.mujoco_lanes.mujoco_lanes cimport SimulationInLanes
+from cypool.envs.shared.mujoco.libmujoco cimport mjModel
+from cypool.envs.shared.lanes.mujoco_lanes cimport SimulationInLanes
 
 
 # dm_control's `rewards.tolerance`: 1 in [low, high], and less and less outside, each with NumPy's bits.

@@ -7,9 +7,9 @@ from libc.math cimport INFINITY, M_PI, sqrt
 from libc.stdint cimport int64_t
 from libcpp.vector cimport vector
 
-from cypool.envs.common.numpy_math cimport cos, norm, sin, sum as numpy_sum, vector_times_matrix
-from cypool.envs.mujoco_common cimport guard, libmujoco
-from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.shared.numerics.numpy_math cimport cos, norm, sin, sum as numpy_sum, vector_times_matrix
+from cypool.envs.shared.mujoco cimport guard, libmujoco
+from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 
 
 INERTIAL = ("accelerometer", "velocimeter", "gyro")

@@ -3,9 +3,9 @@ from cypool.envs.dm_control import specs
 
 from libc.math cimport INFINITY
 
-from cypool.envs.common.numpy_math cimport norm, vector_times_matrix
-from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.mujoco_lanes.record cimport SENSED_MOTION, XMAT, XPOS
+from cypool.envs.shared.numerics.numpy_math cimport norm, vector_times_matrix
+from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
+from cypool.envs.shared.lanes.record cimport SENSED_MOTION, XMAT, XPOS
 
 
 cdef class Humanoid(ControlTask):

@@ -6,8 +6,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from cypool.envs.common.opengl import import_without_opengl
 from cypool.envs.dm_control import INSTALL
+from cypool.envs.shared.pixels.opengl import import_without_opengl
 from cypool.util.packages import file_of
 
 # domains whose functions do no more than read these files, in the release that the package requires. Its import takes

@@ -11,9 +11,9 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
-from cypool.envs.common.numpy_math cimport dot, norm, sum as numpy_sum
-from cypool.envs.mujoco_common.mujoco_common cimport Simulation
-from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.shared.numerics.numpy_math cimport dot, norm, sum as numpy_sum
+from cypool.envs.shared.mujoco.mujoco_common cimport Simulation
+from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 
 
 cdef class Acrobot(ControlTask):

@@ -8,9 +8,11 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
-from cypool.envs.common.numpy_math cimport arcsinh, cos, matrix_times_matrix, norm, sin, tanh, vector_times_matrix
-from cypool.envs.mujoco_common cimport guard, libmujoco
-from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.shared.numerics.numpy_math cimport (
+    arcsinh, cos, matrix_times_matrix, norm, sin, tanh, vector_times_matrix,
+)
+from cypool.envs.shared.mujoco cimport guard, libmujoco
+from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 
 
 # of the reward's speed, in metres per second

@@ -3,7 +3,7 @@ import numpy as np
 
 from libc.math cimport fabs, sqrt
 
-from cypool.envs.common.numpy_math cimport exp, square, sum as numpy_sum
+from cypool.envs.shared.numerics.numpy_math cimport exp, square, sum as numpy_sum
 
 cdef double GAUSSIAN_SCALE = np.sqrt(-2 * np.log(0.1))
 # no control has more

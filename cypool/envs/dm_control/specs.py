@@ -10,8 +10,8 @@ import numpy as np
 
 from cypool.envs.dm_control.models import sizes_of, text_of
 from cypool.envs.dm_control.tasks import DOMAINS
-from cypool.envs.mujoco_common.mujoco_common import load_model_text
-from cypool.envs.mujoco_common.specs import PHYSICS, SIMULATION, check_sizes, check_with_model, randomized
+from cypool.envs.shared.mujoco.mujoco_common import load_model_text
+from cypool.envs.shared.mujoco.specs import PHYSICS, SIMULATION, check_sizes, check_with_model, randomized
 from cypool.options import Option, boolean, choice, describes, integer, number
 from cypool.spec import Array, EnvSpec
 

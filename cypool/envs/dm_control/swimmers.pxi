@@ -3,9 +3,9 @@ from cypool.envs.dm_control import specs
 
 from libc.stdint cimport int64_t
 
-from cypool.envs.common.numpy_math cimport norm, vector_times_matrix
-from cypool.envs.mujoco_common cimport libmujoco
-from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.shared.numerics.numpy_math cimport norm, vector_times_matrix
+from cypool.envs.shared.mujoco cimport libmujoco
+from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 
 
 SWIMMER_JOINTS = ("tail1", "tail_twist", "tail2", "finright_roll", "finright_pitch", "finleft_roll", "finleft_pitch")

@@ -4,8 +4,8 @@ from cypool.envs.dm_control import specs
 from libc.math cimport M_PI, fabs
 from libc.string cimport memcpy
 
-from cypool.envs.common.numpy_math cimport cos, dot, log1p, norm, sin, sum as numpy_sum
-from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.shared.numerics.numpy_math cimport cos, dot, log1p, norm, sin, sum as numpy_sum
+from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 
 
 cdef class BallInCup(ControlTask):

@@ -15,10 +15,10 @@ from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 
 from cypool.env cimport Slot
-from cypool.envs.common.numpy_math cimport norm
-from cypool.envs.mujoco_common cimport guard, libmujoco
-from cypool.envs.mujoco_common.mujoco_common cimport Camera, Simulation, Variation, held
-from cypool.envs.mujoco_lanes.mujoco_lanes cimport READS_UNKNOWN, SimulationInLanes
+from cypool.envs.shared.numerics.numpy_math cimport norm
+from cypool.envs.shared.mujoco cimport guard, libmujoco
+from cypool.envs.shared.mujoco.mujoco_common cimport Camera, Simulation, Variation, held
+from cypool.envs.shared.lanes.mujoco_lanes cimport READS_UNKNOWN, SimulationInLanes
 from cypool.random cimport Rng, copy_stream
 
 cnp.import_array()

@@ -4,9 +4,9 @@ from cypool.envs.dm_control import specs
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
-from cypool.envs.common.numpy_math cimport log1p
-from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.mujoco_lanes.record cimport SENSED_FORCES, SENSED_MOTION, XIPOS, XMAT, XPOS
+from cypool.envs.shared.numerics.numpy_math cimport log1p
+from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
+from cypool.envs.shared.lanes.record cimport SENSED_FORCES, SENSED_MOTION, XIPOS, XMAT, XPOS
 
 
 cdef class Cheetah(ControlTask):

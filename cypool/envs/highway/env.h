@@ -1,7 +1,7 @@
 // An environment: its steps and its state.
 #pragma once
 
-#include "cypool/envs/common/state_archive.h"
+#include "cypool/envs/shared/rules/state_archive.h"
 #include "cypool/envs/highway/observations.h"
 
 namespace cypool::highway {

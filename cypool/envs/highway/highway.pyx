@@ -23,9 +23,9 @@ from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Slot, info_row
-from cypool.envs.common cimport numpy_math
-from cypool.envs.common.archived_env cimport Archived, ArchivedEnv
-from cypool.envs.common.rules_env cimport Options, options_of
+from cypool.envs.shared.numerics cimport numpy_math
+from cypool.envs.shared.rules.archived_env cimport Archived, ArchivedEnv
+from cypool.envs.shared.rules.rules_env cimport Options, options_of
 from cypool.random cimport Rng, normal
 
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "cypool/envs/common/numpy_math.h"
+#include "cypool/envs/shared/numerics/numpy_math.h"
 #include "cypool/rng.h"
 
 namespace cypool::highway {

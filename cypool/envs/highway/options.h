@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cypool/envs/common/options.h"
+#include "cypool/envs/shared/rules/options.h"
 #include "cypool/envs/highway/roads.h"
 
 namespace cypool::highway {

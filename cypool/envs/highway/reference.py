@@ -9,10 +9,10 @@ import gymnasium
 import numpy as np
 from gymnasium.vector.utils import batch_space
 
-from cypool.envs.common.group_references import GroupReference, GroupReferences
 from cypool.envs.highway.ids import ENVPOOL
 from cypool.envs.highway.pictures import VERSION, need_highway_env
 from cypool.envs.highway.specs import config_of
+from cypool.envs.shared.packages.group_references import GroupReference, GroupReferences
 
 # an intersection changes these for the whole process
 _GENTLE = {"DISTANCE_WANTED": 10.0, "COMFORT_ACC_MAX": 3.0, "COMFORT_ACC_MIN": -5.0}

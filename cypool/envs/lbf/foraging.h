@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cypool/access.h"
-#include "cypool/envs/common/rules.h"
+#include "cypool/envs/shared/rules/rules.h"
 
 namespace cypool::lbf {
 

@@ -1,9 +1,9 @@
 # distutils: extra_compile_args = -O2
 """Level-based foraging: players on a grid who load food together."""
-from cypool.envs.common.grid_picture import GridPicture
+from cypool.envs.shared.pixels.grid_picture import GridPicture
 from cypool.envs.lbf import specs
 
-from cypool.envs.common.rules_env cimport Options, Rules, RulesEnv, RulesOf
+from cypool.envs.shared.rules.rules_env cimport Options, Rules, RulesEnv, RulesOf
 
 
 cdef extern from "cypool/envs/lbf/foraging.h" namespace "cypool::lbf" nogil:

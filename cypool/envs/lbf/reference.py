@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from cypool.envs.common.group_references import GroupReferences, TupleReference
+from cypool.envs.shared.packages.group_references import GroupReferences, TupleReference
 from cypool.spec import EnvSpec
 from cypool.util.packages import require_version
 

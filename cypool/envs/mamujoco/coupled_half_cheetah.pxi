@@ -1,14 +1,14 @@
 # CoupledHalfCheetah: two animals whose backs a tendon joins.
-from cypool.envs.common import mujoco_version
-from cypool.envs.mujoco_common import layout
+from cypool.envs.shared.packages import mujoco_version
+from cypool.envs.shared.mujoco import layout
 
 from libc.stdint cimport int64_t
 from libcpp.vector cimport vector
 
-from cypool.envs.common.numpy_math cimport sum_of_squares
+from cypool.envs.shared.numerics.numpy_math cimport sum_of_squares
 from cypool.envs.mujoco.mujoco cimport MujocoEnv
-from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
-from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.shared.mujoco.libmujoco cimport mjData, mjModel
+from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 
 cdef extern from *:
     """

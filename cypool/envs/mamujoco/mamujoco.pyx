@@ -10,12 +10,12 @@ from libcpp.memory cimport make_shared, shared_ptr
 from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Rows, Slot, obs_row
-from cypool.envs.common.numpy_math cimport clip, cos, sin
+from cypool.envs.shared.numerics.numpy_math cimport clip, cos, sin
 from cypool.envs.mujoco.mujoco cimport MujocoEnv
-from cypool.envs.mujoco_common.libmujoco cimport mjData
-from cypool.envs.mujoco_common.mujoco_common cimport load_model
-from cypool.envs.mujoco_lanes.mujoco_lanes cimport READS_UNKNOWN, EnvList
-from cypool.envs.mujoco_lanes.record cimport (CFRC_EXT, CINERT, CVEL, QFRC_ACTUATOR, TEN_LENGTH, TEN_VELOCITY, XPOS)
+from cypool.envs.shared.mujoco.libmujoco cimport mjData
+from cypool.envs.shared.mujoco.mujoco_common cimport load_model
+from cypool.envs.shared.lanes.mujoco_lanes cimport READS_UNKNOWN, EnvList
+from cypool.envs.shared.lanes.record cimport (CFRC_EXT, CINERT, CVEL, QFRC_ACTUATOR, TEN_LENGTH, TEN_VELOCITY, XPOS)
 
 include "coupled_half_cheetah.pxi"
 

@@ -11,10 +11,10 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from cypool.envs.common.group_references import GroupReferences, ParallelReference
 from cypool.envs.mamujoco.segments import INSTALL, VERSION, text_of
 from cypool.envs.mamujoco.specs import SCENARIOS
 from cypool.envs.mamujoco.tables import SEGMENTED
+from cypool.envs.shared.packages.group_references import GroupReferences, ParallelReference
 from cypool.spec import EnvSpec
 from cypool.util.packages import require_version
 

@@ -10,7 +10,7 @@ import numpy as np
 from cypool.envs.mamujoco.segments import text_of
 from cypool.envs.mamujoco.tables import ROBOTS, SEGMENTED, Agent, Robot, agents_of, robot_of
 from cypool.envs.mujoco import specs as robots
-from cypool.envs.mujoco_common.mujoco_common import load_model, text_makers
+from cypool.envs.shared.mujoco.mujoco_common import load_model, text_makers
 from cypool.options import Option, describes
 from cypool.spec import Array, EnvSpec, Group
 from cypool.util.arguments import check_choice, check_int, check_list, shown

@@ -1,5 +1,5 @@
 """Meta-World: fifty tasks of a Sawyer arm, simulated by MuJoCo; models come from the installed package."""
-from cypool.envs import mujoco_common  # noqa: F401
+import cypool.envs.shared.mujoco  # noqa: F401
 from cypool.util.packages import require_version
 
 # those with the models that are read: 3.1.1 asks for an older MuJoCo, and is followed in all that is not a model

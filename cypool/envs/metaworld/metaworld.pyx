@@ -7,20 +7,20 @@ import numpy as np
 from cypool.envs.metaworld import specs
 from cypool.envs.metaworld.models import SIZES, model_path
 from cypool.envs.metaworld.tasks import TASKS, draw_goals
-from cypool.envs.mujoco_common.specs import check_sizes
+from cypool.envs.shared.mujoco.specs import check_sizes
 
 from libc.string cimport memcpy
 from libcpp cimport bool as cbool
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
-from cypool.envs.common.numpy_math cimport cos, dot, exp, log, norm, sin
-from cypool.envs.mujoco_common cimport guard, libmujoco
-from cypool.envs.mujoco_common.mujoco_common cimport Camera
-from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
-from cypool.envs.mujoco_common.mujoco_common cimport Model, held, load_edited
-from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.mujoco_common.mujoco_common cimport Simulation, Variation
+from cypool.envs.shared.numerics.numpy_math cimport cos, dot, exp, log, norm, sin
+from cypool.envs.shared.mujoco cimport guard, libmujoco
+from cypool.envs.shared.mujoco.mujoco_common cimport Camera
+from cypool.envs.shared.mujoco.libmujoco cimport mjData, mjModel
+from cypool.envs.shared.mujoco.mujoco_common cimport Model, held, load_edited
+from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
+from cypool.envs.shared.mujoco.mujoco_common cimport Simulation, Variation
 from cypool.random cimport integers, shuffle, uniform
 
 cdef extern from "cypool/envs/metaworld/rewards_v1.h":

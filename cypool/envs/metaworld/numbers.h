@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "cypool/envs/common/numpy_math.h"
+#include "cypool/envs/shared/numerics/numpy_math.h"
 
 namespace cypool::metaworld {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cypool/envs/metaworld/numbers.h"
-#include "cypool/envs/mujoco_common/guard.h"
+#include "cypool/envs/shared/mujoco/guard.h"
 
 namespace cypool::metaworld {
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from cypool.envs.metaworld.tasks import MOST_GOALS, TASKS, check_goals
-from cypool.envs.mujoco_common.specs import check_with_model, randomized, simulation
+from cypool.envs.shared.mujoco.specs import check_with_model, randomized, simulation
 from cypool.options import boolean, choice, describes, integer, number, unchecked
 from cypool.spec import Array, EnvSpec
 from cypool.state import check_state

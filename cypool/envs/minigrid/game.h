@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "cypool/access.h"
-#include "cypool/envs/common/rules.h"
+#include "cypool/envs/shared/rules/rules.h"
 #include "observations.h"
 
 namespace cypool::minigrid {

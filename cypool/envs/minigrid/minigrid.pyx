@@ -2,7 +2,7 @@
 """MiniGrid and BabyAI: grid worlds of rooms, doors and objects, with a mission in words."""
 import numpy as np
 
-from cypool.envs.common.rules_env import bytes_of
+from cypool.envs.shared.rules.rules_env import bytes_of
 from cypool.envs.minigrid import levels
 from cypool.envs.minigrid.observations import goal_directions
 from cypool.envs.minigrid.reference import draw_level
@@ -12,7 +12,7 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t
 from libcpp cimport bool as cbool
 
-from cypool.envs.common.rules_env cimport Options, Rules, RulesEnv, RulesOf
+from cypool.envs.shared.rules.rules_env cimport Options, Rules, RulesEnv, RulesOf
 
 cnp.import_array()
 

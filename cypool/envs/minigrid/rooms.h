@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cypool/envs/common/options.h"
+#include "cypool/envs/shared/rules/options.h"
 #include "world.h"
 
 namespace cypool::minigrid {

@@ -7,8 +7,8 @@ from cypool.envs.mpe2.pictures import draw_world
 
 from libcpp.vector cimport vector
 
-from cypool.envs.common cimport numpy_math
-from cypool.envs.common.rules_env cimport Options, Rules, RulesEnv, RulesOf, options_of
+from cypool.envs.shared.numerics cimport numpy_math
+from cypool.envs.shared.rules.rules_env cimport Options, Rules, RulesEnv, RulesOf, options_of
 from cypool.random cimport copy_stream
 
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cypool.envs.common.group_references import GroupReferences, ParallelReference
 from cypool.envs.mpe2.pictures import VERSION, make_env, module_of, need_mpe2
+from cypool.envs.shared.packages.group_references import GroupReferences, ParallelReference
 
 
 class Reference(ParallelReference):

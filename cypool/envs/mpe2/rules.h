@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "cypool/envs/common/numpy_sum.h"
+#include "cypool/envs/shared/numerics/numpy_sum.h"
 #include "cypool/envs/mpe2/matching.h"
 #include "cypool/envs/mpe2/world.h"
 

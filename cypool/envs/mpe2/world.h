@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "cypool/envs/common/rules.h"
+#include "cypool/envs/shared/rules/rules.h"
 
 namespace cypool::mpe2 {
 

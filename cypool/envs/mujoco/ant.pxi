@@ -5,9 +5,9 @@ from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 from libcpp.vector cimport vector
 
-from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.mujoco_lanes.record cimport CFRC_EXT, XPOS
-from cypool.envs.common.numpy_math cimport clip, norm, sum_of_squares
+from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
+from cypool.envs.shared.lanes.record cimport CFRC_EXT, XPOS
+from cypool.envs.shared.numerics.numpy_math cimport clip, norm, sum_of_squares
 
 # indices of info
 cdef enum:

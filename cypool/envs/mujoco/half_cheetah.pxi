@@ -1,8 +1,8 @@
 # HalfCheetah: the robot to read first.
 from cypool.envs.mujoco import specs
 
-from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.mujoco_lanes.record cimport NO_PARTS
+from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
+from cypool.envs.shared.lanes.record cimport NO_PARTS
 
 # indices of info
 cdef enum:

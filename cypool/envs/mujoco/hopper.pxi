@@ -3,9 +3,9 @@ from cypool.envs.mujoco import specs
 
 from libc.stdint cimport int64_t
 
-from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.mujoco_lanes.record cimport NO_PARTS
-from cypool.envs.common.numpy_math cimport clip
+from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
+from cypool.envs.shared.lanes.record cimport NO_PARTS
+from cypool.envs.shared.numerics.numpy_math cimport clip
 
 # indices of info
 cdef enum:

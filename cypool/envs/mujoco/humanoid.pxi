@@ -3,9 +3,9 @@ from cypool.envs.mujoco import specs
 
 from libc.string cimport memcpy, memset
 
-from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.mujoco_lanes.record cimport CFRC_EXT, CINERT, CVEL, QFRC_ACTUATOR, TEN_LENGTH, TEN_VELOCITY, XIPOS
-from cypool.envs.common.numpy_math cimport clip, norm, sum as numpy_sum, sum_of_squares
+from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
+from cypool.envs.shared.lanes.record cimport CFRC_EXT, CINERT, CVEL, QFRC_ACTUATOR, TEN_LENGTH, TEN_VELOCITY, XIPOS
+from cypool.envs.shared.numerics.numpy_math cimport clip, norm, sum as numpy_sum, sum_of_squares
 
 
 cdef class _Person(MujocoEnv):

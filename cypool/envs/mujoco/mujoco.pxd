@@ -1,7 +1,7 @@
 """The base class of Gymnasium's robots."""
 from libcpp.vector cimport vector
 
-from cypool.envs.mujoco_lanes.mujoco_lanes cimport SimulationInLanes
+from cypool.envs.shared.lanes.mujoco_lanes cimport SimulationInLanes
 
 
 # The base class of MuJoCo's robots: members of a subclass, and methods that it implements.

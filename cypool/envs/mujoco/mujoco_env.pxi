@@ -2,14 +2,14 @@
 from cypool.envs.mujoco import specs
 
 from cypool.env_methods cimport check_status
-from cypool.envs.mujoco_common cimport guard
-from cypool.envs.mujoco_common.mujoco_common cimport Camera, Simulation, Variation, held, load_model
+from cypool.envs.shared.mujoco cimport guard
+from cypool.envs.shared.mujoco.mujoco_common cimport Camera, Simulation, Variation, held, load_model
 from cypool.random cimport normal as draw_normal, uniform as draw_uniform
 
-from cypool.envs.common.numpy_math cimport sum_of_squares
+from cypool.envs.shared.numerics.numpy_math cimport sum_of_squares
 
-from cypool.envs.mujoco_lanes.mujoco_lanes cimport READS_UNKNOWN, SimulationInLanes
-from cypool.envs.mujoco_lanes.record cimport CFRC_EXT
+from cypool.envs.shared.lanes.mujoco_lanes cimport READS_UNKNOWN, SimulationInLanes
+from cypool.envs.shared.lanes.record cimport CFRC_EXT
 
 from libc.stdint cimport int64_t
 

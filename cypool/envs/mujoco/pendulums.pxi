@@ -4,9 +4,9 @@ from cypool.envs.mujoco import specs
 from libc.math cimport fabs, isfinite
 from libc.stdint cimport int64_t
 
-from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.mujoco_lanes.record cimport NO_PARTS, QFRC_CONSTRAINT, SITE_XPOS
-from cypool.envs.common.numpy_math cimport clip, cos, sin, square
+from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
+from cypool.envs.shared.lanes.record cimport NO_PARTS, QFRC_CONSTRAINT, SITE_XPOS
+from cypool.envs.shared.numerics.numpy_math cimport clip, cos, sin, square
 
 
 cdef class _InvertedPendulum(MujocoEnv):

@@ -3,8 +3,8 @@ from cypool.envs.mujoco import specs
 
 from libc.string cimport memcpy
 
-from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.common.numpy_math cimport cos, norm, sin
+from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
+from cypool.envs.shared.numerics.numpy_math cimport cos, norm, sin
 
 
 cdef class _Arm(MujocoEnv):

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from cypool.envs.mujoco_common import ant as ants
-from cypool.envs.mujoco_common.ant import WEIGHT
-from cypool.envs.mujoco_common.mujoco_common import load_model
-from cypool.envs.mujoco_common.specs import (
+from cypool.envs.shared.mujoco import ant as ants
+from cypool.envs.shared.mujoco.ant import WEIGHT
+from cypool.envs.shared.mujoco.mujoco_common import load_model
+from cypool.envs.shared.mujoco.specs import (
     CAMERA_CONFIG,
     PHYSICS,
     SIMULATION,

@@ -1,8 +1,8 @@
 # Swimmer: a chain of three links in a thick fluid.
 from cypool.envs.mujoco import specs
 
-from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.common.numpy_math cimport norm
+from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
+from cypool.envs.shared.numerics.numpy_math cimport norm
 
 # indices of info
 cdef enum:

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "cypool/envs/common/options.h"
+#include "cypool/envs/shared/rules/options.h"
 #include "cypool/envs/nethack/loader.h"
 #include "cypool/envs/nethack/screen.h"
 #include "cypool/envs/nethack/window.h"

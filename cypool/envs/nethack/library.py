@@ -5,7 +5,7 @@ import functools
 import hashlib
 from pathlib import Path
 
-from cypool.envs.common.wheels import Wheel
+from cypool.envs.shared.packages.wheels import Wheel
 
 VERSION = "1.3.0"
 LIBRARY_FILE, TEXTS_FILE, TILES_FOLDER = Path("libnethack.so"), Path("nethackdir", "nhdat"), Path("nethackdir", "tiles")

@@ -18,7 +18,7 @@ from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Slot
-from cypool.envs.common.rules_env cimport Options, options_of
+from cypool.envs.shared.rules.rules_env cimport Options, options_of
 from cypool.random cimport integers
 
 cnp.import_array()

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "cypool/envs/common/turn_rules.h"
+#include "cypool/envs/shared/turns/turn_rules.h"
 #include "cypool/envs/openspiel/library.h"
 
 namespace cypool::openspiel {

@@ -4,7 +4,7 @@
 import functools
 import sys
 
-from cypool.envs.common.turn_specs import turn_settings
+from cypool.envs.shared.turns.turn_specs import turn_settings
 from cypool.envs.openspiel import library, specs
 from cypool.state import check_state, check_stream
 from cypool.util.arguments import shown
@@ -17,8 +17,8 @@ from libcpp.string cimport string
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
-from cypool.envs.common.archived_env cimport ArchivedEnv
-from cypool.envs.common.rules_env cimport Options, Rules, RulesEnv, RulesOf, options_of
+from cypool.envs.shared.rules.archived_env cimport ArchivedEnv
+from cypool.envs.shared.rules.rules_env cimport Options, Rules, RulesEnv, RulesOf, options_of
 
 import numpy as np
 from numpy.random import MT19937, RandomState
@@ -71,7 +71,7 @@ cdef extern from "cypool/envs/openspiel/library.h" namespace "cypool::openspiel"
 
     Library the_library "cypool::openspiel::library"
 
-cdef extern from "cypool/envs/common/turn_rules.h" namespace "cypool" nogil:
+cdef extern from "cypool/envs/shared/turns/turn_rules.h" namespace "cypool" nogil:
     cdef cppclass Turns[Game]:
         Game game
 

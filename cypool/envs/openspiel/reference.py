@@ -3,10 +3,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from cypool.envs.common.turn_reference import make_references
 from cypool.envs.openspiel.library import INSTALL
 from cypool.envs.openspiel.openspiel import games
 from cypool.envs.openspiel.specs import given_parameters
+from cypool.envs.shared.turns.turn_reference import make_references
 
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from cypool.envs.common.turn_specs import ILLEGAL, OPPONENT, SIMULATIONS, turn_options, turn_spec
 from cypool.envs.openspiel import library, trial
+from cypool.envs.shared.turns.turn_specs import ILLEGAL, OPPONENT, SIMULATIONS, turn_options, turn_spec
 from cypool.options import check_options, choice, describes, unchecked
 from cypool.spec import Array, EnvSpec
 from cypool.util.arguments import check_bool, check_float, check_int, shown, suggestion

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cypool.envs.common import turn_terminal
-from cypool.envs.common.turn_terminal import Chooser, Shown
 from cypool.envs.openspiel.openspiel import OpenSpiel, texts_of
+from cypool.envs.shared.turns import turn_terminal
+from cypool.envs.shared.turns.turn_terminal import Chooser, Shown
 
 # more moves are listed only when they are asked for
 _FEW = 40
@@ -17,7 +17,7 @@ _FEW = 40
 
 def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | None = None,
          choose: Chooser | None = None) -> tuple[int, float]:
-    """Plays with lines from a terminal: see `cypool.envs.common.turn_terminal.play`.
+    """Plays with lines from a terminal: see `cypool.envs.shared.turns.turn_terminal.play`.
 
     Raises:
         ValueError: All move at once; or as there.

@@ -1,9 +1,9 @@
 # distutils: extra_compile_args = -O2
 """Overcooked: cooks in a kitchen who cook and serve soups together."""
-from cypool.envs.common.grid_picture import GridPicture
+from cypool.envs.shared.pixels.grid_picture import GridPicture
 from cypool.envs.overcooked import specs
 
-from cypool.envs.common.rules_env cimport Options, Rules, RulesEnv, RulesOf
+from cypool.envs.shared.rules.rules_env cimport Options, Rules, RulesEnv, RulesOf
 
 
 cdef extern from "cypool/envs/overcooked/kitchen.h" namespace "cypool::overcooked" nogil:

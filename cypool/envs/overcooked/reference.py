@@ -13,9 +13,9 @@ import numpy as np
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from cypool.envs.common.group_references import GroupReference, GroupReferences
 from cypool.envs.overcooked.layouts import INSTALL, VERSION
 from cypool.envs.overcooked.specs import LAYERS
+from cypool.envs.shared.packages.group_references import GroupReference, GroupReferences
 from cypool.spec import EnvSpec
 from cypool.util.packages import folder_of, require_version
 

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "cypool/envs/common/options.h"
+#include "cypool/envs/shared/rules/options.h"
 #include "cypool/envs/procgen/layout.h"
 #include "cypool/envs/procgen/mirrored.h"
 #include "cypool/envs/procgen/picture.h"

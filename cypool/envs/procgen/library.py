@@ -8,7 +8,7 @@ import os
 import struct
 from pathlib import Path
 
-from cypool.envs.common.wheels import Wheel
+from cypool.envs.shared.packages.wheels import Wheel
 from cypool.util import cache
 
 VERSION = "0.10.7"

@@ -17,7 +17,7 @@ from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Slot
-from cypool.envs.common.rules_env cimport Options, options_of
+from cypool.envs.shared.rules.rules_env cimport Options, options_of
 
 cnp.import_array()
 

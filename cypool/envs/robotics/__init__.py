@@ -1,6 +1,6 @@
 """Gymnasium-Robotics: hands, arms and mazes with goals, simulated by MuJoCo, with the models of the installed
 package."""
-from cypool.envs import mujoco_common  # noqa: F401
+import cypool.envs.shared.mujoco  # noqa: F401
 from cypool.util.packages import require_version
 
 # the release whose environments are followed, and whose models are read; as in pyproject.toml

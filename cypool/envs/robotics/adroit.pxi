@@ -6,11 +6,11 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
-from cypool.envs.common.numpy_math cimport clip, dot, norm, sum_of_squares
-from cypool.envs.mujoco_common cimport libmujoco
-from cypool.envs.mujoco_common.libmujoco cimport mjModel
-from cypool.envs.mujoco_common.mujoco_common cimport Model
-from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.shared.numerics.numpy_math cimport clip, dot, norm, sum_of_squares
+from cypool.envs.shared.mujoco cimport libmujoco
+from cypool.envs.shared.mujoco.libmujoco cimport mjModel
+from cypool.envs.shared.mujoco.mujoco_common cimport Model
+from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 from cypool.envs.robotics.rotations cimport euler2quat, quat2euler
 
 # sparse rewards, with success and without

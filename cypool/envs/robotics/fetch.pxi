@@ -8,11 +8,11 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 from libcpp.vector cimport vector
 
-from cypool.envs.common.numpy_math cimport matrix_times_vector
-from cypool.envs.mujoco_common cimport guard, libmujoco
-from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
-from cypool.envs.mujoco_common.mujoco_common cimport Model
-from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.shared.numerics.numpy_math cimport matrix_times_vector
+from cypool.envs.shared.mujoco cimport guard, libmujoco
+from cypool.envs.shared.mujoco.libmujoco cimport mjData, mjModel
+from cypool.envs.shared.mujoco.mujoco_common cimport Model
+from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 from cypool.envs.robotics.rotations cimport mat2euler
 
 cdef enum: FETCH_MOST_ATTEMPTS = 10_000

@@ -10,9 +10,9 @@ from cypool.util.arguments import shown
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
-from cypool.envs.common.numpy_math cimport clip
-from cypool.envs.mujoco_common.mujoco_common cimport Model
-from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.shared.numerics.numpy_math cimport clip
+from cypool.envs.shared.mujoco.mujoco_common cimport Model
+from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 
 cdef double KITCHEN_NEAR = 0.3
 cdef enum:

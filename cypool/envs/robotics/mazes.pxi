@@ -8,11 +8,11 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
-from cypool.envs.common.numpy_math cimport clip, exp, norm, sum_of_squares
-from cypool.envs.mujoco_common cimport guard
-from cypool.envs.mujoco_common.mujoco_common cimport Model
-from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
-from cypool.envs.mujoco_lanes.record cimport CFRC_EXT, XPOS
+from cypool.envs.shared.numerics.numpy_math cimport clip, exp, norm, sum_of_squares
+from cypool.envs.shared.mujoco cimport guard
+from cypool.envs.shared.mujoco.mujoco_common cimport Model
+from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
+from cypool.envs.shared.lanes.record cimport CFRC_EXT, XPOS
 from cypool.random cimport integers
 
 # the reference tries for ever

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from cypool.envs.mujoco_common import assets
-from cypool.envs.mujoco_common.mujoco_common import load_model, load_model_text
-from cypool.envs.mujoco_common.specs import check_sizes
 from cypool.envs.robotics.models import SIZES, Cells, Maze, asset_path, centre, make_maze
+from cypool.envs.shared.mujoco import assets
+from cypool.envs.shared.mujoco.mujoco_common import load_model, load_model_text
+from cypool.envs.shared.mujoco.specs import check_sizes
 from cypool.util.arguments import check_int, shown
 
 MOST_CELLS = 100

@@ -1,9 +1,9 @@
 """The base class of these robots."""
 from libcpp.vector cimport vector
 
-from cypool.envs.mujoco_common.libmujoco cimport mjData, mjModel
-from cypool.envs.mujoco_common.mujoco_common cimport Model
-from cypool.envs.mujoco_lanes.mujoco_lanes cimport SimulationInLanes
+from cypool.envs.shared.mujoco.libmujoco cimport mjData, mjModel
+from cypool.envs.shared.mujoco.mujoco_common cimport Model
+from cypool.envs.shared.lanes.mujoco_lanes cimport SimulationInLanes
 
 
 # The base class of all robots of Gymnasium-Robotics: members of a subclass, and methods that it implements.

@@ -1,6 +1,6 @@
 # The base class of all robots of Gymnasium-Robotics. Its `.pxd` lists a subclass's members and the methods that it
 # implements.
-from cypool.envs.mujoco_common.specs import check_sizes
+from cypool.envs.shared.mujoco.specs import check_sizes
 from cypool.envs.robotics import specs
 from cypool.envs.robotics.models import SIZES, asset_path
 from cypool.state import check_state
@@ -10,10 +10,10 @@ from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from cypool.env cimport Slot
-from cypool.envs.common.numpy_math cimport clip, norm, sum_of_squares
-from cypool.envs.mujoco_common cimport guard, libmujoco, saved
-from cypool.envs.mujoco_common.mujoco_common cimport Camera, Edit, Model, Simulation, Variation, held, load_edited
-from cypool.envs.mujoco_lanes.mujoco_lanes cimport READS_UNKNOWN, SimulationInLanes
+from cypool.envs.shared.numerics.numpy_math cimport clip, norm, sum_of_squares
+from cypool.envs.shared.mujoco cimport guard, libmujoco, saved
+from cypool.envs.shared.mujoco.mujoco_common cimport Camera, Edit, Model, Simulation, Variation, held, load_edited
+from cypool.envs.shared.lanes.mujoco_lanes cimport READS_UNKNOWN, SimulationInLanes
 from cypool.random cimport normal as draw_normal, uniform as draw_uniform
 
 

@@ -5,7 +5,7 @@ from libc.string cimport memcpy
 
 cimport numpy as cnp
 
-from cypool.envs.common.numpy_math cimport (
+from cypool.envs.shared.numerics.numpy_math cimport (
     arccos,
     arctan2,
     arctan2_of,

@@ -7,8 +7,12 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from cypool.envs.mujoco_common import ant
-from cypool.envs.mujoco_common.specs import (
+from cypool.envs.robotics import mazes
+from cypool.envs.robotics.fetch_tasks import TASKS
+from cypool.envs.robotics.goals import Distance, MazeGoal, Pose, Tasks
+from cypool.envs.robotics.tables import KITCHEN_TASKS
+from cypool.envs.shared.mujoco import ant
+from cypool.envs.shared.mujoco.specs import (
     CAMERA_CONFIG,
     PHYSICS,
     SIMULATION,
@@ -16,10 +20,6 @@ from cypool.envs.mujoco_common.specs import (
     info_of,
     observation_of,
 )
-from cypool.envs.robotics import mazes
-from cypool.envs.robotics.fetch_tasks import TASKS
-from cypool.envs.robotics.goals import Distance, MazeGoal, Pose, Tasks
-from cypool.envs.robotics.tables import KITCHEN_TASKS
 from cypool.options import Option, boolean, choice, describes, integer, number, unchecked
 from cypool.spec import Array, EnvSpec
 from cypool.util.arguments import check_choice, check_float, shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from cypool.envs.common.group_references import GroupReferences, TupleReference
+from cypool.envs.shared.packages.group_references import GroupReferences, TupleReference
 from cypool.spec import EnvSpec
 from cypool.util.packages import require_version
 

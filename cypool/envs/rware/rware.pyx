@@ -1,12 +1,12 @@
 # distutils: extra_compile_args = -O2
 """The robotic warehouse: agents that bring requested shelves to goals, and back."""
-from cypool.envs.common.grid_picture import GridPicture
+from cypool.envs.shared.pixels.grid_picture import GridPicture
 from cypool.envs.rware import specs
 
 from libc.stdint cimport int16_t
 from libcpp.vector cimport vector
 
-from cypool.envs.common.rules_env cimport Options, Rules, RulesEnv, RulesOf
+from cypool.envs.shared.rules.rules_env cimport Options, Rules, RulesEnv, RulesOf
 
 
 cdef extern from "cypool/envs/rware/warehouse.h" namespace "cypool::rware" nogil:

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cypool/access.h"
-#include "cypool/envs/common/rules.h"
+#include "cypool/envs/shared/rules/rules.h"
 #include "python_set.h"
 
 namespace cypool::rware {

@@ -1,5 +1,5 @@
 # Blackjack.
-from cypool.envs.common.pictures import draw
+from cypool.envs.shared.pixels.pictures import draw
 from cypool.envs.toy_text import specs
 from cypool.state import check_state
 

@@ -1,7 +1,7 @@
 # Environments that are a table of the successors of each state and action.
 import numpy as np
 
-from cypool.envs.common.pictures import draw
+from cypool.envs.shared.pixels.pictures import draw
 from cypool.state import check_state
 
 from libc.stdint cimport int32_t, int64_t

@@ -9,8 +9,8 @@ from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Slot
-from cypool.envs.common.frame_stack cimport FrameStack
-from cypool.envs.common.resize cimport Resize
+from cypool.envs.shared.pixels.frame_stack cimport FrameStack
+from cypool.envs.shared.pixels.resize cimport Resize
 from cypool.random cimport integers
 
 cdef extern from "<string>" namespace "std" nogil:

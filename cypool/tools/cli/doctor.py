@@ -284,7 +284,7 @@ def _distributions() -> Mapping[str, list[str]]:
 
 def _mujoco() -> Lines:
     """MuJoCo."""
-    from cypool.envs.common import mujoco_version
+    from cypool.envs.shared.packages import mujoco_version
 
     if find_spec("mujoco") is None:
         yield "optional", "not installed", 'pip install "cypool[mujoco]"'
@@ -307,7 +307,7 @@ def _lanes() -> Lines:
         yield "optional", "not needed: MuJoCo is not installed", 'pip install "cypool[mujoco]"'
         return
     try:
-        lanes = import_module("cypool.envs.mujoco_lanes.mujoco_lanes").check_machine()
+        lanes = import_module("cypool.envs.shared.lanes.mujoco_lanes").check_machine()
     except (ImportError, ValueError) as error:
         yield "optional", f"all robots use mj_step: {error}", "the page about MuJoCo's lanes lists their requirements"
     else:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cypool.envs.atari.atari import pool_frames
-from cypool.envs.common.resize import shrink, shrink_linear
+from cypool.envs.shared.pixels.resize import shrink, shrink_linear
 
 cv2 = pytest.importorskip("cv2")
 

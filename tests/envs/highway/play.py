@@ -4,9 +4,9 @@ from __future__ import annotations
 import numpy as np
 from family_tests import playing
 
-from cypool.envs.common.group_references import GroupReferences
 from cypool.envs.highway.ids import IDS
 from cypool.envs.highway.observations import FEATURES
+from cypool.envs.shared.packages.group_references import GroupReferences
 
 ALL = list(FEATURES)
 GRID = {"type": "OccupancyGrid", "features": ["presence", "x", "vx", "vy", "cos_h", "on_road"],

@@ -2,7 +2,7 @@
 import numpy as np
 from family_tests import players_of
 
-from cypool.envs.common.group_references import GroupReferences
+from cypool.envs.shared.packages.group_references import GroupReferences
 
 BASE = "Foraging-8x8-2p-3f-v3"
 # ids, and options with separate code

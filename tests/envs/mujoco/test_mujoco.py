@@ -12,9 +12,9 @@ from gymnasium.wrappers import FrameStackObservation
 from markers import often_slow, slow
 
 import cypool
-from cypool.envs.common import mujoco_version
-from cypool.envs.mujoco_common import assets
-from cypool.envs.mujoco_common.specs import info_of
+from cypool.envs.shared.mujoco import assets
+from cypool.envs.shared.mujoco.specs import info_of
+from cypool.envs.shared.packages import mujoco_version
 from cypool.registration.registry import entry_of, resolve
 from cypool.testing import check_parity
 

@@ -15,9 +15,9 @@ import pytest
 from markers import EXHAUSTIVE, exhaustive
 
 import cypool
-from cypool.envs.mujoco_common.mujoco_common import load_model
-from cypool.envs.mujoco_lanes import mujoco_lanes
-from cypool.envs.mujoco_lanes.mujoco_lanes import check_machine, make_lanes
+from cypool.envs.shared.lanes import mujoco_lanes
+from cypool.envs.shared.lanes.mujoco_lanes import check_machine, make_lanes
+from cypool.envs.shared.mujoco.mujoco_common import load_model
 
 mujoco = pytest.importorskip("mujoco")
 try:

@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 import cypool
-from cypool.envs.mujoco_common.mujoco_common import load_model
-from cypool.envs.mujoco_lanes.mujoco_lanes import check_machine, make_lanes
+from cypool.envs.shared.lanes.mujoco_lanes import check_machine, make_lanes
+from cypool.envs.shared.mujoco.mujoco_common import load_model
 
 try:
     check_machine()

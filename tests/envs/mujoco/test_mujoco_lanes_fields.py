@@ -10,7 +10,7 @@ import pytest
 from fuzz_mujoco_lanes import outcome
 from markers import exhaustive, slow
 
-from cypool.envs.mujoco_lanes.mujoco_lanes import check_machine
+from cypool.envs.shared.lanes.mujoco_lanes import check_machine
 
 try:
     check_machine()

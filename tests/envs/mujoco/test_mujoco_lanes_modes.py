@@ -10,9 +10,9 @@ from markers import exhaustive, slow
 from pool_arguments import THREADS
 
 import cypool
-from cypool.envs.mujoco_common.mujoco_common import load_model
-from cypool.envs.mujoco_lanes import mujoco_lanes
-from cypool.envs.mujoco_lanes.mujoco_lanes import check_machine, make_lanes
+from cypool.envs.shared.lanes import mujoco_lanes
+from cypool.envs.shared.lanes.mujoco_lanes import check_machine, make_lanes
+from cypool.envs.shared.mujoco.mujoco_common import load_model
 from cypool.hooks import Transition
 from cypool.policies import Decision
 from cypool.spec import Array

@@ -77,7 +77,7 @@ def egl(monkeypatch, tmp_path_factory):
 
 
 def contexts():
-    from cypool.envs.mujoco_common import mujoco_common
+    from cypool.envs.shared.mujoco import mujoco_common
 
     return mujoco_common.contexts()
 

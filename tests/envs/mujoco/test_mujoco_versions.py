@@ -8,8 +8,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from cypool.envs.common import mujoco_version
-from cypool.envs.mujoco_common import layout
+from cypool.envs.shared.mujoco import layout
+from cypool.envs.shared.packages import mujoco_version
 
 # something of most kinds, so that few arrays are empty
 XML = """<mujoco><asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1" elevation="0 0 0 1"/><material name="m"/>
@@ -87,11 +87,11 @@ def test_options_of_a_layout_are_those_of_the_bindings(found):
 def test_a_layout_is_computed_without_importing_mujoco(run_python):
     done = run_python("""
 import sys
-from cypool.envs.common import mujoco_version
+from cypool.envs.shared.packages import mujoco_version
 import importlib.util
-spec = importlib.util.find_spec("cypool.envs.common.mujoco_version")
+spec = importlib.util.find_spec("cypool.envs.shared.packages.mujoco_version")
 folder, version = mujoco_version.find()
-path = spec.origin.replace("common/mujoco_version", "mujoco_common/layout")
+path = spec.origin.replace("packages/mujoco_version", "mujoco/layout")
 spec = importlib.util.spec_from_file_location("layout", path)
 layout = importlib.util.module_from_spec(spec)
 sys.modules["layout"] = layout
@@ -161,9 +161,9 @@ def test_a_version_that_lacks_something_is_an_import_error(run_forked, change, m
 import importlib.util, sys
 import cypool.envs
 # what the package runs first, before its own import
-spec = importlib.util.find_spec("cypool.envs.common.mujoco_version")
-path = spec.origin.replace("common/mujoco_version", "mujoco_common/layout")
-name = "cypool.envs.mujoco_common.layout"
+spec = importlib.util.find_spec("cypool.envs.shared.packages.mujoco_version")
+path = spec.origin.replace("packages/mujoco_version", "mujoco/layout")
+name = "cypool.envs.shared.mujoco.layout"
 spec = importlib.util.spec_from_file_location(name, path)
 layout = sys.modules[name] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(layout)
@@ -174,7 +174,7 @@ def changed(folder):
     return found
 layout.read = changed
 try:
-    import cypool.envs.mujoco_common
+    import cypool.envs.shared.mujoco
 except ImportError as error:
     print(error)
 """)
@@ -186,7 +186,7 @@ def test_another_mujoco_that_was_imported_before_is_an_import_error(run_forked):
 import mujoco
 mujoco.__version__ = "3.3.1"
 try:
-    import cypool.envs.mujoco_common
+    import cypool.envs.shared.mujoco
 except ImportError as error:
     print(error)
 """)

@@ -4,7 +4,7 @@ from collections import deque
 import numpy as np
 from family_tests import players_of
 
-from cypool.envs.common.group_references import GroupReferences
+from cypool.envs.shared.packages.group_references import GroupReferences
 
 BASE = "Overcooked-v0"
 ORDERS = [["onion", "onion"], ["tomato"], ["onion", "tomato", "onion"]]

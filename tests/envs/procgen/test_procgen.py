@@ -17,10 +17,10 @@ from pool_arguments import MODES
 from state_edits import edges, with_own
 
 import cypool
-from cypool.envs.common import wheels
 from cypool.envs.procgen import library
 from cypool.envs.procgen.games import GAMES, limit_of
 from cypool.envs.procgen.levels import play_level
+from cypool.envs.shared.packages import wheels
 from cypool.registration.registry import known_entries
 from cypool.testing import check_env, check_parity
 from cypool.tools.cli import main
@@ -606,7 +606,7 @@ def test_machines_that_cannot_run_it(change, message, monkeypatch, capsys):
 
 WITHOUT_GLIB = """
 import hashlib, sys, cypool
-from cypool.envs.common import wheels
+from cypool.envs.shared.packages import wheels
 from cypool.envs.procgen import library
 if sys.argv[1:] == ["without"]:
     library._has_glib = lambda: False

@@ -108,7 +108,7 @@ def test_options(id, options):
 
 
 def test_an_ant_of_the_user(tmp_path):
-    from cypool.envs.mujoco_common.assets import asset_path as gymnasium_path
+    from cypool.envs.shared.mujoco.assets import asset_path as gymnasium_path
 
     with open(gymnasium_path("ant.xml")) as file:
         text = file.read()

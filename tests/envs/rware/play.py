@@ -4,8 +4,8 @@ from collections import deque
 import numpy as np
 from family_tests import players_of
 
-from cypool.envs.common.group_references import GroupReferences
 from cypool.envs.rware.specs import LAYERS
+from cypool.envs.shared.packages.group_references import GroupReferences
 
 BASE = "rware-tiny-2ag-v2"
 ROUND = ".......\n...x...\n..x.x..\n.x...x.\n..x.x..\n...x...\n.g...g."

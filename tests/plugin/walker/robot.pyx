@@ -5,9 +5,9 @@ from cypool.envs.mujoco.specs import describe_robot, describes_robot
 from cypool.options import number
 
 from cypool.env cimport import_cypool
-from cypool.envs.mujoco_common.obs_writer cimport ObsWriter
+from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 from cypool.envs.mujoco.mujoco cimport MujocoEnv
-from cypool.envs.mujoco_common.mujoco_common cimport Model
+from cypool.envs.shared.mujoco.mujoco_common cimport Model
 
 import_cypool()
 

@@ -1,0 +1,484 @@
+// Steps of many environments: fixed groups for what is smooth, and those with constraints packed for the solver.
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "cypool/envs/shared/lanes/batch_base.h"
+
+// in this order, for each width
+#include "cypool/envs/shared/lanes/lanes.h"
+#include "cypool/envs/shared/lanes/spatial.h"
+#include "cypool/envs/shared/lanes/group.h"
+#include "cypool/envs/shared/lanes/smooth.h"
+#include "cypool/envs/shared/lanes/constraint.h"
+#include "cypool/envs/shared/lanes/sensors.h"
+#include "cypool/envs/shared/lanes/newton.h"
+#include "cypool/envs/shared/lanes/gauss_seidel.h"
+
+#include "cypool/envs/shared/lanes/target.h"
+
+namespace cypool::lanes::CYPOOL_LANES {
+
+// mj_integratePos
+CYPOOL_LANES_INLINE void integrate_position(const Description& m, Real* q, const Real* v, double h) {
+    for (int k = 0; k < m.num_joints; ++k) {
+        int a = m.joints[k].qpos, b = m.joints[k].dof;
+        if (m.joints[k].type != mjJNT_FREE && m.joints[k].type != mjJNT_BALL) {
+            q[a] = q[a] + h * v[b];
+            continue;
+        }
+        if (m.joints[k].type == mjJNT_FREE)
+            for (int i = 0; i < 3; ++i, ++a, ++b) q[a] = q[a] + h * v[b];
+        Real axis[3] = {v[b], v[b + 1], v[b + 2]}, s, c, turn[4];
+        const Real angle = h * normalize(axis);
+        sincos(angle * 0.5, s, c);
+        turn[0] = c;
+        for (int i = 0; i < 3; ++i) turn[1 + i] = axis[i] * s;
+        normalize_quaternion(q + a);
+        multiply_quaternions(q + a, q + a, turn);
+    }
+}
+
+CYPOOL_LANES_INLINE void copy_many(Real* to, const Real* from, int n) {
+    for (int k = 0; k < n; ++k) to[k] = from[k];
+}
+
+// mj_Euler, implicit in the damping of joints, and mj_implicit without Coriolis forces, in that of actuators, too
+inline __attribute__((noinline)) void integrate_euler(const Description& m, Group& d) {
+    Real acc[MAX_DOFS];
+    const double h = m.timestep;
+    if (m.has_damping || m.is_implicit_fast) {
+        Real A[MAX_INERTIA], inverse[MAX_DOFS];
+        copy_many(A, d.M, m.num_inertia);
+        for (int k = 0; k < m.nv; ++k) {
+            const int diagonal = m.dofs[k].row_begin + m.dofs[k].row_size - 1;
+            const Real damping = own_or(d, m.own_of_dof(k) + 1, m.dofs[k].damping);
+            A[diagonal] = A[diagonal] + (m.is_implicit_fast ? (d.actuator_damping[k] - damping) * -h : h * damping);
+        }
+        factorize(m, A, inverse);
+        // actuators may push what moves
+        if (m.is_implicit_fast) find_singular(m, d, A);
+        for (int k = 0; k < m.nv; ++k) acc[k] = d.smooth[k] + d.constraint[k];
+        solve_factorized(m, acc, A, inverse);
+    } else
+        copy_many(acc, d.qacc, m.nv);
+    for (int k = 0; k < m.nv; ++k) d.qvel[k] = d.qvel[k] + acc[k] * h;
+    integrate_position(m, d.qpos, d.qvel, h);
+    copy_many(d.warmstart, d.qacc, m.nv);
+}
+
+// mj_RungeKutta, of order four: between its stages lies a forward
+inline __attribute__((noinline)) void begin_runge_kutta(const Description& m, Group& d) {
+    copy_many(d.first_qpos, d.qpos, m.nq);
+    copy_many(d.stage_vel[0], d.qvel, m.nv);
+    copy_many(d.stage_acc[0], d.qacc, m.nv);
+}
+// Since MuJoCo 4, mj_RungeKutta takes the angular velocity of a later stage to where its rotations are added up:
+// w + c / 2 + (1 - t / tan(t)) / (4 t^2) u x c, where u is the turn so far, 2 t its angle, and c = u x w.
+inline __attribute__((noinline)) void correct_rotation(Group& g, Real* w, const Real* turn, double h) {
+    constexpr double TWO_PI = 6.283185307179586, SQUARED_PI = 9.869604401089358, MOST_OF_SERIES = 3.0625;
+    constexpr double SERIES[] = {1.230313397310169e-14, 3.161551550077822e-13,  1.3455485951057888e-11,
+                                 5.282849430384459e-10, 2.0876900642039142e-08, 8.267194907152073e-07,
+                                 3.30687830944332e-05,  0.0013888888888859755,  0.08333333333333338};
+    Real u[3];
+    for (int k = 0; k < 3; ++k) u[k] = h * turn[k];
+    Real squared = dot3(u, u);
+    note_unseen(g, g.coverage->turns(), OVER, squared > SQUARED_PI);
+    for (int left = bits(squared > SQUARED_PI); left; left &= left - 1) {
+        // the same rotation, by less than half a turn
+        const int l = __builtin_ctz(static_cast<unsigned>(left));
+        const double angle = std::sqrt(lane(squared, l));
+        const double scale = (std::floor(angle / TWO_PI + 0.5) * -TWO_PI + angle) / angle;
+        for (int k = 0; k < 3; ++k) lane(u[k], l) *= scale;
+        lane(squared, l) =
+            lane(u[0], l) * lane(u[0], l) + lane(u[1], l) * lane(u[1], l) + lane(u[2], l) * lane(u[2], l);
+    }
+    note_unseen(g, g.coverage->turns(), FAR, ~(squared < MOST_OF_SERIES));
+    Real factor = all(SERIES[0]);
+    for (int k = 1; k < 9; ++k) factor = factor * squared + SERIES[k];
+    for (int left = bits(~(squared < MOST_OF_SERIES)); left; left &= left - 1) {
+        const int l = __builtin_ctz(static_cast<unsigned>(left));
+        const double half = 0.5 * std::sqrt(lane(squared, l));
+        lane(factor, l) = (1 - half / std::tan(half)) / lane(squared, l);
+    }
+    Real c[3], d[3];
+    cross(c, u, w);
+    cross(d, u, c);
+    for (int k = 0; k < 3; ++k) w[k] = (c[k] * 0.5 + w[k]) + factor * d[k];
+}
+inline __attribute__((noinline)) void begin_stage(const Description& m, Group& d, int stage) {
+    static constexpr double A[] = {0.5, 0.5, 1.0};
+    Real velocity[MAX_DOFS];
+    for (int k = 0; k < m.nv; ++k) velocity[k] = d.stage_vel[stage - 1][k] * A[stage - 1];
+    copy_many(d.qpos, d.first_qpos, m.nq);
+    integrate_position(m, d.qpos, velocity, m.timestep);
+    for (int k = 0; k < m.nv; ++k)
+        d.qvel[k] = d.stage_vel[stage][k] = d.stage_vel[0][k] + (d.stage_acc[stage - 1][k] * A[stage - 1]) * m.timestep;
+    for (int j = 0; is_mujoco_4 && j < m.num_joints; ++j) {
+        const int type = m.joints[j].type, dof = m.joints[j].dof + (type == mjJNT_FREE ? 3 : 0);
+        if (type == mjJNT_FREE || type == mjJNT_BALL)
+            correct_rotation(d, d.stage_vel[stage] + dof, velocity + dof, m.timestep);
+    }
+}
+inline __attribute__((noinline)) void end_runge_kutta(const Description& m, Group& d) {
+    static constexpr double B[] = {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0};
+    Real velocity[MAX_DOFS];
+    for (int k = 0; k < m.nv; ++k) {
+        Real v = d.stage_vel[0][k] * B[0], a = d.stage_acc[0][k] * B[0];
+        for (int stage = 1; stage < 4; ++stage) {
+            v = v + d.stage_vel[stage][k] * B[stage];
+            a = a + d.stage_acc[stage][k] * B[stage];
+        }
+        velocity[k] = v;
+        d.qvel[k] = d.stage_vel[0][k] + a * m.timestep;
+    }
+    copy_many(d.qpos, d.first_qpos, m.nq);
+    integrate_position(m, d.qpos, velocity, m.timestep);
+    copy_many(d.warmstart, d.qacc, m.nv);
+}
+
+class BatchInLanes final : public Batch {
+public:
+    BatchInLanes(const Description& m, const Collider& collider)
+        : m_(m),
+          collider_(collider),
+          problem_(new Problem(m)),
+          dual_(m.is_gauss_seidel ? new Dual() : nullptr) {}
+
+    // In groups of as many as a vector has numbers.
+    void load(Record* const* records, int count, const Coverage& coverage) override {
+        coverage_ = &coverage;
+        num_groups_ = (count + WIDTH - 1) / WIDTH;
+        while (static_cast<int>(groups_.size()) < num_groups_) groups_.emplace_back(new Group(m_));
+        count_ = count;
+        for (int e = 0; e < num_groups_ * WIDTH; ++e) {
+            // lanes that are left over do what the last one does
+            const Record& r = *records[std::min(e, count - 1)];
+            Group& d = *groups_[static_cast<size_t>(e / WIDTH)];
+            const int l = e % WIDTH;
+            // a step that ended with mj_step1 has done that of this one
+            d.has_step1 &= put_again(d.qpos, r.state.qpos, m_.nq, l) & put_again(d.qvel, r.state.qvel, m_.nv, l);
+            put(d.warmstart, r.state.warmstart, m_.nv, l);
+            put(d.ctrl, r.ctrl, m_.nu, l);
+            d.has_step1 &= load_own_again(d, r, l);
+        }
+        for (int g = 0; g < num_groups_; ++g) {
+            Group& d = *groups_[static_cast<size_t>(g)];
+            d.bad = none();
+            d.coverage = coverage_;
+            d.unseen.clear();
+            // mj_step takes any, and those of later steps are accelerations, which are checked
+            find_bad(d, d.warmstart, m_.nv);
+            for (int k = 0; k < m_.num_actuators; ++k)
+                if (const Actuator& a = m_.actuators[k]; a.is_limited)
+                    note_clip(d, coverage_->actuator(k), d.ctrl[k], a.low, a.high, CTRL_LOW, CTRL_HIGH);
+        }
+    }
+
+    void step(int frames, int reads, bool ends_with_step1) override {
+        for (int frame = 0; frame < frames; ++frame) {
+            for (int g = 0; g < num_groups_; ++g) {
+                Group& d = *groups_[static_cast<size_t>(g)];
+                find_bad(d, d.qpos, m_.nq);
+                find_bad(d, d.qvel, m_.nv);
+                if (frame + 1 < frames) continue;
+                copy_many(d.last_qpos, d.qpos, m_.nq);
+                copy_many(d.last_qvel, d.qvel, m_.nv);
+                copy_many(d.last_warmstart, d.warmstart, m_.nv);
+            }
+            forward();
+            for (int g = 0; g < num_groups_; ++g) {
+                Group& d = *groups_[static_cast<size_t>(g)];
+                find_bad(d, d.qacc, m_.nv);
+                // MuJoCo has no sensors in later stages
+                if (frame + 1 == frames) {
+                    if (!ends_with_step1) sense_velocity(d, reads);
+                    sense_acceleration(d, reads);
+                }
+                if (m_.is_runge_kutta)
+                    begin_runge_kutta(m_, d);
+                else
+                    integrate_euler(m_, d);
+            }
+            if (!m_.is_runge_kutta) continue;
+            for (int stage = 1; stage < 4; ++stage) {
+                for (int g = 0; g < num_groups_; ++g) begin_stage(m_, *groups_[static_cast<size_t>(g)], stage);
+                forward();
+                for (int g = 0; g < num_groups_; ++g) {
+                    Group& d = *groups_[static_cast<size_t>(g)];
+                    copy_many(d.stage_acc[stage], d.qacc, m_.nv);
+                }
+            }
+            for (int g = 0; g < num_groups_; ++g) end_runge_kutta(m_, *groups_[static_cast<size_t>(g)]);
+        }
+        for (int g = 0; g < num_groups_; ++g) complete(*groups_[static_cast<size_t>(g)], reads, ends_with_step1);
+    }
+
+    void store(Record* const* records) override {
+        for (int e = 0; e < count_; ++e) {
+            Record& r = *records[e];
+            Group& d = *groups_[static_cast<size_t>(e / WIDTH)];
+            const int l = e % WIDTH;
+            r.is_ready = !(bits(d.bad) >> l & 1);
+            if (!r.is_ready) continue;
+            r.unseen.clear();
+            for (const auto& [its_lane, active] : d.unseen)
+                if (its_lane == l) r.unseen.push_back(active);
+            get(r.next_last.qpos, d.last_qpos, m_.nq, l);
+            get(r.next_last.qvel, d.last_qvel, m_.nv, l);
+            get(r.next_last.warmstart, d.last_warmstart, m_.nv, l);
+            get(r.result.qpos, d.qpos, m_.nq, l);
+            get(r.result.qvel, d.qvel, m_.nv, l);
+            get(r.result.warmstart, d.warmstart, m_.nv, l);
+            for (int part = 0; part < NUM_PARTS; ++part)
+                if (r.size(part)) get(r.values(part), part_of(d, part), r.size(part), l);
+        }
+    }
+
+private:
+    static constexpr double LARGEST = 1e10;  // mjMAXVAL
+
+    // Returns whether the same numbers were there.
+    static bool load_own_again(Group& d, const Record& r, int l) {
+        if (d.has_own == r.own.empty()) {
+            d.has_own = !d.has_own;
+            d.whose_own = {};
+        }
+        if (d.whose_own[static_cast<size_t>(l)] == r.whose_own) return true;
+        d.whose_own[static_cast<size_t>(l)] = r.whose_own;
+        put(d.own, r.own.data(), static_cast<int>(r.own.size()), l);
+        return false;
+    }
+    static void put(Real* to, const double* from, int n, int l) {
+        for (int k = 0; k < n; ++k) lane(to[k], l) = from[k];
+    }
+    // Returns whether the same numbers were there.
+    static bool put_again(Real* to, const double* from, int n, int l) {
+        bool is_same = true;
+        for (int k = 0; k < n; ++k) is_same &= !std::memcmp(&lane(to[k], l), from + k, sizeof *from);
+        put(to, from, n, l);
+        return is_same;
+    }
+    static void get(double* to, const Real* from, int n, int l) {
+        for (int k = 0; k < n; ++k) to[k] = lane(from[k], l);
+    }
+    // what MuJoCo would start over from; NaN is no less than anything
+    static void find_bad(Group& d, const Real* numbers, int n) {
+        for (int k = 0; k < n; ++k) d.bad = d.bad | ~(abs(numbers[k]) < LARGEST);
+    }
+
+    // what only those who read it need
+    void complete(Group& d, int reads, bool ends_with_step1) const {
+        find_bad(d, d.qpos, m_.nq), find_bad(d, d.qvel, m_.nv);
+        if (reads_part(reads, CFRC_EXT)) contact_forces(m_, d, d.contact_force);
+        if (ends_with_step1) {
+            step1(d);
+            sense_velocity(d, reads);
+        }
+        d.has_step1 = ends_with_step1 && !any(d.bad);
+        if (reads_part(reads, SITE_XPOS)) place_sites(m_, d);
+    }
+    // the part of mj_step1 that environments read, or that may warn
+    void step1(Group& d) const {
+        kinematics(m_, d);
+        center_of_mass(m_, d);
+        composite_inertia(m_, d);
+        velocities(m_, d);
+        tendons(m_, d);
+    }
+    void sense_velocity(Group& d, int reads) const {
+        if (reads_part(reads, SENSED_MOTION)) sense_motion(m_, d);
+    }
+    void sense_acceleration(Group& d, int reads) const {
+        if (reads_part(reads, SENSED_FORCES)) sense_forces(m_, d, collider_);
+    }
+    static const Real* part_of(const Group& d, int part) {
+        switch (part) {
+            case XPOS: return d.xpos[0];
+            case XMAT: return d.xmat[0];
+            case SENSED_MOTION:
+            case SENSED_FORCES: return d.sensed;
+            case XIPOS: return d.xipos[0];
+            case CINERT: return d.cinert[0];
+            case CVEL: return d.cvel[0];
+            case CFRC_EXT: return d.contact_force[0];
+            case QFRC_ACTUATOR: return d.actuator;
+            case QFRC_CONSTRAINT: return d.constraint;
+            case SITE_XPOS: return d.site_pos[0];
+            case TEN_LENGTH: return d.tendon_length;
+            default: return d.tendon_velocity;
+        }
+    }
+
+    // mj_forward
+    void forward() {
+        waiting_.clear();
+        for (int g = 0; g < num_groups_; ++g) {
+            Group& d = *groups_[static_cast<size_t>(g)];
+            if (!d.has_step1) step1(d);
+            d.has_step1 = false;
+            make_constraints(m_, d, collider_);
+            passive_forces(m_, d);
+            bias_forces(m_, d);
+            smooth_acceleration(m_, d);
+            copy_many(d.qacc, d.smooth_acc, m_.nv);
+            for (int k = 0; k < m_.nv; ++k) d.constraint[k] = all(0);
+            find_own_rows(d);
+            for (int l = 0; l < WIDTH && g * WIDTH + l < count_; ++l) {
+                const int count = d.num_own_rows[l];
+                if (coverage_->unseen(coverage_->rows(count))) d.unseen.push_back({l, {coverage_->rows(count), 1}});
+                if (count) waiting_.emplace_back(count, g * WIDTH + l);
+            }
+        }
+        // those with as many rows together
+        std::sort(waiting_.begin(), waiting_.end());
+        size_t next = 0;
+        while (next < waiting_.size()) {
+            const Waiting* const who = waiting_.data() + next;
+            const int most = static_cast<int>(std::min<size_t>(WIDTH, waiting_.size() - next));
+            int count = 1;
+            while (count < most && (!m_.is_gauss_seidel || who[count].first == who[0].first)) ++count;
+            solve(who, count);
+            next += static_cast<size_t>(count);
+        }
+    }
+
+    static void find_own_rows(Group& d) {
+        int counts[WIDTH] = {};
+        for (int r = 0; r < d.num_rows; ++r) {
+            const int active = bits(d.rows[r].active);
+            for (int l = 0; l < WIDTH; ++l) {
+                d.own_rows[l][counts[l]] = r;
+                counts[l] += active >> l & 1;
+            }
+        }
+        std::copy_n(counts, WIDTH, d.num_own_rows);
+    }
+
+    using Waiting = std::pair<int, int>;  // the number of rows, and whose they are
+
+    Group& group(int environment) { return *groups_[static_cast<size_t>(environment / WIDTH)]; }
+
+    void solve(const Waiting* who, int count) {
+        pack(who, count);
+        Mask running = none();
+        for (int l = 0; l < count; ++l) running[l] = -1;
+        const auto load_factor = [&] {
+            collect(problem_->LD, &Group::LD, who, count, m_.num_inertia);
+            collect(problem_->LD_inverse, &Group::LD_inverse, who, count, m_.nv);
+        };
+        if (m_.is_gauss_seidel) {
+            load_factor();
+            solve_gauss_seidel(m_, *problem_, *dual_, running);
+        } else
+            Newton::solve(m_, *problem_, running, load_factor);
+        for (int l = 0; l < count; ++l) {
+            const int e = who[l].second, from = e % WIDTH;
+            Group& d = group(e);
+            if (bits(problem_->bad) >> l & 1) d.bad[from] = -1;
+            const uint64_t branches = problem_->branches_of(l);
+            if (!coverage_->has_path(branches)) d.unseen.push_back({from, {PATH, branches}});
+            move_lane(d.qacc, from, problem_->qacc, l, m_.nv);
+            move_lane(d.constraint, from, problem_->constraint, l, m_.nv);
+            for (int r = 0; r < m_.num_frictions; ++r) {
+                const int unseen = coverage_->unseen(coverage_->friction(r));
+                if (!unseen) continue;
+                const double force = lane(problem_->force[r], l), most = lane(problem_->friction[r], l);
+                const int state = force == most ? PULLS : force == -most ? PUSHES : STICKS;
+                if (unseen & state) d.unseen.push_back({from, {coverage_->friction(r), static_cast<uint64_t>(state)}});
+            }
+            for (int k = 0; k < d.num_own_rows[from]; ++k)
+                lane(d.rows[d.own_rows[from][k]].force, from) = lane(problem_->force[k], l);
+        }
+    }
+
+    static void move_lane(Real* to, int to_lane, const Real* from, int from_lane, int n) {
+        double* const out = reinterpret_cast<double*>(to) + to_lane;
+        const double* const in = reinterpret_cast<const double*>(from) + from_lane;
+        for (int k = 0; k < n; ++k) out[k * WIDTH] = in[k * WIDTH];
+    }
+
+    // what the lanes of the solver have of an array: numbers of environments in any groups
+    void collect(Real* to, Real* Group::* array, const Waiting* who, int count, int n, int first = 0) {
+        const double* from[WIDTH];
+        for (int l = 0; l < WIDTH; ++l) {
+            const int e = who[l < count ? l : 0].second;
+            from[l] = reinterpret_cast<const double*>(group(e).*array + first) + e % WIDTH;
+        }
+        for (int k = 0; k < n * WIDTH; k += WIDTH) *to++ = gather([&](int l) { return from[l][k]; });
+    }
+
+    void pack(const Waiting* who, int count) {
+        Problem& p = *problem_;
+        const int n = m_.nv;
+        if (m_.is_gauss_seidel)
+            for (int i = 0; i < n; ++i) {
+                // its diagonal
+                const int at = m_.dofs[i].row_begin + m_.dofs[i].row_size - 1;
+                collect(p.M + at, &Group::M, who, count, 1, at);
+            }
+        else
+            collect(p.M, &Group::M, who, count, m_.num_inertia);
+        collect(p.smooth, &Group::smooth, who, count, n);
+        collect(p.smooth_acc, &Group::smooth_acc, who, count, n);
+        collect(p.warmstart, &Group::warmstart, who, count, n);
+        p.num_rows = who[count - 1].first;
+        p.bad = none();
+        std::fill(p.branches, p.branches + WIDTH, uint64_t{0});
+        const Group* groups[WIDTH];
+        int owns[WIDTH];
+        for (int l = 0; l < WIDTH; ++l) {
+            const int e = who[l < count ? l : 0].second;
+            groups[l] = &group(e), owns[l] = e % WIDTH;
+        }
+        // all lanes have those of friction; their J is that of the problem
+        for (int r = 0; r < m_.num_frictions; ++r) {
+            if (groups[0]->has_own) {
+                collect(p.R + r, &Group::own, who, count, 1, m_.own_of_friction(r));
+                collect(p.friction + r, &Group::own, who, count, 1, m_.own_of_friction(r) + 1);
+            } else
+                p.R[r] = all(m_.frictions[r].R), p.friction[r] = all(m_.frictions[r].force);
+            p.D[r] = 1 / p.R[r];
+            p.aref[r] = gather([&](int l) { return lane(groups[l]->rows[r].aref, owns[l]); });
+        }
+        for (int k = m_.num_frictions; k < p.num_rows; ++k) {
+            const Row* rows[WIDTH];
+            const double* from[WIDTH];
+            p.dofs[k] = 0;
+            for (int l = 0; l < WIDTH; ++l) {
+                if (l >= count || k >= who[l].first) {
+                    rows[l] = &p.no_row, from[l] = reinterpret_cast<const double*>(p.nothing);
+                    continue;
+                }
+                const Group& d = *groups[l];
+                const int r = d.own_rows[owns[l]][k];
+                rows[l] = d.rows + r;
+                from[l] = reinterpret_cast<const double*>(rows[l]->dof < 0 ? d.J + r * n : p.nothing) + owns[l];
+                p.dofs[k] |= rows[l]->dofs;
+            }
+            const auto packed = [&](Real Row::* number) {
+                return gather([&](int l) { return lane(rows[l]->*number, owns[l]); });
+            };
+            p.D[k] = packed(&Row::D), p.aref[k] = packed(&Row::aref), p.R[k] = packed(&Row::R);
+            Real* const J = p.J + k * n;
+            for (int i = 0, at = 0; i < n; ++i, at += WIDTH) J[i] = gather([&](int l) { return from[l][at]; });
+            for (int l = 0; l < WIDTH; ++l)
+                if (rows[l]->dof >= 0) lane(J[rows[l]->dof], l) = rows[l]->is_negative ? -1 : 1;
+        }
+    }
+
+    const Description& m_;
+    Collider collider_;
+    const Coverage* coverage_ = nullptr;
+    std::unique_ptr<Problem> problem_;
+    std::unique_ptr<Dual> dual_;
+    std::vector<std::unique_ptr<Group>> groups_;
+    std::vector<Waiting> waiting_;
+    int count_ = 0, num_groups_ = 0;
+};
+
+}  // namespace cypool::lanes::CYPOOL_LANES
+
+#pragma GCC pop_options

@@ -1,0 +1,564 @@
+// Collisions, and the rows that contacts and limits of joints give the solver.
+
+#include <algorithm>
+#include <cstring>
+
+#include "cypool/envs/shared/lanes/target.h"
+
+namespace cypool::lanes::CYPOOL_LANES {
+
+inline constexpr double CLEARANCE = 1e-5;  // of shapes that are apart, whatever colliders round
+
+// mj_makeImpedance of one constraint
+CYPOOL_LANES_INLINE Real impedance_at(const Impedance& s, const Real& pos, double margin) {
+    if (s.is_flat) return all(s.flat);
+    const Real x = abs((pos - margin) / s.width);
+    Real y;
+    if (s.power == 1)
+        y = x;
+    else {
+        const double a = 1 / s.middle, b = 1 / (1 - s.middle);
+        const Real rest = 1 - x;
+        y = choose(x <= s.middle, a * (x * x), 1 - b * (rest * rest));
+    }
+    Real r = s.low + y * (s.high - s.low);
+    r = choose(x >= 1.0, all(s.high), r);
+    return choose(x <= 0.0, all(s.low), r);
+}
+
+inline void note_curve(Group& d, int number, const Impedance& s, const Real& pos, double margin, const Mask& active) {
+    const Real x = s.is_flat ? all(0) : abs((pos - margin) / s.width);
+    const Mask is_full = x >= 1.0, is_falling = x > s.middle;
+    note_unseen(d, number, RISING, active & ~is_falling & ~is_full);
+    note_unseen(d, number, FALLING, active & is_falling & ~is_full);
+    note_unseen(d, number, FULL, active & is_full);
+}
+// Notes what no compared step had, where a limit or a contact is that has not had all of its branches.
+inline __attribute__((noinline, cold)) void note_constraints(const Description& m, Group& d) {
+    for (int k = 0; k < m.num_joints; ++k) {
+        const Joint& j = m.joints[k];
+        if (!j.is_limited) continue;
+        for (const bool is_upper : {false, true}) {
+            const Real q = d.qpos[j.qpos], dist = is_upper ? j.high - q : -(j.low - q);
+            note_curve(d, d.coverage->limit(k, is_upper), j.limit, dist, j.margin, dist < j.margin);
+        }
+    }
+    for (int k = 0; k < m.num_tendons; ++k) {
+        const Tendon& t = m.tendons[k];
+        if (!t.is_limited) continue;
+        for (const bool is_upper : {false, true}) {
+            const Real dist = is_upper ? t.high - d.tendon_length[k] : -(t.low - d.tendon_length[k]);
+            note_curve(d, d.coverage->tendon_limit(k, is_upper), t.limit, dist, t.margin, dist < t.margin);
+        }
+    }
+    for (int k = 0; k < d.num_contacts; ++k) {
+        const Contact& c = d.contacts[k];
+        if (k && d.contacts[k - 1].pair == c.pair) note_unseen(d, d.coverage->more_contacts(c.pair), 1, c.active);
+        if (!d.coverage->unseen(c.pair)) continue;
+        const Pair& p = m.pairs[static_cast<size_t>(c.pair)];
+        note_curve(d, c.pair, p.impedance, c.dist, p.margin, c.active);
+        if (!p.is_on_floor) note_unseen(d, c.pair, STEEP, c.active & (abs(c.frame[1]) >= 0.5));
+    }
+}
+
+CYPOOL_LANES_INLINE Row& add_row(Group& d, const Mask& active, const Real& R, const Real& aref) {
+    Row& row = d.rows[d.num_rows++];
+    row.active = active;
+    row.R = R;
+    row.D = where(active, 1 / R);
+    row.aref = where(active, aref);
+    row.dof = -1;
+    return row;
+}
+
+// of a single degree of freedom
+CYPOOL_LANES_INLINE void add_row(Group& d, const Mask& active, const Real& R, const Real& aref, int dof,
+                                 bool is_negative) {
+    Row& row = add_row(d, active, R, aref);
+    row.dof = dof;
+    row.is_negative = is_negative;
+    row.dofs = Dofs{1} << dof;
+}
+
+// mj_instantiateFriction
+CYPOOL_LANES_INLINE void joint_friction(const Description& m, Group& d) {
+    for (int k = 0; k < m.num_frictions; ++k) {
+        const Friction& f = m.frictions[k];
+        add_row(d, ~none(), own_or(d, m.own_of_friction(k), f.R), -f.damping * d.qvel[f.dof], f.dof, false);
+    }
+}
+
+// mj_instantiateLimit
+CYPOOL_LANES_INLINE void joint_limits(const Description& m, Group& d) {
+    for (int k = 0; k < m.num_joints; ++k) {
+        const Joint& j = m.joints[k];
+        if (!j.is_limited) continue;
+        const Real q = d.qpos[j.qpos];
+        for (const bool is_upper : {false, true}) {
+            const Real dist = is_upper ? j.high - q : -(j.low - q);
+            const Mask active = dist < j.margin;
+            if (!any(active)) continue;
+            d.has_unseen |= d.coverage->unseen(d.coverage->limit(k, is_upper));
+            const Real impedance = impedance_at(j.limit, dist, j.margin);
+            const Real weight = own_or(d, m.own_of_joint(k) + 1, j.limit.inverse_weight);
+            const Real R = max((1 - impedance) * weight / impedance, all(TINY));
+            const Real velocity = is_upper ? -d.qvel[j.dof] : d.qvel[j.dof];
+            add_row(d, active, R, -j.limit.damping * velocity - j.limit.stiffness * impedance * (dist - j.margin),
+                    j.dof, is_upper);
+        }
+    }
+}
+
+CYPOOL_LANES_INLINE void tendon_limits(const Description& m, Group& d) {
+    for (int k = 0; k < m.num_tendons; ++k) {
+        const Tendon& t = m.tendons[k];
+        if (!t.is_limited) continue;
+        const Real length = d.tendon_length[k];
+        for (const bool is_upper : {false, true}) {
+            const Real dist = is_upper ? t.high - length : -(t.low - length);
+            const Mask active = dist < t.margin;
+            if (!any(active)) continue;
+            d.has_unseen |= d.coverage->unseen(d.coverage->tendon_limit(k, is_upper));
+            Real* const J = d.J + d.num_rows * m.nv;
+            for (int i = 0; i < m.nv; ++i) J[i] = all(0);
+            for (int j = 0; j < t.num_joints; ++j)
+                J[t.dofs[j]] = where(active, all(is_upper ? -t.jacobian[j] : t.jacobian[j]));
+            const Real impedance = impedance_at(t.limit, dist, t.margin);
+            const Real weight = own_or(d, m.own_of_tendon(k), t.limit.inverse_weight);
+            const Real R = max((1 - impedance) * weight / impedance, all(TINY));
+            const Real velocity = dot(J, d.qvel, m.nv);
+            add_row(d, active, R, -t.limit.damping * velocity - t.limit.stiffness * impedance * (dist - t.margin))
+                .dofs = t.dof_set;
+        }
+    }
+}
+
+// mju_makeFrame, mj_instantiateContact; `tangent` is where the first tangent begins
+inline __attribute__((noinline)) void add_contact(const Description& m, Group& d, int number, const Mask& active,
+                                                  const Real& dist, const Real* pos, const Real* normal,
+                                                  Real* tangent) {
+    const Pair& p = m.pairs[static_cast<size_t>(number)];
+    const int num_rows = p.condim == 1 ? 1 : 2 * (p.condim - 1);
+    if (d.num_rows + num_rows > MAX_ROWS) {
+        d.bad = d.bad | active;
+        return;
+    }
+    Real other[3];
+    if (p.condim != 1) {
+        const Real along = dot3(normal, tangent);
+        for (int k = 0; k < 3; ++k) tangent[k] = tangent[k] - normal[k] * along;
+        normalize(tangent);
+        cross(other, normal, tangent);
+    }
+    Contact& c = d.contacts[d.num_contacts++];
+    c.pair = number, c.first_row = d.num_rows, c.active = active, c.dist = dist;
+    copy3(c.pos, pos);
+    copy3(c.frame, normal);
+    if (p.condim != 1) copy3(c.frame + 3, tangent), copy3(c.frame + 6, other);
+    Real arm[3];
+    for (int k = 0; k < 3; ++k) arm[k] = pos[k] - d.com[k];
+    const Impedance& s = p.impedance;
+    const Real impedance = impedance_at(s, dist, p.margin);
+    const Real weight = own_or(d, p.own, s.inverse_weight);
+    std::array<Real, 5> friction;
+    for (int k = 0; k < p.condim - 1; ++k) friction[k] = own_or(d, p.own + 1 + k, p.friction[k]);
+    Real R = max((1 - impedance) * weight / impedance, all(TINY));
+    if (p.condim != 1) R = 2 * friction[0] * friction[0] * R;
+    const Real position_term = s.stiffness * impedance * (dist - p.margin);
+    Real* const J = d.J + d.num_rows * m.nv;
+    for (int k = 0; k < num_rows * m.nv; ++k) J[k] = all(0);
+    for (Dofs left = p.dofs; left; left &= left - 1) {
+        const int dof = __builtin_ctzll(left);
+        Real turn[3], jacobian[3];
+        cross(turn, d.cdof[dof], arm);
+        for (int i = 0; i < 3; ++i) jacobian[i] = d.cdof[dof][3 + i] + turn[i];
+        if (p.negative_dofs >> dof & 1)
+            for (int i = 0; i < 3; ++i) jacobian[i] = -jacobian[i];
+        const Real along = p.type1 == PLANE && !p.is_general ? jacobian[2] : dot3(normal, jacobian);
+        if (num_rows == 1) {
+            J[dof] = where(active, along);
+            continue;
+        }
+        const Real first = dot3(tangent, jacobian), second = dot3(other, jacobian);
+        J[dof] = where(active, along + first * friction[0]);
+        J[m.nv + dof] = where(active, along + first * -friction[0]);
+        J[2 * m.nv + dof] = where(active, along + second * friction[1]);
+        J[3 * m.nv + dof] = where(active, along + second * -friction[1]);
+        for (int i = 3; i < p.condim; ++i) {
+            Real turning = dot3(i == 3 ? normal : i == 4 ? tangent : other, d.cdof[dof]);
+            if (p.negative_dofs >> dof & 1) turning = -turning;
+            J[(2 * i - 2) * m.nv + dof] = where(active, along + turning * friction[i - 1]);
+            J[(2 * i - 1) * m.nv + dof] = where(active, along + turning * -friction[i - 1]);
+        }
+    }
+    for (int r = 0; r < num_rows; ++r)
+        add_row(d, active, R, -s.damping * dot(J + r * m.nv, d.qvel, m.nv) - position_term).dofs = p.dofs;
+    d.has_unseen |= d.coverage->unseen(number);
+    if (d.num_contacts > 1 && (&c)[-1].pair == number)
+        d.has_unseen |= d.coverage->unseen(d.coverage->more_contacts(number));
+}
+
+// the default of the first tangent
+CYPOOL_LANES_INLINE void begin_tangent(const Real* normal, Real* tangent) {
+    const Mask is_flat = (normal[1] < 0.5) & (normal[1] > -0.5);
+    tangent[0] = all(0);
+    tangent[1] = choose(is_flat, all(1), all(0));
+    tangent[2] = choose(is_flat, all(0), all(1));
+}
+
+// mjc_PlaneSphere, mjc_PlaneCapsule
+CYPOOL_LANES_INLINE void collide_with_plane(const Description& m, Group& d, int number) {
+    const Pair& p = m.pairs[static_cast<size_t>(number)];
+    const Real* const center = d.geom_pos[p.place2];
+    const Real* const axis = d.geom_axis[p.place2];
+    const Mask near = center[2] - p.floor <= p.bound;
+    if (!any(near)) return;
+    const bool is_capsule = p.type2 == CAPSULE;
+    for (int end = 0; end < (is_capsule ? 2 : 1); ++end) {
+        Real point[3], pos[3], normal[3], tangent[3];
+        for (int k = 0; k < 3; ++k) {
+            normal[k] = all(k == 2);
+            point[k] = center[k];
+            if (is_capsule) point[k] = end ? center[k] - p.length2 * axis[k] : center[k] + p.length2 * axis[k];
+        }
+        const Real above = point[2] - p.floor, dist = above - p.radius2;
+        const Mask active = near & (above <= p.margin + p.radius2) & (dist < p.margin);
+        if (!any(active)) continue;
+        copy3(pos, point);
+        pos[2] = pos[2] + (-dist / 2 - p.radius2);
+        if (is_capsule)
+            copy3(tangent, axis);
+        else
+            begin_tangent(normal, tangent);
+        add_contact(m, d, number, active, dist, pos, normal, tangent);
+    }
+}
+
+// MuJoCo's own function, for lanes where two geoms may be closer than they must be
+inline __attribute__((noinline)) void collide_exactly(const Description& m, Group& d, int number, int geom2,
+                                                      int candidates, const Collider& collider) {
+    constexpr int most = 50;  // mjMAXCONPAIR
+    const Pair& p = m.pairs[static_cast<size_t>(number)];
+    const Collider::Function function = collider.functions[p.type1 * NUM_SHAPES + p.type2];
+    if (!function) return;
+    PreContact contacts[WIDTH][most];
+    int counts[WIDTH] = {}, num_contacts = 0;
+    for (int l = 0; l < WIDTH; ++l) {
+        if (!(candidates >> l & 1)) continue;
+        for (const int place : {p.place1, p.place2}) {
+            if (place < 0 || m.geoms[place].body == 0) continue;
+            double* const pos = collider.d->geom_xpos + 3 * m.geoms[place].number;
+            double* const matrix = collider.d->geom_xmat + 9 * m.geoms[place].number;
+            for (int k = 0; k < 3; ++k) pos[k] = lane(d.geom_pos[place][k], l);
+            if (p.is_general)
+                for (int k = 0; k < 9; ++k) matrix[k] = lane(d.geom_mat[place][k], l);
+            else
+                for (int k = 0; k < 3; ++k) matrix[2 + 3 * k] = lane(d.geom_axis[place][k], l);
+        }
+        // not all functions write a tangent
+        if (p.is_general) std::memset(contacts[l], 0, sizeof contacts[l]);
+        counts[l] = function(collider.m->raw, collider.d->raw, contacts[l], p.geom1, geom2, p.margin);
+        num_contacts = std::max(num_contacts, counts[l]);
+    }
+    for (int c = 0; c < num_contacts; ++c) {
+        Real dist = all(0), found = all(0), pos[3], normal[3], given[3], tangent[3];
+        for (int k = 0; k < 3; ++k) pos[k] = given[k] = all(0), normal[k] = all(k == 2);
+        for (int l = 0; l < WIDTH; ++l) {
+            if (c >= counts[l]) continue;
+            const PreContact& contact = contacts[l][c];
+            lane(found, l) = 1;
+            lane(dist, l) = contact.dist;
+            for (int k = 0; k < 3; ++k) {
+                lane(pos[k], l) = contact.pos[k];
+                lane(normal[k], l) = contact.normal[k];
+                if (p.is_general) lane(given[k], l) = contact.tangent[k];
+            }
+        }
+        const Mask active = (found > 0.0) & (dist < p.margin);
+        if (!any(active)) continue;
+        normalize(normal);
+        begin_tangent(normal, tangent);
+        if (p.is_general) {
+            // MuJoCo's search for what is near may leave out geoms that just touch, or are apart by less than a margin
+            const double certain = (p.type1 == PLANE ? p.margin : 0) - 1e-9;
+            d.bad = d.bad | (active & (dist > certain));
+            const Mask is_given = sqrt(dot3(given, given)) >= 0.5;
+            for (int k = 0; k < 3; ++k) tangent[k] = choose(is_given, given[k], tangent[k]);
+        }
+        add_contact(m, d, number, active, dist, pos, normal, tangent);
+    }
+}
+
+// how far a shape reaches from its centre along a direction, at most
+CYPOOL_LANES_INLINE Real reach_along(const Description& m, const Group& d, int place, const Real* direction) {
+    const Geom& g = m.geoms[place];
+    const Real* const matrix = d.geom_mat[place];
+    const auto along = [&](int k) {
+        const Real axis[3] = {matrix[k], matrix[3 + k], matrix[6 + k]};
+        return abs(dot3(axis, direction)) * g.size[k == 2 && g.type != BOX ? 1 : k];
+    };
+    if (g.type == BOX) return along(0) + along(1) + along(2);
+    return g.type == CAPSULE || g.type == CYLINDER ? along(2) + g.size[0] : all(g.bound);
+}
+
+// Returns the lanes in which a box is not apart from a geom along one of the box's axes.
+CYPOOL_LANES_INLINE Mask near_box(const Description& m, const Group& d, int box, int other, const Real* diff,
+                                  double margin, Mask near) {
+    for (int k = 0; k < 3 && any(near); ++k) {
+        const Real axis[3] = {d.geom_mat[box][k], d.geom_mat[box][3 + k], d.geom_mat[box][6 + k]};
+        near =
+            near
+            & (abs(dot3(diff, axis)) <= reach_along(m, d, other, axis) + (m.geoms[box].size[k] + margin + CLEARANCE));
+    }
+    return near;
+}
+
+// any two shapes
+CYPOOL_LANES_INLINE void collide_generally(const Description& m, Group& d, int number, const Collider& collider) {
+    const Pair& p = m.pairs[static_cast<size_t>(number)];
+    const Real* const center1 = d.geom_pos[p.place1];
+    const Real* const center2 = d.geom_pos[p.place2];
+    const Real diff[3] = {center2[0] - center1[0], center2[1] - center1[1], center2[2] - center1[2]};
+    Mask near;
+    if (p.type1 == PLANE) {
+        const Real* const matrix = d.geom_mat[p.place1];
+        const Real normal[3] = {matrix[2], matrix[5], matrix[8]};
+        near = dot3(diff, normal) <= p.bound;
+        if (!any(near)) return;
+        near = near & (dot3(diff, normal) <= reach_along(m, d, p.place2, normal) + (p.margin + CLEARANCE));
+    } else {
+        near = dot3(diff, diff) <= p.bound * p.bound;
+        if (!any(near)) return;
+        // MuJoCo finds contacts of others up to a tolerance
+        if (p.type2 == BOX && (p.type1 == SPHERE || p.type1 == CAPSULE || p.type1 == BOX)) {
+            near = near_box(m, d, p.place2, p.place1, diff, p.margin, near);
+            if (p.type1 == BOX) near = near_box(m, d, p.place1, p.place2, diff, p.margin, near);
+        }
+    }
+    if (any(near)) collide_exactly(m, d, number, p.geom2, bits(near), collider);
+}
+
+// the nearest points of two segments, but for rounding; parallel ones are always candidates
+CYPOOL_LANES_INLINE int close_capsules(const Pair& p, const Group& d, const Mask& near, const Real* diff) {
+    const Real* const center1 = d.geom_pos[p.place1];
+    const Real* const center2 = d.geom_pos[p.place2];
+    Real a1[3], a2[3];
+    for (int k = 0; k < 3; ++k) {
+        a1[k] = d.geom_axis[p.place1][k] * p.length1;
+        a2[k] = d.geom_axis[p.place2][k] * p.length2;
+    }
+    const Real ma = dot3(a1, a1), mb = -dot3(a1, a2), mc = dot3(a2, a2), u = -dot3(a1, diff), v = dot3(a2, diff);
+    const Real det = ma * mc - mb * mb;
+    const Mask parallel = abs(det) < 1e-9 * ma * mc;
+    const auto clipped = [](const Real& x) { return choose(x < -1.0, all(-1), choose(x > 1.0, all(1), x)); };
+    Real x1 = (mc * u - mb * v) / det, x2 = (ma * v - mb * u) / det;
+    const Mask high1 = x1 > 1.0, low1 = x1 < -1.0;
+    x2 = choose(high1, (v - mb) / mc, choose(low1, (v + mb) / mc, x2));
+    x1 = clipped(x1);
+    const Mask high2 = x2 > 1.0, low2 = x2 < -1.0;
+    x1 = choose(high2, clipped((u - mb) / ma), choose(low2, clipped((u + mb) / ma), x1));
+    x2 = clipped(x2);
+    Real apart[3];
+    for (int k = 0; k < 3; ++k) apart[k] = (a1[k] * x1 + center1[k]) - (a2[k] * x2 + center2[k]);
+    const double least = p.margin + p.radius1 + p.radius2 + CLEARANCE;
+    return bits(near & ((dot3(apart, apart) <= least * least) | parallel));
+}
+
+// mjc_SphereSphere, mjc_SphereCapsule, mjc_CapsuleCapsule
+CYPOOL_LANES_INLINE void collide_round(const Description& m, Group& d, int number, const Collider& collider) {
+    const Pair& p = m.pairs[static_cast<size_t>(number)];
+    const Real* const center1 = d.geom_pos[p.place1];
+    const Real* const center2 = d.geom_pos[p.place2];
+    const Real diff[3] = {center1[0] - center2[0], center1[1] - center2[1], center1[2] - center2[2]};
+    const Mask near = dot3(diff, diff) <= p.bound * p.bound;
+    if (!any(near)) return;
+    Real point[3];
+    copy3(point, center2);
+    if (p.type1 == CAPSULE) {
+        const int candidates = close_capsules(p, d, near, diff);
+        if (candidates) collide_exactly(m, d, number, p.geom2, candidates, collider);
+        return;
+    }
+    if (p.type2 == CAPSULE) {
+        const Real* const axis = d.geom_axis[p.place2];
+        Real x = dot3(axis, diff);
+        x = choose(x < -p.length2, all(-p.length2), choose(x > p.length2, all(p.length2), x));
+        for (int k = 0; k < 3; ++k) point[k] = axis[k] * x + center2[k];
+    }
+    const Real apart[3] = {center1[0] - point[0], center1[1] - point[1], center1[2] - point[2]};
+    const Real squared = dot3(apart, apart);
+    const double least = p.margin + p.radius1 + p.radius2;
+    const Mask hit = near & (squared <= least * least);
+    if (!any(hit)) return;
+    const Real dist = sqrt(squared) - p.radius1 - p.radius2;
+    const Mask active = hit & (dist < p.margin);
+    if (!any(active)) return;
+    Real normal[3] = {point[0] - center1[0], point[1] - center1[1], point[2] - center1[2]}, pos[3], tangent[3];
+    // at one place: their axes decide, which lanes do not do
+    d.bad = d.bad | (active & (normalize(normal) < TINY));
+    const Real depth = p.radius1 + dist / 2;
+    for (int k = 0; k < 3; ++k) pos[k] = normal[k] * depth + center1[k];
+    normalize(normal);
+    begin_tangent(normal, tangent);
+    add_contact(m, d, number, active, dist, pos, normal, tangent);
+}
+
+// how far a sphere or capsule reaches along the axes, with its margin and errors of rounding
+CYPOOL_LANES_INLINE void reach_of(const Pair& p, const Group& d, Real* reach) {
+    for (int k = 0; k < 3; ++k) {
+        reach[k] = all(p.radius1 + p.margin + 1e-9);
+        if (p.type1 == CAPSULE) reach[k] = reach[k] + abs(d.geom_axis[p.place1][k]) * p.length1;
+    }
+}
+
+// Finds the boxes that one of the geoms may touch in one of the lanes.
+inline __attribute__((noinline)) void find_near_boxes(const Description& m, Group& d) {
+    Real low[3], high[3], reach[3];
+    for (int k = 0; k < 3; ++k) low[k] = all(1e300), high[k] = all(-1e300);
+    for (const Pair& p : m.pairs) {
+        if (!p.num_boxes) continue;
+        reach_of(p, d, reach);
+        for (int k = 0; k < 3; ++k) {
+            const Real center = d.geom_pos[p.place1][k], below = center - reach[k];
+            low[k] = choose(below < low[k], below, low[k]);
+            high[k] = max(high[k], center + reach[k]);
+        }
+    }
+    d.near_boxes.clear();
+    for (size_t b = 0; b < m.boxes.size(); ++b) {
+        const Box& box = m.boxes[b];
+        Mask near = (low[0] <= box.center[0] + box.half[0]) & (high[0] >= box.center[0] - box.half[0]);
+        for (int k = 1; k < 3; ++k)
+            near = near & (low[k] <= box.center[k] + box.half[k]) & (high[k] >= box.center[k] - box.half[k]);
+        if (any(near)) d.near_boxes.push_back(static_cast<int>(b));
+    }
+}
+
+// mjc_SphereBox, mjc_CapsuleBox
+CYPOOL_LANES_INLINE void collide_with_boxes(const Description& m, Group& d, int number, const Collider& collider) {
+    const Pair& p = m.pairs[static_cast<size_t>(number)];
+    const Real* const center = d.geom_pos[p.place1];
+    Real reach[3];
+    reach_of(p, d, reach);
+    for (const int b : d.near_boxes) {
+        if (b < p.first_box || b >= p.first_box + p.num_boxes) continue;
+        const Box& box = m.boxes[static_cast<size_t>(b)];
+        Mask near = abs(center[0] - box.center[0]) <= reach[0] + box.half[0];
+        for (int k = 1; k < 3; ++k) near = near & (abs(center[k] - box.center[k]) <= reach[k] + box.half[k]);
+        if (!any(near)) continue;
+        const int before = d.num_contacts;
+        collide_exactly(m, d, number, box.geom, bits(near), collider);
+        if (d.num_contacts > before) note_unseen(d, d.coverage->box(b), 1, d.contacts[before].active);
+    }
+}
+
+CYPOOL_LANES_INLINE void place_geoms(const Description& m, Group& d) {
+    for (int g = 0; g < m.num_geoms; ++g) {
+        const Geom& geom = m.geoms[g];
+        const int b = geom.body;
+        if (b == 0 && d.has_fixed) continue;
+        Real* const pos = d.geom_pos[g];
+        Real* const axis = d.geom_axis[g];
+        if (geom.frame == SAME_BODY)
+            copy3(pos, d.xpos[b]);
+        else if (geom.frame == SAME_INERTIA)
+            copy3(pos, d.xipos[b]);
+        else {
+            multiply_matrix(pos, d.xmat[b], geom.pos);
+            for (int k = 0; k < 3; ++k) pos[k] = pos[k] + d.xpos[b][k];
+        }
+        if (geom.has_matrix) {
+            Real same[3];
+            place_frame(d, b, geom.pos, geom.quat, geom.frame, same, d.geom_mat[g]);
+        }
+        if (!geom.has_axis) continue;
+        if (geom.frame == SAME_NONE) {
+            Real q[4];
+            multiply_quaternions(q, d.xquat[b], geom.quat);
+            axis[0] = 2 * (q[1] * q[3] + q[0] * q[2]);
+            axis[1] = 2 * (q[2] * q[3] - q[0] * q[1]);
+            axis[2] = is_mujoco_4 ? (q[0] * q[0] - q[2] * q[2]) - (q[1] * q[1] - q[3] * q[3])
+                                  : q[0] * q[0] - q[1] * q[1] - q[2] * q[2] + q[3] * q[3];
+        } else {
+            const bool is_body = geom.frame == SAME_BODY || geom.frame == SAME_BODY_ROTATION;
+            const Real* const matrix = is_body ? d.xmat[b] : d.ximat[b];
+            for (int k = 0; k < 3; ++k) axis[k] = matrix[2 + 3 * k];
+        }
+    }
+    d.has_fixed = true;
+}
+
+// mj_collision and mj_makeConstraint: rows in MuJoCo's order, each in the lanes where it is active
+inline __attribute__((noinline)) void make_constraints(const Description& m, Group& d, const Collider& collider) {
+    d.num_rows = d.num_contacts = d.has_unseen = 0;
+    joint_friction(m, d);
+    joint_limits(m, d);
+    tendon_limits(m, d);
+    place_geoms(m, d);
+    if (!m.boxes.empty()) find_near_boxes(m, d);
+    for (int p = 0; p < m.num_pairs; ++p) {
+        const Pair& pair = m.pairs[static_cast<size_t>(p)];
+        if (pair.is_general)
+            collide_generally(m, d, p, collider);
+        else if (pair.type1 == PLANE)
+            collide_with_plane(m, d, p);
+        else if (pair.type2 == BOX)
+            collide_with_boxes(m, d, p, collider);
+        else
+            collide_round(m, d, p, collider);
+    }
+    if (__builtin_expect(d.has_unseen, 0)) note_constraints(m, d);
+}
+
+// the normal force of a contact
+CYPOOL_LANES_INLINE Real normal_force(const Pair& p, const Row* rows) {
+    if (p.condim == 1) return rows[0].force;
+    Real sum = rows[0].force;
+    for (int r = 1; r < 2 * (p.condim - 1); ++r) sum = sum + rows[r].force;
+    return sum;
+}
+
+// mj_rnePostConstraint's cfrc_ext: what contacts do to each body
+inline __attribute__((noinline)) void contact_forces(const Description& m, const Group& d, Real (*force)[6]) {
+    for (int b = 0; b < m.num_bodies; ++b)
+        for (int k = 0; k < 6; ++k) force[b][k] = all(0);
+    for (int c = 0; c < d.num_contacts; ++c) {
+        const Contact& contact = d.contacts[c];
+        const Pair& p = m.pairs[static_cast<size_t>(contact.pair)];
+        const Row* const rows = d.rows + contact.first_row;
+        const Real* const frame = contact.frame;
+        Real push[3], torque[3], arm[3];
+        if (p.condim == 1) {
+            for (int k = 0; k < 3; ++k) push[k] = frame[k] * rows[0].force;
+        } else {
+            const Real along = normal_force(p, rows);
+            const Real first = (rows[0].force - rows[1].force) * own_or(d, p.own + 1, p.friction[0]);
+            const Real second = (rows[2].force - rows[3].force) * own_or(d, p.own + 2, p.friction[1]);
+            for (int k = 0; k < 3; ++k) push[k] = frame[k] * along + frame[3 + k] * first + frame[6 + k] * second;
+        }
+        for (int k = 0; k < 3; ++k) arm[k] = d.com[k] - contact.pos[k];
+        cross(torque, arm, push);
+        if (p.condim > 3) {
+            Real turn[3] = {all(0), all(0), all(0)};
+            for (int i = 0; i < p.condim - 3; ++i)
+                turn[i] = (rows[4 + 2 * i].force - rows[5 + 2 * i].force) * own_or(d, p.own + 3 + i, p.friction[2 + i]);
+            for (int k = 0; k < 3; ++k)
+                torque[k] = torque[k] - (frame[k] * turn[0] + frame[3 + k] * turn[1] + frame[6 + k] * turn[2]);
+        }
+        for (int k = 0; k < 3; ++k) {
+            const Real x = where(contact.active, torque[k]), y = where(contact.active, push[k]);
+            if (p.body1) {
+                force[p.body1][k] = force[p.body1][k] + x;
+                force[p.body1][3 + k] = force[p.body1][3 + k] - y;
+            }
+            if (p.body2) {
+                force[p.body2][k] = force[p.body2][k] - x;
+                force[p.body2][3 + k] = force[p.body2][3 + k] + y;
+            }
+        }
+    }
+}
+
+}  // namespace cypool::lanes::CYPOOL_LANES
+
+#pragma GCC pop_options

@@ -1,0 +1,942 @@
+// What lanes need of a model, computed once for each; and which models lanes can step.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "cypool/envs/shared/mujoco/guard.h"
+#include "cypool/envs/shared/mujoco/saved.h"
+
+namespace cypool::lanes {
+
+// sizes up to which lanes have room
+enum Most {
+    MAX_BODIES = 64,
+    MAX_DOFS = 60,  // with more, MuJoCo's matrices are sparse
+    MAX_JOINTS = 60,
+    MAX_POSITIONS = 80,
+    MAX_GEOMS = 128,  // that may touch and are no planes and walls
+    MAX_BOXES = 256,
+    MAX_INERTIA = 1000,  // of the sparse inertia matrix
+    MAX_CONTROLS = 60,
+    MAX_SITES = 64,
+    MAX_TENDONS = 16,
+    MAX_TENDON_JOINTS = 8,
+    MAX_PAIRS = 1024,
+    MAX_ROWS = 160  // of constraints
+};
+using Dofs = uint64_t;  // some degrees of freedom, bit by bit
+// numbers of MuJoCo's enumerations in the versions of `PROVEN`; no others are stepped in lanes
+enum Frame { SAME_NONE, SAME_BODY, SAME_INERTIA, SAME_BODY_ROTATION, SAME_INERTIA_ROTATION };
+enum Shape { PLANE = 0, SPHERE = 2, CAPSULE = 3, CYLINDER = 5, BOX = 6, MESH = 7, NUM_SHAPES = 9 };
+enum Solver { GAUSS_SEIDEL = 0, NEWTON = 2 };
+enum Integrator { EULER, RUNGE_KUTTA, IMPLICIT_FAST = 3 };
+// what a model may leave out, or have as well
+enum Disabled {
+    NO_CONSTRAINT = 1 << 0,
+    NO_EQUALITY = 1 << 1,
+    NO_FRICTIONLOSS = 1 << 2,
+    NO_LIMIT = 1 << 3,
+    NO_CONTACT = 1 << 4,
+    NO_SPRING = 1 << 5,
+    NO_DAMPER = 1 << 6,
+    NO_GRAVITY = 1 << 7,
+    NO_CLAMPCTRL = 1 << 8,
+    NO_WARMSTART = 1 << 9,
+    NO_FILTERPARENT = 1 << 10,
+    NO_ACTUATION = 1 << 11,
+    NO_REFSAFE = 1 << 12,
+    NO_SENSOR = 1 << 13,
+    NO_MIDPHASE = 1 << 14,
+    NO_EULERDAMP = 1 << 15,
+    NO_AUTORESET = 1 << 16,
+    NO_NATIVECCD = 1 << 17,
+    NO_ISLAND = 1 << 18,
+    NO_MULTICCD = 1 << 19
+};
+enum Enabled { ENERGY = 1 << 1, INVDISCRETE = 1 << 3 };
+enum { AFFINE = 1 };  // the kind of an actuator's bias
+enum Sensing {
+    TOUCH,
+    ACCELEROMETER,
+    VELOCIMETER,
+    GYRO,
+    FORCE,
+    TORQUE,
+    JOINTPOS = 9,
+    JOINTVEL,
+    TENDONPOS,
+    TENDONVEL,
+    ACTUATORPOS,
+    ACTUATORVEL,
+    ACTUATORFRC,
+    JOINTACTFRC,
+    BALLQUAT = 18,
+    BALLANGVEL,
+    JOINTLIMITPOS,
+    JOINTLIMITVEL,
+    JOINTLIMITFRC,
+    FRAMEPOS = 26,
+    FRAMEQUAT,
+    FRAMEXAXIS,
+    FRAMEYAXIS,
+    FRAMEZAXIS,
+    FRAMELINVEL,
+    FRAMEANGVEL,
+    FRAMELINACC,
+    FRAMEANGACC,
+    SUBTREECOM,
+    SUBTREELINVEL,
+    SUBTREEANGMOM
+};
+// whether MuJoCo senses it after the solver
+constexpr bool is_of_forces(int sensor) {
+    return sensor == TOUCH || sensor == ACCELEROMETER || sensor == FORCE || sensor == TORQUE || sensor == ACTUATORFRC
+           || sensor == JOINTACTFRC || sensor == JOINTLIMITFRC || sensor == FRAMELINACC || sensor == FRAMEANGACC;
+}
+enum Object { INERTIAL_BODY = 1, BODY = 2, GEOM = 5, SITE = 6 };
+enum { JOINT_WRAP = 1 };  // the kind of a tendon's part
+inline constexpr int PROVEN[] = {3017000, 4000001};
+// whether sums have the order of MuJoCo 4; set before the first model
+inline bool is_mujoco_4 = false;
+
+inline constexpr double MIN_IMPEDANCE = 0.0001, MAX_IMPEDANCE = 0.9999, MIN_FRICTION = 1e-5;
+
+// how strongly a constraint pushes back
+struct Impedance {
+    double stiffness, damping, low, high, width, middle, power, flat, inverse_weight;
+    bool is_flat;
+    bool operator==(const Impedance&) const = default;
+};
+
+struct Body {
+    int parent, first_joint, num_joints, first_dof, num_dofs, inertial_frame;
+    bool is_fixed, is_massless;  // nothing moves it; it and what it carries weigh nothing
+    double mass, inverse_subtree_mass, subtree_mass, pos[3], quat[4], inertial_pos[3], inertial_quat[4], inertia[3];
+    double gravcomp;
+    Dofs dofs;  // that move it, where it has gravcomp
+};
+struct Joint {
+    int type, qpos, dof;
+    bool is_limited, is_force_limited, acts_gravcomp;
+    double axis[3], pos[3], low, high, margin, stiffness, qpos0, qpos_spring;
+    double lowest_force, highest_force;  // of its actuators together
+    bool is_centered;
+    Impedance limit;
+};
+struct Dof {
+    int body, parent, joint, row_size, row_begin;
+    double armature, damping;
+    Dofs chain;  // with those that it depends on
+};
+// a row of friction of a degree of freedom
+struct Friction {
+    int dof;
+    double force, impedance, R, damping;
+};
+struct Actuator {
+    int dof, qpos;
+    bool is_limited, is_affine, is_force_limited;
+    double gear, gain, low, high, bias[3], lowest_force, highest_force;
+};
+// the length is a sum of positions of joints
+struct Tendon {
+    int num_joints, joints[MAX_TENDON_JOINTS], dofs[MAX_TENDON_JOINTS];
+    double coefficients[MAX_TENDON_JOINTS];
+    double jacobian[MAX_TENDON_JOINTS];  // in the order of `dofs`
+    Dofs dof_set;
+    double stiffness, spring_low, spring_high;  // between which it is slack
+    bool is_limited;
+    double low, high, margin;
+    Impedance limit;
+};
+// where something is, relative to a body
+struct Anchor {
+    int body, frame;
+    bool is_body, is_fixed;  // it is the body itself; nothing moves it
+    double pos[3], quat[4];
+};
+struct Site : Anchor {
+    int shape;
+};
+// a sensor that lanes have, of a frame, or of something else by its number
+struct Sensor {
+    int type, address, size, object_type, object, reference_type, reference;
+};
+struct Geom {
+    int number, body, frame, type;
+    double pos[3], quat[4], size[3], bound;
+    bool has_axis, has_matrix;
+};
+// a wall: it belongs to the world, and its sides are along the axes
+struct Box {
+    int geom;
+    double center[3], half[3];
+};
+// two geoms that may touch, or one and several boxes that are alike, in the order in which MuJoCo lists contacts
+struct Pair {
+    int geom1, geom2, body1, body2, type1, type2, condim;
+    int given;           // which of those that the model lists; -1: none
+    int own;             // where the numbers are in which environments may differ: inverse weight and friction
+    int place1, place2;  // of `geoms`; -1: a plane, or boxes
+    int first_box, num_boxes;
+    bool is_on_floor;          // a level plane
+    bool is_general;           // only MuJoCo's own function knows these shapes, or their places
+    Dofs dofs, negative_dofs;  // that move one of the bodies, and of these those that move the first
+    double radius1, length1, radius2, length2, margin, bound;
+    std::array<double, 5> friction;  // along both tangents, turning around the normal, and around both tangents
+    double floor;                    // the height of a plane
+    Impedance impedance;
+};
+
+struct Description {
+    int nq, nv, nu, num_sensed, num_bodies, num_joints, num_geoms, num_inertia, num_sites, num_tendons, num_pairs = 0;
+    int num_actuators, num_frictions = 0, num_own;
+    double timestep, tolerance, search_tolerance, at_rest[3];  // the acceleration that gravity seems to be
+    int iterations, search_iterations;
+    bool is_runge_kutta, is_implicit_fast, is_gauss_seidel, has_damping, has_warmstart, has_gravcomp;
+    Body bodies[MAX_BODIES];
+    Joint joints[MAX_JOINTS];
+    Dof dofs[MAX_DOFS];
+    int columns[MAX_INERTIA];
+    Friction frictions[MAX_DOFS];
+    Actuator actuators[MAX_CONTROLS];
+    Geom geoms[MAX_GEOMS];
+    std::vector<Box> boxes;
+    Site sites[MAX_SITES];
+    Tendon tendons[MAX_TENDONS];
+    std::vector<Sensor> sensors;
+    std::vector<std::array<Anchor, 2>> anchors;  // of each sensor: of its object, and of its reference
+    std::vector<Pair> pairs;
+
+    // Where the numbers are in which environments may differ: one of gravity for each axis; mass, inverse and mass of
+    // the subtree, and inertia; armature and damping; stiffness and inverse weight of the limit; gain, gear and bias;
+    // R and force of friction; inverse weight of the limit of a tendon. Then come those of pairs.
+    int own_of_body(int body) const { return 3 + 6 * body; }
+    int own_of_dof(int dof) const { return own_of_body(num_bodies) + 2 * dof; }
+    int own_of_joint(int joint) const { return own_of_dof(nv) + 2 * joint; }
+    int own_of_actuator(int actuator) const { return own_of_joint(num_joints) + 5 * actuator; }
+    int own_of_friction(int row) const { return own_of_actuator(nu) + 2 * row; }
+    int own_of_tendon(int tendon) const { return own_of_friction(num_frictions) + tendon; }
+};
+
+// fields of a model from which these numbers come, and others that lanes do not read
+inline constexpr const char* VARIED[] = {"opt.gravity",      "body_mass",        "body_inertia",  "body_subtreemass",
+                                         "body_invweight0",  "dof_armature",     "dof_damping",   "dof_frictionloss",
+                                         "jnt_stiffness",    "dof_invweight0",   "geom_friction", "pair_friction",
+                                         "actuator_gainprm", "actuator_biasprm", "actuator_gear", "tendon_invweight0"};
+inline constexpr const char* UNREAD[] = {
+    "dof_M0",       "dof_length",    "actuator_acc0", "actuator_length0", "cam_poscom0",   "cam_pos0",
+    "cam_mat0",     "light_poscom0", "light_pos0",    "light_dir0",       "cam_pos",       "cam_quat",
+    "cam_fovy",     "light_pos",     "light_dir",     "light_ambient",    "light_diffuse", "light_specular",
+    "light_cutoff", "mat_rgba",      "geom_rgba",     "site_rgba",        "tendon_rgba"};
+inline bool may_vary(std::string_view name) {
+    const auto is_name = [name](const char* each) { return name == each; };
+    return std::any_of(std::begin(VARIED), std::end(VARIED), is_name)
+           || std::any_of(std::begin(UNREAD), std::end(UNREAD), is_name);
+}
+
+inline constexpr const char* SENSOR_ARRAYS[] = {"sensor_type",  "sensor_adr",     "sensor_dim",  "sensor_objtype",
+                                                "sensor_objid", "sensor_reftype", "sensor_refid"};
+
+// All sensors that lanes have.
+inline std::vector<Sensor> known_sensors(const mjModel* m) {
+    // of the fields of `Sensor`
+    const int* numbers[7];
+    std::transform(std::begin(SENSOR_ARRAYS), std::end(SENSOR_ARRAYS), numbers,
+                   [m](const char* name) { return array_of<int>(m->raw, library().model, name); });
+    const auto* const cutoff = array_of<double>(m->raw, library().model, "sensor_cutoff");
+    std::vector<Sensor> found;
+    for (int k = 0; k < static_cast<int>(m->nsensor); ++k) {
+        const Sensor s = {numbers[0][k], numbers[1][k], numbers[2][k], numbers[3][k],
+                          numbers[4][k], numbers[5][k], numbers[6][k]};
+        const auto is_frame = [](int type) {
+            return type == INERTIAL_BODY || type == BODY || type == GEOM || type == SITE;
+        };
+        bool is_known = cutoff[k] == 0;
+        if (s.type >= FRAMEPOS && s.type <= FRAMEANGACC)
+            is_known &= is_frame(s.object_type) && (s.reference < 0 || is_frame(s.reference_type));
+        else if (s.type >= JOINTPOS && s.type <= JOINTACTFRC)
+            is_known &= s.size == 1;
+        else
+            is_known &= (s.type >= TOUCH && s.type <= TORQUE) || (s.type >= BALLQUAT && s.type <= JOINTLIMITFRC)
+                        || (s.type >= SUBTREECOM && s.type <= SUBTREEANGMOM);
+        if (is_known) found.push_back(s);
+    }
+    return found;
+}
+
+// Whether an environment that reads all sensors has no others than lanes have.
+inline bool knows_all_sensors(const mjModel* m) { return static_cast<int64_t>(known_sensors(m).size()) == m->nsensor; }
+
+// Reads a model's arrays by their names, and refuses what lanes cannot do.
+class Describer {
+public:
+    Describer(const mjModel* m, const mjData* at_start) : m_(m), d_(at_start), disabled_(m->opt.disableflags) {}
+
+    // Throws std::invalid_argument: why mj_step has to step this model.
+    void describe(Description& o) {
+        check_class();
+        check_numbers();
+        sizes(o);
+        tree(o);
+        joints(o);
+        dofs(o);
+        gravcomp(o);
+        actuators(o);
+        sites(o);
+        tendons(o);
+        sensors(o);
+        check_rows(o);
+        pairs(o);
+    }
+
+    // Writes the numbers in which the model of one environment differs from the one that is described. Throws
+    // std::invalid_argument: why mj_step has to step this environment.
+    void describe_own(const Description& o, const mjModel* described, std::vector<double>& own) const {
+        for (const ArrayField& each : library().model) {
+            const Place place{each.offset, 0};
+            const void *mine = at<const void*>(m_->raw, place), *others = at<const void*>(described->raw, place);
+            if (each.is_option) mine = &at<char>(m_->raw, place), others = &at<char>(described->raw, place);
+            if (mine == others || may_vary(each.name)) continue;
+            const size_t bytes = rows_of(m_, each) * columns_of(m_, each) * static_cast<size_t>(each.item_bytes);
+            if (std::memcmp(mine, others, bytes)) throw std::invalid_argument(each.name + " varies");
+        }
+        own.resize(static_cast<size_t>(o.num_own));
+        double* next = own.data();
+        for (int k = 0; k < 3; ++k) *next++ = at_rest(k);
+        const auto* const inertia = array<double>("body_inertia");
+        for (int k = 0; k < o.num_bodies; ++k) {
+            *next++ = m_->body_mass[k];
+            *next++ = inverse_subtree_mass(k);
+            *next++ = m_->body_subtreemass[k];
+            next = std::copy_n(inertia + 3 * k, 3, next);
+        }
+        const auto* const armature = array<double>("dof_armature");
+        const auto* const dof_weight = array<double>("dof_invweight0");
+        bool has_damping = false;
+        for (int k = 0; k < o.nv; ++k) {
+            refuse_if(m_->dof_damping[k] < 0, "a damping is negative");
+            has_damping |= damping(k) > 0 && !(disabled_ & NO_EULERDAMP);
+            *next++ = armature[k];
+            *next++ = damping(k);
+        }
+        refuse_if(has_damping != o.has_damping, "of damping");
+        for (int k = 0; k < o.num_joints; ++k) {
+            const int type = o.joints[k].type;
+            refuse_if((type == mjJNT_FREE || type == mjJNT_BALL) && stiffness(k) != 0, "of springs of its joints");
+            *next++ = stiffness(k);
+            *next++ = dof_weight[o.joints[k].dof];
+        }
+        const auto* const gear = array<double>("actuator_gear");
+        const auto* const bias = array<double>("actuator_biasprm");
+        for (int k = 0; k < o.nu; ++k) {
+            *next++ = m_->actuator_gainprm[library().mjNGAIN * k];
+            *next++ = gear[6 * k];
+            next = std::copy_n(bias + library().mjNGAIN * k, 3, next);
+        }
+        for (int k = 0; k < o.num_frictions; ++k) {
+            const Friction& f = o.frictions[k];
+            refuse_if(!(friction_of(f.dof) > 0), "of friction of its joints");
+            *next++ = friction_R(f.impedance, dof_weight[f.dof]);
+            *next++ = friction_of(f.dof);
+        }
+        int num_frictions = 0;
+        for (int k = 0; k < o.nv; ++k) num_frictions += friction_of(k) != 0;
+        refuse_if(num_frictions != o.num_frictions, "of friction of its joints");
+        next = std::copy_n(array<double>("tendon_invweight0"), o.num_tendons, next);
+        for (Pair p : o.pairs) {
+            set_friction(p);
+            *next++ = p.impedance.inverse_weight;
+            next = std::copy_n(p.friction.data(), p.condim - 1, next);
+            Pair wall = p;
+            for (int k = 1; k < p.num_boxes; ++k) {
+                wall.geom2 = o.boxes[static_cast<size_t>(p.first_box + k)].geom;
+                set_friction(wall);
+                refuse_if(wall.friction != p.friction, "walls that are alike have different friction");
+            }
+        }
+        refuse_if(!std::all_of(own.begin(), own.end(), [](double x) { return std::isfinite(x); }),
+                  "a number is not finite");
+    }
+
+private:
+    template <class T> const T* array(const char* name) const {
+        const T* const found = array_of<T>(m_->raw, library().model, name);
+        refuse_if(!found, name);
+        return found;
+    }
+    template <class T> T option(const char* name) const {
+        for (const ArrayField& each : library().model)
+            if (each.name == name) return at<T>(m_->raw, {each.offset, 0});
+        throw std::invalid_argument(name);
+    }
+    int64_t size(const char* name) const {
+        const Place* const place = library().size(name);
+        refuse_if(!place, name);
+        return integer_at(m_->raw, *place);
+    }
+    // what only some versions have
+    void refuse_new(const char* name, int64_t count) const {
+        const auto* const numbers = array_of<double>(m_->raw, library().model, name);
+        for (int64_t k = 0; numbers && k < count; ++k) refuse_if(numbers[k] != 0, name);
+    }
+    static void refuse_if(bool refused, const char* why) {
+        if (refused) throw std::invalid_argument(why);
+    }
+    template <class T> void refuse_any(const char* name, int64_t count) const {
+        const T* const numbers = array<T>(name);
+        for (int64_t k = 0; k < count; ++k) refuse_if(numbers[k] != 0, name);
+    }
+
+    // MuJoCo takes NaN in some numbers, and notices it in a step
+    void check_numbers() const {
+        for (const ArrayField& each : library().model) {
+            if (each.type != 'd') continue;
+            const auto* const numbers =
+                each.is_option ? &at<double>(m_->raw, {each.offset, 0}) : at<const double*>(m_->raw, {each.offset, 0});
+            for (size_t k = 0; k < rows_of(m_, each) * columns_of(m_, each); ++k)
+                refuse_if(!std::isfinite(numbers[k]), "a number is not finite");
+        }
+    }
+
+    void check_class() const {
+        refuse_if(m_->nbody > MAX_BODIES || m_->nv > MAX_DOFS || m_->njnt > MAX_JOINTS || m_->nq > MAX_POSITIONS
+                      || size("nC") > MAX_INERTIA || m_->nu > MAX_CONTROLS || m_->nsite > MAX_SITES
+                      || m_->ntendon > MAX_TENDONS,
+                  "it is too large");
+        // mj_step leaves out constraints for which there is no memory, and warns
+        refuse_if(m_->narena < 1 << 20, "it has little memory");
+        for (const char* name : {"neq", "nplugin", "nflex", "nmocap", "na", "nhistory"})
+            refuse_if(size(name) != 0, name);
+        refuse_any<double>("geom_adhesion", m_->ngeom);
+        refuse_any<double>("pair_adhesion", size("npair"));
+        refuse_any<double>("geom_surfacevel", 6 * m_->ngeom);
+        refuse_if(option<double>("opt.density") != 0 || option<double>("opt.viscosity") != 0, "it is in a fluid");
+        // without islands, sums have another order
+        refuse_if(disabled_ & NO_ISLAND || disabled_ >= 2 * NO_MULTICCD || m_->opt.enableflags & ~(ENERGY | INVDISCRETE)
+                      || (disabled_ & NO_SENSOR && size("nsensor") != 0),
+                  "flags are set");
+        refuse_if(option<int>("opt.cone") != 0 || option<int>("opt.noslip_iterations") != 0
+                      || option<double>("opt.impratio") != 1,
+                  "of the friction cone");
+        refuse_if(m_->opt.timestep < 0, "its time step is negative");
+        refuse_if(option<int>("opt.disableactuator") != 0, "groups of actuators are disabled");
+        refuse_if(option<int>("opt.solver") != GAUSS_SEIDEL && option<int>("opt.solver") != NEWTON, "of its solver");
+        refuse_if(
+            m_->opt.integrator != EULER && m_->opt.integrator != RUNGE_KUTTA && m_->opt.integrator != IMPLICIT_FAST,
+            "of its integrator");
+        refuse_if(m_->opt.integrator == IMPLICIT_FAST && m_->nv == 6 && m_->jnt_type[0] == mjJNT_FREE,
+                  "a free body alone turns by an implicit step");
+        refuse_if(option<int>("opt.jacobian") == 1 || (option<int>("opt.jacobian") == 2 && m_->nv >= 60),
+                  "its Jacobian is sparse");
+        refuse_if(m_->ntree != 1, "it has several trees, or none");
+        for (const char* name : {"tendon_damping", "tendon_frictionloss", "tendon_armature"})
+            refuse_any<double>(name, m_->ntendon);
+        for (const char* name : {"tendon_stiffnesspoly", "tendon_dampingpoly"})
+            refuse_any<double>(name, NUM_COEFFICIENTS * m_->ntendon);
+        refuse_new("jnt_springyield", m_->njnt);
+        refuse_new("tendon_springyield", m_->ntendon);
+        refuse_if(size("nactuator") != m_->nu, "of its actuators");
+    }
+
+    void sizes(Description& o) const {
+        o.nq = static_cast<int>(m_->nq);
+        o.nv = static_cast<int>(m_->nv);
+        o.nu = static_cast<int>(m_->nu);
+        o.num_sensed = static_cast<int>(m_->nsensordata);
+        o.num_bodies = static_cast<int>(m_->nbody);
+        o.num_joints = static_cast<int>(m_->njnt);
+        o.num_geoms = 0;
+        o.num_inertia = static_cast<int>(size("nC"));
+        o.timestep = m_->opt.timestep;
+        o.tolerance = option<double>("opt.tolerance");
+        o.search_tolerance = option<double>("opt.ls_tolerance");
+        o.iterations = option<int>("opt.iterations");
+        o.search_iterations = option<int>("opt.ls_iterations");
+        o.is_gauss_seidel = option<int>("opt.solver") == GAUSS_SEIDEL;
+        o.is_runge_kutta = m_->opt.integrator == RUNGE_KUTTA;
+        o.is_implicit_fast = m_->opt.integrator == IMPLICIT_FAST;
+        o.has_warmstart = !(disabled_ & NO_WARMSTART);
+        for (int k = 0; k < 3; ++k) o.at_rest[k] = at_rest(k);
+        std::memcpy(o.columns, array<int>("M_colind"), static_cast<size_t>(o.num_inertia) * sizeof(int));
+    }
+
+    void tree(Description& o) const {
+        const auto* const frame = array<unsigned char>("body_sameframe");
+        const auto* const simple = array<unsigned char>("body_simple");
+        for (int k = 0; k < o.num_bodies; ++k) {
+            Body& b = o.bodies[k];
+            b = {};
+            b.parent = array<int>("body_parentid")[k];
+            b.first_joint = array<int>("body_jntadr")[k];
+            b.num_joints = array<int>("body_jntnum")[k];
+            b.first_dof = array<int>("body_dofadr")[k];
+            b.num_dofs = array<int>("body_dofnum")[k];
+            b.inertial_frame = frame[k];
+            b.mass = m_->body_mass[k];
+            b.inverse_subtree_mass = inverse_subtree_mass(k);
+            b.subtree_mass = m_->body_subtreemass[k];
+            b.is_massless = b.subtree_mass < mjMINVAL;
+            b.is_fixed = array<int>("body_dofnum")[array<int>("body_weldid")[k]] == 0;
+            copy(b.pos, m_->body_pos, k);
+            copy(b.quat, m_->body_quat, k);
+            copy(b.inertial_pos, array<double>("body_ipos"), k);
+            copy(b.inertial_quat, array<double>("body_iquat"), k);
+            copy(b.inertia, array<double>("body_inertia"), k);
+            if (k) refuse_if(array<int>("body_rootid")[k] != 1 || simple[k], "a body is apart from the others");
+        }
+    }
+
+    void gravcomp(Description& o) const {
+        o.has_gravcomp = false;
+        // MuJoCo computes it with springs and dampers
+        if ((disabled_ & NO_SPRING && disabled_ & NO_DAMPER) || disabled_ & NO_GRAVITY) return;
+        for (int k = 0; k < o.num_bodies; ++k) {
+            o.bodies[k].gravcomp = array<double>("body_gravcomp")[k];
+            refuse_if(o.bodies[k].gravcomp < 0, "a gravcomp is negative");
+            o.bodies[k].dofs = moving(o, k);
+            o.has_gravcomp |= o.bodies[k].gravcomp != 0;
+        }
+    }
+
+    double friction_of(int dof) const {
+        return disabled_ & (NO_FRICTIONLOSS | NO_CONSTRAINT) ? 0 : array<double>("dof_frictionloss")[dof];
+    }
+    double at_rest(int axis) const { return disabled_ & NO_GRAVITY ? 0 : m_->opt.gravity[axis] * -1.0; }
+    double stiffness(int joint) const { return disabled_ & NO_SPRING ? 0 : m_->jnt_stiffness[joint]; }
+    double damping(int dof) const { return disabled_ & NO_DAMPER ? 0 : m_->dof_damping[dof]; }
+    static double friction_R(double impedance, double weight) {
+        return std::max(mjMINVAL, (1 - impedance) * weight / impedance);
+    }
+    double inverse_subtree_mass(int body) const { return 1.0 / std::max(mjMINVAL, m_->body_subtreemass[body]); }
+
+    void joints(Description& o) const {
+        refuse_any<double>("jnt_stiffnesspoly", NUM_COEFFICIENTS * m_->njnt);
+        for (int k = 0; k < o.num_joints; ++k) {
+            Joint& j = o.joints[k];
+            j = {};
+            j.type = m_->jnt_type[k];
+            refuse_if(array<int>("jnt_actuatorid")[k] != -1, "of its actuators");
+            j.qpos = m_->jnt_qposadr[k];
+            j.dof = m_->jnt_dofadr[k];
+            j.is_limited = m_->jnt_limited[k] && !(disabled_ & (NO_LIMIT | NO_CONSTRAINT));
+            j.is_force_limited = array<unsigned char>("jnt_actfrclimited")[k];
+            j.acts_gravcomp = array<unsigned char>("jnt_actgravcomp")[k];
+            j.lowest_force = array<double>("jnt_actfrcrange")[2 * k];
+            j.highest_force = array<double>("jnt_actfrcrange")[2 * k + 1];
+            copy(j.axis, array<double>("jnt_axis"), k);
+            copy(j.pos, array<double>("jnt_pos"), k);
+            for (int i = 0; i < 3; ++i)
+                refuse_if((j.axis[i] == 0 && std::signbit(j.axis[i])) || (j.pos[i] == 0 && std::signbit(j.pos[i])),
+                          "a zero of a joint is negative");
+            j.low = m_->jnt_range[2 * k];
+            j.high = m_->jnt_range[2 * k + 1];
+            j.margin = array<double>("jnt_margin")[k];
+            j.stiffness = stiffness(k);
+            j.qpos0 = m_->qpos0[j.qpos];
+            j.qpos_spring = array<double>("qpos_spring")[j.qpos];
+            j.is_centered = j.pos[0] == 0 && j.pos[1] == 0 && j.pos[2] == 0;
+            refuse_if(j.type == mjJNT_BALL && (j.is_limited || j.is_force_limited || j.stiffness != 0),
+                      "of its ball joints");
+            refuse_if(j.type == mjJNT_FREE && (j.is_limited || j.is_force_limited || j.stiffness != 0),
+                      "of its free joint");
+            refuse_if(j.type == mjJNT_FREE && o.bodies[array<int>("jnt_bodyid")[k]].num_joints != 1,
+                      "of its free joint");
+            if (j.is_limited) {
+                j.limit = impedance(array<double>("jnt_solref") + 2 * k, array<double>("jnt_solimp") + 5 * k);
+                j.limit.inverse_weight = array<double>("dof_invweight0")[j.dof];
+            }
+        }
+    }
+
+    void dofs(Description& o) const {
+        refuse_any<int>("dof_simplenum", m_->nv);
+        refuse_any<double>("dof_dampingpoly", NUM_COEFFICIENTS * m_->nv);
+        o.has_damping = false;
+        for (int k = 0; k < o.nv; ++k) {
+            o.dofs[k] = {array<int>("dof_bodyid")[k],
+                         array<int>("dof_parentid")[k],
+                         array<int>("dof_jntid")[k],
+                         array<int>("M_rownnz")[k],
+                         array<int>("M_rowadr")[k],
+                         array<double>("dof_armature")[k],
+                         damping(k),
+                         Dofs{1} << k};
+            if (o.dofs[k].parent >= 0) o.dofs[k].chain |= o.dofs[o.dofs[k].parent].chain;
+            // implicit Euler's matrix could be singular
+            refuse_if(m_->dof_damping[k] < 0, "a damping is negative");
+            o.has_damping |= o.dofs[k].damping > 0 && !(disabled_ & NO_EULERDAMP);
+            friction(o, k);
+        }
+    }
+
+    void friction(Description& o, int dof) const {
+        const double force = friction_of(dof);
+        refuse_if(force < 0, "a friction is negative");
+        if (force == 0) return;
+        const Impedance s = impedance(array<double>("dof_solref") + 2 * dof, array<double>("dof_solimp") + 5 * dof);
+        const double r = s.is_flat ? s.flat : s.low;
+        o.frictions[o.num_frictions++] = {dof, force, r, friction_R(r, array<double>("dof_invweight0")[dof]),
+                                          s.damping};
+    }
+
+    void actuators(Description& o) const {
+        for (const char* name : {"actuator_gaintype", "actuator_dyntype", "actuator_trntype"})
+            refuse_any<int>(name, m_->nu);
+        o.num_actuators = disabled_ & NO_ACTUATION ? 0 : o.nu;
+        for (int k = 0; k < o.nu; ++k) {
+            const Joint& joint = o.joints[m_->actuator_trnid[2 * k]];
+            refuse_if(joint.type != mjJNT_HINGE && joint.type != mjJNT_SLIDE, "of its actuators");
+            const int bias_type = array<int>("actuator_biastype")[k];
+            refuse_if(bias_type != 0 && bias_type != AFFINE, "of its actuators");
+            Actuator& a = o.actuators[k];
+            a = {};
+            a.dof = joint.dof, a.qpos = joint.qpos;
+            a.is_limited = m_->actuator_ctrllimited[k] && !(disabled_ & NO_CLAMPCTRL);
+            a.is_affine = bias_type == AFFINE;
+            a.is_force_limited = array<unsigned char>("actuator_forcelimited")[k];
+            a.gear = array<double>("actuator_gear")[6 * k];
+            a.gain = m_->actuator_gainprm[library().mjNGAIN * k];
+            a.low = m_->actuator_ctrlrange[2 * k], a.high = m_->actuator_ctrlrange[2 * k + 1];
+            std::copy_n(array<double>("actuator_biasprm") + library().mjNGAIN * k, 3, a.bias);
+            a.lowest_force = array<double>("actuator_forcerange")[2 * k];
+            a.highest_force = array<double>("actuator_forcerange")[2 * k + 1];
+        }
+    }
+
+    // where lanes keep the place of a geom
+    int place(Description& o, int number) const {
+        for (int k = 0; k < o.num_geoms; ++k)
+            if (o.geoms[k].number == number) return k;
+        refuse_if(o.num_geoms == MAX_GEOMS, "it has too many geoms that may touch");
+        Geom& g = o.geoms[o.num_geoms];
+        g = {};
+        g.number = number;
+        g.body = m_->geom_bodyid[number];
+        g.frame = array<unsigned char>("geom_sameframe")[number];
+        g.type = array<int>("geom_type")[number];
+        g.has_axis = g.type == CAPSULE;
+        g.bound = m_->geom_rbound[number];
+        copy(g.size, m_->geom_size, number);
+        copy(g.pos, m_->geom_pos, number);
+        copy(g.quat, array<double>("geom_quat"), number);
+        return o.num_geoms++;
+    }
+
+    bool is_wall(int geom) const {
+        const double* const matrix = d_->geom_xmat + 9 * geom;
+        return array<int>("geom_type")[geom] == BOX && m_->geom_bodyid[geom] == 0 && matrix[0] == 1 && matrix[4] == 1
+               && matrix[8] == 1;
+    }
+    bool is_floor(int geom) const {
+        const double* const matrix = d_->geom_xmat + 9 * geom;
+        return array<int>("geom_type")[geom] == PLANE && m_->geom_bodyid[geom] == 0 && matrix[2] == 0 && matrix[5] == 0
+               && matrix[8] == 1;
+    }
+    bool is_round(int geom) const {
+        return array<int>("geom_type")[geom] == SPHERE || array<int>("geom_type")[geom] == CAPSULE;
+    }
+
+    int box(Description& o, int geom) const {
+        for (size_t k = 0; k < o.boxes.size(); ++k)
+            if (o.boxes[k].geom == geom) return static_cast<int>(k);
+        refuse_if(o.boxes.size() == MAX_BOXES, "it has too many boxes");
+        Box& added = o.boxes.emplace_back();
+        added.geom = geom;
+        copy(added.center, d_->geom_xpos, geom);
+        copy(added.half, m_->geom_size, geom);
+        return static_cast<int>(o.boxes.size()) - 1;
+    }
+
+    // of contacts, lanes count the rows
+    void check_rows(const Description& o) const {
+        int most = o.num_frictions;
+        for (int k = 0; k < o.num_joints; ++k) most += 2 * o.joints[k].is_limited;
+        for (int k = 0; k < o.num_tendons; ++k) most += 2 * o.tendons[k].is_limited;
+        refuse_if(most > MAX_ROWS, "it has too many limits and frictions of joints");
+    }
+
+    void sites(Description& o) const {
+        o.num_sites = static_cast<int>(m_->nsite);
+        for (int k = 0; k < o.num_sites; ++k) o.sites[k] = {anchor(o, SITE, k), array<int>("site_type")[k]};
+    }
+
+    // `number`: below zero, there is none
+    Anchor anchor(const Description& o, int type, int number) const {
+        Anchor a = {};
+        if (number < 0) return a;
+        const auto take = [&](const char* body, const char* frame, const char* pos, const char* quat) {
+            a.body = body ? array<int>(body)[number] : number;
+            if (frame) a.frame = array<unsigned char>(frame)[number];
+            copy(a.pos, array<double>(pos), number);
+            copy(a.quat, array<double>(quat), number);
+        };
+        if (type == SITE)
+            take("site_bodyid", "site_sameframe", "site_pos", "site_quat");
+        else if (type == GEOM)
+            take("geom_bodyid", "geom_sameframe", "geom_pos", "geom_quat");
+        else {
+            take(nullptr, nullptr, "body_ipos", "body_iquat");
+            a.frame = type == BODY ? SAME_BODY : SAME_INERTIA, a.is_body = type == BODY;
+        }
+        a.is_fixed = o.bodies[a.body].is_fixed;
+        return a;
+    }
+
+    void sensors(Description& o) const {
+        o.sensors = known_sensors(m_);
+        for (const Sensor& s : o.sensors) {
+            const bool is_frame = s.type < JOINTPOS || (s.type >= FRAMEPOS && s.type <= FRAMEANGACC);
+            o.anchors.push_back({anchor(o, s.object_type, is_frame ? s.object : -1),
+                                 anchor(o, s.reference_type, is_frame ? s.reference : -1)});
+        }
+    }
+
+    void tendons(Description& o) const {
+        o.num_tendons = static_cast<int>(m_->ntendon);
+        for (int k = 0; k < o.num_tendons; ++k) {
+            Tendon& t = o.tendons[k];
+            t = {};
+            t.num_joints = array<int>("tendon_num")[k];
+            refuse_if(t.num_joints > MAX_TENDON_JOINTS, "of its tendons");
+            std::vector<std::pair<int, double>> jacobian;
+            for (int j = 0; j < t.num_joints; ++j) {
+                const int wrap = array<int>("tendon_adr")[k] + j;
+                refuse_if(array<int>("wrap_type")[wrap] != JOINT_WRAP, "of its tendons");
+                t.joints[j] = array<int>("wrap_objid")[wrap];
+                t.coefficients[j] = array<double>("wrap_prm")[wrap];
+                jacobian.emplace_back(o.joints[t.joints[j]].dof, t.coefficients[j]);
+            }
+            std::sort(jacobian.begin(), jacobian.end());
+            for (int j = 0; j < t.num_joints; ++j) {
+                std::tie(t.dofs[j], t.jacobian[j]) = jacobian[static_cast<size_t>(j)];
+                refuse_if(j && t.dofs[j] == t.dofs[j - 1], "of its tendons");
+                t.dof_set |= Dofs{1} << t.dofs[j];
+            }
+            t.stiffness = disabled_ & NO_SPRING ? 0 : array<double>("tendon_stiffness")[k];
+            t.spring_low = array<double>("tendon_lengthspring")[2 * k];
+            t.spring_high = array<double>("tendon_lengthspring")[2 * k + 1];
+            t.is_limited = array<unsigned char>("tendon_limited")[k] && !(disabled_ & (NO_LIMIT | NO_CONSTRAINT));
+            if (!t.is_limited) continue;
+            t.low = array<double>("tendon_range")[2 * k], t.high = array<double>("tendon_range")[2 * k + 1];
+            t.margin = array<double>("tendon_margin")[k];
+            t.limit = impedance(array<double>("tendon_solref_lim") + 2 * k, array<double>("tendon_solimp_lim") + 5 * k);
+            t.limit.inverse_weight = array<double>("tendon_invweight0")[k];
+        }
+    }
+
+    bool may_collide(int type1, int affinity1, int type2, int affinity2) const {
+        return (type1 & affinity2) || (type2 & affinity1);
+    }
+    bool is_excluded(int body1, int body2) const {
+        const auto* const contype = array<int>("body_contype");
+        const auto* const affinity = array<int>("body_conaffinity");
+        const auto* const weld = array<int>("body_weldid");
+        const auto* const parent = array<int>("body_parentid");
+        const int weld1 = weld[body1], weld2 = weld[body2];
+        if (weld1 == weld2 || !may_collide(contype[body1], affinity[body1], contype[body2], affinity[body2]))
+            return true;
+        for (int64_t k = 0; k < size("nexclude"); ++k)
+            if (array<int>("exclude_signature")[k] == (body1 << 16) + body2) return true;
+        return !(disabled_ & NO_FILTERPARENT) && weld1 && weld2
+               && (weld1 == weld[parent[weld2]] || weld2 == weld[parent[weld1]]);
+    }
+
+    void pairs(Description& o) const {
+        o.num_own = o.own_of_tendon(o.num_tendons);
+        if (disabled_ & (NO_CONTACT | NO_CONSTRAINT)) return;
+        const auto* const first = array<int>("body_geomadr");
+        const auto* const count = array<int>("body_geomnum");
+        int64_t num_given = 0;
+        for (int body1 = 0; body1 < o.num_bodies; ++body1)
+            for (int body2 = body1 + 1; body2 < o.num_bodies; ++body2) {
+                const std::vector<std::pair<int, int>> given = given_pairs(o, body1, body2);
+                num_given += static_cast<int64_t>(given.size());
+                if (is_excluded(body1, body2)) continue;
+                const auto begin = o.pairs.size();
+                for (int a = first[body1]; a < first[body1] + count[body1]; ++a)
+                    for (int b = first[body2]; b < first[body2] + count[body2]; ++b)
+                        if (may_collide(m_->geom_contype[a], m_->geom_conaffinity[a], m_->geom_contype[b],
+                                        m_->geom_conaffinity[b])
+                            && std::find(given.begin(), given.end(), std::pair<int, int>(std::minmax(a, b)))
+                                   == given.end())
+                            add_pair(o, a, b);
+                // where a body has several geoms, MuJoCo finds pairs in a tree, and sorts them
+                if ((count[body1] == 1 && count[body2] == 1) || disabled_ & NO_MIDPHASE) continue;
+                std::stable_sort(o.pairs.begin() + static_cast<std::ptrdiff_t>(begin), o.pairs.end(),
+                                 [](const Pair& p, const Pair& q) {
+                                     return p.geom1 != q.geom1 ? p.geom1 < q.geom1 : p.geom2 < q.geom2;
+                                 });
+            }
+        refuse_if(num_given != size("npair"), "a pair of geoms belongs to one body");
+        std::vector<Pair> joined;
+        for (const Pair& p : o.pairs) {
+            if (joined.empty() || !continues(joined.back(), p))
+                joined.push_back(p);
+            else
+                ++joined.back().num_boxes;
+        }
+        refuse_if(joined.size() > MAX_PAIRS, "it has too many geoms that may touch");
+        o.pairs.swap(joined);
+        o.num_pairs = static_cast<int>(o.pairs.size());
+        for (Pair& p : o.pairs) p.own = o.num_own, o.num_own += p.condim;
+    }
+
+    // Adds the pairs that the model itself lists. Returns their geoms, which may touch only so.
+    std::vector<std::pair<int, int>> given_pairs(Description& o, int body1, int body2) const {
+        std::vector<std::pair<int, int>> given;
+        for (int k = 0; k < static_cast<int>(size("npair")); ++k) {
+            if (array<int>("pair_signature")[k] != (body1 << 16) + body2) continue;
+            const int a = array<int>("pair_geom1")[k], b = array<int>("pair_geom2")[k];
+            add_pair(o, a, b, k);
+            given.emplace_back(std::minmax(a, b));
+        }
+        return given;
+    }
+
+    // whether a box is the next of those that a pair has, and like them
+    static bool continues(const Pair& p, const Pair& next) {
+        return p.num_boxes && next.num_boxes && p.given < 0 && next.given < 0 && p.geom1 == next.geom1
+               && next.first_box == p.first_box + p.num_boxes && p.condim == next.condim && p.margin == next.margin
+               && p.friction == next.friction && p.impedance == next.impedance;
+    }
+
+    // `given`: which of those that the model lists, -1: none
+    void add_pair(Description& o, int a, int b, int given = -1) const {
+        const auto* const type = array<int>("geom_type");
+        const int geom1 = type[a] > type[b] ? b : a, geom2 = type[a] > type[b] ? a : b;
+        if (type[geom1] == PLANE && type[geom2] == PLANE) return;
+        refuse_if(o.pairs.size() >= MAX_PAIRS + MAX_GEOMS * MAX_BOXES, "it has too many geoms that may touch");
+        Pair p = {};
+        p.geom1 = geom1, p.geom2 = geom2, p.type1 = type[geom1], p.type2 = type[geom2];
+        p.body1 = m_->geom_bodyid[geom1], p.body2 = m_->geom_bodyid[geom2], p.given = given;
+        refuse_if(p.type2 > MESH, "it has shapes of plugins that may touch");
+        p.is_on_floor = is_floor(geom1);
+        p.is_general =
+            !(is_round(geom2) && (is_round(geom1) || is_floor(geom1))) && !(is_round(geom1) && is_wall(geom2));
+        p.radius1 = m_->geom_size[3 * geom1], p.length1 = m_->geom_size[3 * geom1 + 1];
+        p.radius2 = m_->geom_size[3 * geom2], p.length2 = m_->geom_size[3 * geom2 + 1];
+        const auto* const gap = array<double>("geom_gap");
+        p.margin = given >= 0 ? array<double>("pair_margin")[given] : m_->geom_margin[a] + m_->geom_margin[b];
+        // MuJoCo's search for what is near may then leave out more
+        refuse_if(p.margin < 0 || m_->geom_margin[a] < 0 || m_->geom_margin[b] < 0, "a margin is negative");
+        refuse_if((given >= 0 ? array<double>("pair_gap")[given] : gap[a] + gap[b]) != 0, "it has gaps");
+        const double bound1 = m_->geom_rbound[geom1], bound2 = m_->geom_rbound[geom2];
+        p.bound = bound1 + bound2 + p.margin;
+        if (p.type1 == PLANE) p.floor = d_->geom_xpos[3 * geom1 + 2];
+        p.place1 = p.type1 == PLANE && !p.is_general ? -1 : place(o, geom1);
+        p.place2 = p.type2 == BOX && !p.is_general ? -1 : place(o, geom2);
+        if (p.is_general)
+            o.geoms[p.place1].has_matrix = o.geoms[p.place2].has_matrix = true;
+        else if (p.type2 == BOX)
+            p.first_box = box(o, geom2), p.num_boxes = 1;
+        const Dofs first = moving(o, p.body1);
+        p.dofs = first ^ moving(o, p.body2);
+        p.negative_dofs = p.dofs & first;
+        // MuJoCo leaves out rows without numbers
+        if (!p.dofs) return;
+        if (given >= 0)
+            take_parameters(p);
+        else
+            mix_parameters(p);
+        set_friction(p);
+        o.pairs.push_back(p);
+    }
+
+    // mj_contactParam
+    void mix_parameters(Pair& p) const {
+        const auto* const condim = array<int>("geom_condim");
+        const auto* const solmix = array<double>("geom_solmix");
+        const auto* const solref = array<double>("geom_solref");
+        const auto* const solimp = array<double>("geom_solimp");
+        const auto [g1, g2] = deciding(p);
+        p.condim = std::max(condim[g1], condim[g2]);
+        // MuJoCo mixes no others
+        refuse_if(!(solref[2 * g1] > 0 && solref[2 * g2] > 0), "of solref");
+        if (priority_[p.geom1] != priority_[p.geom2]) {
+            p.impedance = impedance(solref + 2 * g1, solimp + 5 * g1);
+            return;
+        }
+        const double mix1 = solmix[g1], mix2 = solmix[g2];
+        refuse_if(mix1 < mjMINVAL || mix2 < mjMINVAL, "of solmix");
+        const double mix = mix1 / (mix1 + mix2);
+        double ref[2], imp[5];
+        for (int k = 0; k < 2; ++k) ref[k] = mix * solref[2 * g1 + k] + (1 - mix) * solref[2 * g2 + k];
+        for (int k = 0; k < 5; ++k) imp[k] = mix * solimp[5 * g1 + k] + (1 - mix) * solimp[5 * g2 + k];
+        p.impedance = impedance(ref, imp);
+    }
+
+    void take_parameters(Pair& p) const {
+        p.condim = array<int>("pair_dim")[p.given];
+        p.impedance = impedance(array<double>("pair_solref") + 2 * p.given, array<double>("pair_solimp") + 5 * p.given);
+    }
+
+    // the geoms whose parameters a pair has; where one of them decides alone, it is both
+    std::pair<int, int> deciding(const Pair& p) const {
+        const int more = priority_[p.geom1] - priority_[p.geom2];
+        return {more < 0 ? p.geom2 : p.geom1, more > 0 ? p.geom1 : p.geom2};
+    }
+
+    void set_friction(Pair& p) const {
+        const auto [g1, g2] = deciding(p);
+        for (int k = 0; k < 5; ++k) {
+            const int kind = k < 2 ? 0 : k < 3 ? 1 : 2;
+            const double mixed = std::max(friction_[3 * g1 + kind], friction_[3 * g2 + kind]);
+            p.friction[k] = std::max(MIN_FRICTION, p.given < 0 ? mixed : pair_friction_[5 * p.given + k]);
+        }
+        double translation = 0;
+        translation += weight_[2 * p.body1];
+        translation += weight_[2 * p.body2];
+        // the rows are no more than errors of rounding
+        refuse_if(translation < mjMINVAL, "a contact moves nothing");
+        const double first = p.friction[0];
+        p.impedance.inverse_weight = p.condim == 1 ? translation : translation + first * first * translation;
+    }
+
+    // the degrees of freedom that move a body
+    Dofs moving(const Description& o, int body) const {
+        const Body& b = o.bodies[array<int>("body_weldid")[body]];
+        return b.num_dofs ? o.dofs[b.first_dof + b.num_dofs - 1].chain : 0;
+    }
+
+    Impedance impedance(const double* solref, const double* solimp) const {
+        refuse_if(!(solref[0] > 0 && solref[1] > 0), "of solref");
+        const double least = disabled_ & NO_REFSAFE ? 0 : 2 * m_->opt.timestep;
+        const double time = std::max(solref[0], least), ratio = solref[1];
+        const auto clipped = [](double x) { return std::min(MAX_IMPEDANCE, std::max(MIN_IMPEDANCE, x)); };
+        Impedance s = {};
+        s.low = clipped(solimp[0]), s.high = clipped(solimp[1]), s.width = std::max(0.0, solimp[2]);
+        s.middle = clipped(solimp[3]), s.power = std::max(1.0, solimp[4]);
+        s.stiffness = 1 / std::max(mjMINVAL, s.high * s.high * time * time * ratio * ratio);
+        s.damping = 2 / std::max(mjMINVAL, s.high * time);
+        s.is_flat = s.low == s.high || s.width <= mjMINVAL;
+        s.flat = 0.5 * (s.low + s.high);
+        refuse_if(!s.is_flat && s.power != 2 && s.power != 1, "of solimp");
+        return s;
+    }
+
+    template <int N> static void copy(double (&to)[N], const double* from, int k) {
+        std::memcpy(to, from + N * k, sizeof to);
+    }
+
+    static constexpr double mjMINVAL = 1e-15;
+    static constexpr int NUM_COEFFICIENTS = 2;  // mjNPOLY
+    const mjModel* m_;
+    const mjData* d_;
+    const int disabled_;
+    // of contacts
+    const int* const priority_ = array<int>("geom_priority");
+    const double* const friction_ = array<double>("geom_friction");
+    const double* const pair_friction_ = array<double>("pair_friction");
+    const double* const weight_ = array<double>("body_invweight0");
+};
+
+}  // namespace cypool::lanes

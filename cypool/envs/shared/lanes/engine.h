@@ -1,0 +1,281 @@
+// Lanes of one model, for all its environments, and the comparison with mj_step.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cypool/envs/shared/lanes/record.h"
+
+// gcc, as clang has no such pragmas; on other machines multiplications and additions may be fused
+#if defined(__x86_64__) && !defined(__clang__)
+#define CYPOOL_LANES_WIDTH 4
+#define CYPOOL_LANES four
+#include "cypool/envs/shared/lanes/batch.h"
+#undef CYPOOL_LANES
+#undef CYPOOL_LANES_WIDTH
+#define CYPOOL_LANES_WIDTH 8
+#define CYPOOL_LANES eight
+#include "cypool/envs/shared/lanes/batch.h"
+#include "cypool/envs/shared/lanes/poses.h"
+#endif
+
+namespace cypool::lanes {
+
+// `Record::take` as MuJoCo would, which adds to the time as it steps.
+inline bool take(Record& record, int frames) {
+    const DefaultArithmetic arithmetic;
+    return record.take(frames);
+}
+
+#if defined(__x86_64__) && !defined(__clang__)
+
+// Returns how many numbers a vector has. Throws std::invalid_argument: why there are no lanes for any model.
+inline int check_lanes() {
+    if (std::find(std::begin(PROVEN), std::end(PROVEN), library().version) == std::end(PROVEN))
+        throw std::invalid_argument("this version of MuJoCo was not compared for long");
+    if (!__builtin_cpu_supports("avx2")) throw std::invalid_argument("the CPU has no AVX2");
+    is_mujoco_4 = library().version >= 4000000;
+    const bool has_eight = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")
+                           && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+    return has_eight ? 8 : 4;
+}
+
+class Engine {
+public:
+    // Throws std::invalid_argument: why mj_step has to step this model.
+    explicit Engine(const mjModel* m) : m_(m), most_lanes_(check_lanes()) {
+        const OwnData d(make_data(m, false));
+        if (forward(m, d.get())) throw std::invalid_argument("it is unstable");
+        const DefaultArithmetic arithmetic;
+        Describer(m, d.get()).describe(description_);
+        // of which fewer have equally many rows
+        if (description_.is_gauss_seidel) most_lanes_ = 4;
+        compared_ = most_lanes_ == 8 ? std::vector<int>{9, 3} : std::vector<int>{7};
+        for (const char* name : {"mjcb_passive", "mjcb_control", "mjcb_contactfilter", "mjcb_sensor", "mjcb_act_dyn",
+                                 "mjcb_act_gain", "mjcb_act_bias"})
+            callbacks_.push_back(static_cast<void* const*>(exported(name)));
+        colliders_ = static_cast<const Collider::Function*>(exported("mjCOLLISIONFUNC"));
+        ray_ = reinterpret_cast<Collider::Ray>(exported("mju_rayGeom"));
+        for (auto& of_width : coverages_)
+            for (std::unique_ptr<Coverage>& each : of_width) each = std::make_unique<Coverage>(description_);
+    }
+
+    // Whether nothing of others takes part in mj_step, and lanes never were wrong.
+    bool is_usable() const { return !has_callback() && !is_wrong.load(std::memory_order_relaxed); }
+    bool has_callback() const {
+        return std::any_of(callbacks_.begin(), callbacks_.end(), [](void* const* callback) { return *callback; });
+    }
+
+    // Reads the model of an environment, in which some numbers are its own; false: mj_step has to step it.
+    bool read_own(const mjModel* m, Record& record) {
+        static std::atomic<uint64_t> number{0};
+        const DefaultArithmetic arithmetic;
+        record.whose_own = 0;
+        try {
+            Describer(m, nullptr).describe_own(description_, m_, record.own);
+        } catch (const std::invalid_argument&) {
+            return false;
+        }
+        record.whose_own = ++number;
+        return true;
+    }
+
+    // How many environments are quicker in lanes. One alone takes as long as four, and with PGS longer than mj_step.
+    int fewest() const { return description_.is_gauss_seidel ? 2 : 1; }
+
+    // Steps these environments; not those of records that are not ready afterwards. Returns what mj_step has otherwise
+    // where it repeats a step for what was active in it, "" if nothing: then no record is ready.
+    std::string step(Record* const* records, int count, int frames) {
+        step_in_lanes(records, count, frames);
+        for (int e = 0; e < count; ++e) {
+            const Record& record = *records[e];
+            Coverage& coverage = coverage_of(record, count);
+            const auto is_covered = [&coverage](const Active& active) { return coverage.has(active); };
+            if (!record.is_ready || std::all_of(record.unseen.begin(), record.unseen.end(), is_covered)) continue;
+            const std::string differing = record.check(frames);
+            if (!differing.empty()) {
+                for (int k = 0; k < count; ++k) records[k]->is_ready = false;
+                return differing;
+            }
+            cover(coverage, record);
+        }
+        return "";
+    }
+
+    // Compares with mj_step, from random states. Returns what differs first, "" if nothing does.
+    std::string compare(int steps, int every, uint64_t seed, double noise, double ctrl, bool ends_with_step1) {
+        Random random(seed);
+        const auto begin = [&](mjData* d) {
+            for (int k = 0; k < m_->nq; ++k) d->qpos[k] += random.draw(noise);
+            for (int k = 0; k < m_->nv; ++k) d->qvel[k] += random.draw(noise);
+        };
+        std::string differing;
+        for (const int count : compared_)
+            if (differing.empty()) differing = compare_from(begin, count, steps, every, random, ctrl, ends_with_step1);
+        return differing;
+    }
+
+    // The same, from where geoms touch and joints are at their limits, with controls beyond theirs.
+    std::string compare_contacts() {
+        Random random(1);
+        const std::vector<std::vector<double>> poses = Poses(m_, description_, random).find();
+        std::string differing;
+        for (const int count : compared_) {
+            size_t next = 0;
+            const auto begin = [&](mjData* d) {
+                const std::vector<double>& pose = poses[next++ % poses.size()];
+                std::copy(pose.begin(), pose.end(), d->qpos);
+                for (int k = 0; k < m_->nv; ++k) d->qvel[k] += random.draw(0.5);
+            };
+            const int steps = static_cast<int>(poses.size()) / count + 1;
+            if (differing.empty()) differing = compare_from(begin, count, steps, 1, random, 10, false);
+        }
+        return differing;
+    }
+
+    std::atomic<bool> is_wrong{false};
+    std::atomic<int64_t> num_compared{0};
+
+private:
+    // few environments take as long as many
+    bool takes_eight(int count) const { return most_lanes_ == 8 && count > 4; }
+
+    void step_in_lanes(Record* const* records, int count, int frames) {
+        std::unique_ptr<Lent> lent = borrow(takes_eight(count));
+        lent->batch->load(records, count, coverage_of(*records[0], count));
+        try {
+            // given back before another thread may borrow these data
+            const Borrowed arena(m_, lent->data.get());
+            const std::string warning =
+                guarded([&] { lent->batch->step(frames, records[0]->reads(), records[0]->ends_with_step1); });
+            // MuJoCo's own colliders warn or fail, and that of an environment alone does, too
+            if (!warning.empty()) return;
+        } catch (const std::runtime_error&) {
+            return;
+        }
+        lent->batch->store(records);
+        const std::lock_guard<std::mutex> lock(mutex_);
+        free_[takes_eight(count)].push_back(std::move(lent));
+    }
+
+    // `count`: how many environments are stepped together
+    Coverage& coverage_of(const Record& record, int count) {
+        return *coverages_[takes_eight(count)][!record.own.empty()];
+    }
+    void cover(Coverage& coverage, const Record& record) {
+        for (const Active& active : record.unseen) coverage.add(active);
+        ++num_compared;
+    }
+
+    // Compares a number of steps; `begin` moves an environment that was reset.
+    template <class Begin>
+    std::string compare_from(const Begin& begin, int count, int steps, int every, Random& random, double ctrl,
+                             bool ends_with_step1) {
+        std::vector<OwnData> datas;
+        std::vector<std::unique_ptr<Record>> owned;
+        std::vector<Record*> records;
+        for (int e = 0; e < count; ++e) {
+            datas.emplace_back(make_data(m_, false));
+            owned.emplace_back(new Record(m_, datas.back().get(), ALL_PARTS, ends_with_step1));
+            records.push_back(owned.back().get());
+        }
+        for (int step_number = 0; step_number < steps; ++step_number) {
+            for (int e = 0; e < count; ++e) {
+                mjData* const d = datas[static_cast<size_t>(e)].get();
+                if ((step_number + e * every / count) % every == 0) {
+                    reset_data(m_, d);
+                    begin(d);
+                    forward(m_, d);
+                }
+                for (int k = 0; k < m_->nu; ++k) d->ctrl[k] = random.draw(ctrl);
+                records[static_cast<size_t>(e)]->prepare();
+            }
+            step_in_lanes(records.data(), count, 1);
+            for (int e = 0; e < count; ++e) {
+                Record& record = *records[static_cast<size_t>(e)];
+                if (!record.take(1)) {
+                    simulate(m_, datas[static_cast<size_t>(e)].get(), 1, true);
+                    continue;
+                }
+                std::string differing;
+                try {
+                    differing = record.repeat(false);
+                } catch (const std::runtime_error& warning) {
+                    // mj_step has no result that lanes could have
+                    differing = warning.what();
+                }
+                if (!differing.empty())
+                    return "step " + std::to_string(step_number) + " of environment " + std::to_string(e) + ": "
+                           + differing;
+                cover(coverage_of(record, count), record);
+            }
+        }
+        return "";
+    }
+
+    // working memory of a call
+    struct Lent {
+        OwnData data;
+        std::unique_ptr<Batch> batch;
+        Lent(const mjModel* m, const Description& description, const Collider::Function* colliders, Collider::Ray ray,
+             bool has_eight)
+            : data(make_data(m, false)) {
+            const Collider collider = {colliders, m, data.get(), ray};
+            if (has_eight)
+                batch = std::make_unique<eight::BatchInLanes>(description, collider);
+            else
+                batch = std::make_unique<four::BatchInLanes>(description, collider);
+            // places the geoms of the world
+            forward(m, data.get());
+        }
+    };
+    std::unique_ptr<Lent> borrow(bool has_eight) {
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            if (std::vector<std::unique_ptr<Lent>>& free = free_[has_eight]; !free.empty()) {
+                std::unique_ptr<Lent> lent = std::move(free.back());
+                free.pop_back();
+                return lent;
+            }
+        }
+        return std::make_unique<Lent>(m_, description_, colliders_, ray_, has_eight);
+    }
+
+    const mjModel* m_;
+    int most_lanes_;
+    std::vector<int> compared_;  // how many environments
+    Description description_;
+    const Collider::Function* colliders_;
+    Collider::Ray ray_;
+    // of four and eight lanes: of steps with the model's numbers, and with those of environments
+    std::unique_ptr<Coverage> coverages_[2][2];
+    std::vector<void* const*> callbacks_;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<Lent>> free_[2];
+};
+
+#else
+
+inline int check_lanes() { throw std::invalid_argument("this build has no lanes: they need gcc, and x86-64"); }
+
+class Engine {
+public:
+    explicit Engine(const mjModel*) { check_lanes(); }
+    bool is_usable() const { return false; }
+    bool has_callback() const { return false; }
+    int fewest() const { return 1; }
+    bool read_own(const mjModel*, Record&) { return false; }
+    std::string step(Record* const*, int, int) { return ""; }
+    std::string compare(int, int, uint64_t, double, double, bool) { return ""; }
+    std::string compare_contacts() { return ""; }
+    std::atomic<bool> is_wrong{false};
+    std::atomic<int64_t> num_compared{0};
+};
+
+#endif
+
+}  // namespace cypool::lanes

@@ -1,0 +1,132 @@
+// Four environments in lanes: their state, and all that a step computes of it.
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "cypool/envs/shared/lanes/coverage.h"
+
+#include "cypool/envs/shared/lanes/target.h"
+
+namespace cypool::lanes::CYPOOL_LANES {
+
+struct Row {
+    Mask active;
+    Real R, D, aref, force;
+    int dof;  // the only one with a number in J; -1: `dofs`, with their numbers in the group's
+    bool is_negative;
+    Dofs dofs;  // those with a number in J
+};
+struct Contact {
+    int pair, first_row;
+    Mask active;
+    Real dist, pos[3], frame[9];
+};
+
+// The memory of arrays whose sizes are those of a model, one after another, zero at first.
+class Arrays {
+public:
+    // `each` calls what it is given with all arrays and their sizes.
+    template <class Each> explicit Arrays(const Each& each) {
+        size_t bytes = 0;
+        each([&bytes](auto*& array, int count) { bytes += size_of(array, count); });
+        memory_.reset(static_cast<char*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64)));
+        if (!memory_) throw std::bad_alloc();
+        std::memset(memory_.get(), 0, bytes);
+        char* next = memory_.get();
+        each([&next](auto*& array, int count) {
+            array = reinterpret_cast<std::remove_reference_t<decltype(array)>>(next);
+            next += size_of(array, count);
+        });
+    }
+
+private:
+    struct Free {
+        void operator()(char* memory) const { std::free(memory); }
+    };
+    template <class T> static size_t size_of(T*, int count) {
+        static_assert(alignof(T) == alignof(Real));
+        return static_cast<size_t>(count) * sizeof(T);
+    }
+    std::unique_ptr<char, Free> memory_;
+};
+
+struct Group {
+    // state
+    Real *qpos, *qvel, *warmstart, *ctrl;
+    Real* own;  // the numbers in which the environments differ, if they do
+    bool has_own = false;
+    std::array<uint64_t, WIDTH> whose_own = {};  // of each lane, as `Record` has it
+    // before the last step, to repeat it with MuJoCo
+    Real *last_qpos, *last_qvel, *last_warmstart;
+    Mask bad;                // lanes that mj_step has to step
+    bool has_step1 = false;  // what `step1` computes is that of qpos and qvel
+    bool has_fixed = false;  // the geoms of the world are in their places
+    const Coverage* coverage;
+    int has_unseen;                              // the constraints may have something that no compared step had
+    std::vector<std::pair<int, Active>> unseen;  // lanes, and what was active in them that no compared step had
+    // of positions
+    Real (*xpos)[3], (*xquat)[4], (*xmat)[9], (*xipos)[3], (*ximat)[9];
+    Real (*xanchor)[3], (*xaxis)[3], com[3], (*cinert)[10], (*crb)[10];
+    Real (*cdof)[6], *M, *LD, *LD_inverse;
+    std::vector<int> near_boxes;  // of collisions, in the order of their numbers
+    Real (*geom_pos)[3], (*geom_axis)[3], (*geom_mat)[9], (*site_pos)[3], *tendon_length;
+    // of velocities
+    Real (*cvel)[6], (*cdof_dot)[6], *bias, *passive, *actuator, *actuator_damping, *gravcomp;
+    Real *tendon_velocity, *sensed, *actuator_force;
+    Real *smooth, *smooth_acc, *qacc, *constraint;
+    // constraints: those that are active in a lane
+    int num_rows, num_contacts;
+    int own_rows[WIDTH][MAX_ROWS], num_own_rows[WIDTH];  // which rows each lane has
+    Row* rows;
+    Contact* contacts;
+    Real *J, (*contact_force)[6];
+    // integration
+    Real *first_qpos, *stage_vel[4], *stage_acc[4];
+
+    explicit Group(const Description& m)
+        : arrays_([&](const auto& add) {
+              for (Real** each : {&qpos, &last_qpos, &first_qpos}) add(*each, m.nq);
+              for (Real** each : {&qvel, &warmstart, &last_qvel, &last_warmstart, &LD_inverse, &bias, &passive,
+                                  &actuator, &actuator_damping, &gravcomp, &smooth, &smooth_acc, &qacc, &constraint})
+                  add(*each, m.nv);
+              for (int stage = 0; stage < 4; ++stage) add(stage_vel[stage], m.nv), add(stage_acc[stage], m.nv);
+              add(ctrl, m.nu), add(actuator_force, m.nu), add(own, m.num_own), add(sensed, m.num_sensed);
+              add(xpos, m.num_bodies), add(xquat, m.num_bodies), add(xmat, m.num_bodies);
+              add(xipos, m.num_bodies), add(ximat, m.num_bodies), add(cinert, m.num_bodies), add(crb, m.num_bodies);
+              add(xanchor, m.num_joints), add(xaxis, m.num_joints);
+              add(cdof, m.nv), add(M, m.num_inertia), add(LD, m.num_inertia);
+              add(cvel, m.num_bodies), add(cdof_dot, m.nv);
+              add(geom_pos, m.num_geoms), add(geom_axis, m.num_geoms), add(geom_mat, m.num_geoms);
+              add(tendon_length, m.num_tendons), add(tendon_velocity, m.num_tendons);
+              add(rows, MAX_ROWS), add(contacts, MAX_ROWS), add(J, MAX_ROWS * m.nv);
+              add(site_pos, m.num_sites), add(contact_force, m.num_bodies);
+          }) {
+        // of the world
+        xquat[0][0] = all(1);
+        for (int k = 0; k < 9; k += 4) xmat[0][k] = ximat[0][k] = all(1);
+    }
+
+private:
+    Arrays arrays_;
+};
+
+inline void note_unseen(Group& d, int number, int branches, const Mask& active) {
+    if (!(d.coverage->unseen(number) & branches)) return;
+    for (int left = bits(active); left; left &= left - 1)
+        d.unseen.push_back({__builtin_ctz(static_cast<unsigned>(left)), {number, static_cast<uint64_t>(branches)}});
+}
+inline void note_clip(Group& d, int number, const Real& x, double low, double high, int is_low, int is_high) {
+    if (!(d.coverage->unseen(number) & (is_low | is_high))) return;
+    note_unseen(d, number, is_low, x < low);
+    note_unseen(d, number, is_high, x > high);
+}
+
+}  // namespace cypool::lanes::CYPOOL_LANES
+
+#pragma GCC pop_options

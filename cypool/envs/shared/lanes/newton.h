@@ -1,0 +1,586 @@
+// Newton's method for the constraint forces, for four environments with constraints at a time, from any groups.
+//
+// A row that an environment does not have is zero in its lane: it adds plus or minus zero to sums.
+
+#include "cypool/envs/shared/lanes/target.h"
+
+namespace cypool::lanes::CYPOOL_LANES {
+
+// The exact line search of one lane: which step lengths are evaluated depends on what came out before.
+class LineSearch {
+public:
+    struct Point {
+        double alpha, cost, slope, curvature;
+    };
+
+    // Returns where to evaluate first; the search has no result until `next` returns nullptr.
+    Point* begin(double tolerance) {
+        tolerance_ = tolerance;
+        start_.alpha = 0;
+        return &start_;
+    }
+    double alpha() const { return alpha_; }
+    double improvement() const { return improvement_; }
+    // which branches it took, bit by bit: first the phase in which it ended
+    uint64_t branches() const { return branches_ | uint64_t{1} << phase_; }
+    static constexpr int NUM_BRANCHES = 45;
+
+    // The last point has been evaluated. Returns the next one, or nullptr at the end.
+    Point* next(int most) {
+        ++evaluations_;
+        for (;;) switch (phase_) {
+                case START:
+                    newton_from(start_, low_);
+                    phase_ = FIRST;
+                    return &low_;
+                case FIRST:
+                    if (std::fabs(low_.slope) < tolerance_ && (low_.alpha == 0 || low_.cost < 0)) return finish(low_);
+                    direction_ = low_.slope < 0 ? 1 : -1;
+                    high_ = start_;
+                    phase_ = ONE_SIDED;
+                    break;
+                case ONE_SIDED:
+                    if (low_.slope * direction_ <= -tolerance_ && evaluations_ < most) {
+                        high_ = low_;
+                        low_.alpha -= low_.slope / low_.curvature;
+                        phase_ = MOVED;
+                        take(8);
+                        return &low_;
+                    }
+                    if (evaluations_ >= most) return finish(low_);
+                    high_next_ = low_;
+                    newton_from(low_, low_next_);
+                    phase_ = BRACKET;
+                    return &low_next_;
+                case MOVED:
+                    if (std::fabs(low_.slope) < tolerance_ && low_.cost < 0) return finish(low_);
+                    phase_ = ONE_SIDED;
+                    break;
+                case BRACKET:
+                    if (evaluations_ < most) {
+                        middle_.alpha = 0.5 * (low_.alpha + high_.alpha);
+                        phase_ = MIDDLE;
+                        return &middle_;
+                    }
+                    if (low_.cost <= high_.cost && low_.cost < 0) return finish(low_);
+                    if (high_.cost <= low_.cost && high_.cost < 0) return finish(high_);
+                    return nullptr;
+                case MIDDLE: {
+                    const Point* best = nullptr;
+                    candidates_[0] = low_next_, candidates_[1] = high_next_, candidates_[2] = middle_;
+                    int flat = 0;
+                    for (const Point& each : candidates_) {
+                        if (!(std::fabs(each.slope) < tolerance_)) continue;
+                        flat |= 1 << (&each - candidates_);
+                        // which of them it is makes no difference
+                        if (best && each.cost == best->cost) take(44);
+                        if (!best || each.cost < best->cost) best = &each;
+                    }
+                    if (best) {
+                        take(9 + 3 * (flat - 1) + static_cast<int>(best - candidates_));
+                        return finish(*best);
+                    }
+                    low_moved_ = narrow(low_, 30);
+                    phase_ = LOW_DONE;
+                    if (!low_moved_) break;
+                    newton_from(low_, low_next_);
+                    return &low_next_;
+                }
+                case LOW_DONE:
+                    high_moved_ = narrow(high_, 37);
+                    phase_ = HIGH_DONE;
+                    if (!high_moved_) break;
+                    newton_from(high_, high_next_);
+                    return &high_next_;
+                case HIGH_DONE:
+                    if (!low_moved_ && !high_moved_) return finish(middle_);
+                    phase_ = BRACKET;
+                    break;
+            }
+    }
+
+private:
+    enum Phase { START, FIRST, ONE_SIDED, MOVED, BRACKET, MIDDLE, LOW_DONE, HIGH_DONE };
+
+    static void newton_from(const Point& from, Point& to) { to.alpha = from.alpha - from.slope / from.curvature; }
+    Point* finish(const Point& point) {
+        alpha_ = point.alpha;
+        improvement_ = -point.cost;
+        return nullptr;
+    }
+    // moves an end of the bracket to a candidate on its side that is flatter
+    bool narrow(Point& end, int first_branch) {
+        int moved = 0;
+        for (const Point& each : candidates_) {
+            const bool is_better = (end.slope < 0 && each.slope < 0 && end.slope < each.slope)
+                                   || (end.slope > 0 && each.slope > 0 && end.slope > each.slope);
+            if (!is_better) continue;
+            end = each;
+            moved |= 1 << (&each - candidates_);
+        }
+        if (moved) take(first_branch + moved - 1);
+        return moved;
+    }
+
+    Phase phase_ = START;
+    void take(int branch) { branches_ |= uint64_t{1} << branch; }
+
+    uint64_t branches_ = 0;
+    int evaluations_ = 0, direction_ = 0;
+    bool low_moved_ = false, high_moved_ = false;
+    double tolerance_ = 0, alpha_ = 0, improvement_ = 0;
+    // written before they are read
+    Point start_, low_, high_, middle_, low_next_, high_next_, candidates_[3];
+};
+
+// bits of `Problem::branches`
+inline constexpr uint64_t REMOVES_ROW = uint64_t{1} << LineSearch::NUM_BRANCHES, ADDS_ROW = 2 * REMOVES_ROW;
+// of `Problem::did`; the last ones are the number of iterations
+inline constexpr long IS_COLD = 1, IS_FLAT = 2, LOSES_FACTOR = 4, IMPROVES_LITTLE = 8, IS_LEVEL = 16, IS_NEAR = 32,
+                      HAS_MOMENTUM = 64, IS_WORSE = 128, RESTARTS = 256, STAYS_STUCK = 512, STAYS_LOW = 1024,
+                      STAYS_HIGH = 2048, SLIPS = 4096, ITERATION = 8192;
+
+// four problems
+struct Problem {
+    Real *M, *LD, *LD_inverse, *smooth, *smooth_acc, *friction;
+    Real *warmstart, *qacc, *constraint, *Ma, *Mv, *gradient, *newton_step, *direction;
+    int num_rows;
+    Mask bad;  // lanes that mj_step has to step
+    // what the solver did, for `Coverage`
+    Mask did;
+    uint64_t branches[WIDTH];
+    // a number for all of it; next to none have the same
+    uint64_t branches_of(int l) const { return branches[l] ^ (static_cast<uint64_t>(did[l]) * 0x9e3779b97f4a7c15); }
+    Dofs dofs[MAX_ROWS];
+    Real *J, R[MAX_ROWS], D[MAX_ROWS], aref[MAX_ROWS], force[MAX_ROWS], residual[MAX_ROWS], Jv[MAX_ROWS];
+    // of the line search: the cost at its start, and the polynomial that a row adds to it where it is active
+    Real start[MAX_ROWS], quad0[MAX_ROWS], quad1[MAX_ROWS], quad2[MAX_ROWS];
+    Mask active[MAX_ROWS], before[MAX_ROWS];
+    Real *H, *other_H;
+    // of a lane that is left over, or of a row with one number
+    const Row no_row = {none(), all(0), all(0), all(0), all(0), -1, false, 0};
+    Real* nothing;
+    Real* changes;  // of the Hessian: rows times the roots of their weights
+
+    explicit Problem(const Description& m)
+        : arrays_([&](const auto& add) {
+              for (Real** each : {&M, &LD}) add(*each, m.num_inertia);
+              for (Real** each : {&LD_inverse, &smooth, &smooth_acc, &warmstart, &qacc, &constraint, &Ma, &Mv,
+                                  &gradient, &newton_step, &direction, &nothing})
+                  add(*each, m.nv);
+              for (Real** each : {&H, &other_H}) add(*each, m.nv * m.nv);
+              add(friction, m.num_frictions), add(J, MAX_ROWS * m.nv), add(changes, MAX_ROWS * m.nv);
+          }) {
+        for (int r = 0; r < m.num_frictions; ++r) {
+            J[r * m.nv + m.frictions[r].dof] = all(1);
+            dofs[r] = Dofs{1} << m.frictions[r].dof;
+        }
+    }
+
+private:
+    Arrays arrays_;
+};
+
+// mj_mulM
+CYPOOL_LANES_INLINE void multiply_inertia_matrix(const Description& m, Real* result, const Real* M, const Real* v) {
+    for (int i = 0; i < m.nv; ++i) {
+        const Real* const row = M + m.dofs[i].row_begin;
+        const int* const columns = m.columns + m.dofs[i].row_begin;
+        const int diagonal = m.dofs[i].row_size - 1;
+        Real sum = row[diagonal] * v[i];
+        for (int k = diagonal - 1; k >= 0; --k) {
+            const int j = columns[k];
+            sum = sum + row[k] * v[j];
+            result[j] = result[j] + row[k] * v[i];
+        }
+        result[i] = sum;
+    }
+}
+
+// The force of a row of friction. Up to the friction's own it sticks, and is as other rows are.
+CYPOOL_LANES_INLINE Real friction_force(const Real& most, const Real& residual, const Real& R, const Real& D,
+                                        Mask& sticks) {
+    const Real bound = R * most;
+    const Mask is_low = residual <= -bound, is_high = residual >= bound;
+    sticks = ~(is_low | is_high);
+    return choose(is_low, most, choose(is_high, -most, -D * residual));
+}
+
+class Newton {
+public:
+    // Solves the problems of these lanes. `load_factor` fills LD, which few need.
+    template <class LoadFactor>
+    static __attribute__((noinline)) void solve(const Description& m, Problem& p, Mask running,
+                                                const LoadFactor& load_factor) {
+        const int n = m.nv;
+        warmstart(m, p);
+        update_constraint(m, p);
+        gradient(m, p);
+        Real trace = all(0);
+        for (int i = 0; i < n; ++i) trace = trace + p.M[m.dofs[i].row_begin + m.dofs[i].row_size - 1];
+        const Real scale = 1 / trace;
+        const Mask flat = scale * sqrt(dot(p.gradient, p.gradient, n)) < m.tolerance;
+        if (any(flat & running)) {
+            load_factor();
+            for (int i = 0; i < n; ++i) p.newton_step[i] = p.gradient[i];
+            solve_factorized(m, p.newton_step, p.LD, p.LD_inverse);
+            const Mask near = (decrement(m, p, scale) < m.tolerance) & flat;
+            p.did = p.did | (flat & IS_FLAT) | (near & IS_NEAR);
+            running = running & ~near;
+            if (!any(running)) return;
+        }
+        factorize_hessian(m, p, p.H);
+        solve_cholesky(m, p);
+        if (any(flat & running)) running = running & ~(flat & (decrement(m, p, scale) < m.tolerance));
+        descend(m, p);
+        for (int iteration = 0; iteration < m.iterations && any(running); ++iteration) {
+            Real improvement;
+            p.did = p.did + (running & ITERATION);
+            Real alpha = search(m, p, scale, running, improvement);
+            running = running & (alpha != 0.0);
+            alpha = where(running, alpha);
+            if (!any(running)) break;
+            move(m, p, alpha);
+            update_constraint(m, p);
+            gradient(m, p);
+            improvement = scale * improvement;
+            const Real slope = scale * sqrt(dot(p.gradient, p.gradient, n));
+            const Mask little = (improvement > 0.0) & (improvement < m.tolerance), level = slope < m.tolerance;
+            p.did = p.did | (running & ((little & IMPROVES_LITTLE) | (level & IS_LEVEL)));
+            running = running & ~(little | level);
+            // the factor is for lanes that continue
+            if (!any(running) || iteration + 1 == m.iterations) break;
+            update_hessian(m, p, running);
+            solve_cholesky(m, p);
+            const Mask near = decrement(m, p, scale) < m.tolerance;
+            p.did = p.did | (running & near & IS_NEAR);
+            running = running & ~near;
+            descend(m, p);
+        }
+    }
+
+private:
+    // a row of J times a vector
+    CYPOOL_LANES_INLINE Real along(const Description& m, const Problem& p, int row, const Real* x) {
+        return row < m.num_frictions ? x[m.frictions[row].dof] : dot(p.J + row * m.nv, x, m.nv);
+    }
+    CYPOOL_LANES_INLINE Real decrement(const Description& m, const Problem& p, const Real& scale) {
+        const int n = m.nv;
+        return max(0.5 * scale * dot(p.gradient, p.newton_step, n), all(0));
+    }
+    CYPOOL_LANES_INLINE void gradient(const Description& m, Problem& p) {
+        const int n = m.nv;
+        for (int i = 0; i < n; ++i) p.gradient[i] = p.Ma[i] - p.smooth[i] - p.constraint[i];
+    }
+    CYPOOL_LANES_INLINE void descend(const Description& m, Problem& p) {
+        const int n = m.nv;
+        for (int i = 0; i < n; ++i) p.direction[i] = p.newton_step[i] * -1.0;
+    }
+    CYPOOL_LANES_INLINE void move(const Description& m, Problem& p, const Real& alpha) {
+        const int n = m.nv;
+        for (int i = 0; i < n; ++i) {
+            p.qacc[i] = p.qacc[i] + p.direction[i] * alpha;
+            p.Ma[i] = p.Ma[i] + p.Mv[i] * alpha;
+        }
+        for (int r = 0; r < p.num_rows; ++r) {
+            p.residual[r] = p.residual[r] + p.Jv[r] * alpha;
+            p.before[r] = p.active[r];
+        }
+    }
+
+    CYPOOL_LANES_INLINE Real cost(const Description& m, const Problem& p, const Real* residual) {
+        Real sum = all(0);
+        for (int r = 0; r < m.num_frictions; ++r) {
+            const Real force = p.friction[r];
+            const Real x = residual[r], bound = p.R[r] * force, constant = -0.5 * p.R[r] * force * force;
+            sum = sum
+                  + choose(x <= -bound, constant - force * x,
+                           choose(x >= bound, constant + force * x, 0.5 * p.D[r] * x * x));
+        }
+        for (int r = m.num_frictions; r < p.num_rows; ++r)
+            sum = sum + where(residual[r] < 0.0, 0.5 * p.D[r] * residual[r] * residual[r]);
+        return sum;
+    }
+
+    // the better one of qacc_warmstart and qacc_smooth
+    static __attribute__((noinline)) void warmstart(const Description& m, Problem& p) {
+        const int n = m.nv;
+        Real smooth[MAX_ROWS], warm[MAX_ROWS];
+        for (int r = 0; r < p.num_rows; ++r) {
+            smooth[r] = along(m, p, r, p.smooth_acc) - p.aref[r];
+            warm[r] = along(m, p, r, p.warmstart) - p.aref[r];
+        }
+        Real step[MAX_DOFS], force[MAX_DOFS];
+        for (int i = 0; i < n; ++i) step[i] = p.warmstart[i] - p.smooth_acc[i];
+        multiply_inertia_matrix(m, force, p.M, step);
+        const Real warm_cost = cost(m, p, warm) + 0.5 * dot(force, step, n);
+        const Mask is_cold = m.has_warmstart ? warm_cost > cost(m, p, smooth) : ~none();
+        p.did = is_cold & IS_COLD;
+        for (int i = 0; i < n; ++i) p.qacc[i] = choose(is_cold, p.smooth_acc[i], p.warmstart[i]);
+        multiply_inertia_matrix(m, p.Ma, p.M, p.qacc);
+        for (int r = 0; r < p.num_rows; ++r) p.residual[r] = choose(is_cold, smooth[r], warm[r]);
+    }
+
+    // mj_constraintUpdate
+    CYPOOL_LANES_INLINE void update_constraint(const Description& m, Problem& p) {
+        const int n = m.nv;
+        Real sum[MAX_DOFS];
+        for (int i = 0; i < n; ++i) sum[i] = all(0);
+        for (int r = 0; r < p.num_rows; ++r) {
+            if (r < m.num_frictions)
+                p.force[r] = friction_force(p.friction[r], p.residual[r], p.R[r], p.D[r], p.active[r]);
+            else {
+                p.active[r] = p.residual[r] < 0.0;
+                p.force[r] = where(p.active[r], -p.D[r] * p.residual[r]);
+                if (!any(p.active[r])) continue;
+            }
+            const Real* const J = p.J + r * n;
+            for (Dofs left = p.dofs[r]; left; left &= left - 1) {
+                const int i = __builtin_ctzll(left);
+                sum[i] = sum[i] + J[i] * p.force[r];
+            }
+        }
+        for (int i = 0; i < n; ++i) p.constraint[i] = sum[i];
+    }
+
+    // J'DJ + M of active rows, and its Cholesky factor
+    static __attribute__((noinline)) void factorize_hessian(const Description& m, Problem& p, Real* H) {
+        const int n = m.nv;
+        for (int i = 0; i < n; ++i)
+            for (int j = 0; j <= i; ++j) H[i * n + j] = all(0);
+        for (int r = 0; r < p.num_rows; ++r) {
+            if (!any(p.active[r])) continue;
+            // two rows at once, where they have the same degrees of freedom
+            const bool is_pair = r + 1 < p.num_rows && p.dofs[r + 1] == p.dofs[r];
+            const Real* const J = p.J + r * n;
+            const Real* const next = is_pair ? J + n : J;
+            const Real D = where(p.active[r], p.D[r]);
+            const Real next_D = is_pair ? where(p.active[r + 1], p.D[r + 1]) : all(0);
+            int dofs[MAX_DOFS], count = 0;
+            for (Dofs left = p.dofs[r]; left; left &= left - 1) dofs[count++] = __builtin_ctzll(left);
+            for (int a = 0; a < count; ++a) {
+                const int i = dofs[a];
+                const Real scaled = J[i] * D, next_scaled = next[i] * next_D;
+                Real* const row = H + i * n;
+                for (int b = 0; b <= a; ++b) {
+                    const int j = dofs[b];
+                    row[j] = (row[j] + J[j] * scaled) + next[j] * next_scaled;
+                }
+            }
+            r += is_pair;
+        }
+        for (int i = 0; i < n; ++i)
+            for (int k = m.dofs[i].row_begin; k < m.dofs[i].row_begin + m.dofs[i].row_size; ++k) {
+                const int j = m.columns[k];
+                H[i * n + j] = H[i * n + j] + p.M[k];
+            }
+        Mask bad = none();
+        for (int j = 0; j < n; ++j) {
+            Real diagonal = H[j * n + j];
+            if (j) diagonal = diagonal - dot(H + j * n, H + j * n, j);
+            bad = bad | ~(diagonal >= TINY);
+            diagonal = sqrt(diagonal);
+            H[j * n + j] = diagonal;
+            const Real inverse = 1 / diagonal;
+            for (int i = j + 1; i < n; ++i) H[i * n + j] = (H[i * n + j] - dot(H + i * n, H + j * n, j)) * inverse;
+        }
+        p.bad = p.bad | bad;
+    }
+
+    // mju_cholSolve
+    static __attribute__((noinline)) void solve_cholesky(const Description& m, Problem& p) {
+        const int n = m.nv;
+        Real* const x = p.newton_step;
+        const Real* const H = p.H;
+        for (int i = 0; i < n; ++i) {
+            Real sum = p.gradient[i];
+            if (i) sum = sum - dot(H + i * n, x, i);
+            x[i] = sum / H[i * (n + 1)];
+        }
+        for (int i = n - 1; i >= 0; --i) {
+            if (is_mujoco_4) {
+                x[i] = x[i] / H[i * (n + 1)];
+                for (int j = 0; j < i; ++j) x[j] = x[j] - H[i * n + j] * x[i];
+                continue;
+            }
+            Real sum = x[i];
+            for (int j = i + 1; j < n; ++j) sum = sum - H[j * n + i] * x[j];
+            x[i] = sum / H[i * (n + 1)];
+        }
+    }
+
+    // mju_cholUpdate for rows that have become active or inactive
+    static __attribute__((noinline)) void update_hessian(const Description& m, Problem& p, const Mask& running) {
+        const int n = m.nv;
+        // the next one of each lane together
+        int rows[WIDTH][MAX_ROWS], counts[WIDTH] = {}, most = 0;
+        for (int r = 0; r < p.num_rows; ++r)
+            for (int left = bits((p.before[r] != p.active[r]) & running); left; left &= left - 1) {
+                const int l = __builtin_ctz(static_cast<unsigned>(left));
+                rows[l][counts[l]++] = r;
+                most = std::max(most, counts[l]);
+            }
+        Mask lost = none();
+        Real signs[MAX_ROWS];
+        for (int next = 0; next < most; ++next) {
+            Real D = all(0), sign = all(1);
+            const double* from[WIDTH];
+            for (int l = 0; l < WIDTH; ++l) {
+                // that of others is nothing
+                from[l] = &lanes_of(p.J[0])[l];
+                if (next >= counts[l]) continue;
+                const int r = rows[l][next];
+                from[l] = &lanes_of(p.J[r * n])[l];
+                lane(D, l) = lane(p.D[r], l);
+                const bool is_removed = !(bits(p.active[r]) >> l & 1);
+                if (is_removed) lane(sign, l) = -1;
+                p.branches[l] |= is_removed ? REMOVES_ROW : ADDS_ROW;
+            }
+            const Real root = sqrt(D);
+            Real* const x = p.changes + next * n;
+            for (int i = 0, at = 0; i < n; ++i, at += WIDTH) x[i] = gather([&](int l) { return from[l][at]; }) * root;
+            signs[next] = sign;
+        }
+        // column by column, so that changes do not wait for each other
+        for (int k = 0; k < n; ++k)
+            for (int next = 0; next < most; ++next) {
+                Real* const x = p.changes + next * n;
+                const Mask there = x[k] != 0.0;
+                if (!any(there)) continue;
+                const Real sign = signs[next], old = p.H[k * (n + 1)];
+                Real squared = old * old + sign * (x[k] * x[k]);
+                const Mask bad = (squared < TINY) & there;
+                if (__builtin_expect(any(bad), 0)) {
+                    lost = lost | bad;
+                    squared = choose(bad, all(TINY), squared);
+                }
+                const Real fresh = sqrt(squared);
+                p.H[k * (n + 1)] = choose(there, fresh, old);
+                // elsewhere they change nothing
+                const Real c = choose(there, fresh / old, all(1)), inverse = 1 / c, s = where(there, x[k] / old);
+                const Real signed_s = sign * s;
+                Real* column = p.H + k * (n + 1);
+                for (int i = k + 1; i < n; ++i) {
+                    column += n;
+                    *column = (*column + signed_s * x[i]) * inverse;
+                    x[i] = c * x[i] - s * *column;
+                }
+            }
+        if (__builtin_expect(any(lost), 0)) {
+            p.did = p.did | (lost & LOSES_FACTOR);
+            factorize_hessian(m, p, p.other_H);
+            for (int i = 0; i < n; ++i)
+                for (int k = 0; k <= i; ++k) p.H[i * n + k] = choose(lost, p.other_H[i * n + k], p.H[i * n + k]);
+        }
+    }
+
+    // Returns how far to go; improvement: of the cost.
+    static __attribute__((noinline)) Real search(const Description& m, Problem& p, const Real& scale,
+                                                 const Mask& running, Real& improvement) {
+        const int n = m.nv;
+        const Real length = sqrt(dot(p.direction, p.direction, n));
+        multiply_inertia_matrix(m, p.Mv, p.M, p.direction);
+        for (int r = 0; r < m.num_frictions; ++r) {
+            p.Jv[r] = along(m, p, r, p.direction);
+            p.start[r] = friction_cost(p.residual[r], p.friction[r], p.R[r] * p.friction[r], p.D[r]);
+        }
+        for (int r = m.num_frictions; r < p.num_rows; ++r) {
+            p.Jv[r] = along(m, p, r, p.direction);
+            const Real force = p.D[r] * p.residual[r];
+            const Real quad0 = p.residual[r] * force * 0.5;
+            p.start[r] = where(p.residual[r] < 0.0, quad0);
+            p.quad0[r] = quad0 - p.start[r];
+            p.quad1[r] = p.Jv[r] * force;
+            p.quad2[r] = p.Jv[r] * p.D[r] * p.Jv[r] * 0.5;
+        }
+        const Real smooth1 = dot(p.direction, p.Ma, n) - dot(p.smooth, p.direction, n);
+        const Real smooth2 = 0.5 * dot(p.direction, p.Mv, n);
+        const Real tolerance = (m.tolerance * m.search_tolerance) * length / scale;
+        LineSearch searches[WIDTH];
+        LineSearch::Point* points[WIDTH] = {};
+        int num_left = 0;
+        for (int l = 0; l < WIDTH; ++l) {
+            if (!(bits(running) >> l & 1) || lane(length, l) < TINY) continue;
+            points[l] = searches[l].begin(lane(tolerance, l));
+            ++num_left;
+        }
+        Real alpha = all(0);
+        while (num_left) {
+            Mask looking = none();
+            for (int l = 0; l < WIDTH; ++l)
+                if (points[l]) lane(alpha, l) = points[l]->alpha, looking[l] = -1;
+            Real cost, slope, curvature;
+            evaluate(m, p, looking, alpha, smooth1, smooth2, cost, slope, curvature);
+            const Mask concave = curvature <= 0.0;
+            if (__builtin_expect(any(concave), 0)) {
+                // of which MuJoCo warns, where it looks
+                for (int l = 0; l < WIDTH; ++l)
+                    if (points[l]) p.bad[l] |= concave[l];
+                curvature = choose(concave, all(TINY), curvature);
+            }
+            for (int l = 0; l < WIDTH; ++l) {
+                if (!points[l]) continue;
+                points[l]->cost = lane(cost, l);
+                points[l]->slope = lane(slope, l);
+                points[l]->curvature = lane(curvature, l);
+                points[l] = searches[l].next(m.search_iterations);
+                num_left -= !points[l];
+            }
+        }
+        for (int l = 0; l < WIDTH; ++l) {
+            if (bits(running) >> l & 1) p.branches[l] |= searches[l].branches();
+            lane(alpha, l) = searches[l].alpha();
+            lane(improvement, l) = searches[l].improvement();
+        }
+        return alpha;
+    }
+
+    CYPOOL_LANES_INLINE Real friction_cost(const Real& x, const Real& force, const Real& bound, const Real& D) {
+        return choose((-bound < x) & (x < bound), 0.5 * D * x * x,
+                      choose(x <= -bound, force * (-0.5 * bound - x), force * (-0.5 * bound + x)));
+    }
+    CYPOOL_LANES_INLINE void evaluate(const Description& m, Problem& p, const Mask& looking, const Real& alpha,
+                                      const Real& smooth1, const Real& smooth2, Real& cost, Real& slope,
+                                      Real& curvature) {
+        Real total = all(0), q0 = all(0), q1 = smooth1, q2 = smooth2, friction1 = all(0), friction2 = all(0);
+        Mask some_stick = none(), some_low = none(), some_high = none(), some_slip = none();
+        for (int r = 0; r < m.num_frictions; ++r) {
+            const Real force = p.friction[r];
+            const Real bound = p.R[r] * force, start = p.residual[r], along = p.Jv[r], D = p.D[r],
+                       x = start + alpha * along;
+            const Mask stuck = (-bound < start) & (start < bound), sticks = (-bound < x) & (x < bound);
+            const Mask was_low = start <= -bound, is_low = x <= -bound;
+            Real change = friction_cost(x, force, bound, D) - p.start[r];
+            // in one of its three parts, the difference itself
+            const Mask both_stick = stuck & sticks, both_low = was_low & is_low;
+            const Mask both_high = ~(stuck | was_low | sticks | is_low);
+            change = choose(both_stick, 0.5 * D * (x - start) * (x + start), change);
+            change = choose(both_low, force * (start - x), change);
+            change = choose(both_high, force * (x - start), change);
+            some_stick = some_stick | both_stick, some_low = some_low | both_low, some_high = some_high | both_high;
+            some_slip = some_slip | ~(both_stick | both_low | both_high);
+            total = total + change;
+            friction1 = friction1 + choose(sticks, D * x * along, choose(is_low, -force * along, force * along));
+            friction2 = friction2 + where(sticks, D * along * along);
+        }
+        p.did = p.did
+                | (looking
+                   & ((some_stick & STAYS_STUCK) | (some_low & STAYS_LOW) | (some_high & STAYS_HIGH)
+                      | (some_slip & SLIPS)));
+        for (int r = m.num_frictions; r < p.num_rows; ++r) {
+            const Real residual = p.residual[r] + alpha * p.Jv[r];
+            const Mask active = residual < 0.0;
+            q0 = q0 + where(active, p.quad0[r]);
+            q1 = q1 + where(active, p.quad1[r]);
+            q2 = q2 + where(active, p.quad2[r]);
+            total = total - where(~active, p.start[r]);
+        }
+        cost = total + ((alpha * alpha * q2 + alpha * q1) + q0);
+        slope = friction1 + (2 * alpha * q2 + q1);
+        curvature = friction2 + 2 * q2;
+    }
+};
+
+}  // namespace cypool::lanes::CYPOOL_LANES
+
+#pragma GCC pop_options

@@ -1,0 +1,277 @@
+// One environment's part of a step in lanes: what goes in, what comes out, and how MuJoCo repeats its last mj_step.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cypool/envs/shared/lanes/description.h"
+
+namespace cypool::lanes {
+
+// Arrays of mjData that an environment may read after a step, next to positions and velocities of joints.
+enum Part {
+    XPOS,
+    XMAT,
+    XIPOS,
+    CINERT,
+    CVEL,
+    CFRC_EXT,
+    QFRC_ACTUATOR,
+    QFRC_CONSTRAINT,
+    SITE_XPOS,
+    TEN_LENGTH,
+    TEN_VELOCITY,
+    SENSED_MOTION,  // sensors of positions and velocities
+    SENSED_FORCES,  // those of what the solver finds
+    NUM_PARTS
+};
+struct PartArray {
+    const char* name;
+    int64_t mjModel::* rows;
+    int columns;
+};
+inline constexpr PartArray PARTS[NUM_PARTS] = {
+    {"xpos", &mjModel::nbody, 3},
+    {"xmat", &mjModel::nbody, 9},
+    {"xipos", &mjModel::nbody, 3},
+    {"cinert", &mjModel::nbody, 10},
+    {"cvel", &mjModel::nbody, 6},
+    {"cfrc_ext", &mjModel::nbody, 6},
+    {"qfrc_actuator", &mjModel::nv, 1},
+    {"qfrc_constraint", &mjModel::nv, 1},
+    {"site_xpos", &mjModel::nsite, 3},
+    {"ten_length", &mjModel::ntendon, 1},
+    {"ten_velocity", &mjModel::ntendon, 1},
+    {"sensordata", &mjModel::nsensordata, 1},
+    {"sensordata", &mjModel::nsensordata, 1},
+};
+inline constexpr int NO_PARTS = 0, ALL_PARTS = (1 << NUM_PARTS) - 1;
+constexpr bool reads_part(int reads, int part) { return reads >> part & 1; }
+
+struct DeleteData {
+    void operator()(mjData* d) const { mj_deleteData(d); }
+};
+using OwnData = std::unique_ptr<mjData, DeleteData>;
+
+// something that was active in a step: a number of `Coverage` or `PATH`, and its branches, bit by bit
+struct Active {
+    int number;
+    uint64_t branches;
+};
+
+// of a model's sizes, one array after another
+struct State {
+    double *qpos, *qvel, *warmstart;
+};
+
+class Record {
+public:
+    State state, result;  // before the step, and after it
+    State next_last;      // before the last mj_step of it
+    double* ctrl;
+    std::vector<double> own;    // the numbers in which its model differs; empty: there are none
+    uint64_t whose_own = 0;     // another one for other numbers; 0: there are none
+    std::vector<double> drawn;  // those from which they follow
+    bool is_ready = false;      // there is a result that nobody has taken
+    const bool ends_with_step1;
+    bool is_stale = false;       // mjData has the result, but not what MuJoCo computes on the way there
+    std::vector<Active> unseen;  // what was active that no compared step had
+
+    // `reads`: which parts the environment reads, bit by bit. `ends_with_step1`: they are of the state after a step.
+    Record(const mjModel* m, mjData* d, int reads, bool ends_with_step1)
+        : ends_with_step1(ends_with_step1),
+          m_(m),
+          d_(d),
+          reads_(reads),
+          warmstart_(const_cast<double*>(array_of<double>(d->raw, library().data, "qacc_warmstart"))),
+          body_forces_(array_of<double>(d->raw, library().data, "xfrc_applied")),
+          joint_forces_(array_of<double>(d->raw, library().data, "qfrc_applied")) {
+        for (int part = 0; part < NUM_PARTS; ++part) {
+            const double* const array = array_of<double>(d->raw, library().data, PARTS[part].name);
+            const int64_t size = reads_part(reads, part) ? m->*PARTS[part].rows * PARTS[part].columns : 0;
+            views_[part] = {const_cast<double*>(array), size, num_values_};
+            num_values_ += size;
+        }
+        values_.resize(static_cast<size_t>(num_values_));
+        numbers_.resize(static_cast<size_t>(4 * state_size() + 2 * m->nu));
+        double* next = numbers_.data();
+        for (State* each : {&state, &result, &next_last, &last_}) {
+            *each = {next, next + m->nq, next + m->nq + m->nv};
+            next += state_size();
+        }
+        ctrl = next, last_ctrl_ = next + m->nu;
+        for (const Sensor& s : known_sensors(m))
+            if (reads_part(reads, part_of(s))) sensors_.push_back(s);
+    }
+
+    Record(const Record&) = delete;
+    Record& operator=(const Record&) = delete;
+
+    int reads() const { return reads_; }
+    // Where lanes write a part.
+    double* values(int part) { return values_.data() + views_[part].first; }
+    int size(int part) const { return static_cast<int>(views_[part].size); }
+
+    // Takes the state and the controls of mjData; false: mj_step has to step it.
+    bool prepare() {
+        is_ready = false;
+        for (int64_t k = 0; k < m_->nu; ++k)
+            if (!(std::fabs(d_->ctrl[k]) < 1e10)) return false;
+        for (int64_t k = 0; k < 6 * m_->nbody; ++k)
+            if (body_forces_[k] != 0) return false;
+        for (int64_t k = 0; k < m_->nv; ++k)
+            if (joint_forces_[k] != 0) return false;
+        get(state);
+        copy(ctrl, d_->ctrl, m_->nu);
+        return true;
+    }
+
+    // Makes the result that of mjData, if it follows from what is there; else mj_step has to step it.
+    bool take(int frames) {
+        if (!is_ready) return false;
+        is_ready = false;
+        if (!is_now(state) || !same(ctrl, d_->ctrl, m_->nu)) return false;
+        put(result);
+        std::swap(last_, next_last);
+        for (int k = 0; k < frames; ++k) {
+            last_time_ = d_->time;
+            d_->time += m_->opt.timestep;
+        }
+        copy(last_ctrl_, ctrl, m_->nu);
+        for (int part = 0; part < SENSED_MOTION; ++part) copy(views_[part].array, values(part), size(part));
+        for (const Sensor& s : sensors_) {
+            const int part = part_of(s);
+            copy(views_[part].array + s.address, values(part) + s.address, s.size);
+        }
+        is_stale = true;
+        return true;
+    }
+
+    // Repeats the last mj_step with MuJoCo: all of mjData is as if it had stepped. Returns what lanes had otherwise.
+    // Changes nothing if it throws: MuJoCo fails, or a callback was set after the step and takes part in it.
+    std::string repeat(bool has_callback) {
+        if (!is_stale) return "";
+        const std::string before(static_cast<const char*>(d_->buffer), static_cast<size_t>(d_->nbuffer));
+        const double time = d_->time;
+        // taken over from another environment, the result is only in mjData
+        get(result);
+        for (const View& view : views_) copy(values_.data() + view.first, view.array, view.size);
+        // the next ones may be there already
+        double ctrl[MAX_CONTROLS];
+        copy(ctrl, d_->ctrl, m_->nu);
+        put(last_);
+        copy(d_->ctrl, last_ctrl_, m_->nu);
+        d_->time = last_time_;
+        std::string differing;
+        try {
+            differing = step_and_compare(1, *this);
+            if (has_callback && !differing.empty())
+                throw std::runtime_error("a callback of MuJoCo changes a step that was taken without it: reset first");
+        } catch (...) {
+            std::memcpy(d_->buffer, before.data(), before.size());
+            d_->time = time;
+            throw;
+        }
+        copy(d_->ctrl, ctrl, m_->nu);
+        is_stale = false;
+        return differing;
+    }
+
+    // Repeats the whole step with MuJoCo, elsewhere than in mjData. Returns what lanes had otherwise.
+    std::string check(int frames) const {
+        const OwnData d(make_data(m_, false));
+        Record mujocos(m_, d.get(), reads_, ends_with_step1);
+        mujocos.put(state);
+        copy(d->ctrl, ctrl, m_->nu);
+        try {
+            return mujocos.step_and_compare(frames, *this);
+        } catch (const std::runtime_error& warning) {
+            // mj_step has no result that lanes could have
+            return warning.what();
+        }
+    }
+
+    // Takes over from an environment of which mjData was copied.
+    void copy_from(const Record& other) {
+        is_ready = false;
+        is_stale = other.is_stale;
+        copy(last_.qpos, other.last_.qpos, state_size());
+        last_time_ = other.last_time_;
+        copy(last_ctrl_, other.last_ctrl_, m_->nu);
+    }
+
+private:
+    struct View {
+        double* array;
+        int64_t size, first;
+    };
+
+    // Has MuJoCo step mjData. Returns in what the result of a record differs.
+    std::string step_and_compare(int frames, const Record& other) {
+        if (simulate(m_, d_, frames, reads_part(reads_, CFRC_EXT))) return "an unstable simulation";
+        if (ends_with_step1) warned(m_, d_, [this] { mj_step1(m_, d_); });
+        std::string differing;
+        const auto compare = [&differing](const char* name, bool is_same) {
+            if (!is_same) differing += differing.empty() ? name : std::string(", ") + name;
+        };
+        compare("qpos", same(other.result.qpos, d_->qpos, m_->nq));
+        compare("qvel", same(other.result.qvel, d_->qvel, m_->nv));
+        compare("qacc_warmstart", same(other.result.warmstart, warmstart_, m_->nv));
+        const double* const values = other.values_.data();
+        for (int part = 0; part < SENSED_MOTION; ++part) {
+            const View& view = views_[part];
+            compare(PARTS[part].name, same(values + view.first, view.array, view.size));
+        }
+        bool senses_the_same = true;
+        for (const Sensor& s : sensors_) {
+            const View& sensed = views_[part_of(s)];
+            senses_the_same &= same(values + sensed.first + s.address, sensed.array + s.address, s.size);
+        }
+        compare("sensors", senses_the_same);
+        return differing;
+    }
+
+    int64_t state_size() const { return m_->nq + 2 * m_->nv; }
+    static Part part_of(const Sensor& s) { return is_of_forces(s.type) ? SENSED_FORCES : SENSED_MOTION; }
+    static void copy(double* to, const double* from, int64_t n) { std::copy_n(from, n, to); }
+    static bool same(const double* a, const double* b, int64_t n) {
+        // arrays without numbers may have no address
+        return n == 0 || !std::memcmp(a, b, static_cast<size_t>(n) * sizeof *a);
+    }
+    void get(State& s) const {
+        copy(s.qpos, d_->qpos, m_->nq);
+        copy(s.qvel, d_->qvel, m_->nv);
+        copy(s.warmstart, warmstart_, m_->nv);
+    }
+    void put(const State& s) {
+        copy(d_->qpos, s.qpos, m_->nq);
+        copy(d_->qvel, s.qvel, m_->nv);
+        copy(warmstart_, s.warmstart, m_->nv);
+    }
+    bool is_now(const State& s) const {
+        return same(s.qpos, d_->qpos, m_->nq) && same(s.qvel, d_->qvel, m_->nv)
+               && same(s.warmstart, warmstart_, m_->nv);
+    }
+
+    const mjModel* m_;
+    mjData* d_;
+    int reads_;
+    double* warmstart_;
+    const double *body_forces_, *joint_forces_;
+    // before the last mj_step of the step whose result mjData has
+    State last_;
+    double last_time_ = 0, *last_ctrl_;
+    std::vector<double> numbers_;  // of all states and controls
+    View views_[NUM_PARTS] = {};
+    std::vector<Sensor> sensors_;  // those that it reads
+    int64_t num_values_ = 0;
+    std::vector<double> values_;
+};
+
+}  // namespace cypool::lanes

@@ -1,0 +1,226 @@
+// Whether a saved mjData is safe to continue with: MuJoCo takes the indices in it as they are.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "cypool/envs/shared/mujoco/fields.h"
+#include "cypool/mujoco.h"
+
+namespace cypool {
+
+// the sizes of a model, by their names
+struct Sizes {
+    const mjModel* m;
+    int64_t operator()(const char* name) const { return static_cast<int64_t>(size_of(m, name)); }
+};
+
+// The meaning of the integers of an array of mjData, by its name; an array may be in some versions of MuJoCo only.
+struct Meaning {
+    enum Kind {
+        ANY,       // MuJoCo does not look at them, or they are checked elsewhere
+        FLAGS,     // 0 or 1
+        RANGE,     // from `least` to `most`
+        PARTS,     // where parts of an array with `most` numbers begin, which are as long as `sizes` says
+        CONSTANT,  // as MuJoCo made them: they belong to the model
+    };
+    std::string_view name;
+    Kind kind = ANY;
+    int64_t least = 0;
+    int64_t (*most)(const Sizes& m) = nullptr;
+    std::string_view sizes = {};
+};
+
+inline constexpr Meaning MEANINGS[] = {
+    {"eq_active", Meaning::FLAGS},
+    {"flex_hessian_valid", Meaning::FLAGS},
+    {"bvh_active", Meaning::FLAGS},
+    {"ten_wrapadr", Meaning::PARTS, 0, [](const Sizes& m) -> int64_t { return 2 * m("nwrap"); }, "ten_wrapnum"},
+    {"ten_wrapnum"},
+    {"wrap_obj", Meaning::RANGE, -2, [](const Sizes& m) -> int64_t { return m("ngeom") - 1; }},
+    {"moment_rowadr", Meaning::PARTS, 0, [](const Sizes& m) -> int64_t { return m("nJmom"); }, "moment_rownnz"},
+    {"moment_rownnz"},
+    {"moment_colind", Meaning::RANGE, 0, [](const Sizes& m) -> int64_t { return m("nv") - 1; }},
+    {"tree_awake", Meaning::RANGE, 0, [](const Sizes&) -> int64_t { return 1; }},
+    {"body_awake", Meaning::RANGE, -1, [](const Sizes&) -> int64_t { return 1; }},
+    {"body_awake_ind", Meaning::RANGE, 0, [](const Sizes& m) -> int64_t { return m("nbody") - 1; }},
+    {"parent_awake_ind", Meaning::RANGE, 0, [](const Sizes& m) -> int64_t { return m("nbody") - 1; }},
+    {"dof_awake_ind", Meaning::RANGE, 0, [](const Sizes& m) -> int64_t { return m("nv") - 1; }},
+    {"tree_asleep"},  // check_sleep
+    {"plugin"},       // models with plug-ins have no states
+    {"plugin_data"},
+    {"flexvert_conage"},
+    // MuJoCo before 3.6: sparse matrices
+    {"ten_J_rowadr", Meaning::PARTS, 0, [](const Sizes& m) -> int64_t { return m("ntendon") * m("nv"); },
+     "ten_J_rownnz"},
+    {"ten_J_rownnz"},
+    {"ten_J_colind", Meaning::RANGE, 0, [](const Sizes& m) -> int64_t { return m("nv") - 1; }},
+    {"flexedge_J_rowadr", Meaning::PARTS, 0, [](const Sizes& m) -> int64_t { return m("nflexedge") * m("nv"); },
+     "flexedge_J_rownnz"},
+    {"flexedge_J_rownnz"},
+    {"flexedge_J_colind", Meaning::RANGE, 0, [](const Sizes& m) -> int64_t { return m("nv") - 1; }},
+    // MuJoCo before 3.3.6: where the numbers of matrices are
+    {"B_rownnz", Meaning::CONSTANT},
+    {"B_rowadr", Meaning::CONSTANT},
+    {"B_colind", Meaning::CONSTANT},
+    {"C_rownnz", Meaning::CONSTANT},
+    {"C_rowadr", Meaning::CONSTANT},
+    {"C_colind", Meaning::CONSTANT},
+    {"D_rownnz", Meaning::CONSTANT},
+    {"D_rowadr", Meaning::CONSTANT},
+    {"D_diag", Meaning::CONSTANT},
+    {"D_colind", Meaning::CONSTANT},
+    {"M_rownnz", Meaning::CONSTANT},
+    {"M_rowadr", Meaning::CONSTANT},
+    {"M_colind", Meaning::CONSTANT},
+    {"mapM2C", Meaning::CONSTANT},
+    {"mapM2D", Meaning::CONSTANT},
+    {"mapD2M", Meaning::CONSTANT},
+    {"mapM2M", Meaning::CONSTANT},
+};
+
+constexpr const Meaning* meaning_of(std::string_view name) {
+    for (const Meaning& each : MEANINGS)
+        if (each.name == name) return &each;
+    return nullptr;
+}
+
+// The arrays of mjData as they lie in other memory of the same layout.
+class Saved {
+public:
+    Saved(const mjData* layout, const char* buffer)
+        : layout_(static_cast<const char*>(layout->buffer)),
+          buffer_(buffer) {}
+
+    // bytes of the buffer need not be aligned
+    template <class T> T get(const T* array, int64_t k) const {
+        T value;
+        std::memcpy(&value, buffer_ + offset(array + k), sizeof value);
+        return value;
+    }
+    // whether an array is as it is in the data now
+    template <class T> bool is_as_now(const T* array, int64_t count) const {
+        return !std::memcmp(array, buffer_ + offset(array), static_cast<size_t>(count) * sizeof(T));
+    }
+
+private:
+    size_t offset(const void* place) const { return static_cast<size_t>(static_cast<const char*>(place) - layout_); }
+
+    const char* layout_;
+    const char* buffer_;
+};
+
+[[noreturn]] inline void refuse(const char* name, const std::string& expected) {
+    throw std::invalid_argument(std::string("state: ") + name + ": expected " + expected);
+}
+
+inline void check_array(const Saved& saved, const Sizes& sizes_of, const Meaning& meaning, const ArrayField& field,
+                        const char* array, int64_t count, const int* sizes) {
+    const char* const name = field.name.c_str();
+    const int64_t most = meaning.most ? meaning.most(sizes_of) : 0;
+    if (meaning.kind == Meaning::CONSTANT && !saved.is_as_now(array, count * field.item_bytes))
+        refuse(name, "those of the model");
+    for (int64_t k = 0; k < count; ++k) {
+        if (field.item_bytes == 1) {
+            if (saved.get(reinterpret_cast<const unsigned char*>(array), k) > 1) refuse(name, "0 or 1");
+        } else if (field.type == 'i') {
+            const int64_t value = saved.get(reinterpret_cast<const int*>(array), k);
+            if (meaning.kind == Meaning::RANGE && (value < meaning.least || value > most))
+                refuse(name, std::to_string(meaning.least) + " to " + std::to_string(most) + ", got "
+                                 + std::to_string(value));
+            if (meaning.kind == Meaning::PARTS
+                && (value < 0 || saved.get(sizes, k) < 0 || value + saved.get(sizes, k) > most))
+                refuse(name, "parts of an array of " + std::to_string(most));
+        }
+    }
+}
+
+// how many are awake, which mjData has outside its buffer; no body sleeps before MuJoCo 3.4
+struct Awake {
+    int64_t trees = 0, bodies = 0, parents = 0, dofs = 0;
+};
+
+inline Awake get_awake(const mjData* d) {
+    const Library& l = library();
+    if (l.ntree_awake.offset < 0) return {};
+    return {at<int>(d->raw, l.ntree_awake), at<int>(d->raw, l.nbody_awake), at<int>(d->raw, l.nparent_awake),
+            at<int>(d->raw, l.nv_awake)};
+}
+inline void set_awake(mjData* d, const Awake& awake) {
+    const Library& l = library();
+    if (l.ntree_awake.offset < 0) return;
+    at<int>(d->raw, l.ntree_awake) = static_cast<int>(awake.trees);
+    at<int>(d->raw, l.nbody_awake) = static_cast<int>(awake.bodies);
+    at<int>(d->raw, l.nparent_awake) = static_cast<int>(awake.parents);
+    at<int>(d->raw, l.nv_awake) = static_cast<int>(awake.dofs);
+}
+
+// trees that sleep together are a cycle: each follows one other
+inline void check_sleep(const Saved& saved, const mjModel* m, const mjData* d) {
+    const Library& l = library();
+    if (l.tree_asleep.offset < 0) return;
+    const int* const asleep = at<int*>(d->raw, l.tree_asleep);
+    const int64_t last = m->opt.enableflags & l.mjENBL_SLEEP ? m->ntree - 1 : -1;
+    std::vector<bool> followed(static_cast<size_t>(m->ntree));
+    for (int64_t k = 0; k < m->ntree; ++k) {
+        const int next = saved.get(asleep, k);
+        if (next > last) refuse("tree_asleep", "at most " + std::to_string(last) + ", got " + std::to_string(next));
+        if (next < 0) continue;
+        if (followed[static_cast<size_t>(next)] || saved.get(asleep, next) < 0) refuse("tree_asleep", "cycles");
+        followed[static_cast<size_t>(next)] = true;
+    }
+}
+
+// an array of a model or its data; nullptr: this version has none
+template <class T, class Raw>
+const T* array_of(const Raw* raw, const std::vector<ArrayField>& table, std::string_view name) {
+    for (const ArrayField& each : table)
+        if (each.name == name) return at<const T*>(raw, {each.offset, 0});
+    return nullptr;
+}
+
+// a ring of `size` samples begins with a number of the user's and the index of its newest sample, as a double
+inline void check_ring(const Saved& saved, const mjtNum* history, int64_t at, int size) {
+    if (size <= 0 || at < 0) return;
+    const mjtNum newest = saved.get(history, at + 1);
+    // so is NaN
+    if (!(newest >= 0 && newest < size)) refuse("history", "an index");
+}
+
+// of actuators and sensors, since MuJoCo 3.5
+inline void check_history(const Saved& saved, const mjModel* m, const mjData* d) {
+    const Library& l = library();
+    if (l.history.offset < 0) return;
+    const mjtNum* const history = at<mjtNum*>(d->raw, l.history);
+    for (const std::string kind : {"actuator", "sensor"}) {
+        const int* const places = array_of<int>(m->raw, l.model, kind + "_historyadr");
+        const int* const sizes = array_of<int>(m->raw, l.model, kind + "_history");
+        // an actuator has several controls since 3.11
+        const bool has_count = l.size("n" + kind) != nullptr;
+        const int64_t count = has_count ? static_cast<int64_t>(size_of(m, "n" + kind)) : m->nu;
+        for (int64_t k = 0; k < count; ++k) check_ring(saved, history, places[k], sizes[2 * k]);
+    }
+}
+
+// Throws if an index in the buffer is invalid, also in data that MuJoCo computes again before it reads it.
+inline void check_saved(const mjModel* m, const mjData* d, const char* buffer) {
+    const Saved saved(d, buffer);
+    const Library& l = library();
+    for (const ArrayField& each : l.data) {
+        if (each.type == 'd') continue;
+        const Meaning* const meaning = meaning_of(each.name);
+        if (!meaning) refuse(each.name.c_str(), "integers that cypool knows, of an older MuJoCo");
+        check_array(saved, Sizes{m}, *meaning, each, at<const char*>(d->raw, {each.offset, 0}),
+                    static_cast<int64_t>(rows_of(m, each) * columns_of(m, each)),
+                    array_of<int>(d->raw, l.data, meaning->sizes));
+    }
+    check_sleep(saved, m, d);
+    check_history(saved, m, d);
+}
+
+}  // namespace cypool

@@ -1,0 +1,1 @@
+"""Numbers with the bits of NumPy's, JAX's and XLA's."""

@@ -1,0 +1,1 @@
+"""Packages that families read from or are compared with."""

@@ -1,0 +1,1 @@
+"""Pictures: sizes, stacks of frames, drawing."""

@@ -1,0 +1,1 @@
+"""Environments whose rules are a C++ class, and their states."""
