@@ -12,10 +12,13 @@
 #include "cypool/envs/shared/lanes/spatial.h"
 #include "cypool/envs/shared/lanes/group.h"
 #include "cypool/envs/shared/lanes/smooth.h"
+#include "cypool/envs/shared/lanes/equality.h"
 #include "cypool/envs/shared/lanes/constraint.h"
 #include "cypool/envs/shared/lanes/sensors.h"
+#include "cypool/envs/shared/lanes/cone.h"
 #include "cypool/envs/shared/lanes/newton.h"
 #include "cypool/envs/shared/lanes/gauss_seidel.h"
+#include "cypool/envs/shared/lanes/islands.h"
 
 #include "cypool/envs/shared/lanes/target.h"
 
@@ -145,6 +148,7 @@ public:
         : m_(m),
           collider_(collider),
           problem_(new Problem(m)),
+          sections_(m),
           dual_(m.is_gauss_seidel ? new Dual() : nullptr) {}
 
     // In groups of as many as a vector has numbers.
@@ -162,6 +166,8 @@ public:
             d.has_step1 &= put_again(d.qpos, r.state.qpos, m_.nq, l) & put_again(d.qvel, r.state.qvel, m_.nv, l);
             put(d.warmstart, r.state.warmstart, m_.nv, l);
             put(d.ctrl, r.ctrl, m_.nu, l);
+            d.has_step1 &= put_again(d.mocap_pos, r.ctrl + m_.nu, 3 * m_.num_mocap, l)
+                           & put_again(d.mocap_quat, r.ctrl + m_.nu + 3 * m_.num_mocap, 4 * m_.num_mocap, l);
             d.has_step1 &= load_own_again(d, r, l);
         }
         for (int g = 0; g < num_groups_; ++g) {
@@ -315,6 +321,7 @@ private:
     // mj_forward
     void forward() {
         waiting_.clear();
+        sections_.tidy();
         for (int g = 0; g < num_groups_; ++g) {
             Group& d = *groups_[static_cast<size_t>(g)];
             if (!d.has_step1) step1(d);
@@ -326,21 +333,34 @@ private:
             copy_many(d.qacc, d.smooth_acc, m_.nv);
             for (int k = 0; k < m_.nv; ++k) d.constraint[k] = all(0);
             find_own_rows(d);
-            for (int l = 0; l < WIDTH && g * WIDTH + l < count_; ++l) {
-                const int count = d.num_own_rows[l];
-                if (coverage_->unseen(coverage_->rows(count))) d.unseen.push_back({l, {coverage_->rows(count), 1}});
-                if (count) waiting_.emplace_back(count, g * WIDTH + l);
+            if (m_.has_islands) {
+                wait_by_island(d, g);
+                continue;
             }
+            for (int l = 0; l < WIDTH && g * WIDTH + l < count_; ++l)
+                wait(d, nullptr, g * WIDTH + l, 0, d.num_own_rows[l]);
         }
         // those with as many rows together
-        std::sort(waiting_.begin(), waiting_.end());
+        std::sort(waiting_.begin(), waiting_.end(), [this](const Waiting& a, const Waiting& b) {
+            if (a.section != b.section) return a.section < b.section;
+            if (m_.is_elliptic && a.contacts != b.contacts) return a.contacts < b.contacts;
+            return a.count != b.count ? a.count < b.count : a.environment < b.environment;
+        });
         size_t next = 0;
         while (next < waiting_.size()) {
             const Waiting* const who = waiting_.data() + next;
             const int most = static_cast<int>(std::min<size_t>(WIDTH, waiting_.size() - next));
             int count = 1;
-            while (count < most && (!m_.is_gauss_seidel || who[count].first == who[0].first)) ++count;
-            solve(who, count);
+            int scalars = who->num_scalars;
+            for (; count < most && who[count].section == who->section; ++count) {
+                const int more = std::max(scalars, who[count].num_scalars);
+                if (m_.is_gauss_seidel ? who[count].count != who->count
+                                       : !who[count].contacts.begins_with(who[count - 1].contacts)
+                                             || more + who[count].num_others() > MAX_ROWS)
+                    break;
+                scalars = more;
+            }
+            solve(who, count, scalars);
             next += static_cast<size_t>(count);
         }
     }
@@ -357,115 +377,188 @@ private:
         std::copy_n(counts, WIDTH, d.num_own_rows);
     }
 
-    using Waiting = std::pair<int, int>;  // the number of rows, and whose they are
+    struct Waiting {
+        const Section* section;  // the island; nullptr: the whole model
+        ContactSizes contacts;   // with elliptic cones
+        int count, environment;  // the number of rows, and whose they are
+        int begin;               // among the rows of the environment
+        int num_scalars;         // rows before those of contacts with elliptic cones, which stand at the same places
+        int num_others() const { return count - num_scalars; }
+        // the one that has the place of a row, or -1
+        int own_row(int row, int scalars) const {
+            if (row < scalars) return row < num_scalars ? row : -1;
+            return row - scalars < num_others() ? num_scalars + row - scalars : -1;
+        }
+    };
+    void wait(Group& d, const Section* section, int environment, int begin, int count) {
+        Waiting waiting = {section, {}, count, environment, begin, count};
+        if (m_.is_elliptic) {
+            const int* const rows = d.own_rows[environment % WIDTH] + begin;
+            for (int k = count - 1; k >= 0; --k)
+                if (d.rows[rows[k]].contact >= 0) waiting.num_scalars = k;
+            for (int k = waiting.num_scalars; k < count; ++k)
+                if (const int contact = d.rows[rows[k]].contact; contact >= 0)
+                    if (!waiting.contacts.add(m_.pairs[static_cast<size_t>(d.contacts[contact].pair)].condim)) {
+                        d.bad[environment % WIDTH] = -1;
+                        return;
+                    }
+        }
+        if (coverage_->unseen(coverage_->rows(count)))
+            d.unseen.push_back({environment % WIDTH, {coverage_->rows(count), 1}});
+        if (count) waiting_.push_back(waiting);
+    }
+    void wait_by_island(Group& d, int g) {
+        choose_start(m_, d);
+        Dofs trees[MAX_ROWS];
+        for (int r = 0; r < d.num_rows; ++r) trees[r] = trees_of(m_, d.rows[r]);
+        for (int l = 0; l < WIDTH && g * WIDTH + l < count_; ++l)
+            find_islands(trees, d.own_rows[l], d.num_own_rows[l], [&](Dofs dofs, int begin, int count) {
+                const uint64_t which = dofs * 0x9e3779b97f4a7c15;
+                if (!coverage_->has_path(which)) d.unseen.push_back({l, {PATH, which}});
+                wait(d, sections_.find(dofs), g * WIDTH + l, begin, count);
+            });
+    }
 
     Group& group(int environment) { return *groups_[static_cast<size_t>(environment / WIDTH)]; }
 
-    void solve(const Waiting* who, int count) {
-        pack(who, count);
+    void solve(const Waiting* who, int count, int scalars) {
+        const Section* const section = who->section;
+        const Island& island = section ? section->island : m_;
+        const int* const places = section ? section->places : nullptr;
+        pack(who, count, island, scalars);
         Mask running = none();
         for (int l = 0; l < count; ++l) running[l] = -1;
         const auto load_factor = [&] {
-            collect(problem_->LD, &Group::LD, who, count, m_.num_inertia);
-            collect(problem_->LD_inverse, &Group::LD_inverse, who, count, m_.nv);
+            collect(problem_->LD, &Group::LD, who, count, island.num_inertia, section ? section->entries : nullptr);
+            collect(problem_->LD_inverse, &Group::LD_inverse, who, count, island.nv, places);
         };
         if (m_.is_gauss_seidel) {
             load_factor();
             solve_gauss_seidel(m_, *problem_, *dual_, running);
         } else
-            Newton::solve(m_, *problem_, running, load_factor);
+            Newton::solve(island, *problem_, running, load_factor);
         for (int l = 0; l < count; ++l) {
-            const int e = who[l].second, from = e % WIDTH;
+            const int e = who[l].environment, from = e % WIDTH;
             Group& d = group(e);
             if (bits(problem_->bad) >> l & 1) d.bad[from] = -1;
             const uint64_t branches = problem_->branches_of(l);
             if (!coverage_->has_path(branches)) d.unseen.push_back({from, {PATH, branches}});
-            move_lane(d.qacc, from, problem_->qacc, l, m_.nv);
-            move_lane(d.constraint, from, problem_->constraint, l, m_.nv);
-            for (int r = 0; r < m_.num_frictions; ++r) {
-                const int unseen = coverage_->unseen(coverage_->friction(r));
+            move_lane(d.qacc, from, problem_->qacc, l, island.nv, places);
+            move_lane(d.constraint, from, problem_->constraint, l, island.nv, places);
+            for (int r = 0; r < island.num_frictions; ++r) {
+                const int number = coverage_->friction(section ? section->frictions[r] : r);
+                const int unseen = coverage_->unseen(number);
                 if (!unseen) continue;
-                const double force = lane(problem_->force[r], l), most = lane(problem_->friction[r], l);
+                const double force = lane(problem_->force[problem_->num_equalities + r], l),
+                             most = lane(problem_->friction[r], l);
                 const int state = force == most ? PULLS : force == -most ? PUSHES : STICKS;
-                if (unseen & state) d.unseen.push_back({from, {coverage_->friction(r), static_cast<uint64_t>(state)}});
+                if (unseen & state) d.unseen.push_back({from, {number, static_cast<uint64_t>(state)}});
             }
-            for (int k = 0; k < d.num_own_rows[from]; ++k)
-                lane(d.rows[d.own_rows[from][k]].force, from) = lane(problem_->force[k], l);
+            for (int k = 0; k < problem_->num_rows; ++k)
+                if (const int own_row = who[l].own_row(k, scalars); own_row >= 0)
+                    lane(d.rows[d.own_rows[from][who[l].begin + own_row]].force, from) = lane(problem_->force[k], l);
         }
     }
 
-    static void move_lane(Real* to, int to_lane, const Real* from, int from_lane, int n) {
+    // `places`: of each number, nullptr: one after another
+    static void move_lane(Real* to, int to_lane, const Real* from, int from_lane, int n, const int* places) {
         double* const out = reinterpret_cast<double*>(to) + to_lane;
         const double* const in = reinterpret_cast<const double*>(from) + from_lane;
-        for (int k = 0; k < n; ++k) out[k * WIDTH] = in[k * WIDTH];
+        for (int k = 0; k < n; ++k) out[(places ? places[k] : k) * WIDTH] = in[k * WIDTH];
     }
 
     // what the lanes of the solver have of an array: numbers of environments in any groups
-    void collect(Real* to, Real* Group::* array, const Waiting* who, int count, int n, int first = 0) {
+    void collect(Real* to, Real* Group::* array, const Waiting* who, int count, int n, const int* places) {
         const double* from[WIDTH];
         for (int l = 0; l < WIDTH; ++l) {
-            const int e = who[l < count ? l : 0].second;
-            from[l] = reinterpret_cast<const double*>(group(e).*array + first) + e % WIDTH;
+            const int e = who[l < count ? l : 0].environment;
+            from[l] = reinterpret_cast<const double*>(group(e).*array) + e % WIDTH;
         }
-        for (int k = 0; k < n * WIDTH; k += WIDTH) *to++ = gather([&](int l) { return from[l][k]; });
+        if (places)
+            for (int k = 0; k < n; ++k) *to++ = gather([&](int l) { return from[l][places[k] * WIDTH]; });
+        else
+            for (int k = 0; k < n * WIDTH; k += WIDTH) *to++ = gather([&](int l) { return from[l][k]; });
     }
 
-    void pack(const Waiting* who, int count) {
+    void pack(const Waiting* who, int count, const Island& island, int scalars) {
         Problem& p = *problem_;
-        const int n = m_.nv;
+        const Section* const section = who->section;
+        const int* const places = section ? section->places : nullptr;
+        const int n = island.nv;
         if (m_.is_gauss_seidel)
             for (int i = 0; i < n; ++i) {
                 // its diagonal
                 const int at = m_.dofs[i].row_begin + m_.dofs[i].row_size - 1;
-                collect(p.M + at, &Group::M, who, count, 1, at);
+                collect(p.M + at, &Group::M, who, count, 1, &at);
             }
         else
-            collect(p.M, &Group::M, who, count, m_.num_inertia);
-        collect(p.smooth, &Group::smooth, who, count, n);
-        collect(p.smooth_acc, &Group::smooth_acc, who, count, n);
-        collect(p.warmstart, &Group::warmstart, who, count, n);
-        p.num_rows = who[count - 1].first;
+            collect(p.M, &Group::M, who, count, island.num_inertia, section ? section->entries : nullptr);
+        collect(p.smooth, &Group::smooth, who, count, n, places);
+        collect(p.smooth_acc, &Group::smooth_acc, who, count, n, places);
+        collect(p.warmstart, &Group::warmstart, who, count, n, places);
+        p.num_rows = scalars + who[count - 1].num_others();
+        p.num_cones = 0;
         p.bad = none();
+        p.num_equalities = m_.num_equality_rows;
+        if (section)
+            for (int k = p.num_equalities = 0; k < who->count; ++k)
+                p.num_equalities +=
+                    group(who->environment).own_rows[who->environment % WIDTH][who->begin + k] < m_.num_equality_rows;
         std::fill(p.branches, p.branches + WIDTH, uint64_t{0});
         const Group* groups[WIDTH];
         int owns[WIDTH];
         for (int l = 0; l < WIDTH; ++l) {
-            const int e = who[l < count ? l : 0].second;
+            const int e = who[l < count ? l : 0].environment;
             groups[l] = &group(e), owns[l] = e % WIDTH;
         }
+        p.has_start = section;
+        for (int l = 0; l < WIDTH && section; ++l) p.is_cold[l] = groups[l]->is_cold[owns[l]];
         // all lanes have those of friction; their J is that of the problem
-        for (int r = 0; r < m_.num_frictions; ++r) {
+        for (int r = 0; r < island.num_frictions; ++r) {
+            const int number = section ? section->frictions[r] : r, row = p.num_equalities + r;
             if (groups[0]->has_own) {
-                collect(p.R + r, &Group::own, who, count, 1, m_.own_of_friction(r));
-                collect(p.friction + r, &Group::own, who, count, 1, m_.own_of_friction(r) + 1);
+                const int own[] = {m_.own_of_friction(number), m_.own_of_friction(number) + 1};
+                collect(p.R + row, &Group::own, who, count, 1, own);
+                collect(p.friction + r, &Group::own, who, count, 1, own + 1);
             } else
-                p.R[r] = all(m_.frictions[r].R), p.friction[r] = all(m_.frictions[r].force);
-            p.D[r] = 1 / p.R[r];
-            p.aref[r] = gather([&](int l) { return lane(groups[l]->rows[r].aref, owns[l]); });
+                p.R[row] = all(m_.frictions[number].R), p.friction[r] = all(m_.frictions[number].force);
+            p.D[row] = 1 / p.R[row];
+            p.aref[row] =
+                gather([&](int l) { return lane(groups[l]->rows[m_.num_equality_rows + number].aref, owns[l]); });
+            if (section) p.set_friction(island, r);
         }
-        for (int k = m_.num_frictions; k < p.num_rows; ++k) {
+        for (int k = 0; k < p.num_rows; ++k) {
+            if (k == p.num_equalities) k += island.num_frictions;
+            if (k == p.num_rows) break;
             const Row* rows[WIDTH];
             const double* from[WIDTH];
             p.dofs[k] = 0;
             for (int l = 0; l < WIDTH; ++l) {
-                if (l >= count || k >= who[l].first) {
+                const int own_row = l < count ? who[l].own_row(k, scalars) : -1;
+                if (own_row < 0) {
                     rows[l] = &p.no_row, from[l] = reinterpret_cast<const double*>(p.nothing);
                     continue;
                 }
                 const Group& d = *groups[l];
-                const int r = d.own_rows[owns[l]][k];
+                const int r = d.own_rows[owns[l]][who[l].begin + own_row];
                 rows[l] = d.rows + r;
-                from[l] = reinterpret_cast<const double*>(rows[l]->dof < 0 ? d.J + r * n : p.nothing) + owns[l];
+                from[l] = reinterpret_cast<const double*>(rows[l]->dof < 0 ? d.J + r * m_.nv : p.nothing) + owns[l];
                 p.dofs[k] |= rows[l]->dofs;
             }
+            if (section) p.dofs[k] = section->own_dofs(p.dofs[k]);
             const auto packed = [&](Real Row::* number) {
                 return gather([&](int l) { return lane(rows[l]->*number, owns[l]); });
             };
+            if (m_.is_elliptic) p.add_cone(m_, k, rows, groups, owns);
             p.D[k] = packed(&Row::D), p.aref[k] = packed(&Row::aref), p.R[k] = packed(&Row::R);
             Real* const J = p.J + k * n;
-            for (int i = 0, at = 0; i < n; ++i, at += WIDTH) J[i] = gather([&](int l) { return from[l][at]; });
+            if (places)
+                for (int i = 0; i < n; ++i) J[i] = gather([&](int l) { return from[l][places[i] * WIDTH]; });
+            else
+                for (int i = 0, at = 0; i < n; ++i, at += WIDTH) J[i] = gather([&](int l) { return from[l][at]; });
             for (int l = 0; l < WIDTH; ++l)
-                if (rows[l]->dof >= 0) lane(J[rows[l]->dof], l) = rows[l]->is_negative ? -1 : 1;
+                if (const int dof = rows[l]->dof; dof >= 0)
+                    lane(J[section ? section->number[dof] : dof], l) = rows[l]->is_negative ? -1 : 1;
         }
     }
 
@@ -473,6 +566,7 @@ private:
     Collider collider_;
     const Coverage* coverage_ = nullptr;
     std::unique_ptr<Problem> problem_;
+    Sections sections_;
     std::unique_ptr<Dual> dual_;
     std::vector<std::unique_ptr<Group>> groups_;
     std::vector<Waiting> waiting_;
