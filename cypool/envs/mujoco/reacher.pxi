@@ -5,8 +5,7 @@ from libc.string cimport memcpy
 
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 from cypool.envs.shared.numerics.numpy_math cimport cos, norm, sin
-
-from cypool.envs.mujoco_lanes.record cimport XPOS
+from cypool.envs.shared.lanes.record cimport XPOS
 
 
 cdef class _Arm(MujocoEnv):

@@ -124,9 +124,13 @@ CYPOOL_LANES_INLINE Zones searched_zones(const Real& mu, const Real& N, const Re
     return {is_top, is_bottom, ~(is_top | is_bottom)};
 }
 
-// ellipticCostDif and PrimalEval: adds the change of the cost, its slope and curvature. Returns a bit for the zones.
-inline __attribute__((noinline)) Mask search_cone(const Cone& c, const Real& alpha, Real& total, Real& slope,
-                                                  Real& curvature) {
+// sums of the line search; a bit for the zones of a cone
+struct Searched {
+    Real total, slope, curvature;
+    Mask zones;
+};
+// ellipticCostDif and PrimalEval: adds the change of the cost, its slope and curvature.
+inline __attribute__((noinline)) Searched search_cone(const Cone& c, const Real& alpha, const Searched& before) {
     const Real mu = c.mu, Dm = c.Dm;
     const Real N = c.U0 + alpha * c.V0, more = alpha * (2 * c.UV + alpha * c.VV), squared = c.UU + more;
     Real T0, T;
@@ -143,15 +147,15 @@ inline __attribute__((noinline)) Mask search_cone(const Cone& c, const Real& alp
     change = choose(was.is_top & is.is_between, 0.5 * Dm * r * r, change);
     change = choose(was.is_between & is.is_top, -0.5 * Dm * r0 * r0, change);
     change = choose(was.is_bottom & is.is_top, -c.quad0, change);
-    total = total + change;
     const Real along = c.UV + alpha * c.VV, T1 = along / T, T2 = c.VV / T - along * T1 / (T * T);
     const Real fall = c.V0 - mu * T1;
-    slope = choose(is.is_bottom, slope + (2 * alpha * c.quad2 + c.quad1),
-                   choose(is.is_between, slope + Dm * r * fall, slope));
-    curvature = choose(is.is_bottom, curvature + 2 * c.quad2,
-                       choose(is.is_between, curvature + Dm * (fall * fall + r * (-mu * T2)), curvature));
+    const Real slope = choose(is.is_bottom, before.slope + (2 * alpha * c.quad2 + c.quad1),
+                              choose(is.is_between, before.slope + Dm * r * fall, before.slope));
+    const Real curvature =
+        choose(is.is_bottom, before.curvature + 2 * c.quad2,
+               choose(is.is_between, before.curvature + Dm * (fall * fall + r * (-mu * T2)), before.curvature));
     const Mask from = (was.is_bottom & 1) | (was.is_between & 2), to = (is.is_bottom & 1) | (is.is_between & 2);
-    return (Mask{} + 1) << (from * 3 + to);
+    return {before.total + change, slope, curvature, (Mask{} + 1) << (from * 3 + to)};
 }
 
 }  // namespace cypool::lanes::CYPOOL_LANES

@@ -109,11 +109,12 @@ CYPOOL_LANES_INLINE void tendon_limits(const Description& m, Group& d) {
 }
 
 // mju_makeFrame, mj_instantiateContact; `tangent` is where the first tangent begins
-inline __attribute__((noinline)) void add_contact(const Description& m, Group& d, int number, const Mask& active,
-                                                  const Real& dist, const Real* pos, const Real* normal,
-                                                  Real* tangent) {
+template <bool IS_GENERAL>
+inline __attribute__((noinline)) void add_contact_rows(const Description& m, Group& d, int number, const Mask& active,
+                                                       const Real& dist, const Real* pos, const Real* normal,
+                                                       Real* tangent) {
     const Pair& p = m.pairs[static_cast<size_t>(number)];
-    const bool is_cone = m.is_elliptic && p.condim > 1;
+    const bool is_cone = IS_GENERAL && m.is_elliptic && p.condim > 1;
     const int num_rows = is_cone ? p.condim : p.condim == 1 ? 1 : 2 * (p.condim - 1);
     if (d.num_rows + num_rows > MAX_ROWS) {
         d.bad = d.bad | active;
@@ -131,11 +132,12 @@ inline __attribute__((noinline)) void add_contact(const Description& m, Group& d
     copy3(c.pos, pos);
     copy3(c.frame, normal);
     if (p.condim != 1) copy3(c.frame + 3, tangent), copy3(c.frame + 6, other);
+    // from where each body's own tree has its centre
     Real arms[2][3];
-    for (int k = 0; k < 3; ++k) {
-        arms[0][k] = pos[k] - com_of(m, d, p.body2)[k];
-        arms[1][k] = pos[k] - com_of(m, d, p.body1)[k];
-    }
+    const Real* const second_com = com_of(m, d, IS_GENERAL || !p.negative_dofs ? p.body2 : p.body1);
+    for (int k = 0; k < 3; ++k) arms[0][k] = pos[k] - second_com[k];
+    if (IS_GENERAL && p.negative_dofs)
+        for (int k = 0; k < 3; ++k) arms[1][k] = pos[k] - com_of(m, d, p.body1)[k];
     const Impedance& s = p.impedance;
     const Real impedance = impedance_at(s, dist, p.margin);
     const Real weight = own_or(d, p.own, s.inverse_weight);
@@ -143,16 +145,19 @@ inline __attribute__((noinline)) void add_contact(const Description& m, Group& d
     for (int k = 0; k < p.condim - 1; ++k) friction[k] = own_or(d, p.own + 1 + k, p.friction[k]);
     Real R = max((1 - impedance) * weight / impedance, all(TINY));
     const Real normal_R = R;
-    c.mu = friction[0];
-    if (p.condim != 1 && m.impratio != 1) c.mu = friction[0] * sqrt(R / m.impratio / R);
-    if (p.condim != 1 && !is_cone) R = 2 * c.mu * c.mu * R;
+    Real mu = friction[0];
+    if constexpr (IS_GENERAL) {
+        if (p.condim != 1 && m.impratio != 1) mu = friction[0] * sqrt(R / m.impratio / R);
+        c.mu = mu;
+    }
+    if (p.condim != 1 && !is_cone) R = 2 * mu * mu * R;
     const Real position_term = s.stiffness * impedance * (dist - p.margin);
     Real* const J = d.J + d.num_rows * m.nv;
     for (int k = 0; k < num_rows * m.nv; ++k) J[k] = all(0);
     for (Dofs left = p.dofs; left; left &= left - 1) {
         const int dof = __builtin_ctzll(left);
         Real turn[3], jacobian[3];
-        cross(turn, d.cdof[dof], arms[p.negative_dofs >> dof & 1]);
+        cross(turn, d.cdof[dof], arms[IS_GENERAL ? p.negative_dofs >> dof & 1 : 0]);
         for (int i = 0; i < 3; ++i) jacobian[i] = d.cdof[dof][3 + i] + turn[i];
         if (p.negative_dofs >> dof & 1)
             for (int i = 0; i < 3; ++i) jacobian[i] = -jacobian[i];
@@ -190,10 +195,18 @@ inline __attribute__((noinline)) void add_contact(const Description& m, Group& d
         }
         add_row(d, active, R, is_cone && r ? velocity_term : velocity_term - position_term).dofs = p.dofs;
     }
-    d.rows[c.first_row].contact = d.num_contacts - 1;
+    if constexpr (IS_GENERAL) d.rows[c.first_row].contact = d.num_contacts - 1;
     d.has_unseen |= d.coverage->unseen(number);
     if (d.num_contacts > 1 && (&c)[-1].pair == number)
         d.has_unseen |= d.coverage->unseen(d.coverage->more_contacts(number));
+}
+
+CYPOOL_LANES_INLINE void add_contact(const Description& m, Group& d, int number, const Mask& active, const Real& dist,
+                                     const Real* pos, const Real* normal, Real* tangent) {
+    if (m.is_general)
+        add_contact_rows<true>(m, d, number, active, dist, pos, normal, tangent);
+    else
+        add_contact_rows<false>(m, d, number, active, dist, pos, normal, tangent);
 }
 
 // the default of the first tangent

@@ -235,6 +235,9 @@ struct Description : Island {
     bool is_runge_kutta, is_implicit_fast, is_gauss_seidel, has_damping, has_gravcomp;
     bool has_islands;  // it has several trees
     bool is_elliptic;  // of the friction cone
+    // It has several trees, equality constraints, elliptic cones or an impratio: a robot alone is solved by functions
+    // that are compiled without them.
+    bool is_general;
     double impratio;
     Body bodies[MAX_BODIES];
     std::vector<int> roots;  // bodies that the world carries
@@ -332,6 +335,7 @@ public:
         sensors(o);
         check_rows(o);
         pairs(o);
+        o.is_general = o.has_islands || o.is_elliptic || o.impratio != 1 || !o.equalities.empty();
     }
 
     // Writes the numbers in which the model of one environment differs from the one that is described. Throws

@@ -186,9 +186,6 @@ struct Problem {
                 lane(c->friction[j], l) = lane(own_or(*groups[l], p.own + 1 + j, p.friction[j]), lanes[l]);
         }
     }
-    // the row where the scalar rows before a cone end
-    int next_cone(int number) const { return number < num_cones ? cones[number].row : num_rows; }
-
     explicit Problem(const Description& m)
         : arrays_([&](const auto& add) {
               for (Real** each : {&M, &LD}) add(*each, m.num_inertia);
@@ -244,7 +241,8 @@ CYPOOL_LANES_INLINE Real friction_cost(const Real& most, const Real& residual, c
                   choose(residual >= bound, constant + most * residual, 0.5 * D * residual * residual));
 }
 
-class Newton {
+// `IS_GENERAL`: there may be equality constraints and elliptic cones.
+template <bool IS_GENERAL> class Newton {
 public:
     // Solves the problems of these lanes. `load_factor` fills LD, which few need.
     template <class LoadFactor>
@@ -298,11 +296,17 @@ public:
     }
 
 private:
+    CYPOOL_LANES_INLINE int num_equalities(const Problem& p) { return IS_GENERAL ? p.num_equalities : 0; }
+    CYPOOL_LANES_INLINE int num_cones(const Problem& p) { return IS_GENERAL ? p.num_cones : 0; }
+    // the row where the scalar rows before a cone end
+    CYPOOL_LANES_INLINE int next_cone(const Problem& p, int number) {
+        return number < num_cones(p) ? p.cones[number].row : p.num_rows;
+    }
     // a row of J times a vector
     CYPOOL_LANES_INLINE Real along(const Island& m, const Problem& p, int row, const Real* x) {
-        const int friction = row - p.num_equalities;
-        return friction >= 0 && friction < m.num_frictions ? x[m.frictions[friction].dof]
-                                                           : dot(p.J + row * m.nv, x, m.nv);
+        const auto friction = static_cast<unsigned>(row - num_equalities(p));
+        return friction < static_cast<unsigned>(m.num_frictions) ? x[m.frictions[friction].dof]
+                                                                 : dot(p.J + row * m.nv, x, m.nv);
     }
     CYPOOL_LANES_INLINE Real decrement(const Island& m, const Problem& p, const Real& scale) {
         const int n = m.nv;
@@ -330,14 +334,14 @@ private:
 
     CYPOOL_LANES_INLINE Real cost(const Island& m, const Problem& p, const Real* residual) {
         Real sum = all(0);
-        const int first = p.num_equalities, end = first + m.num_frictions;
+        const int first = num_equalities(p), end = first + m.num_frictions;
         for (int r = 0; r < first; ++r) sum = sum + 0.5 * p.D[r] * residual[r] * residual[r];
         for (int r = first; r < end; ++r) sum = sum + friction_cost(p.friction[r - first], residual[r], p.R[r], p.D[r]);
         int r = end;
         for (int k = 0;; ++k) {
-            for (const int stop = p.next_cone(k); r < stop; ++r)
+            for (const int stop = next_cone(p, k); r < stop; ++r)
                 sum = sum + where(residual[r] < 0.0, 0.5 * p.D[r] * residual[r] * residual[r]);
-            if (k == p.num_cones) return sum;
+            if (k == num_cones(p)) return sum;
             const Cone& c = p.cones[k];
             add_cone_cost(sum, c, residual + r, p.D + r);
             r += c.dim;
@@ -357,7 +361,7 @@ private:
         multiply_inertia_matrix(m, force, p.M, step);
         const Real warm_cost = cost(m, p, warm) + 0.5 * dot(force, step, n);
         Mask is_cold = m.has_warmstart ? warm_cost > cost(m, p, smooth) : ~none();
-        if (p.has_start) is_cold = p.is_cold;
+        if (IS_GENERAL && p.has_start) is_cold = p.is_cold;
         p.did = is_cold & IS_COLD;
         for (int i = 0; i < n; ++i) p.qacc[i] = choose(is_cold, p.smooth_acc[i], p.warmstart[i]);
         multiply_inertia_matrix(m, p.Ma, p.M, p.qacc);
@@ -369,7 +373,7 @@ private:
         const int n = m.nv;
         Real sum[MAX_DOFS];
         for (int i = 0; i < n; ++i) sum[i] = all(0);
-        const auto add = [&](int r) {
+        const auto add = [&](int r) __attribute__((always_inline)) {
             const Real* const J = p.J + r * n;
             for (Dofs left = p.dofs[r]; left; left &= left - 1) {
                 const int i = __builtin_ctzll(left);
@@ -377,7 +381,7 @@ private:
             }
         };
         int r = 0;
-        for (; r < p.num_equalities; ++r) {
+        for (; r < num_equalities(p); ++r) {
             p.active[r] = ~none();
             p.force[r] = -p.D[r] * p.residual[r];
             add(r);
@@ -387,12 +391,12 @@ private:
             add(r);
         }
         for (int k = 0;; ++k) {
-            for (const int stop = p.next_cone(k); r < stop; ++r) {
+            for (const int stop = next_cone(p, k); r < stop; ++r) {
                 p.active[r] = p.residual[r] < 0.0;
                 p.force[r] = where(p.active[r], -p.D[r] * p.residual[r]);
                 if (any(p.active[r])) add(r);
             }
-            if (k == p.num_cones) break;
+            if (k == num_cones(p)) break;
             Cone& c = p.cones[k];
             update_cone(c, p.residual + r, p.D + r, p.force + r, p.active + r);
             for (const int end = r + c.dim; r < end; ++r) add(r);
@@ -507,10 +511,11 @@ private:
 
     // The Cholesky factor with contacts whose force is on the cone.
     static __attribute__((noinline)) const Real* with_cones(const Island& m, Problem& p) {
+        if constexpr (!IS_GENERAL) return p.H;
         const int n = m.nv;
         int count = 0;
         Real signs[MAX_ROWS];
-        for (int k = 0; k < p.num_cones; ++k) {
+        for (int k = 0; k < num_cones(p); ++k) {
             const Cone& c = p.cones[k];
             if (!any(c.is_inside)) continue;
             cone_changes(c, p.residual + c.row, p.D + c.row, p.J + c.row * n, n, p.changes + count * n);
@@ -554,34 +559,36 @@ private:
         return lost;
     }
 
+    // of PrimalPrepare: the polynomial of a row
+    CYPOOL_LANES_INLINE void prepare_row(const Island& m, Problem& p, int r) {
+        p.Jv[r] = dot(p.J + r * m.nv, p.direction, m.nv);
+        const Real force = p.D[r] * p.residual[r];
+        const Real quad0 = p.residual[r] * force * 0.5;
+        p.start[r] = where(p.residual[r] < 0.0, quad0);
+        p.quad0[r] = quad0 - p.start[r];
+        p.quad1[r] = p.Jv[r] * force;
+        p.quad2[r] = p.Jv[r] * p.D[r] * p.Jv[r] * 0.5;
+    }
+
     // Returns how far to go; improvement: of the cost.
     static __attribute__((noinline)) Real search(const Island& m, Problem& p, const Real& scale, const Mask& running,
                                                  Real& improvement) {
         const int n = m.nv;
         const Real length = sqrt(dot(p.direction, p.direction, n));
         multiply_inertia_matrix(m, p.Mv, p.M, p.direction);
-        const int first = p.num_equalities;
+        const int first = num_equalities(p);
         for (int r = first; r < first + m.num_frictions; ++r) {
             const Real force = p.friction[r - first];
             p.Jv[r] = along(m, p, r, p.direction);
             p.start[r] = searched_cost(p.residual[r], force, p.R[r] * force, p.D[r]);
         }
-        const auto prepare = [&](int r) {
-            p.Jv[r] = along(m, p, r, p.direction);
-            const Real force = p.D[r] * p.residual[r];
-            const Real quad0 = p.residual[r] * force * 0.5;
-            p.start[r] = where(p.residual[r] < 0.0, quad0);
-            p.quad0[r] = quad0 - p.start[r];
-            p.quad1[r] = p.Jv[r] * force;
-            p.quad2[r] = p.Jv[r] * p.D[r] * p.Jv[r] * 0.5;
-        };
-        for (int r = 0; r < first; ++r) prepare(r);
-        for (int r = first + m.num_frictions; r < p.num_rows; ++r) prepare(r);
+        for (int r = 0; r < first; ++r) prepare_row(m, p, r);
+        for (int r = first + m.num_frictions; r < p.num_rows; ++r) prepare_row(m, p, r);
         Real smooth1 = dot(p.direction, p.Ma, n) - dot(p.smooth, p.direction, n);
         Real smooth2 = 0.5 * dot(p.direction, p.Mv, n);
-        for (int r = 0; r < p.num_equalities; ++r) smooth1 = smooth1 + p.quad1[r], smooth2 = smooth2 + p.quad2[r];
+        for (int r = 0; r < num_equalities(p); ++r) smooth1 = smooth1 + p.quad1[r], smooth2 = smooth2 + p.quad2[r];
         const Real tolerance = (m.tolerance * m.search_tolerance) * length / scale;
-        for (int k = 0; k < p.num_cones; ++k) {
+        for (int k = 0; k < num_cones(p); ++k) {
             Cone& c = p.cones[k];
             prepare_cone(c, p.residual + c.row, p.Jv + c.row, p.D + c.row);
         }
@@ -633,7 +640,7 @@ private:
                                       Real& curvature) {
         Real total = all(0), q0 = all(0), q1 = smooth1, q2 = smooth2, friction1 = all(0), friction2 = all(0);
         Mask some_stick = none(), some_low = none(), some_high = none(), some_slip = none();
-        const int first = p.num_equalities, end = first + m.num_frictions;
+        const int first = num_equalities(p), end = first + m.num_frictions;
         for (int r = first; r < end; ++r) {
             const Real force = p.friction[r - first];
             const Real bound = p.R[r] * force, start = p.residual[r], along = p.Jv[r], D = p.D[r],
@@ -659,7 +666,7 @@ private:
                       | (some_slip & SLIPS)));
         int r = end;
         for (int k = 0;; ++k) {
-            for (const int stop = p.next_cone(k); r < stop; ++r) {
+            for (const int stop = next_cone(p, k); r < stop; ++r) {
                 const Real residual = p.residual[r] + alpha * p.Jv[r];
                 const Mask active = residual < 0.0;
                 q0 = q0 + where(active, p.quad0[r]);
@@ -667,9 +674,11 @@ private:
                 q2 = q2 + where(active, p.quad2[r]);
                 total = total - where(~active, p.start[r]);
             }
-            if (k == p.num_cones) break;
+            if (k == num_cones(p)) break;
             const Cone& c = p.cones[k];
-            p.did = p.did | (looking & (search_cone(c, alpha, total, friction1, friction2) * CONE));
+            const Searched searched = search_cone(c, alpha, {total, friction1, friction2, none()});
+            total = searched.total, friction1 = searched.slope, friction2 = searched.curvature;
+            p.did = p.did | (looking & (searched.zones * CONE));
             r += c.dim;
         }
         cost = total + ((alpha * alpha * q2 + alpha * q1) + q0);

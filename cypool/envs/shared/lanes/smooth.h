@@ -175,8 +175,9 @@ inline __attribute__((noinline)) void center_of_mass(const Description& m, Group
     }
     for (int b = 1; b < m.num_bodies; ++b) {
         Real arm[3], inertia[3];
+        const Real* const com = com_of(m, d, b);
         for (int k = 0; k < 3; ++k) {
-            arm[k] = d.xipos[b][k] - com_of(m, d, b)[k];
+            arm[k] = d.xipos[b][k] - com[k];
             inertia[k] = own_or(d, m.own_of_body(b) + 3 + k, m.bodies[b].inertia[k]);
         }
         spatial_inertia(own_or(d, m.own_of_body(b), m.bodies[b].mass), inertia, d.ximat[b], arm, d.cinert[b]);
@@ -184,7 +185,8 @@ inline __attribute__((noinline)) void center_of_mass(const Description& m, Group
     for (int b = 1; b < m.num_bodies; ++b)
         for (int j = m.bodies[b].first_joint; j < m.bodies[b].first_joint + m.bodies[b].num_joints; ++j) {
             Real arm[3];
-            for (int k = 0; k < 3; ++k) arm[k] = com_of(m, d, b)[k] - d.xanchor[j][k];
+            const Real* const com = com_of(m, d, b);
+            for (int k = 0; k < 3; ++k) arm[k] = com[k] - d.xanchor[j][k];
             int dof = m.joints[j].dof;
             if (m.joints[j].type == mjJNT_FREE)
                 for (int r = 0; r < 3; ++r, ++dof)
