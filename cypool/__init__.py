@@ -52,8 +52,8 @@ if find_spec("cypool.env") is None:
     raise ImportError(f"{os.path.dirname(__file__)} is cypool's source, which is not compiled. To import the installed "
                       "cypool, start Python in another folder: cd .. (or compile in place: pip install -e .)")
 
-from cypool.api.conversions import add_conversion
 from cypool.errors import ClosedError, CompileError, EnvError, WorkerError
+from cypool.features.conversions import add_conversion
 from cypool.making.factory import aec_env, from_factories, make, make_dm, make_gym, make_gymnasium, parallel_env
 from cypool.registration.gymnasium_ids import announce_all
 from cypool.registration.registry import add_source, list_all_envs, make_spec, register, register_pattern
@@ -61,13 +61,13 @@ from cypool.registration.registry import add_source, list_all_envs, make_spec, r
 if TYPE_CHECKING:
     from cypool import testing as testing
     from cypool import tools as tools
-    from cypool.api.history import Difference, History, first_difference, history, load_history
     from cypool.checkpoint import load_checkpoint, save_checkpoint
     from cypool.engine.engine import ThreadPool
     from cypool.policies import Policy
     from cypool.policies.mlp import MLP, Choice
     from cypool.policies.random_policy import RandomPolicy
     from cypool.replay.buffer import ReplayBuffer
+    from cypool.replay.history import Difference, History, first_difference, history, load_history
     from cypool.replay.layout import Episode, Sample
     from cypool.search.tree_search import Leaves, TreeResult, TreeSearch
     from cypool.state import State, load_state
@@ -114,7 +114,7 @@ if not TYPE_CHECKING:
         "record": "tools.video",
         **dict.fromkeys(("load_checkpoint", "save_checkpoint"), "checkpoint"),
         **dict.fromkeys(("Leaves", "TreeResult", "TreeSearch"), "search.tree_search"),
-        **dict.fromkeys(("Difference", "History", "first_difference", "history", "load_history"), "api.history"),
+        **dict.fromkeys(("Difference", "History", "first_difference", "history", "load_history"), "replay.history"),
     }
 
     _SUBMODULES = ("testing", "tools")

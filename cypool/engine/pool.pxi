@@ -70,7 +70,7 @@ cdef class Pool:
         num_envs, batch_size: Number of environments, and the argument.
         is_async: Whether `batch_size` is less than `num_envs`.
         observers: What is notified of the pool's calls.
-        hooks: The `cypool.api.batch_hooks.BatchHooks` that change batches, or None; it is an observer, too.
+        hooks: The `cypool.features.batch_hooks.BatchHooks` that change batches, or None; it is an observer, too.
 
     Thread safety: one caller at a time; a second one gets a RuntimeError.
     Memory: a returned batch never changes; its memory is reused once none of its arrays is referenced.

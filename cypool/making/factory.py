@@ -108,7 +108,7 @@ def make(id: str, env_type: str = "gymnasium", *,
         episode_statistics: Whether infos contain return, length and time of finished episodes: `info["episode"]`, as
             from Gymnasium's RecordEpisodeStatistics. Not with env_type "dm".
         normalize_obs, normalize_reward: Whether to normalize observations and rewards with running statistics: see
-            `cypool.api.normalize.NormalizedPool`. Only with env_type "gymnasium".
+            `cypool.api.normalized.NormalizedPool`. Only with env_type "gymnasium".
         render_mode: "rgb_array" or None, which are equivalent: `render()` always works if the environment supports it.
             Or "ansi", if `make_spec(id).render_modes` contains it: `render()` returns texts. Gymnasium's environments
             need a mode for `render()`.
@@ -296,7 +296,7 @@ def _make(source: str | list[Callable[[], Any]], env_type: str, *, autoreset_mod
                                    **arguments)
     env: VectorAPI
     if any(normal.values()):
-        from cypool.api.normalize import NormalizedPool
+        from cypool.api.normalized import NormalizedPool
 
         env = NormalizedPool(pool, spec, mode, *normal.values())
     else:

@@ -11,7 +11,7 @@ from waiting import join, wait_until
 
 import cypool
 import cypool.compat.envpool as envpool
-from cypool.api.actions import ActionReader
+from cypool.arguments.actions import ActionReader
 from cypool.spec import Array
 
 pytestmark = pytest.mark.families("atari")

@@ -15,7 +15,6 @@ from gated import Gated, Uniform, blackjack
 from waiting import attempts, wait_until
 
 import cypool
-from cypool.api.normalize import Moments
 from cypool.cluster import (
     APS,
     Always,
@@ -28,6 +27,7 @@ from cypool.cluster import (
     TorchPolicy,
     session,
 )
+from cypool.features.normalize import Moments
 
 pytestmark = [pytest.mark.large_packages, pytest.mark.usefixtures("leave_checkout", "limit"),
               pytest.mark.families("atari")]

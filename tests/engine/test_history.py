@@ -10,8 +10,8 @@ from markers import slow
 from receiving import started
 
 import cypool
-from cypool.api import history as history_module
-from cypool.api.history import MAGIC
+from cypool.replay import history as history_module
+from cypool.replay.history import MAGIC
 from cypool.state import verified, with_checksum
 
 pytestmark = pytest.mark.families("atari", "box2d", "minigrid", "mpe2", "mujoco", "robotics")
