@@ -10,7 +10,7 @@
 names the environments, and `make_spec` describes one, as does `cypool info ID` in a shell. `cypool doctor` examines the
 installation.
 
-    Pools         make, from_factories, make_gymnasium, make_gym, make_dm, parallel_env, aec_env, ThreadPool
+    Pools         make, from_factories, parallel_env, aec_env, ThreadPool
     Environments  list_all_envs, make_spec, register, register_pattern, compile, get_include
     States        State, load_state, history, History, load_history, first_difference, Difference
     Checkpoints   save_checkpoint, load_checkpoint
@@ -54,7 +54,7 @@ if find_spec("cypool.env") is None:
 
 from cypool.errors import ClosedError, CompileError, EnvError, WorkerError
 from cypool.features.conversions import add_conversion
-from cypool.making.factory import aec_env, from_factories, make, make_dm, make_gym, make_gymnasium, parallel_env
+from cypool.making.factory import aec_env, from_factories, make, parallel_env
 from cypool.registration.gymnasium_ids import announce_all
 from cypool.registration.registry import add_source, list_all_envs, make_spec, register, register_pattern
 
@@ -81,8 +81,8 @@ __all__ = [
     "MLP", "Choice", "ClosedError", "CompileError", "Difference", "EnvError", "Episode", "History", "Leaves", "Policy",
     "RandomPolicy", "ReplayBuffer", "Sample", "State", "ThreadPool", "TreeResult", "TreeSearch", "WorkerError",
     "aec_env", "compile", "first_difference", "from_factories", "get_include", "history", "list_all_envs",
-    "load_checkpoint", "load_history", "load_state", "make", "make_dm", "make_gym", "make_gymnasium", "make_spec",
-    "parallel_env", "record", "register", "register_pattern", "save_checkpoint", "text",
+    "load_checkpoint", "load_history", "load_state", "make", "make_spec", "parallel_env", "record", "register",
+    "register_pattern", "save_checkpoint", "text",
 ]
 
 add_source("cypool.envs")

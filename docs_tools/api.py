@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 # the names of cypool.__all__, by purpose
 NAMES = {
-    "Make pools": ["make", "from_factories", "make_gymnasium", "make_gym", "make_dm", "parallel_env", "aec_env",
-                   "ThreadPool"],
+    "Make pools": ["make", "from_factories", "parallel_env", "aec_env", "ThreadPool"],
     "Find and register environments": ["list_all_envs", "make_spec", "register", "register_pattern", "compile",
                                        "get_include"],
     "States and histories": ["State", "load_state", "history", "History", "load_history", "first_difference",

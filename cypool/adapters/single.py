@@ -160,7 +160,7 @@ class TupleEnv(SingleEnv):
 
 def make_vector(cypool_id: str, **kwargs: Any) -> GymnasiumPool:
     """Makes a pool, for `gymnasium.make_vec("cypool/...")`."""
-    return cypool.make_gymnasium(cypool_id, **kwargs)
+    return cypool.make(cypool_id, "gymnasium", **kwargs)
 
 
 def _first(info: dict[str, Any]) -> dict[str, Any]:

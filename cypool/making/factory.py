@@ -189,24 +189,6 @@ def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymn
     return _make(factories, num_envs=len(factories), options=options, **arguments)
 
 
-def make_gymnasium(id: str, **kwargs: Any) -> GymnasiumPool:
-    """Makes a batch of environments as a `gymnasium.vector.VectorEnv`; arguments as in `make`."""
-    result: GymnasiumPool = make(id, "gymnasium", **kwargs)
-    return result
-
-
-def make_gym(id: str, **kwargs: Any) -> GymPool:
-    """Makes a batch of environments with the API of Gym before 0.26; arguments as in `make`."""
-    result: GymPool = make(id, "gym", **kwargs)
-    return result
-
-
-def make_dm(id: str, **kwargs: Any) -> DmPool:
-    """Makes a batch of environments as a `dm_env.Environment`; arguments as in `make`."""
-    result: DmPool = make(id, "dm", **kwargs)
-    return result
-
-
 def parallel_env(id: str, **kwargs: Any) -> ParallelEnv:
     """Makes one environment with several agents, with PettingZoo's parallel API.
 

@@ -287,7 +287,7 @@ def test_another_run_is_noticed():
 
 
 def test_history_of_a_dm_pool_seeks():
-    env = started(cypool.make_dm("CartPole-v1", num_envs=2, seed=0))
+    env = started(cypool.make("CartPole-v1", "dm", num_envs=2, seed=0))
     history = cypool.history(env, every=3)
     for _ in range(8):
         env.step(np.array([1, 0]))
