@@ -117,7 +117,7 @@ cdef class Doom(Env):
         self.num_buttons = len(self.config.buttons)
         self.frame_skip = options["frame_skip"]
         self.action_bytes = spec.action_bytes
-        self.tells_pid = options["engine_pid"]
+        self.reports_pid = options["engine_pid"]
         self.values.resize(self.num_players * self.num_buttons)
         self.player_rewards.resize(self.num_players)
 
@@ -202,7 +202,7 @@ cdef class Doom(Env):
             for k in range(self.num_players):
                 (<uint8_t*>out.info[first + 2])[k] = running and self.dead(k)
             first += 2
-        if self.tells_pid:
+        if self.reports_pid:
             for k in range(self.num_players):
                 (<int32_t*>out.info[first + 1])[k] = game(self).player(k).pid() if running else 0
 
