@@ -20,8 +20,6 @@ from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Slot
 from cypool.envs.atari cimport libale as ale
-from cypool.envs.atari.snapshot cimport copy_emulator, frame_goes_on, restore_checked, take_snapshot
-from cypool.envs.atari.start cimport Start, start_game
 from cypool.envs.shared.pixels.frame_stack cimport FrameStack
 from cypool.envs.shared.numerics.numpy_math cimport cosf, sinf
 from cypool.random cimport integers
@@ -34,6 +32,18 @@ cdef extern from "cypool/envs/atari/draw.h" namespace "cypool" nogil:
     uint32_t draw_below(mt19937& random, uint32_t bound) noexcept
     string text_of(const mt19937& random) except +
     void from_text(mt19937& random, const string& text) except +
+
+cdef extern from "cypool/envs/atari/start.h" namespace "cypool":
+    cdef cppclass Start:
+        Start() except +
+    void start_game(ale.ALEInterface& game, const string& path, const string& md5, int seed, int mode, int difficulty,
+                    Start& start) except + nogil
+
+cdef extern from "cypool/envs/atari/snapshot.h" namespace "cypool":
+    bint frame_goes_on(ale.ALEInterface& game) noexcept nogil
+    string take_snapshot(ale.ALEInterface& game) except +
+    void restore_checked(ale.ALEInterface& game, const string& snapshot, const string& own) except +
+    void copy_emulator(ale.ALEInterface& to, ale.ALEInterface& source) except + nogil
 
 cdef extern from "cypool/envs/atari/ale_helpers.h":
     const bint fast_emulator "cypool_fast_emulator"
