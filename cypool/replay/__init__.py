@@ -1,1 +1,1 @@
-"""What a pool has done: replay buffers, which store its transitions once and sample them, and histories."""
+"""Replay buffers, which store a pool's transitions once and sample them, and histories of pools."""

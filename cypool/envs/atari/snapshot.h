@@ -3,8 +3,8 @@
 // `ALEInterface.cloneState` saves neither the last actions, which sticky actions repeat, nor the picture, of which some
 // games draw only parts in a frame, nor which of its tables the video chip is at, nor the random stream that fills the
 // memory at a reset. Of cartridges in slices (Montezuma's Revenge) it does not bring back which of them are in, of
-// Pitfall II only part of a fraction; and the rules of seven games do not save all they remember. With these, a restored
-// emulator continues exactly as the saved one.
+// Pitfall II only part of a fraction; and the rules of seven games do not save all they remember. With these, a
+// restored emulator continues exactly as the saved one.
 #pragma once
 
 #include <charconv>
