@@ -1,1 +1,1 @@
-"""Replay buffers, which store a pool's transitions once and sample them, and histories of pools."""
+"""Stored transitions and episodes: replay buffers, whose transitions are sampled, and histories."""
