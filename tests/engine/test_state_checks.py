@@ -117,7 +117,7 @@ def test_damaged_atari_states(id):
             results.append(str(error))
         env.step([0])
     assert all(text == "taken" or text.startswith("state: ") for text in results)
-    assert sum("not one of this game, or damaged" in text for text in results) > 10
+    assert sum("not from this game, or damaged" in text for text in results) > 10
     env.load(state)
     assert env.save().rows[0]["own"] == own
 

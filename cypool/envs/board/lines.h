@@ -132,7 +132,7 @@ struct ConnectFour {
             if (own & ~FULL) refuse_state("stones", "stones in cells", text_of(own));
         }
         // below each stone is a stone, or the edge
-        if (all() & ~LOWEST & ~(all() << 1)) refuse_state("stones", "stones upon each other", "some in the air");
+        if (all() & ~LOWEST & ~(all() << 1)) refuse_state("stones", "stones on top of each other", "floating stones");
         return !has_four(stones[0]) && !has_four(stones[1]) && all() != FULL && current == turn_of(stones);
     }
 };

@@ -57,7 +57,7 @@ def _check_layers(name: str, value: Any) -> tuple[str, ...]:
 
 @describes(
     shelf_columns=integer(3, 1, 99, "Columns of shelves, each two cells wide; an odd number."),
-    column_height=integer(8, 1, 100, "Number of shelves of a column in each row of shelves."),
+    column_height=integer(8, 1, 100, "Height of each column, in shelves."),
     shelf_rows=integer(1, 1, 100, "Number of rows of such columns."),
     n_agents=integer(2, 1, 100, "Number of agents."),
     msg_bits=integer(0, 0, 16, "Bits of the message that each agent sends."),
