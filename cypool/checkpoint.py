@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cypool.api import history
 from cypool.api.base import VectorAPI
 from cypool.policies import Policy
+from cypool.replay import history
 from cypool.replay.buffer import ReplayBuffer
 from cypool.state import check_stream, decoded, encoded, opened, verified, write_with_checksum
 from cypool.util.arguments import MAX_ENVS, check_int, check_path, shown

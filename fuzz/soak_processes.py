@@ -34,6 +34,7 @@ import gymnasium
 import numpy as np
 import psutil
 from soaking import Problem, Watch, children
+from tests_path import TESTS
 
 import cypool
 
@@ -347,8 +348,6 @@ class HostedRound:
         raise Problem(f"{self}: {error!r}") from error
 
 
-TESTS = Path(__file__).resolve().parents[1] / "tests"
-sys.path.append(str(TESTS))
 FAMILIES = {name: importlib.import_module(f"envs.{name}.soak")
             for name in sorted(path.parent.name for path in TESTS.glob("envs/*/soak.py"))}
 ROUNDS = {"hosted": HostedRound, **{name: family.Round for name, family in FAMILIES.items()}}

@@ -17,10 +17,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from cypool.api.action_readers import reader_of, unpack
-from cypool.api.env_ids import players_of
 from cypool.api.gymnasium import spaces_of
-from cypool.api.normalize import Normalizing
+from cypool.arguments.action_readers import reader_of, unpack
+from cypool.arguments.env_ids import players_of
 from cypool.cluster.policies import Policy, checked, env_spec_of
 from cypool.cluster.restarts import Starter
 from cypool.cluster.rollout import Rollout, assembled, joined_infos
@@ -31,6 +30,7 @@ from cypool.cluster.topology import Topology
 from cypool.cluster.weights import WeightSync
 from cypool.cluster.worker import FLAGS, Lost
 from cypool.errors import ClosedError
+from cypool.features.normalize import Normalizing
 from cypool.registration.registry import is_gymnasium_id
 from cypool.spec import Discrete, EnvSpec
 from cypool.util.arguments import check_bool, check_choice, check_float, check_int, seeds_of
@@ -71,7 +71,7 @@ class ClusterEnv(Normalizing, VectorEnv):
         infos: Names of infos to include in rollouts.
         normalize_obs, normalize_reward: As in `cypool.make`, with statistics of all environments, which the learner
             keeps: see `normalization`, `load_normalization`, `gamma`, `epsilon` and `frozen` of
-            `cypool.api.normalize.NormalizedPool`. `reset` and `step` add their results to the statistics before they
+            `cypool.api.normalized.NormalizedPool`. `reset` and `step` add their results to the statistics before they
             normalize them, bit for bit like a single pool of all environments. Each call that uses a worker's policy
             sends it the observation statistics, which it uses for the policy's input and the whole rollout. The means
             and variances of its observations are merged after the call: for `rollout` in the order of workers, for

@@ -25,7 +25,7 @@ cdef dict save_state(Env env):
         agents=save_agents(env), rng=None if env._bit_generator is None else env._bit_generator.state, own=env.save())
 
 
-cdef dict check_state(Env env, object state):
+cdef dict check_saved(Env env, object state):
     """Returns a copy of a result of `save_state` for an environment with the same options; changes nothing.
 
     All of it is checked except `own`, which only the environment understands.
@@ -66,7 +66,7 @@ cdef list check_states(Scheduler scheduler, const int32_t* ids, uint32_t count, 
     cdef uint32_t k
     if <Py_ssize_t>count != len(states):
         raise ValueError(f"state: expected {count} rows, one for each env, got {len(states)}")
-    return [check_state(<Env>scheduler.envs[ids[k]], states[k]) for k in range(count)]
+    return [check_saved(<Env>scheduler.envs[ids[k]], states[k]) for k in range(count)]
 
 
 cdef tuple differing(object options, object others):
@@ -105,7 +105,7 @@ def _refused(Env env, error):
 
 
 cdef int load_state(Env env, dict row) except -1:
-    """Puts an environment into the state that `check_state` returned; if that fails, it must be reset."""
+    """Puts an environment into the state that `check_saved` returned; if that fails, it must be reset."""
     env.needs_reset = env.reset_requested = True
     try:
         load_env(env, row["own"])

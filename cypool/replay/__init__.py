@@ -1,1 +1,1 @@
-"""Replay buffers: store a pool's transitions once, and sample them."""
+"""What a pool has done: replay buffers, which store its transitions once and sample them, and histories."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from cypool.api.action_readers import reader_of
 from cypool.api.base import VectorAPI
-from cypool.api.env_ids import ids_of
-from cypool.api.normalize import NormalizedPool
+from cypool.api.normalized import NormalizedPool
+from cypool.arguments.action_readers import reader_of
+from cypool.arguments.env_ids import ids_of
 from cypool.engine.observer import Observer
 from cypool.errors import ClosedError
 from cypool.replay import files

@@ -409,10 +409,11 @@ print(recv(handle)[1][4]["elapsed_step"])
     assert (done.returncode, done.stdout, done.stderr) == (0, "[1]\n", "")
 
 
-@pytest.mark.parametrize("make", [cypool.make_dm, envpool.make_dm])
+@pytest.mark.parametrize("make", [cypool.make, envpool.make], ids=["cypool", "envpool"])
 @pytest.mark.parametrize("id", ["CartPole-v1", "FrozenLake-v1"])
 def test_time_steps_of_dm(make, id):
-    envs, twins = ([make(id, num_envs=NUM, seed=seed, max_episode_steps=5) for seed in (1, 9)] for _ in "12")
+    envs, twins = ([make(id, env_type="dm", num_envs=NUM, seed=seed, max_episode_steps=5) for seed in (1, 9)]
+                   for _ in "12")
     for each in (*envs, *twins):
         each.reset()
     actions = np.arange(12 * NUM).reshape(12, NUM) % 2

@@ -110,7 +110,7 @@ cdef class HandReach(Hand):
     Terminated: Never.
     Info: `is_success` float32.
     """
-    describe = staticmethod(specs.hand_reach)
+    describe = staticmethod(specs.hand_reach(load_robot))
 
     cdef double distance_threshold
     cdef int[5] tips, targets, fingers   # sites
@@ -379,7 +379,7 @@ cdef class HandBlock(Manipulate):
 
     Others: As in `Manipulate`.
     """
-    describe = staticmethod(specs.hand_block)
+    describe = staticmethod(specs.manipulate("block", load_robot))
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "block")
@@ -392,7 +392,7 @@ cdef class HandEgg(Manipulate):
 
     Others: As in `Manipulate`.
     """
-    describe = staticmethod(specs.hand_egg)
+    describe = staticmethod(specs.manipulate("egg", load_robot))
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "egg")
@@ -405,7 +405,7 @@ cdef class HandPen(Manipulate):
 
     Others: As in `Manipulate`.
     """
-    describe = staticmethod(specs.hand_pen)
+    describe = staticmethod(specs.manipulate("pen", load_robot))
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "pen")

@@ -63,8 +63,8 @@ SIMULATION = {
                              "True or False."),
     "shadows": boolean(True, "Draws shadows; without them, a small picture takes a sixth of the time."),
 }
-PHYSICS = choice("lanes", ("lanes", "mj_step"), '"lanes": steps several environments of a synchronous pool at once if '
-                 'possible, with results bit-identical to MuJoCo\'s; "mj_step": MuJoCo steps each environment.')
+PHYSICS = choice("lanes", ("lanes", "mj_step"), '"lanes": steps several environments of a pool at once if possible, '
+                 'with results bit-identical to MuJoCo\'s; "mj_step": MuJoCo steps each environment.')
 
 
 @describes(**SIMULATION)

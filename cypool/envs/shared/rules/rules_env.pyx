@@ -31,6 +31,7 @@ cdef Prototype prototype_of(RulesEnv env):
     prototype = Prototype()
     prototype.spec = env.spec
     prototype.rules.reset(env.make(options))
+    # the spec's own options may be for Python alone, as for pictures; only what `settings` adds must be read
     unread = [name.decode() for name in options.unread() if name.decode() not in env.spec.options]
     if unread:
         raise ValueError(f"settings: expected names that the rules read, got {', '.join(unread)}")

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cypool.api.action_readers import reader_of, unpack
 from cypool.api.base import VectorAPI
+from cypool.arguments.action_readers import reader_of, unpack
 from cypool.engine.observer import Observer
 from cypool.errors import ClosedError, EnvError
 from cypool.state import State, decoded, encoded, opened, verified, with_checksum
