@@ -160,7 +160,8 @@ class TupleEnv(SingleEnv):
 
 def make_vector(cypool_id: str, **kwargs: Any) -> GymnasiumPool:
     """Makes a pool, for `gymnasium.make_vec("cypool/...")`."""
-    return cypool.make(cypool_id, "gymnasium", **kwargs)
+    pool: GymnasiumPool = cypool.make(cypool_id, "gymnasium", **kwargs)
+    return pool
 
 
 def _first(info: dict[str, Any]) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""What a pool has done: replay buffers, which store its transitions once and sample them, and histories."""
+"""Stored transitions and episodes: replay buffers, whose transitions are sampled, and histories."""
