@@ -435,7 +435,7 @@ def test_another_version_is_refused(run, monkeypatch):
 @pytest.mark.parametrize("name", ["env", "normalized"])
 def test_state_that_an_environment_refuses_is_taken_back(run, name):
     data = edited(run, lambda parts: with_rows(parts, name, own=("x",)))
-    run.refused(data, f"^{name}: state: expected rows as save", with_gaps=False)
+    run.refused(data, f"^{name}: state: expected rows returned by save", with_gaps=False)
 
 
 def test_strange_contents_change_nothing(run):

@@ -15,7 +15,8 @@ template <class Bits> int turn_of(const Bits (&stones)[2]) {
 template <class Bits> void check_stones(const Bits (&stones)[2]) {
     if (stones[0] & stones[1]) refuse_state("stones[1]", "cells without a stone of player 0", text_of(stones[1]));
     if (turn_of(stones) != 0 && turn_of(stones) != 1) {
-        refuse_state("stones", "equal numbers of both players, or one more of player 0", text_of(turn_of(stones)) + " more");
+        refuse_state("stones", "equal numbers of both players, or one more of player 0",
+                     text_of(turn_of(stones)) + " more");
     }
 }
 

@@ -213,7 +213,7 @@ def test_states_of_other_lengths():
     ("MiniGrid-Dynamic-Obstacles-8x8-v0", {"agent.y": 8}, "agent.y: expected 0 to 7, got 8"),
     ("MiniGrid-Dynamic-Obstacles-8x8-v0", {"carrying": 4}, "carrying: expected an object in one place only, got 4"),
     ("MiniGrid-DoorKey-5x5-v0", {"carrying": 1}, "carrying: expected an object in one place only, got 1"),
-    ("MiniGrid-DoorKey-5x5-v0", {"cells[24]": 5}, r"cells\[24\]: expected an object that is there, got 5"),
+    ("MiniGrid-DoorKey-5x5-v0", {"cells[24]": 5}, r"cells\[24\]: expected an existing object, got 5"),
     # the object that the agent gets in its hands with the first step
     *[("BabyAI-PutNextS5N2Carrying-v0", {"moved": value}, f"moved: expected an object in a cell, got {value}")
       for value in (0, 1)],
