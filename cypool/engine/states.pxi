@@ -34,7 +34,7 @@ cdef dict check_saved(Env env, object state):
         ValueError: It is not such a result.
     """
     if type(state) is not dict or state.keys() != KEYS:
-        raise ValueError(f"state: expected rows as save() returned them, got {shown(state)}")
+        raise ValueError(f"state: expected rows returned by save(), got {shown(state)}")
     cdef dict row = dict(state)
     if not _same((env.spec.id, env.spec.saved_options), (row["id"], row["options"])):
         id = row["id"] if type(row["id"]) is str else shown(row["id"])
@@ -100,7 +100,7 @@ def _stream(own, state):
 
 
 def _refused(Env env, error):
-    return ValueError(f"state: expected rows as save() returned them, got one that env {env.env_id} cannot load: "
+    return ValueError(f"state: expected rows returned by save(), got one that env {env.env_id} cannot load: "
                       f"{type(error).__name__}: {error}")
 
 

@@ -16,7 +16,7 @@ from cypool.api.base import VectorAPI
 from cypool.arguments.action_readers import reader_of, unpack
 from cypool.engine.observer import Observer
 from cypool.errors import ClosedError, EnvError
-from cypool.state import State, decoded, encoded, verified, with_checksum
+from cypool.state import State, decoded, encoded, opened, verified, with_checksum
 from cypool.state import unpack as unpack_zlib
 from cypool.util.arguments import check_int, check_path, shown
 from cypool.util.replacing import replacing
@@ -582,7 +582,7 @@ def load_history(path: Pathlike, env: VectorAPI) -> History:
         OSError: The file cannot be read.
     """
     path = check_path("path", path)
-    with open(path, "rb") as file:
+    with opened(path, EXPECTED) as file:
         data = file.read()
     text, blobs = verified(MAGIC, data, EXPECTED)
     saved_by: Any = None

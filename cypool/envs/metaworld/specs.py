@@ -26,10 +26,10 @@ OPTIONS = {
                              "of this task with the environment's seed."),
     "num_goals": integer(50, 1, MOST_GOALS, "Number of goals, without `goals`."),
     "task_select": choice("random", ("random", "pseudorandom", "fresh"),
-                          'How a reset chooses: "random"; "pseudorandom", all in turn, reshuffled after each round; '
-                          'or "fresh", a new goal each time.'),
-    "sample_tasks_on_reset": boolean(None, "Whether every reset chooses, or only the first; None: every one, except "
-                                           'for "pseudorandom".'),
+                          'How a reset chooses a goal: "random"; "pseudorandom", all in turn, reshuffled after each '
+                          'round; or "fresh", a new goal each time.'),
+    "sample_tasks_on_reset": boolean(None, "Whether every reset chooses a goal, or only the first; None: every reset, "
+                                           'except with "pseudorandom".'),
     "partially_observable": boolean(False, "Hides the goal: observations contain zeros instead."),
     "terminate_on_success": boolean(False, "Ends the episode on success."),
     "use_one_hot": boolean(False, "Adds the task to the observation: `num_tasks` numbers, with a one at `task_index`."),
@@ -37,7 +37,7 @@ OPTIONS = {
     "num_tasks": integer(1, 1, 1000, "See `use_one_hot`."),
     "recurrent_info_in_obs": boolean(False, "Adds the last action, the reward and whether the episode ended to the "
                                             "observation."),
-    "normalize_reward_in_recurrent_info": boolean(True, "Divides that reward by 10."),
+    "normalize_reward_in_recurrent_info": boolean(True, "Divides the reward in the observation by 10."),
     "reward_function_version": choice("v2", ("v1", "v2"), '"v2", or "v1", the reward of the first Meta-World.'),
     "reward_normalization_method": choice(
         None, ("gymnasium", "exponential"),
@@ -124,9 +124,9 @@ def check_saved(state: Any, *, num_remembered: int, num_numbers: int, num_ordere
     goals = check_state(goals, *[float] * num_numbers)
     order = check_state(order, *[(0, num_goals - 1)] * num_ordered)
     if len(set(order)) != len(order):
-        raise ValueError("expected each goal once in their order")
+        raise ValueError("expected each goal once, in order")
     rest = check_state(tuple(others), (-1, num_goals - 1), bool, bool, bool, bool)
     place, *_, samples_next, is_unplayed = rest
     if not is_fresh and place < 0 and (is_unplayed or not samples_next):
-        raise ValueError("expected a goal, or that the next reset chooses one")
+        raise ValueError("expected a goal, unless the next reset chooses one")
     return info, episode, goals, order, rest, check_state(statistics, *[float] * num_statistics), written

@@ -255,7 +255,8 @@ cdef class Manipulate(Hand):
         while not self.is_placed():
             attempts += 1
             if attempts == HAND_MOST_ATTEMPTS:
-                raise RuntimeError(f"expected the object to stay on the palm, it fell in {HAND_MOST_ATTEMPTS} attempts")
+                raise RuntimeError("expected the object to stay on the palm, but it fell in "
+                                   f"{HAND_MOST_ATTEMPTS} attempts")
         for k in range(3):
             self.goal[k] = self.data.qpos[self.thing + k]
             if self.position == POSITION_RANDOM:

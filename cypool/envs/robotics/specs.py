@@ -190,7 +190,7 @@ _MAZE = {
     "maze_map": Option(mazes.U_MAZE, mazes.check_map, 'Rows of cells: 1 is a wall, 0 is empty, "g" allows goals, "r" '
                        'starts, "c" both.'),
     "continuing_task": boolean(True, "Continues an episode after the goal is reached."),
-    "reset_target": boolean(False, "Chooses another goal then."),
+    "reset_target": boolean(False, "Chooses a new goal when one is reached."),
 }
 _ANT_V4 = {"physics": PHYSICS, "ctrl_cost_weight": ant.CTRL_COST_WEIGHT, "use_contact_forces": ant.USE_CONTACT_FORCES,
            **ant.COSTS, **ant.RANGES}

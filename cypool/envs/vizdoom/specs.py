@@ -184,7 +184,7 @@ def _spec(options: dict[str, Any], observation: Any, action: Any, info: dict[str
 _FRAME_SKIP = integer(1, 1, 10_000, "Duration of a step in tics.")
 _WAD = unchecked(None, "The scenario's WAD instead of the config's.")
 _IWAD = unchecked(None, "The game's data instead of the config's.")
-_GAME_ARGS = Option("", _check_text, "Further arguments of the engine.")
+_GAME_ARGS = Option("", _check_text, "More arguments for the engine.")
 _MATCH = {
     "num_players": integer(1, 1, _MAX_PLAYERS, "Number of players; several play a deathmatch."),
     "num_bots": integer(0, 0, _MAX_PLAYERS - 1, "Number of additional players controlled by the game."),

@@ -448,7 +448,7 @@ def test_a_config_that_changes_after_it_was_described(id, name, tmp_path):
     path.write_text(small)
     with cypool.make(id, seed=0, **options) as env:
         path.write_text(large)
-        with pytest.raises(cypool.EnvError, match="the config is not as it was described"):
+        with pytest.raises(cypool.EnvError, match="the config has changed since it was described"):
             env.reset()
         path.write_text(small)
         env.reset()

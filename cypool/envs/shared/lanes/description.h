@@ -360,7 +360,7 @@ public:
             for (int k = 1; k < p.num_boxes; ++k) {
                 wall.geom2 = o.boxes[static_cast<size_t>(p.first_box + k)].geom;
                 set_friction(wall);
-                refuse_if(wall.friction != p.friction, "walls that are alike have different friction");
+                refuse_if(wall.friction != p.friction, "identical walls have different friction");
             }
         }
         refuse_if(!std::all_of(own.begin(), own.end(), [](double x) { return std::isfinite(x); }),
@@ -413,7 +413,7 @@ private:
                       || m_->ntendon > MAX_TENDONS,
                   "it is too large");
         // mj_step leaves out constraints for which there is no memory, and warns
-        refuse_if(m_->narena < 1 << 20, "it has little memory");
+        refuse_if(m_->narena < 1 << 20, "its arena is smaller than 1 MiB");
         for (const char* name : {"neq", "nplugin", "nflex", "nmocap", "na", "nhistory"})
             refuse_if(size(name) != 0, name);
         refuse_any<double>("geom_adhesion", m_->ngeom);
@@ -434,7 +434,7 @@ private:
             m_->opt.integrator != EULER && m_->opt.integrator != RUNGE_KUTTA && m_->opt.integrator != IMPLICIT_FAST,
             "of its integrator");
         refuse_if(m_->opt.integrator == IMPLICIT_FAST && m_->nv == 6 && m_->jnt_type[0] == mjJNT_FREE,
-                  "a free body alone turns by an implicit step");
+                  "it is a single free body with an implicit integrator");
         refuse_if(option<int>("opt.jacobian") == 1 || (option<int>("opt.jacobian") == 2 && m_->nv >= 60),
                   "its Jacobian is sparse");
         refuse_if(m_->ntree != 1, "it has several trees, or none");

@@ -172,7 +172,7 @@ public:
         try {
             differing = step_and_compare(1, *this);
             if (has_callback && !differing.empty())
-                throw std::runtime_error("a callback of MuJoCo changes a step that was taken without it: reset first");
+                throw std::runtime_error("a MuJoCo callback affects a step that was taken without it: reset first");
         } catch (...) {
             std::memcpy(d_->buffer, before.data(), before.size());
             d_->time = time;

@@ -169,7 +169,7 @@ cdef class RulesEnv(ArchivedEnv):
         state = nested((field.path.decode(), np.frombuffer(saved, f"<{chr(field.format)}", 1, field.offset)[0].item())
                        for field in self.rules.get().list())
         if not state["ready"]:
-            raise RuntimeError("render: expected a reset before")
+            raise RuntimeError("render: expected a reset first")
         return self.draw(state)
 
 
