@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "cypool/envs/shared/numerics/jax_random.h"
@@ -42,33 +43,35 @@ CYPOOL_PIXEL float mixed(float light, float day, float night, bool rounds_day) {
 
 constexpr float NIGHT_TINT[] = {0, 8, 32}, SLEEP_TINT[] = {0, 0, 8};  // half of what is mixed in
 
-// color: of the day; noise: of this pixel, and how strong it is
-CYPOOL_PIXEL void shade(const Classic& game, float light, float noise, float strength, int, float* color) {
+// color: of the day; noise: of this pixel, and how strong it is; OTHERS: channels in which XLA fuses other numbers
+template <int OTHERS> CYPOOL_PIXEL void shade(const Classic&, float light, float noise, float strength, float* color) {
     float night[3];
     for (int k = 0; k < 3; ++k) night[k] = __builtin_fmaf(strength, noise, (1 - strength) * color[k]);
     const float gray = 0.6f * luminance(night);
-    // a step that makes the next world, too, fuses other numbers where nothing is added
-    const int others = game.setup->auto_reset && game.timestep > 0 ? 1 : 0;
     for (int k = 0; k < 3; ++k) {
         const float tinted = 0.5f * __builtin_fmaf(night[k], 0.4f, gray) + NIGHT_TINT[k];
-        color[k] = mixed(light, color[k], tinted, k < others);
+        color[k] = mixed(light, color[k], tinted, k < OTHERS);
     }
-    if (!game.is_sleeping) return;
-    const float asleep = 0.5f * luminance(color);
-    for (int k = 0; k < 3; ++k) color[k] = asleep + SLEEP_TINT[k];
 }
-CYPOOL_PIXEL void shade(const Full& game, float light, float noise, float strength, int column, float* color) {
-    // the loop of a new world's picture has eight pixels at once, and fuses other numbers there
-    const int others = game.timestep == 0 && column < 104 ? 2 : 0;
+template <int OTHERS> CYPOOL_PIXEL void shade(const Full&, float light, float noise, float strength, float* color) {
     for (int k = 0; k < 3; ++k) {
         const float night = 0.5f * __builtin_fmaf(strength, noise, (1 - strength) * color[k]) + NIGHT_TINT[k];
-        color[k] = mixed(light, color[k], night, k < others) * (game.is_sleeping ? 0.5f : 1);
+        color[k] = mixed(light, color[k], night, k < OTHERS);
     }
+}
+// of a player who sleeps
+CYPOOL_PIXEL void close_eyes(const Classic&, float* color) {
+    const float gray = 0.5f * luminance(color);
+    for (int k = 0; k < 3; ++k) color[k] = gray + SLEEP_TINT[k];
+}
+CYPOOL_PIXEL void close_eyes(const Full&, float* color) {
+    for (int k = 0; k < 3; ++k) color[k] *= 0.5f;
 }
 
 // Draws a game into float32 (y, x, channel), from 0 to 1.
 template <bool IS_FULL> class Painter {
     using Of = Game<IS_FULL>;
+    static constexpr int WIDEST = 256;  // pixels of a row, at most
     static constexpr int COLUMNS = Of::VIEW_WIDTH, ROWS = Of::VIEW_HEIGHT, INVENTORY_ROWS = IS_FULL ? 4 : 2;
     static constexpr int THINGS = IS_FULL ? LADDER_DOWN_BLOCKED + 1 : 1, NUM_PASSIVE = IS_FULL ? 3 : 1, EDGE = 13;
     static constexpr int ASLEEP = 4, MELEE_ONES = 5, PASSIVE_ONES = MELEE_ONES + Of::NUM_TYPES,
@@ -82,7 +85,7 @@ public:
         draw_sprites();
         for (int cell = 0; cell < ROWS * COLUMNS; ++cell) darken(cell % COLUMNS, cell / COLUMNS, lights_[cell]);
 #if defined(__x86_64__)
-        __builtin_cpu_supports("fma") ? shade_all_fused() : shade_all();
+        __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2") ? shade_all_fused() : shade_all();
 #else
         shade_all();
 #endif
@@ -151,19 +154,45 @@ private:
         }
     }
     CYPOOL_PIXEL void shade_all() {
-        constexpr float WHITE = 255;
         const float light = game_.level == 0 ? game_.seen_light : 1, intensity = std::max(2 * (0.5f - light), 0.0f);
+        constexpr float WHITE = 255;
         const int width = COLUMNS * tile_;
-        for (int i = 0; i < ROWS * tile_ * width; ++i) {
-            const float strength = intensity * pictures_.noise[i];
-            // without effect by day
-            const float noise = intensity > 0 ? noise_of(jax::bits(game_.noise_key, i)) : 0;
-            shade(game_, light, noise, strength, i % width, image_ + 3 * i);
-            for (int k = 0; k < 3; ++k) image_[3 * i + k] *= 1 / WHITE;
+        // by day without effect
+        float noise[WIDEST] = {}, strength[WIDEST] = {};
+        for (int first = 0; first < ROWS * tile_ * width; first += width) {
+            if (intensity > 0) draw_noise(first, width, intensity, noise, strength);
+            float* row = image_ + 3 * first;
+            const auto shade_row = [&]<int OTHERS>(std::integral_constant<int, OTHERS>, int begin, int end) {
+                for (int i = begin; i < end; ++i) shade<OTHERS>(game_, light, noise[i], strength[i], row + 3 * i);
+            };
+            // Classic: in a step that makes the next world, too, where nothing is added. Full: the loop of a new
+            // world's picture has eight pixels at once
+            int others = 0;
+            if constexpr (IS_FULL) {
+                if (game_.timestep == 0) others = width / 8 * 8;
+            } else if (game_.setup->auto_reset && game_.timestep > 0) {
+                others = width;
+            }
+            shade_row(std::integral_constant<int, IS_FULL ? 2 : 1>(), 0, others);
+            shade_row(std::integral_constant<int, 0>(), others, width);
+            for (int i = 0; game_.is_sleeping && i < width; ++i) close_eyes(game_, row + 3 * i);
+            for (int k = 0; k < 3 * width; ++k) row[k] *= 1 / WHITE;
         }
     }
+    // of the pixels from number `first` on, several at once
+    CYPOOL_PIXEL void draw_noise(int first, int width, float intensity, float* noise, float* strength) {
+        using Words [[gnu::vector_size(32)]] = uint32_t;
+        constexpr int COUNT = sizeof(Words) / sizeof(uint32_t);
+        const jax::KeyOf<Words> key{game_.noise_key.a + Words{}, game_.noise_key.b + Words{}};
+        for (int i = 0; i < width; i += COUNT) {
+            const Words numbers = static_cast<uint32_t>(first + i) + Words{0, 1, 2, 3, 4, 5, 6, 7};
+            const auto words = jax::threefry<Words>(key, Words{}, numbers);
+            for (int k = 0; k < COUNT; ++k) noise[i + k] = noise_of(words.a[k] ^ words.b[k]);
+        }
+        for (int i = 0; i < width; ++i) strength[i] = intensity * pictures_.noise[first + i];
+    }
 #if defined(__x86_64__)
-    __attribute__((target("fma"))) void shade_all_fused() { shade_all(); }
+    __attribute__((target("avx2,fma"), flatten)) void shade_all_fused() { shade_all(); }
 #endif
 
     // Draws the cell of a number that is one of `count`; cells of one after the other are in this order.
