@@ -139,7 +139,7 @@ def make(id: str, env_type: str = "gymnasium", *,
         ImportError: The API's library is not installed.
     """
     arguments = dict(locals())
-    if not isinstance(id, str) and not hasattr(id, "make_envs"):
+    if not isinstance(id, str) and not hasattr(id if isinstance(id, type) else type(id), "make_envs"):
         hint = "from_factories([...]) takes functions that make environments" if callable(id) else NAMES_ALL
         raise ValueError(f"id: no environment {shown(id)}; {hint}")
     return _make(arguments.pop("id"), **arguments)

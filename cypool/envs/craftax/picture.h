@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "cypool/envs/shared/numerics/jax_random.h"
@@ -44,28 +43,18 @@ CYPOOL_PIXEL float mixed(float light, float day, float night, bool rounds_day) {
 constexpr float NIGHT_TINT[] = {0, 8, 32}, SLEEP_TINT[] = {0, 0, 8};  // half of what is mixed in
 
 // color: of the day; noise: of this pixel, and how strong it is; OTHERS: channels in which XLA fuses other numbers
-template <int OTHERS> CYPOOL_PIXEL void shade(const Classic&, float light, float noise, float strength, float* color) {
+template <bool IS_FULL, int OTHERS> CYPOOL_PIXEL void shade(float light, float noise, float strength, float* color) {
     float night[3];
     for (int k = 0; k < 3; ++k) night[k] = __builtin_fmaf(strength, noise, (1 - strength) * color[k]);
     const float gray = 0.6f * luminance(night);
     for (int k = 0; k < 3; ++k) {
-        const float tinted = 0.5f * __builtin_fmaf(night[k], 0.4f, gray) + NIGHT_TINT[k];
-        color[k] = mixed(light, color[k], tinted, k < OTHERS);
+        const float tinted = IS_FULL ? night[k] : __builtin_fmaf(night[k], 0.4f, gray);
+        color[k] = mixed(light, color[k], 0.5f * tinted + NIGHT_TINT[k], k < OTHERS);
     }
 }
-template <int OTHERS> CYPOOL_PIXEL void shade(const Full&, float light, float noise, float strength, float* color) {
-    for (int k = 0; k < 3; ++k) {
-        const float night = 0.5f * __builtin_fmaf(strength, noise, (1 - strength) * color[k]) + NIGHT_TINT[k];
-        color[k] = mixed(light, color[k], night, k < OTHERS);
-    }
-}
-// of a player who sleeps
-CYPOOL_PIXEL void close_eyes(const Classic&, float* color) {
+template <bool IS_FULL> CYPOOL_PIXEL void shade_asleep(float* color) {
     const float gray = 0.5f * luminance(color);
-    for (int k = 0; k < 3; ++k) color[k] = gray + SLEEP_TINT[k];
-}
-CYPOOL_PIXEL void close_eyes(const Full&, float* color) {
-    for (int k = 0; k < 3; ++k) color[k] *= 0.5f;
+    for (int k = 0; k < 3; ++k) color[k] = IS_FULL ? color[k] * 0.5f : gray + SLEEP_TINT[k];
 }
 
 // Draws a game into float32 (y, x, channel), from 0 to 1.
@@ -155,39 +144,28 @@ private:
     }
     CYPOOL_PIXEL void shade_all() {
         const float light = game_.level == 0 ? game_.seen_light : 1, intensity = std::max(2 * (0.5f - light), 0.0f);
-        constexpr float WHITE = 255;
         const int width = COLUMNS * tile_;
+        // Classic: in a step that makes the next world, too, where nothing is added. Full: the loop of a new world's
+        // picture has eight pixels at once
+        const bool is_new = game_.timestep == 0;
+        const int others = IS_FULL ? (is_new ? width / 8 * 8 : 0) : game_.setup->auto_reset && !is_new ? width : 0;
         // by day without effect
         float noise[WIDEST] = {}, strength[WIDEST] = {};
         for (int first = 0; first < ROWS * tile_ * width; first += width) {
-            if (intensity > 0) draw_noise(first, width, intensity, noise, strength);
             float* row = image_ + 3 * first;
-            const auto shade_row = [&]<int OTHERS>(std::integral_constant<int, OTHERS>, int begin, int end) {
-                for (int i = begin; i < end; ++i) shade<OTHERS>(game_, light, noise[i], strength[i], row + 3 * i);
-            };
-            // Classic: in a step that makes the next world, too, where nothing is added. Full: the loop of a new
-            // world's picture has eight pixels at once
-            int others = 0;
-            if constexpr (IS_FULL) {
-                if (game_.timestep == 0) others = width / 8 * 8;
-            } else if (game_.setup->auto_reset && game_.timestep > 0) {
-                others = width;
-            }
-            shade_row(std::integral_constant<int, IS_FULL ? 2 : 1>(), 0, others);
-            shade_row(std::integral_constant<int, 0>(), others, width);
-            for (int i = 0; game_.is_sleeping && i < width; ++i) close_eyes(game_, row + 3 * i);
-            for (int k = 0; k < 3 * width; ++k) row[k] *= 1 / WHITE;
+            if (intensity > 0) draw_noise(first, width, intensity, noise, strength);
+            for (int i = 0; i < others; ++i) shade<IS_FULL, IS_FULL ? 2 : 1>(light, noise[i], strength[i], row + 3 * i);
+            for (int i = others; i < width; ++i) shade<IS_FULL, 0>(light, noise[i], strength[i], row + 3 * i);
+            for (int i = 0; game_.is_sleeping && i < width; ++i) shade_asleep<IS_FULL>(row + 3 * i);
+            for (int k = 0; k < 3 * width; ++k) row[k] *= 1 / 255.0f;
         }
     }
-    // of the pixels from number `first` on, several at once
+    // of the pixels from number `first` on
     CYPOOL_PIXEL void draw_noise(int first, int width, float intensity, float* noise, float* strength) {
-        using Words [[gnu::vector_size(32)]] = uint32_t;
-        constexpr int COUNT = sizeof(Words) / sizeof(uint32_t);
-        const jax::KeyOf<Words> key{game_.noise_key.a + Words{}, game_.noise_key.b + Words{}};
-        for (int i = 0; i < width; i += COUNT) {
-            const Words numbers = static_cast<uint32_t>(first + i) + Words{0, 1, 2, 3, 4, 5, 6, 7};
-            const auto words = jax::threefry<Words>(key, Words{}, numbers);
-            for (int k = 0; k < COUNT; ++k) noise[i + k] = noise_of(words.a[k] ^ words.b[k]);
+        for (int i = 0; i < width; i += jax::AT_ONCE) {
+            uint32_t bits[jax::AT_ONCE];
+            jax::many_bits(game_.noise_key, first + i, bits);
+            for (int k = 0; k < jax::AT_ONCE; ++k) noise[i + k] = noise_of(bits[k]);
         }
         for (int i = 0; i < width; ++i) strength[i] = intensity * pictures_.noise[first + i];
     }
