@@ -160,7 +160,7 @@ def test_batch_all_fields_equal_those_of_mj_step(name):
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
 @pytest.mark.parametrize("name", ["half_cheetah", "arm", "playground_go1"])
 def test_batch_fields_of_lanes_equal_those_of_mj_step(name, num_threads):
-    fields = ["xpos", "xquat", "site_xpos", "sensordata", "qfrc_actuator"]
+    fields = ["xpos", "xquat", "site_xpos", "sensordata", "qfrc_actuator", "actuator_force"]
     with Batch(MODELS[name](), 70, num_threads=num_threads) as batch:
         assert run(batch, fields, 24) == ""
         assert batch.stepped_by.startswith(("lanes", "mj_step: the CPU", "mj_step: this"))
