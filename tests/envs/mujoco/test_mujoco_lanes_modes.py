@@ -465,3 +465,18 @@ def test_pool_of_many_robots_takes_little_memory_for_each(run_forked, physics):
     """)
     # MuJoCo's own data take 180 KB
     assert int(done.stdout) < 60_000, (done.stdout, done.stderr)
+
+
+def test_threads_of_a_pool_in_lanes_share_no_working_memory(run_forked):
+    # threads are interrupted where they pass lanes on; memory that two of them had is freed twice with the pool
+    done = run_forked("""if True:
+        import cypool
+        import numpy as np
+        for seed in range(2):
+            with cypool.make("InvertedPendulum-v5", num_envs=64, num_threads=64, seed=seed) as env:
+                assert env.stepped_by == "lanes"
+                env.reset()
+                env.rollout(np.zeros((4000, 64, 1), np.float32))
+        print("closed")
+    """)
+    assert (done.returncode, done.stdout) == (0, "closed\n"), done.stderr
