@@ -75,7 +75,7 @@ RELEASE = Path(__file__).with_suffix(".json")
 FEW, MANY = 40, 240
 # by a pattern in the line of a function: the first that fits. sincos is CartPole's, random numbers are its resets'
 PARTS = {"MuJoCo": r"libmujoco", "environment": r"/cypool/envs/|sincos|numpy/random/", "engine": r"/cypool/engine/",
-         "api": r"/cypool/api/", "Python": ""}
+         "api": r"/cypool/(api|features|arguments)/", "Python": ""}
 
 
 def run(program, folder, *arguments, options=()):

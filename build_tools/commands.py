@@ -67,6 +67,7 @@ def extensions(package):
     if not without <= families:
         raise SystemExit(f"CYPOOL_WITHOUT: expected some of {sorted(families)}, got {sorted(without)}")
     extended = re.compile(rf"^(from|c?import) {package}\.envs\.({'|'.join(without)})[. ]", re.MULTILINE)
+    # shared code is one folder deeper, and imports no family
     without |= {source.parent.name for source in Path(package, "envs").glob("*/*.pyx")
                 if without and extended.search(source.read_text(encoding="utf-8"))}
     modules = []

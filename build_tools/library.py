@@ -59,7 +59,7 @@ class Part:
     """A file of ours in the place of one of theirs, or of some functions in it.
 
     Attributes:
-        source: our file.
+        source: our file. Parts with the same one have the same flags.
         instead_of: theirs, relative to the library's root.
         flags: for our file.
         functions: the replaced functions, as the linker calls them; all of their file if there are none. Theirs
@@ -231,7 +231,8 @@ class SourceLibrary:
             units.append(Unit(generated / name, self.flags, private_dirs, cache.digest(common, name)))
         for path in self.replace.values():
             units.append(Unit(Path(path).absolute(), self.flags, include_dirs))
-        objects = tuple(Unit(Path(part.source).absolute(), part.flags, include_dirs) for part in parts)
+        flags_of = {part.source: part.flags for part in parts}
+        objects = tuple(Unit(Path(source).absolute(), of, include_dirs) for source, of in flags_of.items())
         return Prepared(include_dirs, tuple(units), objects, flags)
 
     def _sources(self, root):

@@ -72,6 +72,8 @@ def write(text):
 
 
 def _group(name):
-    """Returns the package that a module is counted with: a family, or a folder of cypool."""
+    """Returns the package that a module is counted with: a family, a folder of shared code, or one of cypool."""
     words = name.split(".")
+    if words[1:3] == ["envs", "shared"]:
+        return ".".join(words[2:4])
     return words[2] if words[1:2] == ["envs"] and len(words) > 2 else ".".join(words[1:2]) or name

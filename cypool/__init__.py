@@ -10,7 +10,7 @@
 names the environments, and `make_spec` describes one, as does `cypool info ID` in a shell. `cypool doctor` examines the
 installation.
 
-    Pools         make, from_factories, make_gymnasium, make_gym, make_dm, parallel_env, aec_env, ThreadPool
+    Pools         make, from_factories, parallel_env, aec_env, ThreadPool
     Environments  list_all_envs, make_spec, register, register_pattern, compile, get_include
     States        State, load_state, history, History, load_history, first_difference, Difference
     Checkpoints   save_checkpoint, load_checkpoint
@@ -52,22 +52,22 @@ if find_spec("cypool.env") is None:
     raise ImportError(f"{os.path.dirname(__file__)} is cypool's source, which is not compiled. To import the installed "
                       "cypool, start Python in another folder: cd .. (or compile in place: pip install -e .)")
 
-from cypool.api.conversions import add_conversion
 from cypool.errors import ClosedError, CompileError, EnvError, WorkerError
-from cypool.making.factory import aec_env, from_factories, make, make_dm, make_gym, make_gymnasium, parallel_env
+from cypool.features.conversions import add_conversion
+from cypool.making.factory import aec_env, from_factories, make, parallel_env
 from cypool.registration.gymnasium_ids import announce_all
 from cypool.registration.registry import add_source, list_all_envs, make_spec, register, register_pattern
 
 if TYPE_CHECKING:
     from cypool import testing as testing
     from cypool import tools as tools
-    from cypool.api.history import Difference, History, first_difference, history, load_history
     from cypool.checkpoint import load_checkpoint, save_checkpoint
     from cypool.engine.engine import ThreadPool
     from cypool.policies import Policy
     from cypool.policies.mlp import MLP, Choice
     from cypool.policies.random_policy import RandomPolicy
     from cypool.replay.buffer import ReplayBuffer
+    from cypool.replay.history import Difference, History, first_difference, history, load_history
     from cypool.replay.layout import Episode, Sample
     from cypool.search.tree_search import Leaves, TreeResult, TreeSearch
     from cypool.state import State, load_state
@@ -81,8 +81,8 @@ __all__ = [
     "MLP", "Choice", "ClosedError", "CompileError", "Difference", "EnvError", "Episode", "History", "Leaves", "Policy",
     "RandomPolicy", "ReplayBuffer", "Sample", "State", "ThreadPool", "TreeResult", "TreeSearch", "WorkerError",
     "aec_env", "compile", "first_difference", "from_factories", "get_include", "history", "list_all_envs",
-    "load_checkpoint", "load_history", "load_state", "make", "make_dm", "make_gym", "make_gymnasium", "make_spec",
-    "parallel_env", "record", "register", "register_pattern", "save_checkpoint", "text",
+    "load_checkpoint", "load_history", "load_state", "make", "make_spec", "parallel_env", "record", "register",
+    "register_pattern", "save_checkpoint", "text",
 ]
 
 add_source("cypool.envs")
@@ -114,7 +114,7 @@ if not TYPE_CHECKING:
         "record": "tools.video",
         **dict.fromkeys(("load_checkpoint", "save_checkpoint"), "checkpoint"),
         **dict.fromkeys(("Leaves", "TreeResult", "TreeSearch"), "search.tree_search"),
-        **dict.fromkeys(("Difference", "History", "first_difference", "history", "load_history"), "api.history"),
+        **dict.fromkeys(("Difference", "History", "first_difference", "history", "load_history"), "replay.history"),
     }
 
     _SUBMODULES = ("testing", "tools")

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cypool.api import history
 from cypool.api.base import VectorAPI
 from cypool.policies import Policy
+from cypool.replay import history
 from cypool.replay.buffer import ReplayBuffer
-from cypool.state import check_stream, decoded, encoded, verified, write_with_checksum
+from cypool.state import check_stream, decoded, encoded, opened, verified, write_with_checksum
 from cypool.util.arguments import MAX_ENVS, check_int, check_path, shown
 from cypool.util.replacing import replacing
 from cypool.util.version import version
@@ -253,9 +253,9 @@ def _write(path: str, parts: Mapping[str, Any]) -> None:
 
 def _read(path: str) -> dict[str, Any]:
     """Returns the parts of a file, by name: (kind, content)."""
-    expected = f"path: {path}: expected a checkpoint as save_checkpoint() wrote it"
+    expected = f"path: {path}: expected a checkpoint written by save_checkpoint()"
     parts: dict[str, Any] = {}
-    with open(path, "rb") as file:
+    with opened(path, expected) as file:
         text, blobs = verified(MAGIC, file, expected)
         try:
             header = json.loads(text)

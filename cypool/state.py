@@ -97,7 +97,7 @@ class State:
                       "specs": [json.loads(spec) for spec in specs], "rows": rows}
             text = json.dumps(header, separators=(",", ":"))
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-            raise ValueError(f"state: expected plain data in rows as save() returned them: {error}") from error
+            raise ValueError(f"state: expected plain data in rows returned by save(): {error}") from error
         return with_checksum(MAGIC, text, blobs)
 
     @staticmethod
@@ -108,7 +108,7 @@ class State:
             TypeError: `data` is not bytes.
             ValueError: It is damaged, not a state, or from another version of cypool.
         """
-        text, blobs = verified(MAGIC, data, "data: expected a state as to_bytes() returned it")
+        text, blobs = verified(MAGIC, data, "data: expected a state returned by to_bytes()")
         try:
             header = json.loads(text)
             saved_by = header["cypool"]
@@ -122,7 +122,7 @@ class State:
                 blobs.end()
         # with the right checksum: `to_bytes` did not write it
         except (AttributeError, LookupError, TypeError, ValueError, OverflowError, RecursionError) as error:
-            raise ValueError("data: expected a state as to_bytes() returned it, got one that cannot be read: "
+            raise ValueError("data: expected a state returned by to_bytes(), got one that cannot be read: "
                              f"{type(error).__name__}: {error}") from error
         if saved_by != version():
             raise ValueError(f"data: expected a state of cypool {version()}, got one of {shown(saved_by)}")
@@ -173,7 +173,7 @@ def load_state(path: Pathlike) -> State:
         OSError: The file cannot be read.
     """
     path = check_path("path", path)
-    with open(path, "rb") as file:
+    with opened(path, "path: expected a state written by State.save()") as file:
         data = file.read()
     try:
         return State.from_bytes(data)
@@ -311,6 +311,14 @@ def write_with_checksum(file: BinaryIO, magic: bytes, text: str, blobs: Iterable
             file.write(chunk)
     file.seek(len(magic))
     file.write(digest.digest())
+
+
+def opened(path: str, expected: str) -> io.BufferedReader:
+    """Returns a file, opened for reading; if there is none, the message of the error begins with `expected`."""
+    try:
+        return open(path, "rb")
+    except FileNotFoundError as error:
+        raise FileNotFoundError(error.errno, f"{expected}, got no file", path) from error
 
 
 def verified(magic: bytes, data: Any, expected: str) -> tuple[bytes, Blobs]:

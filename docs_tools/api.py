@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 # the names of cypool.__all__, by purpose
 NAMES = {
-    "Make pools": ["make", "from_factories", "make_gymnasium", "make_gym", "make_dm", "parallel_env", "aec_env",
-                   "ThreadPool"],
+    "Make pools": ["make", "from_factories", "parallel_env", "aec_env", "ThreadPool"],
     "Find and register environments": ["list_all_envs", "make_spec", "register", "register_pattern", "compile",
                                        "get_include"],
     "States and histories": ["State", "load_state", "history", "History", "load_history", "first_difference",
@@ -129,16 +128,16 @@ def _pages() -> dict[str, Page]:
             f"([other pools](other_pools.md)).\n\n{_methods()}\n\n{_attributes()}",
             [(GYMNASIUM, {"members": members, "inherited_members": members, "group_by_category": False}),
              # their methods are for the engine
-             *((name, {"members": False}) for name in classes_of("cypool.api.rollouts")),
-             "cypool.api.frames.FrameBuffers"]),
+             *((name, {"members": False}) for name in classes_of("cypool.features.rollouts")),
+             "cypool.features.frames.FrameBuffers"]),
         **{name: _topic(name) for name in list(TOPICS)[1:]},
         "other_pools": Page(
             "Other pools, and the common base",
             "Pools for gym and dm_env, normalized pools, and the methods that all pools have",
             "All pools have the methods of `VectorAPI`. `normalize_obs=True` and `normalize_reward=True` make a "
             "`NormalizedPool`, `env_type=\"gym\"` a `GymPool` and `env_type=\"dm\"` a `DmPool`.",
-            [BASE, "cypool.api.normalize.NormalizedPool", "cypool.api.normalize.Normalizing", "cypool.api.gym.GymPool",
-             "cypool.api.dm.DmPool"]),
+            [BASE, "cypool.api.normalized.NormalizedPool", "cypool.features.normalize.Normalizing",
+             "cypool.api.gym.GymPool", "cypool.api.dm.DmPool"]),
         "spec": Page(
             "Specs, states, hooks, policies and errors", "Classes of specs, states, hooks, policies and errors", "",
             ["cypool.spec", "cypool.state.State", "cypool.state.load_state", "cypool.state.check_state",

@@ -15,7 +15,6 @@ PAGE = ROOT / "docs" / "reference" / "measurements.md"
 # the heading of a column, and its candidates: an asynchronous one is compared with cypool's asynchronous pool
 PEERS = {
     "Python loop": ("Python for-loop",),
-    "SyncVector": ("Gymnasium SyncVectorEnv",),
     "AsyncVector": ("Gymnasium AsyncVectorEnv",),
     "NumPy": ("Gymnasium's NumPy env",),
     "ALE": ("ALE AtariVectorEnv sync", "ALE AtariVectorEnv async"),
@@ -28,9 +27,8 @@ TEXT = """# Measurements
 
 <!-- search: speed -->
 
-Each row compares cypool, on {threads} threads, with every library that has the environment. Runs were interleaved.
-[All results](../../docs_tools/measurements.json) include those with one thread.
-[Performance](../explanation/performance.md) explains the figures.
+Each row compares cypool, on {threads} threads, with other libraries that have the environment. Runs were interleaved.
+[All results](../../docs_tools/measurements.json) include one thread and `SyncVectorEnv`.
 
 ```
 {command}
@@ -39,10 +37,9 @@ python docs_tools/make_measurements.py
 
 - The columns "sync" and "async" show cypool's frames per second; one step of Atari or Doom is four frames. The
   asynchronous pools return half of their environments at a time.
-- The other columns are cypool's speed-up over another library: synchronous / asynchronous if the library has both, else
-  cypool's synchronous pool. Python loops and AsyncVectorEnv had at most four environments for each thread.
-- Values are medians. "rollout" and "batch" are `mujoco.rollout` and `mujoco.batch`, without observations and
-  rewards.
+- The other columns show how many times as fast cypool is: synchronous / asynchronous if the library has both, else
+  synchronous. Python loops and AsyncVectorEnv had at most four environments for each thread.
+- Values are medians. "rollout" and "batch" are `mujoco.rollout` and `mujoco.batch`, without observations and rewards.
 
 {table}
 
@@ -70,10 +67,13 @@ def page(report: dict[str, Any]) -> str:
                 shown(speeds["cypool async" if name.endswith(" async") else "cypool sync"] / speeds[name])
                 for name in names if name in speeds or name in row["failed"]) or "-")
         lines.append("| " + " | ".join(cells) + " |")
-        failures += [textwrap.fill(f"- {name} in `{row['env']}`: {reason}", 120, subsequent_indent="  ")
-                     for name, reason in row["failed"].items()]
+        # once for both modes of a library, with the first sentence of its error
+        reasons = {name.removesuffix(" sync").removesuffix(" async"): reason.partition(". ")[0]
+                   for name, reason in row["failed"].items()}
+        failures += [f"- {name} in `{row['env']}`: {reason}." for name, reason in reasons.items()]
     if failures:
-        failures = ["These could not be measured:", "", *failures, "", ""]
+        failures = ["These could not be measured:", "",
+                    *(textwrap.fill(failure, 120, subsequent_indent="  ") for failure in failures), "", ""]
     machine = report["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
     where = f"{machine['cpu']}, {machine['cpus_usable']} of {machine['cpus']} CPUs; {versions}."

@@ -6,19 +6,16 @@ identifies its step. A step adds 1, a reset 3; the reward is the action. No two 
 import itertools
 import os
 import re
-import sys
 import tempfile
-from pathlib import Path
 
 import gymnasium
 import numpy as np
+import tests_path  # noqa: F401
 from gymnasium import spaces
+from interrupting import counting_id
 
 import cypool
 from cypool.compat import envpool, envpool_legacy
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from interrupting import counting_id
 
 # documented messages of a call at the wrong time, as it may come after one that was broken off
 UNTIMELY = re.compile("in flight|nothing is pending|never reset|first reset must|is over: reset|no batch was "

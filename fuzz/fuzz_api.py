@@ -31,6 +31,11 @@ from pathlib import Path
 
 import gymnasium
 import numpy as np
+import tests_path  # noqa: F401
+from api_objects import Objects
+from cases import CASES
+from game_calls import GameCalls
+from state_edits import edged_states, with_own
 
 import cypool
 from cypool import checkpoint
@@ -39,13 +44,6 @@ from cypool.envs import FAMILIES
 from cypool.registration.registry import entry_of, resolve
 from cypool.state import State
 from cypool.util.arguments import NoOptionsError
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-sys.path.insert(0, str(Path(__file__).parent))
-from api_objects import Objects
-from cases import CASES
-from game_calls import GameCalls
-from state_edits import edged_states, with_own
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 LIMIT = 300  # seconds for a case, on a busy machine: dozens of resets may fail, each after a second

@@ -26,8 +26,6 @@ import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-
 from fault_layers import Wrong
 from fault_libraries import LAYERS
 from interrupting import Interrupt, counting_id, tracer

@@ -130,7 +130,7 @@ ROBOTS = (("HalfCheetah-v5", 400), ("Walker2d-v5", 300), ("Ant-v5", 300), ("Huma
 
 def own_robots():
     """Returns options of a robot of one's own, with most features of the class, on level ground and on hills."""
-    sys.path.append(str(ROOT / "tests"))
+    import tests_path  # noqa: F401
     from envs.mujoco.test_mujoco_lanes_class import robot
     from envs.mujoco.test_mujoco_lanes_objects import coupled, scene
 

@@ -34,6 +34,7 @@ import gymnasium
 import numpy as np
 import psutil
 from soaking import Problem, Watch, children
+from tests_path import TESTS
 
 import cypool
 
@@ -43,7 +44,7 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])
 WORKER_TIMEOUT = 2.0
 DOCUMENTED = (
     "its process ended: killed by SIGKILL", "its process ended: exit status 1", "not done within worker_timeout",
-    "to start and was ended", "the episode was lost when its process ended", "it raised KeyboardInterrupt",
+    "to start and was killed", "the episode was lost when its process ended", "it raised KeyboardInterrupt",
     "lost its episode when its process ended", "the process that starts workers ended: killed by SIGKILL")
 
 
@@ -347,8 +348,6 @@ class HostedRound:
         raise Problem(f"{self}: {error!r}") from error
 
 
-TESTS = Path(__file__).resolve().parents[1] / "tests"
-sys.path.append(str(TESTS))
 FAMILIES = {name: importlib.import_module(f"envs.{name}.soak")
             for name in sorted(path.parent.name for path in TESTS.glob("envs/*/soak.py"))}
 ROUNDS = {"hosted": HostedRound, **{name: family.Round for name, family in FAMILIES.items()}}

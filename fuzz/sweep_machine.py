@@ -10,15 +10,13 @@ leaves out Humanoid: Gymnasium takes its centre of mass from NumPy's einsum, whi
 import hashlib
 import importlib
 import sys
-from pathlib import Path
 
 import numpy as np
+from tests_path import TESTS
 
 import cypool
 from cypool.envs.shared.pixels.resize import shrink, shrink_linear
 
-TESTS = Path(__file__).resolve().parents[1] / "tests"
-sys.path.append(str(TESTS))
 ENVS = ["FrozenLake-v1", "CliffWalkingSlippery-v1", "Taxi-v4", "Blackjack-v1", "Catch-v0", "NChain-v0", "CartPole-v1",
         "MountainCar-v0", "MountainCarContinuous-v0", "Pong-v5", "Breakout-v5", "MsPacman-v5"]
 FOLLOWED = ["CartPole-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Pendulum-v1", "Acrobot-v1", "FrozenLake-v1",

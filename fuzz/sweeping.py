@@ -22,11 +22,10 @@ from typing import NamedTuple
 # before NumPy: a forked process should have no threads
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.append(str(ROOT / "tests"))
-from cases import CASES, chosen  # noqa: E402, F401
+import tests_path
+from cases import CASES, chosen  # noqa: F401
 
-from cypool.envs import FAMILIES  # noqa: E402
+from cypool.envs import FAMILIES
 
 
 class Run(NamedTuple):
@@ -215,7 +214,7 @@ def parser(doc, **defaults):
 
 def sweep_family(name, words):
     """Sweeps a family as `tests/envs/NAME/sweep.py` says, or else compares its ids; returns the exit status."""
-    if not (ROOT / "tests" / "envs" / name / "sweep.py").exists():
+    if not (tests_path.TESTS / "envs" / name / "sweep.py").exists():
         arguments = parser(f"Compares the ids of {name} with their references.").parse_args(words)
         found = parity_runs(chosen(ids_of(name), arguments.patterns), num_envs=1, num_steps=arguments.num_steps,
                             seeds=arguments.seeds)

@@ -155,7 +155,7 @@ def draws_after_a_reset(make):
     def test():
         env = make()
         env.load(with_own(env.save(), (b"\0",)))
-        with pytest.raises(RuntimeError, match="render: expected a reset before"):
+        with pytest.raises(RuntimeError, match="render: expected a reset first"):
             env.render()
         env.step(env.action_space.sample())
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from cypool.adapters import require
 from cypool.api.gymnasium import GymnasiumPool
-from cypool.api.history import History, Repeated
 from cypool.replay.buffer import ReplayBuffer
+from cypool.replay.history import History, Repeated
 from cypool.util.arguments import check_int, shown
 
 minari = require("minari", "minari", "0.5.4", "0.6")

@@ -9,9 +9,9 @@ import numpy as np
 from gymnasium import spaces
 
 import cypool
-from cypool.api.action_readers import pack_parts, parts_of
-from cypool.api.agents import action_of
 from cypool.api.gymnasium import GymnasiumPool, metadata_of, space_of
+from cypool.arguments.action_readers import pack_parts, parts_of
+from cypool.arguments.agents import action_of
 from cypool.registration.registry import entry_of
 from cypool.spec import Array
 from cypool.util.arguments import seeds_of, shown
@@ -160,7 +160,8 @@ class TupleEnv(SingleEnv):
 
 def make_vector(cypool_id: str, **kwargs: Any) -> GymnasiumPool:
     """Makes a pool, for `gymnasium.make_vec("cypool/...")`."""
-    return cypool.make_gymnasium(cypool_id, **kwargs)
+    pool: GymnasiumPool = cypool.make(cypool_id, "gymnasium", **kwargs)
+    return pool
 
 
 def _first(info: dict[str, Any]) -> dict[str, Any]:

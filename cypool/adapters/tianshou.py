@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from cypool.adapters import make_same_step, require, same_step
 from cypool.adapters.reset_cache import ResetCache
 from cypool.adapters.single import SingleEnv
-from cypool.api.env_ids import ids_of
+from cypool.arguments.env_ids import ids_of
 from cypool.hosting.spaces import assign, attribute_of
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from cypool.adapters import require
-from cypool.api.action_readers import neutral, pack_parts
+from cypool.arguments.action_readers import neutral, pack_parts
 from cypool.replay.buffer import ReplayBuffer, some
 from cypool.spec import Array
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from cypool.adapters import require
-from cypool.api.frames import FrameBuffers
 from cypool.errors import EnvError
+from cypool.features.frames import FrameBuffers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

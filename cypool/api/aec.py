@@ -90,7 +90,7 @@ class AECEnv(_AECEnv):
             RuntimeError: The game was never reset, or no player is left.
         """
         if not self.agents:
-            raise RuntimeError("step: expected a reset before, as the last game is over")
+            raise RuntimeError("step: expected a reset first, as the last game is over")
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from cypool.api.action_readers import reader_of
-from cypool.api.conversions import JaxFunctions, convert
-from cypool.api.env_ids import ids_of
-from cypool.api.frames import FrameBuffers
-from cypool.api.goals import of_goals
-from cypool.api.rollouts import RolloutBuffers, SearchResult, reader_of_rollouts, rollout, search
+from cypool.arguments.action_readers import reader_of
+from cypool.arguments.env_ids import ids_of
 from cypool.errors import EnvError
+from cypool.features.conversions import JaxFunctions, convert
+from cypool.features.frames import FrameBuffers
+from cypool.features.goals import of_goals
+from cypool.features.rollouts import RolloutBuffers, SearchResult, reader_of_rollouts, rollout, search
 from cypool.spec import FrozenDict, copied
 from cypool.state import State
 from cypool.util.arguments import check_float, check_int, seeds_of, shown

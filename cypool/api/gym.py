@@ -9,9 +9,9 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from cypool.api.base import VectorAPI
-from cypool.api.env_ids import players_of
 from cypool.api.gymnasium import metadata_of, spaces_of
 from cypool.api.infos import add_info
+from cypool.arguments.env_ids import players_of
 from cypool.util.arguments import seeds_of
 
 if TYPE_CHECKING:

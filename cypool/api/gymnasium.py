@@ -15,12 +15,12 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from cypool.api.agents import by_agent, check_nested, state_of
 from cypool.api.base import VectorAPI
-from cypool.api.conversions import TorchEnv, convert
-from cypool.api.env_ids import ids_of, players_of
 from cypool.api.infos import add_info
-from cypool.api.rollouts import RolloutBuffers
+from cypool.arguments.agents import by_agent, check_nested, state_of
+from cypool.arguments.env_ids import ids_of, players_of
+from cypool.features.conversions import TorchEnv, convert
+from cypool.features.rollouts import RolloutBuffers
 from cypool.registration.gymnasium_ids import ENTRY_POINT, name_of
 from cypool.registration.registry import GYMNASIUM_PREFIX, PETTINGZOO_PREFIX
 from cypool.spec import Discrete, MultiBinary

@@ -8,10 +8,10 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import ParallelEnv as _ParallelEnv
 
-from cypool.api.action_readers import neutral
-from cypool.api.actions import ActionReader
-from cypool.api.agents import action_of, state_of
 from cypool.api.gymnasium import space_of
+from cypool.arguments.action_readers import neutral
+from cypool.arguments.actions import ActionReader
+from cypool.arguments.agents import action_of, state_of
 from cypool.spec import Array
 from cypool.util.arguments import NoOptionsError, shown
 

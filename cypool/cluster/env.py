@@ -17,10 +17,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from cypool.api.action_readers import reader_of, unpack
-from cypool.api.env_ids import players_of
 from cypool.api.gymnasium import spaces_of
-from cypool.api.normalize import Normalizing
+from cypool.arguments.action_readers import reader_of, unpack
+from cypool.arguments.env_ids import players_of
 from cypool.cluster.policies import Policy, checked, env_spec_of
 from cypool.cluster.restarts import Starter
 from cypool.cluster.rollout import Rollout, assembled, joined_infos
@@ -31,6 +30,7 @@ from cypool.cluster.topology import Topology
 from cypool.cluster.weights import WeightSync
 from cypool.cluster.worker import FLAGS, Lost
 from cypool.errors import ClosedError
+from cypool.features.normalize import Normalizing
 from cypool.registration.registry import is_gymnasium_id
 from cypool.spec import Discrete, EnvSpec
 from cypool.util.arguments import check_bool, check_choice, check_float, check_int, seeds_of
@@ -71,7 +71,7 @@ class ClusterEnv(Normalizing, VectorEnv):
         infos: Names of infos to include in rollouts.
         normalize_obs, normalize_reward: As in `cypool.make`, with statistics of all environments, which the learner
             keeps: see `normalization`, `load_normalization`, `gamma`, `epsilon` and `frozen` of
-            `cypool.api.normalize.NormalizedPool`. `reset` and `step` add their results to the statistics before they
+            `cypool.api.normalized.NormalizedPool`. `reset` and `step` add their results to the statistics before they
             normalize them, bit for bit like a single pool of all environments. Each call that uses a worker's policy
             sends it the observation statistics, which it uses for the policy's input and the whole rollout. The means
             and variances of its observations are merged after the call: for `rollout` in the order of workers, for
@@ -192,8 +192,8 @@ class ClusterEnv(Normalizing, VectorEnv):
 
     def _check_policy(self, policy: Policy) -> None:
         if isinstance(self.env_spec.action, Mapping):
-            raise ValueError(f"policy: expected None for {self.env_spec.id}, whose actions are dicts, which no "
-                             f"distribution draws; step(actions) takes them; got {policy!r}")
+            raise ValueError(f"policy: expected None, as no distribution draws the dict actions of {self.env_spec.id}; "
+                             f"pass them to step(actions); got {policy!r}")
         for name in ("distribution", "get_weights", "set_weights", "__call__"):
             if not hasattr(policy, name):
                 raise TypeError(f"policy: expected an object with {name}, see cypool.cluster.policies; got {policy!r}")
@@ -202,8 +202,8 @@ class ClusterEnv(Normalizing, VectorEnv):
         try:
             output = policy(self.env_spec.pack(blank))
         except Exception as error:
-            raise ValueError(f"policy: expected one that accepts observations of {self.env_spec.id}, got an error: "
-                             f"{error!r}") from error
+            raise ValueError(f"policy: expected a policy that accepts observations of {self.env_spec.id}, got one that "
+                             f"raises {error!r}") from error
         params, _ = checked(policy, output, 2)
         drawn = np.asarray(policy.distribution.sample(params, np.random.default_rng(0)))
         shape, action = (2, *self.env_spec.action.shape), self.env_spec.action
@@ -211,7 +211,7 @@ class ClusterEnv(Normalizing, VectorEnv):
             raise ValueError(f"policy: expected its distribution to draw two actions for {action}, of shape {shape}, "
                              f"got {drawn.dtype} of shape {drawn.shape}")
         if isinstance(action, Discrete) and getattr(policy.distribution, "n", action.n) != action.n:
-            raise ValueError(f"policy: expected one that chooses from {action.n} actions, got "
+            raise ValueError(f"policy: expected a policy that chooses from {action.n} actions, got "
                              f"{getattr(policy.distribution, 'n', None)}")
 
     # the public methods
@@ -553,7 +553,8 @@ class ClusterEnv(Normalizing, VectorEnv):
 
     def _expect_policy(self) -> None:
         if self._weights.policy is None:
-            raise ValueError("policy: the ClusterEnv was created without one")
+            raise ValueError("policy: expected a ClusterEnv created with policy=..., which this call needs, got one "
+                             "without")
 
     def _expect_idle(self, begun: bool = False, policy: bool = False) -> None:
         self._expect_open()

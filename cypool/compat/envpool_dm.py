@@ -7,7 +7,7 @@ import numpy as np
 from dm_env import specs
 
 from cypool.api.dm import DmPool
-from cypool.api.env_ids import players_of
+from cypool.arguments.env_ids import players_of
 from cypool.compat.envpool_arrays import int32
 from cypool.compat.envpool_dm_specs import Players, state_type
 from cypool.compat.envpool_pools import EnvPool

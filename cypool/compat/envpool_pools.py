@@ -11,9 +11,9 @@ import gymnasium
 import numpy as np
 
 from cypool.api.base import VectorAPI
-from cypool.api.env_ids import ids_of, players_of
 from cypool.api.gym import GymPool, as_gym_space
 from cypool.api.gymnasium import GymnasiumPool, space_of
+from cypool.arguments.env_ids import ids_of, players_of
 from cypool.compat.envpool_arrays import beside, int32, whole
 from cypool.spec import Discrete
 from cypool.util.arguments import check_array, check_bool, check_int

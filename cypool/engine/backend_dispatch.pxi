@@ -23,8 +23,8 @@ cdef class BackendDispatch(Dispatch):
     cdef StepBackend backend
     cdef Dispatch inner              # SyncDispatch or DeferredDispatch
     cdef bint is_async
-    cdef vector[int32_t] completed_ids        # ids that came back with one call
-    cdef uint32_t num_completed           # environments that came back and were not received
+    cdef vector[int32_t] completed_ids   # ids that came back with one call
+    cdef uint32_t num_completed      # environments that came back and were not received
 
     def __init__(self, scheduler, threads, blocks, results, ids, StepBackend backend, Dispatch inner):
         self.backend, self.inner = backend, inner

@@ -32,7 +32,7 @@ cdef extern from "cypool/engine/counters.h" namespace "cypool" nogil:
 cdef enum:
     SPIN_NS = 20_000             # how long to look for work, or for the last row, before going to sleep, at least ...
     MAX_SPIN_NS = 100_000        # ... and at most: a wake takes up to this long, as the core sleeps, too
-    MAX_RING_IDS = 32               # ids that are claimed from the ring at a time
+    MAX_RING_IDS = 32            # ids that are claimed from the ring at a time
 
 cdef enum Autoreset:             # when an environment whose episode has ended starts the next one
     NEXT_STEP                    # with its next step, which ignores the action
@@ -40,7 +40,7 @@ cdef enum Autoreset:             # when an environment whose episode has ended s
     DISABLED                     # when the user resets it
 
 
-cdef enum BatchTask:                  # the work on the environments of a batch
+cdef enum BatchTask:             # the work on the environments of a batch
     STEP_EACH
     STEP_TOGETHER                # with `step_many`
     STEP_AHEAD                   # with `step_many`, which prepares the `step` of each
@@ -96,7 +96,7 @@ cdef struct Claim:               # the rows that one thread works on
     char[64] gap_behind
 
 
-cdef struct RowPointers:              # where an environment observes to
+cdef struct RowPointers:         # where an environment observes to
     Slot slot
     void* columns[MAX_COLUMNS]   # the targets of the slot's pointers
 

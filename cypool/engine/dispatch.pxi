@@ -33,6 +33,7 @@ cdef class Dispatch:
         self.scheduler, self.threads = scheduler, threads
         self.blocks, self.results = blocks, results
         self.ids = ids
+        # quota 0: the caller takes no ids from the ring
         memset(&self.claim, 0, sizeof(Claim))
         self.claim.is_caller = True
 

@@ -54,6 +54,6 @@ private:
     alignas(64) std::atomic<uint64_t> head_{0};  // written by consumers
 };
 
-static_assert(sizeof(IdRing) == 4 * 64, "expected what all read, and each word that is written, on its own cache line");
+static_assert(sizeof(IdRing) == 4 * 64, "expected shared data, and each word that is written, on separate cache lines");
 
 }  // namespace cypool

@@ -13,9 +13,9 @@ cnp.import_array()
 
 cdef enum Purpose:                   # the purpose of a call that names environments
     STEP
-    RESET
-    INSPECT                             # between steps: save, load, render
-    REPLACE                             # by copies
+    ANY                              # reset, load, ask: environments need not have been reset before
+    INSPECT                          # save, render, sample_legal: they must have been
+    REPLACE                          # by copies
 
 cdef int check_array(str name, cnp.ndarray ids) except -1:
     if cnp.PyArray_TYPE(ids) != cnp.NPY_INT32 or not cnp.PyArray_ISCARRAY_RO(ids):
@@ -41,7 +41,7 @@ cdef class IdTracker:
     cdef vector[int32_t] source_ids  # of the call under way
     cdef vector[int32_t] last_ids    # of the last batch received, in an asynchronous pool
     cdef vector[uint8_t] in_flight   # in an asynchronous pool
-    cdef vector[uint8_t] was_reset   # 1: reset, loaded or made a copy at least once
+    cdef vector[uint8_t] is_started  # 1: reset, loaded or made a copy at least once
     cdef int num_unstarted
     cdef vector[uint64_t] stamps     # the last call that named this env
     cdef uint64_t stamp
@@ -51,7 +51,7 @@ cdef class IdTracker:
         self.num_envs = self.num_unstarted = num_envs
         self.is_async = is_async
         self.in_flight.resize(num_envs)
-        self.was_reset.resize(num_envs)
+        self.is_started.resize(num_envs)
         self.stamps.resize(num_envs)
         for k in range(num_envs):
             self.all_ids.push_back(k)
@@ -101,11 +101,11 @@ cdef class IdTracker:
                     raise RuntimeError(f"env {ids[k]} is in flight: call recv() until it comes back")
         if scheduler.autoreset == DISABLED and purpose == STEP:
             for k in range(count[0]):
-                if (<Env>scheduler.envs[ids[k]]).needs_reset and self.was_reset[ids[k]]:
+                if (<Env>scheduler.envs[ids[k]]).needs_reset and self.is_started[ids[k]]:
                     raise RuntimeError(f"the episode of env {ids[k]} is over: reset it first")
         if self.num_unstarted > 0 and purpose in (STEP, INSPECT):
             for k in range(count[0]):
-                if not self.was_reset[ids[k]]:
+                if not self.is_started[ids[k]]:
                     raise RuntimeError(f"env {ids[k]} was never reset: call reset() first")
         return ids
 
@@ -126,15 +126,15 @@ cdef class IdTracker:
                 raise ValueError(f"source: expected ids that are not in target, got {env_id} in both")
             if self.is_async and self.in_flight[env_id]:
                 raise RuntimeError(f"env {env_id} is in flight: call recv() until it comes back")
-            if not self.was_reset[env_id]:
+            if not self.is_started[env_id]:
                 raise RuntimeError(f"env {env_id} was never reset: call reset() first")
             self.source_ids.push_back(env_id)
         return self.source_ids.data()
 
     cdef void mark_started(self, int32_t env_id) noexcept:
         """Records that an environment may be stepped."""
-        if not self.was_reset[env_id]:
-            self.was_reset[env_id] = True
+        if not self.is_started[env_id]:
+            self.is_started[env_id] = True
             self.num_unstarted -= 1
 
     cdef void send(self, const int32_t* ids, uint32_t count) noexcept:

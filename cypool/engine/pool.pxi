@@ -70,7 +70,7 @@ cdef class Pool:
         num_envs, batch_size: Number of environments, and the argument.
         is_async: Whether `batch_size` is less than `num_envs`.
         observers: What is notified of the pool's calls.
-        hooks: The `cypool.api.batch_hooks.BatchHooks` that change batches, or None; it is an observer, too.
+        hooks: The `cypool.features.batch_hooks.BatchHooks` that change batches, or None; it is an observer, too.
 
     Thread safety: one caller at a time; a second one gets a RuntimeError.
     Memory: a returned batch never changes; its memory is reused once none of its arrays is referenced.
@@ -112,7 +112,7 @@ cdef class Pool:
         mode = {"next_step": NEXT_STEP, "same_step": SAME_STEP, "disabled": DISABLED}[autoreset]
         self.legal_actions = None if spec.illegal is None else LegalActions(spec)
         self.layout = BatchLayout(batch_size, spec, mode == SAME_STEP, statistics)
-        # this number of batches can hold rows at once, as each env has one row at most
+        # num_envs rows that were not received span so many batches, as the first and the last may be partial
         num_open = self.num_envs // batch_size + 2 if self.is_async else 1
         self.results = Results(spec, self.layout, backend)
         self.ids = IdTracker(self.num_envs, self.is_async)
@@ -226,7 +226,7 @@ cdef class Pool:
 
     def unstarted(self):
         """Returns their ids: a set."""
-        return {i for i in range(self.num_envs) if not self.ids.was_reset[i]}
+        return {i for i in range(self.num_envs) if not self.ids.is_started[i]}
 
     def in_flight(self):
         """Returns the ids of environments sent to an asynchronous pool and not returned yet: a list."""
@@ -304,7 +304,7 @@ cdef class Pool:
             ids = self.ids.check(self.scheduler, None, INSPECT, &count, discard)
             count = 0
         else:
-            ids = self.ids.check(self.scheduler, env_ids, RESET, &count, discard)
+            ids = self.ids.check(self.scheduler, env_ids, ANY, &count, discard)
         if others and self.ids.num_unstarted > 0 and count < <uint32_t>self.num_envs:
             raise RuntimeError("reset: the first reset must include all envs")
         packed = None
@@ -333,7 +333,8 @@ cdef class Pool:
             self.ids.mark_started(ids[k])
         if others:
             ids, count = self.ids.all_ids.data(), <uint32_t>self.num_envs
-        # in an asynchronous pool it never changes, and threads read it
+        # in an asynchronous pool `task` never changes, as threads read it. Else resets go one by one: kernels do not
+        # know `observe_only`
         if not self.is_async:
             self.scheduler.task = STEP_EACH
         if self.lifetime.backend is not None:
@@ -521,7 +522,7 @@ cdef class Pool:
         cdef uint32_t count, k
         cdef const int32_t* ids
         self.lifetime.enter(guard)
-        ids = self.ids.check(self.scheduler, env_ids, RESET, &count)
+        ids = self.ids.check(self.scheduler, env_ids, ANY, &count)
         rows = check_states(self.scheduler, ids, count, states)
         self.observers.begin()
         for k in range(count):
@@ -537,7 +538,7 @@ cdef class Pool:
         cdef uint32_t count
         cdef const int32_t* ids
         self.lifetime.enter(guard)
-        ids = self.ids.check(self.scheduler, env_ids, RESET, &count)
+        ids = self.ids.check(self.scheduler, env_ids, ANY, &count)
         check_states(self.scheduler, ids, count, states)
 
     def copy(self, cnp.ndarray sources, cnp.ndarray targets):
@@ -645,7 +646,7 @@ cdef class Pool:
         cdef uint32_t count, k
         cdef const int32_t* ids
         self.lifetime.enter(guard)
-        ids = self.ids.check(self.scheduler, env_ids, INSPECT if self.lifetime.backend is None else RESET, &count)
+        ids = self.ids.check(self.scheduler, env_ids, INSPECT if self.lifetime.backend is None else ANY, &count)
         return [(<Env>self.scheduler.envs[ids[k]]).render() for k in range(count)]
 
     def streams(self):
@@ -659,7 +660,7 @@ cdef class Pool:
         cdef uint32_t count
         self.lifetime.enter(guard)
         # whether an environment was reset before does not matter
-        self.ids.check(self.scheduler, None, RESET, &count)
+        self.ids.check(self.scheduler, None, ANY, &count)
         return [None if env._bit_generator is None else env._bit_generator.state for env in self.scheduler.env_objects]
 
     def ask(self, cnp.ndarray env_ids, function, *args, **kwargs):
@@ -680,7 +681,7 @@ cdef class Pool:
         cdef uint32_t count, k
         cdef const int32_t* ids
         self.lifetime.enter(guard)
-        ids = self.ids.check(self.scheduler, env_ids, RESET, &count)
+        ids = self.ids.check(self.scheduler, env_ids, ANY, &count)
         return [self.scheduler.env_objects[ids[k]].ask(function, *args, **kwargs) for k in range(count)]
 
     def call_user(self, function, argument):

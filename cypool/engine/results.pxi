@@ -63,9 +63,9 @@ cdef class Results:
         if out is not None:
             # the user's arrays are of the right length already
             arrays = [*out[:self.layout.num_obs], *arrays[self.layout.num_obs:n],
-                      *out[self.layout.num_obs:], *arrays[n + 3:]]
+                      *out[self.layout.num_obs:], *arrays[n + NUM_FLAGS:]]
         obs = self.observation(arrays, 0)
-        info = {"env_id": arrays[n + 3], "elapsed_step": arrays[n + 4]}
+        info = {"env_id": arrays[n + ENV_ID], "elapsed_step": arrays[n + ELAPSED_STEP]}
         if self.backend is not None:
             extra_infos = self.backend.extra_infos(info["env_id"])
             if extra_infos:

@@ -16,20 +16,9 @@ import numpy as np
 
 from cypool.env cimport Env
 from cypool.policies cimport Decision, PolicyFunction
+from cypool.policies.decisions cimport Decisions, ManyPolicy
 
 cnp.import_array()
-
-cdef extern from "cypool/policies/decisions.h" namespace "cypool" nogil:
-    cdef struct Decisions:
-        const void* obs
-        const uint8_t* mask
-        void* actions
-        const void* parameters
-        int64_t step
-        uint32_t env_id
-        uint32_t count
-
-ctypedef int (*ManyPolicy)(const Decisions*) noexcept nogil
 
 cdef enum:
     WORDS = 8

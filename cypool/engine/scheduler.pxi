@@ -60,7 +60,7 @@ cdef class Scheduler:
     cdef vector[char] actions            # one row per env, copied at send where only some are sent
     cdef const char* first_actions       # of the batch's first step: those copies, or the caller's array
     cdef size_t action_bytes
-    cdef unique_ptr[IdRing] id_ring  # where rows come as they finish
+    cdef unique_ptr[IdRing] id_ring      # where rows come as they finish
     cdef unique_ptr[WorkShares] work_shares  # where rows are in order
     cdef const int32_t* batch_ids        # borrowed: env ids of the batch's rows, where they are in order
     cdef uint32_t num_batch_ids
@@ -82,10 +82,10 @@ cdef class Scheduler:
     cdef bint has_row_ends               # `end_row` has something to do: statistics, or SAME_STEP
     cdef bint has_agents                 # several agents act in each environment
     cdef bint agents_leave               # not all of them are always there, and act
-    cdef BatchTask step_task              # of batches of steps: whether environments can step many at once
+    cdef BatchTask step_task             # of batches of steps: whether environments can step many at once
     cdef bint keeps_gil                  # the environments promise steps of less than a microsecond
     cdef const int32_t* sources          # borrowed: whose copies the environments of the batch become
-    cdef BatchTask task                       # of this batch
+    cdef BatchTask task                  # of this batch
     cdef RolloutPolicy policy            # of this rollout, or None
     cdef char[CACHE_LINE] gap_behind     # padding against false sharing with the next object
 

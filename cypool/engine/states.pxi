@@ -25,7 +25,7 @@ cdef dict save_state(Env env):
         agents=save_agents(env), rng=None if env._bit_generator is None else env._bit_generator.state, own=env.save())
 
 
-cdef dict check_state(Env env, object state):
+cdef dict check_saved(Env env, object state):
     """Returns a copy of a result of `save_state` for an environment with the same options; changes nothing.
 
     All of it is checked except `own`, which only the environment understands.
@@ -34,7 +34,7 @@ cdef dict check_state(Env env, object state):
         ValueError: It is not such a result.
     """
     if type(state) is not dict or state.keys() != KEYS:
-        raise ValueError(f"state: expected rows as save() returned them, got {shown(state)}")
+        raise ValueError(f"state: expected rows returned by save(), got {shown(state)}")
     cdef dict row = dict(state)
     if not _same((env.spec.id, env.spec.saved_options), (row["id"], row["options"])):
         id = row["id"] if type(row["id"]) is str else shown(row["id"])
@@ -66,7 +66,7 @@ cdef list check_states(Scheduler scheduler, const int32_t* ids, uint32_t count, 
     cdef uint32_t k
     if <Py_ssize_t>count != len(states):
         raise ValueError(f"state: expected {count} rows, one for each env, got {len(states)}")
-    return [check_state(<Env>scheduler.envs[ids[k]], states[k]) for k in range(count)]
+    return [check_saved(<Env>scheduler.envs[ids[k]], states[k]) for k in range(count)]
 
 
 cdef tuple differing(object options, object others):
@@ -100,12 +100,12 @@ def _stream(own, state):
 
 
 def _refused(Env env, error):
-    return ValueError(f"state: expected rows as save() returned them, got one that env {env.env_id} cannot load: "
+    return ValueError(f"state: expected rows returned by save(), got one that env {env.env_id} cannot load: "
                       f"{type(error).__name__}: {error}")
 
 
 cdef int load_state(Env env, dict row) except -1:
-    """Puts an environment into the state that `check_state` returned; if that fails, it must be reset."""
+    """Puts an environment into the state that `check_saved` returned; if that fails, it must be reset."""
     env.needs_reset = env.reset_requested = True
     try:
         load_env(env, row["own"])

@@ -138,7 +138,7 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
         if (<Env>env).observe_only:
             (<Env>env).observe_only = False
         elif (<Env>env).needs_reset:
-            # NEXT_STEP, or a reset was sent. DISABLED: none within a rollout, it stays where its episode ended
+            # NEXT_STEP, a reset was sent, or it has failed. DISABLED: none within a rollout, it stays where it ended
             if claim.rollout.step == 0 or scheduler.autoreset != DISABLED:
                 reset_env_and_counts(scheduler, env)
                 kind = ROW_RESET

@@ -420,7 +420,7 @@ cdef class HostingBackend(StepBackend):
         return count
 
     cdef int collect_done(self, int32_t* ids, int most) except -1:
-        """Takes the answers of tasks that are done, up to `most`; the others stay on the list."""
+        """Takes up to `most` answers of finished tasks; the others stay on the list."""
         cdef HostedEnv env
         cdef int count = 0
         cdef int32_t i

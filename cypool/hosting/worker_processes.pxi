@@ -176,12 +176,13 @@ cdef class WorkerProcesses:
         if control.life.load() == STARTING:
             if not self._overdue(worker):
                 return None
-            return WorkerError(f"its process took longer than {self._start_timeout():g} s to start and was ended")
+            return WorkerError(f"its process took longer than {self._start_timeout():g} s to start and was killed")
         for i in self.memory.envs_of(worker):
             state = self.memory.mailboxes[i].state.load()
             if ((state == POSTED or state == RUNNING)
                     and now - max(since, self.memory.mailboxes[i].since.load()) > self.timeout_ns):
-                return WorkerError(f"not done within worker_timeout={self.timeout_ns / 1e9:g} s: its process was ended")
+                return WorkerError(f"not done within worker_timeout={self.timeout_ns / 1e9:g} s: its process was "
+                                   "killed")
         return None
 
     def _overdue(self, int worker):

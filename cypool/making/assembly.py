@@ -120,7 +120,7 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
             parts.workers.close()
         raise
     if parts.batch_hooks is not None:
-        from cypool.api.batch_hooks import BatchHooks
+        from cypool.features.batch_hooks import BatchHooks
 
         pool.use_hooks(BatchHooks(pool.num_envs, **parts.batch_hooks))
     return pool, parts.spec, copied({**given, **parts.chosen, "seed": parts.seeds})

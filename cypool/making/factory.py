@@ -108,7 +108,7 @@ def make(id: str, env_type: str = "gymnasium", *,
         episode_statistics: Whether infos contain return, length and time of finished episodes: `info["episode"]`, as
             from Gymnasium's RecordEpisodeStatistics. Not with env_type "dm".
         normalize_obs, normalize_reward: Whether to normalize observations and rewards with running statistics: see
-            `cypool.api.normalize.NormalizedPool`. Only with env_type "gymnasium".
+            `cypool.api.normalized.NormalizedPool`. Only with env_type "gymnasium".
         render_mode: "rgb_array" or None, which are equivalent: `render()` always works if the environment supports it.
             Or "ansi", if `make_spec(id).render_modes` contains it: `render()` returns texts. Gymnasium's environments
             need a mode for `render()`.
@@ -139,7 +139,7 @@ def make(id: str, env_type: str = "gymnasium", *,
         ImportError: The API's library is not installed.
     """
     arguments = dict(locals())
-    if not isinstance(id, str) and not hasattr(id, "make_envs"):
+    if not isinstance(id, str) and not hasattr(id if isinstance(id, type) else type(id), "make_envs"):
         hint = "from_factories([...]) takes functions that make environments" if callable(id) else NAMES_ALL
         raise ValueError(f"id: no environment {shown(id)}; {hint}")
     return _make(arguments.pop("id"), **arguments)
@@ -187,24 +187,6 @@ def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymn
         raise TypeError(f"factories: expected functions, at least one, got {shown(factories)}")
     options = {name: arguments.pop(name) for name in ("workers", "num_workers", "start_method", "worker_timeout")}
     return _make(factories, num_envs=len(factories), options=options, **arguments)
-
-
-def make_gymnasium(id: str, **kwargs: Any) -> GymnasiumPool:
-    """Makes a batch of environments as a `gymnasium.vector.VectorEnv`; arguments as in `make`."""
-    result: GymnasiumPool = make(id, "gymnasium", **kwargs)
-    return result
-
-
-def make_gym(id: str, **kwargs: Any) -> GymPool:
-    """Makes a batch of environments with the API of Gym before 0.26; arguments as in `make`."""
-    result: GymPool = make(id, "gym", **kwargs)
-    return result
-
-
-def make_dm(id: str, **kwargs: Any) -> DmPool:
-    """Makes a batch of environments as a `dm_env.Environment`; arguments as in `make`."""
-    result: DmPool = make(id, "dm", **kwargs)
-    return result
 
 
 def parallel_env(id: str, **kwargs: Any) -> ParallelEnv:
@@ -296,7 +278,7 @@ def _make(source: str | list[Callable[[], Any]], env_type: str, *, autoreset_mod
                                    **arguments)
     env: VectorAPI
     if any(normal.values()):
-        from cypool.api.normalize import NormalizedPool
+        from cypool.api.normalized import NormalizedPool
 
         env = NormalizedPool(pool, spec, mode, *normal.values())
     else:

@@ -48,22 +48,22 @@ def load_model(model: Any) -> mujoco.MjModel:
             return mujoco.MjModel.from_xml_path(os.path.expanduser(os.fspath(model)))
     except ValueError as error:
         raise ValueError(f"model: MuJoCo cannot read it: {error}") from error
-    raise TypeError(f"model: expected a path, a text in MJCF, a mujoco.MjSpec or a mujoco.MjModel, got {shown(model)}")
+    raise TypeError(f"model: expected a path, MJCF text, a mujoco.MjSpec or a mujoco.MjModel, got {shown(model)}")
 
 
 class Batch:
     """Simulations of one MuJoCo model, stepped by threads, in lanes if possible.
 
     Each field of `mujoco.MjData` is an attribute: an array of shape (num_envs, ...) that stays the same object. Those
-    of the state, such as `qpos`, `qvel` and `ctrl`, are inputs of each call: write to them. All others are results,
-    which only the calls may write. A field is computed from its first use on: at first it has the values that `forward`
+    of the state, such as `qpos`, `qvel` and `ctrl`, are inputs: write to them before a call. All others are results,
+    which are read-only. A result is computed only after you have accessed it: at first it has the values that `forward`
     would give, and later those of the last call. As after `mujoco.mj_step`, values derived from positions and
     velocities belong to the state before the last step: call `forward` if you need those of the new state.
 
     Args:
-        model: A path to an XML file, a text in MJCF, a `mujoco.MjSpec` or a `mujoco.MjModel`, which is copied.
+        model: The path of an XML file, MJCF text, a `mujoco.MjSpec` or a `mujoco.MjModel`, which is copied.
         num_envs: Number of simulations.
-        num_threads: Threads that step them, including the caller; by default one for each CPU.
+        num_threads: Number of threads that step them, including the caller; by default one for each CPU.
 
     Attributes:
         model: The `mujoco.MjModel`, for names and sizes.
@@ -188,36 +188,36 @@ class Batch:
     def body(self, *names: str | int) -> Objects:
         """Returns live arrays of bodies: `xpos`, `xquat`, `xmat`, `cvel` and other fields of mjData.
 
-        Here and in the following methods, several names give arrays with these objects as the second axis.
+        Here and in the methods below, several names give arrays whose second axis is the objects.
         """
         return Objects(self, "body", names)
 
     def joint(self, *names: str | int) -> Objects:
-        """Returns those of joints: `qpos`, `qvel`, `qacc`, `xanchor` and others."""
+        """Returns live arrays of joints: `qpos`, `qvel`, `qacc`, `xanchor` and others."""
         return Objects(self, "joint", names)
 
     def geom(self, *names: str | int) -> Objects:
-        """Returns those of geoms: `xpos`, `xmat`."""
+        """Returns live arrays of geoms: `xpos`, `xmat`."""
         return Objects(self, "geom", names)
 
     def site(self, *names: str | int) -> Objects:
-        """Returns those of sites: `xpos`, `xmat`."""
+        """Returns live arrays of sites: `xpos`, `xmat`."""
         return Objects(self, "site", names)
 
     def camera(self, *names: str | int) -> Objects:
-        """Returns those of cameras: `xpos`, `xmat`."""
+        """Returns live arrays of cameras: `xpos`, `xmat`."""
         return Objects(self, "camera", names)
 
     def tendon(self, *names: str | int) -> Objects:
-        """Returns those of tendons: `length`, `velocity`."""
+        """Returns live arrays of tendons: `length`, `velocity`."""
         return Objects(self, "tendon", names)
 
     def actuator(self, *names: str | int) -> Objects:
-        """Returns those of actuators: `ctrl`, `force`, `length`, `velocity`."""
+        """Returns live arrays of actuators: `ctrl`, `force`, `length`, `velocity`."""
         return Objects(self, "actuator", names)
 
     def sensor(self, *names: str | int) -> Any:
-        """Returns the live array of a sensor's numbers; several sensors follow each other on the last axis."""
+        """Returns the live array of a sensor's values; those of several sensors are concatenated."""
         return Objects(self, "sensor", names).data
 
     # calls
@@ -226,7 +226,7 @@ class Batch:
         """Steps the simulations.
 
         Args:
-            nstep: Number of MuJoCo's steps.
+            nstep: Number of MuJoCo steps.
             ids: The simulations: integers, or a bool array of shape (num_envs,); by default all.
 
         Raises:
@@ -235,11 +235,11 @@ class Batch:
         self._call("step", ids, check_int("nstep", nstep, 1, 2**31 - 1))
 
     def forward(self, ids: Any = None) -> None:
-        """Computes all results from the state, as `mujoco.mj_forward`; `ids` as in `step`."""
+        """Computes all results from the state, like `mujoco.mj_forward`; `ids` as in `step`."""
         self._call("forward", ids)
 
     def reset(self, ids: Any = None, keyframe: int | str = -1, *, forward: bool = True) -> None:
-        """Resets simulations as `mujoco.mj_resetData`, or `mj_resetDataKeyframe`, then calls `forward`.
+        """Resets simulations like `mujoco.mj_resetData` or `mj_resetDataKeyframe`, then calls `forward`.
 
         Args:
             ids: As in `step`.
@@ -257,7 +257,7 @@ class Batch:
             self.forward(ids)
 
     def set_const(self, ids: Any = None) -> None:
-        """Computes the values that depend on fields of `expand`, as `mujoco.mj_setConst`; `ids` as in `step`."""
+        """Computes the values that depend on fields of `expand`, like `mujoco.mj_setConst`; `ids` as in `step`."""
         if not self._has_constants:
             with self._calling():
                 for number in self._simulations.setconst_fields():
@@ -268,13 +268,13 @@ class Batch:
         self._call("set_const", ids)
 
     def get_state(self, ids: Any = None) -> Any:
-        """Returns copies of the states: float64, a row for each simulation, for `set_state`."""
+        """Returns copies of the states, for `set_state`: float64, one row for each simulation."""
         rows = slice(None) if ids is None else np.flatnonzero(self._mask(ids))
         return np.concatenate([array[rows].reshape(len(array[rows]), -1) for array in self._inputs().values()], 1,
                               dtype=np.float64)
 
     def set_state(self, state: Any, ids: Any = None) -> None:
-        """Puts simulations into states returned by `get_state`; a single row applies to all."""
+        """Restores states returned by `get_state`; a single row applies to all simulations."""
         rows = np.arange(self.num_envs) if ids is None else np.flatnonzero(self._mask(ids))
         arrays = self._inputs()
         size = sum(array[0].size for array in arrays.values())
@@ -291,7 +291,7 @@ class Batch:
         return {name: self._arrays[name] for name in (*STATE, *INPUTS) if name in self._arrays}
 
     def get_data(self, env_id: int) -> mujoco.MjData:
-        """Returns a simulation as `mujoco.MjData`, after `mj_forward`: for pictures and other functions of MuJoCo."""
+        """Returns a simulation as `mujoco.MjData`, after `mj_forward`, for images and MuJoCo's own functions."""
         env_id = check_int("env_id", env_id, 0, self.num_envs - 1)
         data = mujoco.MjData(self.model)
         for name, array in self._inputs().items():
@@ -304,11 +304,11 @@ class Batch:
         """How the model is stepped: a text that begins with "lanes" or "mj_step: ", and the reason."""
         if self._simulations.why_not is not None:
             return f"mj_step: {self._simulations.why_not}"
-        return "lanes" + (", then mj_step once more for fields that lanes do not have"
+        return "lanes" + (", then mj_step once more for fields that lanes do not compute"
                           if self._simulations.repeats_last() else "")
 
     def close(self) -> None:
-        """Ends the threads. The arrays do not change."""
+        """Ends the threads. The arrays remain valid."""
         self._pool.close()
 
     def __enter__(self) -> Batch:
@@ -394,7 +394,7 @@ class Objects:
                 self._found.append(getattr(batch.model, kind)(name))
             except (KeyError, IndexError, TypeError) as error:
                 text = str(error.args[0]) if error.args else str(error)
-                raise ValueError(f"{kind}: expected the name of one of the model, got {shown(name)}: {text}") from error
+                raise ValueError(f"{kind}: expected one of the model, got {shown(name)}: {text}") from error
         ids = np.array([found.id for found in self._found])
         self.id = int(ids[0]) if self._is_one else ids
 
@@ -421,8 +421,8 @@ class Objects:
             array = batch.bind(field)
             first, end = parts[0][0], parts[-1][0] + parts[-1][1]
             if [f for f, _ in parts[1:]] != [f + n for f, n in parts[:-1]]:
-                raise ValueError(f"{self._kind}: expected names of neighbours, as {field} of others is no view; use "
-                                 f"batch.{field} and numbers of columns")
+                raise ValueError(f"{self._kind}: expected neighbours, as {field} of others is not a view; use "
+                                 f"batch.{field} and column numbers")
             array = array[:, first:end]
             return array[:, 0] if self._is_one and size in ("nu", "nactuator", "nout") else array
         key = (field, tuple(parts))

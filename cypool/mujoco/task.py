@@ -25,16 +25,16 @@ _CAMERA = ("width", "height", "camera_name", "camera_id", "default_camera_config
 class Task:
     """A robot and its task: subclass it, and pass the class to `cypool.make`.
 
-    Each method works on all environments at once. `sim` is a `cypool.mujoco.Batch`, whose arrays have a row for each.
+    Each method handles all environments at once. `sim` is a `cypool.mujoco.Batch`, whose arrays have one row for each.
     A step of the pool calls `act`, takes `frame_skip` MuJoCo steps, and calls `reward`, `terminated`, `truncated`,
-    `reset` for the environments that start an episode, `observe` and `info`. Rows of environments that do not step,
-    because they start an episode, are ignored.
+    `reset` for the environments that start an episode, `observe` and `info`. Results for environments that
+    start an episode instead of stepping are ignored.
 
-    Options that `cypool.make` itself does not know are arguments of the class.
+    Options that `cypool.make` itself does not know are passed to the class.
 
     Attributes:
-        model: A path to an XML file, a text in MJCF, a `mujoco.MjSpec` or a `mujoco.MjModel`.
-        frame_skip: MuJoCo's steps in one of the pool's.
+        model: The path of an XML file, MJCF text, a `mujoco.MjSpec` or a `mujoco.MjModel`.
+        frame_skip: Number of MuJoCo steps per step.
         max_episode_steps: The step limit of an episode; None: no limit.
         action_space, observation_space: `gymnasium.spaces.Box`, the second also a `Dict` of them. By default, actions
             are float32 within the model's control limits, and observations float32 of the shape that `observe` returns.
@@ -54,18 +54,18 @@ class Task:
     _num_envs = 0
 
     def setup(self, sim: Batch) -> None:
-        """Is called once, before all other methods: for views of arrays, and `add_state`."""
+        """Runs once, before all other methods: make views of arrays here, and call `add_state`."""
 
     def act(self, sim: Batch, action: NDArray[Any]) -> None:
-        """Sets the controls from the actions, shape (num_envs, ...): by default they are the controls."""
+        """Sets the controls from the actions, shape (num_envs, ...); by default, to the actions."""
         sim.ctrl[:] = action
 
     def reset(self, sim: Batch, ids: NDArray[Any], rng: Generators) -> None:
-        """Starts episodes; after it, `sim.forward(ids)` follows.
+        """Starts episodes; cypool then calls `sim.forward(ids)`.
 
         Args:
             sim: The simulations.
-            ids: The environments, ascending.
+            ids: The environments, in ascending order.
             rng: Their random streams: `rng.uniform(-1, 1, 3)` has shape (len(ids), 3), and each row comes from the
                 stream of one environment.
         """
@@ -80,19 +80,19 @@ class Task:
         raise NotImplementedError(f"{type(self).__name__}.reward: a task must define this method")
 
     def terminated(self, sim: Batch) -> Any:
-        """Returns in which environments the episode ends, shape (num_envs,): by default in none."""
+        """Returns a flag for each environment, True if the episode ends; by default, none does."""
         return False
 
     def truncated(self, sim: Batch) -> Any:
-        """Returns in which environments the episode is cut off, in addition to those at the step limit."""
+        """Returns a flag for each environment, True if the episode is cut off, even before the step limit."""
         return False
 
     def info(self, sim: Batch) -> Mapping[str, Any]:
-        """Returns other arrays (num_envs, ...) by name, with the same names in each step."""
+        """Returns more arrays (num_envs, ...) by name, with the same names in each step."""
         return {}
 
     def add_state(self, shape: int | tuple[int, ...] = (), dtype: Any = np.float64) -> NDArray[Any]:
-        """Returns zeros with a row for each environment, which are saved, loaded and copied with it.
+        """Returns an array of zeros with one row for each environment, which is saved, loaded and copied with it.
 
         Call it in `setup`, and write to the array; do not replace it.
         """
@@ -118,7 +118,7 @@ class Task:
             options: Arguments of the class.
         """
         if not isinstance(source, type) and options:
-            raise TypeError(f"{min(options)}: expected to be left out: options are for a task's class")
+            raise TypeError(f"{min(options)}: expected no options with an instance of a task: pass its class")
         task = copy.copy(source) if not isinstance(source, type) else source(**options)
         backend = _Rows(task, num_envs, num_threads, max_episode_steps, options)
         return backend.envs, backend
@@ -137,7 +137,7 @@ class _Rows(RowsBackend):
                  options: dict[str, Any]):
         self.name, self.task, self.camera = type(task).__name__, task, None
         if task.model is None:
-            raise ValueError(f"{self.name}.model: expected a path, a text in MJCF, a mujoco.MjSpec or a mujoco.MjModel")
+            raise ValueError(f"{self.name}.model: expected a path, MJCF text, a mujoco.MjSpec or a mujoco.MjModel")
         self.frame_skip = check_int(f"{self.name}.frame_skip", task.frame_skip, 1, 2**31 - 1)
         self.sim = Batch(load_model(task.model), num_envs, num_threads=num_threads)
         try:

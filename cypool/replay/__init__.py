@@ -1,1 +1,1 @@
-"""Replay buffers: store a pool's transitions once, and sample them."""
+"""Stored transitions and episodes: replay buffers, whose transitions are sampled, and histories."""

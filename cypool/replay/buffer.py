@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from cypool.api.action_readers import reader_of
 from cypool.api.base import VectorAPI
-from cypool.api.env_ids import ids_of
-from cypool.api.normalize import NormalizedPool
+from cypool.api.normalized import NormalizedPool
+from cypool.arguments.action_readers import reader_of
+from cypool.arguments.env_ids import ids_of
 from cypool.engine.observer import Observer
 from cypool.errors import ClosedError
 from cypool.replay import files
 from cypool.replay.layout import Episode, RingLayout, Sample
 from cypool.replay.replay import Gatherer, Ring, SampledRow
-from cypool.state import check_stream
+from cypool.state import check_stream, opened
 from cypool.util.arguments import MAX_ENVS, check_array, check_float, check_int, check_path, shown
 from cypool.util.fixed import fixed
 from cypool.util.lock_guard import LockGuard
@@ -507,7 +507,7 @@ class ReplayBuffer(Observer):
             OSError: The file cannot be read.
         """
         path = check_path("path", path)
-        with LockGuard(self._lock), open(path, "rb") as file:
+        with LockGuard(self._lock), opened(path, files.EXPECTED) as file:
             self._check_open()
             if self._file is not None and os.path.sameopenfile(file.fileno(), self._file.fileno()):
                 raise ValueError(f"path: expected a file other than the buffer's own, got {path}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cypool.api.action_readers import pack_parts
+from cypool.arguments.action_readers import pack_parts
 from cypool.spec import Array, Discrete, EnvSpec
 
 if TYPE_CHECKING:

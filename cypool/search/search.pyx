@@ -21,6 +21,7 @@ from cypool.spec import Array, EnvSpec
 
 from cypool.env cimport STEP_ALONE, Env, Rows, Slot, Turn, action_data, info_row
 from cypool.policies cimport Decision, PolicyFunction
+from cypool.policies.decisions cimport Decisions, ManyPolicy
 from cypool.env_methods cimport copy_from_env, legal_env, observe_env, raise_for, step_env, unlikely
 from cypool.util.constants cimport ALIGNMENT
 from cypool.util.park cimport now_ns
@@ -88,18 +89,6 @@ cdef extern from "cypool/util/search_tree.h" namespace "cypool::search" nogil:
         double root_value() noexcept
         void root_policy(const Options& options, float* policy) noexcept
         int32_t best(const Options& options) noexcept
-
-cdef extern from "cypool/policies/decisions.h" namespace "cypool" nogil:
-    cdef struct Decisions:
-        const void* obs
-        const uint8_t* mask
-        void* actions
-        const void* parameters
-        int64_t step
-        uint32_t env_id
-        uint32_t count
-
-ctypedef int (*ManyPolicy)(const Decisions*) noexcept nogil
 
 cdef enum:
     BATCH = 32                       # leaves of neighbouring trees that a network has at once, at least

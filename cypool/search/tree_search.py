@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, NamedTuple, NoRetur
 import numpy as np
 
 from cypool.api.base import VectorAPI
-from cypool.api.env_ids import ids_of
+from cypool.arguments.env_ids import ids_of
 from cypool.errors import EnvError
 from cypool.policies import Policy, policy_of
 from cypool.policies.mlp import MLP

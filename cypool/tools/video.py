@@ -9,8 +9,8 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
-from cypool.api.env_ids import ids_of
 from cypool.api.gymnasium import GymnasiumPool
+from cypool.arguments.env_ids import ids_of
 from cypool.util.arguments import check_float, check_int, check_path, shown
 
 if TYPE_CHECKING:

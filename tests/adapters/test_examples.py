@@ -102,7 +102,8 @@ def test_rainbow_learns_cartpole(tmp_path):
 
 @pytest.mark.exhaustive
 def test_replay_buffers_learn_the_same(tmp_path):
-    run(tmp_path, "learning_replay.py", "--total-timesteps", "3200", "--learning-starts", "1600", "--num-envs", "4")
+    run(tmp_path, EXAMPLES.parent / "benchmarks" / "learning_replay.py", "--total-timesteps", "3200",
+        "--learning-starts", "1600", "--num-envs", "4")
     assert (tmp_path / "learning_replay.png").stat().st_size > 10_000
     rows = list(csv.DictReader((tmp_path / "learning_replay.csv").read_text().splitlines()[2:]))
     curves = [[(row["step"], row["return"]) for row in rows if row["candidate"] == name] for name in ("cypool", "sb3")]

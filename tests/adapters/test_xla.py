@@ -301,7 +301,7 @@ def test_handles_of_others():
     env.reset()
     fails("RuntimeError: nothing is pending", jax.jit(recv), handle)
     for wrong in ([-1, 0], [10**9, 0]):
-        fails(f"ValueError: handle: expected one of a pool that is still referenced, got number {wrong[0]}",
+        fails(f"ValueError: handle: expected the handle of a pool that is still referenced, got number {wrong[0]}",
               step, jnp.array(wrong, jnp.int32), actions)
     fails("TypeError: handle: expected int32 of shape", step, jnp.zeros(3, jnp.int32), actions)
     fails("TypeError: handle: expected int32 of shape", step, jnp.zeros(2), actions)
@@ -317,8 +317,8 @@ def test_handles_of_others():
     number = int(handle[0])
     del functions, other
     gc.collect()
-    fails(f"ValueError: handle: expected one of a pool that is still referenced, got number {number}", step, handle,
-          actions)
+    fails(f"ValueError: handle: expected the handle of a pool that is still referenced, got number {number}", step,
+          handle, actions)
     assert (step(env.xla().handle, actions)[1][4]["elapsed_step"] == 1).all()
 
 
@@ -409,10 +409,11 @@ print(recv(handle)[1][4]["elapsed_step"])
     assert (done.returncode, done.stdout, done.stderr) == (0, "[1]\n", "")
 
 
-@pytest.mark.parametrize("make", [cypool.make_dm, envpool.make_dm])
+@pytest.mark.parametrize("make", [cypool.make, envpool.make], ids=["cypool", "envpool"])
 @pytest.mark.parametrize("id", ["CartPole-v1", "FrozenLake-v1"])
 def test_time_steps_of_dm(make, id):
-    envs, twins = ([make(id, num_envs=NUM, seed=seed, max_episode_steps=5) for seed in (1, 9)] for _ in "12")
+    envs, twins = ([make(id, env_type="dm", num_envs=NUM, seed=seed, max_episode_steps=5) for seed in (1, 9)]
+                   for _ in "12")
     for each in (*envs, *twins):
         each.reset()
     actions = np.arange(12 * NUM).reshape(12, NUM) % 2

@@ -242,7 +242,7 @@ def test_a_registered_default_can_be_overridden(walker):
 
 
 def test_box_actions():
-    from cypool.api.actions import ActionReader
+    from cypool.arguments.actions import ActionReader
     from cypool.spec import Array
 
     read = ActionReader(Array((2,), np.float32, [-1, 0], [1, 2]), 2).read
@@ -412,8 +412,8 @@ def test_arguments_of_make_are_no_options():
 
 def test_actions_of_agents_in_one_pass_are_those_of_the_reader(walker):
     """Valid arrays are read at once; all other actions, valid or not, by a reader for each group."""
-    from cypool.api.action_readers import reader_of
-    from cypool.api.actions import ArraysReader
+    from cypool.arguments.action_readers import reader_of
+    from cypool.arguments.actions import ArraysReader
 
     rng = np.random.default_rng(0)
     for id, options in (("walker/Crowd-v0", {"leave": False}), ("mpe2/simple_spread-v3", {})):
@@ -440,8 +440,8 @@ def test_actions_of_agents_in_one_pass_are_those_of_the_reader(walker):
 
 
 def test_actions_of_rollouts_in_one_pass_are_those_of_the_reader(walker):
-    from cypool.api.actions import ArraysReader
-    from cypool.api.rollouts import reader_of_rollouts
+    from cypool.arguments.actions import ArraysReader
+    from cypool.features.rollouts import reader_of_rollouts
 
     rng = np.random.default_rng(0)
     for id, options in (("CartPole-v1", {}), ("Pendulum-v1", {}), ("walker/Crowd-v0", {"leave": False}),

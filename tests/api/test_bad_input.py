@@ -11,7 +11,7 @@ from waiting import join, wait_until
 
 import cypool
 import cypool.compat.envpool as envpool
-from cypool.api.actions import ActionReader
+from cypool.arguments.actions import ActionReader
 from cypool.spec import Array
 
 pytestmark = pytest.mark.families("atari")
@@ -20,7 +20,7 @@ ENVPOOL = {
     "envpool legacy": functools.partial(envpool.make, env_type="gym", legacy=True),
     "envpool dm": envpool.make_dm,
 }
-FACES = {"gymnasium": cypool.make_gymnasium, "gym": cypool.make_gym, "dm": cypool.make_dm, **ENVPOOL}
+FACES = {**{face: functools.partial(cypool.make, env_type=face) for face in ("gymnasium", "gym", "dm")}, **ENVPOOL}
 every_face = pytest.mark.parametrize("api", FACES)
 envpools_faces = pytest.mark.parametrize("api", ENVPOOL)
 sync_and_async = pytest.mark.parametrize("batch_size", [4, 2])

@@ -145,7 +145,7 @@ def test_a_time_limit_is_no_termination(walker, num_threads):
 
 @pytest.mark.parametrize("batch_size", [3, 2])
 def test_a_lost_life_ends_an_episode_though_the_game_goes_on(batch_size):
-    env = cypool.make_dm("Breakout-v5", num_envs=3, batch_size=batch_size, seed=0, episodic_life=True)
+    env = cypool.make("Breakout-v5", "dm", num_envs=3, batch_size=batch_size, seed=0, episodic_life=True)
     step = env.reset()
     over, continued = np.ones(3, bool), 0
     for t in range(400):
@@ -159,7 +159,7 @@ def test_a_lost_life_ends_an_episode_though_the_game_goes_on(batch_size):
 
 @pytest.mark.parametrize("batch_size", [4, 2])
 def test_explicit_resets_are_first_steps(batch_size):
-    env = cypool.make_dm("CartPole-v1", num_envs=4, batch_size=batch_size, num_threads=2, seed=0)
+    env = cypool.make("CartPole-v1", "dm", num_envs=4, batch_size=batch_size, num_threads=2, seed=0)
     for _ in range(3):
         assert env.reset().first().all()
         for _ in range(4 // batch_size - 1):
@@ -180,7 +180,7 @@ def test_explicit_resets_are_first_steps(batch_size):
 @pytest.mark.parametrize("batch_size", [4, 2])
 def test_a_dm_step_before_the_first_reset_starts_episodes(batch_size):
     def made():
-        return cypool.make_dm("CartPole-v1", num_envs=4, batch_size=batch_size, num_threads=2, seed=0)
+        return cypool.make("CartPole-v1", "dm", num_envs=4, batch_size=batch_size, num_threads=2, seed=0)
 
     env, want = made(), made().reset([0, 1, 2, 3])
     for action, env_id, error in (([0] * 3, None, "actions: expected 4 rows, got"), ([0, 0, 0, 2], None, "actions"),
@@ -271,7 +271,7 @@ def test_attributes(env_type):
 
 def test_gym_spaces_are_of_a_single_env(walker):
     for id in ("CartPole-v1", "Pong-v5", "walker/Trouble-v0"):
-        env, reference = cypool.make_gym(id, num_envs=3), cypool.make_gymnasium(id, num_envs=3)
+        env, reference = cypool.make(id, "gym", num_envs=3), cypool.make(id, num_envs=3)
         assert env.observation_space == env.single_observation_space == reference.single_observation_space
         assert env.action_space == env.single_action_space == reference.single_action_space
         obs = env.reset()
@@ -282,7 +282,7 @@ def test_gym_spaces_are_of_a_single_env(walker):
 @pytest.mark.parametrize("id", GAMES)
 def test_dm_specs_fit_the_data(walker, id):
     actions, _ = played(id)
-    env = cypool.make_dm(id, num_envs=NUM, seed=3, **GAMES[id][0])
+    env = cypool.make(id, "dm", num_envs=NUM, seed=3, **GAMES[id][0])
     assert isinstance(env, DmPool) and isinstance(env, dm_env.Environment)
     step = env.reset()
     assert step.observation._fields == env.observation_spec()._fields
@@ -302,7 +302,7 @@ def test_dm_specs_fit_the_data(walker, id):
 
 
 def test_info_names_that_are_no_identifiers():
-    env = cypool.make_dm("Breakout-v5")
+    env = cypool.make("Breakout-v5", "dm")
     lives, *others = env.env_spec.info.items()
     odd = DmPool(env._pool, replace(env.env_spec, info={"number of-lives": lives[1], **dict(others)}), "NextStep")
     fields = ("obs", "env_id", "elapsed_step", "_3", *dict(others))
@@ -358,12 +358,12 @@ def test_unknown_env_type(env_type):
 
 
 def test_autoreset_is_next_step_only():
-    for make in (cypool.make_gym, cypool.make_dm):
+    for env_type in ("gym", "dm"):
         for mode in ("NextStep", gymnasium.vector.AutoresetMode.NEXT_STEP):
-            make("CartPole-v1", autoreset_mode=mode)
+            cypool.make("CartPole-v1", env_type, autoreset_mode=mode)
         for mode in ("SameStep", "Disabled", gymnasium.vector.AutoresetMode.SAME_STEP, "next_step", None, 1, []):
             with pytest.raises(ValueError, match="^autoreset_mode: expected one of 'NextStep' for env_type"):
-                make("CartPole-v1", autoreset_mode=mode)
+                cypool.make("CartPole-v1", env_type, autoreset_mode=mode)
 
 
 @pytest.mark.parametrize("batch_size", [4, 2])
@@ -458,8 +458,8 @@ def test_close(env_type):
 
 
 def test_a_missing_library_is_named(run_forked):
-    done = run_forked("import sys; sys.modules['dm_env'] = None; import cypool; cypool.make_gym('CartPole-v1')\n"
-                      "cypool.make_dm('CartPole-v1')")
+    done = run_forked("import sys; sys.modules['dm_env'] = None; import cypool; cypool.make('CartPole-v1', 'gym')\n"
+                      "cypool.make('CartPole-v1', 'dm')")
     assert 'ImportError: env_type "dm" needs dm_env: pip install "cypool[dm]"' in done.stderr
 
 

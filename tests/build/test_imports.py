@@ -21,6 +21,8 @@ FLOORS = [
     ["spec", "options", "state", "env"],
     ["env_methods", "hooks", "policies", "backend", "registration"],
     ["numba", "engine", "wrappers", "envs", "hosting"],
+    ["arguments"],
+    ["features"],
     ["api"],
     ["making", "mujoco", "replay", "search"],
     ["adapters", "checkpoint", "compat", "cluster"],

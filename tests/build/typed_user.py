@@ -24,7 +24,6 @@ reveal_type(env.recv(timeout=1.0))  # Any
 reveal_type(cypool.make("CartPole-v1", "gymnasium"))  # cypool.api.gymnasium.GymnasiumPool
 reveal_type(cypool.make("CartPole-v1", "gym"))  # cypool.api.gym.GymPool
 reveal_type(cypool.make("CartPole-v1", "dm"))  # cypool.api.dm.DmPool
-reveal_type(cypool.make_gymnasium("CartPole-v1"))  # cypool.api.gymnasium.GymnasiumPool
 with cypool.make("CartPole-v1", "gym", num_envs=2, batch_size=1) as pool:
     reveal_type(pool)  # cypool.api.gym.GymPool
 

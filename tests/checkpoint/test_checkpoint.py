@@ -393,17 +393,19 @@ def run(tmp_path):
 def test_damaged_files_change_nothing(run):
     size, rng = len(run.good), np.random.default_rng(0)
     for end in [0, 1, 19, 20, 40, 59, 60, 61, size // 2, size - 1, *rng.integers(0, size, 10)]:
-        run.refused(run.good[:end], "^path: .*expected a checkpoint as save_checkpoint")
+        run.refused(run.good[:end], "^path: .*expected a checkpoint written by save_checkpoint")
     for at in [0, 18, 20, 51, 52, 59, 60, size - 1, *rng.integers(0, size, 20)]:
         data = bytearray(run.good)
         data[at] ^= 1 << rng.integers(8)
-        run.refused(bytes(data), "^path: .*expected a checkpoint as save_checkpoint")
+        run.refused(bytes(data), "^path: .*expected a checkpoint written by save_checkpoint")
     run.refused(run.good + b"x", "one that is damaged")
     run.refused(run.env.save().to_bytes(), "got a state, which cypool.load_state reads$")
     run.refused(run.good.replace(b"point 1", b"point 9", 1), "one of format 9, written by another version of cypool$")
-    run.refused(b"PK\3\4", "wrote it, got b'PK")
+    run.refused(b"PK\3\4", r"save_checkpoint\(\), got b'PK")
     with pytest.raises(OSError):
         cypool.load_checkpoint(run.path / "nothing", **run.parts())
+    with pytest.raises(FileNotFoundError, match="path: .*a checkpoint written by save_checkpoint.*, got no file:"):
+        cypool.load_checkpoint(run.path.with_name("nothing"), **run.parts())
 
 
 def edited(run, change):
@@ -433,7 +435,7 @@ def test_another_version_is_refused(run, monkeypatch):
 @pytest.mark.parametrize("name", ["env", "normalized"])
 def test_state_that_an_environment_refuses_is_taken_back(run, name):
     data = edited(run, lambda parts: with_rows(parts, name, own=("x",)))
-    run.refused(data, f"^{name}: state: expected rows as save", with_gaps=False)
+    run.refused(data, f"^{name}: state: expected rows returned by save", with_gaps=False)
 
 
 def test_strange_contents_change_nothing(run):

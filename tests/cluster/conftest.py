@@ -42,11 +42,11 @@ def limit():
 
 
 @pytest.fixture(scope="session")
-def ray_here():
+def ray_here(plugin_path):
     import ray
 
-    # workers have to find the policies and environments next to this file
-    os.environ["PYTHONPATH"] = os.pathsep.join([HERE, os.environ.get("PYTHONPATH", "")])
+    # workers have to find the policies and environments next to this file, and the plug-in
+    os.environ["PYTHONPATH"] = os.pathsep.join([HERE, str(plugin_path), os.environ.get("PYTHONPATH", "")])
     # this many may ask for one; they are small
     ray.init(address="local", num_cpus=16, include_dashboard=False, log_to_driver=False, logging_level="ERROR",
              object_store_memory=2**28)

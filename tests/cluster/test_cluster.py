@@ -15,7 +15,6 @@ from gated import Gated, Uniform, blackjack
 from waiting import attempts, wait_until
 
 import cypool
-from cypool.api.normalize import Moments
 from cypool.cluster import (
     APS,
     Always,
@@ -28,6 +27,7 @@ from cypool.cluster import (
     TorchPolicy,
     session,
 )
+from cypool.features.normalize import Moments
 
 pytestmark = [pytest.mark.large_packages, pytest.mark.usefixtures("leave_checkout", "limit"),
               pytest.mark.families("atari")]
@@ -755,7 +755,7 @@ def test_bad_calls(cluster):
     bare = cluster()
     bare.reset()
     for call in (bare.step, lambda: bare.rollout(3), lambda: bare.stream(3), lambda: bare.publish(policy())):
-        with pytest.raises(ValueError, match="^policy: the ClusterEnv was created without one"):
+        with pytest.raises(ValueError, match="^policy: expected a ClusterEnv created with policy=.*, got one without$"):
             call()
     bare.close()
     bare.close()
@@ -803,10 +803,9 @@ def test_workers_that_cannot_be_started(cluster, tmp_path, monkeypatch):
     assert isinstance(cluster(), ClusterEnv)
 
 
-def test_actions_that_are_dicts(cluster):
-    from levers import ID
-
-    env, pool = cluster(ID, imports=["levers"]), cypool.make(ID, num_envs=NUM, seed=7)
+def test_actions_that_are_dicts(cluster, walker):
+    id = "walker/Levers-v0"
+    env, pool = cluster(id, imports=["walker"]), cypool.make(id, num_envs=NUM, seed=7)
     assert env.action_space == pool.action_space and same(env.reset()[0], pool.reset()[0])
     for _ in range(5):
         actions = pool.action_space.sample()
@@ -816,5 +815,5 @@ def test_actions_that_are_dicts(cluster):
         env.step(np.zeros(NUM, int))
     with pytest.raises(ValueError, match="^actions: expected 6 rows, got 5"):
         env.step({name: part[:5] for name, part in actions.items()})
-    with pytest.raises(ValueError, match=f"^policy: expected None for {ID}, whose actions are dicts"):
-        cluster(ID, imports=["levers"], policy=policy())
+    with pytest.raises(ValueError, match=f"^policy: expected None, as no distribution draws the dict actions of {id}"):
+        cluster(id, imports=["walker"], policy=policy())

@@ -238,7 +238,7 @@ def test_copy_of_doom_is_refused_with_the_reason():
 
 
 def test_copies_in_other_apis_continue_equally():
-    env = started(cypool.make_dm("CartPole-v1", num_envs=3, seed=0))
+    env = started(cypool.make("CartPole-v1", "dm", num_envs=3, seed=0))
     for _ in range(4):
         env.step(np.array([1, 0, 1]))
     env.copy(0, 2)

@@ -239,7 +239,7 @@ def test_dm_step_types_after_a_rollout():
         return np.array([env.step(np.ones(NUM, int)).step_type for _ in range(steps)])
 
     make = {"num_envs": NUM, "seed": 0, "max_episode_steps": 5}
-    env, other = cypool.make_dm("CartPole-v1", **make), cypool.make_dm("CartPole-v1", **make)
+    env, other = cypool.make("CartPole-v1", "dm", **make), cypool.make("CartPole-v1", "dm", **make)
     env.reset()
     other.reset()
     env.rollout(np.ones((5, NUM), int))

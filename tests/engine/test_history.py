@@ -10,8 +10,8 @@ from markers import slow
 from receiving import started
 
 import cypool
-from cypool.api import history as history_module
-from cypool.api.history import MAGIC
+from cypool.replay import history as history_module
+from cypool.replay.history import MAGIC
 from cypool.state import verified, with_checksum
 
 pytestmark = pytest.mark.families("atari", "box2d", "minigrid", "mpe2", "mujoco", "robotics")
@@ -287,7 +287,7 @@ def test_another_run_is_noticed():
 
 
 def test_history_of_a_dm_pool_seeks():
-    env = started(cypool.make_dm("CartPole-v1", num_envs=2, seed=0))
+    env = started(cypool.make("CartPole-v1", "dm", num_envs=2, seed=0))
     history = cypool.history(env, every=3)
     for _ in range(8):
         env.step(np.array([1, 0]))

@@ -62,9 +62,9 @@ def leaves_nothing(times, *args, **options):
 
 
 CARTPOLE = {
-    "gymnasium": functools.partial(cypool.make_gymnasium, "CartPole-v1"),
-    "gym": functools.partial(cypool.make_gym, "CartPole-v1"),
-    "dm": functools.partial(cypool.make_dm, "CartPole-v1"),
+    "gymnasium": functools.partial(cypool.make, "CartPole-v1"),
+    "gym": functools.partial(cypool.make, "CartPole-v1", "gym"),
+    "dm": functools.partial(cypool.make, "CartPole-v1", "dm"),
     "envpool": functools.partial(envpool.make_gymnasium, "CartPole-v1"),
 }
 ENDINGS = ["close", "drop", "drop with work pending", "drop in a cycle"]
@@ -96,4 +96,4 @@ def test_pools_on_shared_threads_leak_nothing(ending):
 
 @pytest.mark.parametrize("ending", ["drop with work pending", *slow("close", "drop", "drop in a cycle")])
 def test_pools_of_pong_leak_nothing(ending):
-    leaves_nothing(8, functools.partial(cypool.make_gymnasium, "Pong-v5"), 3, 2, 2, ending)
+    leaves_nothing(8, functools.partial(cypool.make, "Pong-v5"), 3, 2, 2, ending)

@@ -62,7 +62,7 @@ def test_options_per_environment_are_checked():
         cypool.make("Pong-v5", num_envs=2, env_options=[{}, {"frame_skp": 3}])
 
 
-@pytest.mark.parametrize("make", [cypool.make_gymnasium, envpool.make_gymnasium])
+@pytest.mark.parametrize("make", [cypool.make, envpool.make_gymnasium])
 @pytest.mark.parametrize("own", [{}, {"env_options": [{}, {}, {}]}])
 def test_a_copy_has_what_chance_chose(make, own):
     # a map, which load asks for
@@ -77,7 +77,7 @@ def test_a_copy_has_what_chance_chose(make, own):
     assert len({row["options"]["desc"] for row in state.rows}) == (3 if own else 1)
 
 
-@pytest.mark.parametrize("make", [cypool.make_gymnasium, envpool.make_gymnasium])
+@pytest.mark.parametrize("make", [cypool.make, envpool.make_gymnasium])
 def test_what_was_passed_may_change_afterwards(make):
     options = [{"g": 1.0}, {"g": 2.0}]
     env = make("Pendulum-v1", num_envs=2, env_options=options)
@@ -107,7 +107,7 @@ def test_an_option_called_debug_is_not_taken_for_the_argument():
     assert (result.visits.sum(axis=1) == 9).all() and twin.env_spec.options["debug"]
 
 
-@pytest.mark.parametrize("make", [cypool.make_gymnasium, envpool.make_gymnasium])
+@pytest.mark.parametrize("make", [cypool.make, envpool.make_gymnasium])
 def test_a_recipe_is_a_copy_that_cannot_be_changed(make):
     env = make("CartPole-v1", num_envs=2, env_options=[{"sutton_barto_reward": True}, {}])
     for change in (lambda recipe: recipe.update(id="Acrobot-v1"), lambda recipe: recipe.pop("env_options"),

@@ -17,7 +17,7 @@ from receiving import started
 from waiting import LIMIT
 
 import cypool
-from cypool.api.rollouts import RolloutBuffers
+from cypool.features.rollouts import RolloutBuffers
 
 pytestmark = pytest.mark.families("atari", "box2d", "mujoco", "vizdoom")
 NUM = 7

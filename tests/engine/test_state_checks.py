@@ -33,7 +33,7 @@ def put(own, k, value):
 
 def refused(env, state, own):
     """The environment does not take it, and is there all the same: to be saved, drawn, loaded, stepped."""
-    with pytest.raises(ValueError, match="^state: expected rows as save.* that env 0 cannot load: .*Error: "):
+    with pytest.raises(ValueError, match="^state: expected rows returned by save.* that env 0 cannot load: .*Error: "):
         env.load(edited(state, own))
     env.save()
     if env.render_mode is not None:
@@ -117,7 +117,7 @@ def test_damaged_atari_states(id):
             results.append(str(error))
         env.step([0])
     assert all(text == "taken" or text.startswith("state: ") for text in results)
-    assert sum("not one of this game, or damaged" in text for text in results) > 10
+    assert sum("not from this game, or damaged" in text for text in results) > 10
     env.load(state)
     assert env.save().rows[0]["own"] == own
 
@@ -422,10 +422,10 @@ def test_damaged_files_are_refused(tmp_path):
     for _ in range(200):
         changed = bytearray(data)
         changed[random.integers(len(data))] ^= 1 << random.integers(8)
-        with pytest.raises(ValueError, match="^data: expected a state as to_bytes"):
+        with pytest.raises(ValueError, match="^data: expected a state returned by to_bytes"):
             State.from_bytes(bytes(changed))
     for size in (0, 5, len(MAGIC), PREFIX - 1, PREFIX, len(data) - 1):
-        with pytest.raises(ValueError, match="^data: expected a state as to_bytes"):
+        with pytest.raises(ValueError, match="^data: expected a state returned by to_bytes"):
             State.from_bytes(data[:size])
     # right checksums over something else
     head = json.loads(data[PREFIX:])
@@ -438,7 +438,7 @@ def test_damaged_files_are_refused(tmp_path):
                  json.dumps({**head, "rows": [[0, {"bytes": -5}]]}).encode(),
                  json.dumps({**head, "rows": [[0, {"tuple": [1], "list": [1]}]]}).encode(),
                  b'{"cypool": ' + b"9" * 5000 + b"}"):
-        with pytest.raises(ValueError, match="^data: expected a state as to_bytes"):
+        with pytest.raises(ValueError, match="^data: expected a state returned by to_bytes"):
             State.from_bytes(signed(text))
     with pytest.raises(ValueError, match="bytes more than its header specifies"):
         State.from_bytes(signed(json.dumps(head).encode(), b"x"))
@@ -458,7 +458,7 @@ def test_damaged_files_are_refused(tmp_path):
             with pytest.raises((TypeError, ValueError), match="^path: expected a path"):
                 call(bad)
     (tmp_path / "file").write_bytes(pickle.dumps(env.save()))
-    with pytest.raises(ValueError, match="^path: .*file: expected a state as to_bytes"):
+    with pytest.raises(ValueError, match="^path: .*file: expected a state returned by to_bytes"):
         cypool.load_state(tmp_path / "file")
     with pytest.raises(OSError):
         cypool.load_state(tmp_path / "none")

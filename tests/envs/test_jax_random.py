@@ -4,7 +4,7 @@ import ctypes
 import numpy as np
 import pytest
 from envs.test_numpy_math import compiled
-from weights import exhaustive
+from markers import exhaustive
 
 pytestmark = pytest.mark.large_packages
 jax = pytest.importorskip("jax")

@@ -196,7 +196,7 @@ def test_task_state_with_wrong_parts_is_refused(edit):
         env.reset()
         state = env.save()
         state.rows[1]["own"] = edit(state.rows[1]["own"])
-        with pytest.raises(ValueError, match="state: expected rows as save"):
+        with pytest.raises(ValueError, match="state: expected rows returned by save"):
             env.load(state)
 
 
@@ -215,7 +215,7 @@ def test_task_object_serves_several_pools():
     task = Pole(0.1)
     with cypool.make(task, num_envs=2, seed=0) as one, cypool.make(task, num_envs=3, seed=0) as other:
         assert np.array_equal(one.reset()[0], other.reset()[0][:2])
-    with pytest.raises(TypeError, match="width: expected to be left out"):
+    with pytest.raises(TypeError, match="width: expected no options with an instance of a task"):
         cypool.make(task, width=0.2)
 
 

@@ -287,7 +287,7 @@ def test_requirements_are_those_of_users():
 
 
 @pytest.mark.parametrize("words, said", [
-    (["chekc"], "expected a verb, got 'chekc' (did you mean check?)"),
+    (["chekc"], "expected a command, got 'chekc' (did you mean check?)"),
     (["info", "Ponk-v5"], "did you mean Pong-v5"),
     (["info", "pongg"], "did you mean"),
     (["list", "cartpol-v1"], "did you mean CartPole-v1"),

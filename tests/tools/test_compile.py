@@ -214,7 +214,7 @@ def test_what_a_module_is_compiled_against(monkeypatch, tmp_path):
     monkeypatch.setattr(cypool, "get_include", lambda: include)
     monkeypatch.setattr(cypool, "__file__", str(folder / "__init__.py"))
     assert compile_module._key(None, TEXT) == keys[0]
-    with (folder / "envs" / "common" / "frame_stack.pxd").open("a") as file:
+    with (folder / "envs" / "shared" / "pixels" / "frame_stack.pxd").open("a") as file:
         file.write("# changed\n")
     keys.append(compile_module._key(None, TEXT))
     for project in ("cypool", "Cython", "numpy"):

@@ -27,7 +27,7 @@ inline std::string rom_md5(const std::string& path) {
 
 // throws where ALE would end the process, or run without end on a file that is no program
 inline void check_rom(const std::string& path, const std::string& md5) {
-    if (rom_md5(path) != md5) throw std::runtime_error("the ROM is not the one it was: " + path);
+    if (rom_md5(path) != md5) throw std::runtime_error("the ROM has changed: " + path);
 }
 
 inline void load_rom(ale::ALEInterface& game, const std::string& path, const std::string& md5) {

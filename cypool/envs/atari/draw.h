@@ -29,7 +29,7 @@ inline std::string text_of(const std::mt19937& random) {
 inline void from_text(std::mt19937& random, const std::string& text) {
     std::istringstream in(text);
     if (!(in >> random) || text_of(random) != text)
-        throw std::invalid_argument("state: not one of this game, or damaged");
+        throw std::invalid_argument("state: not from this game, or damaged");
 }
 
 }  // namespace cypool

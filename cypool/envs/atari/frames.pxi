@@ -2,8 +2,12 @@
 # distutils: language = c++
 import functools
 
+from libc.stdint cimport uint8_t
 from libc.string cimport memcpy
-from libcpp.memory cimport make_unique
+from libcpp.memory cimport make_unique, unique_ptr
+from libcpp.vector cimport vector
+
+from cypool.envs.shared.pixels.resize cimport Resize
 
 cdef enum:
     MAX_SCREEN = 250 * 160
@@ -16,7 +20,7 @@ def picture_of(height, width, gray, rgb, out_size, by_area, channels_last):
 
 
 cdef class Picture:
-    """Turns screens into frames.
+    """Turns screens, which are palette indices, into frames. Const once made: all envs that show the same share one.
 
     Args:
         height, width: Size of a screen.
@@ -26,6 +30,14 @@ cdef class Picture:
         by_area: Whether they are reduced as by OpenCV's INTER_AREA, else INTER_LINEAR.
         channels_last: Whether the colours of a reduced frame's pixel lie side by side.
     """
+    cdef readonly size_t frame_bytes
+    cdef readonly size_t num_planes      # 1, or 3 in colour
+    cdef size_t screen_bytes
+    cdef size_t plane_bytes
+    cdef bint interleaved                # the planes of a reduced frame, pixel by pixel
+    cdef vector[PaletteMax] palettes     # one per plane: gray, or red, green and blue
+    cdef unique_ptr[Resize] resize
+    cdef uint8_t[4 * 256] colours        # of each palette index its red, green, blue, and a byte that is not used
 
     def __init__(self, int height, int width, bytes gray, bytes rgb, out_size, bint by_area, bint channels_last):
         cdef const uint8_t* table = gray if gray is not None else rgb
@@ -48,6 +60,7 @@ cdef class Picture:
         self.interleaved = channels_last and self.num_planes == 3
 
     cdef void shrink(self, const uint8_t* a, const uint8_t* b, uint8_t* frame, uint8_t* pooled) noexcept nogil:
+        """Reduces the maximum of two screens, which goes to `pooled`, too: a screen for each plane; NULL: nowhere."""
         cdef uint8_t[MAX_SCREEN] scratch
         cdef uint8_t* plane = scratch
         cdef size_t k
@@ -58,6 +71,7 @@ cdef class Picture:
             self._reduce(plane, frame, k)
 
     cdef void merge(self, const uint8_t* screen, uint8_t* frame, uint8_t* pooled) noexcept nogil:
+        """Reduces the maximum of `pooled` and a screen, likewise."""
         cdef uint8_t[MAX_SCREEN] scratch
         cdef uint8_t* plane
         cdef size_t i, k
@@ -80,6 +94,7 @@ cdef class Picture:
                 frame[3 * i + k] = reduced[i]
 
     cdef void copy(self, const uint8_t* screen, uint8_t* frame) noexcept nogil:
+        """Writes a whole screen."""
         cdef size_t i, last = self.screen_bytes - 1
         if self.num_planes == 1:
             self.palettes[0].pool(screen, screen, self.screen_bytes, frame)

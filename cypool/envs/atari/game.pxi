@@ -7,6 +7,7 @@ import numpy as np
 from cypool.util.arguments import check_choice, shown
 from cypool.envs.atari import roms, specs
 from cypool.envs.atari.presets import PRESETS
+from cypool.options import describes
 from cypool.state import check_state, check_stream, unpack
 
 cimport cython
@@ -19,8 +20,6 @@ from libcpp.vector cimport vector
 
 from cypool.env cimport Env, Slot
 from cypool.envs.atari cimport libale as ale
-from cypool.envs.atari.snapshot cimport copy_emulator, frame_goes_on, restore_checked, take_snapshot
-from cypool.envs.atari.start cimport Start, start_game
 from cypool.envs.shared.pixels.frame_stack cimport FrameStack
 from cypool.envs.shared.numerics.numpy_math cimport cosf, sinf
 from cypool.random cimport integers
@@ -33,6 +32,18 @@ cdef extern from "cypool/envs/atari/draw.h" namespace "cypool" nogil:
     uint32_t draw_below(mt19937& random, uint32_t bound) noexcept
     string text_of(const mt19937& random) except +
     void from_text(mt19937& random, const string& text) except +
+
+cdef extern from "cypool/envs/atari/start.h" namespace "cypool":
+    cdef cppclass Start:
+        Start() except +
+    void start_game(ale.ALEInterface& game, const string& path, const string& md5, int seed, int mode, int difficulty,
+                    Start& start) except + nogil
+
+cdef extern from "cypool/envs/atari/snapshot.h" namespace "cypool":
+    bint frame_goes_on(ale.ALEInterface& game) noexcept nogil
+    string take_snapshot(ale.ALEInterface& game) except +
+    void restore_checked(ale.ALEInterface& game, const string& snapshot, const string& own) except +
+    void copy_emulator(ale.ALEInterface& to, ale.ALEInterface& source) except + nogil
 
 cdef extern from "cypool/envs/atari/ale_helpers.h":
     const bint fast_emulator "cypool_fast_emulator"
@@ -55,8 +66,16 @@ MOVES[0][:] = [ale.PLAYER_A_DOWNLEFT, ale.PLAYER_A_DOWN, ale.PLAYER_A_DOWNRIGHT]
 MOVES[1][:] = [ale.PLAYER_A_LEFT, ale.PLAYER_A_NOOP, ale.PLAYER_A_RIGHT]
 MOVES[2][:] = [ale.PLAYER_A_UPLEFT, ale.PLAYER_A_UP, ale.PLAYER_A_UPRIGHT]
 
-# behaviour of the preset's package that has no option: see presets.py
-cdef struct Ways:
+# both are filled by name: the options that a game reads while it is played, see specs.py,
+cdef struct Settings:
+    uint32_t noop_max
+    bint episodic_life, reward_clip, continuous
+    float continuous_action_threshold, repeat_action_probability
+    int mode, difficulty
+    bint lives, raw_reward, game_over, ram, frame_numbers, zero_discount_on_life_loss
+
+# and behaviour of the preset's package that has no option, see presets.py
+cdef struct PackageQuirks:
     bint hashes_seeds, fires_first, begins_black, ends_at_once, follows_lives, emulator_limits, repeats_image
     bint limit_hides_end
     int rows
@@ -116,7 +135,9 @@ def game_facts(task):
                        <bytes>gray[:256], <bytes>rgb[:3 * 256])
 
 
-specs.compiled["game_facts"] = game_facts
+@describes(**specs.OPTIONS)
+def describe_game(options):
+    return specs.atari(options, game_facts(options["task"]))
 
 
 cdef class SharedStart:
@@ -178,20 +199,15 @@ cdef class Atari(Env):
       and no-ops come from NumPy generators, as in Gymnasium; episodes end as with "ale", but the limit counts all
       frames since the game began.
     """
-    describe = staticmethod(specs.atari)
+    describe = staticmethod(describe_game)
 
     cdef size_t screen_bytes             # palette indices as ALE draws them
     cdef ObsType obs_type
-    cdef Ways ways
+    cdef Settings settings
+    cdef PackageQuirks quirks
     cdef int64_t last_frame              # of an episode that ends within a step, by the number of its frames
-    cdef bint tells_lives, tells_raw_reward, tells_game_over, tells_ram, tells_frame_numbers, tells_discount
     cdef int least_skip, most_skip       # frames of a step
     cdef int emulator_limit              # of an episode's frames, for the emulator to count
-    cdef uint32_t noop_max
-    cdef bint episodic_life, reward_clip, continuous
-    cdef float threshold                 # of continuous actions
-    cdef float repeat_action_probability
-    cdef int mode, difficulty            # -1: left as ALE has them
     cdef SharedStart start
     cdef bint fresh                      # the game has been loaded, and its first reset done
     cdef string rom, rom_md5
@@ -220,32 +236,19 @@ cdef class Atari(Env):
         skip = options["frame_skip"]
         self.rom = facts.rom
         self.rom_md5 = facts.md5
-        self.ways = PRESETS[options["preset"]].ways._asdict()
+        self.settings = options
+        self.quirks = PRESETS[options["preset"]].quirks._asdict()
         self.least_skip, self.most_skip = (skip, skip) if isinstance(skip, int) else (skip[0], skip[1] - 1)
         limit = options["max_num_frames_per_episode"]
-        self.emulator_limit = limit if limit and self.ways.emulator_limits else INT_MAX
-        self.last_frame = limit if limit and not self.ways.emulator_limits else INT64_MAX
-        self.noop_max = options["noop_max"]
-        self.episodic_life = options["episodic_life"]
-        self.reward_clip = options["reward_clip"]
-        self.continuous = options["continuous"]
+        self.emulator_limit = limit if limit and self.quirks.emulator_limits else INT_MAX
+        self.last_frame = limit if limit and not self.quirks.emulator_limits else INT64_MAX
         actions = specs.action_set(options, facts)
         for action in actions:
             self.actions.push_back(<ale.Action><int>action)
         fire = <int>ale.PLAYER_A_FIRE
         self.has_fire = options["use_fire_reset"] and fire in actions and fire in facts.legal
-        self.threshold = options["continuous_action_threshold"]
-        self.repeat_action_probability = options["repeat_action_probability"]
-        self.mode = options["mode"]
-        self.difficulty = options["difficulty"]
-        self.start = start_of(options["task"], self.mode, self.difficulty)
+        self.start = start_of(options["task"], options["mode"], options["difficulty"])
         self.obs_type = {"image": IMAGE, "screen": SCREEN, "ram": RAM}[options["obs_type"]]
-        self.tells_lives = options["lives"]
-        self.tells_raw_reward = options["raw_reward"]
-        self.tells_game_over = options["game_over"]
-        self.tells_ram = options["ram"]
-        self.tells_frame_numbers = options["frame_numbers"]
-        self.tells_discount = options["zero_discount_on_life_loss"]
         rows = specs.shown_rows(options["preset"], facts)
         self.screen_bytes = rows * facts.width
         out_size = (options["img_height"], options["img_width"]) if self.obs_type == IMAGE else None
@@ -257,16 +260,17 @@ cdef class Atari(Env):
             # of a skip of one there is only one frame to see
             if self.most_skip > 1:
                 self.previous.resize(self.screen_bytes)
-            if self.ways.ends_at_once:
+            if self.quirks.ends_at_once:
                 self.pooled.resize(self.picture.num_planes * self.screen_bytes)
 
     cdef int seed(self, object seed) except -1:
-        if self.ways.hashes_seeds:
+        if self.quirks.hashes_seeds:
             stream, ale_seed = np.random.SeedSequence(seed).generate_state(2)
             Env.seed(self, int(stream))
             self.ale_seed = ale_seed.astype(np.int32)
-            if self.noop_max > 0:
-                self.seeded_noops = np.random.Generator(np.random.PCG64(int(stream))).integers(1, self.noop_max + 1)
+            if self.settings.noop_max > 0:
+                draws = np.random.Generator(np.random.PCG64(int(stream)))
+                self.seeded_noops = draws.integers(1, self.settings.noop_max + 1)
         else:
             self.ale_seed = seed
             if self.most_skip > self.least_skip:
@@ -288,20 +292,20 @@ cdef class Atari(Env):
         if whole:
             self._new_game()
             self.game_step = 0
-        if self.has_fire and self.ways.fires_first:
+        if self.has_fire and self.quirks.fires_first:
             self.game.get().act(ale.PLAYER_A_FIRE)
         for _k in range(count):
             self.game.get().act(ale.PLAYER_A_NOOP)
             if self.game.get().game_over():
-                if seeded and self.ways.hashes_seeds:
+                if seeded and self.quirks.hashes_seeds:
                     self._load()
                 self._new_game()
                 ended = True
-        if self.has_fire and not self.ways.fires_first:
+        if self.has_fire and not self.quirks.fires_first:
             self.game.get().act(ale.PLAYER_A_FIRE)
-        if seeded and self.ways.hashes_seeds and self.noop_max > 0 and not ended:
+        if seeded and self.quirks.hashes_seeds and self.settings.noop_max > 0 and not ended:
             # each reset that it repeats restarts the stream: only now is it known that the number was drawn
-            integers(self.rng, 1, <int64_t>self.noop_max + 1)
+            integers(self.rng, 1, <int64_t>self.settings.noop_max + 1)
         self.elapsed_step = self.game_step
         self.num_frames = 0
         self.life_lost = False
@@ -309,21 +313,21 @@ cdef class Atari(Env):
         self.game_over = self.game.get().game_over(False)
         self.score = 0
         self.discount = 1
-        if self.ways.begins_black:
+        if self.quirks.begins_black:
             self.frames.clear()
         self._push(ale.current_screen(self.game.get()[0]))
-        if (whole or ended) and not self.ways.begins_black:
+        if (whole or ended) and not self.quirks.begins_black:
             self.frames.fill(0)
         return 0
 
     cdef int64_t _draw_noops(self, bint seeded) noexcept nogil:
         """Returns how many frames without action a reset does."""
-        if self.noop_max == 0:
+        if self.settings.noop_max == 0:
             return 0
-        if self.ways.hashes_seeds:
-            return self.seeded_noops if seeded else integers(self.rng, 1, <int64_t>self.noop_max + 1)
-        cdef int64_t drawn = draw_below(self.noops, self.noop_max)
-        if self.ways.fires_first:
+        if self.quirks.hashes_seeds:
+            return self.seeded_noops if seeded else integers(self.rng, 1, <int64_t>self.settings.noop_max + 1)
+        cdef int64_t drawn = draw_below(self.noops, self.settings.noop_max)
+        if self.quirks.fires_first:
             return max(drawn - self.has_fire, 0)
         return drawn + 1 - self.has_fire
 
@@ -337,7 +341,7 @@ cdef class Atari(Env):
         self._note_end(played.lost, before)
         self.score = <float>played.score
         self.raw_reward = played.score
-        self.reward = (played.score > 0) - (played.score < 0) if self.reward_clip else played.score
+        self.reward = (played.score > 0) - (played.score < 0) if self.settings.reward_clip else played.score
         self.game_step = self.elapsed_step
         return 0
 
@@ -351,7 +355,7 @@ cdef class Atari(Env):
         cdef double score = 0
         cdef bint ended = False, lost = False
         cdef const uint8_t* previous = NULL
-        if self.continuous:
+        if self.settings.continuous:
             act = self._joystick(<const float*>action)
             strength = (<const float*>action)[0]
         else:
@@ -359,7 +363,7 @@ cdef class Atari(Env):
         for k in range(skip):
             score += game.act(act, strength)
             self.num_frames += 1
-            if self.ways.ends_at_once and self.episodic_life:
+            if self.quirks.ends_at_once and self.settings.episodic_life:
                 lost = self._life_lost(lost)
             if game.game_over() or lost or self.num_frames >= self.last_frame:
                 ended = True
@@ -380,7 +384,7 @@ cdef class Atari(Env):
     cdef inline bint _life_lost(self, bint lost) except -1 nogil:
         """Returns whether an episode that ends with a life does so with this frame."""
         cdef int lives = self.game.get().lives()
-        if not self.ways.follows_lives:
+        if not self.quirks.follows_lives:
             return 0 < lives < self.lives
         lost = lost or lives < self.lives
         self.lives = lives
@@ -392,15 +396,15 @@ cdef class Atari(Env):
         cdef ale.ALEInterface* game = self.game.get()
         self.lives = game.lives()
         self.game_over = game.game_over(False)
-        if not self.ways.ends_at_once:
+        if not self.quirks.ends_at_once:
             lost = self.life_lost = 0 < self.lives < before
-        self.terminated = self.game_over or (self.episodic_life and lost)
+        self.terminated = self.game_over or (self.settings.episodic_life and lost)
         self.discount = not (self.terminated or self.lives < before)
-        if self.ways.emulator_limits:
+        if self.quirks.emulator_limits:
             self.truncated = game.game_truncated()
         else:
             self.truncated = self.num_frames >= self.last_frame and not self.terminated
-        if self.ways.limit_hides_end:
+        if self.quirks.limit_hides_end:
             self.discount = self.lives == before and not self.terminated
             if self.elapsed_step >= self.max_episode_steps:
                 self.terminated = False
@@ -411,27 +415,27 @@ cdef class Atari(Env):
         cdef ale.ALEInterface* game = self.game.get()
         cdef int k = 0                   # the next info
         self.frames.write(0, out.obs[0])
-        if self.tells_lives:
+        if self.settings.lives:
             (<int32_t*>out.info[k])[0] = self.lives
             k += 1
-        if self.tells_raw_reward:
+        if self.settings.raw_reward:
             (<float*>out.info[k])[0] = self.score
             k += 1
-        if self.tells_game_over:
+        if self.settings.game_over:
             (<int32_t*>out.info[k])[0] = self.game_over
             k += 1
         # zeros as long as no reset has succeeded
-        if self.tells_ram:
+        if self.settings.ram:
             if game == NULL:
                 memset(out.info[k], 0, RAM_BYTES)
             else:
                 memcpy(out.info[k], game.getRAM().array(), RAM_BYTES)
             k += 1
-        if self.tells_frame_numbers:
+        if self.settings.frame_numbers:
             (<int32_t*>out.info[k])[0] = 0 if game == NULL else game.getFrameNumber()
             (<int32_t*>out.info[k + 1])[0] = 0 if game == NULL else game.getEpisodeFrameNumber()
             k += 2
-        if self.tells_discount:
+        if self.settings.zero_discount_on_life_loss:
             (<float*>out.info[k])[0] = self.discount
         return 0
 
@@ -453,8 +457,8 @@ cdef class Atari(Env):
         int32 = -2**31, 2**31 - 1
         (packed, size, text, ale_seed, seeded_noops, reseed, newest, lives, game_over, life_lost, game_step, num_frames,
          score, discount) = check_state(
-            state, bytes, (0, MAX_SNAPSHOT), bytes, int32, (0, self.noop_max), bool, (0, self.frames.num_frames - 1),
-            int32, bool, bool, (0, 2**31 - 1), (0, 2**62), float, float)
+            state, bytes, (0, MAX_SNAPSHOT), bytes, int32, (0, self.settings.noop_max), bool,
+            (0, self.frames.num_frames - 1), int32, bool, bool, (0, 2**31 - 1), (0, 2**62), float, float)
         check_stream("noops", state_of(text), np.random.MT19937)
         from_text(noops, text)
         end = size + <Py_ssize_t>self.frames.frames.size()
@@ -516,10 +520,11 @@ cdef class Atari(Env):
     cdef int _load(self) except -1 nogil:
         """Makes a new emulator with its seed, and does its first reset."""
         cdef unique_ptr[ale.ALEInterface] game = make_unique[ale.ALEInterface]()
-        game.get().setFloat(b"repeat_action_probability", self.repeat_action_probability)
-        if self.ways.emulator_limits:
+        game.get().setFloat(b"repeat_action_probability", self.settings.repeat_action_probability)
+        if self.quirks.emulator_limits:
             game.get().setInt(b"max_num_frames_per_episode", self.emulator_limit)
-        start_game(game.get()[0], self.rom, self.rom_md5, self.ale_seed, self.mode, self.difficulty, self.start.start)
+        start_game(game.get()[0], self.rom, self.rom_md5, self.ale_seed, self.settings.mode, self.settings.difficulty,
+                   self.start.start)
         self.game.swap(game)
         self.fresh = True
         self.noops.seed(self.ale_seed)
@@ -536,12 +541,13 @@ cdef class Atari(Env):
 
     cdef ale.Action _joystick(self, const float* action) noexcept nogil:
         """Returns the action of radius, angle and fire, as ale_py's AtariEnv does."""
+        cdef float threshold = self.settings.continuous_action_threshold
         # in single precision and with NumPy's sine: so does ale_py
         cdef float x = action[0] * cosf(action[1]), y = action[0] * sinf(action[1])
-        cdef int across = 1 - (x < -self.threshold) + (x > self.threshold)
-        cdef int along = 1 - (y < -self.threshold) + (y > self.threshold)
+        cdef int across = 1 - (x < -threshold) + (x > threshold)
+        cdef int along = 1 - (y < -threshold) + (y > threshold)
         cdef ale.Action move = MOVES[along][across]
-        if not action[2] > self.threshold:
+        if not action[2] > threshold:
             return move
         if move == ale.PLAYER_A_NOOP:
             return ale.PLAYER_A_FIRE
@@ -553,8 +559,8 @@ cdef class Atari(Env):
         previous: The screen before the last one, if all were played.
         """
         cdef bint whole = played == skip and skip > 1
-        cdef bint missed = (ended and not whole if self.ways.ends_at_once
-                            else self.ways.repeats_image and played < skip - 1)
+        cdef bint missed = (ended and not whole if self.quirks.ends_at_once
+                            else self.quirks.repeats_image and played < skip - 1)
         if self.obs_type == IMAGE and missed:
             self.frames.repeat()
         elif not self.pooled.empty() and ended:

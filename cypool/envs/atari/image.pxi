@@ -6,11 +6,21 @@
 import numpy as np
 
 cimport numpy as cnp
+from libc.stdint cimport uint8_t
 from libcpp.memory cimport make_unique, unique_ptr
 
 from cypool.envs.shared.pixels.resize cimport check_bytes
 
 cnp.import_array()
+
+# const once built: threads may share one
+cdef extern from "cypool/envs/atari/palette.h" namespace "cypool" nogil:
+    cdef cppclass PaletteMax:
+        # table: 256 bytes, copied
+        PaletteMax(const uint8_t* table) noexcept
+        PaletteMax(const uint8_t* table, int simd) noexcept
+        # out[i] = max(table[a[i]], table[b[i]]); out may be a or b
+        void pool "operator()"(const uint8_t* a, const uint8_t* b, size_t count, uint8_t* out) noexcept
 
 
 def pool_frames(a, b, table, *, simd=2):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 MAX_EPISODE_STEPS = 27_000
 
 
-class Ways(NamedTuple):
+class PackageQuirks(NamedTuple):
     """The behaviour of a package that no option sets.
 
     Attributes:
@@ -36,10 +36,10 @@ class Ways(NamedTuple):
 
 
 class Preset(NamedTuple):
-    """A package: the defaults of options, and its ways."""
+    """A package: the defaults of options, and its quirks."""
 
     defaults: dict[str, Any]
-    ways: Ways
+    quirks: PackageQuirks
 
 
 _OURS = {
@@ -52,9 +52,10 @@ _ALE = {
     "max_num_frames_per_episode": 108_000,
 }
 PRESETS = {
-    None: Preset(_OURS, Ways()),
-    "envpool": Preset({**_OURS, "ram": True}, Ways(repeats_image=True, limit_hides_end=True, rows=210)),
-    "ale": Preset({**_OURS, **_ALE, "reward_clip": True}, Ways(fires_first=True, begins_black=True, ends_at_once=True)),
+    None: Preset(_OURS, PackageQuirks()),
+    "envpool": Preset({**_OURS, "ram": True}, PackageQuirks(repeats_image=True, limit_hides_end=True, rows=210)),
+    "ale": Preset({**_OURS, **_ALE, "reward_clip": True},
+                  PackageQuirks(fires_first=True, begins_black=True, ends_at_once=True)),
     "gymnasium": Preset({**_OURS, **_ALE, "use_fire_reset": False, "repeat_action_probability": 0.25},
-                        Ways(hashes_seeds=True, ends_at_once=True, follows_lives=True, emulator_limits=True)),
+                        PackageQuirks(hashes_seeds=True, ends_at_once=True, follows_lives=True, emulator_limits=True)),
 }

@@ -1,4 +1,10 @@
-// The whole state of an emulator: ALE's state, and the parts that it leaves out (snapshot.pxd).
+// The whole state of an emulator: ALE's state, and the parts that it leaves out.
+//
+// `ALEInterface.cloneState` saves neither the last actions, which sticky actions repeat, nor the picture, of which some
+// games draw only parts in a frame, nor which of its tables the video chip is at, nor the random stream that fills the
+// memory at a reset. Of cartridges in slices (Montezuma's Revenge) it does not bring back which of them are in, of
+// Pitfall II only part of a fraction; and the rules of seven games do not save all they remember. With these, a
+// restored emulator continues exactly as the saved one.
 #pragma once
 
 #include <charconv>
@@ -104,7 +110,7 @@ template <class T> const T* at_place(int place, const T* first, size_t size, con
     const bool in_first = place >= 0;
     const int64_t k = in_first ? int64_t{place} : -1 - int64_t{place};
     if (k + SCREEN_CLOCKS > static_cast<int64_t>(in_first ? size : 640) || (!in_first && !second))
-        throw std::invalid_argument("state: not one of this game");
+        throw std::invalid_argument("state: not from this game");
     return (in_first ? first : second) + k;
 }
 
@@ -135,7 +141,7 @@ inline void load_rest(TIA& tia, Deserializer& in) {
     tia.*member(Greyed{}) = in.getBool();
     const int drawn = in.getInt();
     if (drawn < 0 || drawn > static_cast<int>(tia.height() * tia.width()))
-        throw std::invalid_argument("state: not one of this game");
+        throw std::invalid_argument("state: not from this game");
     tia.*member(FramePointer{}) = tia.currentFrameBuffer() + drawn;
     each_mask(tia, [&](auto*& mask, auto table) {
         using Element = std::remove_cvref_t<decltype(*mask)>;
@@ -207,7 +213,7 @@ inline std::string take_snapshot(ale::ALEInterface& game) {
     return out.get_str();
 }
 
-[[noreturn]] inline void refuse_state() { throw std::invalid_argument("state: not one of this game, or damaged"); }
+[[noreturn]] inline void refuse_state() { throw std::invalid_argument("state: not from this game, or damaged"); }
 
 // Reads the data of a Serializer, and no further than its end.
 class SnapshotReader {
@@ -349,17 +355,17 @@ inline void restore_snapshot(ale::ALEInterface& game, const std::string& snapsho
     env.*member(ActionA{}) = static_cast<ale::Action>(in.getInt());
     env.*member(ActionB{}) = static_cast<ale::Action>(in.getInt());
     const std::string strengths = in.getString();
-    if (strengths.size() != 2 * sizeof(float)) throw std::invalid_argument("state: not one of this game");
+    if (strengths.size() != 2 * sizeof(float)) throw std::invalid_argument("state: not from this game");
     std::memcpy(&(env.*member(StrengthA{})), strengths.data(), sizeof(float));
     std::memcpy(&(env.*member(StrengthB{})), strengths.data() + sizeof(float), sizeof(float));
     load_rest(tia, in);
     const std::string current = in.getString(), previous = in.getString();
-    if (current.size() != size || previous.size() != size) throw std::invalid_argument("state: not one of this game");
+    if (current.size() != size || previous.size() != size) throw std::invalid_argument("state: not from this game");
     auto get = [&](auto& value) {
         const std::string bytes = in.getString();
-        if (bytes.size() != sizeof value) throw std::invalid_argument("state: not one of this game");
+        if (bytes.size() != sizeof value) throw std::invalid_argument("state: not from this game");
         if constexpr (std::is_same_v<decltype(value), bool&>) {
-            if (bytes[0] != 0 && bytes[0] != 1) throw std::invalid_argument("state: not one of this game");
+            if (bytes[0] != 0 && bytes[0] != 1) throw std::invalid_argument("state: not from this game");
         }
         std::memcpy(&value, bytes.data(), sizeof value);
     };

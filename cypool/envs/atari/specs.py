@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cypool.envs.atari.presets import MAX_EPISODE_STEPS, PRESETS
-from cypool.options import Option, boolean, choice, describes, integer, number
+from cypool.options import Option, boolean, choice, integer, number
 from cypool.spec import Array, Discrete, EnvSpec
 from cypool.util.arguments import check_bool, check_int, shown
 
@@ -40,9 +40,6 @@ class Facts(NamedTuple):
     rgb: bytes
 
 
-compiled: dict[str, Any] = {}  # functions that the compiled module has, by name; it adds them
-
-
 def _check_task(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{name}: expected a str, got {shown(value)}")
@@ -64,48 +61,56 @@ def _check_full_action_space(name: str, value: Any) -> bool | str:
     return check_bool(name, value)
 
 
-@describes(
-    task=Option("pong", _check_task, "The game, by the name of its ROM."),
-    preset=choice(None, [name for name in PRESETS if name], 'The package to imitate: "envpool", "ale" or "gymnasium"; '
-                  "None: cypool's defaults, mostly EnvPool's. Other options that are None take the preset's default."),
-    stack_num=integer(4, 1, 256, "Number of frames in an observation."),
-    frame_skip=Option(4, _check_skip, "Number of frames per step; or (low, high): a random number from `low` to `high` "
-                                      "- 1 for each step."),
-    noop_max=integer(30, 0, 100_000, "A reset begins with 1 to `noop_max` frames without action, or one less before "
-                                     "pressing fire; 0: none."),
-    episodic_life=boolean(False, "Losing a life ends the episode; the next one continues the game, except with the "
-                                 'presets "ale" and "gymnasium".'),
-    zero_discount_on_life_loss=boolean(False, "Adds `discount` to the info, also for dm_env's time steps: 0 if a life "
-                                              "was lost or the episode is over, else 1."),
-    reward_clip=boolean(None, "Clips rewards to their sign: -1, 0 or 1."),
-    use_fire_reset=boolean(None, "A reset ends by pressing fire, in games that use it."),
-    img_height=integer(84, -_MOST, _MOST, "Height of an observation, at most that of the screen."),
-    img_width=integer(84, -_MOST, _MOST, "Width of an observation, at most that of the screen."),
-    gray_scale=boolean(True, "Grayscale instead of colour."),
-    channels_last=boolean(None, "Colour channels come last; otherwise an image is three planes."),
-    repeat_action_probability=number(None, 0, 1, "Probability, at each frame, that the console repeats the previous "
-                                                 "action."),
-    full_action_space=Option(False, _check_full_action_space, "All legal actions, 18 in most games, instead of those "
-                             'that the game uses. "all": always 18; illegal ones do nothing.'),
-    continuous=boolean(False, "An action is a joystick position: radius, angle and fire."),
-    continuous_action_threshold=number(0.5, 0, 1, "The smallest radius that registers, and the threshold of `fire`."),
-    mode=integer(-1, -_MOST, _MOST, "The game mode, by ALE's numbers; -1: the default."),
-    difficulty=integer(-1, -_MOST, _MOST, "The game's difficulty, by ALE's numbers; -1: the default."),
-    lives=boolean(True, "Adds `lives` to the info."),
-    raw_reward=boolean(None, "Adds `reward` to the info."),
-    game_over=boolean(None, "Adds `terminated` to the info."),
-    ram=boolean(None, "Adds the console's memory to the info."),
-    frame_numbers=boolean(None, "Adds frame numbers to the info."),
-    obs_type=choice("image", ("image", "screen", "ram"), 'The observation: "image", the reduced screen; "screen", the '
-                    'full screen; or "ram", the memory. Image options have no effect without an image.'),
-    use_inter_area_resize=boolean(True, "Resizes images by OpenCV's INTER_AREA instead of INTER_LINEAR."),
-    max_num_frames_per_episode=integer(None, 1, 2**31 - 1, "Truncates episodes at this frame, even within a step; for "
-                                                           'the presets "ale" and "gymnasium".'))
-def atari(options: dict[str, Any]) -> EnvSpec:
-    facts: Facts = compiled["game_facts"](options["task"])
+OPTIONS = {
+    "task": Option("pong", _check_task, "The game, by the name of its ROM."),
+    "preset": choice(None, [name for name in PRESETS if name], 'The package to imitate: "envpool", "ale" or '
+                                                               "\"gymnasium\"; None: cypool's defaults, mostly "
+                                                               "EnvPool's. Other options that are None take the "
+                                                               "preset's default."),
+    "stack_num": integer(4, 1, 256, "Number of frames in an observation."),
+    "frame_skip": Option(4, _check_skip, "Number of frames per step; or (low, high): a random number from `low` to "
+                                         "`high` - 1 for each step."),
+    "noop_max": integer(30, 0, 100_000, "A reset begins with 1 to `noop_max` frames without action, or one less "
+                                        "before pressing fire; 0: none."),
+    "episodic_life": boolean(False, "Losing a life ends the episode; the next one continues the game, except with "
+                                    'the presets "ale" and "gymnasium".'),
+    "zero_discount_on_life_loss": boolean(False, "Adds `discount` to the info, also for dm_env's time steps: 0 if a "
+                                                 "life was lost or the episode is over, else 1."),
+    "reward_clip": boolean(None, "Clips rewards to their sign: -1, 0 or 1."),
+    "use_fire_reset": boolean(None, "A reset ends by pressing fire, in games that use it."),
+    "img_height": integer(84, -_MOST, _MOST, "Height of an observation, at most that of the screen."),
+    "img_width": integer(84, -_MOST, _MOST, "Width of an observation, at most that of the screen."),
+    "gray_scale": boolean(True, "Grayscale instead of colour."),
+    "channels_last": boolean(None, "Colour channels come last; otherwise an image is three planes."),
+    "repeat_action_probability": number(None, 0, 1, "Probability, at each frame, that the console repeats the "
+                                                    "previous action."),
+    "full_action_space": Option(False, _check_full_action_space, "All legal actions, 18 in most games, instead of "
+                                                                 'those that the game uses. "all": always 18; '
+                                                                 "illegal ones do nothing."),
+    "continuous": boolean(False, "An action is a joystick position: radius, angle and fire."),
+    "continuous_action_threshold": number(0.5, 0, 1, "The smallest radius that registers, and the threshold of "
+                                                     "`fire`."),
+    "mode": integer(-1, -_MOST, _MOST, "The game mode, by ALE's numbers; -1: the default."),
+    "difficulty": integer(-1, -_MOST, _MOST, "The game's difficulty, by ALE's numbers; -1: the default."),
+    "lives": boolean(True, "Adds `lives` to the info."),
+    "raw_reward": boolean(None, "Adds `reward` to the info."),
+    "game_over": boolean(None, "Adds `terminated` to the info."),
+    "ram": boolean(None, "Adds the console's memory to the info."),
+    "frame_numbers": boolean(None, "Adds frame numbers to the info."),
+    "obs_type": choice("image", ("image", "screen", "ram"), 'The observation: "image", the reduced screen; "screen", '
+                                                            'the full screen; or "ram", the memory. Image options '
+                                                            "have no effect without an image."),
+    "use_inter_area_resize": boolean(True, "Resizes images by OpenCV's INTER_AREA instead of INTER_LINEAR."),
+    "max_num_frames_per_episode": integer(None, 1, 2**31 - 1, "Truncates episodes at this frame, even within a step; "
+                                                              'for the presets "ale" and "gymnasium".'),
+}
+
+
+def atari(options: dict[str, Any], facts: Facts) -> EnvSpec:
+    """Returns the spec of a game with these options, some of which the preset sets."""
     preset = PRESETS[options["preset"]]
     limit = options["max_num_frames_per_episode"]
-    if limit is not None and not preset.ways.ends_at_once:
+    if limit is not None and not preset.quirks.ends_at_once:
         raise ValueError(f"max_num_frames_per_episode: expected None, or preset 'ale' or 'gymnasium', "
                          f"got {limit}; max_episode_steps counts steps")
     options = {name: preset.defaults.get(name) if value is None else value for name, value in options.items()}
@@ -143,7 +148,7 @@ def spec_of(options: dict[str, Any], facts: Facts) -> EnvSpec:
         observation=Array(_observation_shape(options, facts), np.uint8, stack=(0, options["stack_num"])),
         action=action,
         info=info,
-        max_seed=None if PRESETS[options["preset"]].ways.hashes_seeds else MAX_SEED,
+        max_seed=None if PRESETS[options["preset"]].quirks.hashes_seeds else MAX_SEED,
         # ale_py says so of any frame skip
         render_fps=30 if options["preset"] == "gymnasium" else max(
             60 // (skip if isinstance(skip, int) else sum(skip) // 2), 1),
@@ -162,7 +167,7 @@ def action_set(options: dict[str, Any], facts: Facts) -> Sequence[int]:
 
 def shown_rows(preset: str | None, facts: Facts) -> int:
     """Returns how many rows of the screen images show."""
-    return min(facts.height, PRESETS[preset].ways.rows)
+    return min(facts.height, PRESETS[preset].quirks.rows)
 
 
 def _observation_shape(options: dict[str, Any], facts: Facts) -> tuple[int, ...]:

@@ -15,7 +15,8 @@ template <class Bits> int turn_of(const Bits (&stones)[2]) {
 template <class Bits> void check_stones(const Bits (&stones)[2]) {
     if (stones[0] & stones[1]) refuse_state("stones[1]", "cells without a stone of player 0", text_of(stones[1]));
     if (turn_of(stones) != 0 && turn_of(stones) != 1) {
-        refuse_state("stones", "as many of both players, or one more of player 0", text_of(turn_of(stones)) + " more");
+        refuse_state("stones", "equal numbers of both players, or one more of player 0",
+                     text_of(turn_of(stones)) + " more");
     }
 }
 
@@ -132,7 +133,7 @@ struct ConnectFour {
             if (own & ~FULL) refuse_state("stones", "stones in cells", text_of(own));
         }
         // below each stone is a stone, or the edge
-        if (all() & ~LOWEST & ~(all() << 1)) refuse_state("stones", "stones upon each other", "some in the air");
+        if (all() & ~LOWEST & ~(all() << 1)) refuse_state("stones", "stones on top of each other", "floating stones");
         return !has_four(stones[0]) && !has_four(stones[1]) && all() != FULL && current == turn_of(stones);
     }
 };

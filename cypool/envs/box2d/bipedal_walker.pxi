@@ -81,7 +81,7 @@ cdef class BipedalWalker(ArchivedEnv):
     cdef object render(self):
         cdef BipedalWorld* world = self.world.get()
         if not world.ready():
-            raise RuntimeError("render: expected a reset before")
+            raise RuntimeError("render: expected a reset first")
         world.renders = (world.renders + 1) % 100
         return draw_bipedal_walker(
             world.scroll(), [(point.x, point.y) for point in world.ground[:200]],

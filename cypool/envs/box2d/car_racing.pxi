@@ -121,7 +121,7 @@ cdef class CarRacing(ArchivedEnv):
     cdef object render(self):
         cdef CarWorld* world = self.world.get()
         if not world.ready():
-            raise RuntimeError("render: expected a reset before")
+            raise RuntimeError("render: expected a reset first")
         cdef Pose pose = world.pose()
         view = CarView(time=world.time, x=pose.x, y=pose.y, angle=pose.angle, speed=pose.speed, spin=pose.spin,
                        steer=pose.steer, reward=world.total, omegas=[world.wheels[k].omega for k in range(4)])

@@ -139,7 +139,7 @@ cdef class LunarLander(ArchivedEnv):
     cdef object render(self):
         cdef LanderWorld* world = self.world.get()
         if not world.ready():
-            raise RuntimeError("render: expected a reset before")
+            raise RuntimeError("render: expected a reset first")
         cdef vector[b2Vec2] places = world.age_particles()
         # newer flames than the last step's are not there
         particles = [(places[k].x, places[k].y, world.particles[k].ttl) for k in range(places.size())]

@@ -52,20 +52,20 @@ inline void check_tree(const std::vector<b2TreeNode>& nodes, int32 count, int32 
     std::vector<char> seen(nodes.size());
     int32 num_free = 0;
     for (int32 k = free; k != b2_nullNode; k = nodes[k].next, ++num_free) {
-        if (seen[k] || nodes[k].height != -1) refuse_tree("free nodes that are no list");
+        if (seen[k] || nodes[k].height != -1) refuse_tree("free nodes that do not form a list");
         seen[k] = 1;
     }
     if (num_free != capacity - count) refuse_tree("nodes that do not add up");
     std::vector<int32> order{root};
-    if (root == b2_nullNode || nodes[root].parent != b2_nullNode) refuse_tree("nodes that are no tree");
+    if (root == b2_nullNode || nodes[root].parent != b2_nullNode) refuse_tree("nodes that do not form a tree");
     for (size_t i = 0; i < order.size(); ++i) {
         const b2TreeNode& node = nodes[order[i]];
-        if (seen[order[i]] || node.height < 0) refuse_tree("nodes that are no tree");
+        if (seen[order[i]] || node.height < 0) refuse_tree("nodes that do not form a tree");
         seen[order[i]] = 1;
-        if (node.IsLeaf() != (node.child2 == b2_nullNode)) refuse_tree("nodes that are no tree");
+        if (node.IsLeaf() != (node.child2 == b2_nullNode)) refuse_tree("nodes that do not form a tree");
         if (node.IsLeaf()) continue;
         for (int32 child : {node.child1, node.child2}) {
-            if (nodes[child].parent != order[i]) refuse_tree("nodes that are no tree");
+            if (nodes[child].parent != order[i]) refuse_tree("nodes that do not form a tree");
             order.push_back(child);
         }
     }
@@ -73,7 +73,7 @@ inline void check_tree(const std::vector<b2TreeNode>& nodes, int32 count, int32 
     for (const int32 k : order) {
         const b2TreeNode& node = nodes[k];
         const int32 height = node.IsLeaf() ? 0 : 1 + std::max(nodes[node.child1].height, nodes[node.child2].height);
-        if (node.height != height) refuse_tree("nodes that are no tree");
+        if (node.height != height) refuse_tree("nodes that do not form a tree");
     }
 }
 
@@ -106,12 +106,12 @@ void exchange_tree(Archive& archive, b2DynamicTree& tree, const std::vector<b2Fi
         archive.item("leaves", k, proxy.proxyId, 0, last);
         if constexpr (Archive::LOADS) {
             b2TreeNode& leaf = nodes[proxy.proxyId];
-            if (leaf.height != 0 || leaf.userData) refuse_tree("a shape that has no leaf of its own");
+            if (leaf.height != 0 || leaf.userData) refuse_tree("a shape without its own leaf");
             leaf.userData = &proxy;
         }
     }
     if constexpr (Archive::LOADS) {
-        if (count != 2 * static_cast<int32>(fixtures.size()) - 1) refuse_tree("a leaf that has no shape");
+        if (count != 2 * static_cast<int32>(fixtures.size()) - 1) refuse_tree("a leaf without a shape");
         b2Free(tree.m_nodes);
         const size_t size = nodes.size() * sizeof(b2TreeNode);
         tree.m_nodes = static_cast<b2TreeNode*>(b2Alloc(static_cast<int32>(size)));

@@ -185,7 +185,7 @@ def _original(folder: str, name: str) -> Bytes:
     try:
         from PIL import Image
     except ImportError as error:
-        raise ImportError(f"craftax: expected Pillow to read its textures, got none: {INSTALL}") from error
+        raise ImportError(f"craftax: Pillow, which reads its textures, is not installed: {INSTALL}") from error
     path = Path(folder_of("craftax") or "") / folder / "assets" / f"{name}.png"
     try:
         with Image.open(path) as image:

@@ -99,27 +99,28 @@ cdef class _OpenWorld(RulesEnv):
 
     cdef object render(self):
         if not self.world().ready():
-            raise RuntimeError("render: expected a reset before, got none")
+            raise RuntimeError("render: expected a reset first, got none")
         image = np.empty((*self.drawn_cells, 3), np.float32).repeat(DRAWN_TILE, 0).repeat(DRAWN_TILE, 1)
         self.world().draw((<_Drawn>drawn(self.game)).pictures, <float*>cnp.PyArray_DATA(image))
         return (image * 255 + 0.5).astype(np.uint8).repeat(ENLARGED, 0).repeat(ENLARGED, 1)
 
 
 cdef class CraftaxClassic(_OpenWorld):
-    """An open world: find food, drink and sleep, fight, and collect, place and make things for 22 achievements.
+    """An open world: eat, drink, sleep and fight, and collect, place and make things for 22 achievements.
 
-    Follows craftax 1.6.1: the same seed or key and actions give the same bits as one jitted environment in JAX 0.10.2.
+    Follows craftax 1.6.1: with the same seed or key and actions, results are bit-identical to those of one jitted
+    environment in JAX 0.10.2.
 
-    Observation: float32 (1345,): 7 x 9 cells around the player of 17 kinds of blocks and 4 of creatures, one-hot, then
-        12 items and 4 needs in tenths, 4 directions, the light, and whether the player sleeps. "pixels": float32
-        (63, 63, 3).
+    Observation: float32 (1345,): for each of 7 x 9 cells around the player, 17 kinds of blocks and 4 kinds of
+        creatures, one-hot; then 12 items and 4 needs in tenths, 4 directions, the light, and whether the player sleeps.
+        "pixels": float32 (63, 63, 3).
     Action: noop (0), move left (1), right (2), up (3), down (4), do (5), sleep (6), place stone (7), table (8), furnace
         (9), plant (10), make wood pickaxe (11), stone (12), iron (13), wood sword (14), stone (15), iron (16).
-    Reward: 1 in a step with an achievement that is new in the episode, and a tenth of the health won or lost.
-    Terminated: The player has no health left, walks into lava, or has played for `max_timesteps`.
+    Reward: 1 for a step with an achievement that is new in the episode, plus a tenth of the health gained or lost.
+    Terminated: The player has no health left or walks into lava, or after `max_timesteps` steps.
     Info: `achievements` float32 (22,), in the order of `ACHIEVEMENTS` in `cypool.envs.craftax.specs`: 100 at the end of
-        an episode that has it, else 0. `discount` float32: 0 at an end, else 1. `score` float32: the geometric mean of
-        these.
+        an episode that unlocked it, else 0. `discount` float32: 0 at the end, else 1. `score` float32: the geometric
+        mean of these.
     """
     describe = staticmethod(specs.classic)
     game = "Craftax-Classic"
@@ -135,22 +136,23 @@ cdef class CraftaxClassic(_OpenWorld):
 cdef class Craftax(_OpenWorld):
     """Nine floors of dungeons, mines and realms below an open world, with a boss, spells, potions and 67 achievements.
 
-    Follows craftax 1.6.1: the same seed or key and actions give the same bits as one jitted environment in JAX 0.10.2.
+    Follows craftax 1.6.1: with the same seed or key and actions, results are bit-identical to those of one jitted
+    environment in JAX 0.10.2.
 
-    Observation: float32 (8268,): 9 x 11 cells around the player of 37 kinds of blocks, 5 of things, 5 x 8 of creatures
-        and shots, one-hot, and whether they are lit; then 51 numbers: 16 of items, 6 of potions, 9 of needs and
-        attributes, 4 directions, 8 of armour, the light, sleeping, resting, 2 spells, the floor, whether its ladder is
-        open, and whether the boss can be hurt. "pixels": float32 (130, 110, 3).
-    Action: the first 17 of Craftax-Classic, then rest (17), descend (18), ascend (19), make diamond pickaxe (20),
+    Observation: float32 (8268,): for each of 9 x 11 cells around the player, 37 kinds of blocks, 5 kinds of items, and
+        5 x 8 kinds of creatures and projectiles, one-hot, and whether it is lit; then 51 numbers: 16 for items, 6 for
+        potions, 9 for needs and attributes, 4 directions, 8 for armour, the light, whether the player sleeps, whether
+        it rests, 2 spells, the floor, whether its ladder is open, and whether the boss is vulnerable. "pixels": float32
+        (130, 110, 3).
+    Action: the 17 of Craftax-Classic, then rest (17), descend (18), ascend (19), make diamond pickaxe (20),
         diamond sword (21), iron armour (22), diamond armour (23), shoot arrow (24), make arrow (25), cast fireball
         (26), iceball (27), place torch (28), drink red, green, blue, pink, cyan, yellow potion (29 to 34), read book
         (35), enchant sword (36), armour (37), make torch (38), level up dexterity (39), strength (40), intelligence
         (41), enchant bow (42).
-    Reward: In a step with an achievement that is new in the episode 1, 3, 5 or 8, and a tenth of the health won or
-        lost.
-    Terminated: The player has no health left, has beaten the boss, or has played for `max_timesteps`.
+    Reward: 1, 3, 5 or 8 for each achievement that is new in the episode, plus a tenth of the health gained or lost.
+    Terminated: The player has no health left or has beaten the boss, or after `max_timesteps` steps.
     Info: `achievements` float32 (67,), in the order of `ACHIEVEMENTS` in `cypool.envs.craftax.specs`: 100 at the end of
-        an episode that has it, else 0. `discount` float32: 0 at an end, else 1.
+        an episode that unlocked it, else 0. `discount` float32: 0 at the end, else 1.
     """
     describe = staticmethod(specs.full)
     game = "Craftax"

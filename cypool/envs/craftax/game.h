@@ -198,6 +198,12 @@ private:
 using Classic = Game<false>;
 using Full = Game<true>;
 
+template <class Archive> void exchange_key(Archive& archive, const char* name, jax::Key& key) {
+    archive.in(name, [&] {
+        archive("a", key.a, 0, ~uint32_t{0});
+        archive("b", key.b, 0, ~uint32_t{0});
+    });
+}
 template <bool IS_FULL> template <class Archive> void Game<IS_FULL>::exchange_floor(Archive& archive, int number) {
     if constexpr (IS_FULL) {
         bool is_made = !floors[number].empty();
@@ -265,13 +271,7 @@ template <bool IS_FULL> template <class Archive> void Game<IS_FULL>::exchange_fl
 
 template <bool IS_FULL> template <class Archive> void Game<IS_FULL>::exchange(Archive& archive) {
     constexpr int MOST_NEED = IS_FULL ? 7 + 2 * MOST_ATTRIBUTE : 9;
-    const auto exchange_key = [&](const char* name, jax::Key& key) {
-        archive.in(name, [&] {
-            archive("a", key.a, 0, ~uint32_t{0});
-            archive("b", key.b, 0, ~uint32_t{0});
-        });
-    };
-    if constexpr (IS_FULL) exchange_key("floors_key", floors_key);
+    if constexpr (IS_FULL) exchange_key(archive, "floors_key", floors_key);
     for (int number = 0; number < NUM_LEVELS; ++number) {
         archive.in("floors", number, [&] { exchange_floor(archive, number); });
     }
@@ -299,7 +299,7 @@ template <bool IS_FULL> template <class Archive> void Game<IS_FULL>::exchange(Ar
         archive("is_used", each.is_used);
     });
     archive.all("achieved", achieved, 0, 1);
-    exchange_key("noise_key", noise_key);
+    exchange_key(archive, "noise_key", noise_key);
     archive("timestep", timestep, 0, FAR);
     if constexpr (IS_FULL) {
         archive("level", level, 0, NUM_FLOORS - 1);

@@ -42,33 +42,25 @@ CYPOOL_PIXEL float mixed(float light, float day, float night, bool rounds_day) {
 
 constexpr float NIGHT_TINT[] = {0, 8, 32}, SLEEP_TINT[] = {0, 0, 8};  // half of what is mixed in
 
-// color: of the day; noise: of this pixel, and how strong it is
-CYPOOL_PIXEL void shade(const Classic& game, float light, float noise, float strength, int, float* color) {
+// color: of the day; noise: of this pixel, and how strong it is; OTHERS: channels in which XLA fuses other numbers
+template <bool IS_FULL, int OTHERS> CYPOOL_PIXEL void shade(float light, float noise, float strength, float* color) {
     float night[3];
     for (int k = 0; k < 3; ++k) night[k] = __builtin_fmaf(strength, noise, (1 - strength) * color[k]);
     const float gray = 0.6f * luminance(night);
-    // a step that makes the next world, too, fuses other numbers where nothing is added
-    const int others = game.setup->auto_reset && game.timestep > 0 ? 1 : 0;
     for (int k = 0; k < 3; ++k) {
-        const float tinted = 0.5f * __builtin_fmaf(night[k], 0.4f, gray) + NIGHT_TINT[k];
-        color[k] = mixed(light, color[k], tinted, k < others);
+        const float tinted = IS_FULL ? night[k] : __builtin_fmaf(night[k], 0.4f, gray);
+        color[k] = mixed(light, color[k], 0.5f * tinted + NIGHT_TINT[k], k < OTHERS);
     }
-    if (!game.is_sleeping) return;
-    const float asleep = 0.5f * luminance(color);
-    for (int k = 0; k < 3; ++k) color[k] = asleep + SLEEP_TINT[k];
 }
-CYPOOL_PIXEL void shade(const Full& game, float light, float noise, float strength, int column, float* color) {
-    // the loop of a new world's picture has eight pixels at once, and fuses other numbers there
-    const int others = game.timestep == 0 && column < 104 ? 2 : 0;
-    for (int k = 0; k < 3; ++k) {
-        const float night = 0.5f * __builtin_fmaf(strength, noise, (1 - strength) * color[k]) + NIGHT_TINT[k];
-        color[k] = mixed(light, color[k], night, k < others) * (game.is_sleeping ? 0.5f : 1);
-    }
+template <bool IS_FULL> CYPOOL_PIXEL void shade_asleep(float* color) {
+    const float gray = 0.5f * luminance(color);
+    for (int k = 0; k < 3; ++k) color[k] = IS_FULL ? color[k] * 0.5f : gray + SLEEP_TINT[k];
 }
 
 // Draws a game into float32 (y, x, channel), from 0 to 1.
 template <bool IS_FULL> class Painter {
     using Of = Game<IS_FULL>;
+    static constexpr int WIDEST = 256;  // pixels of a row, at most
     static constexpr int COLUMNS = Of::VIEW_WIDTH, ROWS = Of::VIEW_HEIGHT, INVENTORY_ROWS = IS_FULL ? 4 : 2;
     static constexpr int THINGS = IS_FULL ? LADDER_DOWN_BLOCKED + 1 : 1, NUM_PASSIVE = IS_FULL ? 3 : 1, EDGE = 13;
     static constexpr int ASLEEP = 4, MELEE_ONES = 5, PASSIVE_ONES = MELEE_ONES + Of::NUM_TYPES,
@@ -82,7 +74,7 @@ public:
         draw_sprites();
         for (int cell = 0; cell < ROWS * COLUMNS; ++cell) darken(cell % COLUMNS, cell / COLUMNS, lights_[cell]);
 #if defined(__x86_64__)
-        __builtin_cpu_supports("fma") ? shade_all_fused() : shade_all();
+        __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2") ? shade_all_fused() : shade_all();
 #else
         shade_all();
 #endif
@@ -151,19 +143,34 @@ private:
         }
     }
     CYPOOL_PIXEL void shade_all() {
-        constexpr float WHITE = 255;
         const float light = game_.level == 0 ? game_.seen_light : 1, intensity = std::max(2 * (0.5f - light), 0.0f);
         const int width = COLUMNS * tile_;
-        for (int i = 0; i < ROWS * tile_ * width; ++i) {
-            const float strength = intensity * pictures_.noise[i];
-            // without effect by day
-            const float noise = intensity > 0 ? noise_of(jax::bits(game_.noise_key, i)) : 0;
-            shade(game_, light, noise, strength, i % width, image_ + 3 * i);
-            for (int k = 0; k < 3; ++k) image_[3 * i + k] *= 1 / WHITE;
+        // Classic: in a step that makes the next world, too, where nothing is added. Full: the loop of a new world's
+        // picture has eight pixels at once
+        const bool is_new = game_.timestep == 0;
+        const int others = IS_FULL ? (is_new ? width / 8 * 8 : 0) : game_.setup->auto_reset && !is_new ? width : 0;
+        // by day without effect
+        float noise[WIDEST] = {}, strength[WIDEST] = {};
+        for (int first = 0; first < ROWS * tile_ * width; first += width) {
+            float* row = image_ + 3 * first;
+            if (intensity > 0) draw_noise(first, width, intensity, noise, strength);
+            for (int i = 0; i < others; ++i) shade<IS_FULL, IS_FULL ? 2 : 1>(light, noise[i], strength[i], row + 3 * i);
+            for (int i = others; i < width; ++i) shade<IS_FULL, 0>(light, noise[i], strength[i], row + 3 * i);
+            for (int i = 0; game_.is_sleeping && i < width; ++i) shade_asleep<IS_FULL>(row + 3 * i);
+            for (int k = 0; k < 3 * width; ++k) row[k] *= 1 / 255.0f;
         }
     }
+    // of the pixels from number `first` on
+    CYPOOL_PIXEL void draw_noise(int first, int width, float intensity, float* noise, float* strength) {
+        for (int i = 0; i < width; i += jax::AT_ONCE) {
+            uint32_t bits[jax::AT_ONCE];
+            jax::many_bits(game_.noise_key, first + i, bits);
+            for (int k = 0; k < jax::AT_ONCE; ++k) noise[i + k] = noise_of(bits[k]);
+        }
+        for (int i = 0; i < width; ++i) strength[i] = intensity * pictures_.noise[first + i];
+    }
 #if defined(__x86_64__)
-    __attribute__((target("fma"))) void shade_all_fused() { shade_all(); }
+    __attribute__((target("avx2,fma"), flatten)) void shade_all_fused() { shade_all(); }
 #endif
 
     // Draws the cell of a number that is one of `count`; cells of one after the other are in this order.

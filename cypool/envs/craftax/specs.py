@@ -51,33 +51,33 @@ def _angles(size: int) -> Option:
         return tuple(map(tuple, array.astype(np.float32).tolist()))
 
     def check(name: str, value: Any) -> tuple[Any, ...]:
-        noises = check_list(name, value, "four of None or arrays")
+        noises = check_list(name, value, "a list of four, each None or an array")
         if len(noises) != len(shapes):
-            raise ValueError(f"{name}: expected four of None or arrays, got {shown(value)}")
+            raise ValueError(f"{name}: expected a list of four, each None or an array, got {shown(value)}")
         return tuple(check_one(f"{name}[{k}]", noise, shapes[k]) for k, noise in enumerate(noises))
 
-    return Option((None,) * len(shapes), check, "The angles of the noise of water, mountains, paths and trees, in "
-                  f"turns: four of None, which draws them, or arrays {', '.join(map(str, shapes))}.")
+    return Option((None,) * len(shapes), check, "Angles of the noise for water, mountains, paths and trees, in turns: "
+                  f"a list of four, each None (random) or an array, of shapes {', '.join(map(str, shapes))}.")
 
 
 def _slots(default: int, what: str) -> Option:
-    return integer(default, 1, _MAX_SLOTS, f"How many {what} there are at most.")
+    return integer(default, 1, _MAX_SLOTS, f"Maximum number of {what}.")
 
 
 def _common(max_timesteps: int, always_diamond: bool, size: int) -> dict[str, Option]:
     return {
-        "max_timesteps": integer(max_timesteps, 1, 2**28, "Steps of an episode; then it is terminated."),
-        "day_length": integer(300, 1, _MOST, "Steps of a day."),
-        "always_diamond": boolean(always_diamond, "Whether there is a diamond in each world."),
-        "mob_despawn_distance": integer(14, 0, _FARTHEST, "How far from the player creatures vanish."),
-        "max_growing_plants": integer(10, 1, _MAX_PLANTS, "How many plants grow at most."),
+        "max_timesteps": integer(max_timesteps, 1, 2**28, "Maximum steps of an episode, which then terminates."),
+        "day_length": integer(300, 1, _MOST, "Length of a day in steps."),
+        "always_diamond": boolean(always_diamond, "Whether every world has a diamond."),
+        "mob_despawn_distance": integer(14, 0, _FARTHEST, "Distance from the player at which creatures despawn."),
+        "max_growing_plants": integer(10, 1, _MAX_PLANTS, "Maximum number of growing plants."),
         "fractal_noise_angles": _angles(size)}
 
 
 _FLOW: dict[str, Option] = {
     "obs_type": choice("symbolic", OBS_TYPES, '"symbolic" or "pixels".'),
-    "auto_reset": boolean(False, "Whether a step draws the world that follows, as the package's automatic reset does."),
-    "key": optional(_check_key, "A key of JAX instead of a seed: environment i begins with `split(key, num_envs)[i]`.")}
+    "auto_reset": boolean(False, "Whether each step also generates the next world, as the package does."),
+    "key": optional(_check_key, "A JAX key instead of a seed: environment i starts from `split(key, num_envs)[i]`.")}
 
 
 def _spec(options: dict[str, Any], num_actions: int, num_symbols: int, shape: tuple[int, int],
@@ -96,7 +96,7 @@ def _spec(options: dict[str, Any], num_actions: int, num_symbols: int, shape: tu
     skeleton_health=integer(3, 1, _MOST, "Health of a new skeleton."),
     spawn_cow_chance=number(0.1, 0, 1, "Probability of a new cow in a step."),
     spawn_zombie_base_chance=number(0.02, 0, 1, "Probability of a new zombie in a step by day."),
-    spawn_zombie_night_chance=number(0.1, 0, 1, "What the darkest night adds to it."),
+    spawn_zombie_night_chance=number(0.1, 0, 1, "Increase of this probability in the darkest night."),
     spawn_skeleton_chance=number(0.05, 0, 1, "Probability of a new skeleton in a step."),
     max_zombies=_slots(3, "zombies"), max_cows=_slots(3, "cows"), max_skeletons=_slots(2, "skeletons"),
     max_arrows=_slots(3, "arrows"), **_FLOW)
@@ -106,11 +106,11 @@ def classic(options: dict[str, Any]) -> EnvSpec:
 
 @describes(
     **_common(100_000, False, 48),
-    max_attribute=integer(5, 1, 100, "The highest dexterity, strength and intelligence that experience can give."),
-    god_mode=boolean(False, "Whether the player walks through everything, changes floors at will and never dies."),
-    max_melee_mobs=_slots(3, "creatures that fight at close quarters"), max_passive_mobs=_slots(3, "peaceful ones"),
-    max_ranged_mobs=_slots(2, "creatures that shoot"), max_mob_projectiles=_slots(3, "of their shots"),
-    max_player_projectiles=_slots(3, "of the player's shots"), **_FLOW)
+    max_attribute=integer(5, 1, 100, "Maximum level of dexterity, strength and intelligence."),
+    god_mode=boolean(False, "Lets the player walk through everything, change floors at will, and never die."),
+    max_melee_mobs=_slots(3, "creatures that attack at close range"), max_passive_mobs=_slots(3, "peaceful creatures"),
+    max_ranged_mobs=_slots(2, "creatures that shoot"), max_mob_projectiles=_slots(3, "projectiles of these"),
+    max_player_projectiles=_slots(3, "projectiles of the player"), **_FLOW)
 def full(options: dict[str, Any]) -> EnvSpec:
     return _spec(options, 43, 8268, (130, 110), 67)
 

@@ -104,16 +104,10 @@ public:
     }
 
     template <class Archive> void exchange(Archive& archive) {
-        const auto exchange_key = [&](const char* name, jax::Key& key) {
-            archive.in(name, [&] {
-                archive("a", key.a, 0, ~uint32_t{0});
-                archive("b", key.b, 0, ~uint32_t{0});
-            });
-        };
-        exchange_key("key", key_);
+        exchange_key(archive, "key", key_);
         archive("place", place_, INT64_MIN, INT64_MAX);
         archive("has_next", has_next_);
-        exchange_key("next", next_);
+        exchange_key(archive, "next", next_);
         game_.exchange(archive);
         if constexpr (Archive::LOADS) ready_ = true;
     }

@@ -5,7 +5,7 @@ from cypool.registration.registry import register
 FAMILY = Family(
     name="crafter",
     title="Crafter",
-    description="an open world of survival with 22 achievements",
+    description="an open-world survival game with 22 achievements",
     licence="crafter, with its textures: MIT",
     package="crafter",
     extra="crafter",

@@ -94,7 +94,7 @@ def times(domain: str, model: Any, options: Mapping[str, Any]) -> tuple[int, int
                              f"most {MAX_STEPS} times, got {given}")
     limit = MAX_STEPS // steps
     if options["action_repeat"] > limit:
-        raise ValueError(f"action_repeat: expected at most {limit} with {steps} of MuJoCo's steps each time, got "
+        raise ValueError(f"action_repeat: expected at most {limit} with {steps} MuJoCo steps each, got "
                          f"{options['action_repeat']}")
     time_limit = DOMAINS[domain].time_limit if options["time_limit"] is None else options["time_limit"]
     if time_limit == math.inf:

@@ -345,7 +345,7 @@ cdef class HighwayEnv(ArchivedEnv):
 
     cdef object render(self):
         if not self.driving.ready():
-            raise RuntimeError("render: expected a reset before")
+            raise RuntimeError("render: expected a reset first")
         return draw_scene(self.spec.id, self.task, self.options(), self.bodies())
 
 

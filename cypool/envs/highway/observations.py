@@ -24,7 +24,7 @@ def interval(name: str, value: Any) -> list[float]:
     """Checks two numbers, the second of which is greater."""
     low, high = numbers(name, value, 2, 2)
     if not low < high:
-        raise ValueError(f"{name}: expected a number and a greater one, got {shown(value)}")
+        raise ValueError(f"{name}: expected two increasing numbers, got {shown(value)}")
     return [low, high]
 
 

@@ -8,6 +8,7 @@ from cypool.envs.metaworld import specs
 from cypool.envs.metaworld.models import SIZES, model_path
 from cypool.envs.metaworld.tasks import TASKS, draw_goals
 from cypool.envs.shared.mujoco.specs import check_sizes
+from cypool.options import describes
 
 from libc.string cimport memcpy
 from libcpp cimport bool as cbool
@@ -110,7 +111,9 @@ cpdef Model load_sawyer(str task):
     return model
 
 
-specs.compiled["load_sawyer"] = load_sawyer
+@describes("See `Simulation.describe`. Pictures do not include the numbers.", **specs.OPTIONS)
+def describe_sawyer(options, common):
+    return specs.sawyer(options, common, load_sawyer)
 
 
 cdef class Sawyer(Simulation):
@@ -128,7 +131,7 @@ cdef class Sawyer(Simulation):
     Info: `success`, `near_object`, `grasp_success`, `grasp_reward`, `in_place_reward`, `obj_to_target` and
         `unscaled_reward` float64; `unstable` int32, as in `MujocoEnv`.
     """
-    describe = staticmethod(specs.sawyer)
+    describe = staticmethod(describe_sawyer)
 
     cdef mjModel* own                    # the model with a separate struct
     cdef Arm* arm                        # owned

@@ -1,13 +1,14 @@
 """The spec of Meta-World's environments: options, spaces and infos; and the check of a saved arm."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from cypool.envs.metaworld.tasks import MOST_GOALS, TASKS, check_goals
 from cypool.envs.shared.mujoco.specs import check_with_model, randomized, simulation
-from cypool.options import boolean, choice, describes, integer, number, unchecked
+from cypool.options import boolean, choice, integer, number, unchecked
 from cypool.spec import Array, EnvSpec
 from cypool.state import check_state
 from cypool.util.arguments import check_int
@@ -18,43 +19,49 @@ _INFO = {**{name: Array((), np.float64) for name in (
 # least and greatest observed numbers of the hand and the objects
 _FRAME = [-0.525, 0.348, -0.0525, -1] + [-np.inf] * 14, [0.525, 1.025, 0.7, 1] + [np.inf] * 14
 
-compiled: dict[str, Any] = {}  # functions of the compiled module, which adds them: it imports this one
-
-
-@describes(
-    "See `Simulation.describe`. Pictures do not include the numbers.",
-    task=choice("reach-v3", TASKS, "A name of `cypool.envs.metaworld.tasks.TASKS`."),
-    goals=unchecked(None, "The goals to choose from at resets: a sequence of the three or six numbers that a reset of "
-                          "the task draws; None: the `num_goals` that the package draws for a benchmark of this task "
-                          "with the environment's seed."),
-    num_goals=integer(50, 1, MOST_GOALS, "Number of goals, without `goals`."),
-    task_select=choice("random", ("random", "pseudorandom", "fresh"),
-                       'How a reset chooses: "random"; "pseudorandom", all in turn, reshuffled after each round; or '
-                       '"fresh", a new goal each time.'),
-    sample_tasks_on_reset=boolean(None, "Whether every reset chooses, or only the first; None: every one, except for "
-                                        '"pseudorandom".'),
-    partially_observable=boolean(False, "Hides the goal: observations contain zeros instead."),
-    terminate_on_success=boolean(False, "Ends the episode on success."),
-    use_one_hot=boolean(False, "Adds the task to the observation: `num_tasks` numbers, with a one at `task_index`."),
-    task_index=unchecked(0, "See `use_one_hot`."),
-    num_tasks=integer(1, 1, 1000, "See `use_one_hot`."),
-    recurrent_info_in_obs=boolean(False, "Adds the last action, the reward and whether the episode ended to the "
-                                         "observation."),
-    normalize_reward_in_recurrent_info=boolean(True, "Divides that reward by 10."),
-    reward_function_version=choice("v2", ("v1", "v2"), '"v2", or "v1", the reward of the first Meta-World.'),
-    reward_normalization_method=choice(
+OPTIONS = {
+    "task": choice("reach-v3", TASKS, "A name of `cypool.envs.metaworld.tasks.TASKS`."),
+    "goals": unchecked(None, "The goals to choose from at resets: a sequence of the three or six numbers that a "
+                             "reset of the task draws; None: the `num_goals` that the package draws for a benchmark "
+                             "of this task with the environment's seed."),
+    "num_goals": integer(50, 1, MOST_GOALS, "Number of goals, without `goals`."),
+    "task_select": choice("random", ("random", "pseudorandom", "fresh"),
+                          'How a reset chooses a goal: "random"; "pseudorandom", all in turn, reshuffled after each '
+                          'round; or "fresh", a new goal each time.'),
+    "sample_tasks_on_reset": boolean(None, "Whether every reset chooses a goal, or only the first; None: every reset, "
+                                           'except with "pseudorandom".'),
+    "partially_observable": boolean(False, "Hides the goal: observations contain zeros instead."),
+    "terminate_on_success": boolean(False, "Ends the episode on success."),
+    "use_one_hot": boolean(False, "Adds the task to the observation: `num_tasks` numbers, with a one at `task_index`."),
+    "task_index": unchecked(0, "See `use_one_hot`."),
+    "num_tasks": integer(1, 1, 1000, "See `use_one_hot`."),
+    "recurrent_info_in_obs": boolean(False, "Adds the last action, the reward and whether the episode ended to the "
+                                            "observation."),
+    "normalize_reward_in_recurrent_info": boolean(True, "Divides the reward in the observation by 10."),
+    "reward_function_version": choice("v2", ("v1", "v2"), '"v2", or "v1", the reward of the first Meta-World.'),
+    "reward_normalization_method": choice(
         None, ("gymnasium", "exponential"),
         'None; "gymnasium": divides rewards by the deviation of their discounted sum; or "exponential": by their '
         "exponentially weighted deviation. Unlike `normalize_reward` of `cypool.make`, each environment has its own "
         "statistics, which start when it is seeded."),
-    reward_alpha=number(0.001, 0, 1, 'The weight of the newest reward in "exponential", 0 to 1.'),
-    normalize_observations=boolean(False, "Normalizes observations to mean 0 and variance 1 with each environment's "
-                                          "own statistics; they are then float32."),
-    obs_dtype=choice(None, ("float64", "float32"), 'Dtype of observations; None: "float32" with `use_one_hot`, '
-                                                   "`recurrent_info_in_obs` or `normalize_observations`, as in the "
-                                                   'package\'s vector environments, else "float64".'),
-    default_camera_config=unchecked(None, "The free camera, as in `MujocoEnv.describe`."))
-def sawyer(options: dict[str, Any], common: dict[str, Any]) -> EnvSpec:
+    "reward_alpha": number(0.001, 0, 1, 'The weight of the newest reward in "exponential", 0 to 1.'),
+    "normalize_observations": boolean(False, "Normalizes observations to mean 0 and variance 1 with each "
+                                             "environment's own statistics; they are then float32."),
+    "obs_dtype": choice(None, ("float64", "float32"), 'Dtype of observations; None: "float32" with `use_one_hot`, '
+                                                      "`recurrent_info_in_obs` or `normalize_observations`, as in "
+                                                      "the package's vector environments, else \"float64\"."),
+    "default_camera_config": unchecked(None, "The free camera, as in `MujocoEnv.describe`."),
+}
+
+
+def sawyer(options: dict[str, Any], common: dict[str, Any], load_model: Callable[[str], Any]) -> EnvSpec:
+    """Returns the spec of an arm.
+
+    Args:
+        options: The options of the arm, checked.
+        common: Those of all simulations, as they were given.
+        load_model: Returns the model of a task.
+    """
     has_task, has_last_step = options["use_one_hot"], options["recurrent_info_in_obs"]
     is_normalized = options["normalize_observations"]
     if options["goals"] is not None:
@@ -68,7 +75,7 @@ def sawyer(options: dict[str, Any], common: dict[str, Any]) -> EnvSpec:
     info = _INFO
     # a model is read twice, here and when the first environment is made, unless it is needed here
     if any(shared[name] is not None for name in ("randomize", "camera_id", "camera_name", "default_camera_config")):
-        model = compiled["load_sawyer"](options["task"])
+        model = load_model(options["task"])
         check_with_model(model, shared, {})
         info = {**_INFO, **randomized(model, shared)}
     else:
@@ -117,9 +124,9 @@ def check_saved(state: Any, *, num_remembered: int, num_numbers: int, num_ordere
     goals = check_state(goals, *[float] * num_numbers)
     order = check_state(order, *[(0, num_goals - 1)] * num_ordered)
     if len(set(order)) != len(order):
-        raise ValueError("expected each goal once in their order")
+        raise ValueError("expected each goal once, in order")
     rest = check_state(tuple(others), (-1, num_goals - 1), bool, bool, bool, bool)
     place, *_, samples_next, is_unplayed = rest
     if not is_fresh and place < 0 and (is_unplayed or not samples_next):
-        raise ValueError("expected a goal, or that the next reset chooses one")
+        raise ValueError("expected a goal, unless the next reset chooses one")
     return info, episode, goals, order, rest, check_state(statistics, *[float] * num_statistics), written

@@ -41,7 +41,7 @@ public:
                 (this->*level_->generate)();
             }
         } catch (const NoPlace&) {
-            throw std::runtime_error("the level has no room for what is to be placed");
+            throw std::runtime_error("the level has no room for all objects");
         }
         find_goal();
         size_visits();
@@ -137,16 +137,16 @@ public:
         each_cell([&](int k, Pos p) {
             const int object = cell(p);
             if (object >= FIRST && !(objects[object].at == p)) {
-                refuse_state(name_of_item("cells", k), "an object that is there", std::to_string(object));
+                refuse_state(name_of_item("cells", k), "an existing object", std::to_string(object));
             }
         });
-        place(carrying, "carrying", "an object that is nowhere else");
+        place(carrying, "carrying", "an object in one place only");
         if (carrying && !is_portable(carrying)) {
             refuse_state("carrying", "a key, ball or box", std::to_string(carrying));
         }
         for (int k = FIRST; k < count; ++k) {
             if (objects[k].contains && (on_grid(k) || k == carrying)) {
-                place(objects[k].contains, name_of_item("objects", k) + ".contains", "an object that is nowhere else");
+                place(objects[k].contains, name_of_item("objects", k) + ".contains", "an object in one place only");
             }
         }
         if (will_carry() && !(object_ >= FIRST && on_grid(object_))) {

@@ -1,7 +1,8 @@
 """The levels: a function for each class of minigrid, with the names and defaults of its arguments, and its ids.
 
-The function checks the arguments and returns a `Level`, which names the function in C++ that draws it. babyai.py has
-BabyAI's. Everything else follows from it: the ids and, in minigrid.pyx, the classes.
+The function checks the arguments and returns a `Level`, which names the method of `Levels` (levels.h) that draws it.
+babyai.py and babyai.h have BabyAI's. A line in `LEVELS`, in the same header, names the method that steps the level. New
+numbers that it reads belong in `CYPOOL_OPTIONS` (rooms.h). The ids, classes and tests follow from these.
 """
 from __future__ import annotations
 

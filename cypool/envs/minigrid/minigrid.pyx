@@ -73,7 +73,7 @@ cdef class MiniGrid(RulesEnv):
     cdef object render(self):
         cdef Game* game = (<RulesOf[Game]*>self.rules.get()).get()
         if not game.ready():
-            raise RuntimeError("render: expected a successful reset before")
+            raise RuntimeError("render: expected a successful reset first")
         cdef const Object* carried = &game.carried()
         codes = np.empty((game.width, game.height, 3), np.uint8)
         game.encode(<uint8_t*>cnp.PyArray_DATA(codes))

@@ -40,7 +40,7 @@ SCENARIOS: dict[str, tuple[tuple[str, ...], dict[str, Option]]] = {
     "Simple": (("agent",), {}),
     "SimpleSpread": (("agent",), {
         "N": integer(3, 1, 100, "Number of agents and landmarks."), "local_ratio": _LOCAL_RATIO,
-        "curriculum_stage": _stage("0: touching has no cost; None, 1 or 2: it has."),
+        "curriculum_stage": _stage("0: collisions cost nothing; None, 1 or 2: they cost reward."),
         "terminate_on_success": _success("there is an agent at each landmark"), **_NEIGHBORS}),
     "SimpleTag": (("adversary", "agent"), {
         **_counts("Number of agents, adversaries and obstacles.", num_good=1, num_adversaries=3),
@@ -48,7 +48,7 @@ SCENARIOS: dict[str, tuple[tuple[str, ...], dict[str, Option]]] = {
         "curriculum_stage": _stage("0, 1: agents are slower, by a half or a quarter; None, 2: full speed."),
         "terminate_on_success": _success("all agents are caught"), **_NEIGHBORS}),
     "SimpleAdversary": (("adversary", "agent"), {
-        "N": integer(2, 1, 100, "Number of agents, and of landmarks."), **_NEIGHBORS}),
+        "N": integer(2, 1, 100, "Number of agents and of landmarks."), **_NEIGHBORS}),
     "SimplePush": (("adversary", "agent"), {}),
     "SimpleReference": (("agent",), {"local_ratio": _LOCAL_RATIO}),
     "SimpleSpeakerListener": (("speaker", "listener"), {}),
@@ -98,7 +98,7 @@ def _spec(name: str, groups: tuple[str, ...], options: dict[str, Any], shape_of:
     described = {}
     for group, (count, num_obs, num_choices, num_inputs) in zip(groups, agents, strict=True):
         if num_obs == 0:
-            raise ValueError("num_landmark_neighbors: expected at least 1 where num_agent_neighbors is 0, as agents "
+            raise ValueError("num_landmark_neighbors: expected at least 1 if num_agent_neighbors is 0, as agents "
                              f"of the group {group!r} observe nothing else, got 0")
         described[group] = Group(
             count, Array((num_obs,), np.float32),

@@ -132,7 +132,7 @@ struct Scenario {
     std::vector<Pair> pairs;  // that push each other apart
     bool has_treasures = false, has_direction = false;
     int num_goals = 0;  // landmarks that are chosen
-    // of the rules: see play.h
+    // of the rules: see scenarios.h
     void (*reset)(World&, const Rng*) = nullptr;
     void (*step)(World&, const void* action, Step& step) = nullptr;
     void (*observe)(const World&, float* const* groups) = nullptr;

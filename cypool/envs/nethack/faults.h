@@ -65,7 +65,7 @@ private:
         ticks_since = handled_since.load(std::memory_order_relaxed);
         if (set_timer(TICK_MS)) return;
         ticks_since = 0;
-        constexpr const char* WHY = "the system does not start the timer that ends endless loops";
+        constexpr const char* WHY = "the system cannot start the timer that stops endless loops";
         // no exception may pass a game's call
         if (running != nullptr) fail(WHY);
         throw std::runtime_error(std::string("NetHack: ") + WHY);

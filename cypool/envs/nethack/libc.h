@@ -319,7 +319,7 @@ inline int fscanf(Stream* stream, const char* format, ...) {
     }
     char with_end[200];
     const int written = std::snprintf(with_end, sizeof with_end, "%s%%n", format);
-    if (written >= static_cast<int>(sizeof with_end) || conversions >= MOST) fail("it reads in an unknown way");
+    if (written >= static_cast<int>(sizeof with_end) || conversions >= MOST) fail("it reads an unknown format");
     int end = -1;
     void* p[MOST] = {};
     va_list args;
@@ -410,7 +410,7 @@ inline struct passwd* getpwuid(uid_t) {
 inline void qsort(void* items, size_t count, size_t size, int (*compare)(const void*, const void*)) {
     auto* const all = static_cast<char*>(items);
     char item[256];
-    if (size > sizeof item) fail("it sorts what is too large");
+    if (size > sizeof item) fail("it sorts too much data");
     for (size_t k = 1; k < count; ++k) {
         size_t low = 0, high = k;
         while (low < high) {

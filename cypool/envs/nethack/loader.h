@@ -34,7 +34,7 @@ public:
             layout_.bytes = std::max(layout_.bytes, end);
             if (each.p_flags & PF_X) layout_.text = each.p_vaddr, layout_.text_end = each.p_vaddr + each.p_memsz;
             // read-only segments are mapped as one
-            if (!(each.p_flags & PF_W) && each.p_offset != each.p_vaddr) refuse("segments at other places");
+            if (!(each.p_flags & PF_W) && each.p_offset != each.p_vaddr) refuse("segments in unexpected places");
             if (each.p_flags & PF_W) layout_.data = down(each.p_vaddr), layout_.data_end = end;
         }
         // a file that cannot be replaced or changed while it is mapped
@@ -89,7 +89,7 @@ private:
     Snapshot loaded_;
 
     template <class Value> const Value* at(size_t offset) const {
-        if (offset + sizeof(Value) > file_.size()) refuse("an end where there should be more");
+        if (offset + sizeof(Value) > file_.size()) refuse("an unexpected end");
         return reinterpret_cast<const Value*>(file_.data() + offset);
     }
     static size_t down(size_t address) { return address & ~(PAGE - 1); }
@@ -98,8 +98,7 @@ private:
         throw std::runtime_error("NetHack's library: expected the one that cypool knows, got one with " + what);
     }
     [[noreturn]] static void refuse_system() {
-        throw std::runtime_error(std::string("NetHack's library: the system has no place for it: ")
-                                 + std::strerror(errno));
+        throw std::runtime_error(std::string("NetHack's library: the system cannot map it: ") + std::strerror(errno));
     }
 
     // A block with the library's read-only memory; the writable memory is zero.

@@ -148,4 +148,4 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
     given, limit = ours.env_spec.options, ours.env_spec.max_episode_steps
     theirs = SyncVectorEnv([lambda: Reference(given, limit)] * ours.num_envs,
                            autoreset_mode=ours.metadata["autoreset_mode"])
-    return theirs, f"nle {VERSION}, with a clock that is set"
+    return theirs, f"nle {VERSION}, with the clock set"

@@ -34,7 +34,7 @@ def _check_parameter(name: str, kind: int, value: Any) -> Any:
     if kind == FLAG:
         return check_bool(name, value)
     if not isinstance(value, str):
-        what = "a text" if kind == TEXT else "the text of a game, as 'kuhn_poker(players=3)'"
+        what = "a text" if kind == TEXT else "the text of a game, such as 'kuhn_poker(players=3)'"
         raise TypeError(f"{name}: expected {what}, got {shown(value)}")
     return value
 

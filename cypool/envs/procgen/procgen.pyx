@@ -113,7 +113,7 @@ cdef class Procgen(Env):
         # a reset may have failed
         if self.game == NULL:
             with gil:
-                raise RuntimeError(f"env {self.env_id}: expected a successful reset before")
+                raise RuntimeError(f"env {self.env_id}: expected a successful reset first")
         return 0
 
     cdef int reset(self) except -1 nogil:

@@ -74,7 +74,7 @@ def check_saved(state: Any, options: dict[str, Any]) -> tuple[Any, ...]:
         raise ValueError(f"state[0]: expected {4 * _STREAM_WORDS} bytes, got {len(words)}")
     # of the first word only the highest bit counts
     if words[3] < 128 and not any(words[4:]):
-        raise ValueError("state[0]: expected a stream that is not zero throughout")
+        raise ValueError("state[0]: expected a stream that is not all zeros")
     limit = limit_of(options["env_name"], options["distribution_mode"])
     if len(actions) > limit or max(actions, default=0) >= NUM_ACTIONS:
         raise ValueError(f"state[6]: expected at most {limit} actions, each below {NUM_ACTIONS}, got {len(actions)}, "

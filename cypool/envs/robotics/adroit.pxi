@@ -123,7 +123,7 @@ cdef class AdroitDoor(Adroit):
     Action: As in `Adroit`, (28,).
     Others: As in `Adroit`.
     """
-    describe = staticmethod(specs.adroit_door)
+    describe = staticmethod(specs.adroit("door", load_robot))
 
     cdef int frame, hinge, handle
 
@@ -177,7 +177,7 @@ cdef class AdroitHammer(Adroit):
     Action: As in `Adroit`, (26,).
     Others: As in `Adroit`.
     """
-    describe = staticmethod(specs.adroit_hammer)
+    describe = staticmethod(specs.adroit("hammer", load_robot))
 
     cdef int board, hammer               # bodies
     cdef int nail, head, nail_goal       # sites
@@ -237,7 +237,7 @@ cdef class AdroitPen(Adroit):
     Action: As in `Adroit`, (24,).
     Others: As in `Adroit`.
     """
-    describe = staticmethod(specs.adroit_pen)
+    describe = staticmethod(specs.adroit("pen", load_robot))
 
     cdef int wanted, pen                 # bodies
     cdef int ball, top, bottom, wanted_top, wanted_bottom    # sites
@@ -308,7 +308,7 @@ cdef class AdroitRelocate(Adroit):
     Action: As in `Adroit`, (30,).
     Others: As in `Adroit`.
     """
-    describe = staticmethod(specs.adroit_relocate)
+    describe = staticmethod(specs.adroit("relocate", load_robot))
 
     cdef int ball                        # a body
     cdef int target                      # a site

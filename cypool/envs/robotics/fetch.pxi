@@ -232,7 +232,7 @@ cdef class FetchReach(Fetch):
         `desired_goal` (3,).
     Others: As in `Fetch`.
     """
-    describe = staticmethod(specs.fetch_reach)
+    describe = staticmethod(specs.fetch("reach", load_robot))
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "reach")
@@ -247,7 +247,7 @@ cdef class FetchPush(Fetch):
         `achieved_goal`, `desired_goal` (3,): of the object.
     Others: As in `Fetch`.
     """
-    describe = staticmethod(specs.fetch_push)
+    describe = staticmethod(specs.fetch("push", load_robot))
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "push")
@@ -261,7 +261,7 @@ cdef class FetchSlide(Fetch):
     Observation: As in `FetchPush`.
     Others: As in `Fetch`.
     """
-    describe = staticmethod(specs.fetch_slide)
+    describe = staticmethod(specs.fetch("slide", load_robot))
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "slide")
@@ -275,7 +275,7 @@ cdef class FetchPickAndPlace(Fetch):
     Observation: As in `FetchPush`.
     Others: As in `Fetch`.
     """
-    describe = staticmethod(specs.fetch_pick_and_place)
+    describe = staticmethod(specs.fetch("pick_and_place", load_robot))
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "pick_and_place")

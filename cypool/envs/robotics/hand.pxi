@@ -110,7 +110,7 @@ cdef class HandReach(Hand):
     Terminated: Never.
     Info: `is_success` float32.
     """
-    describe = staticmethod(specs.hand_reach)
+    describe = staticmethod(specs.hand_reach(load_robot))
 
     cdef double distance_threshold
     cdef int[5] tips, targets, fingers   # sites
@@ -255,7 +255,8 @@ cdef class Manipulate(Hand):
         while not self.is_placed():
             attempts += 1
             if attempts == HAND_MOST_ATTEMPTS:
-                raise RuntimeError(f"expected the object to stay on the palm, it fell in {HAND_MOST_ATTEMPTS} attempts")
+                raise RuntimeError("expected the object to stay on the palm, but it fell in "
+                                   f"{HAND_MOST_ATTEMPTS} attempts")
         for k in range(3):
             self.goal[k] = self.data.qpos[self.thing + k]
             if self.position == POSITION_RANDOM:
@@ -378,7 +379,7 @@ cdef class HandBlock(Manipulate):
 
     Others: As in `Manipulate`.
     """
-    describe = staticmethod(specs.hand_block)
+    describe = staticmethod(specs.manipulate("block", load_robot))
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "block")
@@ -391,7 +392,7 @@ cdef class HandEgg(Manipulate):
 
     Others: As in `Manipulate`.
     """
-    describe = staticmethod(specs.hand_egg)
+    describe = staticmethod(specs.manipulate("egg", load_robot))
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "egg")
@@ -404,7 +405,7 @@ cdef class HandPen(Manipulate):
 
     Others: As in `Manipulate`.
     """
-    describe = staticmethod(specs.hand_pen)
+    describe = staticmethod(specs.manipulate("pen", load_robot))
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "pen")

@@ -37,7 +37,7 @@ cdef class FrankaKitchen(RoboticsEnv):
     Info: `tasks_to_complete`, `step_task_completions`, `episode_task_completions`: int32, a bit for each task, bit k
         for the k-th of `TASKS`.
     """
-    describe = staticmethod(specs.franka_kitchen)
+    describe = staticmethod(specs.franka_kitchen(load_robot))
 
     cdef vector[int] tasks               # as numbers of `TASKS`
     cdef int[7] firsts, counts

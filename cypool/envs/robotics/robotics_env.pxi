@@ -29,9 +29,6 @@ cpdef Model load_robot(str path):
     return model
 
 
-specs.compiled["load_robot"] = load_robot
-
-
 cdef double distance(const double* a, const double* b, int n) noexcept nogil:
     cdef double[16] way
     cdef int k

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import mujoco
 import numpy as np
@@ -83,12 +83,8 @@ def describe_robot(model: Any, options: dict[str, Any], *, obs_size: int, num_ac
     )
 
 
-compiled: dict[str, Any] = {}  # functions of the compiled module, which adds them: it imports this one
-
-
-def load_robot(path: str) -> Any:
-    """Returns the model of a file of the package's assets."""
-    return compiled["load_robot"](path)
+# returns the model of a file of the package's assets: the compiled module's, which changes some models
+LoadRobot: TypeAlias = Callable[[str], Any]
 
 
 def fetch_path(task: str) -> str:
@@ -96,7 +92,8 @@ def fetch_path(task: str) -> str:
     return f"fetch/{TASKS[task].file}"
 
 
-def _fetch(task: str) -> Callable[..., Any]:
+def fetch(task: str, load_robot: LoadRobot) -> Callable[..., Any]:
+    """Returns `describe` of a task of Fetch."""
     def describe(options: dict[str, Any]) -> EnvSpec:
         return describe_robot(
             load_robot(fetch_path(task)), options, obs_size=25 if TASKS[task].thing else 10, goal_size=3, num_actions=4,
@@ -105,8 +102,6 @@ def _fetch(task: str) -> Callable[..., Any]:
 
     return describes(**ROBOT)(describe)
 
-
-fetch_reach, fetch_push, fetch_slide, fetch_pick_and_place = map(_fetch, ("reach", "push", "slide", "pick_and_place"))
 
 HAND_REACH = "hand/reach.xml"
 POSITIONS = ("ignore", "fixed", "random")
@@ -130,15 +125,20 @@ def _check_qpos(given: Any, model: Any) -> dict[str, float] | None:
     return {joint: check_float("initial_qpos", value, -1e10, 1e10) for joint, value in given.items()}
 
 
-@describes(
-    **ROBOT, distance_threshold=_DISTANCE,
-    initial_qpos=unchecked(None, "Initial positions by joint name, the model's for other joints; None: the package's."))
-def hand_reach(options: dict[str, Any]) -> EnvSpec:
-    model = load_robot(HAND_REACH)
-    options["initial_qpos"] = _check_qpos(options["initial_qpos"], model)
-    return describe_robot(
-        model, options, obs_size=63, goal_size=15, num_actions=20, info={"is_success": "float32"}, render_fps=25,
-        camera=_HAND_CAMERA, goals=Distance(options["reward_type"], options["distance_threshold"]))
+def hand_reach(load_robot: LoadRobot) -> Callable[..., Any]:
+    """Returns `describe` of the hand that reaches."""
+    @describes(
+        **ROBOT, distance_threshold=_DISTANCE,
+        initial_qpos=unchecked(None, "Initial positions by joint name, the model's for other joints; None: the "
+                                     "package's."))
+    def describe(options: dict[str, Any]) -> EnvSpec:
+        model = load_robot(HAND_REACH)
+        options["initial_qpos"] = _check_qpos(options["initial_qpos"], model)
+        return describe_robot(
+            model, options, obs_size=63, goal_size=15, num_actions=20, info={"is_success": "float32"}, render_fps=25,
+            camera=_HAND_CAMERA, goals=Distance(options["reward_type"], options["distance_threshold"]))
+
+    return describe
 
 
 def manipulate_path(thing: str, touch: str | None) -> str:
@@ -166,11 +166,15 @@ _THING = {
     "randomize_initial_rotation": _STARTS,
     "ignore_z_target_rotation": boolean(False, "Accepts any rotation around the vertical axis."),
 }
+_PEN = {**_MANIPULATE, "rotation_threshold": _ROTATION, "randomize_initial_position": _STARTS}
 
 
-def _manipulate(thing: str, declared: dict[str, Option]) -> Callable[..., Any]:
+def manipulate(thing: str, load_robot: LoadRobot) -> Callable[..., Any]:
+    """Returns `describe` of the hand with a thing."""
+    is_pen = thing == "pen"
+
     def describe(options: dict[str, Any]) -> EnvSpec:
-        touch, is_pen = options["touch_get_obs"], thing == "pen"
+        touch = options["touch_get_obs"]
         return describe_robot(
             load_robot(manipulate_path(thing, touch)), options, obs_size=61 if touch is None else 153, goal_size=7,
             num_actions=20, info={"is_success": "float32"}, render_fps=25, camera=_HAND_CAMERA,
@@ -178,18 +182,15 @@ def _manipulate(thing: str, declared: dict[str, Option]) -> Callable[..., Any]:
                        options.get("ignore_z_target_rotation", is_pen),
                        options.get("distance_threshold", 0.05 if is_pen else 0.01), options["rotation_threshold"]))
 
-    return describes(**declared)(describe)
+    return describes(**_PEN if is_pen else _THING)(describe)
 
-
-hand_block, hand_egg = _manipulate("block", _THING), _manipulate("egg", _THING)
-hand_pen = _manipulate("pen", {**_MANIPULATE, "rotation_threshold": _ROTATION, "randomize_initial_position": _STARTS})
 
 _MAZE = {
     **ROBOT,
     "maze_map": Option(mazes.U_MAZE, mazes.check_map, 'Rows of cells: 1 is a wall, 0 is empty, "g" allows goals, "r" '
                        'starts, "c" both.'),
     "continuing_task": boolean(True, "Continues an episode after the goal is reached."),
-    "reset_target": boolean(False, "Chooses another goal then."),
+    "reset_target": boolean(False, "Chooses a new goal when one is reached."),
 }
 _ANT_V4 = {"physics": PHYSICS, "ctrl_cost_weight": ant.CTRL_COST_WEIGHT, "use_contact_forces": ant.USE_CONTACT_FORCES,
            **ant.COSTS, **ant.RANGES}
@@ -259,19 +260,21 @@ def adroit_path(task: str) -> str:
     return f"adroit_hand/adroit_{task}.xml"
 
 
-def _adroit(task: str, obs_size: int, num_actions: int, distance: float, azimuth: float) -> Callable[..., Any]:
+# numbers of values of an observation and of an action, and the camera's distance and azimuth
+_ADROIT = {"door": (39, 28, 1.5, 90.0), "hammer": (46, 26, 2.0, 45.0), "pen": (45, 24, 1.0, -45.0),
+           "relocate": (39, 30, 1.5, 90.0)}
+
+
+def adroit(task: str, load_robot: LoadRobot) -> Callable[..., Any]:
+    """Returns `describe` of a task of Adroit's hand."""
+    obs_size, num_actions, distance, azimuth = _ADROIT[task]
+
     def describe(options: dict[str, Any]) -> EnvSpec:
         return describe_robot(load_robot(adroit_path(task)), options, obs_size=obs_size, num_actions=num_actions,
                               info={"success": "bool"}, render_fps=100,
                               camera={"distance": distance, "azimuth": azimuth})
 
     return describes(**{**ROBOT, "reward_type": ROBOT["reward_type"].with_default("dense")})(describe)
-
-
-adroit_door = _adroit("door", 39, 28, 1.5, 90.0)
-adroit_hammer = _adroit("hammer", 46, 26, 2.0, 45.0)
-adroit_pen = _adroit("pen", 45, 24, 1.0, -45.0)
-adroit_relocate = _adroit("relocate", 39, 30, 1.5, 90.0)
 
 
 def check_initial_state(state: Any, sizes: Mapping[str, int]) -> list[float]:
@@ -313,19 +316,23 @@ def _check_tasks(name: str, tasks: Any) -> tuple[str, ...]:
     return names
 
 
-@describes(
-    **{**ROBOT, "action_dtype": SIMULATION["action_dtype"].with_default("float64"),
-       "reward_type": ROBOT["reward_type"].with_default("sparse", "No effect: there is only one type of reward.")},
-    tasks_to_complete=Option(tuple(KITCHEN_TASKS), _check_tasks, "Names of tasks."),
-    terminate_on_tasks_completed=boolean(True, "Ends the episode when all tasks are completed."),
-    remove_task_when_completed=boolean(True, "Counts each task only once."),
-    robot_noise_ratio=number(0.01, -1e300, 1e300, "Scale of the noise in observations of the robot."),
-    object_noise_ratio=number(0.0005, -1e300, 1e300, "Scale of the noise in observations of objects."))
-def franka_kitchen(options: dict[str, Any]) -> EnvSpec:
-    model, sizes = load_robot(KITCHEN), tuple(len(KITCHEN_TASKS[task][1]) for task in options["tasks_to_complete"])
-    return describe_robot(
-        model, options, obs_size=59, goal_size=sum(sizes), num_actions=KITCHEN_JOINTS,
-        camera={"distance": 2.2, "azimuth": 70.0, "elevation": -35.0, "lookat": (-0.2, 0.5, 2.0)},
-        goals=None if options["remove_task_when_completed"] else Tasks(sizes),
-        render_fps=int(np.round(1 / (model.timestep * KITCHEN_FRAME_SKIP))),
-        info=dict.fromkeys(("tasks_to_complete", "step_task_completions", "episode_task_completions"), "int32"))
+def franka_kitchen(load_robot: LoadRobot) -> Callable[..., Any]:
+    """Returns `describe` of the kitchen."""
+    @describes(
+        **{**ROBOT, "action_dtype": SIMULATION["action_dtype"].with_default("float64"),
+           "reward_type": ROBOT["reward_type"].with_default("sparse", "No effect: there is only one type of reward.")},
+        tasks_to_complete=Option(tuple(KITCHEN_TASKS), _check_tasks, "Names of tasks."),
+        terminate_on_tasks_completed=boolean(True, "Ends the episode when all tasks are completed."),
+        remove_task_when_completed=boolean(True, "Counts each task only once."),
+        robot_noise_ratio=number(0.01, -1e300, 1e300, "Scale of the noise in observations of the robot."),
+        object_noise_ratio=number(0.0005, -1e300, 1e300, "Scale of the noise in observations of objects."))
+    def describe(options: dict[str, Any]) -> EnvSpec:
+        model, sizes = load_robot(KITCHEN), tuple(len(KITCHEN_TASKS[task][1]) for task in options["tasks_to_complete"])
+        return describe_robot(
+            model, options, obs_size=59, goal_size=sum(sizes), num_actions=KITCHEN_JOINTS,
+            camera={"distance": 2.2, "azimuth": 70.0, "elevation": -35.0, "lookat": (-0.2, 0.5, 2.0)},
+            goals=None if options["remove_task_when_completed"] else Tasks(sizes),
+            render_fps=int(np.round(1 / (model.timestep * KITCHEN_FRAME_SKIP))),
+            info=dict.fromkeys(("tasks_to_complete", "step_task_completions", "episode_task_completions"), "int32"))
+
+    return describe

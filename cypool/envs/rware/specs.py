@@ -57,10 +57,10 @@ def _check_layers(name: str, value: Any) -> tuple[str, ...]:
 
 @describes(
     shelf_columns=integer(3, 1, 99, "Columns of shelves, each two cells wide; an odd number."),
-    column_height=integer(8, 1, 100, "Number of shelves of a column in each row of shelves."),
+    column_height=integer(8, 1, 100, "Height of each column, in shelves."),
     shelf_rows=integer(1, 1, 100, "Number of rows of such columns."),
     n_agents=integer(2, 1, 100, "Number of agents."),
-    msg_bits=integer(0, 0, 16, "Bits of the message that each agent sends."),
+    msg_bits=integer(0, 0, 16, "Number of bits in the message of each agent."),
     sensor_range=integer(1, 0, 20, "Number of cells that an agent sees in each direction."),
     request_queue_size=integer(2, 0, _MOST_CELLS, "Number of shelves requested at a time."),
     max_inactivity_steps=integer(None, 1, _LONGEST, "Steps without a delivery after which an episode ends; None: "

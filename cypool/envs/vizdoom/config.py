@@ -1,10 +1,8 @@
 """Configs of ViZDoom: their results, and the lines that each interface adds."""
 from __future__ import annotations
 
-import functools
-import os
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,29 +54,8 @@ class Config(NamedTuple):
         return np.ascontiguousarray(pixels[:, :, list(_COLOURS.get(self.format, (0, 1, 2)))])
 
 
-def read_config(path: str, text: str = "") -> Config:
-    """Returns the result of a config.
-
-    Args:
-        path: A config file, or "".
-        text: Lines in the same format, which follow those of the file.
-
-    Raises:
-        ValueError: The library does not understand a line.
-    """
-    # each environment reads it again
-    return _read_config(path, text, os.stat(path).st_mtime_ns if path else 0)
-
-
-compiled: dict[str, Any] = {}  # functions of the compiled module, which adds them: it imports this one
-
-
-@functools.lru_cache
-def _read_config(path: str, text: str, changed: int) -> Config:
-    config: Config = compiled["probe"](path, text)
-    if not config.buttons:
-        raise ValueError(f"config: expected at least one of available_buttons, got none in {path or text!r}")
-    return config
+# returns the result of a config: a file, or "", and lines that follow its own; the compiled module's
+ReadConfig: TypeAlias = Callable[[str, str], Config]
 
 
 def lines_of(config: Mapping[str, Any]) -> str:
@@ -93,7 +70,7 @@ def lines_of(config: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n" if lines else ""
 
 
-def wrapper_lines(path: str, options: Mapping[str, Any]) -> str:
+def wrapper_lines(path: str, options: Mapping[str, Any], read_config: ReadConfig) -> str:
     """Returns the lines of config that ViZDoom's wrapper adds to those of the file."""
     config = options["config"]
     text = lines_of(config)
@@ -109,22 +86,22 @@ def wrapper_lines(path: str, options: Mapping[str, Any]) -> str:
     return text + lines_of(forced)
 
 
-def envpool_lines(options: Mapping[str, Any]) -> str:
+def envpool_lines(options: Mapping[str, Any], read_config: ReadConfig) -> str:
     """Returns the lines of config that EnvPool adds to those of the file."""
     # EnvPool's engine is an older one, which has no flashes
     forced = {"window_visible": False, "mode": "PLAYER", "doom_map": options["map_id"],
               **dict.fromkeys(("render_screen_flashes", *_UNSEEN), False)}
     if options["screen_resolution"] is not None:
         forced["screen_resolution"] = options["screen_resolution"]
-    elif read_config(options["cfg_path"]).width < _NARROW:
+    elif read_config(options["cfg_path"], "").width < _NARROW:
         forced["screen_resolution"] = "RES_320X240"
     return lines_of(forced)
 
 
-def envpool_size(config: Config, options: Mapping[str, Any]) -> tuple[int, int]:
+def envpool_size(config: Config, options: Mapping[str, Any], read_config: ReadConfig) -> tuple[int, int]:
     """Returns height and width of the image that observations are made from; the engine may draw a larger one."""
     if options["screen_resolution"] is None:
-        asked = read_config(options["cfg_path"])
+        asked = read_config(options["cfg_path"], "")
         if asked.width < _NARROW:
             return asked.height, asked.width
     return config.height, config.width

@@ -1,10 +1,11 @@
 # Doom: ViZDoom's engine, as a base for the interfaces it is known by.
+import functools
 import os
 
 import numpy as np
 
-from cypool.envs.vizdoom import assets, config as configs
-from cypool.envs.vizdoom.config import Config, read_config
+from cypool.envs.vizdoom import assets
+from cypool.envs.vizdoom.config import Config
 from cypool.envs.vizdoom.names import BUTTONS, FORMATS, VARIABLES
 from cypool.envs.vizdoom.specs import is_alone
 
@@ -49,7 +50,18 @@ def probe(path, text):
     return _config_of(facts)
 
 
-configs.compiled["probe"] = probe
+@functools.lru_cache
+def _read_config(path, text, changed):
+    config = probe(path, text)
+    if not config.buttons:
+        raise ValueError(f"config: expected at least one of available_buttons, got none in {path or text!r}")
+    return config
+
+
+def read_config(path, text):
+    """Returns the result of `probe`, which has buttons."""
+    # each environment reads it again
+    return _read_config(path, text, os.stat(path).st_mtime_ns if path else 0)
 
 
 cdef object _config_of(library.Facts facts):
@@ -105,7 +117,7 @@ cdef class Doom(Env):
         self.num_buttons = len(self.config.buttons)
         self.frame_skip = options["frame_skip"]
         self.action_bytes = spec.action_bytes
-        self.tells_pid = options["engine_pid"]
+        self.reports_pid = options["engine_pid"]
         self.values.resize(self.num_players * self.num_buttons)
         self.player_rewards.resize(self.num_players)
 
@@ -190,7 +202,7 @@ cdef class Doom(Env):
             for k in range(self.num_players):
                 (<uint8_t*>out.info[first + 2])[k] = running and self.dead(k)
             first += 2
-        if self.tells_pid:
+        if self.reports_pid:
             for k in range(self.num_players):
                 (<int32_t*>out.info[first + 1])[k] = game(self).player(k).pid() if running else 0
 

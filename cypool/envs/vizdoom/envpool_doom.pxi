@@ -2,6 +2,7 @@
 from cypool.envs.vizdoom import assets, specs
 from cypool.envs.vizdoom.config import envpool_lines, envpool_size, lines_of
 from cypool.envs.vizdoom.names import VARIABLES
+from cypool.options import describes
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libcpp.memory cimport make_unique, unique_ptr
@@ -24,13 +25,18 @@ cdef int SELECTED_WEAPON = VARIABLES.index("SELECTED_WEAPON")
 cdef int SELECTED_WEAPON_AMMO = VARIABLES.index("SELECTED_WEAPON_AMMO")
 
 
+@describes(**specs.ENVPOOL_OPTIONS)
+def describe_envpool(options):
+    return specs.envpool_doom(options, read_config)
+
+
 cdef class EnvPoolDoom(Doom):
     """Observations, actions and rewards of EnvPool 1.2.5: small stacked images, and changes of game variables.
 
     A step that ends the episode has reward 0 and repeats the previous picture, because the game no longer renders one.
     With several players, they are the first dimension of observations, actions and infos.
     """
-    describe = staticmethod(specs.envpool_doom)
+    describe = staticmethod(describe_envpool)
 
     cdef size_t channels
     cdef size_t plane_bytes              # of the screen
@@ -62,7 +68,7 @@ cdef class EnvPoolDoom(Doom):
     def __init__(self, spec, env_id):
         options = spec.options
         cdef size_t k
-        text = envpool_lines(options)
+        text = envpool_lines(options, read_config)
         if spec.max_episode_steps is not None:
             # of ViZDoom's type, whatever the limit is
             timeout = min((spec.max_episode_steps + 1) * options["frame_skip"], 2**31 - 1)
@@ -76,7 +82,7 @@ cdef class EnvPoolDoom(Doom):
         cdef bint by_area = options["use_inter_area_resize"]
         cdef int drawn_height = facts.height, drawn_width = facts.width, height, width
         cdef int out_height = options["img_height"], out_width = options["img_width"]
-        height, width = envpool_size(facts, options)
+        height, width = envpool_size(facts, options, read_config)
         if height != drawn_height or width != drawn_width:
             self.to_config = make_unique[Resize](by_area, drawn_height, drawn_width, height, width)
             self.config_plane.resize(height * width)

@@ -6,6 +6,7 @@ import numpy as np
 from cypool.envs.vizdoom import specs
 from cypool.envs.vizdoom.config import wrapper_lines
 from cypool.envs.vizdoom.names import VARIABLES
+from cypool.options import describes
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
@@ -16,6 +17,11 @@ from cypool.env cimport Slot
 from cypool.random cimport integers
 
 
+@describes(**specs.WRAPPER_OPTIONS)
+def describe_gymnasium(options):
+    return specs.gymnasium_doom(options, read_config)
+
+
 cdef class GymnasiumDoom(Doom):
     """Observations, actions and rewards of ViZDoom's own Gymnasium wrapper, `VizdoomEnv` of version 1.3.2.
 
@@ -23,7 +29,7 @@ cdef class GymnasiumDoom(Doom):
     config enables them. Each reset draws the seed of the episode. With several players, they are the first dimension of
     observations and actions; the reward is the sum of theirs, which `info["player_reward"]` lists.
     """
-    describe = staticmethod(specs.gymnasium_doom)
+    describe = staticmethod(describe_gymnasium)
 
     cdef vector[Source] sources
     cdef vector[size_t] sizes            # of a player's part, in bytes
@@ -36,7 +42,7 @@ cdef class GymnasiumDoom(Doom):
     def __init__(self, spec, env_id):
         options = spec.options
         path = options["scenario_config_file"]
-        super().__init__(spec, env_id, path, wrapper_lines(path, options),
+        super().__init__(spec, env_id, path, wrapper_lines(path, options, read_config),
                          specs.player_arguments(options), False)
         kinds = {"screen": SCREEN, "depth": DEPTH, "labels": LABELS, "automap": AUTOMAP, "audio": AUDIO,
                  "notifications": NOTIFICATIONS, "gamevariables": VARIABLES_}

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cypool.envs.vizdoom import assets
-from cypool.envs.vizdoom.config import Config, envpool_lines, envpool_size, lines_of, read_config, wrapper_lines
+from cypool.envs.vizdoom.config import Config, ReadConfig, envpool_lines, envpool_size, lines_of, wrapper_lines
 from cypool.envs.vizdoom.names import BUTTONS, FIRST_DELTA, VARIABLES
-from cypool.options import Option, boolean, describes, integer, number, optional, unchecked
+from cypool.options import Option, boolean, integer, number, optional, unchecked
 from cypool.spec import Array, Discrete, EnvSpec, Group, MultiBinary
 from cypool.util.arguments import check_float, check_int, shown
 
@@ -117,9 +117,9 @@ def _check_folder(name: str, path: Any) -> str:
     return os.path.abspath(path) if path else ""
 
 
-def _check_resolution(path: str, resolution: str) -> None:
+def _check_resolution(path: str, resolution: str, read_config: ReadConfig) -> None:
     # a file that is wrong by itself is reported as such
-    read_config(path)
+    read_config(path, "")
     try:
         read_config(path, lines_of({"screen_resolution": resolution}))
     except ValueError:
@@ -184,7 +184,7 @@ def _spec(options: dict[str, Any], observation: Any, action: Any, info: dict[str
 _FRAME_SKIP = integer(1, 1, 10_000, "Duration of a step in tics.")
 _WAD = unchecked(None, "The scenario's WAD instead of the config's.")
 _IWAD = unchecked(None, "The game's data instead of the config's.")
-_GAME_ARGS = Option("", _check_text, "Further arguments of the engine.")
+_GAME_ARGS = Option("", _check_text, "More arguments for the engine.")
 _MATCH = {
     "num_players": integer(1, 1, _MAX_PLAYERS, "Number of players; several play a deathmatch."),
     "num_bots": integer(0, 0, _MAX_PLAYERS - 1, "Number of additional players controlled by the game."),
@@ -196,7 +196,7 @@ _MATCH = {
 # ---- ViZDoom's wrapper
 
 
-@describes(
+WRAPPER_OPTIONS = dict(
     scenario_config_file=Option("basic.cfg", assets.find_config, "A config: a path, or the name of one included in "
                                                                  "vizdoom."),
     frame_skip=_FRAME_SKIP,
@@ -210,14 +210,16 @@ _MATCH = {
     doom_map=optional(_check_word, "The map, instead of the config's."),
     doom_skill=integer(None, 1, 5, "The difficulty, 1 to 5, instead of the config's."),
     wad_path=_WAD, iwad_path=_IWAD, game_args=_GAME_ARGS, **_MATCH)
-def gymnasium_doom(options: dict[str, Any]) -> EnvSpec:
+
+
+def gymnasium_doom(options: dict[str, Any], read_config: ReadConfig) -> EnvSpec:
     """Describes the game as ViZDoom's wrapper makes it with these options."""
     path, config = options["scenario_config_file"], options["config"]
     for name in ("doom_map", "doom_skill"):
         if options[name] is not None:
             config[name] = options[name]
     _find_files(options, read_config(path, lines_of(config)), "doom_map")
-    facts = read_config(path, wrapper_lines(path, options))
+    facts = read_config(path, wrapper_lines(path, options, read_config))
     size = (facts.height, facts.width)
     parts = {"screen": Array((*size, facts.channels), np.uint8)}
     for name in ("depth", "labels"):
@@ -259,7 +261,7 @@ def _wrapper_action(config: Config, pressed: int) -> Any:
 _SIDE = unchecked(84, "Size of an observation, at most that of the config's screen.")
 
 
-@describes(
+ENVPOOL_OPTIONS = dict(
     cfg_path=Option("", assets.find_config, "A config: a path, or the name of one included in vizdoom or in EnvPool's "
                                             "assets."),
     img_height=_SIDE, img_width=_SIDE,
@@ -288,16 +290,18 @@ _SIDE = unchecked(84, "Size of an observation, at most that of the config's scre
         _check_word, 'The engine\'s resolution, such as "RES_160X120"; None: the config\'s, but below a width of 320 '
                      "the engine renders 320x240 and scales it down, as EnvPool does. Lower is faster, but changes "
                      "pixels."), **_MATCH)
-def envpool_doom(options: dict[str, Any]) -> EnvSpec:
+
+
+def envpool_doom(options: dict[str, Any], read_config: ReadConfig) -> EnvSpec:
     """Describes the game as EnvPool makes it with these options."""
     path = options["cfg_path"]
     if options["screen_resolution"] is not None:
-        _check_resolution(path, options["screen_resolution"])
-    config = read_config(path, envpool_lines(options))
+        _check_resolution(path, options["screen_resolution"], read_config)
+    config = read_config(path, envpool_lines(options, read_config))
     if config.format not in ("CRCGCB", "CBCGCR", "GRAY8", "DOOM_256_COLORS8"):
         raise ValueError(f"cfg_path: expected a screen_format of planes, CRCGCB or GRAY8, got {config.format}")
     _find_files(options, config, "map_id")
-    for name, most in zip(("img_height", "img_width"), envpool_size(config, options), strict=True):
+    for name, most in zip(("img_height", "img_width"), envpool_size(config, options, read_config), strict=True):
         options[name] = check_int(name, options[name], 1, most)
     lead = (options["num_players"],) if options["num_players"] > 1 else ()
     shape = options["stack_num"] * config.channels, options["img_height"], options["img_width"]

@@ -41,7 +41,7 @@ cdef class Doom(Env):
     cdef vector[double] values           # of the buttons, a row for each player
     cdef vector[double] player_rewards
     cdef bint restarted                  # the last call found an engine that had failed
-    cdef bint tells_pid
+    cdef bint reports_pid
     cdef object config                   # Config
     cdef shared_ptr[EnvList] pool        # all games of it, so that one can request the steps of others
 

@@ -53,7 +53,7 @@ def run(words: Sequence[str]) -> int:
     if words[0] not in VERBS:
         from cypool.util.arguments import suggestion
 
-        raise Refusal(f"expected a verb, got {words[0]!r}{suggestion(words[0], VERBS)}; see cypool --help")
+        raise Refusal(f"expected a command, got {words[0]!r}{suggestion(words[0], VERBS)}; see cypool --help")
     function, parser = of_verb(words[0])
     # options may stand between the others
     return int(function(**vars(parser.parse_intermixed_args(words[1:]))) or 0)
@@ -70,13 +70,13 @@ def of_verb(verb: str) -> tuple[Callable[..., Any], Parser]:
 
 
 def _print_help() -> None:
-    print(f"usage: cypool VERB ...\n\n{_ABOUT}\n")
+    print(f"usage: cypool COMMAND ...\n\n{_ABOUT}\n")
     verbs = {verb: (inspect.getdoc(of_verb(verb)[0]) or "").partition("\n")[0] for verb in VERBS}
-    for title, group in (("verbs", verbs), ("options", _FLAGS)):
+    for title, group in (("commands", verbs), ("options", _FLAGS)):
         print(styled(f"{title}:", "bold"))
         print_table([(f"  {name}", meaning) for name, meaning in group.items()], styles=("cyan",))
         print()
-    print("Every verb has its own --help, with examples.\n"
+    print("Every command has its own --help, with examples.\n"
           "First steps: cypool list pong · cypool info Pong-v5 · cypool doctor")
 
 

@@ -156,7 +156,7 @@ def _compiler() -> Lines:
         said = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=30, check=True).stdout
     except (OSError, subprocess.SubprocessError):
         yield ("optional", f"{command[0]} does not run",
-               "to compile your own environments: apt install g++, or set CXX to a compiler of C++20")
+               "to compile your own environments: apt install g++, or set CXX to a C++20 compiler")
         return
     yield "ok", said.splitlines()[0]
     missing = [name for name in ("Cython", "setuptools") if find_spec(name) is None]
@@ -311,8 +311,8 @@ def _lanes() -> Lines:
     except (ImportError, ValueError) as error:
         yield "optional", f"all robots use mj_step: {error}", "the page about MuJoCo's lanes lists their requirements"
     else:
-        yield "ok", (f"step {lanes} robots at once, and with the solver PGS four; `cypool info ID` and "
-                     "`env.stepped_by` say which, or why not")
+        yield "ok", (f"step up to {lanes} robots at once (4 with the PGS solver); `cypool info ID` and "
+                     "`env.stepped_by` show whether, or why not")
 
 
 def _opengl() -> Lines:

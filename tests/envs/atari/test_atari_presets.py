@@ -246,7 +246,7 @@ def test_discount_is_zero_where_a_life_is_lost(episodic_life):
     options = {"num_envs": 3, "seed": 1, "frame_skip": 12, "episodic_life": episodic_life, "max_episode_steps": 20,
                "zero_discount_on_life_loss": True}
     env = cypool.make("Breakout-v5", **options)
-    dm = cypool.make_dm("Breakout-v5", **options)
+    dm = cypool.make("Breakout-v5", "dm", **options)
     _, info = env.reset()
     step = dm.reset()
     lives = info["lives"]

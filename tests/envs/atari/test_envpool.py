@@ -71,7 +71,7 @@ def test_resets_whenever_the_user_wants(options):
 def test_discounts_are_envpools(options):
     options = {"num_envs": 3, "seed": 5, "frame_skip": 12, **options}
     title = "Zaxxon-v5" if options.pop("task", None) else "Breakout-v5"
-    ours, theirs = cypool.make_dm(title, preset="envpool", **options), envpool.make_dm(title, **options)
+    ours, theirs = cypool.make(title, "dm", preset="envpool", **options), envpool.make_dm(title, **options)
     ours.reset()
     theirs.reset()
     discounts = []

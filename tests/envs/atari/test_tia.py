@@ -88,7 +88,7 @@ def test_states_that_would_draw_beside_the_picture_are_refused(tamper):
         # ALE's chip draws from its place on, ours from the beginning of the line
         bad += [{"to_end": 100, "pen": 59}, {"to_end": 0, "pen": 0}, {"drawn_to": -2**31}]
     for changes in bad:
-        with pytest.raises(ValueError, match="state: not one of this game"):
+        with pytest.raises(ValueError, match="state: not from this game"):
             load(**changes)
 
 

@@ -50,7 +50,7 @@ def test_game_is_that_of_the_pool(game):
         assert env.last()[2] and agent in env.possible_agents
         env.step(None)
     assert env.agents == []
-    with pytest.raises(RuntimeError, match="step: expected a reset before"):
+    with pytest.raises(RuntimeError, match="step: expected a reset first"):
         env.step(0)
 
 

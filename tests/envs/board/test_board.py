@@ -139,10 +139,10 @@ def test_edited_states(id, options):
 
 @pytest.mark.parametrize("id, changes, message", [
     ("connect_four", {"stones[1]": 1}, r"stones\[1\]: expected cells without a stone of player 0"),
-    ("connect_four", {"stones[0]": 4}, "stones: expected stones upon each other"),
+    ("connect_four", {"stones[0]": 4}, "stones: expected stones on top of each other"),
     ("connect_four", {"stones[0]": 64}, "stones: expected stones in cells"),
     ("connect_four", {"current_player": 0}, "current_player: expected one who moves in this position, got 0"),
-    ("tic_tac_toe", {"stones[0]": 7}, "stones: expected as many of both players, or one more of player 0, got 3 more"),
+    ("tic_tac_toe", {"stones[0]": 7}, "stones: expected equal numbers of both players, or one more of .*, got 3 more"),
     ("othello", {f"stones[{k}]": 0 for k in range(16)}, "current_player: expected one who moves in this position"),
     ("breakthrough", {f"pieces[{k}]": 255 * (k < 8) for k in range(16)}, "current_player: expected one who moves"),
     ("hex", {"cells[0]": 5}, r"cells\[0\]: expected 7, got 5"),

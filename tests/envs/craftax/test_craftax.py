@@ -321,8 +321,8 @@ test_bad_options = refuses([
     (FULL, {"mob_despawn_distance": -1}, "mob_despawn_distance: expected 0 to 10000, got -1"),
     (FULL, {"max_growing_plants": 21}, "max_growing_plants: expected 1 to 20, got 21"),
     (FULL, {"map_size": (48, 48)}, f"map_size: no option of {FULL}"),
-    (FULL, {"fractal_noise_angles": None}, "fractal_noise_angles: expected four of None or arrays, got None"),
-    (FULL, {"fractal_noise_angles": [None] * 3}, "fractal_noise_angles: expected four of None or arrays, got "),
+    (FULL, {"fractal_noise_angles": None}, "fractal_noise_angles: expected a list of four, each None or an"),
+    (FULL, {"fractal_noise_angles": [None] * 3}, "fractal_noise_angles: expected a list of four, each None or an"),
     *((id, {"fractal_noise_angles": [None, angles, None, None]},
        r"fractal_noise_angles\[1\]: expected None or numbers from 0 to 1 of shape \(") for id, angles in (
            (CLASSIC, np.zeros((4, 4))), (FULL, np.full((4, 4), np.nan)), (FULL, np.full((4, 4), 1.5)), (FULL, "0")))])

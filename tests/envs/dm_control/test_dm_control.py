@@ -91,7 +91,7 @@ test_options = equals([
 
 @pytest.mark.parametrize(("domain", "task"), [("walker", "walk"), ("lqr", "lqr_2_1"), ("finger", "turn_easy")])
 def test_dm_api(domain, task):
-    env, reference = cypool.make_dm(id_of(domain, task), seed=4, num_threads=0), load(domain, task, 4)
+    env, reference = cypool.make(id_of(domain, task), "dm", seed=4, num_threads=0), load(domain, task, 4)
     specs, their_specs = env.observation_spec().obs, reference.observation_spec()
     assert [(name, spec.shape, spec.dtype) for name, spec in specs.items()] == [
         (name, spec.shape, spec.dtype) for name, spec in their_specs.items()]
@@ -110,7 +110,7 @@ def test_dm_api(domain, task):
 
 
 def test_the_linear_system_ends_at_rest():
-    env, reference = cypool.make_dm("LqrLqr21-v1", seed=0, num_threads=0), load("lqr", "lqr_2_1", 0)
+    env, reference = cypool.make("LqrLqr21-v1", "dm", seed=0, num_threads=0), load("lqr", "lqr_2_1", 0)
     assert env.env_spec.max_episode_steps is None
     env.reset(), reference.reset()
     for _ in range(8000):
@@ -127,7 +127,7 @@ def test_the_linear_system_ends_at_rest():
 
 def test_a_repeated_action_stops_where_the_episode_ends():
     options = {"action_repeat": 6, "seed": 0, "num_threads": 0}
-    env, reference = cypool.make_dm("LqrLqr21-v1", **options), load("lqr", "lqr_2_1", 0, action_repeat=6)
+    env, reference = cypool.make("LqrLqr21-v1", "dm", **options), load("lqr", "lqr_2_1", 0, action_repeat=6)
     env.reset(), reference.reset()
     for _ in range(1500):
         state = np.concatenate([reference.physics.position(), reference.physics.velocity()])

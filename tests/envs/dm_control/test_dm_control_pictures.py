@@ -11,7 +11,7 @@ import numpy as np
 import cypool
 from cypool.envs.dm_control.reference import load
 for domain, task, options in {cases!r}:
-    env = cypool.make_dm(f"dm_control/{{domain}}-{{task}}-v0", seed=2, num_threads=0, from_pixels=True, **options)
+    env = cypool.make(f"dm_control/{{domain}}-{{task}}-v0", "dm", seed=2, num_threads=0, from_pixels=True, **options)
     reference = load(domain, task, 2, from_pixels=True, **options)
     ours, theirs = env.reset(), reference.reset()
     rng = np.random.default_rng(0)
@@ -40,7 +40,7 @@ import numpy as np
 import cypool
 from cypool.envs.dm_control.reference import load
 size = {"from_pixels": True, "width": 84, "height": 84, "camera_id": 0, "action_repeat": 4, "time_limit": 0.3}
-env = cypool.make_dm("dm_control/cartpole-swingup-v0", seed=2, num_threads=0, frame_stack=3, **size)
+env = cypool.make("dm_control/cartpole-swingup-v0", "dm", seed=2, num_threads=0, frame_stack=3, **size)
 reference = load("cartpole", "swingup", 2, **size)
 assert env.observation_spec().obs["pixels"].shape == (84, 84, 9)
 rng = np.random.default_rng(0)

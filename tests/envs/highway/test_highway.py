@@ -255,7 +255,7 @@ test_refused_options = refuses([
     (FAST, {"initial_lane_id": 3}, "initial_lane_id: expected one of 3 lanes, got 3"),
     (FAST, {"collision_reward": None}, "collision_reward: expected a number, got None"),
     (FAST, {"policy_frequency": 6}, "policy_frequency: expected at most simulation_frequency, got 6 and 5"),
-    (FAST, {"reward_speed_range": [30, 20]}, "reward_speed_range: expected a number and a greater one"),
+    (FAST, {"reward_speed_range": [30, 20]}, "reward_speed_range: expected two increasing numbers"),
     (FAST, {"other_vehicles_type": "Other"}, "other_vehicles_type: expected"),
     (FAST, {"observation": 5}, "observation: expected a dict with a type, got 5"),
     (FAST, {"observation": {"type": "Other"}}, r"observation\['type'\]: expected one of 'Kinematics'"),

@@ -211,9 +211,9 @@ def test_states_of_other_lengths():
     ("MiniGrid-Dynamic-Obstacles-8x8-v0", {"objects[4].at.x": -1, "objects[4].at.y": -1}, "expected"),
     ("MiniGrid-Dynamic-Obstacles-8x8-v0", {"agent.x": -1}, "agent.x: expected 0 to 7, got -1"),
     ("MiniGrid-Dynamic-Obstacles-8x8-v0", {"agent.y": 8}, "agent.y: expected 0 to 7, got 8"),
-    ("MiniGrid-Dynamic-Obstacles-8x8-v0", {"carrying": 4}, "carrying: expected an object that is nowhere else, got 4"),
-    ("MiniGrid-DoorKey-5x5-v0", {"carrying": 1}, "carrying: expected an object that is nowhere else, got 1"),
-    ("MiniGrid-DoorKey-5x5-v0", {"cells[24]": 5}, r"cells\[24\]: expected an object that is there, got 5"),
+    ("MiniGrid-Dynamic-Obstacles-8x8-v0", {"carrying": 4}, "carrying: expected an object in one place only, got 4"),
+    ("MiniGrid-DoorKey-5x5-v0", {"carrying": 1}, "carrying: expected an object in one place only, got 1"),
+    ("MiniGrid-DoorKey-5x5-v0", {"cells[24]": 5}, r"cells\[24\]: expected an existing object, got 5"),
     # the object that the agent gets in its hands with the first step
     *[("BabyAI-PutNextS5N2Carrying-v0", {"moved": value}, f"moved: expected an object in a cell, got {value}")
       for value in (0, 1)],
@@ -233,7 +233,7 @@ def test_a_box_holds_what_is_nowhere_else():
     fields = fields_of(state)
     box = next(k for k in range(4, 20) if number_in(state, f"objects[{k}].contains"))
     for other in (box, 1, 4):
-        with pytest.raises(ValueError, match=rf"objects\[{box}\].contains: expected an object that is nowhere else"):
+        with pytest.raises(ValueError, match=rf"objects\[{box}\].contains: expected an object in one place only"):
             env.load(edited(state, {f"objects[{box}].contains": other}, fields))
 
 
@@ -256,7 +256,7 @@ def test_no_level_after_a_reset_that_failed():
                      autoreset_mode="Disabled", obs_type="full", render_mode="rgb_array") as env:
         with pytest.raises(cypool.EnvError):
             env.reset()
-        with pytest.raises(RuntimeError, match="render: expected a successful reset before"):
+        with pytest.raises(RuntimeError, match="render: expected a successful reset first"):
             env.render()
         obs = env.load(env.save())[0]
         assert not any(obs[key].any() for key in obs)

@@ -456,7 +456,7 @@ def test_first_use_with_a_far_wall_that_mj_step_has_otherwise_is_refused(tmp_pat
     wall = mujoco.MjModel.from_xml_path(path).geom("far").id
     kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int)
     with (c_callback("mjcb_contactfilter", kind, lambda m, d, geom1, geom2: wall in (geom1, geom2)),
-          pytest.raises(ValueError, match="differs from mj_step in .* with geoms that were moved until they touch")):
+          pytest.raises(ValueError, match="differs from mj_step in .* after geoms were moved until they touched")):
         make_lanes(load_model(path))
 
 

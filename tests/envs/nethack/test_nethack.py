@@ -632,7 +632,7 @@ try:
 except EnvError as error:
     print(error)
 """)
-    assert "NetHack: the system does not start the timer that ends endless loops" in done.stdout, done.stderr
+    assert "NetHack: the system cannot start the timer that stops endless loops" in done.stdout, done.stderr
 
 
 def maps_of_this_process():

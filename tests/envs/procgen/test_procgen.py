@@ -592,7 +592,7 @@ def test_another_library_or_other_pictures_are_refused(folder):
 
 @pytest.mark.parametrize("change, message", [
     ({"procgen.library._cpu_flags": lambda: " fpu avx2 sse"}, "procgen: expected a CPU with AVX"),
-    ({"common.wheels.platform.machine": lambda: "aarch64"},
+    ({"shared.packages.wheels.platform.machine": lambda: "aarch64"},
      "procgen: expected Linux on x86_64, .*, got linux on aarch64"),
 ])
 def test_machines_that_cannot_run_it(change, message, monkeypatch, capsys):

@@ -559,7 +559,7 @@ def test_rows_of_players_in_all_interfaces(empty_folder):
             assert info["players"]["env_id"].dtype == np.int32
             assert info["players"]["env_id"].tolist() == [*info["env_id"], *info["env_id"]]
             env.send(np.zeros((1, *env.single_action_space.shape)), info["env_id"])
-    with cypool.make_gym("MultiDuel-v1", **arguments) as env:
+    with cypool.make("MultiDuel-v1", "gym", **arguments) as env:
         env.reset()
         *_, info = env.step(np.zeros((2, *env.action_space.shape)))
         assert info["players"]["env_id"].tolist() == [0, 0, 1, 1]

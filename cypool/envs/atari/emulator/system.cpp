@@ -1,6 +1,9 @@
-// Takes the place of one function in ALE's System.cxx: the one that exchanges pages of the console's memory, which
-// cartridges do to switch banks. Here it counts, so that the processor (m6502.cpp) need not look where it was; in a
-// number of the processor's that ALE has and leaves alone.
+// Takes the place of the function in ALE's System.cxx that exchanges pages of the console's memory, which cartridges do
+// to switch banks. Here it counts, so that the processor (m6502.cpp) need not look where it was; in a number of the
+// processor's that ALE has and leaves alone. And of those that switch the banks of cartridges with 8 and 16 kB: some
+// games do so many times in a frame.
+#include "ale/emucore/CartF6.hxx"
+#include "ale/emucore/CartF8.hxx"
 #include "ale/emucore/M6502.hxx"
 #include "ale/emucore/System.hxx"
 
@@ -15,6 +18,26 @@ template <int ale::stella::M6502::* pointer> struct Expose {
 };
 template struct Expose<&ale::stella::M6502::myTotalInstructionCount>;
 
+// Shows 4 kB in all pages of a cartridge but the last, which has the addresses that switch banks.
+void show_bank(ale::stella::System& system, ale::stella::Device& cartridge, uint8_t* bytes) {
+    using Page = ale::stella::System::PageAccess;
+    constexpr uint16_t FIRST = 64, LAST = 126, SIZE = 64;
+    Page* const pages = const_cast<Page*>(&system.getPageAccess(0));
+    // nobody else writes to these pages
+    const bool is_new = pages[LAST].device != &cartridge;
+    for (Page* page = pages + FIRST; page < pages + LAST; ++page, bytes += SIZE) {
+        page->directPeekBase = bytes;
+        if (!is_new) [[likely]]
+            continue;
+        page->directPokeBase = nullptr;
+        page->device = &cartridge;
+    }
+    Page last{};
+    last.directPeekBase = bytes;
+    last.device = &cartridge;
+    system.setPageAccess(LAST, last);
+}
+
 }  // namespace
 
 namespace ale::stella {
@@ -26,6 +49,18 @@ void System::setPageAccess(uint16_t page, const PageAccess& access) {
     target.directPeekBase = access.directPeekBase;
     target.directPokeBase = access.directPokeBase;
     target.device = access.device;
+}
+
+void CartridgeF8::bank(uint16_t bank) {
+    if (bankLocked) return;
+    myCurrentBank = bank;
+    show_bank(*mySystem, *this, myImage + 4096 * bank);
+}
+
+void CartridgeF6::bank(uint16_t bank) {
+    if (bankLocked) return;
+    myCurrentBank = bank;
+    show_bank(*mySystem, *this, myImage + 4096 * bank);
 }
 
 }  // namespace ale::stella

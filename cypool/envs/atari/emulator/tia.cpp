@@ -276,7 +276,7 @@ __attribute__((TARGET_AVX512, always_inline)) inline void store_cells(std::uint6
 }
 #endif
 
-[[noreturn]] void refuse() { throw std::invalid_argument("state: not one of this game"); }
+[[noreturn]] void refuse() { throw std::invalid_argument("state: not from this game"); }
 
 }  // namespace
 

@@ -165,7 +165,7 @@ cdef class Simulations:
         # lanes themselves look at what follows from others
         if self.why_not is None and not follows and not may_vary_in_lanes(name):
             self.made.stepper.lanes = NULL
-            self.why_not = f"{name} differs between environments, which lanes take from the common model"
+            self.why_not = f"{name} differs between environments, but lanes read it from the common model"
 
     def setconst_fields(self):
         """Returns the numbers of the fields that mj_setConst writes."""

@@ -129,7 +129,7 @@ public:
         free_.clear();
     }
 
-    // Whether MuJoCo repeats each last step in lanes, for fields that lanes do not have.
+    // Whether MuJoCo repeats each last step in lanes, for fields that lanes do not compute.
     bool repeats_last() const { return source_ == WHOLE_STEP; }
 
     // Makes the call for a range of rows; -1: a Python exception is set.

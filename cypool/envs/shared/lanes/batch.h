@@ -314,6 +314,7 @@ private:
             case QFRC_CONSTRAINT: return d.constraint;
             case SITE_XPOS: return d.site_pos[0];
             case TEN_LENGTH: return d.tendon_length;
+            case ACTUATOR_FORCE: return d.actuator_force;
             default: return d.tendon_velocity;
         }
     }

@@ -270,6 +270,8 @@ inline __attribute__((noinline)) void collide_exactly(const Description& m, Grou
         if (p.is_general) std::memset(contacts[l], 0, sizeof contacts[l]);
         counts[l] = function(collider.m->raw, collider.d->raw, contacts[l], p.geom1, geom2, p.margin);
         num_contacts = std::max(num_contacts, counts[l]);
+        const int found = d.coverage->found(number), branch = Coverage::branch_of(counts[l]);
+        if (d.coverage->unseen(found) & branch) d.unseen.push_back({l, {found, static_cast<uint64_t>(branch)}});
     }
     for (int c = 0; c < num_contacts; ++c) {
         Real dist = all(0), found = all(0), pos[3], normal[3], given[3], tangent[3];

@@ -3,6 +3,7 @@
 // A step in lanes in which anything else is active is repeated before anybody sees its result.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <vector>
@@ -25,7 +26,8 @@ class Coverage {
 public:
     explicit Coverage(const Description& m)
         : first_more_(m.num_pairs),
-          first_limit_(first_more_ + m.num_pairs),
+          first_found_(first_more_ + m.num_pairs),
+          first_limit_(first_found_ + m.num_pairs),
           first_friction_(first_limit_ + 2 * m.num_joints),
           first_tendon_(first_friction_ + m.num_frictions),
           first_actuator_(first_tendon_ + 3 * m.num_tendons),
@@ -40,6 +42,7 @@ public:
         for (int k = 0; k < m.num_pairs; ++k) {
             const Pair& p = m.pairs[static_cast<size_t>(k)];
             set(k, curve(p.impedance) | (p.is_on_floor ? 0 : STEEP));
+            set(found(k), branch_of(8) * 2 - 1);
         }
         for (int k = 0; k < m.num_joints; ++k)
             for (const bool is_upper : {false, true}) set(limit(k, is_upper), curve(m.joints[k].limit));
@@ -57,6 +60,9 @@ public:
 
     // what is counted: each has a number; that of the first contact of a pair is the pair's
     int more_contacts(int pair) const { return first_more_ + pair; }
+    // how many contacts MuJoCo's own function found, of which lanes could lose one; the last branch is that of many
+    int found(int pair) const { return first_found_ + pair; }
+    static int branch_of(int count) { return 1 << std::min(count, 8) >> 1; }
     int limit(int joint, bool is_upper) const { return first_limit_ + 2 * joint + is_upper; }
     int friction(int row) const { return first_friction_ + row; }
     int tendon_limit(int tendon, bool is_upper) const { return first_tendon_ + 3 * tendon + is_upper; }
@@ -110,8 +116,8 @@ private:
         unseen_[static_cast<size_t>(number)].store(static_cast<uint8_t>(branches), std::memory_order_relaxed);
     }
 
-    const int first_more_, first_limit_, first_friction_, first_tendon_, first_actuator_, first_force_, turns_,
-        first_equality_, first_box_, first_count_;
+    const int first_more_, first_found_, first_limit_, first_friction_, first_tendon_, first_actuator_, first_force_,
+        turns_, first_equality_, first_box_, first_count_;
     std::vector<std::atomic<uint8_t>> unseen_;
     mutable std::vector<std::atomic<uint64_t>> paths_;  // a hash table; 0: free
     std::atomic<size_t> num_paths_{0};

@@ -406,7 +406,7 @@ public:
             for (int k = 1; k < p.num_boxes; ++k) {
                 wall.geom2 = o.boxes[static_cast<size_t>(p.first_box + k)].geom;
                 set_friction(wall);
-                refuse_if(wall.friction != p.friction, "walls that are alike have different friction");
+                refuse_if(wall.friction != p.friction, "identical walls have different friction");
             }
         }
         refuse_if(!std::all_of(own.begin(), own.end(), [](double x) { return std::isfinite(x); }),
@@ -459,7 +459,7 @@ private:
                       || m_->ntendon > MAX_TENDONS,
                   "it is too large");
         // mj_step leaves out constraints for which there is no memory, and warns
-        refuse_if(m_->narena < 1 << 20, "it has little memory");
+        refuse_if(m_->narena < 1 << 20, "its arena is smaller than 1 MiB");
         for (const char* name : {"nplugin", "nflex", "na", "nhistory"}) refuse_if(size(name) != 0, name);
         refuse_any<double>("geom_adhesion", m_->ngeom);
         refuse_any<double>("pair_adhesion", size("npair"));

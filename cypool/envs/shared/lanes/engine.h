@@ -36,7 +36,7 @@ inline bool take(Record& record, int frames) {
 // Returns how many numbers a vector has. Throws std::invalid_argument: why there are no lanes for any model.
 inline int check_lanes() {
     if (std::find(std::begin(PROVEN), std::end(PROVEN), library().version) == std::end(PROVEN))
-        throw std::invalid_argument("this version of MuJoCo was not compared for long");
+        throw std::invalid_argument("lanes were not tested with this version of MuJoCo");
     if (!__builtin_cpu_supports("avx2")) throw std::invalid_argument("the CPU has no AVX2");
     is_mujoco_4 = library().version >= 4000000;
     const bool has_eight = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")
@@ -262,7 +262,7 @@ private:
 
 #else
 
-inline int check_lanes() { throw std::invalid_argument("this build has no lanes: they need gcc, and x86-64"); }
+inline int check_lanes() { throw std::invalid_argument("this build has no lanes: they need gcc and x86-64"); }
 
 class Engine {
 public:

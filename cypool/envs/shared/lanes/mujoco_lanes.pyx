@@ -82,7 +82,7 @@ cdef class Lanes:
                 raise ValueError(f"differs from mj_step in {differing}")
         differing = self.engine.compare_contacts().decode()
         if differing:
-            raise ValueError(f"differs from mj_step in {differing}, with geoms that were moved until they touch")
+            raise ValueError(f"differs from mj_step in {differing}, after geoms were moved until they touched")
         if self.num_compared() < LEAST_COMPARED:
             raise ValueError(f"only {self.num_compared()} of its first steps could be compared with mj_step")
         return 0

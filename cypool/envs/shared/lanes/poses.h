@@ -88,11 +88,19 @@ public:
                 if (p.body1 && description_.joints[0].type == mjJNT_FREE) d_->qpos[2] += 2 * m_->stat.extent;
                 bool is_reached = false;
                 for (const double depth : depths(p.impedance)) {
-                    if (!approach(p, p.margin - depth)) break;
+                    if (!approach(p, p.margin - depth, m_->nv)) break;
                     is_reached |= has_room();
                     keep();
                 }
                 if (is_reached) break;
+            }
+        for (const Pair& p : description_.pairs)
+            for (int axes = 1; axes < 7; ++axes) {
+                if (!lay_down(p, axes)) break;
+                for (const double depth : depths(p.impedance)) {
+                    if (!approach(p, p.margin - depth, 3)) break;
+                    keep();
+                }
             }
         return std::move(found_);
     }
@@ -123,8 +131,39 @@ private:
         return {0.5 * s.middle * s.width, 0.5 * (1 + s.middle) * s.width, 1.2 * s.width};
     }
 
+    // Turns a robot that floats until a shape of it is level, on a face or an edge, above one of the world. `axes`: which
+    // of its axes are then upright together, bit by bit. Returns whether there is such a pose.
+    bool lay_down(const Pair& p, int axes) {
+        if (!p.is_general || (p.body1 && p.body2) || !(p.dofs & 1) || description_.joints[0].type != mjJNT_FREE)
+            return false;
+        begin(0.05);
+        d_->qpos[2] += 2 * m_->stat.extent;
+        warned(m_, d_.get(), [this] { mj_kinematics(m_, d_.get()); });
+        const double* const shape = d_->geom_xmat + 9 * (p.body1 ? p.geom1 : p.geom2);
+        const double* const ground = d_->geom_xmat + 9 * (p.body1 ? p.geom2 : p.geom1);
+        const double* const root = d_->xmat + 9 * description_.dofs[0].body;
+        double from[3] = {}, axis[3], along = 0, across = 0;
+        for (int i = 0; i < 3; ++i) {
+            for (int k = 0; k < 3; ++k)
+                if (axes >> k & 1) from[i] += shape[3 * i + k];
+            along += from[i] * ground[3 * i + 2];
+        }
+        for (int i = 0; i < 3; ++i) {
+            const int j = (i + 1) % 3, k = (i + 2) % 3;
+            axis[i] = from[j] * ground[3 * k + 2] - from[k] * ground[3 * j + 2];
+            across += axis[i] * axis[i];
+        }
+        across = std::sqrt(across);
+        // the smaller angle, of the axes upwards or downwards
+        const double angle = std::atan(across / along) / std::max(across, 1e-15);
+        std::vector<double> move(static_cast<size_t>(m_->nv));
+        for (size_t i = 0; i < 9; ++i) move[3 + i % 3] += root[i] * axis[i / 3] * angle;
+        integrate_(m_->raw, d_->qpos, move.data(), 1);
+        return true;
+    }
+
     // Moves the joints until two geoms have a distance, by Newton's method. Returns whether they do.
-    bool approach(const Pair& p, double distance) {
+    bool approach(const Pair& p, double distance, int64_t num_dofs) {
         constexpr int most_steps = 20;
         const auto size = static_cast<size_t>(m_->nv);
         std::vector<double> jacobians[2] = {std::vector<double>(3 * size), std::vector<double>(3 * size)}, move(size);
@@ -145,7 +184,7 @@ private:
             }
             if (std::fabs(dist - distance) < precision) return true;
             double squared = 0;
-            for (size_t k = 0; k < size; ++k) {
+            for (size_t k = 0; k < static_cast<size_t>(num_dofs); ++k) {
                 move[k] = 0;
                 for (size_t i = 0; i < 3; ++i)
                     move[k] +=

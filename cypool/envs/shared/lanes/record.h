@@ -27,6 +27,7 @@ enum Part {
     SITE_XPOS,
     TEN_LENGTH,
     TEN_VELOCITY,
+    ACTUATOR_FORCE,
     SENSED_MOTION,  // sensors of positions and velocities
     SENSED_FORCES,  // those of what the solver finds
     NUM_PARTS
@@ -48,6 +49,7 @@ inline constexpr PartArray PARTS[NUM_PARTS] = {
     {"site_xpos", &mjModel::nsite, 3},
     {"ten_length", &mjModel::ntendon, 1},
     {"ten_velocity", &mjModel::ntendon, 1},
+    {"actuator_force", &mjModel::nu, 1},
     {"sensordata", &mjModel::nsensordata, 1},
     {"sensordata", &mjModel::nsensordata, 1},
 };
@@ -180,7 +182,7 @@ public:
         try {
             differing = step_and_compare(1, *this);
             if (has_callback && !differing.empty())
-                throw std::runtime_error("a callback of MuJoCo changes a step that was taken without it: reset first");
+                throw std::runtime_error("a MuJoCo callback affects a step that was taken without it: reset first");
         } catch (...) {
             std::memcpy(d_->buffer, before.data(), before.size());
             d_->time = time;

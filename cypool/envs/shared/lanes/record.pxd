@@ -21,6 +21,7 @@ cdef extern from "cypool/envs/shared/lanes/record.h" nogil:
         SITE_XPOS "cypool::lanes::SITE_XPOS"
         TEN_LENGTH "cypool::lanes::TEN_LENGTH"
         TEN_VELOCITY "cypool::lanes::TEN_VELOCITY"
+        ACTUATOR_FORCE "cypool::lanes::ACTUATOR_FORCE"
         SENSED_MOTION "cypool::lanes::SENSED_MOTION"
         SENSED_FORCES "cypool::lanes::SENSED_FORCES"
 

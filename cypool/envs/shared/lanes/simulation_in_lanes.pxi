@@ -6,7 +6,7 @@ from libcpp.string cimport string
 
 from cypool.env cimport Rows
 from cypool.envs.shared.mujoco.mujoco_common cimport Simulation
-from cypool.envs.shared.lanes.record cimport (CFRC_EXT, CINERT, CVEL, QFRC_ACTUATOR, QFRC_CONSTRAINT,
+from cypool.envs.shared.lanes.record cimport (ACTUATOR_FORCE, CFRC_EXT, CINERT, CVEL, QFRC_ACTUATOR, QFRC_CONSTRAINT,
                                               SENSED_FORCES, SENSED_MOTION, SITE_XPOS, TEN_LENGTH, TEN_VELOCITY,
                                               XIPOS, XMAT, XPOS, Record)
 
@@ -19,6 +19,7 @@ cdef enum:
 FIELDS = {"xpos": 1 << XPOS, "xmat": 1 << XMAT, "xipos": 1 << XIPOS, "cinert": 1 << CINERT, "cvel": 1 << CVEL,
           "cfrc_ext": 1 << CFRC_EXT, "qfrc_actuator": 1 << QFRC_ACTUATOR, "qfrc_constraint": 1 << QFRC_CONSTRAINT,
           "site_xpos": 1 << SITE_XPOS, "ten_length": 1 << TEN_LENGTH, "ten_velocity": 1 << TEN_VELOCITY,
+          "actuator_force": 1 << ACTUATOR_FORCE,
           "sensordata": 1 << SENSED_MOTION | 1 << SENSED_FORCES}
 
 
@@ -39,18 +40,18 @@ cdef class SimulationInLanes(Simulation):
         cdef SimulationInLanes env
         why = self.why_mj_step()
         if why is None and len(envs) < (<Lanes>make_lanes(self.loaded)).engine.fewest():
-            return "one environment with the solver PGS takes longer in lanes"
+            return "with the PGS solver, a single environment takes longer in lanes"
         for each in envs:
             if why is None and each.spec is not self.spec:
                 if type(each) is not type(self):
-                    return "environments are of different classes"
+                    return "the environments have different classes"
                 env = each
                 why = env.why_mj_step()
                 if why is None and (env.loaded is not self.loaded or env.reads != self.reads
                                     or (env.model == env.loaded.mj) != (self.model == self.loaded.mj)
                                     or env.num_mj_steps != self.num_mj_steps
                                     or env.ends_with_step1 != self.ends_with_step1):
-                    why = "environments differ in their model, or in MuJoCo's steps in one of theirs"
+                    why = "the environments differ in their model or frame_skip"
         return why
 
     cdef bint prepare_pool(self, list envs) except -1:
@@ -77,16 +78,16 @@ cdef class SimulationInLanes(Simulation):
             # those of a base class are not all that this one reads
             fields = vars(type(self)).get("read_fields")
             if fields is None:
-                return f"{type(self).__name__} does not say which read_fields of MuJoCo's data it reads"
+                return f"{type(self).__name__} has no read_fields, which name the fields of mjData that it reads"
             if not isinstance(fields, tuple) or not set(fields) <= FIELDS.keys():
-                return f"lanes have {', '.join(FIELDS)}, and {type(self).__name__}.read_fields is {fields!r}"
+                return f"lanes only compute {', '.join(FIELDS)}, but {type(self).__name__}.read_fields is {fields!r}"
             self.reads = 0
             for name in fields:
                 self.reads |= <int>FIELDS[name]
             if self.reads & 1 << SENSED_MOTION and not knows_all_sensors(self.loaded.mj):
-                return "lanes do not have all sensors that the robot has"
+                return "lanes do not support all sensors of the robot"
         if self.reads == READS_UNKNOWN:
-            return "lanes do not have all that the environment reads"
+            return "lanes do not compute everything that the environment reads"
         if self.model != self.loaded.mj:
             randomize = self.spec.options["randomize"]
             if not randomize:
@@ -94,7 +95,7 @@ cdef class SimulationInLanes(Simulation):
             for name in randomize:
                 name = name.partition(":")[0]
                 if not may_vary(name.encode()):
-                    return f"randomize varies {name}, which lanes take from the common model"
+                    return f"randomize varies {name}, which lanes read from the common model"
         if self.camera.sees_contacts:
             return "pictures show contacts"
         try:
@@ -109,12 +110,12 @@ cdef class SimulationInLanes(Simulation):
         if self.lanes is None and why is None:
             why = self.why_mj_step()
         elif self.lanes is not None and not (<Lanes>self.lanes).is_usable():
-            why = "lanes and mj_step have differed, or a callback of MuJoCo is set"
+            why = "lanes differed from mj_step, or a MuJoCo callback is set"
         if why is not None:
             return f"mj_step: {why}"
         text = "lanes"
         if (<Lanes>make_lanes(self.loaded)).engine.fewest() > 1:
-            text = "lanes, where a thread takes two or more at a time; else mj_step"
+            text = "lanes if a thread takes two or more at a time, else mj_step"
         cdef PyObject* env
         cdef size_t count = 0
         if self.lanes is not None:
@@ -122,7 +123,7 @@ cdef class SimulationInLanes(Simulation):
                 count += not record_of(<SimulationInLanes>env).drawn.empty() and not (
                     record_of(<SimulationInLanes>env).whose_own)
         if count:
-            text += f"; {count} of {self.pool.get().size()} by mj_step, as lanes lack what varies in their models"
+            text += f"; {count} of {self.pool.get().size()} by mj_step, as lanes do not support what varies in them"
         return text
 
     cdef int step_many(self, const Rows* rows) except -1 nogil:

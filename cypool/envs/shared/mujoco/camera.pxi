@@ -8,14 +8,25 @@ from cypool.state import check_state
 
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
+from libcpp cimport bool as cbool
 from libcpp.algorithm cimport sort
 from libcpp.memory cimport unique_ptr
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from cypool.envs.shared.mujoco cimport libmujoco
-from cypool.envs.shared.mujoco.gl_contexts cimport GlContextPool
-from cypool.envs.shared.mujoco.gl cimport open_gl
+from cypool.envs.shared.mujoco.libmujoco cimport mjData, mjModel, mjvCamera, mjvOption
+
+cdef extern from "cypool/envs/shared/mujoco/gl.h" namespace "cypool":
+    # finds the libraries: nothing else needs them
+    string open_gl() except +
+
+cdef extern from "cypool/envs/shared/mujoco/gl_contexts.h" namespace "cypool":
+    cdef cppclass GlContextPool:
+        GlContextPool(const mjModel* m, int width, int height, int max_geom) except +
+        void draw(const mjModel* m, mjData* d, mjvCamera* camera, const mjvOption* option, cbool shadows,
+                  unsigned char* out) except + nogil
+        size_t count() except +
 
 # those in use, by model and sizes
 _renderers = weakref.WeakValueDictionary()

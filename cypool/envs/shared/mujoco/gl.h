@@ -94,7 +94,7 @@ public:
             const char* const extensions = device_string ? device_string(devices[k], 0x3055) : nullptr;
             is_software_ = !extensions || std::strstr(extensions, "EGL_MESA_device_software");
         }
-        if (!display_) return "libEGL.so.1 found no device that draws";
+        if (!display_) return "libEGL.so.1 found no device that can draw";
         const int wanted[] = {
             0x3024, 8,      0x3023, 8, 0x3022, 8, 0x3021, 8,  // red, green, blue, alpha
             0x3025, 24,     0x3026, 8,                        // depth, stencil
@@ -102,7 +102,7 @@ public:
         };
         int configs = 0;
         if (!choose_config_(display_, wanted, &config_, 1, &configs) || configs < 1)
-            return "libEGL.so.1 has no OpenGL with 8 bits a color and a depth of 24";
+            return "libEGL.so.1 has no OpenGL with 8 bits per color and a 24-bit depth buffer";
         return "";
     }
 

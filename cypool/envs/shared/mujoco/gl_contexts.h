@@ -21,7 +21,7 @@ public:
           shared_ground_(m->hfield_data),
           scene_bytes_(new char[static_cast<size_t>(library().scene_bytes)]),
           made_bytes_(new char[static_cast<size_t>(library().context_bytes)]) {
-        if (!context_) throw std::runtime_error("OpenGL: no context could be made");
+        if (!context_) throw std::runtime_error("OpenGL: no context could be created");
         mjv_defaultScene(scene_);
         mjr_defaultContext(made_);
         try {

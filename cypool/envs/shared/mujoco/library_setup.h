@@ -108,7 +108,7 @@ inline void set_up_functions(Library& l, const char* path) {
              && find(l.get_warning_handler, "_mjPRIVATE__get_tls_warning_fn")
              && find(l.set_error_handler, "_mjPRIVATE__set_tls_error_fn")
              && find(l.set_warning_handler, "_mjPRIVATE__set_tls_warning_fn")))
-        throw std::runtime_error("no handlers of errors of a thread");
+        throw std::runtime_error("no error handlers for each thread");
     l.version = l.mj_version();
 }
 

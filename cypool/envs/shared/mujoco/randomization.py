@@ -97,7 +97,7 @@ def _part(model: Any, fields: list[Any], key: str, operation: str, low: float, h
         raise ValueError(f"randomize: expected a field of real numbers, but not the time step, got {shown(name)}")
     first, end = (0, rows) if owner == "" else _row_of(model, name, owner)
     if first == end or columns == 0:
-        raise ValueError(f"randomize: {model.path} has nothing with a {name!r}")
+        raise ValueError(f"randomize: {model.path} has no object with a {name!r}")
     part = Part(number, first * columns, end * columns, OPERATIONS.index(operation), low, high)
     values = np.array(model.numbers(number)[part.begin:part.end])
     with np.errstate(all="ignore"):

@@ -56,15 +56,15 @@ SIMULATION = {
     "from_pixels": boolean(False, "Observes the pictures of `render`, uint8 (height, width, 3), instead of numbers."),
     "width": integer(480, 1, 8192, "Width of pictures."),
     "height": integer(480, 1, 8192, "Height of pictures."),
-    "camera_id": unchecked(None, "A camera of the model; None, or the number -1, is the free camera."),
-    "camera_name": unchecked(None, "A camera of the model; None, or the number -1, is the free camera."),
+    "camera_id": unchecked(None, "A camera of the model; None or -1: the free camera."),
+    "camera_name": unchecked(None, "A camera of the model; None or -1: the free camera."),
     "max_geom": integer(1000, 1, 10_000_000, "Maximum number of geoms in a picture; more raise an error."),
     "visual_options": Option(None, _check_visual_options, "Visualization flags: numbers of MuJoCo's mjtVisFlag, and "
                              "True or False."),
     "shadows": boolean(True, "Draws shadows; without them, a small picture takes a sixth of the time."),
 }
-PHYSICS = choice("lanes", ("lanes", "mj_step"), '"lanes": steps several environments of a synchronous pool at once if '
-                 'possible, with results bit-identical to MuJoCo\'s; "mj_step": MuJoCo steps each environment.')
+PHYSICS = choice("lanes", ("lanes", "mj_step"), '"lanes": steps several environments of a pool at once if possible, '
+                 'with results bit-identical to MuJoCo\'s; "mj_step": MuJoCo steps each environment.')
 
 
 @describes(**SIMULATION)

@@ -67,6 +67,15 @@ inline uint32_t bits(Key key, uint32_t i = 0) {
     return words.a ^ words.b;
 }
 
+// of elements i to i + AT_ONCE - 1
+constexpr int AT_ONCE = 8;
+[[gnu::always_inline]] inline void many_bits(Key key, uint32_t i, uint32_t* out) {
+    using Words [[gnu::vector_size(AT_ONCE * sizeof(uint32_t))]] = uint32_t;
+    const KeyOf<Words> words =
+        threefry<Words>({key.a + Words{}, key.b + Words{}}, Words{}, i + Words{0, 1, 2, 3, 4, 5, 6, 7});
+    for (int k = 0; k < AT_ONCE; ++k) out[k] = words.a[k] ^ words.b[k];
+}
+
 // uniform(key)
 inline float unit_of(uint32_t bits) { return static_cast<float>(bits >> 9) * 0x1p-23f; }
 inline float uniform(Key key, uint32_t i = 0) { return unit_of(bits(key, i)); }

@@ -8,7 +8,8 @@ from packaging.version import Version
 
 from cypool.util.packages import folder_of
 
-# with which environments were compared with the reference packages, bit by bit (docs/reference/systems.md)
+# with which environments that `mj_step` steps were compared with the reference packages, bit by bit
+# (docs/reference/systems.md); those with which lanes are proven are PROVEN in shared/lanes/description.h
 COMPARED = ("3.3.0", "3.3.7", "3.9.0", "3.11.0", "3.12.0", "3.14.0", "3.17.0", "4.0.1")
 # as pyproject.toml has it
 _INSTALL = 'pip install "mujoco>=3.3.0,!=4.0.0,<4.1"'

@@ -5,7 +5,7 @@
 #pragma once
 
 #ifdef __FAST_MATH__
-#error "cypool/area_resize.h rounds as OpenCV does only without -ffast-math"
+#error "area_resize.h rounds as OpenCV does only without -ffast-math"
 #endif
 
 #include <algorithm>

@@ -6,12 +6,12 @@
 //         void reset(Step& step);
 //         void step(const void* action, Step& step);
 //         void observe(const Slot& out);
+//         // required, too: ready, exchange, validate and fresh, as in state_archive.h
 //         // optional: as in `Env`
 //         void legal(uint8_t* mask) const;
 //         void turn(Turn& out) const;
 //         void seed(int env_id);                      // called when the stream begins again
 //         void picture(void* out) const;              // writes what a picture is made of
-//         // ready, exchange, validate and fresh: as in state_archive.h
 //     };
 //
 // Where step and observe are noexcept, a thread steps many environments in one call.

@@ -68,7 +68,7 @@ cdef class Prototype:
 cdef class RulesEnv(ArchivedEnv):
     cdef unique_ptr[Rules] rules
     cdef Prototype prototype
-    cdef shared_ptr[RulesPool] pool     # of environments that live as long
+    cdef shared_ptr[RulesPool] pool     # all environments of the pool, which live as long as this one
 
     cdef object second_stream           # a bit generator that is saved and copied with the state, or None
 

@@ -31,6 +31,7 @@ cdef Prototype prototype_of(RulesEnv env):
     prototype = Prototype()
     prototype.spec = env.spec
     prototype.rules.reset(env.make(options))
+    # the spec's own options may be for Python alone, as for pictures; only what `settings` adds must be read
     unread = [name.decode() for name in options.unread() if name.decode() not in env.spec.options]
     if unread:
         raise ValueError(f"settings: expected names that the rules read, got {', '.join(unread)}")
@@ -168,7 +169,7 @@ cdef class RulesEnv(ArchivedEnv):
         state = nested((field.path.decode(), np.frombuffer(saved, f"<{chr(field.format)}", 1, field.offset)[0].item())
                        for field in self.rules.get().list())
         if not state["ready"]:
-            raise RuntimeError("render: expected a reset before")
+            raise RuntimeError("render: expected a reset first")
         return self.draw(state)
 
 

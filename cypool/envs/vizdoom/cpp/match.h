@@ -294,7 +294,7 @@ public:
             if (handle_ >= 0 && bind(handle_, reinterpret_cast<sockaddr*>(&address), size) == 0 && unused()) return;
             if (handle_ >= 0) close(handle_);
         }
-        throw std::runtime_error("no free port for a match of several players");
+        throw std::runtime_error("no free port for a match with several players");
     }
     ~Port() { close(handle_); }
     Port(const Port&) = delete;
@@ -364,7 +364,7 @@ public:
     // Plays `tics` tics with the same buttons; each player has one value for each button. False as in `reset`.
     bool step(const double* values, size_t buttons, unsigned tics) noexcept {
         return attempt([&] {
-            if (!running()) throw std::runtime_error("the engine is another process's");
+            if (!running()) throw std::runtime_error("the engine belongs to another process");
             if (!begun_ && !begin(values, buttons)) return;
             while (proceed(tics)) {
             }
@@ -473,7 +473,8 @@ private:
         for (size_t k = 0; k < count; ++k) {
             players_.push_back(std::make_unique<Player>(settings, k));
             // each one reads the file again
-            if (players_[k]->facts() != facts_) throw std::runtime_error("the config is not as it was described");
+            if (players_[k]->facts() != facts_)
+                throw std::runtime_error("the config has changed since it was described");
         }
         seed_all(seed);
         if (count == 1) {

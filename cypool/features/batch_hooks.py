@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cypool.api.action_readers import unpack
+from cypool.arguments.action_readers import unpack
 from cypool.engine.observer import Observer
 from cypool.errors import EnvError
 from cypool.hooks import Batch

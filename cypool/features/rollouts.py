@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from cypool.api.action_readers import neutral, pack_parts, parts_of, reader_of, rollout_reader_of, unpack
+from cypool.arguments.action_readers import neutral, pack_parts, parts_of, reader_of, rollout_reader_of, unpack
 from cypool.engine.engine import normalized
 from cypool.errors import EnvError
 from cypool.policies import Policy, policy_of

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cypool.api.action_readers import reader_of, unpack
 from cypool.api.base import VectorAPI
+from cypool.arguments.action_readers import reader_of, unpack
 from cypool.engine.observer import Observer
 from cypool.errors import ClosedError, EnvError
-from cypool.state import State, decoded, encoded, verified, with_checksum
+from cypool.state import State, decoded, encoded, opened, verified, with_checksum
 from cypool.state import unpack as unpack_zlib
 from cypool.util.arguments import check_int, check_path, shown
 from cypool.util.replacing import replacing
@@ -582,7 +582,7 @@ def load_history(path: Pathlike, env: VectorAPI) -> History:
         OSError: The file cannot be read.
     """
     path = check_path("path", path)
-    with open(path, "rb") as file:
+    with opened(path, EXPECTED) as file:
         data = file.read()
     text, blobs = verified(MAGIC, data, EXPECTED)
     saved_by: Any = None
@@ -637,7 +637,7 @@ def _history_of(env: VectorAPI, every: int) -> History:
         raise ValueError("env: expected a synchronous pool, as the results of an asynchronous one have no fixed order")
     if env._pool.observers.includes(History):
         raise RuntimeError("env: the pool already has a history: close it first")
-    if env._pool.is_hosted:
+    if env._pool.is_hosted and env.task is None:
         raise ValueError("env: expected environments that are not written in Python, as the state of those is a pickle")
     if env._pool.num_pending:
         raise RuntimeError("env: steps are in flight: call recv() first")

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from cypool.api.actions import ActionReader, ArraysReader
+from cypool.arguments.actions import ActionReader, ArraysReader
 from cypool.spec import Array, Discrete, EnvSpec
 from cypool.util.arguments import check_array, check_dict, shown_shape
 

@@ -1,7 +1,7 @@
 r"""SB3's DQN with its own replay buffer and with cypool's: returns, times and memory.
 
     pip install "cypool[sb3]" matplotlib
-    python examples/learning_replay.py --total-timesteps 250000
+    python benchmarks/learning_replay.py --total-timesteps 250000
 
 Both learn at the same time, each in a separate process with one thread. Writes a CSV file, whose first lines contain
 command, machine and versions, and a picture next to it: return and memory by steps. With equal seeds both learn the

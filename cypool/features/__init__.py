@@ -1,0 +1,1 @@
+"""Features that all APIs have: rollouts, frames, hooks, goals, statistics, conversions."""
