@@ -100,7 +100,7 @@ class ClusterEnv(Normalizing, VectorEnv):
     Raises:
         TypeError, ValueError: A value has the wrong type or is out of range; nothing was started.
         ImportError: Ray is not installed.
-        TimeoutError: The cluster has no place for the workers, or nothing answers at its address.
+        TimeoutError: The cluster has no room for the workers, or nothing answers at its address.
         RuntimeError: A worker could not be started.
 
     Thread safety: one thread at a time.

@@ -394,7 +394,7 @@ class Objects:
                 self._found.append(getattr(batch.model, kind)(name))
             except (KeyError, IndexError, TypeError) as error:
                 text = str(error.args[0]) if error.args else str(error)
-                raise ValueError(f"{kind}: expected one of the model, got {shown(name)}: {text}") from error
+                raise ValueError(f"{kind}: expected one that the model has, got {shown(name)}: {text}") from error
         ids = np.array([found.id for found in self._found])
         self.id = int(ids[0]) if self._is_one else ids
 
