@@ -9,8 +9,7 @@ CASES = Cases(
     draws_quickly=False,
     # without tests that start processes or limit the address space
     sanitizer=Sanitizer(
-        target="mujoco", tests=("test_mujoco.py", "../../engine/test_state_checks.py::test_indices_of_mujoco",
-                                "../../mujoco"),
+        target="mujoco", tests=("test_mujoco.py", "../../engine/test_state_checks.py::test_indices_of_mujoco"),
         without="run_python or processes or without_memory"),
     widely_packaged=True,
     measured=(("HalfCheetah-v5", 64), ("Ant-v5", 64)),
