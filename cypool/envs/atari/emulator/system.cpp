@@ -1,5 +1,5 @@
-// Replaces the function in ALE's System.cxx that exchanges pages of the console's memory, which cartridges call to switch
-// banks. This one also counts, in a field of the processor that ALE has and does not use, so that the processor
+// Replaces the function in ALE's System.cxx that exchanges pages of the console's memory, which cartridges call to
+// switch banks. This one also counts, in a field of the processor that ALE has and does not use, so that the processor
 // (m6502.cpp) notices. Also replaces those that switch banks of 8 and 16 kB: some games do it often in a frame.
 #include "ale/emucore/CartF6.hxx"
 #include "ale/emucore/CartF8.hxx"
