@@ -139,6 +139,8 @@ inline __attribute__((noinline)) void add_contact(const Description& m, Group& d
                                                   Real* tangent) {
     const Pair& p = m.pairs[static_cast<size_t>(number)];
     const int num_rows = p.condim == 1 ? 1 : 2 * (p.condim - 1);
+    // MuJoCo's search for what is near may leave out geoms that just touch, or are apart by less than a margin
+    d.bad = d.bad | (active & (dist > p.certain));
     if (d.num_rows + num_rows > MAX_ROWS) {
         d.bad = d.bad | active;
         return;
@@ -281,9 +283,6 @@ inline __attribute__((noinline)) void collide_exactly(const Description& m, Grou
         normalize(normal);
         begin_tangent(normal, tangent);
         if (p.is_general) {
-            // MuJoCo's search for what is near may leave out geoms that just touch, or are apart by less than a margin
-            const double certain = (p.type1 == PLANE ? p.margin : 0) - 1e-9;
-            d.bad = d.bad | (active & (dist > certain));
             const Mask is_given = sqrt(dot3(given, given)) >= 0.5;
             for (int k = 0; k < 3; ++k) tangent[k] = choose(is_given, given[k], tangent[k]);
         }
