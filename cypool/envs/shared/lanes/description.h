@@ -854,8 +854,8 @@ private:
         o.pairs.push_back(p);
     }
 
-    // Whether MuJoCo finds a pair in trees of boxes, and one of these is that of a plane: it reaches so far down that its
-    // top is rounded to a millionth. Of a level plane at zero, nothing is rounded.
+    // Whether MuJoCo finds a pair in trees of boxes, and one of these is that of a plane: it reaches so far down that
+    // its top is rounded to a millionth. Of a level plane at zero, nothing is rounded.
     bool is_near_plane(const Pair& p) const {
         const auto* const first = array<int>("body_geomadr");
         const auto* const count = array<int>("body_geomnum");
