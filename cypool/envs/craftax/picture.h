@@ -160,7 +160,6 @@ private:
             for (int k = 0; k < 3 * width; ++k) row[k] *= 1 / 255.0f;
         }
     }
-    // of the pixels from number `first` on
     CYPOOL_PIXEL void draw_noise(int first, int width, float intensity, float* noise, float* strength) {
         for (int i = 0; i < width; i += jax::AT_ONCE) {
             uint32_t bits[jax::AT_ONCE];
