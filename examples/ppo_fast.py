@@ -41,6 +41,9 @@ SETTINGS = {
     "Craftax-Classic-Symbolic-v1": {"goal": 6, "num_envs": 64, "num_steps": 128, "gamma": 0.99, "learning_rate": 1e-3,
                                     "update_epochs": 3, "minibatch_size": 2048, "activation": "relu",
                                     "total_timesteps": 4_000_000},
+    "Craftax-Symbolic-v1": {"goal": 5, "num_envs": 64, "num_steps": 128, "gamma": 0.99, "learning_rate": 1e-3,
+                            "update_epochs": 3, "minibatch_size": 2048, "activation": "relu",
+                            "total_timesteps": 1_000_000},
     "HalfCheetah-v5": {"goal": 1200, "num_envs": 64, "num_steps": 64, "gamma": 0.99, "learning_rate": 1e-3,
                        "update_epochs": 5, "minibatch_size": 512, "entropy": 0, "normalize": True,
                        "total_timesteps": 2_000_000},
@@ -48,7 +51,6 @@ SETTINGS = {
                "update_epochs": 5, "minibatch_size": 512, "entropy": 0, "normalize": True,
                "total_timesteps": 2_000_000},
 }
-SETTINGS["Craftax-Symbolic-v1"] = {**SETTINGS["Craftax-Classic-Symbolic-v1"], "goal": 5, "total_timesteps": 1_000_000}
 DEFAULTS = {"gae_lambda": 0.95, "entropy": 0.01, "clip": 0.2, "normalize": False, "activation": "tanh", "hidden": 64,
             "std": 1.0, "value_std": 1.0, "novelty": 0.0, "num_threads": 1, "env_options": {}}
 NUMBERS = {"goal": float, "num_envs": int, "num_steps": int, "gamma": float, "gae_lambda": float,

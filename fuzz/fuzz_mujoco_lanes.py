@@ -75,8 +75,9 @@ class Writer:
         return (f"<mujoco><compiler angle=\"radian\" {self.attributes(self.compiler())}/>"
                 f"<option {self.attributes(option)}>{flag}</option>"
                 f"<default><geom {self.attributes(self.contact())}/></default>"
-                f"{self.assets()}<worldbody>{self.floor()}{self.walls()}{site}{bodies}</worldbody><actuator>{controls}</actuator>"
-                f"{self.tendon()}{self.equality()}{self.sensor()}{self.exclusion()}</mujoco>")
+                f"{self.assets()}<worldbody>{self.floor()}{self.walls()}{site}{bodies}</worldbody>"
+                f"<actuator>{controls}</actuator>{self.tendon()}{self.equality()}{self.sensor()}{self.exclusion()}"
+                "</mujoco>")
 
     def flags(self):
         r, given = self.r, {}

@@ -233,7 +233,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         """The seed of each environment's random stream, a tuple of ints; -1 if unknown, for example after `load`.
 
         Raises:
-            RuntimeError: Gymnasium environments, which must be asked, are in flight.
+            RuntimeError: Python environments, which must be asked for it, are in flight.
         """
         if self._pool.is_hosted:
             return self._asked("np_random_seed")

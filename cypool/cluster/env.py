@@ -55,8 +55,8 @@ class ClusterEnv(Normalizing, VectorEnv):
 
     Args:
         id: As in `cypool.make`; or, as in `cypool.from_factories`, a sequence of functions without arguments, one for
-            each row, that make Gymnasium environments. The learner briefly creates one Gymnasium environment to read
-            its spaces.
+            each row, that make Gymnasium environments. The learner briefly creates one Gymnasium environment, or task,
+            to read its spaces.
         num_workers: Number of processes, 1 to 65,536.
         envs_per_worker: Number of environments per worker.
         policy: The object that chooses actions on the workers: see `cypool.cluster.policies`. Copied. None: only
@@ -100,7 +100,7 @@ class ClusterEnv(Normalizing, VectorEnv):
     Raises:
         TypeError, ValueError: A value has the wrong type or is out of range; nothing was started.
         ImportError: Ray is not installed.
-        TimeoutError: The cluster has no place for the workers, or nothing answers at its address.
+        TimeoutError: The cluster has no room for the workers, or nothing answers at its address.
         RuntimeError: A worker could not be started.
 
     Thread safety: one thread at a time.

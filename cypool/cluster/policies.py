@@ -44,15 +44,18 @@ class Policy(Protocol):
 
 
 def env_spec_of(source: Any, max_episode_steps: int | None = None, **options: Any) -> EnvSpec:
-    """Returns the `EnvSpec` of an id, or of the first of functions that make environments; itself, if it is one.
+    """Returns the `EnvSpec` of an id, a task, or the first of functions that make environments; itself, if it is one.
 
-    For Gymnasium's environments, one is briefly created in this process.
+    For a task and Gymnasium's environments, one is briefly created in this process.
 
     Raises:
         TypeError, ValueError: As `cypool.make` and `cypool.from_factories`.
     """
     if isinstance(source, EnvSpec):
         return source
+    if hasattr(source, "make_envs"):
+        with make(source, num_threads=0, max_episode_steps=max_episode_steps, **options) as pool:
+            return pool.env_spec
     if not is_gymnasium_id(source) and (isinstance(source, (str, bytes)) or not isinstance(source, Iterable)):
         # make_spec rejects other types than str
         return make_spec(cast(str, source), max_episode_steps=max_episode_steps, **options)

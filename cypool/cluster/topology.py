@@ -93,7 +93,7 @@ class Topology:
         """Creates the actors, each where `share` CPUs are free.
 
         Raises:
-            TimeoutError: The cluster has no place for them.
+            TimeoutError: The cluster has no room for them.
         """
         from ray.util.placement_group import placement_group
         from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy

@@ -147,7 +147,9 @@ class Batch:
                 raise ValueError(f"name: expected a field of mjModel of real numbers, but not the time step, got "
                                  f"{shown(name)}{suggestion(name, names) if isinstance(name, str) else ''}")
             with self._calling():
-                self._expand(name)
+                # another thread may have done it meanwhile
+                if name not in self._expanded:
+                    self._expand(name)
         return self._expanded[name]
 
     def _expand(self, name: str, *, follows: bool = False) -> None:
@@ -164,6 +166,9 @@ class Batch:
 
     def _touch(self, key: Any, name: str, parts: Any) -> None:
         with self._calling():
+            # another thread may have done it meanwhile
+            if key in self._arrays:
+                return
             self._add(key, name, parts)
             if name == "eq_active":
                 self._arrays[key][:] = self.model.eq_active0
@@ -394,7 +399,7 @@ class Objects:
                 self._found.append(getattr(batch.model, kind)(name))
             except (KeyError, IndexError, TypeError) as error:
                 text = str(error.args[0]) if error.args else str(error)
-                raise ValueError(f"{kind}: expected one of the model, got {shown(name)}: {text}") from error
+                raise ValueError(f"{kind}: expected one that the model has, got {shown(name)}: {text}") from error
         ids = np.array([found.id for found in self._found])
         self.id = int(ids[0]) if self._is_one else ids
 

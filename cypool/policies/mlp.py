@@ -405,7 +405,7 @@ def _arrays_of(name: str, module: Any, activation: Any) -> tuple[list[Any], list
         elif kind not in ("Flatten", "Identity") or weights:
             between = {None: "Tanh or with ReLU", "tanh": "Tanh", "relu": "ReLU"}[activation]
             raise ValueError(f"{name}: expected a torch.nn.Sequential of Linear layers with {between} between them, or "
-                             f"arrays, got one with {kind} {'behind' if weights else 'before'} layer {len(weights)}")
+                             f"arrays, got one with {kind} {'after' if weights else 'before'} layer {len(weights)}")
         after_layer = kind == "Linear"
     if not after_layer:
         raise ValueError(f"{name}: expected a torch.nn.Sequential that ends with a Linear layer, got {shown(module)}")

@@ -290,8 +290,9 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
     if cls is None:
         raise ImportError(f"{entry.entry_point}, registered as {id}: {module} has no {name}")
     if not is_env(cls):
+        hint = "; pass a task itself to cypool.make" if hasattr(cls, "make_envs") else ""
         raise TypeError(f"{entry.entry_point}: expected a cdef class that derives from cypool.env.Env, got "
-                        f"{shown(cls)}")
+                        f"{shown(cls)}{hint}")
     if not callable(getattr(cls, "describe", None)):
         raise TypeError(f"{entry.entry_point}: expected a class with a static method describe, got {shown(cls)}")
     defaults, takes_more = options_of_class(cls)

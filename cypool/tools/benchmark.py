@@ -139,8 +139,8 @@ def ale(args: Args, n: int, rows: int) -> Started:
 
 def pool(package: str, args: Args, n: int, rows: int) -> Started:
     """cypool or EnvPool, which share an API."""
-    env = importlib.import_module(package).make_gymnasium(
-        args.env, num_envs=n, batch_size=rows, num_threads=args.threads, seed=0, **args.options)
+    env = importlib.import_module(package).make(
+        args.env, "gymnasium", num_envs=n, batch_size=rows, num_threads=args.threads, seed=0, **args.options)
     draws = package == "cypool" and env.env_spec.illegal is not None
     if draws:
         env.action_space.seed(0)

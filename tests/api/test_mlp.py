@@ -123,7 +123,7 @@ def test_mlp_of_a_module_has_its_layers_and_activation(kind):
     with pytest.raises(ValueError, match="^biases: expected None with a module, which contains them"):
         cypool.MLP(spec, network, arrays[1])
     other = Sequential(Linear(4, 8), Tanh() if kind == "ReLU" else modules.ReLU(), Linear(8, 1))
-    with pytest.raises(ValueError, match=f"^value: expected .* layers with {kind} between them.* behind layer 1$"):
+    with pytest.raises(ValueError, match=f"^value: expected .* layers with {kind} between them.* after layer 1$"):
         cypool.MLP(spec, network, value=other)
     with pytest.raises(ValueError, match="^weights: expected a torch.nn.Sequential"):
         cypool.MLP(spec, network, activation="tanh" if kind == "ReLU" else "relu")
@@ -138,11 +138,11 @@ def test_mlp_of_a_module_that_computes_something_else_is_refused():
 
     spec = cypool.make_spec("CartPole-v1")
     for layers_of, got in [
-            ([nn.Linear(4, 8), nn.GELU(), nn.Linear(8, 2)], "GELU behind layer 1"),
-            ([nn.Linear(4, 8), nn.Linear(8, 2)], "Linear behind layer 1"),
+            ([nn.Linear(4, 8), nn.GELU(), nn.Linear(8, 2)], "GELU after layer 1"),
+            ([nn.Linear(4, 8), nn.Linear(8, 2)], "Linear after layer 1"),
             ([nn.Tanh(), nn.Linear(4, 2)], "Tanh before layer 0"),
-            ([nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 2)], "ReLU behind layer 2"),
-            ([nn.Linear(4, 8), nn.Tanh(), nn.Dropout(), nn.Linear(8, 2)], "Dropout behind layer 1"),
+            ([nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 2)], "ReLU after layer 2"),
+            ([nn.Linear(4, 8), nn.Tanh(), nn.Dropout(), nn.Linear(8, 2)], "Dropout after layer 1"),
             ([nn.Linear(4, 2), nn.Tanh()], "Sequential"), ([], "Sequential"), ([Own()], "Own before layer 0")]:
         with pytest.raises(ValueError, match=rf"^weights: expected a torch.nn.Sequential .*{got}"):
             cypool.MLP(spec, nn.Sequential(*layers_of))

@@ -20,6 +20,7 @@ cdef extern from "cypool/envs/shared/numerics/jax_random.h" namespace "cypool::j
     Key subkey(Key key, uint32_t i)
     Key take(Key& key)
     uint32_t bits(Key key, uint32_t i)
+    void many_bits(Key key, uint32_t i, uint32_t* out)
     float uniform(Key key, uint32_t i)
     int32_t randint(Key key, int32_t low, int32_t high, uint32_t i)
     int choice(Key key, const float* shares, int count)
@@ -65,6 +66,11 @@ def drawn(str name, pair, ndarray out, int low=0, int high=1):
             (<float*>PyArray_DATA(out))[i] = uniform(key, i)
         else:
             (<int32_t*>PyArray_DATA(out))[i] = randint(key, low, high, i)
+
+def drawn_at_once(pair, ndarray out):
+    cdef uint32_t i
+    for i in range(0, <uint32_t>len(out), 8):
+        many_bits(key_of(pair), i, &(<uint32_t*>PyArray_DATA(out))[i])
 
 def chosen(pair, ndarray shares):
     return choice(key_of(pair), <const float*>PyArray_DATA(shares), <int>len(shares))
@@ -114,6 +120,8 @@ def test_keys_of_seeds(probe, seed):
 @pytest.mark.parametrize("key", KEYS)
 def test_numbers(probe, key, count):
     bits, units = np.empty(count, np.uint32), np.empty(count, np.float32)
+    probe.drawn_at_once(key, bits)
+    assert np.array_equal(bits, jax.random.bits(array_of(key), (count,)))
     probe.drawn("bits", key, bits)
     probe.drawn("uniform", key, units)
     assert np.array_equal(bits, jax.random.bits(array_of(key), (count,)))

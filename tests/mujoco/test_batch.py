@@ -363,7 +363,7 @@ def test_batch_input_that_is_not_finite_fails_in_its_row(field):
     (lambda b: b.expand("opt.timestep"), "but not the time step"),
     (lambda b: b.expand("geom_type"), "real numbers"),
     (lambda b: b.bind("contact"), "expected a field of mjData of a fixed size"),
-    (lambda b: b.site("head"), r"site: expected one of the model, got 'head'.*hand"),
+    (lambda b: b.site("head"), r"site: expected one that the model has, got 'head'.*hand"),
     (lambda b: b.set_state(np.zeros(3)), r"state: expected shape \(3, \d+\), got \(3,\)"),
     (lambda b: b.get_data(3), "env_id: expected"),
 ])

@@ -384,3 +384,69 @@ def test_task_with_rollouts_replay_and_normalization():
         for action in actions(20, 4):
             buffer.step(action)
         assert len(buffer.sample(8).reward) == 8
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
+def test_task_history_goes_back_to_any_step(mode, tmp_path):
+    def run(env, first, rows):
+        for t in range(first, 30):
+            batch = env.step(actions(30, 4)[t])
+            rows[t] = [np.copy(part) for part in batch[:4]]
+            ended = batch[2] | batch[3]
+            if mode == "Disabled" and ended.any():
+                env.reset(options={"reset_mask": ended})
+
+    with cypool.make(Pole, num_envs=4, seed=1, autoreset_mode=mode) as env:
+        env.reset()
+        rows = {}
+        with cypool.history(env, every=7) as history:
+            run(env, 0, rows)
+            history.save(tmp_path / "history")
+            for step in (9, 0, 29):
+                history.seek(step)
+                again = {}
+                run(env, step, again)
+                assert all(np.array_equal(one, two) for t in again for one, two in zip(again[t], rows[t], strict=True))
+
+
+def test_task_search_tries_sequences_of_which_some_end_early():
+    sequences = np.linspace(-1, 1, 6, dtype=np.float32)[:, None, None].repeat(40, 1)
+    options = {"max_episode_steps": 40}
+    with cypool.make(Pole, num_envs=4, seed=1, autoreset_mode="Disabled", **options) as env, \
+            cypool.make(Pole, **options) as one:
+        env.reset()
+        state = env.save([0])
+        found = env.search(state, sequences)
+        assert len(set(found.length)) > 1
+        one.reset()
+        for sequence, total, length, obs in zip(sequences, found.reward, found.length, found.obs, strict=True):
+            one.load(state)
+            steps = [one.step(action[None]) for action in sequence[:length]]
+            assert [bool(step[2] | step[3]) for step in steps] == [False] * (length - 1) + [True]
+            assert np.isclose(sum(step[1][0] for step in steps), total, rtol=1e-12)
+            assert np.array_equal(steps[-1][0][0], obs)
+
+
+def test_task_in_a_cluster_is_made_by_its_workers():
+    from cypool.cluster.policies import env_spec_of
+    from cypool.cluster.worker import Worker
+
+    worker = Worker()
+    recipe = {"id": Pole, "num_envs": 3, "seed": [4, 5, 6], "autoreset_mode": "NextStep", "num_threads": 0,
+              "max_episode_steps": 7, "width": 0.1}
+    name, _ = worker.start(recipe, None)
+    with cypool.make(Pole, num_envs=3, seed=4, max_episode_steps=7, width=0.1) as env:
+        assert env_spec_of(Pole, max_episode_steps=7, width=0.1) == env.env_spec
+        obs, _ = env.reset()
+        assert np.array_equal(worker.reset(name)["obs"][0], obs)
+        for action in actions(20, 3):
+            assert np.array_equal(worker.step(name, action)["obs"][0], env.step(action)[0])
+
+
+def test_task_where_it_cannot_be_used_is_a_sentence():
+    cypool.register("mine/Pole-v0", f"{__name__}:Pole")
+    with pytest.raises(TypeError, match=r"expected a cdef class .*; pass a task itself to cypool.make"):
+        cypool.make("mine/Pole-v0")
+    with cypool.make(Pole) as env, pytest.raises(ValueError, match="env: expected environments that are not written in "
+                                                                   "Python, which cannot be copied one by one"):
+        cypool.TreeSearch(env)

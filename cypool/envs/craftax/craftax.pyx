@@ -119,8 +119,7 @@ cdef class CraftaxClassic(_OpenWorld):
     Reward: 1 for a step with an achievement that is new in the episode, plus a tenth of the health gained or lost.
     Terminated: The player has no health left or walks into lava, or after `max_timesteps` steps.
     Info: `achievements` float32 (22,), in the order of `ACHIEVEMENTS` in `cypool.envs.craftax.specs`: 100 at the end of
-        an episode that unlocked it, else 0. `discount` float32: 0 at the end, else 1. `score` float32: the geometric
-        mean of these.
+        an episode with it, else 0. `discount` float32: 0 at the end, else 1. `score` float32: their geometric mean.
     """
     describe = staticmethod(specs.classic)
     game = "Craftax-Classic"

@@ -145,10 +145,10 @@ private:
     CYPOOL_PIXEL void shade_all() {
         const float light = game_.level == 0 ? game_.seen_light : 1, intensity = std::max(2 * (0.5f - light), 0.0f);
         const int width = COLUMNS * tile_;
-        // Classic: in a step that makes the next world, too, where nothing is added. Full: the loop of a new world's
-        // picture has eight pixels at once
-        const bool is_new = game_.timestep == 0;
-        const int others = IS_FULL ? (is_new ? width / 8 * 8 : 0) : game_.setup->auto_reset && !is_new ? width : 0;
+        // Classic: in a step that makes the next world, too; an episode's end is only seen without automatic reset.
+        // Full: the loop of a new world's picture has eight pixels at once
+        const bool is_new = game_.timestep == 0, makes_next = game_.setup->auto_reset && !is_new && !game_.is_over();
+        const int others = IS_FULL ? (is_new ? width / 8 * 8 : 0) : makes_next ? width : 0;
         // by day without effect
         float noise[WIDEST] = {}, strength[WIDEST] = {};
         for (int first = 0; first < ROWS * tile_ * width; first += width) {
@@ -160,7 +160,6 @@ private:
             for (int k = 0; k < 3 * width; ++k) row[k] *= 1 / 255.0f;
         }
     }
-    // of the pixels from number `first` on
     CYPOOL_PIXEL void draw_noise(int first, int width, float intensity, float* noise, float* strength) {
         for (int i = 0; i < width; i += jax::AT_ONCE) {
             uint32_t bits[jax::AT_ONCE];

@@ -476,6 +476,42 @@ def test_state_whose_warmstart_is_not_finite_is_stepped_as_by_mj_step(value):
     step_both(pools, rng, 3)
 
 
+# a robot without corners and one with, whose bodies have two geoms each: MuJoCo finds what they touch in trees of boxes
+DROP = """<mujoco><option gravity="0 0 0"/><worldbody>
+  <geom type="plane" size="9 9 9" pos="0 0 {floor}" {tilt}/>{wall}
+  <body><freejoint/><geom {shape}/><geom size="0.05" pos="0 0 0.5"/>
+    <body pos="0 0 0.8"><joint name="top" axis="0 1 0"/><geom size="0.05" pos="0 0 0.2"/></body></body></worldbody>
+  <actuator><motor joint="top" ctrlrange="-1 1"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("wall", ["", '<geom size="0.1" pos="5 5 5"/>'])
+@pytest.mark.parametrize("tilt", ["", 'euler="12 -7 30"'])
+@pytest.mark.parametrize("floor", [0, 0.18527634, -0.7])
+@pytest.mark.parametrize("shape", ['size="0.1"', 'type="box" size="0.2 0.3 0.1"'])
+def test_geoms_that_just_touch_a_plane_touch_it_as_by_mj_step(tmp_path, shape, floor, tilt, wall):
+    path = tmp_path / "drop.xml"
+    path.write_text(DROP.format(shape=shape, floor=floor, tilt=tilt, wall=wall))
+    pools = make_both("HalfCheetah-v5", 40, xml_file=str(path), frame_skip=1)
+    model = mujoco.MjModel.from_xml_path(str(path))
+    first = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, first)
+    plane = first.geom_xmat[0]
+
+    def edit(number, data):
+        # level on the plane, and up to a tenth of a millimetre in it
+        rng = np.random.default_rng(number)
+        normal, sideways, depth = plane[2::3], rng.normal(size=3), 10 ** rng.uniform(-11, -4)
+        data.qpos[:3] = [0, 0, floor] + sideways + normal * (0.1 - depth - sideways @ normal)
+        mujoco.mju_mat2Quat(data.qpos[3:7], plane)
+        data.qpos[7] = data.qvel[:] = 0
+
+    with warnings.catch_warnings(action="error"):
+        for pool in pools:
+            pool.reset()
+            edit_states(pool, path, edit)
+        step_both(pools, np.random.default_rng(0))
+
+
 # axes that are parallel, and a body that weighs nothing compared with the other one: the curvature of the line search
 # is an error of rounding
 GIMBAL = """<mujoco><compiler angle="radian"/><option timestep="0.002" gravity="0 0 0"/><worldbody>

@@ -378,8 +378,8 @@ def test_pool_reset_with_options_steps_in_lanes_as_by_mj_step():
     ({"randomize": {"body_mass": (0.9, 1.1)}}, "lanes"), ({"physics": "mj_step"}, "mj_step: physics="),
     ({"num_envs": 1}, "lanes"),
     ({"randomize": {"body_pos": (0.9, 1.1)}}, "mj_step: randomize varies body_pos"),
-    ({"env_options": [{"frame_skip": 1 + k % 2} for k in range(NUM)]}, "mj_step: environments differ in"),
-    ({"env_options": [{"randomize": {"body_mass": (1, 2)}}, *[{}] * (NUM - 1)]}, "mj_step: environments differ in"),
+    ({"env_options": [{"frame_skip": 1 + k % 2} for k in range(NUM)]}, "mj_step: the environments differ in"),
+    ({"env_options": [{"randomize": {"body_mass": (1, 2)}}, *[{}] * (NUM - 1)]}, "mj_step: the environments differ in"),
     ({"env_options": [{"ctrl_cost_weight": k / 9} for k in range(NUM)]}, "lanes"),
 ])
 def test_pool_says_what_steps_it(options, said):
@@ -387,7 +387,7 @@ def test_pool_says_what_steps_it(options, said):
         assert env.stepped_by.startswith(said)
 
 
-@pytest.mark.parametrize(("num_envs", "said"), [(1, "mj_step: one environment with"), (2, "lanes, where")])
+@pytest.mark.parametrize(("num_envs", "said"), [(1, "mj_step: with the PGS solver"), (2, "lanes if")])
 def test_pool_of_a_robot_with_pgs_says_when_lanes_step_it(num_envs, said):
     assert cypool.make("Humanoid-v5", num_envs=num_envs).stepped_by.startswith(said)
 

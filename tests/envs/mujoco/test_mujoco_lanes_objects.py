@@ -3,8 +3,8 @@ import mujoco
 import pytest
 from envs.mujoco.test_mujoco_lanes_class import check_equal
 
-from cypool.envs.shared.mujoco.mujoco_common import load_model
 from cypool.envs.shared.lanes.mujoco_lanes import make_lanes
+from cypool.envs.shared.mujoco.mujoco_common import load_model
 
 SCENE = """
 <mujoco>

@@ -1,7 +1,6 @@
-// Takes the place of the function in ALE's System.cxx that exchanges pages of the console's memory, which cartridges do
-// to switch banks. Here it counts, so that the processor (m6502.cpp) need not look where it was; in a number of the
-// processor's that ALE has and leaves alone. And of those that switch the banks of cartridges with 8 and 16 kB: some
-// games do so many times in a frame.
+// Replaces the function in ALE's System.cxx that exchanges pages of the console's memory, which cartridges call to
+// switch banks. This one also counts, in a field of the processor that ALE has and does not use, so that the processor
+// (m6502.cpp) notices. Also replaces those that switch banks of 8 and 16 kB: some games do it often in a frame.
 #include "ale/emucore/CartF6.hxx"
 #include "ale/emucore/CartF8.hxx"
 #include "ale/emucore/M6502.hxx"

@@ -182,9 +182,11 @@ cdef class RowsBackend(StepBackend):
                 num_stepped += 1
                 last[i] = env.elapsed_step + 1 >= env.max_episode_steps
                 memcpy(own + i * self.action_bytes, actions + i * self.action_bytes, self.action_bytes)
-        if num_stepped > 0 and num_stepped + num_resets < <uint32_t>len(self.envs):
-            raise ValueError(f"env_id: expected all {len(self.envs)} environments, as a task steps them together, got "
-                             f"{count}")
+        if num_stepped > 0 and count < <uint32_t>len(self.envs):
+            running = sum(not (<RowEnv>each).needs_reset for each in self.envs)
+            if num_stepped < running:
+                raise ValueError(f"env_id: expected all {running} environments that are in an episode, as a task steps "
+                                 f"them together, got {num_stepped} of them")
         for i in self.errors:
             self.failed[i] = 0
         self.errors.clear()

@@ -116,6 +116,8 @@ inline __attribute__((noinline)) void add_contact_rows(const Description& m, Gro
     const Pair& p = m.pairs[static_cast<size_t>(number)];
     const bool is_cone = IS_GENERAL && m.is_elliptic && p.condim > 1;
     const int num_rows = is_cone ? p.condim : p.condim == 1 ? 1 : 2 * (p.condim - 1);
+    // MuJoCo's search for what is near may leave out geoms that just touch, or are apart by less than a margin
+    d.bad = d.bad | (active & (dist > p.certain));
     if (d.num_rows + num_rows > MAX_ROWS) {
         d.bad = d.bad | active;
         return;
@@ -292,9 +294,6 @@ inline __attribute__((noinline)) void collide_exactly(const Description& m, Grou
         normalize(normal);
         begin_tangent(normal, tangent);
         if (p.is_general) {
-            // MuJoCo's search for what is near may leave out geoms that just touch, or are apart by less than a margin
-            const double certain = (p.type1 == PLANE ? p.margin : 0) - 1e-9;
-            d.bad = d.bad | (active & (dist > certain));
             const Mask is_given = sqrt(dot3(given, given)) >= 0.5;
             for (int k = 0; k < 3; ++k) tangent[k] = choose(is_given, given[k], tangent[k]);
         }

@@ -212,6 +212,7 @@ struct Pair {
     bool is_general;           // only MuJoCo's own function knows these shapes, or their places
     Dofs dofs, negative_dofs;  // that move one of the bodies, and of these those that move the first
     double radius1, length1, radius2, length2, margin, bound;
+    double certain;                  // at less distance, MuJoCo's search for what is near leaves out no contact
     std::array<double, 5> friction;  // along both tangents, turning around the normal, and around both tangents
     double floor;                    // the height of a plane
     Impedance impedance;
@@ -893,6 +894,8 @@ private:
         // MuJoCo's search for what is near may then leave out more
         refuse_if(p.margin < 0 || m_->geom_margin[a] < 0 || m_->geom_margin[b] < 0, "a margin is negative");
         refuse_if((given >= 0 ? array<double>("pair_gap")[given] : gap[a] + gap[b]) != 0, "it has gaps");
+        p.certain = !p.is_general ? p.margin : (p.type1 == PLANE ? p.margin : 0) - 1e-9;
+        if (given < 0 && is_near_plane(p)) p.certain -= 1e-5;
         const double bound1 = m_->geom_rbound[geom1], bound2 = m_->geom_rbound[geom2];
         p.bound = bound1 + bound2 + p.margin;
         if (p.type1 == PLANE) p.floor = d_->geom_xpos[3 * geom1 + 2];
@@ -913,6 +916,21 @@ private:
             mix_parameters(p);
         set_friction(p);
         o.pairs.push_back(p);
+    }
+
+    // Whether MuJoCo finds a pair in trees of boxes, and one of these is that of a plane: it reaches so far down that
+    // its top is rounded to a millionth. Of a level plane at zero, nothing is rounded.
+    bool is_near_plane(const Pair& p) const {
+        const auto* const first = array<int>("body_geomadr");
+        const auto* const count = array<int>("body_geomnum");
+        const auto* const type = array<int>("geom_type");
+        if (disabled_ & NO_MIDPHASE || (count[p.body1] == 1 && count[p.body2] == 1)) return false;
+        if (p.is_on_floor && d_->geom_xpos[3 * p.geom1 + 2] == 0) return false;
+        const auto has_plane = [&](int body) {
+            const int* const begin = type + first[body];
+            return std::find(begin, begin + count[body], PLANE) != begin + count[body];
+        };
+        return has_plane(p.body1) || has_plane(p.body2);
     }
 
     // mj_contactParam

@@ -131,8 +131,8 @@ private:
         return {0.5 * s.middle * s.width, 0.5 * (1 + s.middle) * s.width, 1.2 * s.width};
     }
 
-    // Turns a robot that floats until a shape of it is level, on a face or an edge, above one of the world. `axes`: which
-    // of its axes are then upright together, bit by bit. Returns whether there is such a pose.
+    // Turns a robot that floats until a shape of it is level, on a face or an edge, above one of the world. `axes`:
+    // which of its axes are then upright together, bit by bit. Returns whether there is such a pose.
     bool lay_down(const Pair& p, int axes) {
         if (!p.is_general || (p.body1 && p.body2) || !(p.dofs & 1) || description_.joints[0].type != mjJNT_FREE)
             return false;
