@@ -88,7 +88,7 @@ cdef list STATISTICS = [(np.float64, ()), (np.int64, ()), (np.float64, ())]
 
 
 cdef class Memory:
-    """Aligned zeroed memory; the base object of a block's arrays."""
+    """Aligned memory, zeroed once; the base object of a block's arrays."""
     cdef void* _raw                      # owned
     cdef char* data                      # aligned, inside of _raw
 

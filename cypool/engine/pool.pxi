@@ -567,7 +567,7 @@ cdef class Pool:
         check_copies(scheduler, from_ids, ids, count)
         self.observers.begin()
         if self.is_async or self.lifetime.backend is not None:
-            # others take their environments from a queue
+            # an asynchronous pool has no shares, and a hosted one no threads: the caller copies
             errors = copy_on_caller(scheduler, ids, from_ids, count)
         else:
             errors = (<SyncDispatch>self.dispatch).copy(ids, from_ids, count)

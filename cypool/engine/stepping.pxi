@@ -278,7 +278,7 @@ cdef void zero_columns(OpenBatch* batch, uint32_t row) noexcept nogil:
 
 
 cdef void write_failed_row(Scheduler scheduler, Claim* claim) noexcept nogil:
-    """Completes the row of an environment that failed to: zero, truncated."""
+    """Completes the row of an environment that has failed: zero, truncated. The caller moves on to the next one."""
     cdef int32_t env_id = claim.ids[claim.at]
     cdef PyObject* env = scheduler.envs[env_id]
     cdef uint32_t row

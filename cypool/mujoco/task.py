@@ -188,9 +188,9 @@ class _Rows(RowsBackend):
             action = self.actions.copy()
             task.act(sim, action)
             self.errors.update(sim.run("step", None if self.stepped.all() else self.stepped, self.frame_skip))
-            self._write("reward", task.reward(sim, action), self.reward)
-            self._write("terminated", task.terminated(sim), self.terminated)
-            self._write("truncated", task.truncated(sim), self.truncated)
+            self._write("reward", task.reward(sim, action), self.reward, "biuf", "numbers")
+            self._write("terminated", task.terminated(sim), self.terminated, "b", "bools")
+            self._write("truncated", task.truncated(sim), self.truncated, "b", "bools")
             if same_step:
                 self.begun[:] = self.stepped & (self.terminated | self.truncated | self.last)
                 if self.begun.any():
@@ -202,10 +202,12 @@ class _Rows(RowsBackend):
             self.errors.update(sim.run("forward", resets))
         self._observe(self.current, self.stepped | resets)
 
-    def _write(self, method: str, given: Any, out: NDArray[Any]) -> None:
+    def _write(self, method: str, given: Any, out: NDArray[Any], kinds: str, kind: str) -> None:
         values = np.asarray(given)
-        if values.shape not in (out.shape, ()) or values.dtype.kind not in "biuf":
-            raise ValueError(f"{self.name}.{method}: expected an array of shape {out.shape}, got "
+        # one for all is a plain number: NumPy's are means and sums over all environments, by mistake
+        is_plain = values.shape == () and not isinstance(given, np.generic | np.ndarray)
+        if not (values.shape == out.shape or is_plain) or values.dtype.kind not in kinds:
+            raise ValueError(f"{self.name}.{method}: expected an array of shape {out.shape} of {kind}, got "
                              f"{values.dtype} of shape {values.shape}")
         out[:] = values
 

@@ -262,9 +262,12 @@ def test_task_render_shows_the_robot():
 
 
 @pytest.mark.parametrize(("method", "result", "message"), [
-    ("reward", lambda self, sim, action: np.zeros((3, 1)), r"Own.reward: expected an array of shape \(3,\), got"),
-    ("reward", lambda self, sim, action: ["a"] * 3, r"Own.reward: expected an array of shape \(3,\), got <U1"),
+    ("reward", lambda self, sim, action: np.zeros((3, 1)), r"Own.reward: expected .* \(3,\) of numbers, got"),
+    ("reward", lambda self, sim, action: ["a"] * 3, r"Own.reward: expected .* of numbers, got <U1"),
+    ("reward", lambda self, sim, action: action.mean(), r"Own.reward: expected .* got float32 of shape \(\)"),
     ("terminated", lambda self, sim: np.zeros(2, bool), r"Own.terminated: expected an array of shape \(3,\)"),
+    ("terminated", lambda self, sim: sim.qpos[:, 0], r"Own.terminated: expected .* of bools, got float64"),
+    ("truncated", lambda self, sim: 1, r"Own.truncated: expected .* of bools, got int64"),
     ("act", lambda self, sim, action: sim.ctrl.__setitem__(slice(None), np.zeros((3, 4))), "could not broadcast"),
     ("act", lambda self, sim, action: 1 / 0, "division by zero"),
     ("terminated", lambda self, sim: sim.step(ids=[0, 0]), "ids: expected each at most once"),

@@ -1,7 +1,7 @@
 // The state of an environment as bytes. A family visits its fields once, in `exchange`, each with a name and a range;
 // archives save, load and list them. `validate` checks conditions that ranges cannot say:
 //
-//     bool ready() const;        // false: nothing can be saved, as before the first reset
+//     bool ready() const;        // false: only this flag is saved, as before the first reset
 //     template <class Archive> void exchange(Archive& archive) {
 //         archive("speed", speed, -10, 10);
 //         archive.list("balls", balls, 0, 20, [&](Ball& ball) { archive("x", ball.x, 0, width - 1); });
