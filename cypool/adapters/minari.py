@@ -138,7 +138,7 @@ def record_dataset(env: GymnasiumPool, policy: Callable[[Any], Any], num_episode
     """
     num_episodes = check_int("num_episodes", num_episodes, 1, 2**31 - 1)
     if env.is_async or env.metadata["autoreset_mode"].value != "NextStep" or env.env_spec.agents:
-        raise ValueError(f"env: expected a synchronous pool of one agent with NextStep autoreset, got {shown(env)}")
+        raise ValueError(f"env: expected a synchronous single-agent pool with NextStep autoreset, got {shown(env)}")
     spec = env.env_spec
     episodes: list[Any] = []
     obs, info = env.reset()
