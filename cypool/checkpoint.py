@@ -83,7 +83,7 @@ def save_checkpoint(path: Pathlike, /, **parts: Any) -> None:
 
 
 def load_checkpoint(path: Pathlike, /, **parts: Any) -> dict[str, Any]:
-    """Restores the parts of a run from a file of `save_checkpoint`. Never executes code from the file.
+    """Restores the parts of a run from a file that `save_checkpoint` wrote. Never executes code from the file.
 
     The whole file is checked before anything changes. Only environments check their own states later, while loading: if
     one rejects its state, for example because another program wrote the file, all parts are rolled back; but a pool
@@ -91,7 +91,7 @@ def load_checkpoint(path: Pathlike, /, **parts: Any) -> dict[str, Any]:
 
     Args:
         path: The file.
-        **parts: Objects created like those in the file, under the same names; histories and plain values are left out.
+        **parts: Objects created like those in the file, under the same names; omit histories and plain values.
 
     Returns:
         A dict, by name: for a pool the result of `env.load`, which is the observations for the next actions; histories,

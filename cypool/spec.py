@@ -315,8 +315,8 @@ class EnvSpec:
             environment with one agent.
         agents_leave: Whether an agent may leave before the others, or join later.
         turns: Whether only some of the agents act in each step: those in `Agents.turn`.
-        state: The input of a central critic: "observations" (of all agents); an `Array`, which the environment writes
-            as its first info, called `state`; or None.
+        state: The input of a centralized critic: "observations" (of all agents); an `Array`, which the environment
+            writes as its first info, called `state`; or None.
         illegal: The effect of an illegal action, if `Env.legal` restricts actions. "error": the call raises a
             ValueError before anything is stepped; "lose": the environment is stepped with it and handles the loss. The
             action must be a `Discrete`, at least for one group of agents. `action_mask`, an int8 info or part of the

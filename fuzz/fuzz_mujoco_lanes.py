@@ -25,7 +25,8 @@ class Writer:
     def __init__(self, seed):
         self.r = random.Random(seed)
         self.num_bodies = self.num_joints = self.num_sites = 0
-        self.hinges, self.limited, self.geoms = [], [], []
+        self.hinges, self.limited, self.geoms, self.tendons = [], [], [], []
+        self.has_mocap = self.r.random() < 0.15
         # of the lengths, of a robot that is small or large
         self.scale = self.r.choice([1] * 8 + [0.01, 10])
         # round ones let geoms just touch, and bodies be parallel
@@ -43,6 +44,8 @@ class Writer:
         self.sometimes(option, 0.1, ls_iterations=r.choice([0, 1, 2, 7]))
         self.sometimes(option, 0.1, ls_tolerance=r.choice([-1, 0, 1e-4, 1]))
         self.sometimes(option, 0.05, timestep=r.choice([1e-5, 0.03]))
+        self.sometimes(option, 0.3, cone="elliptic")
+        self.sometimes(option, 0.2, impratio=r.choice([0.3, 2, 100]))
         # without a meaning here
         self.sometimes(option, 0.1, wind="1 2 3", magnetic="1 2 3", o_margin=0.1, o_solref="-9 -9",
                        o_solimp="0.1 0.2 0.3 0.4 5", o_friction="2 2 2 2 2", ccd_iterations=1, ccd_tolerance=1,
@@ -50,16 +53,22 @@ class Writer:
         # outside of the class
         self.sometimes(option, 0.015, actuatorgroupdisable=r.choice(["1", "2 3"]))
         self.sometimes(option, 0.015, density=1.2)
-        self.sometimes(option, 0.015, cone="elliptic")
-        self.sometimes(option, 0.015, impratio=2)
         self.sometimes(option, 0.015, jacobian="sparse")
         self.sometimes(option, 0.015, noslip_iterations=2)
         self.sometimes(option, 0.015, integrator="implicit")
         self.sometimes(option, 0.015, solver="CG")
         flag = self.element("flag", **self.flags())
-        bodies = "".join(self.body(1, r.random() < 0.4) for _ in range(2 if self.rare() else 1))
+        num_robots, num_things = r.choice([1, 1, 1, 2, 3]), r.choice([0, 0, 0, 1, 3])
+        if num_robots + num_things > 1 and not self.rare():
+            option.update(solver="Newton", integrator=r.choice(["Euler", "RK4"]))
+        if "cone" in option and not self.rare():
+            option.update(solver="Newton")
+        bodies = "".join(self.body(1, r.random() < 0.4) for _ in range(num_robots))
+        bodies += "".join(self.thing() for _ in range(num_things))
         if not self.hinges:
             bodies += self.element("body", self.joint("hinge") + self.geom(), pos="3 0 1")
+        if self.has_mocap:
+            bodies += self.element("body", self.geom(), name="mocap", mocap="true", pos=self.lengths(3, -0.5, 0.5))
         # one of the world
         site = self.site() if r.random() < 0.05 else ""
         controls = "".join(self.motor() for _ in range(r.randint(1, 4)))
@@ -67,7 +76,8 @@ class Writer:
                 f"<option {self.attributes(option)}>{flag}</option>"
                 f"<default><geom {self.attributes(self.contact())}/></default>"
                 f"{self.assets()}<worldbody>{self.floor()}{self.walls()}{site}{bodies}</worldbody>"
-                f"<actuator>{controls}</actuator>{self.tendon()}{self.sensor()}{self.exclusion()}</mujoco>")
+                f"<actuator>{controls}</actuator>{self.tendon()}{self.equality()}{self.sensor()}{self.exclusion()}"
+                "</mujoco>")
 
     def flags(self):
         r, given = self.r, {}
@@ -171,11 +181,18 @@ class Writer:
             parts += self.site()
         if depth < MOST_DEPTH:
             parts += "".join(self.body(depth + 1, False) for _ in range(r.choice([0, 1, 1, 2, 3])))
-        given = {"name": name,
-                 "pos": self.lengths(3, -0.3, 0.3) if depth > 1 else f"0 0 {self.lengths(1, 0, 1)}"}
+        place = f"{self.num_bodies % 3 * 0.2} 0 {self.lengths(1, 0, 1)}"
+        given = {"name": name, "pos": self.lengths(3, -0.3, 0.3) if depth > 1 else place}
         self.sometimes(given, 0.3, euler=self.numbers(3, -1, 1))
         self.sometimes(given, 0.1, gravcomp=r.uniform(-1, 2))
         return self.element("body", parts, **given)
+
+    def thing(self):
+        """Returns a body without children, of which most have inertia that is constant."""
+        kinds = self.r.choice([(), ("slide",), ("slide", "slide"), ("hinge",), (None, None)])
+        joints = "".join(map(self.joint, kinds)) if self.r.random() < 0.5 else "<freejoint/>"
+        geom = self.element("geom", **self.shape(self.others), size=self.lengths(3, 0.03, 0.15))
+        return self.element("body", joints + geom, pos=self.lengths(3, -0.3, 0.5))
 
     def site(self):
         given = {"name": f"s{self.num_sites}", "pos": self.lengths(3, -0.2, 0.2), "size": self.lengths(1, 0.02, 0.3)}
@@ -263,7 +280,38 @@ class Writer:
         self.sometimes(given, 0.1, **r.choice([
             {"stiffness": 1}, {"stiffness": "0 2"}, {"stiffness": "0 0 3", "springlength": "-2 2"}, {"damping": 1},
             {"damping": "0 2 3"}, {"frictionloss": 1}, {"armature": 1}, {"limited": "true", "range": "-2 2"}]))
-        return self.element("tendon", self.element("fixed", parts, **given))
+        self.tendons.append("string")
+        return self.element("tendon", self.element("fixed", parts, name="string", **given))
+
+    def equality(self):
+        """Returns constraints of joints, tendons, bodies and sites."""
+        r, parts = self.r, ""
+        bodies = [f"b{k}" for k in range(self.num_bodies)] + ["world"] + ["mocap"] * self.has_mocap * 3
+        for _ in range(r.choice([0, 0, 0, 1, 1, 3])):
+            given = {}
+            self.sometimes(given, 0.3, solref=self.solref())
+            self.sometimes(given, 0.3, solimp=self.solimp())
+            self.sometimes(given, 0.05, active="false")
+            kind = r.choice(["joint", "tendon", "connect", "weld", "weld"])
+            if kind in ("joint", "tendon"):
+                names = self.hinges if kind == "joint" else self.tendons
+                if not names:
+                    continue
+                given[f"{kind}1"] = r.choice(names)
+                self.sometimes(given, 0.7, **{f"{kind}2": r.choice(names)})
+                self.sometimes(given, 0.5, polycoef=self.numbers(r.choice([1, 2, 2, 5]), -1, 1))
+            elif self.num_sites > 1 and r.random() < 0.3:
+                given["site1"], given["site2"] = (f"s{k}" for k in r.sample(range(self.num_sites), 2))
+            else:
+                given["body1"], given["body2"] = r.sample(bodies, 2)
+                if kind == "connect" or r.random() < 0.3:
+                    given["anchor"] = self.lengths(3, -0.2, 0.2)
+                if kind == "weld":
+                    self.sometimes(given, 0.3, relpose=f"{self.lengths(3, -0.3, 0.3)} {self.numbers(4, -1, 1)}")
+            if kind == "weld":
+                self.sometimes(given, 0.5, torquescale=r.choice([0, r.uniform(0, 2)]))
+            parts += self.element(kind, **given)
+        return self.element("equality", parts)
 
     def sensor(self):
         r = self.r

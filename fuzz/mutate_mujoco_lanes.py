@@ -30,21 +30,36 @@ MUTANTS = {
     "dual_chain": ("gauss_seidel.h", "chains |= m.dofs[__builtin_ctzll(left)].chain", "chains |= left & -left"),
     "hessian_pair": ("newton.h", "(row[j] + J[j] * scaled) + next[j] * next_scaled",
                      "row[j] + (J[j] * scaled + next[j] * next_scaled)"),
-    "com": ("smooth.h", "d.com[k] = moment[1][k] * inverse_mass", "d.com[k] = moment[1][k] / (1 / inverse_mass)"),
+    "com": ("smooth.h", "moment[b][k] * inverse_mass", "moment[b][k] / (1 / inverse_mass)"),
+    "simple": ("smooth.h", "own_or(d, m.own_of_dof(k), dof.armature);\n            continue;",
+               "own_or(d, m.own_of_dof(k), dof.armature) * 1.0000000000000002;\n            continue;"),
+    "islands_joined": ("islands.h", "if (!(islands[i] & trees)) {", "if (islands[i] != trees) {"),
+    "islands_start": ("islands.h", "warm + 0.5 * dot(force, step, n) > smooth", "warm + dot(force, step, n) > smooth"),
+    "arms": ("constraint.h", "arms[IS_GENERAL ? p.negative_dofs >> dof & 1 : 0]", "arms[0]"),
+    "weld_bias": ("equality.h", "if (e.num_rows > 1) aref = aref - bias[r];", "if (r > 2) aref = aref - bias[r];"),
+    "weld_turn": ("equality.h", "const Real number = 0.5 * corrected[1 + i] * e.torque_scale;",
+                  "const Real number = corrected[1 + i] * (0.5000000000000001 * e.torque_scale);"),
+    "weld_force": ("equality.h", "torque[k] = twist[k] - torque[k];", "torque[k] = twist[k] * 0.5 - torque[k];"),
+    "couple": ("equality.h", "c[3] * x * x * x", "c[3] * (x * x * x)"),
+    "cone_bottom": ("cone.h", "(mu * N + T <= 0.0)", "(mu * N + T <= 1e-9)"),
+    "cone_factor": ("cone.h", "where(~is_deficient, (H[i][j] - dot(H[i], H[j], j)) * inverse)",
+                    "(H[i][j] - dot(H[i], H[j], j)) * inverse"),
+    "cone_leaves": ("cone.h", "-0.5 * Dm * r0 * r0", "-0.5 * Dm * (r0 * r0)"),
+    "cone_search": ("cone.h", "0.5 * Dm * moved * (2 * r0 + moved)", "0.5 * Dm * (moved * (2 * r0 + moved))"),
+    "impratio": ("constraint.h", "sqrt(R / m.impratio / R)", "sqrt(1 / m.impratio)"),
     "spring": ("smooth.h", "where(is_short, t.stiffness * (t.spring_low - length))", "all(0)"),
     "rk4_sum": ("batch.h", "v = v + d.stage_vel[stage][k] * B[stage];",
                 "v = d.stage_vel[stage][k] * B[stage] + v * 1.0000000000000002;"),
     "pack_dof": ("batch.h", "rows[l]->is_negative ? -1 : 1", "-1"),
-    "impedance_order": ("constraint.h", "1 - b * (rest * rest)", "1 - (b * rest) * rest"),
-    "impedance_full": ("constraint.h", "    r = choose(x >= 1.0, all(s.high), r);\n", ""),
-    "impedance_rising": ("constraint.h", "a * (x * x)", "(a * x) * x"),
+    "impedance_order": ("equality.h", "1 - b * (rest * rest)", "1 - (b * rest) * rest"),
+    "impedance_full": ("equality.h", "    r = choose(x >= 1.0, all(s.high), r);\n", ""),
+    "impedance_rising": ("equality.h", "a * (x * x)", "(a * x) * x"),
     "limit_aref": ("constraint.h", "j.limit.stiffness * impedance * (dist - j.margin)",
                    "j.limit.stiffness * (impedance * (dist - j.margin))"),
     "limit_upper": ("constraint.h", "is_upper ? -d.qvel[j.dof] :", "is_upper ? d.qvel[j.dof] * -1.0000000000000002 :"),
     "tendon_upper": ("constraint.h", "is_upper ? t.high - length : -(t.low - length);",
                      "is_upper ? (t.high - length) * 1.0000000000000002 : -(t.low - length);"),
-    "friction_R": ("constraint.h", "R = 2 * friction[0] * friction[0] * R;",
-                   "R = 2 * friction[0] * (friction[0] * R);"),
+    "friction_R": ("constraint.h", "R = 2 * mu * mu * R;", "R = 2 * mu * (mu * R);"),
     "tangent": ("constraint.h", "(normal[1] < 0.5) & (normal[1] > -0.5)", "(normal[1] < 0.4) & (normal[1] > -0.4)"),
     "tangent_given": ("constraint.h", "choose(is_given, given[k], tangent[k])", "tangent[k]"),
     "plane_pos": ("constraint.h", "pos[2] = pos[2] + (-dist / 2 - p.radius2);",
@@ -96,7 +111,7 @@ MUTANTS = {
     "iteration_end": ("newton.h", "(improvement < m.tolerance), level", "(improvement < 100 * m.tolerance), level"),
     "stuck": ("newton.h", "choose(both_stick, 0.5 * D * (x - start) * (x + start), change)", "change"),
     "slips": ("newton.h", "choose(both_low, force * (start - x), change)", "change"),
-    "friction_along": ("newton.h", "x[m.frictions[row].dof] :", "x[m.frictions[row].dof] * 1.0000000000000002 :"),
+    "friction_along": ("newton.h", "x[m.frictions[friction].dof]", "x[m.frictions[friction].dof] * 1.0000000000000002"),
     "friction_high": ("newton.h", "choose(is_high, -most, -D * residual)", "-D * residual"),
     "pgs_order": ("gauss_seidel.h", "order_[draw() % static_cast<uint32_t>(r + 1)]",
                   "order_[(draw() >> 1) % static_cast<uint32_t>(r + 1)]"),
@@ -109,13 +124,15 @@ MUTANTS = {
 # robots, and how many steps
 ROBOTS = (("HalfCheetah-v5", 400), ("Walker2d-v5", 300), ("Ant-v5", 300), ("Humanoid-v5", 200),
           ("HumanoidStandup-v5", 60), ("InvertedDoublePendulum-v5", 100), ("dm_control/walker-run-v0", 150),
-          ("dm_control/hopper-hop-v0", 200), ("AntMaze_UMaze-v5", 200), ("own robot", 400), ("own robot on hills", 200))
+          ("dm_control/hopper-hop-v0", 200), ("AntMaze_UMaze-v5", 200), ("own robot", 400), ("own robot on hills", 200),
+          ("own scene", 300), ("own scene with cones", 300))
 
 
 def own_robots():
     """Returns options of a robot of one's own, with most features of the class, on level ground and on hills."""
     import tests_path  # noqa: F401
     from envs.mujoco.test_mujoco_lanes_class import robot
+    from envs.mujoco.test_mujoco_lanes_objects import coupled, scene
 
     features = {
         "option": 'integrator="implicitfast"', "knee": 'gravcomp="0.5"', "servo": 'forcerange="-3 2"',
@@ -128,6 +145,11 @@ def own_robots():
     for name, more in (("own robot", features), ("own robot on hills", hills)):
         folder = Path(tempfile.mkdtemp())
         yield name, {"xml_file": robot(folder, **more), "frame_skip": 4, "forward_reward_weight": 0}
+    held = {"more": coupled('<weld body1="thing0" body2="thing1" torquescale="0.7"/><joint joint1="shoulder" '
+                            'joint2="elbow" polycoef="0.1 0.5 0.2 -0.1 0.3"/>')}
+    for name, option in (("own scene", 'impratio="3"'), ("own scene with cones", 'cone="elliptic" impratio="3"')):
+        yield name, {"xml_file": scene(Path(tempfile.mkdtemp()), option=option, **held), "frame_skip": 4,
+                     "forward_reward_weight": 0}
 
 
 def step_all():

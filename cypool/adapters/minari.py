@@ -24,7 +24,7 @@ def to_minari(source: ReplayBuffer | History, dataset_id: str, **kwargs: Any) ->
     infos and reset seeds. Episodes that the history did not record from their start are left out.
 
     Args:
-        source: A buffer of single steps, or a history of `cypool.history`; of environments with one agent.
+        source: A buffer that stores single steps, or the result of `cypool.history`; of environments with one agent.
         dataset_id: An id in Minari's format, such as "pong/random-v0".
         **kwargs: As for `minari.create_dataset_from_buffers`, such as `author` and `description`.
 
@@ -138,7 +138,7 @@ def record_dataset(env: GymnasiumPool, policy: Callable[[Any], Any], num_episode
     """
     num_episodes = check_int("num_episodes", num_episodes, 1, 2**31 - 1)
     if env.is_async or env.metadata["autoreset_mode"].value != "NextStep" or env.env_spec.agents:
-        raise ValueError(f"env: expected a synchronous pool of one agent with NextStep autoreset, got {shown(env)}")
+        raise ValueError(f"env: expected a synchronous single-agent pool with NextStep autoreset, got {shown(env)}")
     spec = env.env_spec
     episodes: list[Any] = []
     obs, info = env.reset()

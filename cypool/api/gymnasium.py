@@ -341,7 +341,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         return batch
 
     def state(self) -> NDArray[Any]:
-        """Returns the state for a central critic, for the last received batch of environments with several agents.
+        """Returns the state for a centralized critic, for the last batch of environments with several agents.
 
         After a rollout, it belongs to the last step.
 
@@ -507,7 +507,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
                                     f"{type(given).__name__}: {error}") from error
             if (not isinstance(array, np.ndarray) or array.ndim == 0 or not array.flags.carray or array.dtype != dtype
                     or array.shape[1:] != shape):
-                got = f" of {array.dtype}, {array.shape}" if isinstance(array, np.ndarray) else ""
+                got = f" of {array.dtype}, shape {array.shape}" if isinstance(array, np.ndarray) else ""
                 raise ValueError(f"out: expected {name} as a writeable C-contiguous array of {dtype}, shape "
                                  f"{shown_shape('k', *shape)}, got {type(given).__name__}{got}")
             if arrays and len(array) != len(arrays[0]):

@@ -32,7 +32,7 @@ class NormalizedPool(Normalizing, GymnasiumPool):
     up to rounding, as statistics here are in double precision.
 
     `step`, `recv` and `reset` add each batch to the statistics before they normalize it, and so does `rollout` with the
-    rewards of each step. A rollout normalizes observations, also for its policy, by the statistics from before the
+    rewards of each step. A rollout normalizes observations, also for its policy, with the statistics from before the
     rollout, and adds them at its end, in the order of steps and environments: a loop of `step` within
     `hold_statistics()` has bit-identical results. With `observe`, it only adds the observations that it keeps.
 

@@ -222,7 +222,7 @@ class ParallelEnv(_ParallelEnv):
         return {agent: dict(own) for agent in agents}
 
     def state(self) -> NDArray[Any]:
-        """Returns the state for a central critic.
+        """Returns the state for a centralized critic.
 
         Raises:
             NotImplementedError: The environment has no state.

@@ -259,8 +259,9 @@ class ClusterEnv(Normalizing, VectorEnv):
             timeout: As in `reset`.
 
         Returns:
-            Observation, reward, terminated, truncated, info. If the policies chose, info also has "action",
-            "raw_action" (see `Rollout`), "params", "log_prob", the rest of their output, "policy_version" and "kl".
+            Observation, reward, terminated, truncated, info. If the policies chose the actions, info also has
+            "action", "raw_action" (see `Rollout`), "params", "log_prob", the rest of their output, "policy_version" and
+            "kl".
 
         Raises:
             TypeError, ValueError: Wrong actions; nothing was sent.

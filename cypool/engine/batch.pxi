@@ -214,7 +214,7 @@ cdef class BatchLayout:
             count = num_rows + rows_before if k < self.num_obs else num_rows
             wanted = (count, *self.shapes[column])
             if not isinstance(out[k], cnp.ndarray):
-                raise TypeError(f"out: expected arrays, got {type(out[k]).__name__} as number {k}")
+                raise TypeError(f"out: expected an array at index {k}, got {type(out[k]).__name__}")
             array = out[k]
             # not its own `shape`, which a subclass may make up
             shape = tuple([cnp.PyArray_DIM(array, j) for j in range(cnp.PyArray_NDIM(array))])
@@ -222,13 +222,13 @@ cdef class BatchLayout:
                 raise ValueError(f"out: expected arrays of {count} rows, got {shape[0]}")
             if (not cnp.PyArray_ISCARRAY(array) or shape != wanted
                     or not cnp.PyArray_EquivTypenums(cnp.PyArray_TYPE(array), self.dtypes[column].num)):
-                raise ValueError(f"out: expected writeable C-contiguous arrays of {self.dtypes[column]}, shape "
-                                 f"{wanted}, got {array.dtype}, {shape} as number {k}")
+                raise ValueError(f"out: expected a writeable C-contiguous array of {self.dtypes[column]}, shape "
+                                 f"{wanted}, at index {k}, got {array.dtype}, shape {shape}")
             for j in range(k):
                 other = out[j]
                 if (cnp.PyArray_BYTES(array) < cnp.PyArray_BYTES(other) + cnp.PyArray_NBYTES(other)
                         and cnp.PyArray_BYTES(other) < cnp.PyArray_BYTES(array) + cnp.PyArray_NBYTES(array)):
-                    raise ValueError(f"out: expected arrays that share no memory, but numbers {j} and {k} do")
+                    raise ValueError(f"out: expected arrays that share no memory, but those at index {j} and {k} do")
         return 0
 
 

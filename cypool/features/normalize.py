@@ -122,7 +122,7 @@ class Normalizing:
         return taken
 
     def normalized(self, obs: Any, reward: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
-        """Returns observations and rewards, with any leading axes, normalized by the current statistics."""
+        """Returns observations and rewards, with any leading axes, normalized with the current statistics."""
         if self._obs is not None:
             obs = self._normal(obs)
         if self._return is not None:

@@ -361,9 +361,9 @@ def _check_out(env: RolloutEnv, out: RolloutBuffers, num_steps: int) -> None:
         # attributes can be assigned
         if (not isinstance(array, np.ndarray) or array.dtype != dtype or not array.flags.carray
                 or array.shape != shape):
-            got = f"{array.dtype}, {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
-            raise ValueError(f"out: expected writeable C-contiguous arrays of {np.dtype(dtype)}, shape {shape}, got "
-                             f"{got}")
+            got = f"{array.dtype}, shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+            raise ValueError(f"out: expected a writeable C-contiguous array of {np.dtype(dtype)}, shape {shape}, at "
+                             f"index {k}, got {got}")
 
 
 def _in_engine(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: int, out: RolloutBuffers | None,

@@ -44,7 +44,7 @@ def prepare(setup: str, memory: Any, num_envs: int, num_workers: int) -> Any:
     """Prepares the start of a fork server, which then starts the workers.
 
     Args:
-        setup: File descriptor of the file of `write_setup`.
+        setup: File descriptor of the file that `write_setup` wrote.
         memory: File descriptor of the `SharedMemory`.
 
     Returns:

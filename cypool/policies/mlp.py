@@ -429,7 +429,7 @@ def _layers(name: str, name_of_biases: str, weights: Any, biases: Any) -> list[t
         for each_name, given, ndim in ((name, weights, 2), (name_of_biases, biases, 1)))
     if len(weights) != len(biases) or not weights:
         names = name if name == name_of_biases else f"{name}, {name_of_biases}"
-        raise ValueError(f"{names}: expected one of each for each layer, got {len(weights)} and {len(biases)}")
+        raise ValueError(f"{names}: expected weights and biases for each layer, got {len(weights)} and {len(biases)}")
     inputs = weights[0].shape[1]
     for k, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
         if weight.shape != (len(bias), inputs) or weight.size == 0:

@@ -83,7 +83,7 @@ class RandomPolicy(Policy):
         return take
 
     def check(self, spec: EnvSpec, num_envs: int) -> None:
-        """Raises a ValueError if the policy is for other actions than a pool's."""
+        """Raises a ValueError if the policy's actions differ from a pool's."""
         if spec.action != self._action or spec.num_agents != self._num_agents:
             raise ValueError(f"policy: expected a RandomPolicy for {spec.action}, got one for {self._action}")
 

@@ -372,7 +372,7 @@ class ReplayBuffer(Observer):
             ValueError: The buffer stores sequences, or there are several agents.
         """
         if self.sequence_length is not None or self.env.env_spec.agents:
-            raise ValueError("episodes: expected a buffer of single steps of one agent")
+            raise ValueError("episodes: expected a single-agent buffer that stores single steps")
         rows, spec = self._ring.rows, self.env._batch_spec
         with LockGuard(self._lock):
             self._check_open()
@@ -609,12 +609,12 @@ class ReplayBuffer(Observer):
         raise TypeError("a ReplayBuffer cannot be pickled or copied: use save(path) and load(path)")
 
     def flush(self) -> None:
-        """Flushes the buffer's memory to the file of `path`, so that it survives a power failure."""
+        """Flushes the buffer's memory to the file at `path`, so that it survives a power failure."""
         if self._map is not None:
             self._map.flush()
 
     def close(self) -> None:
-        """Flushes to the file of `path` and closes it for other buffers to open; the pool stays open.
+        """Flushes to the file at `path` and closes it for other buffers to open; the pool stays open.
 
         The buffer cannot be used afterwards. A second call does nothing.
         """

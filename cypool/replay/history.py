@@ -645,7 +645,7 @@ def _history_of(env: VectorAPI, every: int) -> History:
 
 
 def _fill(made: History, contents: dict[str, Any]) -> None:
-    """Restores the contents of a file of `History.save`."""
+    """Restores the contents of a file that `History.save` wrote."""
     num_envs = made.env.num_envs
     if contents["num_envs"] != num_envs:
         raise ValueError(f"expected {num_envs} environments, got {shown(contents['num_envs'])}")

@@ -76,7 +76,7 @@ def check_env(id: str, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
       missing values, extra values and wrong types; it is up to the environment to check ranges.
     * `copy` has the same result as `save` and `load`.
     * All autoreset modes give the same episodes.
-    * A failing step only costs its own row.
+    * A failing step only affects its own row.
     * Steps and resets run without the GIL.
     * Its module calls `import_cypool()`.
 
@@ -418,7 +418,7 @@ class _Check:
                 self.complain(f"expected one failure of env {bad} with {count} threads, got {failures}")
             self.compare(undisturbed[:bad], events[:bad], f"next to an env whose step failed, with {count} threads")
             self.look_at_spaces([[event for event in events[bad] if not event.ended]])
-        self.hold("a failing step costs only its own row")
+        self.hold("a failing step affects only its own row")
 
     def hold_the_gil(self) -> None:
         patience = min(LEAST_PATIENCE + 10 * self.slowest, MOST_PATIENCE)

@@ -131,7 +131,7 @@ def test_wrong_arguments():
     env = cypool.make("CartPole-v1", num_envs=2)
     with pytest.raises(ValueError, match="source: expected at least one complete episode, got none"):
         to_minari(cypool.ReplayBuffer(env, 100), "some/empty-v0")
-    with pytest.raises(ValueError, match="env: expected a synchronous pool of one agent with NextStep"):
+    with pytest.raises(ValueError, match="env: expected a synchronous single-agent pool with NextStep"):
         record_dataset(cypool.make("CartPole-v1", autoreset_mode="SameStep"), None, 1, "some/x-v0")
     with pytest.raises(ValueError, match="num_episodes: expected 1"):
         record_dataset(env, None, 0, "some/x-v0")

@@ -137,9 +137,9 @@ def test_bad_arguments():
     buffers = env.rollout_buffers(2)
     buffers.reward = buffers.reward.astype(np.float32)
     before = env.normalization()
-    with pytest.raises(ValueError, match="^out: expected writeable C-contiguous arrays of float64"):
+    with pytest.raises(ValueError, match="^out: expected a writeable C-contiguous array of float64"):
         env.rollout(np.zeros((2, NUM, 1)), buffers)
-    with pytest.raises(ValueError, match="^out: expected writeable C-contiguous arrays of float32"):
+    with pytest.raises(ValueError, match="^out: expected a writeable C-contiguous array of float32"):
         env.rollout(np.zeros((2, NUM, 1)), cypool.make("Hopper-v5", num_envs=NUM).rollout_buffers(2))
     with pytest.raises(ValueError, match="^policy: expected an MLP for"):
         # of the observations that are not normalized

@@ -238,7 +238,7 @@ def test_bad_input_of_rollout_steps_nothing():
             env.rollout(actions, bad)
     buffers = env.rollout_buffers(4)
     buffers.reward = buffers.reward.astype(np.float32)
-    with pytest.raises(ValueError, match="out: expected writeable C-contiguous arrays of float64"):
+    with pytest.raises(ValueError, match="out: expected a writeable C-contiguous array of float64"):
         env.rollout(actions, buffers)
     with pytest.raises(ValueError, match="out: expected None with observe='last'"):
         env.rollout(actions, env.rollout_buffers(4), observe="last")

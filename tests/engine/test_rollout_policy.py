@@ -360,7 +360,7 @@ def test_bad_policies(policies):
         cypool.make("CartPole-v1", num_envs=4, batch_size=2).rollout(3, policy=policies["lean"])
     with pytest.raises(RuntimeError, match="was never reset"):
         cypool.make("CartPole-v1", num_envs=NUM).rollout(3, policy=policies["lean"])
-    with pytest.raises(ValueError, match="out: expected writeable C-contiguous"):
+    with pytest.raises(ValueError, match="out: expected a writeable C-contiguous"):
         env.rollout(3, env.rollout_buffers(4), policy=policies["lean"])
     with pytest.raises(TypeError, match="cannot be pickled or copied"):
         pickle.dumps(cypool.Policy(policies["lean"]))

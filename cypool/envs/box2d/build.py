@@ -77,7 +77,7 @@ def _one_unit(unpacked, folder):
         for name, (old, new) in REPLACED.items():
             if path.name == name:
                 if text.count(old) != 1:
-                    raise ValueError(f"{path}: expected the file of Box2D 2.3.8, found another one, without {old!r}")
+                    raise ValueError(f"{path}: expected the file from Box2D 2.3.8, found one without {old!r}")
                 text = text.replace(old, new)
         texts.append(NO_CLOCK if path.name == "b2Timer.cpp" else text)
     (folder / "box2d.cpp").write_text("\n".join(texts))

@@ -58,7 +58,7 @@ def use_simd(on):
 
 
 cdef class LunarLander(ArchivedEnv):
-    """Land a rocket with a main engine and two side engines on a pad, after a random push.
+    """After a random push, land a rocket on a pad, using its main engine and two side engines.
 
     Follows `gymnasium.envs.box2d.LunarLander` of Gymnasium 1.4 with box2d 2.3.10: the same seed and actions give
     bit-identical results.

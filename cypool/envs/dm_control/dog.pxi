@@ -28,8 +28,8 @@ cdef class Dog(ControlTask):
         (9,), `torso_com_velocity` (3,), `inertial_sensors` (9,), `foot_forces` (12,), `touch_sensors` (4,),
         `actuator_state` (38,); to fetch also `ball_state` (6,), `target_position` (3,).
     Action: float64 (38,) in [-1, 1].
-    Reward: In [0, 1]: the product of upright posture, body height, weight on the feet, and speed, or of a ball in the
-        mouth and at the target.
+    Reward: In [0, 1]: the product of terms for upright posture, body height, weight on the feet and, depending on the
+        task, speed, or how close the ball is to the mouth and to the target.
     Terminated: Never.
     """
     describe = staticmethod(specs.dog)

@@ -101,7 +101,7 @@ def _read(name: str) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise ImportError(f"the DeepMind Control Suite: a file of dm_control cannot be read: {error}",
+        raise ImportError(f"the DeepMind Control Suite: one of dm_control's files cannot be read: {error}",
                           name="dm_control") from error
 
 

@@ -41,9 +41,9 @@ OPTIONS = {
     "reward_function_version": choice("v2", ("v1", "v2"), '"v2", or "v1", the reward of the first Meta-World.'),
     "reward_normalization_method": choice(
         None, ("gymnasium", "exponential"),
-        'None; "gymnasium": divides rewards by the deviation of their discounted sum; or "exponential": by their '
-        "exponentially weighted deviation. Unlike `normalize_reward` of `cypool.make`, each environment has its own "
-        "statistics, which start when it is seeded."),
+        'None; "gymnasium": divides rewards by the standard deviation of their discounted sum; or '
+        '"exponential": by their exponentially weighted standard deviation. Unlike `normalize_reward` of '
+        "`cypool.make`, each environment has its own statistics, which start when it is seeded."),
     "reward_alpha": number(0.001, 0, 1, 'The weight of the newest reward in "exponential", 0 to 1.'),
     "normalize_observations": boolean(False, "Normalizes observations to mean 0 and variance 1 with each "
                                              "environment's own statistics; they are then float32."),

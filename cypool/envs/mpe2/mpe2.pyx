@@ -70,8 +70,8 @@ class Simple(MPE2):
     """One agent goes to a landmark.
 
     Observation: float32 (4,): velocity; the landmark's relative position.
-    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
-        strength of each.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
+        strength per choice.
     Reward: The negative squared distance.
     """
     describe = staticmethod(specs.describer("Simple", shape_of))
@@ -82,8 +82,8 @@ class SimpleSpread(MPE2):
 
     Observation: float32 (18,): velocity; position; relative positions of landmarks, then of other agents; zeros for
         messages.
-    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
-        strength of each.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
+        strength per choice.
     Reward: `local_ratio` times the agent's own reward, -1 for each agent that it touches, plus the rest times a shared
         reward: for each landmark, the negative distance of the nearest agent.
     """
@@ -95,8 +95,8 @@ class SimpleTag(MPE2):
 
     Observation: float32 (16,) for an adversary, (14,) for an agent: velocity; position; relative positions of
         obstacles, then of others; velocities of the other agents.
-    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
-        strength of each.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
+        strength per choice.
     Reward: An adversary gets 10 whenever any adversary touches an agent. An agent gets -10 for each adversary that
         touches it, and a penalty that grows with its distance outside of the picture.
     """
@@ -108,8 +108,8 @@ class SimpleAdversary(MPE2):
 
     Observation: float32 (8,) for the adversary, (10,) for an agent, which also sees the goal first: relative positions
         of landmarks, then of others.
-    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
-        strength of each.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
+        strength per choice.
     Reward: For the adversary, its negative distance to the goal; for agents, the adversary's distance minus that of the
         nearest agent.
     """
@@ -122,8 +122,8 @@ class SimplePush(MPE2):
     Observation: float32 (8,) for the adversary: velocity; relative positions of landmarks and of the agent. float32
         (19,) for the agent: velocity; the goal's relative position and colour; landmarks, their colours, and the
         adversary.
-    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
-        strength of each.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
+        strength per choice.
     Reward: For the agent, its negative distance to the goal; for the adversary, the agent's distance minus its own.
     """
     describe = staticmethod(specs.describer("SimplePush", shape_of))
@@ -184,8 +184,8 @@ class SimpleFormation(MPE2):
     """Agents spread evenly on a circle around a landmark.
 
     Observation: float32 (6,): velocity; position; the landmark's relative position.
-    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
-        strength of each.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
+        strength per choice.
     Reward: The negative mean distance to the target places, each at most 2, for the assignment with the lowest sum.
     """
     describe = staticmethod(specs.describer("SimpleFormation", shape_of))
@@ -195,8 +195,8 @@ class SimpleLine(MPE2):
     """Agents spread evenly on a line between two landmarks.
 
     Observation: float32 (8,): velocity; position; relative positions of the landmarks.
-    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
-        strength of each.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
+        strength per choice.
     Reward: As in `SimpleFormation`.
     """
     describe = staticmethod(specs.describer("SimpleLine", shape_of))
@@ -208,8 +208,8 @@ cdef class CollectTreasure(MPE2):
     Observation: float32 (86,) for a collector, (84,) for a deposit: position; velocity; for a collector, what it holds.
         Others, the nearest first: relative position, velocity, kind of a deposit, held treasure. Treasures, the nearest
         first: relative position, kind. Kinds are one-hot.
-    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, the
-        strength of each.
+    Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
+        strength per choice.
     Reward: All get 5 for each treasure picked up or delivered. Collectors get -5 for each other one that they touch.
         All lose a tenth of a distance: collectors to the nearest treasure or its deposit, deposits to the nearest
         collector with a treasure for them, or to the centre of all.

@@ -55,8 +55,8 @@ SCENARIOS: dict[str, tuple[tuple[str, ...], dict[str, Option]]] = {
     "SimpleCrypto": (("eve", "bob", "alice"), {}),
     "SimpleWorldComm": (("leadadversary", "adversary", "agent"), {
         **_counts("Number of agents, and of adversaries including their leader.", num_good=2, num_adversaries=4),
-        **_counts("Number of each.", 0, num_obstacles=1), **_counts("Number of each.", num_food=2),
-        **_counts("Number of each.", 0, num_forests=2)}),
+        **_counts("Number of obstacles.", 0, num_obstacles=1), **_counts("Number of foods.", num_food=2),
+        **_counts("Number of forests.", 0, num_forests=2)}),
     "SimpleFormation": (("agent",), {
         "N": integer(4, 1, 100, "Number of agents."),
         "terminate_on_success": _success("all are at their places")}),
@@ -64,8 +64,9 @@ SCENARIOS: dict[str, tuple[tuple[str, ...], dict[str, Option]]] = {
         "N": integer(4, 1, 100, "Number of agents."),
         "terminate_on_success": _success("all are at their places")}),
     "CollectTreasure": (("collector", "deposit"), {
-        "num_collectors": integer(6, 1, 50, "Number of each."), "num_deposits": integer(2, 1, 6, "Number of each."),
-        "num_treasures": integer(6, 1, 100, "Number of each.")})}
+        "num_collectors": integer(6, 1, 50, "Number of collectors."),
+        "num_deposits": integer(2, 1, 6, "Number of deposits."),
+        "num_treasures": integer(6, 1, 100, "Number of treasures.")})}
 
 
 def describer(name: str, shape_of: Callable[..., Any]) -> Callable[..., EnvSpec]:

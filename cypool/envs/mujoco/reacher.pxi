@@ -5,10 +5,15 @@ from libc.string cimport memcpy
 
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 from cypool.envs.shared.numerics.numpy_math cimport cos, norm, sin
+from cypool.envs.shared.lanes.record cimport XPOS
 
 
 cdef class _Arm(MujocoEnv):
     """A base class that measures distances between bodies."""
+
+    def __init__(self, spec, env_id):
+        super().__init__(spec, env_id)
+        self.reads = 1 << XPOS
 
     cdef double distance(self, int body, int other) noexcept nogil:
         cdef double[3] difference

@@ -221,7 +221,8 @@ private:
         if (library.is_terminal(state_.get())) return OVER;
         if (player == TOGETHER) return TOGETHER;
         if (!library.is_chance(state_.get())) {
-            throw std::runtime_error("OpenSpiel: expected a player, chance or all to move, got " + text_of(player));
+            throw std::runtime_error("OpenSpiel: expected a player, chance or all players to be next to move, got "
+                                     + text_of(player));
         }
         return CHANCE;
     }

@@ -113,8 +113,8 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
             raise ValueError(f"{what}: expected a game that OpenSpiel can load, got {error}") from error
         num_players, together = facts["num_players"], facts["dynamics"] == "simultaneous"
         if facts["dynamics"] == "mean field" or facts["chance_mode"] == "sampled":
-            raise ValueError(f"{what}: expected a game of players with explicit chance, got one with "
-                             f"{'a mean field' if facts['dynamics'] == 'mean field' else 'its own chance'}")
+            raise ValueError(f"{what}: expected a game with individual players and explicit chance nodes, got one "
+                             f"with {'a mean field' if facts['dynamics'] == 'mean field' else 'sampled chance'}")
         shapes = facts["shapes"]
         if not 1 <= facts["num_actions"] <= _LARGEST or not any(shapes.values()) or not all(
                 min(shape, default=1) > 0 and math.prod(shape) <= _LARGEST for shape in shapes.values()):

@@ -6,7 +6,7 @@ from cypool.registration.registry import register
 FAMILY = Family(
     name="procgen",
     title="Procgen",
-    description="sixteen games with random levels, a benchmark of generalization",
+    description="sixteen games with random levels, a benchmark for generalization",
     licence="procgen: MIT, with Qt: LGPL 3; its pictures: CC0, CC-BY and OGA-BY",
     download="cypool.envs.procgen.library",
     reference="procgen 0.10.7",

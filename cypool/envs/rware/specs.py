@@ -87,7 +87,7 @@ def warehouse(options: dict[str, Any]) -> EnvSpec:
     if not shelves:
         raise ValueError(f"{name}: expected a layout with at least one shelf")
     if agents > rows * cols:
-        raise ValueError(f"n_agents: expected at most {rows * cols}, as many as there are cells, got {agents}")
+        raise ValueError(f"n_agents: expected at most {rows * cols} (the number of cells), got {agents}")
     if options["request_queue_size"] >= shelves:
         raise ValueError(f"request_queue_size: expected at most {shelves - 1}, fewer than the shelves of {name}, "
                          f"got {options['request_queue_size']}")

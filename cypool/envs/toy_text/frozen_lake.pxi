@@ -10,7 +10,7 @@ def _lake_table(rows, is_slippery, success_rate, reward_schedule):
 
 
 cdef class FrozenLake(Tabular):
-    """A walk over a frozen lake with holes: left (0), down (1), right (2) or up (3).
+    """A walk across a frozen lake with holes: left (0), down (1), right (2) or up (3).
 
     Follows `gymnasium.envs.toy_text.FrozenLakeEnv` of Gymnasium 1.4: the same seed and actions give bit-identical
     results.

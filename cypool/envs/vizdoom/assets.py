@@ -208,11 +208,11 @@ def _open_list(folder: Any) -> Any:
         OSError: The folder or the list is missing, belongs to another user, or has the wrong type.
     """
     if not _is_own(os.lstat(folder), stat.S_ISDIR):
-        raise PermissionError(f"expected a folder of this user, got {folder}")
+        raise PermissionError(f"expected a folder that this user owns, got {folder}")
     handle = os.open(folder / "names", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not _is_own(os.fstat(handle), stat.S_ISREG):
-            raise PermissionError(f"expected a file of this user, got {folder / 'names'}")
+            raise PermissionError(f"expected a file that this user owns, got {folder / 'names'}")
         return open(handle, encoding="ascii", errors="replace")
     except BaseException:
         os.close(handle)

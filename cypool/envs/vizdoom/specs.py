@@ -204,8 +204,8 @@ WRAPPER_OPTIONS = dict(
         0, 0, len(BUTTONS), "Number of buttons that can be pressed at once: an action is one of all such combinations; "
                             "0: any, each on its own. Buttons that take a number are separate, in a dict with the "
                             "others, if any."),
-    treat_episode_timeout_as_truncation=boolean(True, "Also reports the game's own time limit as truncation; it always "
-                                                      "terminates."),
+    treat_episode_timeout_as_truncation=boolean(True, "Also reports the game's own time limit as truncation; "
+                                                      "`terminated` is set either way."),
     config=Option(None, _check_config, "A dict of config keys and values that override those of the file."),
     doom_map=optional(_check_word, "The map, instead of the config's."),
     doom_skill=integer(None, 1, 5, "The difficulty, 1 to 5, instead of the config's."),

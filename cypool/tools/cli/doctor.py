@@ -129,7 +129,8 @@ def _cpus() -> Lines:
     found = f"{total}, of which this process may use {own}; num_threads defaults to {cpus.available()}"
     if quota is not None and quota < own:
         yield ("warning", f"{found}; control groups allow {quota:g} CPUs of time",
-               "request a whole number of CPUs and pin the process to that many: a used-up quota stops all threads")
+               "request a whole number of CPUs and pin the process to that many: once the quota is used up, all "
+               "threads stall")
     else:
         yield "ok", found + ("" if quota is None else f"; control groups allow {quota:g}")
     load = os.getloadavg()[0]

@@ -552,7 +552,7 @@ def test_the_drawn_numbers_of_randomized_models_are_an_info(id, package, field):
 
 
 def test_info_of_a_robot_with_a_name_of_ours_is_refused():
-    with pytest.raises(ValueError, match="^info: expected other names than unstable, got 'unstable'"):
+    with pytest.raises(ValueError, match="^info: expected names other than unstable, got 'unstable'"):
         info_of(None, {"unstable": "float64"}, {"randomize": None})
 
 

@@ -153,7 +153,12 @@ ELEMENTS = {
     "tendon": ['<spatial><site site="touched"/><site site="other"/></spatial>'],
     "equality": ['<joint joint1="first" joint2="second"/>', '<connect body1="root" body2="hand" anchor="0 0 0"/>',
                  '<weld body1="root" body2="hand"/>', '<tendon tendon1="string"/>',
-                 '<joint joint1="first" active="false"/>'],
+                 '<joint joint1="first" active="false"/>', '<joint joint1="second" polycoef="0.1 1 2 3 4"/>',
+                 '<connect body1="arm" body2="hand" anchor="0 0 0"/>', '<connect site1="touched" site2="other"/>',
+                 '<connect body1="arm" anchor="0.1 0.2 0.3" solref="0.1 0.5" solimp="0.1 0.9 0.5 0.3 1"/>',
+                 '<weld body1="hand" torquescale="0"/>', '<weld site1="touched" site2="other" torquescale="0.3"/>',
+                 '<weld body1="world" body2="hand" relpose="0.1 0 0 1 1 0 0" solref="-100 -10"/>',
+                 '<joint joint1="first" joint2="second" polycoef="0.1 0.5 2 3 4"/>'],
     "actuator": [f'<{kind} joint="first" {more}/>' for kind, more in (
         ("motor", ""), ("position", 'kp="3"'), ("velocity", 'kv="3"'), ("intvelocity", 'kp="1" actrange="-1 1"'),
         ("damper", 'ctrlrange="0 1"'), ("cylinder", ""), ("muscle", 'lengthrange="-1 1"'), ("pid", 'kp="1"'),

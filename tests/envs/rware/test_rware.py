@@ -213,7 +213,7 @@ test_bad_options_are_refused = refuses([
     ({"column_height": 0}, ValueError, "column_height: expected 1 to 100, got 0"),
     ({"shelf_rows": 100, "column_height": 100}, ValueError, ".* and column_height: expected at most 10000 cells, got"),
     ({"shelf_columns": 1}, ValueError, "shelf_rows, shelf_columns and .*: expected a layout with at least one shelf"),
-    ({"layout": "gx", "n_agents": 3}, ValueError, "n_agents: expected at most 2, as many as there are cells, got 3"),
+    ({"layout": "gx", "n_agents": 3}, ValueError, r"n_agents: expected at most 2 \(the number of cells\), got 3"),
     ({"layout": "g."}, ValueError, "layout: expected a layout with at least one shelf"),
     ({"layout": "gx\nx"}, ValueError, "layout: expected lines of the same length of 'x', '.' and 'g', with a 'g'"),
     ({"layout": "xx"}, ValueError, "layout: expected lines"), ({"layout": "gxy"}, ValueError, "layout: expected lines"),

@@ -12,10 +12,13 @@
 #include "cypool/envs/shared/lanes/spatial.h"
 #include "cypool/envs/shared/lanes/group.h"
 #include "cypool/envs/shared/lanes/smooth.h"
+#include "cypool/envs/shared/lanes/equality.h"
 #include "cypool/envs/shared/lanes/constraint.h"
 #include "cypool/envs/shared/lanes/sensors.h"
+#include "cypool/envs/shared/lanes/cone.h"
 #include "cypool/envs/shared/lanes/newton.h"
 #include "cypool/envs/shared/lanes/gauss_seidel.h"
+#include "cypool/envs/shared/lanes/islands.h"
 
 #include "cypool/envs/shared/lanes/target.h"
 
@@ -145,6 +148,7 @@ public:
         : m_(m),
           collider_(collider),
           problem_(new Problem(m)),
+          sections_(m),
           dual_(m.is_gauss_seidel ? new Dual() : nullptr) {}
 
     // In groups of as many as a vector has numbers.
@@ -162,6 +166,8 @@ public:
             d.has_step1 &= put_again(d.qpos, r.state.qpos, m_.nq, l) & put_again(d.qvel, r.state.qvel, m_.nv, l);
             put(d.warmstart, r.state.warmstart, m_.nv, l);
             put(d.ctrl, r.ctrl, m_.nu, l);
+            d.has_step1 &= put_again(d.mocap_pos, r.ctrl + m_.nu, 3 * m_.num_mocap, l)
+                           & put_again(d.mocap_quat, r.ctrl + m_.nu + 3 * m_.num_mocap, 4 * m_.num_mocap, l);
             d.has_step1 &= load_own_again(d, r, l);
         }
         for (int g = 0; g < num_groups_; ++g) {
@@ -316,6 +322,8 @@ private:
     // mj_forward
     void forward() {
         waiting_.clear();
+        contact_sizes_.clear();
+        sections_.tidy();
         for (int g = 0; g < num_groups_; ++g) {
             Group& d = *groups_[static_cast<size_t>(g)];
             if (!d.has_step1) step1(d);
@@ -327,21 +335,39 @@ private:
             copy_many(d.qacc, d.smooth_acc, m_.nv);
             for (int k = 0; k < m_.nv; ++k) d.constraint[k] = all(0);
             find_own_rows(d);
-            for (int l = 0; l < WIDTH && g * WIDTH + l < count_; ++l) {
-                const int count = d.num_own_rows[l];
-                if (coverage_->unseen(coverage_->rows(count))) d.unseen.push_back({l, {coverage_->rows(count), 1}});
-                if (count) waiting_.emplace_back(count, g * WIDTH + l);
+            if (m_.has_islands) {
+                wait_by_island(d, g);
+                continue;
             }
+            const Section* const whole = m_.is_general ? sections_.find(all_dofs()) : nullptr;
+            for (int l = 0; l < WIDTH && g * WIDTH + l < count_; ++l)
+                wait(d, whole, g * WIDTH + l, 0, d.num_own_rows[l]);
         }
-        // those with as many rows together
-        std::sort(waiting_.begin(), waiting_.end());
+        if (m_.is_general)
+            solve_waiting<true>();
+        else
+            solve_waiting<false>();
+    }
+
+    // Solves what waits, those with as many rows together.
+    template <bool IS_GENERAL> void solve_waiting() {
+        std::sort(waiting_.begin(), waiting_.end(), [this](const Waiting& a, const Waiting& b) {
+            if (IS_GENERAL && a.section != b.section) return a.section < b.section;
+            if (IS_GENERAL && m_.is_elliptic && sizes_of(a) != sizes_of(b)) return sizes_of(a) < sizes_of(b);
+            return a.order < b.order;
+        });
         size_t next = 0;
         while (next < waiting_.size()) {
             const Waiting* const who = waiting_.data() + next;
             const int most = static_cast<int>(std::min<size_t>(WIDTH, waiting_.size() - next));
-            int count = 1;
-            while (count < most && (!m_.is_gauss_seidel || who[count].first == who[0].first)) ++count;
-            solve(who, count);
+            int count = 1, scalars = IS_GENERAL ? who->num_scalars : 0;
+            for (; count < most; ++count) {
+                if (m_.is_gauss_seidel && who[count].count() != who->count()) break;
+                if constexpr (!IS_GENERAL) continue;
+                if (!go_together(who[count - 1], who[count], scalars)) break;
+                scalars = std::max(scalars, who[count].num_scalars);
+            }
+            solve<IS_GENERAL>(who, count, scalars);
             next += static_cast<size_t>(count);
         }
     }
@@ -358,115 +384,222 @@ private:
         std::copy_n(counts, WIDTH, d.num_own_rows);
     }
 
-    using Waiting = std::pair<int, int>;  // the number of rows, and whose they are
+    struct Waiting {
+        uint64_t order;          // the number of rows, and whose they are
+        const Section* section;  // the island; nullptr: the whole model, if it is not general
+        int begin;               // among the rows of the environment
+        int num_scalars;         // rows before those of contacts with elliptic cones, which stand at the same places
+        int contacts;            // of `contact_sizes_`, with elliptic cones
+        int count() const { return static_cast<int>(order >> 32); }
+        int environment() const { return static_cast<int>(order & 0xffffffff); }
+        int num_others() const { return count() - num_scalars; }
+    };
+    const ContactSizes& sizes_of(const Waiting& w) const { return contact_sizes_[static_cast<size_t>(w.contacts)]; }
+    // Whether lanes may have both of these, which follow each other; `scalars`: the most that those before have.
+    bool go_together(const Waiting& before, const Waiting& w, int scalars) const {
+        if (w.section != before.section) return false;
+        return !m_.is_elliptic
+               || (sizes_of(w).begins_with(sizes_of(before))
+                   && std::max(scalars, w.num_scalars) + w.num_others() <= MAX_ROWS);
+    }
+    __attribute__((always_inline)) void wait(Group& d, const Section* section, int environment, int begin, int count) {
+        if (coverage_->unseen(coverage_->rows(count)))
+            d.unseen.push_back({environment % WIDTH, {coverage_->rows(count), 1}});
+        if (!count) return;
+        waiting_.push_back(
+            {static_cast<uint64_t>(count) << 32 | static_cast<uint64_t>(environment), section, begin, count, 0});
+        if (m_.is_elliptic) find_cones(d, waiting_.back());
+    }
+    __attribute__((noinline)) void find_cones(Group& d, Waiting& w) {
+        ContactSizes sizes;
+        const int l = w.environment() % WIDTH;
+        const int* const rows = d.own_rows[l] + w.begin;
+        for (int k = w.count() - 1; k >= 0; --k)
+            if (d.rows[rows[k]].contact >= 0) w.num_scalars = k;
+        for (int k = w.num_scalars; k < w.count(); ++k)
+            if (const int contact = d.rows[rows[k]].contact; contact >= 0)
+                if (!sizes.add(m_.pairs[static_cast<size_t>(d.contacts[contact].pair)].condim)) {
+                    d.bad[l] = -1;
+                    waiting_.pop_back();
+                    return;
+                }
+        w.contacts = static_cast<int>(contact_sizes_.size());
+        contact_sizes_.push_back(sizes);
+    }
+    void wait_by_island(Group& d, int g) {
+        choose_start(m_, d);
+        Dofs trees[MAX_ROWS];
+        for (int r = 0; r < d.num_rows; ++r) trees[r] = trees_of(m_, d.rows[r]);
+        for (int l = 0; l < WIDTH && g * WIDTH + l < count_; ++l)
+            find_islands(trees, d.own_rows[l], d.num_own_rows[l], [&](Dofs dofs, int begin, int count) {
+                const uint64_t which = dofs * 0x9e3779b97f4a7c15;
+                if (!coverage_->has_path(which)) d.unseen.push_back({l, {PATH, which}});
+                wait(d, sections_.find(dofs), g * WIDTH + l, begin, count);
+            });
+    }
 
+    Dofs all_dofs() const { return (Dofs{1} << m_.nv) - 1; }
     Group& group(int environment) { return *groups_[static_cast<size_t>(environment / WIDTH)]; }
 
-    void solve(const Waiting* who, int count) {
-        pack(who, count);
+    // where the numbers of an island are among the model's: of all of it, one after another
+    template <bool IS_GENERAL> static int place(const int* places, int k) {
+        if constexpr (IS_GENERAL) return places[k];
+        return k;
+    }
+
+    template <bool IS_GENERAL> void solve(const Waiting* who, int count, int scalars) {
+        const Section* const section = IS_GENERAL ? who->section : nullptr;
+        const Island& island = IS_GENERAL ? section->island : m_;
+        const int* const places = IS_GENERAL ? section->places : nullptr;
+        const int* const entries = IS_GENERAL ? section->entries : nullptr;
+        pack<IS_GENERAL>(who, count, island, scalars);
         Mask running = none();
         for (int l = 0; l < count; ++l) running[l] = -1;
         const auto load_factor = [&] {
-            collect(problem_->LD, &Group::LD, who, count, m_.num_inertia);
-            collect(problem_->LD_inverse, &Group::LD_inverse, who, count, m_.nv);
+            collect<IS_GENERAL>(problem_->LD, &Group::LD, who, count, island.num_inertia, entries);
+            collect<IS_GENERAL>(problem_->LD_inverse, &Group::LD_inverse, who, count, island.nv, places);
         };
         if (m_.is_gauss_seidel) {
             load_factor();
             solve_gauss_seidel(m_, *problem_, *dual_, running);
         } else
-            Newton::solve(m_, *problem_, running, load_factor);
+            Newton<IS_GENERAL>::solve(island, *problem_, running, load_factor);
         for (int l = 0; l < count; ++l) {
-            const int e = who[l].second, from = e % WIDTH;
+            const int e = who[l].environment(), from = e % WIDTH;
             Group& d = group(e);
             if (bits(problem_->bad) >> l & 1) d.bad[from] = -1;
             const uint64_t branches = problem_->branches_of(l);
             if (!coverage_->has_path(branches)) d.unseen.push_back({from, {PATH, branches}});
-            move_lane(d.qacc, from, problem_->qacc, l, m_.nv);
-            move_lane(d.constraint, from, problem_->constraint, l, m_.nv);
-            for (int r = 0; r < m_.num_frictions; ++r) {
-                const int unseen = coverage_->unseen(coverage_->friction(r));
+            move_lane<IS_GENERAL>(d.qacc, from, problem_->qacc, l, island.nv, places);
+            move_lane<IS_GENERAL>(d.constraint, from, problem_->constraint, l, island.nv, places);
+            for (int r = 0; r < island.num_frictions; ++r) {
+                const int number = coverage_->friction(place<IS_GENERAL>(IS_GENERAL ? section->frictions : nullptr, r));
+                const int unseen = coverage_->unseen(number);
                 if (!unseen) continue;
-                const double force = lane(problem_->force[r], l), most = lane(problem_->friction[r], l);
+                const double force = lane(problem_->force[problem_->num_equalities + r], l),
+                             most = lane(problem_->friction[r], l);
                 const int state = force == most ? PULLS : force == -most ? PUSHES : STICKS;
-                if (unseen & state) d.unseen.push_back({from, {coverage_->friction(r), static_cast<uint64_t>(state)}});
+                if (unseen & state) d.unseen.push_back({from, {number, static_cast<uint64_t>(state)}});
             }
-            for (int k = 0; k < d.num_own_rows[from]; ++k)
-                lane(d.rows[d.own_rows[from][k]].force, from) = lane(problem_->force[k], l);
+            for (int k = 0; k < packed_[l].count; ++k)
+                if (const int r = packed_[l].rows[k]; !IS_GENERAL || r >= 0)
+                    lane(d.rows[r].force, from) = lane(problem_->force[k], l);
         }
     }
 
-    static void move_lane(Real* to, int to_lane, const Real* from, int from_lane, int n) {
+    template <bool IS_GENERAL>
+    static void move_lane(Real* to, int to_lane, const Real* from, int from_lane, int n, const int* places) {
         double* const out = reinterpret_cast<double*>(to) + to_lane;
         const double* const in = reinterpret_cast<const double*>(from) + from_lane;
-        for (int k = 0; k < n; ++k) out[k * WIDTH] = in[k * WIDTH];
+        for (int k = 0; k < n; ++k) out[place<IS_GENERAL>(places, k) * WIDTH] = in[k * WIDTH];
     }
 
     // what the lanes of the solver have of an array: numbers of environments in any groups
-    void collect(Real* to, Real* Group::* array, const Waiting* who, int count, int n, int first = 0) {
+    template <bool IS_GENERAL>
+    void collect(Real* to, Real* Group::* array, const Waiting* who, int count, int n, const int* places) {
         const double* from[WIDTH];
         for (int l = 0; l < WIDTH; ++l) {
-            const int e = who[l < count ? l : 0].second;
-            from[l] = reinterpret_cast<const double*>(group(e).*array + first) + e % WIDTH;
+            const int e = who[l < count ? l : 0].environment();
+            from[l] = reinterpret_cast<const double*>(group(e).*array) + e % WIDTH;
         }
-        for (int k = 0; k < n * WIDTH; k += WIDTH) *to++ = gather([&](int l) { return from[l][k]; });
+        for (int k = 0; k < n; ++k)
+            to[k] = gather([&](int l) { return from[l][place<IS_GENERAL>(places, k) * WIDTH]; });
     }
 
-    void pack(const Waiting* who, int count) {
+    // Finds the rows of environments that lanes of the solver have.
+    template <bool IS_GENERAL> void place_rows(const Waiting* who, int count, int scalars) {
+        for (int l = 0; l < WIDTH; ++l) {
+            packed_[l] = {nullptr, 0};
+            if (l >= count) continue;
+            const Waiting& w = who[l];
+            const int* const rows = group(w.environment()).own_rows[w.environment() % WIDTH] + w.begin;
+            packed_[l] = {rows, w.count()};
+            if (!IS_GENERAL || w.num_scalars == scalars || !w.num_others()) continue;
+            int* const moved = moved_rows_[l];
+            std::fill(moved + w.num_scalars, moved + scalars, -1);
+            std::copy_n(rows, w.num_scalars, moved);
+            std::copy_n(rows + w.num_scalars, w.num_others(), moved + scalars);
+            packed_[l] = {moved, scalars + w.num_others()};
+        }
+    }
+
+    template <bool IS_GENERAL> void pack(const Waiting* who, int count, const Island& island, int scalars) {
         Problem& p = *problem_;
-        const int n = m_.nv;
+        const Section* const section = IS_GENERAL ? who->section : nullptr;
+        const int* const places = IS_GENERAL ? section->places : nullptr;
+        const int* const entries = IS_GENERAL ? section->entries : nullptr;
+        const int n = island.nv;
         if (m_.is_gauss_seidel)
             for (int i = 0; i < n; ++i) {
                 // its diagonal
                 const int at = m_.dofs[i].row_begin + m_.dofs[i].row_size - 1;
-                collect(p.M + at, &Group::M, who, count, 1, at);
+                collect<true>(p.M + at, &Group::M, who, count, 1, &at);
             }
         else
-            collect(p.M, &Group::M, who, count, m_.num_inertia);
-        collect(p.smooth, &Group::smooth, who, count, n);
-        collect(p.smooth_acc, &Group::smooth_acc, who, count, n);
-        collect(p.warmstart, &Group::warmstart, who, count, n);
-        p.num_rows = who[count - 1].first;
+            collect<IS_GENERAL>(p.M, &Group::M, who, count, island.num_inertia, entries);
+        collect<IS_GENERAL>(p.smooth, &Group::smooth, who, count, n, places);
+        collect<IS_GENERAL>(p.smooth_acc, &Group::smooth_acc, who, count, n, places);
+        collect<IS_GENERAL>(p.warmstart, &Group::warmstart, who, count, n, places);
+        p.num_rows = IS_GENERAL ? scalars + who[count - 1].num_others() : who[count - 1].count();
+        place_rows<IS_GENERAL>(who, count, scalars);
         p.bad = none();
+        if constexpr (IS_GENERAL)
+            for (int k = p.num_cones = p.num_equalities = 0; k < who->count(); ++k)
+                p.num_equalities += group(who->environment()).own_rows[who->environment() % WIDTH][who->begin + k]
+                                    < m_.num_equality_rows;
         std::fill(p.branches, p.branches + WIDTH, uint64_t{0});
         const Group* groups[WIDTH];
         int owns[WIDTH];
         for (int l = 0; l < WIDTH; ++l) {
-            const int e = who[l < count ? l : 0].second;
+            const int e = who[l < count ? l : 0].environment();
             groups[l] = &group(e), owns[l] = e % WIDTH;
         }
+        p.has_start = m_.has_islands;
+        for (int l = 0; l < WIDTH && p.has_start; ++l) p.is_cold[l] = groups[l]->is_cold[owns[l]];
         // all lanes have those of friction; their J is that of the problem
-        for (int r = 0; r < m_.num_frictions; ++r) {
+        for (int r = 0; r < island.num_frictions; ++r) {
+            const int number = place<IS_GENERAL>(IS_GENERAL ? section->frictions : nullptr, r);
+            const int row = p.num_equalities + r;
             if (groups[0]->has_own) {
-                collect(p.R + r, &Group::own, who, count, 1, m_.own_of_friction(r));
-                collect(p.friction + r, &Group::own, who, count, 1, m_.own_of_friction(r) + 1);
+                const int own[] = {m_.own_of_friction(number), m_.own_of_friction(number) + 1};
+                collect<true>(p.R + row, &Group::own, who, count, 1, own);
+                collect<true>(p.friction + r, &Group::own, who, count, 1, own + 1);
             } else
-                p.R[r] = all(m_.frictions[r].R), p.friction[r] = all(m_.frictions[r].force);
-            p.D[r] = 1 / p.R[r];
-            p.aref[r] = gather([&](int l) { return lane(groups[l]->rows[r].aref, owns[l]); });
+                p.R[row] = all(m_.frictions[number].R), p.friction[r] = all(m_.frictions[number].force);
+            p.D[row] = 1 / p.R[row];
+            p.aref[row] =
+                gather([&](int l) { return lane(groups[l]->rows[m_.num_equality_rows + number].aref, owns[l]); });
+            if (IS_GENERAL) p.set_friction(island, r);
         }
-        for (int k = m_.num_frictions; k < p.num_rows; ++k) {
+        for (int k = 0; k < p.num_rows; ++k) {
+            if (k == p.num_equalities) k += island.num_frictions;
+            if (k == p.num_rows) break;
             const Row* rows[WIDTH];
             const double* from[WIDTH];
             p.dofs[k] = 0;
             for (int l = 0; l < WIDTH; ++l) {
-                if (l >= count || k >= who[l].first) {
+                const int r = k < packed_[l].count ? packed_[l].rows[k] : -1;
+                if (r < 0) {
                     rows[l] = &p.no_row, from[l] = reinterpret_cast<const double*>(p.nothing);
                     continue;
                 }
                 const Group& d = *groups[l];
-                const int r = d.own_rows[owns[l]][k];
                 rows[l] = d.rows + r;
-                from[l] = reinterpret_cast<const double*>(rows[l]->dof < 0 ? d.J + r * n : p.nothing) + owns[l];
+                from[l] = reinterpret_cast<const double*>(rows[l]->dof < 0 ? d.J + r * m_.nv : p.nothing) + owns[l];
                 p.dofs[k] |= rows[l]->dofs;
             }
+            if constexpr (IS_GENERAL) p.dofs[k] = section->own_dofs(p.dofs[k]);
             const auto packed = [&](Real Row::* number) {
                 return gather([&](int l) { return lane(rows[l]->*number, owns[l]); });
             };
+            if (IS_GENERAL && m_.is_elliptic) p.add_cone(m_, k, rows, groups, owns);
             p.D[k] = packed(&Row::D), p.aref[k] = packed(&Row::aref), p.R[k] = packed(&Row::R);
             Real* const J = p.J + k * n;
-            for (int i = 0, at = 0; i < n; ++i, at += WIDTH) J[i] = gather([&](int l) { return from[l][at]; });
+            for (int i = 0; i < n; ++i)
+                J[i] = gather([&](int l) { return from[l][place<IS_GENERAL>(places, i) * WIDTH]; });
             for (int l = 0; l < WIDTH; ++l)
-                if (rows[l]->dof >= 0) lane(J[rows[l]->dof], l) = rows[l]->is_negative ? -1 : 1;
+                if (const int dof = rows[l]->dof; dof >= 0)
+                    lane(J[IS_GENERAL ? section->number[dof] : dof], l) = rows[l]->is_negative ? -1 : 1;
         }
     }
 
@@ -474,9 +607,17 @@ private:
     Collider collider_;
     const Coverage* coverage_ = nullptr;
     std::unique_ptr<Problem> problem_;
+    Sections sections_;
     std::unique_ptr<Dual> dual_;
     std::vector<std::unique_ptr<Group>> groups_;
     std::vector<Waiting> waiting_;
+    std::vector<ContactSizes> contact_sizes_;
+    // the rows that each lane of the solver has; -1: none
+    struct {
+        const int* rows;
+        int count;
+    } packed_[WIDTH];
+    int moved_rows_[WIDTH][MAX_ROWS];  // where those of contacts do not follow the others
     int count_ = 0, num_groups_ = 0;
 };
 

@@ -9,23 +9,6 @@ namespace cypool::lanes::CYPOOL_LANES {
 
 inline constexpr double CLEARANCE = 1e-5;  // of shapes that are apart, whatever colliders round
 
-// mj_makeImpedance of one constraint
-CYPOOL_LANES_INLINE Real impedance_at(const Impedance& s, const Real& pos, double margin) {
-    if (s.is_flat) return all(s.flat);
-    const Real x = abs((pos - margin) / s.width);
-    Real y;
-    if (s.power == 1)
-        y = x;
-    else {
-        const double a = 1 / s.middle, b = 1 / (1 - s.middle);
-        const Real rest = 1 - x;
-        y = choose(x <= s.middle, a * (x * x), 1 - b * (rest * rest));
-    }
-    Real r = s.low + y * (s.high - s.low);
-    r = choose(x >= 1.0, all(s.high), r);
-    return choose(x <= 0.0, all(s.low), r);
-}
-
 inline void note_curve(Group& d, int number, const Impedance& s, const Real& pos, double margin, const Mask& active) {
     const Real x = s.is_flat ? all(0) : abs((pos - margin) / s.width);
     const Mask is_full = x >= 1.0, is_falling = x > s.middle;
@@ -51,6 +34,8 @@ inline __attribute__((noinline, cold)) void note_constraints(const Description& 
             note_curve(d, d.coverage->tendon_limit(k, is_upper), t.limit, dist, t.margin, dist < t.margin);
         }
     }
+    for (size_t k = 0; k < m.equalities.size(); ++k)
+        note_curve(d, d.coverage->equality(static_cast<int>(k)), m.equalities[k].impedance, d.distances[k], 0, ~none());
     for (int k = 0; k < d.num_contacts; ++k) {
         const Contact& c = d.contacts[k];
         if (k && d.contacts[k - 1].pair == c.pair) note_unseen(d, d.coverage->more_contacts(c.pair), 1, c.active);
@@ -59,16 +44,6 @@ inline __attribute__((noinline, cold)) void note_constraints(const Description& 
         note_curve(d, c.pair, p.impedance, c.dist, p.margin, c.active);
         if (!p.is_on_floor) note_unseen(d, c.pair, STEEP, c.active & (abs(c.frame[1]) >= 0.5));
     }
-}
-
-CYPOOL_LANES_INLINE Row& add_row(Group& d, const Mask& active, const Real& R, const Real& aref) {
-    Row& row = d.rows[d.num_rows++];
-    row.active = active;
-    row.R = R;
-    row.D = where(active, 1 / R);
-    row.aref = where(active, aref);
-    row.dof = -1;
-    return row;
 }
 
 // of a single degree of freedom
@@ -134,11 +109,13 @@ CYPOOL_LANES_INLINE void tendon_limits(const Description& m, Group& d) {
 }
 
 // mju_makeFrame, mj_instantiateContact; `tangent` is where the first tangent begins
-inline __attribute__((noinline)) void add_contact(const Description& m, Group& d, int number, const Mask& active,
-                                                  const Real& dist, const Real* pos, const Real* normal,
-                                                  Real* tangent) {
+template <bool IS_GENERAL>
+inline __attribute__((noinline)) void add_contact_rows(const Description& m, Group& d, int number, const Mask& active,
+                                                       const Real& dist, const Real* pos, const Real* normal,
+                                                       Real* tangent) {
     const Pair& p = m.pairs[static_cast<size_t>(number)];
-    const int num_rows = p.condim == 1 ? 1 : 2 * (p.condim - 1);
+    const bool is_cone = IS_GENERAL && m.is_elliptic && p.condim > 1;
+    const int num_rows = is_cone ? p.condim : p.condim == 1 ? 1 : 2 * (p.condim - 1);
     // MuJoCo's search for what is near may leave out geoms that just touch, or are apart by less than a margin
     d.bad = d.bad | (active & (dist > p.certain));
     if (d.num_rows + num_rows > MAX_ROWS) {
@@ -157,22 +134,32 @@ inline __attribute__((noinline)) void add_contact(const Description& m, Group& d
     copy3(c.pos, pos);
     copy3(c.frame, normal);
     if (p.condim != 1) copy3(c.frame + 3, tangent), copy3(c.frame + 6, other);
-    Real arm[3];
-    for (int k = 0; k < 3; ++k) arm[k] = pos[k] - d.com[k];
+    // from where each body's own tree has its centre
+    Real arms[2][3];
+    const Real* const second_com = com_of(m, d, IS_GENERAL || !p.negative_dofs ? p.body2 : p.body1);
+    for (int k = 0; k < 3; ++k) arms[0][k] = pos[k] - second_com[k];
+    if (IS_GENERAL && p.negative_dofs)
+        for (int k = 0; k < 3; ++k) arms[1][k] = pos[k] - com_of(m, d, p.body1)[k];
     const Impedance& s = p.impedance;
     const Real impedance = impedance_at(s, dist, p.margin);
     const Real weight = own_or(d, p.own, s.inverse_weight);
     std::array<Real, 5> friction;
     for (int k = 0; k < p.condim - 1; ++k) friction[k] = own_or(d, p.own + 1 + k, p.friction[k]);
     Real R = max((1 - impedance) * weight / impedance, all(TINY));
-    if (p.condim != 1) R = 2 * friction[0] * friction[0] * R;
+    const Real normal_R = R;
+    Real mu = friction[0];
+    if constexpr (IS_GENERAL) {
+        if (p.condim != 1 && m.impratio != 1) mu = friction[0] * sqrt(R / m.impratio / R);
+        c.mu = mu;
+    }
+    if (p.condim != 1 && !is_cone) R = 2 * mu * mu * R;
     const Real position_term = s.stiffness * impedance * (dist - p.margin);
     Real* const J = d.J + d.num_rows * m.nv;
     for (int k = 0; k < num_rows * m.nv; ++k) J[k] = all(0);
     for (Dofs left = p.dofs; left; left &= left - 1) {
         const int dof = __builtin_ctzll(left);
         Real turn[3], jacobian[3];
-        cross(turn, d.cdof[dof], arm);
+        cross(turn, d.cdof[dof], arms[IS_GENERAL ? p.negative_dofs >> dof & 1 : 0]);
         for (int i = 0; i < 3; ++i) jacobian[i] = d.cdof[dof][3 + i] + turn[i];
         if (p.negative_dofs >> dof & 1)
             for (int i = 0; i < 3; ++i) jacobian[i] = -jacobian[i];
@@ -182,6 +169,15 @@ inline __attribute__((noinline)) void add_contact(const Description& m, Group& d
             continue;
         }
         const Real first = dot3(tangent, jacobian), second = dot3(other, jacobian);
+        if (is_cone) {
+            const Real moves[] = {along, first, second};
+            for (int i = 0; i < p.condim; ++i) {
+                Real turning = i < 3 ? moves[i] : dot3(i == 3 ? normal : i == 4 ? tangent : other, d.cdof[dof]);
+                if (i > 2 && p.negative_dofs >> dof & 1) turning = -turning;
+                J[i * m.nv + dof] = where(active, turning);
+            }
+            continue;
+        }
         J[dof] = where(active, along + first * friction[0]);
         J[m.nv + dof] = where(active, along + first * -friction[0]);
         J[2 * m.nv + dof] = where(active, along + second * friction[1]);
@@ -193,11 +189,26 @@ inline __attribute__((noinline)) void add_contact(const Description& m, Group& d
             J[(2 * i - 1) * m.nv + dof] = where(active, along + turning * -friction[i - 1]);
         }
     }
-    for (int r = 0; r < num_rows; ++r)
-        add_row(d, active, R, -s.damping * dot(J + r * m.nv, d.qvel, m.nv) - position_term).dofs = p.dofs;
+    for (int r = 0; r < num_rows; ++r) {
+        const Real velocity_term = -s.damping * dot(J + r * m.nv, d.qvel, m.nv);
+        if (is_cone && r) {
+            R = normal_R / m.impratio;
+            if (r > 1) R = R * friction[0] * friction[0] / (friction[r - 1] * friction[r - 1]);
+        }
+        add_row(d, active, R, is_cone && r ? velocity_term : velocity_term - position_term).dofs = p.dofs;
+    }
+    if constexpr (IS_GENERAL) d.rows[c.first_row].contact = d.num_contacts - 1;
     d.has_unseen |= d.coverage->unseen(number);
     if (d.num_contacts > 1 && (&c)[-1].pair == number)
         d.has_unseen |= d.coverage->unseen(d.coverage->more_contacts(number));
+}
+
+CYPOOL_LANES_INLINE void add_contact(const Description& m, Group& d, int number, const Mask& active, const Real& dist,
+                                     const Real* pos, const Real* normal, Real* tangent) {
+    if (m.is_general)
+        add_contact_rows<true>(m, d, number, active, dist, pos, normal, tangent);
+    else
+        add_contact_rows<false>(m, d, number, active, dist, pos, normal, tangent);
 }
 
 // the default of the first tangent
@@ -492,6 +503,7 @@ CYPOOL_LANES_INLINE void place_geoms(const Description& m, Group& d) {
 // mj_collision and mj_makeConstraint: rows in MuJoCo's order, each in the lanes where it is active
 inline __attribute__((noinline)) void make_constraints(const Description& m, Group& d, const Collider& collider) {
     d.num_rows = d.num_contacts = d.has_unseen = 0;
+    if (!m.equalities.empty()) equalities(m, d);
     joint_friction(m, d);
     joint_limits(m, d);
     tendon_limits(m, d);
@@ -512,8 +524,8 @@ inline __attribute__((noinline)) void make_constraints(const Description& m, Gro
 }
 
 // the normal force of a contact
-CYPOOL_LANES_INLINE Real normal_force(const Pair& p, const Row* rows) {
-    if (p.condim == 1) return rows[0].force;
+CYPOOL_LANES_INLINE Real normal_force(const Description& m, const Pair& p, const Row* rows) {
+    if (p.condim == 1 || m.is_elliptic) return rows[0].force;
     Real sum = rows[0].force;
     for (int r = 1; r < 2 * (p.condim - 1); ++r) sum = sum + rows[r].force;
     return sum;
@@ -531,33 +543,37 @@ inline __attribute__((noinline)) void contact_forces(const Description& m, const
         Real push[3], torque[3], arm[3];
         if (p.condim == 1) {
             for (int k = 0; k < 3; ++k) push[k] = frame[k] * rows[0].force;
+        } else if (m.is_elliptic) {
+            for (int k = 0; k < 3; ++k)
+                push[k] = frame[k] * rows[0].force + frame[3 + k] * rows[1].force + frame[6 + k] * rows[2].force;
         } else {
-            const Real along = normal_force(p, rows);
+            const Real along = normal_force(m, p, rows);
             const Real first = (rows[0].force - rows[1].force) * own_or(d, p.own + 1, p.friction[0]);
             const Real second = (rows[2].force - rows[3].force) * own_or(d, p.own + 2, p.friction[1]);
             for (int k = 0; k < 3; ++k) push[k] = frame[k] * along + frame[3 + k] * first + frame[6 + k] * second;
         }
-        for (int k = 0; k < 3; ++k) arm[k] = d.com[k] - contact.pos[k];
-        cross(torque, arm, push);
+        Real spin[3] = {all(0), all(0), all(0)};
         if (p.condim > 3) {
             Real turn[3] = {all(0), all(0), all(0)};
             for (int i = 0; i < p.condim - 3; ++i)
-                turn[i] = (rows[4 + 2 * i].force - rows[5 + 2 * i].force) * own_or(d, p.own + 3 + i, p.friction[2 + i]);
-            for (int k = 0; k < 3; ++k)
-                torque[k] = torque[k] - (frame[k] * turn[0] + frame[3 + k] * turn[1] + frame[6 + k] * turn[2]);
+                turn[i] = m.is_elliptic ? rows[3 + i].force
+                                        : (rows[4 + 2 * i].force - rows[5 + 2 * i].force)
+                                              * own_or(d, p.own + 3 + i, p.friction[2 + i]);
+            for (int k = 0; k < 3; ++k) spin[k] = frame[k] * turn[0] + frame[3 + k] * turn[1] + frame[6 + k] * turn[2];
         }
-        for (int k = 0; k < 3; ++k) {
-            const Real x = where(contact.active, torque[k]), y = where(contact.active, push[k]);
-            if (p.body1) {
-                force[p.body1][k] = force[p.body1][k] + x;
-                force[p.body1][3 + k] = force[p.body1][3 + k] - y;
-            }
-            if (p.body2) {
-                force[p.body2][k] = force[p.body2][k] - x;
-                force[p.body2][3 + k] = force[p.body2][3 + k] + y;
+        for (const int body : {p.body1, p.body2}) {
+            if (!body) continue;
+            for (int k = 0; k < 3; ++k) arm[k] = com_of(m, d, body)[k] - contact.pos[k];
+            cross(torque, arm, push);
+            for (int k = 0; k < 3; ++k) {
+                if (p.condim > 3) torque[k] = torque[k] - spin[k];
+                const Real x = where(contact.active, torque[k]), y = where(contact.active, push[k]);
+                force[body][k] = body == p.body1 ? force[body][k] + x : force[body][k] - x;
+                force[body][3 + k] = body == p.body1 ? force[body][3 + k] - y : force[body][3 + k] + y;
             }
         }
     }
+    if (!m.equalities.empty()) add_holding_forces(m, d, force);
 }
 
 }  // namespace cypool::lanes::CYPOOL_LANES

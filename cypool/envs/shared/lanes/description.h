@@ -22,12 +22,12 @@ enum Most {
     MAX_DOFS = 60,  // with more, MuJoCo's matrices are sparse
     MAX_JOINTS = 60,
     MAX_POSITIONS = 80,
-    MAX_GEOMS = 128,  // that may touch and are no planes and walls
+    MAX_GEOMS = 256,  // that may touch and are no planes and walls
     MAX_BOXES = 256,
     MAX_INERTIA = 1000,  // of the sparse inertia matrix
     MAX_CONTROLS = 60,
     MAX_SITES = 64,
-    MAX_TENDONS = 16,
+    MAX_TENDONS = 64,
     MAX_TENDON_JOINTS = 8,
     MAX_PAIRS = 1024,
     MAX_ROWS = 160  // of constraints
@@ -101,6 +101,7 @@ constexpr bool is_of_forces(int sensor) {
     return sensor == TOUCH || sensor == ACCELEROMETER || sensor == FORCE || sensor == TORQUE || sensor == ACTUATORFRC
            || sensor == JOINTACTFRC || sensor == JOINTLIMITFRC || sensor == FRAMELINACC || sensor == FRAMEANGACC;
 }
+enum Coupling { CONNECT, WELD, JOINTS, TENDONS };
 enum Object { INERTIAL_BODY = 1, BODY = 2, GEOM = 5, SITE = 6 };
 enum { JOINT_WRAP = 1 };  // the kind of a tendon's part
 inline constexpr int PROVEN[] = {3017000, 4000001};
@@ -118,6 +119,8 @@ struct Impedance {
 
 struct Body {
     int parent, first_joint, num_joints, first_dof, num_dofs, inertial_frame;
+    int root;                    // which of `roots` carries it
+    int mocap;                   // -1: none
     bool is_fixed, is_massless;  // nothing moves it; it and what it carries weigh nothing
     double mass, inverse_subtree_mass, subtree_mass, pos[3], quat[4], inertial_pos[3], inertial_quat[4], inertia[3];
     double gravcomp;
@@ -133,8 +136,11 @@ struct Joint {
 };
 struct Dof {
     int body, parent, joint, row_size, row_begin;
-    double armature, damping;
+    bool is_simple;   // its inertia is a constant
+    double armature;  // or that constant
+    double damping;
     Dofs chain;  // with those that it depends on
+    Dofs tree;   // with all that M connects with it
 };
 // a row of friction of a degree of freedom
 struct Friction {
@@ -175,6 +181,21 @@ struct Geom {
     double pos[3], quat[4], size[3], bound;
     bool has_axis, has_matrix;
 };
+// a body of an equality constraint, and where it is held
+struct HeldBody {
+    int body, frame;
+    double pos[3], quat[4];
+    Dofs dofs;  // that move it
+};
+struct Equality {
+    int type, first, second, num_rows;  // joints, tendons, bodies or sites; `second` below zero: there is none
+    bool has_sites;
+    double polynomial[5], reference[2], torque_scale;
+    HeldBody bodies[2];
+    Dofs dofs;
+    double inverse_weights[2];  // of translation, and of rotation
+    Impedance impedance;
+};
 // a wall: it belongs to the world, and its sides are along the axes
 struct Box {
     int geom;
@@ -197,17 +218,31 @@ struct Pair {
     Impedance impedance;
 };
 
-struct Description {
-    int nq, nv, nu, num_sensed, num_bodies, num_joints, num_geoms, num_inertia, num_sites, num_tendons, num_pairs = 0;
-    int num_actuators, num_frictions = 0, num_own;
-    double timestep, tolerance, search_tolerance, at_rest[3];  // the acceleration that gravity seems to be
+// the degrees of freedom that one call of the solver moves: all of a model, or those of some trees
+struct Island {
+    int nv, num_inertia, num_frictions = 0;
+    double tolerance, search_tolerance;
     int iterations, search_iterations;
-    bool is_runge_kutta, is_implicit_fast, is_gauss_seidel, has_damping, has_warmstart, has_gravcomp;
-    Body bodies[MAX_BODIES];
-    Joint joints[MAX_JOINTS];
+    bool has_warmstart;
     Dof dofs[MAX_DOFS];
     int columns[MAX_INERTIA];
     Friction frictions[MAX_DOFS];
+};
+
+struct Description : Island {
+    int nq, nu, num_sensed, num_bodies, num_joints, num_geoms, num_sites, num_tendons, num_pairs = 0;
+    int num_actuators, num_own, num_mocap, num_equality_rows;
+    double timestep, at_rest[3];  // the acceleration that gravity seems to be
+    bool is_runge_kutta, is_implicit_fast, is_gauss_seidel, has_damping, has_gravcomp;
+    bool has_islands;  // it has several trees
+    bool is_elliptic;  // of the friction cone
+    // It has several trees, equality constraints, elliptic cones or an impratio: a robot alone is solved by functions
+    // that are compiled without them.
+    bool is_general;
+    double impratio;
+    Body bodies[MAX_BODIES];
+    std::vector<int> roots;  // bodies that the world carries
+    Joint joints[MAX_JOINTS];
     Actuator actuators[MAX_CONTROLS];
     Geom geoms[MAX_GEOMS];
     std::vector<Box> boxes;
@@ -216,28 +251,31 @@ struct Description {
     std::vector<Sensor> sensors;
     std::vector<std::array<Anchor, 2>> anchors;  // of each sensor: of its object, and of its reference
     std::vector<Pair> pairs;
+    std::vector<Equality> equalities;
 
     // Where the numbers are in which environments may differ: one of gravity for each axis; mass, inverse and mass of
     // the subtree, and inertia; armature and damping; stiffness and inverse weight of the limit; gain, gear and bias;
-    // R and force of friction; inverse weight of the limit of a tendon. Then come those of pairs.
+    // R and force of friction; inverse weight of the limit of a tendon; both of an equality constraint. Then come those
+    // of pairs.
     int own_of_body(int body) const { return 3 + 6 * body; }
     int own_of_dof(int dof) const { return own_of_body(num_bodies) + 2 * dof; }
     int own_of_joint(int joint) const { return own_of_dof(nv) + 2 * joint; }
     int own_of_actuator(int actuator) const { return own_of_joint(num_joints) + 5 * actuator; }
     int own_of_friction(int row) const { return own_of_actuator(nu) + 2 * row; }
     int own_of_tendon(int tendon) const { return own_of_friction(num_frictions) + tendon; }
+    int own_of_equality(int equality) const { return own_of_tendon(num_tendons) + 2 * equality; }
 };
 
 // fields of a model from which these numbers come, and others that lanes do not read
-inline constexpr const char* VARIED[] = {"opt.gravity",      "body_mass",        "body_inertia",  "body_subtreemass",
-                                         "body_invweight0",  "dof_armature",     "dof_damping",   "dof_frictionloss",
-                                         "jnt_stiffness",    "dof_invweight0",   "geom_friction", "pair_friction",
-                                         "actuator_gainprm", "actuator_biasprm", "actuator_gear", "tendon_invweight0"};
+inline constexpr const char* VARIED[] = {
+    "opt.gravity",      "body_mass",        "body_inertia",  "body_subtreemass",  "body_invweight0", "dof_armature",
+    "dof_damping",      "dof_frictionloss", "jnt_stiffness", "dof_invweight0",    "geom_friction",   "pair_friction",
+    "actuator_gainprm", "actuator_biasprm", "actuator_gear", "tendon_invweight0", "dof_M0"};
 inline constexpr const char* UNREAD[] = {
-    "dof_M0",       "dof_length",    "actuator_acc0", "actuator_length0", "cam_poscom0",   "cam_pos0",
-    "cam_mat0",     "light_poscom0", "light_pos0",    "light_dir0",       "cam_pos",       "cam_quat",
-    "cam_fovy",     "light_pos",     "light_dir",     "light_ambient",    "light_diffuse", "light_specular",
-    "light_cutoff", "mat_rgba",      "geom_rgba",     "site_rgba",        "tendon_rgba"};
+    "dof_length",    "actuator_acc0", "actuator_length0", "cam_poscom0",   "cam_pos0",       "cam_mat0",
+    "light_poscom0", "light_pos0",    "light_dir0",       "cam_pos",       "cam_quat",       "cam_fovy",
+    "light_pos",     "light_dir",     "light_ambient",    "light_diffuse", "light_specular", "light_cutoff",
+    "mat_rgba",      "geom_rgba",     "site_rgba",        "tendon_rgba"};
 inline bool may_vary(std::string_view name) {
     const auto is_name = [name](const char* each) { return name == each; };
     return std::any_of(std::begin(VARIED), std::end(VARIED), is_name)
@@ -294,9 +332,11 @@ public:
         actuators(o);
         sites(o);
         tendons(o);
+        equalities(o);
         sensors(o);
         check_rows(o);
         pairs(o);
+        o.is_general = o.has_islands || o.is_elliptic || o.impratio != 1 || !o.equalities.empty();
     }
 
     // Writes the numbers in which the model of one environment differs from the one that is described. Throws
@@ -315,18 +355,20 @@ public:
         for (int k = 0; k < 3; ++k) *next++ = at_rest(k);
         const auto* const inertia = array<double>("body_inertia");
         for (int k = 0; k < o.num_bodies; ++k) {
+            refuse_if((m_->body_subtreemass[k] < mjMINVAL) != o.bodies[k].is_massless, "of body_mass");
             *next++ = m_->body_mass[k];
             *next++ = inverse_subtree_mass(k);
             *next++ = m_->body_subtreemass[k];
             next = std::copy_n(inertia + 3 * k, 3, next);
         }
         const auto* const armature = array<double>("dof_armature");
+        const auto* const simple_inertia = array<double>("dof_M0");
         const auto* const dof_weight = array<double>("dof_invweight0");
         bool has_damping = false;
         for (int k = 0; k < o.nv; ++k) {
             refuse_if(m_->dof_damping[k] < 0, "a damping is negative");
             has_damping |= damping(k) > 0 && !(disabled_ & NO_EULERDAMP);
-            *next++ = armature[k];
+            *next++ = o.dofs[k].is_simple ? simple_inertia[k] : armature[k];
             *next++ = damping(k);
         }
         refuse_if(has_damping != o.has_damping, "of damping");
@@ -353,6 +395,10 @@ public:
         for (int k = 0; k < o.nv; ++k) num_frictions += friction_of(k) != 0;
         refuse_if(num_frictions != o.num_frictions, "of friction of its joints");
         next = std::copy_n(array<double>("tendon_invweight0"), o.num_tendons, next);
+        for (Equality e : o.equalities) {
+            inverse_weights(e);
+            next = std::copy_n(e.inverse_weights, 2, next);
+        }
         for (Pair p : o.pairs) {
             set_friction(p);
             *next++ = p.impedance.inverse_weight;
@@ -415,8 +461,7 @@ private:
                   "it is too large");
         // mj_step leaves out constraints for which there is no memory, and warns
         refuse_if(m_->narena < 1 << 20, "its arena is smaller than 1 MiB");
-        for (const char* name : {"neq", "nplugin", "nflex", "nmocap", "na", "nhistory"})
-            refuse_if(size(name) != 0, name);
+        for (const char* name : {"nplugin", "nflex", "na", "nhistory"}) refuse_if(size(name) != 0, name);
         refuse_any<double>("geom_adhesion", m_->ngeom);
         refuse_any<double>("pair_adhesion", size("npair"));
         refuse_any<double>("geom_surfacevel", 6 * m_->ngeom);
@@ -425,20 +470,20 @@ private:
         refuse_if(disabled_ & NO_ISLAND || disabled_ >= 2 * NO_MULTICCD || m_->opt.enableflags & ~(ENERGY | INVDISCRETE)
                       || (disabled_ & NO_SENSOR && size("nsensor") != 0),
                   "flags are set");
-        refuse_if(option<int>("opt.cone") != 0 || option<int>("opt.noslip_iterations") != 0
-                      || option<double>("opt.impratio") != 1,
-                  "of the friction cone");
+        refuse_if(option<int>("opt.noslip_iterations") != 0, "of noslip");
+        const bool is_elliptic = option<int>("opt.cone") != 0;
+        refuse_if(is_elliptic && option<int>("opt.solver") == GAUSS_SEIDEL, "it has elliptic cones, and PGS");
+        refuse_if(is_elliptic && is_mujoco_4, "it has elliptic cones, which MuJoCo 4 searches in another order");
         refuse_if(m_->opt.timestep < 0, "its time step is negative");
         refuse_if(option<int>("opt.disableactuator") != 0, "groups of actuators are disabled");
         refuse_if(option<int>("opt.solver") != GAUSS_SEIDEL && option<int>("opt.solver") != NEWTON, "of its solver");
         refuse_if(
             m_->opt.integrator != EULER && m_->opt.integrator != RUNGE_KUTTA && m_->opt.integrator != IMPLICIT_FAST,
             "of its integrator");
-        refuse_if(m_->opt.integrator == IMPLICIT_FAST && m_->nv == 6 && m_->jnt_type[0] == mjJNT_FREE,
-                  "it is a single free body with an implicit integrator");
         refuse_if(option<int>("opt.jacobian") == 1 || (option<int>("opt.jacobian") == 2 && m_->nv >= 60),
                   "its Jacobian is sparse");
-        refuse_if(m_->ntree != 1, "it has several trees, or none");
+        refuse_if(m_->ntree == 0, "nothing moves");
+        refuse_if(m_->ntree > 1 && option<int>("opt.solver") == GAUSS_SEIDEL, "it has several trees, and PGS");
         for (const char* name : {"tendon_damping", "tendon_frictionloss", "tendon_armature"})
             refuse_any<double>(name, m_->ntendon);
         for (const char* name : {"tendon_stiffnesspoly", "tendon_dampingpoly"})
@@ -452,6 +497,7 @@ private:
         o.nq = static_cast<int>(m_->nq);
         o.nv = static_cast<int>(m_->nv);
         o.nu = static_cast<int>(m_->nu);
+        o.num_mocap = static_cast<int>(m_->nmocap);
         o.num_sensed = static_cast<int>(m_->nsensordata);
         o.num_bodies = static_cast<int>(m_->nbody);
         o.num_joints = static_cast<int>(m_->njnt);
@@ -466,18 +512,20 @@ private:
         o.is_runge_kutta = m_->opt.integrator == RUNGE_KUTTA;
         o.is_implicit_fast = m_->opt.integrator == IMPLICIT_FAST;
         o.has_warmstart = !(disabled_ & NO_WARMSTART);
+        o.is_elliptic = option<int>("opt.cone") != 0;
+        o.impratio = std::max(mjMINVAL, option<double>("opt.impratio"));
         for (int k = 0; k < 3; ++k) o.at_rest[k] = at_rest(k);
         std::memcpy(o.columns, array<int>("M_colind"), static_cast<size_t>(o.num_inertia) * sizeof(int));
     }
 
     void tree(Description& o) const {
         const auto* const frame = array<unsigned char>("body_sameframe");
-        const auto* const simple = array<unsigned char>("body_simple");
         for (int k = 0; k < o.num_bodies; ++k) {
             Body& b = o.bodies[k];
             b = {};
             b.parent = array<int>("body_parentid")[k];
             b.first_joint = array<int>("body_jntadr")[k];
+            b.mocap = m_->body_mocapid[k];
             b.num_joints = array<int>("body_jntnum")[k];
             b.first_dof = array<int>("body_dofadr")[k];
             b.num_dofs = array<int>("body_dofnum")[k];
@@ -492,8 +540,11 @@ private:
             copy(b.inertial_pos, array<double>("body_ipos"), k);
             copy(b.inertial_quat, array<double>("body_iquat"), k);
             copy(b.inertia, array<double>("body_inertia"), k);
-            if (k) refuse_if(array<int>("body_rootid")[k] != 1 || simple[k], "a body is apart from the others");
+            const int root = array<int>("body_rootid")[k];
+            if (root == k && k) o.roots.push_back(k);
+            b.root = k ? static_cast<int>(std::find(o.roots.begin(), o.roots.end(), root) - o.roots.begin()) : 0;
         }
+        o.has_islands = m_->ntree > 1;
     }
 
     void gravcomp(Description& o) const {
@@ -559,7 +610,6 @@ private:
     }
 
     void dofs(Description& o) const {
-        refuse_any<int>("dof_simplenum", m_->nv);
         refuse_any<double>("dof_dampingpoly", NUM_COEFFICIENTS * m_->nv);
         o.has_damping = false;
         for (int k = 0; k < o.nv; ++k) {
@@ -568,10 +618,19 @@ private:
                          array<int>("dof_jntid")[k],
                          array<int>("M_rownnz")[k],
                          array<int>("M_rowadr")[k],
+                         array<int>("dof_simplenum")[k] > 0,
                          array<double>("dof_armature")[k],
                          damping(k),
-                         Dofs{1} << k};
-            if (o.dofs[k].parent >= 0) o.dofs[k].chain |= o.dofs[o.dofs[k].parent].chain;
+                         Dofs{1} << k,
+                         0};
+            Dof& dof = o.dofs[k];
+            if (dof.parent >= 0) dof.chain |= o.dofs[dof.parent].chain;
+            if (dof.is_simple) dof.armature = array<double>("dof_M0")[k];
+            const int tree = array<int>("dof_treeid")[k];
+            for (int i = 0; i < o.nv; ++i) dof.tree |= Dofs{array<int>("dof_treeid")[i] == tree} << i;
+            refuse_if(m_->opt.integrator == IMPLICIT_FAST && m_->jnt_type[dof.joint] == mjJNT_FREE
+                          && __builtin_popcountll(dof.tree) == 6,
+                      "a free body alone turns by an implicit step");
             // implicit Euler's matrix could be singular
             refuse_if(m_->dof_damping[k] < 0, "a damping is negative");
             o.has_damping |= o.dofs[k].damping > 0 && !(disabled_ & NO_EULERDAMP);
@@ -659,7 +718,7 @@ private:
 
     // of contacts, lanes count the rows
     void check_rows(const Description& o) const {
-        int most = o.num_frictions;
+        int most = o.num_equality_rows + o.num_frictions;
         for (int k = 0; k < o.num_joints; ++k) most += 2 * o.joints[k].is_limited;
         for (int k = 0; k < o.num_tendons; ++k) most += 2 * o.tendons[k].is_limited;
         refuse_if(most > MAX_ROWS, "it has too many limits and frictions of joints");
@@ -734,6 +793,11 @@ private:
         }
     }
 
+    void equalities(Description& o) const;
+    void couple(const Description& o, Equality& e, const double* numbers) const;
+    void hold(const Description& o, Equality& e, const double* numbers, bool has_sites) const;
+    void inverse_weights(Equality& e) const;
+
     bool may_collide(int type1, int affinity1, int type2, int affinity2) const {
         return (type1 & affinity2) || (type2 & affinity1);
     }
@@ -752,7 +816,7 @@ private:
     }
 
     void pairs(Description& o) const {
-        o.num_own = o.own_of_tendon(o.num_tendons);
+        o.num_own = o.own_of_equality(static_cast<int>(o.equalities.size()));
         if (disabled_ & (NO_CONTACT | NO_CONSTRAINT)) return;
         const auto* const first = array<int>("body_geomadr");
         const auto* const count = array<int>("body_geomnum");
@@ -894,6 +958,8 @@ private:
 
     void take_parameters(Pair& p) const {
         p.condim = array<int>("pair_dim")[p.given];
+        const auto* const along = array<double>("pair_solreffriction") + 2 * p.given;
+        refuse_if(option<int>("opt.cone") != 0 && (along[0] != 0 || along[1] != 0), "of solreffriction");
         p.impedance = impedance(array<double>("pair_solref") + 2 * p.given, array<double>("pair_solimp") + 5 * p.given);
     }
 
@@ -913,10 +979,11 @@ private:
         double translation = 0;
         translation += weight_[2 * p.body1];
         translation += weight_[2 * p.body2];
-        // the rows are no more than errors of rounding
+        // the rows are no more than errors of rounding, and MuJoCo leaves out those that are zero
         refuse_if(translation < mjMINVAL, "a contact moves nothing");
         const double first = p.friction[0];
-        p.impedance.inverse_weight = p.condim == 1 ? translation : translation + first * first * translation;
+        const bool is_normal = p.condim == 1 || option<int>("opt.cone") != 0;
+        p.impedance.inverse_weight = is_normal ? translation : translation + first * first * translation;
     }
 
     // the degrees of freedom that move a body
@@ -958,3 +1025,5 @@ private:
 };
 
 }  // namespace cypool::lanes
+
+#include "cypool/envs/shared/lanes/equality_description.h"

@@ -192,6 +192,8 @@ private:
                     forward(m_, d);
                 }
                 for (int k = 0; k < m_->nu; ++k) d->ctrl[k] = random.draw(ctrl);
+                for (int k = 0; k < 3 * m_->nmocap; ++k) d->mocap_pos[k] += random.draw(0.01);
+                for (int k = 0; k < 4 * m_->nmocap; ++k) d->mocap_quat[k] += random.draw(0.02);
                 records[static_cast<size_t>(e)]->prepare();
             }
             step_in_lanes(records.data(), count, 1);

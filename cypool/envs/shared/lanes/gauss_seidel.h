@@ -83,8 +83,11 @@ inline __attribute__((noinline)) void warmstart_forces(const Description& m, Pro
         dual.b[r] = dot(J, p.smooth_acc, n) - p.aref[r];
         const Real residual = dot(J, p.warmstart, n) - p.aref[r];
         Mask sticks;
-        p.force[r] = r < m.num_frictions ? friction_force(p.friction[r], residual, p.R[r], p.D[r], sticks)
-                                         : where(residual < 0.0, -p.D[r] * residual);
+        const int friction = r - p.num_equalities;
+        p.force[r] = friction < 0 ? -p.D[r] * residual
+                     : friction < m.num_frictions
+                         ? friction_force(p.friction[friction], residual, p.R[r], p.D[r], sticks)
+                         : where(residual < 0.0, -p.D[r] * residual);
     }
     Real Af[MAX_ROWS];
     for (int r = 0; r < num_rows; ++r) Af[r] = dot(dual.A + r * num_rows, p.force, num_rows);
@@ -96,7 +99,10 @@ inline __attribute__((noinline)) void warmstart_forces(const Description& m, Pro
 
 // the nearest force that a row can have
 CYPOOL_LANES_INLINE Real possible_force(const Description& m, const Problem& p, int row, const Real& force) {
-    return row < m.num_frictions ? clip(force, -p.friction[row], p.friction[row]) : choose(force < 0.0, all(0), force);
+    const int friction = row - p.num_equalities;
+    if (friction < 0) return force;
+    return friction < m.num_frictions ? clip(force, -p.friction[friction], p.friction[friction])
+                                      : choose(force < 0.0, all(0), force);
 }
 
 // One visit of each row. Returns how much lower the cost is.

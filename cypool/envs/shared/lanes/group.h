@@ -20,12 +20,14 @@ struct Row {
     Real R, D, aref, force;
     int dof;  // the only one with a number in J; -1: `dofs`, with their numbers in the group's
     bool is_negative;
-    Dofs dofs;  // those with a number in J
+    Dofs dofs;    // those with a number in J
+    int contact;  // that begins with it; -1: none
 };
 struct Contact {
     int pair, first_row;
     Mask active;
     Real dist, pos[3], frame[9];
+    Real mu;  // of an elliptic cone
 };
 
 // The memory of arrays whose sizes are those of a model, one after another, zero at first.
@@ -58,13 +60,14 @@ private:
 
 struct Group {
     // state
-    Real *qpos, *qvel, *warmstart, *ctrl;
+    Real *qpos, *qvel, *warmstart, *ctrl, *mocap_pos, *mocap_quat;
     Real* own;  // the numbers in which the environments differ, if they do
     bool has_own = false;
     std::array<uint64_t, WIDTH> whose_own = {};  // of each lane, as `Record` has it
     // before the last step, to repeat it with MuJoCo
     Real *last_qpos, *last_qvel, *last_warmstart;
     Mask bad;                // lanes that mj_step has to step
+    Mask is_cold;            // lanes in which the solver does not begin at the warm start
     bool has_step1 = false;  // what `step1` computes is that of qpos and qvel
     bool has_fixed = false;  // the geoms of the world are in their places
     const Coverage* coverage;
@@ -72,7 +75,7 @@ struct Group {
     std::vector<std::pair<int, Active>> unseen;  // lanes, and what was active in them that no compared step had
     // of positions
     Real (*xpos)[3], (*xquat)[4], (*xmat)[9], (*xipos)[3], (*ximat)[9];
-    Real (*xanchor)[3], (*xaxis)[3], com[3], (*cinert)[10], (*crb)[10];
+    Real (*xanchor)[3], (*xaxis)[3], (*com)[3], (*cinert)[10], (*crb)[10];
     Real (*cdof)[6], *M, *LD, *LD_inverse;
     std::vector<int> near_boxes;  // of collisions, in the order of their numbers
     Real (*geom_pos)[3], (*geom_axis)[3], (*geom_mat)[9], (*site_pos)[3], *tendon_length;
@@ -80,6 +83,7 @@ struct Group {
     Real (*cvel)[6], (*cdof_dot)[6], *bias, *passive, *actuator, *actuator_damping, *gravcomp;
     Real *tendon_velocity, *sensed, *actuator_force;
     Real *smooth, *smooth_acc, *qacc, *constraint;
+    Real* distances;  // of equality constraints, from where they hold
     // constraints: those that are active in a lane
     int num_rows, num_contacts;
     int own_rows[WIDTH][MAX_ROWS], num_own_rows[WIDTH];  // which rows each lane has
@@ -96,10 +100,12 @@ struct Group {
                                   &actuator, &actuator_damping, &gravcomp, &smooth, &smooth_acc, &qacc, &constraint})
                   add(*each, m.nv);
               for (int stage = 0; stage < 4; ++stage) add(stage_vel[stage], m.nv), add(stage_acc[stage], m.nv);
+              add(mocap_pos, 3 * m.num_mocap), add(mocap_quat, 4 * m.num_mocap);
+              add(distances, static_cast<int>(m.equalities.size()));
               add(ctrl, m.nu), add(actuator_force, m.nu), add(own, m.num_own), add(sensed, m.num_sensed);
               add(xpos, m.num_bodies), add(xquat, m.num_bodies), add(xmat, m.num_bodies);
               add(xipos, m.num_bodies), add(ximat, m.num_bodies), add(cinert, m.num_bodies), add(crb, m.num_bodies);
-              add(xanchor, m.num_joints), add(xaxis, m.num_joints);
+              add(xanchor, m.num_joints), add(xaxis, m.num_joints), add(com, static_cast<int>(m.roots.size()));
               add(cdof, m.nv), add(M, m.num_inertia), add(LD, m.num_inertia);
               add(cvel, m.num_bodies), add(cdof_dot, m.nv);
               add(geom_pos, m.num_geoms), add(geom_axis, m.num_geoms), add(geom_mat, m.num_geoms);

@@ -138,17 +138,19 @@ inline constexpr uint64_t REMOVES_ROW = uint64_t{1} << LineSearch::NUM_BRANCHES,
 // of `Problem::did`; the last ones are the number of iterations
 inline constexpr long IS_COLD = 1, IS_FLAT = 2, LOSES_FACTOR = 4, IMPROVES_LITTLE = 8, IS_LEVEL = 16, IS_NEAR = 32,
                       HAS_MOMENTUM = 64, IS_WORSE = 128, RESTARTS = 256, STAYS_STUCK = 512, STAYS_LOW = 1024,
-                      STAYS_HIGH = 2048, SLIPS = 4096, ITERATION = 8192;
+                      STAYS_HIGH = 2048, SLIPS = 4096, CONE = 8192, ITERATION = CONE << 9;
 
 // four problems
 struct Problem {
     Real *M, *LD, *LD_inverse, *smooth, *smooth_acc, *friction;
     Real *warmstart, *qacc, *constraint, *Ma, *Mv, *gradient, *newton_step, *direction;
-    int num_rows;
-    Mask bad;  // lanes that mj_step has to step
+    int num_rows, num_equalities;  // those are the first ones
+    Mask bad;                      // lanes that mj_step has to step
     // what the solver did, for `Coverage`
     Mask did;
     uint64_t branches[WIDTH];
+    bool has_start = false;  // whether it is cold was decided for all islands
+    Mask is_cold;
     // a number for all of it; next to none have the same
     uint64_t branches_of(int l) const { return branches[l] ^ (static_cast<uint64_t>(did[l]) * 0x9e3779b97f4a7c15); }
     Dofs dofs[MAX_ROWS];
@@ -157,11 +159,33 @@ struct Problem {
     Real start[MAX_ROWS], quad0[MAX_ROWS], quad1[MAX_ROWS], quad2[MAX_ROWS];
     Mask active[MAX_ROWS], before[MAX_ROWS];
     Real *H, *other_H;
+    // contacts with elliptic cones, in the order of their rows, and H with those whose force is on the cone
+    int num_cones = 0;
+    Cone* cones;
+    Real* cone_H;
     // of a lane that is left over, or of a row with one number
-    const Row no_row = {none(), all(0), all(0), all(0), all(0), -1, false, 0};
+    const Row no_row = {none(), all(0), all(0), all(0), all(0), -1, false, 0, -1};
     Real* nothing;
     Real* changes;  // of the Hessian: rows times the roots of their weights
 
+    // Adds the contact that begins with a row in some lanes.
+    void add_cone(const Description& m, int row, const Row* const* rows, const Group* const* groups, const int* lanes) {
+        Cone* c = nullptr;
+        for (int l = 0; l < WIDTH; ++l) {
+            if (rows[l]->contact < 0) continue;
+            const Contact& contact = groups[l]->contacts[rows[l]->contact];
+            const Pair& p = m.pairs[static_cast<size_t>(contact.pair)];
+            if (p.condim == 1) return;
+            if (!c) {
+                c = &cones[num_cones++];
+                c->row = row, c->dim = p.condim, c->mu = all(1);
+                for (Real& each : c->friction) each = all(1);
+            }
+            lane(c->mu, l) = lane(contact.mu, lanes[l]);
+            for (int j = 0; j < p.condim - 1; ++j)
+                lane(c->friction[j], l) = lane(own_or(*groups[l], p.own + 1 + j, p.friction[j]), lanes[l]);
+        }
+    }
     explicit Problem(const Description& m)
         : arrays_([&](const auto& add) {
               for (Real** each : {&M, &LD}) add(*each, m.num_inertia);
@@ -169,12 +193,16 @@ struct Problem {
                                   &gradient, &newton_step, &direction, &nothing})
                   add(*each, m.nv);
               for (Real** each : {&H, &other_H}) add(*each, m.nv * m.nv);
+              if (m.is_elliptic) add(cone_H, m.nv * m.nv), add(cones, MAX_ROWS / 3);
               add(friction, m.num_frictions), add(J, MAX_ROWS * m.nv), add(changes, MAX_ROWS * m.nv);
           }) {
-        for (int r = 0; r < m.num_frictions; ++r) {
-            J[r * m.nv + m.frictions[r].dof] = all(1);
-            dofs[r] = Dofs{1} << m.frictions[r].dof;
-        }
+        num_equalities = m.num_equality_rows;
+        for (int r = 0; r < m.num_frictions; ++r) set_friction(m, r);
+    }
+    void set_friction(const Island& m, int number) {
+        const int row = num_equalities + number, dof = m.frictions[number].dof;
+        for (int i = 0; i < m.nv; ++i) J[row * m.nv + i] = all(i == dof);
+        dofs[row] = Dofs{1} << dof;
     }
 
 private:
@@ -182,7 +210,7 @@ private:
 };
 
 // mj_mulM
-CYPOOL_LANES_INLINE void multiply_inertia_matrix(const Description& m, Real* result, const Real* M, const Real* v) {
+CYPOOL_LANES_INLINE void multiply_inertia_matrix(const Island& m, Real* result, const Real* M, const Real* v) {
     for (int i = 0; i < m.nv; ++i) {
         const Real* const row = M + m.dofs[i].row_begin;
         const int* const columns = m.columns + m.dofs[i].row_begin;
@@ -206,11 +234,19 @@ CYPOOL_LANES_INLINE Real friction_force(const Real& most, const Real& residual, 
     return choose(is_low, most, choose(is_high, -most, -D * residual));
 }
 
-class Newton {
+// The cost of a row of friction.
+CYPOOL_LANES_INLINE Real friction_cost(const Real& most, const Real& residual, const Real& R, const Real& D) {
+    const Real bound = R * most, constant = -0.5 * R * most * most;
+    return choose(residual <= -bound, constant - most * residual,
+                  choose(residual >= bound, constant + most * residual, 0.5 * D * residual * residual));
+}
+
+// `IS_GENERAL`: there may be equality constraints and elliptic cones.
+template <bool IS_GENERAL> class Newton {
 public:
     // Solves the problems of these lanes. `load_factor` fills LD, which few need.
     template <class LoadFactor>
-    static __attribute__((noinline)) void solve(const Description& m, Problem& p, Mask running,
+    static __attribute__((noinline)) void solve(const Island& m, Problem& p, Mask running,
                                                 const LoadFactor& load_factor) {
         const int n = m.nv;
         warmstart(m, p);
@@ -230,7 +266,7 @@ public:
             if (!any(running)) return;
         }
         factorize_hessian(m, p, p.H);
-        solve_cholesky(m, p);
+        solve_cholesky(m, p, with_cones(m, p));
         if (any(flat & running)) running = running & ~(flat & (decrement(m, p, scale) < m.tolerance));
         descend(m, p);
         for (int iteration = 0; iteration < m.iterations && any(running); ++iteration) {
@@ -251,7 +287,7 @@ public:
             // the factor is for lanes that continue
             if (!any(running) || iteration + 1 == m.iterations) break;
             update_hessian(m, p, running);
-            solve_cholesky(m, p);
+            solve_cholesky(m, p, with_cones(m, p));
             const Mask near = decrement(m, p, scale) < m.tolerance;
             p.did = p.did | (running & near & IS_NEAR);
             running = running & ~near;
@@ -260,23 +296,31 @@ public:
     }
 
 private:
-    // a row of J times a vector
-    CYPOOL_LANES_INLINE Real along(const Description& m, const Problem& p, int row, const Real* x) {
-        return row < m.num_frictions ? x[m.frictions[row].dof] : dot(p.J + row * m.nv, x, m.nv);
+    CYPOOL_LANES_INLINE int num_equalities(const Problem& p) { return IS_GENERAL ? p.num_equalities : 0; }
+    CYPOOL_LANES_INLINE int num_cones(const Problem& p) { return IS_GENERAL ? p.num_cones : 0; }
+    // the row where the scalar rows before a cone end
+    CYPOOL_LANES_INLINE int next_cone(const Problem& p, int number) {
+        return number < num_cones(p) ? p.cones[number].row : p.num_rows;
     }
-    CYPOOL_LANES_INLINE Real decrement(const Description& m, const Problem& p, const Real& scale) {
+    // a row of J times a vector
+    CYPOOL_LANES_INLINE Real along(const Island& m, const Problem& p, int row, const Real* x) {
+        const auto friction = static_cast<unsigned>(row - num_equalities(p));
+        return friction < static_cast<unsigned>(m.num_frictions) ? x[m.frictions[friction].dof]
+                                                                 : dot(p.J + row * m.nv, x, m.nv);
+    }
+    CYPOOL_LANES_INLINE Real decrement(const Island& m, const Problem& p, const Real& scale) {
         const int n = m.nv;
         return max(0.5 * scale * dot(p.gradient, p.newton_step, n), all(0));
     }
-    CYPOOL_LANES_INLINE void gradient(const Description& m, Problem& p) {
+    CYPOOL_LANES_INLINE void gradient(const Island& m, Problem& p) {
         const int n = m.nv;
         for (int i = 0; i < n; ++i) p.gradient[i] = p.Ma[i] - p.smooth[i] - p.constraint[i];
     }
-    CYPOOL_LANES_INLINE void descend(const Description& m, Problem& p) {
+    CYPOOL_LANES_INLINE void descend(const Island& m, Problem& p) {
         const int n = m.nv;
         for (int i = 0; i < n; ++i) p.direction[i] = p.newton_step[i] * -1.0;
     }
-    CYPOOL_LANES_INLINE void move(const Description& m, Problem& p, const Real& alpha) {
+    CYPOOL_LANES_INLINE void move(const Island& m, Problem& p, const Real& alpha) {
         const int n = m.nv;
         for (int i = 0; i < n; ++i) {
             p.qacc[i] = p.qacc[i] + p.direction[i] * alpha;
@@ -288,22 +332,24 @@ private:
         }
     }
 
-    CYPOOL_LANES_INLINE Real cost(const Description& m, const Problem& p, const Real* residual) {
+    CYPOOL_LANES_INLINE Real cost(const Island& m, const Problem& p, const Real* residual) {
         Real sum = all(0);
-        for (int r = 0; r < m.num_frictions; ++r) {
-            const Real force = p.friction[r];
-            const Real x = residual[r], bound = p.R[r] * force, constant = -0.5 * p.R[r] * force * force;
-            sum = sum
-                  + choose(x <= -bound, constant - force * x,
-                           choose(x >= bound, constant + force * x, 0.5 * p.D[r] * x * x));
+        const int first = num_equalities(p), end = first + m.num_frictions;
+        for (int r = 0; r < first; ++r) sum = sum + 0.5 * p.D[r] * residual[r] * residual[r];
+        for (int r = first; r < end; ++r) sum = sum + friction_cost(p.friction[r - first], residual[r], p.R[r], p.D[r]);
+        int r = end;
+        for (int k = 0;; ++k) {
+            for (const int stop = next_cone(p, k); r < stop; ++r)
+                sum = sum + where(residual[r] < 0.0, 0.5 * p.D[r] * residual[r] * residual[r]);
+            if (k == num_cones(p)) return sum;
+            const Cone& c = p.cones[k];
+            add_cone_cost(sum, c, residual + r, p.D + r);
+            r += c.dim;
         }
-        for (int r = m.num_frictions; r < p.num_rows; ++r)
-            sum = sum + where(residual[r] < 0.0, 0.5 * p.D[r] * residual[r] * residual[r]);
-        return sum;
     }
 
     // the better one of qacc_warmstart and qacc_smooth
-    static __attribute__((noinline)) void warmstart(const Description& m, Problem& p) {
+    static __attribute__((noinline)) void warmstart(const Island& m, Problem& p) {
         const int n = m.nv;
         Real smooth[MAX_ROWS], warm[MAX_ROWS];
         for (int r = 0; r < p.num_rows; ++r) {
@@ -314,7 +360,8 @@ private:
         for (int i = 0; i < n; ++i) step[i] = p.warmstart[i] - p.smooth_acc[i];
         multiply_inertia_matrix(m, force, p.M, step);
         const Real warm_cost = cost(m, p, warm) + 0.5 * dot(force, step, n);
-        const Mask is_cold = m.has_warmstart ? warm_cost > cost(m, p, smooth) : ~none();
+        Mask is_cold = m.has_warmstart ? warm_cost > cost(m, p, smooth) : ~none();
+        if (IS_GENERAL && p.has_start) is_cold = p.is_cold;
         p.did = is_cold & IS_COLD;
         for (int i = 0; i < n; ++i) p.qacc[i] = choose(is_cold, p.smooth_acc[i], p.warmstart[i]);
         multiply_inertia_matrix(m, p.Ma, p.M, p.qacc);
@@ -322,29 +369,43 @@ private:
     }
 
     // mj_constraintUpdate
-    CYPOOL_LANES_INLINE void update_constraint(const Description& m, Problem& p) {
+    CYPOOL_LANES_INLINE void update_constraint(const Island& m, Problem& p) {
         const int n = m.nv;
         Real sum[MAX_DOFS];
         for (int i = 0; i < n; ++i) sum[i] = all(0);
-        for (int r = 0; r < p.num_rows; ++r) {
-            if (r < m.num_frictions)
-                p.force[r] = friction_force(p.friction[r], p.residual[r], p.R[r], p.D[r], p.active[r]);
-            else {
-                p.active[r] = p.residual[r] < 0.0;
-                p.force[r] = where(p.active[r], -p.D[r] * p.residual[r]);
-                if (!any(p.active[r])) continue;
-            }
+        const auto add = [&](int r) __attribute__((always_inline)) {
             const Real* const J = p.J + r * n;
             for (Dofs left = p.dofs[r]; left; left &= left - 1) {
                 const int i = __builtin_ctzll(left);
                 sum[i] = sum[i] + J[i] * p.force[r];
             }
+        };
+        int r = 0;
+        for (; r < num_equalities(p); ++r) {
+            p.active[r] = ~none();
+            p.force[r] = -p.D[r] * p.residual[r];
+            add(r);
+        }
+        for (int k = 0; k < m.num_frictions; ++k, ++r) {
+            p.force[r] = friction_force(p.friction[k], p.residual[r], p.R[r], p.D[r], p.active[r]);
+            add(r);
+        }
+        for (int k = 0;; ++k) {
+            for (const int stop = next_cone(p, k); r < stop; ++r) {
+                p.active[r] = p.residual[r] < 0.0;
+                p.force[r] = where(p.active[r], -p.D[r] * p.residual[r]);
+                if (any(p.active[r])) add(r);
+            }
+            if (k == num_cones(p)) break;
+            Cone& c = p.cones[k];
+            update_cone(c, p.residual + r, p.D + r, p.force + r, p.active + r);
+            for (const int end = r + c.dim; r < end; ++r) add(r);
         }
         for (int i = 0; i < n; ++i) p.constraint[i] = sum[i];
     }
 
     // J'DJ + M of active rows, and its Cholesky factor
-    static __attribute__((noinline)) void factorize_hessian(const Description& m, Problem& p, Real* H) {
+    static __attribute__((noinline)) void factorize_hessian(const Island& m, Problem& p, Real* H) {
         const int n = m.nv;
         for (int i = 0; i < n; ++i)
             for (int j = 0; j <= i; ++j) H[i * n + j] = all(0);
@@ -388,10 +449,9 @@ private:
     }
 
     // mju_cholSolve
-    static __attribute__((noinline)) void solve_cholesky(const Description& m, Problem& p) {
+    static __attribute__((noinline)) void solve_cholesky(const Island& m, Problem& p, const Real* H) {
         const int n = m.nv;
         Real* const x = p.newton_step;
-        const Real* const H = p.H;
         for (int i = 0; i < n; ++i) {
             Real sum = p.gradient[i];
             if (i) sum = sum - dot(H + i * n, x, i);
@@ -410,7 +470,7 @@ private:
     }
 
     // mju_cholUpdate for rows that have become active or inactive
-    static __attribute__((noinline)) void update_hessian(const Description& m, Problem& p, const Mask& running) {
+    static __attribute__((noinline)) void update_hessian(const Island& m, Problem& p, const Mask& running) {
         const int n = m.nv;
         // the next one of each lane together
         int rows[WIDTH][MAX_ROWS], counts[WIDTH] = {}, most = 0;
@@ -420,7 +480,6 @@ private:
                 rows[l][counts[l]++] = r;
                 most = std::max(most, counts[l]);
             }
-        Mask lost = none();
         Real signs[MAX_ROWS];
         for (int next = 0; next < most; ++next) {
             Real D = all(0), sign = all(1);
@@ -441,31 +500,7 @@ private:
             for (int i = 0, at = 0; i < n; ++i, at += WIDTH) x[i] = gather([&](int l) { return from[l][at]; }) * root;
             signs[next] = sign;
         }
-        // column by column, so that changes do not wait for each other
-        for (int k = 0; k < n; ++k)
-            for (int next = 0; next < most; ++next) {
-                Real* const x = p.changes + next * n;
-                const Mask there = x[k] != 0.0;
-                if (!any(there)) continue;
-                const Real sign = signs[next], old = p.H[k * (n + 1)];
-                Real squared = old * old + sign * (x[k] * x[k]);
-                const Mask bad = (squared < TINY) & there;
-                if (__builtin_expect(any(bad), 0)) {
-                    lost = lost | bad;
-                    squared = choose(bad, all(TINY), squared);
-                }
-                const Real fresh = sqrt(squared);
-                p.H[k * (n + 1)] = choose(there, fresh, old);
-                // elsewhere they change nothing
-                const Real c = choose(there, fresh / old, all(1)), inverse = 1 / c, s = where(there, x[k] / old);
-                const Real signed_s = sign * s;
-                Real* column = p.H + k * (n + 1);
-                for (int i = k + 1; i < n; ++i) {
-                    column += n;
-                    *column = (*column + signed_s * x[i]) * inverse;
-                    x[i] = c * x[i] - s * *column;
-                }
-            }
+        const Mask lost = apply_changes(n, p.H, p.changes, signs, most);
         if (__builtin_expect(any(lost), 0)) {
             p.did = p.did | (lost & LOSES_FACTOR);
             factorize_hessian(m, p, p.other_H);
@@ -474,28 +509,89 @@ private:
         }
     }
 
+    // The Cholesky factor with contacts whose force is on the cone.
+    static __attribute__((noinline)) const Real* with_cones(const Island& m, Problem& p) {
+        if constexpr (!IS_GENERAL) return p.H;
+        const int n = m.nv;
+        int count = 0;
+        Real signs[MAX_ROWS];
+        for (int k = 0; k < num_cones(p); ++k) {
+            const Cone& c = p.cones[k];
+            if (!any(c.is_inside)) continue;
+            cone_changes(c, p.residual + c.row, p.D + c.row, p.J + c.row * n, n, p.changes + count * n);
+            for (int j = 0; j < c.dim; ++j) signs[count++] = all(1);
+        }
+        if (!count) return p.H;
+        for (int i = 0; i < n; ++i)
+            for (int k = 0; k <= i; ++k) p.cone_H[i * n + k] = p.H[i * n + k];
+        apply_changes(n, p.cone_H, p.changes, signs, count);
+        return p.cone_H;
+    }
+
+    // Adds changes, each with a sign, to a Cholesky factor. Returns the lanes in which it has lost its rank.
+    CYPOOL_LANES_INLINE Mask apply_changes(int n, Real* H, Real* changes, const Real* signs, int count) {
+        Mask lost = none();
+        // column by column, so that changes do not wait for each other
+        for (int k = 0; k < n; ++k)
+            for (int next = 0; next < count; ++next) {
+                Real* const x = changes + next * n;
+                const Mask there = x[k] != 0.0;
+                if (!any(there)) continue;
+                const Real sign = signs[next], old = H[k * (n + 1)];
+                Real squared = old * old + sign * (x[k] * x[k]);
+                const Mask bad = (squared < TINY) & there;
+                if (__builtin_expect(any(bad), 0)) {
+                    lost = lost | bad;
+                    squared = choose(bad, all(TINY), squared);
+                }
+                const Real fresh = sqrt(squared);
+                H[k * (n + 1)] = choose(there, fresh, old);
+                // elsewhere they change nothing
+                const Real c = choose(there, fresh / old, all(1)), inverse = 1 / c, s = where(there, x[k] / old);
+                const Real signed_s = sign * s;
+                Real* column = H + k * (n + 1);
+                for (int i = k + 1; i < n; ++i) {
+                    column += n;
+                    *column = (*column + signed_s * x[i]) * inverse;
+                    x[i] = c * x[i] - s * *column;
+                }
+            }
+        return lost;
+    }
+
+    // of PrimalPrepare: the polynomial of a row
+    CYPOOL_LANES_INLINE void prepare_row(const Island& m, Problem& p, int r) {
+        p.Jv[r] = dot(p.J + r * m.nv, p.direction, m.nv);
+        const Real force = p.D[r] * p.residual[r];
+        const Real quad0 = p.residual[r] * force * 0.5;
+        p.start[r] = where(p.residual[r] < 0.0, quad0);
+        p.quad0[r] = quad0 - p.start[r];
+        p.quad1[r] = p.Jv[r] * force;
+        p.quad2[r] = p.Jv[r] * p.D[r] * p.Jv[r] * 0.5;
+    }
+
     // Returns how far to go; improvement: of the cost.
-    static __attribute__((noinline)) Real search(const Description& m, Problem& p, const Real& scale,
-                                                 const Mask& running, Real& improvement) {
+    static __attribute__((noinline)) Real search(const Island& m, Problem& p, const Real& scale, const Mask& running,
+                                                 Real& improvement) {
         const int n = m.nv;
         const Real length = sqrt(dot(p.direction, p.direction, n));
         multiply_inertia_matrix(m, p.Mv, p.M, p.direction);
-        for (int r = 0; r < m.num_frictions; ++r) {
+        const int first = num_equalities(p);
+        for (int r = first; r < first + m.num_frictions; ++r) {
+            const Real force = p.friction[r - first];
             p.Jv[r] = along(m, p, r, p.direction);
-            p.start[r] = friction_cost(p.residual[r], p.friction[r], p.R[r] * p.friction[r], p.D[r]);
+            p.start[r] = searched_cost(p.residual[r], force, p.R[r] * force, p.D[r]);
         }
-        for (int r = m.num_frictions; r < p.num_rows; ++r) {
-            p.Jv[r] = along(m, p, r, p.direction);
-            const Real force = p.D[r] * p.residual[r];
-            const Real quad0 = p.residual[r] * force * 0.5;
-            p.start[r] = where(p.residual[r] < 0.0, quad0);
-            p.quad0[r] = quad0 - p.start[r];
-            p.quad1[r] = p.Jv[r] * force;
-            p.quad2[r] = p.Jv[r] * p.D[r] * p.Jv[r] * 0.5;
-        }
-        const Real smooth1 = dot(p.direction, p.Ma, n) - dot(p.smooth, p.direction, n);
-        const Real smooth2 = 0.5 * dot(p.direction, p.Mv, n);
+        for (int r = 0; r < first; ++r) prepare_row(m, p, r);
+        for (int r = first + m.num_frictions; r < p.num_rows; ++r) prepare_row(m, p, r);
+        Real smooth1 = dot(p.direction, p.Ma, n) - dot(p.smooth, p.direction, n);
+        Real smooth2 = 0.5 * dot(p.direction, p.Mv, n);
+        for (int r = 0; r < num_equalities(p); ++r) smooth1 = smooth1 + p.quad1[r], smooth2 = smooth2 + p.quad2[r];
         const Real tolerance = (m.tolerance * m.search_tolerance) * length / scale;
+        for (int k = 0; k < num_cones(p); ++k) {
+            Cone& c = p.cones[k];
+            prepare_cone(c, p.residual + c.row, p.Jv + c.row, p.D + c.row);
+        }
         LineSearch searches[WIDTH];
         LineSearch::Point* points[WIDTH] = {};
         int num_left = 0;
@@ -535,22 +631,23 @@ private:
         return alpha;
     }
 
-    CYPOOL_LANES_INLINE Real friction_cost(const Real& x, const Real& force, const Real& bound, const Real& D) {
+    CYPOOL_LANES_INLINE Real searched_cost(const Real& x, const Real& force, const Real& bound, const Real& D) {
         return choose((-bound < x) & (x < bound), 0.5 * D * x * x,
                       choose(x <= -bound, force * (-0.5 * bound - x), force * (-0.5 * bound + x)));
     }
-    CYPOOL_LANES_INLINE void evaluate(const Description& m, Problem& p, const Mask& looking, const Real& alpha,
+    CYPOOL_LANES_INLINE void evaluate(const Island& m, Problem& p, const Mask& looking, const Real& alpha,
                                       const Real& smooth1, const Real& smooth2, Real& cost, Real& slope,
                                       Real& curvature) {
         Real total = all(0), q0 = all(0), q1 = smooth1, q2 = smooth2, friction1 = all(0), friction2 = all(0);
         Mask some_stick = none(), some_low = none(), some_high = none(), some_slip = none();
-        for (int r = 0; r < m.num_frictions; ++r) {
-            const Real force = p.friction[r];
+        const int first = num_equalities(p), end = first + m.num_frictions;
+        for (int r = first; r < end; ++r) {
+            const Real force = p.friction[r - first];
             const Real bound = p.R[r] * force, start = p.residual[r], along = p.Jv[r], D = p.D[r],
                        x = start + alpha * along;
             const Mask stuck = (-bound < start) & (start < bound), sticks = (-bound < x) & (x < bound);
             const Mask was_low = start <= -bound, is_low = x <= -bound;
-            Real change = friction_cost(x, force, bound, D) - p.start[r];
+            Real change = searched_cost(x, force, bound, D) - p.start[r];
             // in one of its three parts, the difference itself
             const Mask both_stick = stuck & sticks, both_low = was_low & is_low;
             const Mask both_high = ~(stuck | was_low | sticks | is_low);
@@ -567,13 +664,22 @@ private:
                 | (looking
                    & ((some_stick & STAYS_STUCK) | (some_low & STAYS_LOW) | (some_high & STAYS_HIGH)
                       | (some_slip & SLIPS)));
-        for (int r = m.num_frictions; r < p.num_rows; ++r) {
-            const Real residual = p.residual[r] + alpha * p.Jv[r];
-            const Mask active = residual < 0.0;
-            q0 = q0 + where(active, p.quad0[r]);
-            q1 = q1 + where(active, p.quad1[r]);
-            q2 = q2 + where(active, p.quad2[r]);
-            total = total - where(~active, p.start[r]);
+        int r = end;
+        for (int k = 0;; ++k) {
+            for (const int stop = next_cone(p, k); r < stop; ++r) {
+                const Real residual = p.residual[r] + alpha * p.Jv[r];
+                const Mask active = residual < 0.0;
+                q0 = q0 + where(active, p.quad0[r]);
+                q1 = q1 + where(active, p.quad1[r]);
+                q2 = q2 + where(active, p.quad2[r]);
+                total = total - where(~active, p.start[r]);
+            }
+            if (k == num_cones(p)) break;
+            const Cone& c = p.cones[k];
+            const Searched searched = search_cone(c, alpha, {total, friction1, friction2, none()});
+            total = searched.total, friction1 = searched.slope, friction2 = searched.curvature;
+            p.did = p.did | (looking & (searched.zones * CONE));
+            r += c.dim;
         }
         cost = total + ((alpha * alpha * q2 + alpha * q1) + q0);
         slope = friction1 + (2 * alpha * q2 + q1);

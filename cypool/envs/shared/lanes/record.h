@@ -74,9 +74,9 @@ struct State {
 
 class Record {
 public:
-    State state, result;  // before the step, and after it
-    State next_last;      // before the last mj_step of it
-    double* ctrl;
+    State state, result;        // before the step, and after it
+    State next_last;            // before the last mj_step of it
+    double* ctrl;               // with the places of mocap bodies
     std::vector<double> own;    // the numbers in which its model differs; empty: there are none
     uint64_t whose_own = 0;     // another one for other numbers; 0: there are none
     std::vector<double> drawn;  // those from which they follow
@@ -93,7 +93,9 @@ public:
           reads_(reads),
           warmstart_(const_cast<double*>(array_of<double>(d->raw, library().data, "qacc_warmstart"))),
           body_forces_(array_of<double>(d->raw, library().data, "xfrc_applied")),
-          joint_forces_(array_of<double>(d->raw, library().data, "qfrc_applied")) {
+          joint_forces_(array_of<double>(d->raw, library().data, "qfrc_applied")),
+          equalities_(array_of<unsigned char>(d->raw, library().data, "eq_active")),
+          given_equalities_(array_of<unsigned char>(m->raw, library().model, "eq_active0")) {
         for (int part = 0; part < NUM_PARTS; ++part) {
             const double* const array = array_of<double>(d->raw, library().data, PARTS[part].name);
             const int64_t size = reads_part(reads, part) ? m->*PARTS[part].rows * PARTS[part].columns : 0;
@@ -101,13 +103,13 @@ public:
             num_values_ += size;
         }
         values_.resize(static_cast<size_t>(num_values_));
-        numbers_.resize(static_cast<size_t>(4 * state_size() + 2 * m->nu));
+        numbers_.resize(static_cast<size_t>(4 * state_size() + 2 * num_inputs()));
         double* next = numbers_.data();
         for (State* each : {&state, &result, &next_last, &last_}) {
             *each = {next, next + m->nq, next + m->nq + m->nv};
             next += state_size();
         }
-        ctrl = next, last_ctrl_ = next + m->nu;
+        ctrl = next, last_ctrl_ = next + num_inputs();
         for (const Sensor& s : known_sensors(m))
             if (reads_part(reads, part_of(s))) sensors_.push_back(s);
     }
@@ -125,12 +127,18 @@ public:
         is_ready = false;
         for (int64_t k = 0; k < m_->nu; ++k)
             if (!(std::fabs(d_->ctrl[k]) < 1e10)) return false;
+        for (int64_t k = 0; k < 3 * m_->nmocap; ++k)
+            if (!std::isfinite(d_->mocap_pos[k])) return false;
+        for (int64_t k = 0; k < 4 * m_->nmocap; ++k)
+            if (!std::isfinite(d_->mocap_quat[k])) return false;
         for (int64_t k = 0; k < 6 * m_->nbody; ++k)
             if (body_forces_[k] != 0) return false;
         for (int64_t k = 0; k < m_->nv; ++k)
             if (joint_forces_[k] != 0) return false;
+        for (int64_t k = 0; k < m_->neq; ++k)
+            if (equalities_[k] != given_equalities_[k]) return false;
         get(state);
-        copy(ctrl, d_->ctrl, m_->nu);
+        get_inputs(ctrl);
         return true;
     }
 
@@ -138,14 +146,14 @@ public:
     bool take(int frames) {
         if (!is_ready) return false;
         is_ready = false;
-        if (!is_now(state) || !same(ctrl, d_->ctrl, m_->nu)) return false;
+        if (!is_now(state) || !has_inputs(ctrl)) return false;
         put(result);
         std::swap(last_, next_last);
         for (int k = 0; k < frames; ++k) {
             last_time_ = d_->time;
             d_->time += m_->opt.timestep;
         }
-        copy(last_ctrl_, ctrl, m_->nu);
+        copy(last_ctrl_, ctrl, num_inputs());
         for (int part = 0; part < SENSED_MOTION; ++part) copy(views_[part].array, values(part), size(part));
         for (const Sensor& s : sensors_) {
             const int part = part_of(s);
@@ -165,10 +173,10 @@ public:
         get(result);
         for (const View& view : views_) copy(values_.data() + view.first, view.array, view.size);
         // the next ones may be there already
-        double ctrl[MAX_CONTROLS];
-        copy(ctrl, d_->ctrl, m_->nu);
+        std::vector<double> inputs(static_cast<size_t>(num_inputs()));
+        get_inputs(inputs.data());
         put(last_);
-        copy(d_->ctrl, last_ctrl_, m_->nu);
+        put_inputs(last_ctrl_);
         d_->time = last_time_;
         std::string differing;
         try {
@@ -180,7 +188,7 @@ public:
             d_->time = time;
             throw;
         }
-        copy(d_->ctrl, ctrl, m_->nu);
+        put_inputs(inputs.data());
         is_stale = false;
         return differing;
     }
@@ -190,7 +198,7 @@ public:
         const OwnData d(make_data(m_, false));
         Record mujocos(m_, d.get(), reads_, ends_with_step1);
         mujocos.put(state);
-        copy(d->ctrl, ctrl, m_->nu);
+        mujocos.put_inputs(ctrl);
         try {
             return mujocos.step_and_compare(frames, *this);
         } catch (const std::runtime_error& warning) {
@@ -205,7 +213,7 @@ public:
         is_stale = other.is_stale;
         copy(last_.qpos, other.last_.qpos, state_size());
         last_time_ = other.last_time_;
-        copy(last_ctrl_, other.last_ctrl_, m_->nu);
+        copy(last_ctrl_, other.last_ctrl_, num_inputs());
     }
 
 private:
@@ -239,6 +247,22 @@ private:
         return differing;
     }
 
+    // controls, and positions and rotations of mocap bodies
+    int64_t num_inputs() const { return m_->nu + 7 * m_->nmocap; }
+    void get_inputs(double* inputs) const {
+        copy(inputs, d_->ctrl, m_->nu);
+        copy(inputs + m_->nu, d_->mocap_pos, 3 * m_->nmocap);
+        copy(inputs + m_->nu + 3 * m_->nmocap, d_->mocap_quat, 4 * m_->nmocap);
+    }
+    void put_inputs(const double* inputs) {
+        copy(d_->ctrl, inputs, m_->nu);
+        copy(d_->mocap_pos, inputs + m_->nu, 3 * m_->nmocap);
+        copy(d_->mocap_quat, inputs + m_->nu + 3 * m_->nmocap, 4 * m_->nmocap);
+    }
+    bool has_inputs(const double* inputs) const {
+        return same(inputs, d_->ctrl, m_->nu) && same(inputs + m_->nu, d_->mocap_pos, 3 * m_->nmocap)
+               && same(inputs + m_->nu + 3 * m_->nmocap, d_->mocap_quat, 4 * m_->nmocap);
+    }
     int64_t state_size() const { return m_->nq + 2 * m_->nv; }
     static Part part_of(const Sensor& s) { return is_of_forces(s.type) ? SENSED_FORCES : SENSED_MOTION; }
     static void copy(double* to, const double* from, int64_t n) { std::copy_n(from, n, to); }
@@ -266,6 +290,7 @@ private:
     int reads_;
     double* warmstart_;
     const double *body_forces_, *joint_forces_;
+    const unsigned char *equalities_, *given_equalities_;  // which are active
     // before the last mj_step of the step whose result mjData has
     State last_;
     double last_time_ = 0, *last_ctrl_;

@@ -17,10 +17,10 @@ CYPOOL_LANES_INLINE void turn_of(const Group& d, const Anchor& a, Real* quat) {
 }
 
 // mju_transformSpatial: a motion around the centre of mass as one around a point
-inline __attribute__((noinline)) void motion_at(const Group& d, const Anchor& a, const Real* motion, const Real* pos,
-                                                Real* result) {
+inline __attribute__((noinline)) void motion_at(const Description& m, const Group& d, const Anchor& a,
+                                                const Real* motion, const Real* pos, Real* result) {
     Real arm[3], turn[3];
-    for (int k = 0; k < 3; ++k) arm[k] = pos[k] - d.com[k];
+    for (int k = 0; k < 3; ++k) arm[k] = pos[k] - com_of(m, d, a.body)[k];
     cross(turn, arm, motion);
     for (int k = 0; k < 3; ++k) {
         result[k] = a.is_fixed ? all(0) : motion[k];
@@ -43,7 +43,7 @@ inline __attribute__((noinline)) void find_subtrees(const Description& m, const 
     for (int b = 0; b < m.num_bodies; ++b) {
         const Real mass = own_or(d, m.own_of_body(b), m.bodies[b].mass);
         Real arm[3], turn[3];
-        for (int k = 0; k < 3; ++k) arm[k] = d.xipos[b][k] - d.com[k];
+        for (int k = 0; k < 3; ++k) arm[k] = d.xipos[b][k] - com_of(m, d, b)[k];
         cross(turn, arm, d.cvel[b]);
         for (int k = 0; k < 3; ++k) {
             velocities[b][k] = m.bodies[b].is_fixed ? all(0) : d.cvel[b][3 + k] - turn[k];
@@ -100,7 +100,7 @@ inline __attribute__((noinline)) Real sense_limit(const Description& m, const Gr
             for (int k = 0; k < m.nv; ++k) J[k] = all(k != j.dof ? 0 : is_upper ? -1 : 1);
             value = dot(J, d.qvel, m.nv);
         }
-        for (int r = m.num_frictions; s.type == JOINTLIMITFRC && r < d.num_rows; ++r)
+        for (int r = m.num_equality_rows + m.num_frictions; s.type == JOINTLIMITFRC && r < d.num_rows; ++r)
             if (d.rows[r].dof == j.dof && d.rows[r].is_negative == is_upper) value = d.rows[r].force;
         if (j.is_limited) found = choose(dist < j.margin, value, found);
     }
@@ -170,10 +170,10 @@ inline __attribute__((noinline)) void sense_motion(const Description& m, Group& 
                             : s.reference >= 0 ? pos[k] - base_pos[k]
                                                : pos[k];
         } else {
-            motion_at(d, at, d.cvel[at.body], pos, motion);
+            motion_at(m, d, at, d.cvel[at.body], pos, motion);
             if (s.reference >= 0) {
                 Real others[6], arm[3], turn[3];
-                motion_at(d, base, d.cvel[base.body], base_pos, others);
+                motion_at(m, d, base, d.cvel[base.body], base_pos, others);
                 for (int k = 0; k < 6; ++k) motion[k] = motion[k] - others[k];
                 for (int k = 0; k < 3; ++k) arm[k] = pos[k] - base_pos[k];
                 cross(turn, arm, others);
@@ -201,7 +201,7 @@ inline __attribute__((noinline)) void touch_force(const Description& m, Group& d
         const Contact& contact = d.contacts[c];
         const Pair& p = m.pairs[static_cast<size_t>(contact.pair)];
         if (p.body1 != at.body && p.body2 != at.body) continue;
-        const Real force = normal_force(p, d.rows + contact.first_row);
+        const Real force = normal_force(m, p, d.rows + contact.first_row);
         Real ray[3];
         for (int k = 0; k < 3; ++k) ray[k] = contact.frame[k] * force;
         normalize(ray);
@@ -269,7 +269,7 @@ inline __attribute__((noinline)) void sense_forces(const Description& m, Group& 
         Real pos[3], matrix[9], arm[3], turn[3], vector[3];
         place_anchor(d, at, pos, matrix);
         if (s.type == FORCE || s.type == TORQUE) {
-            for (int k = 0; k < 3; ++k) arm[k] = pos[k] - d.com[k];
+            for (int k = 0; k < 3; ++k) arm[k] = pos[k] - com_of(m, d, at.body)[k];
             cross(turn, arm, force[at.body] + 3);
             for (int k = 0; k < 3; ++k)
                 vector[k] = s.type == FORCE ? force[at.body][3 + k] : force[at.body][k] - turn[k];
@@ -279,8 +279,8 @@ inline __attribute__((noinline)) void sense_forces(const Description& m, Group& 
             // since MuJoCo 4, gravity seems to push what nothing moves
             Anchor pushed_at = at;
             pushed_at.is_fixed &= !is_mujoco_4;
-            motion_at(d, pushed_at, acc[at.body], pos, pushed);
-            motion_at(d, at, d.cvel[at.body], pos, motion);
+            motion_at(m, d, pushed_at, acc[at.body], pos, pushed);
+            motion_at(m, d, at, d.cvel[at.body], pos, motion);
             if (s.type == ACCELEROMETER)
                 for (Real* each : {pushed, pushed + 3, motion, motion + 3})
                     multiply_transposed(vector, matrix, each), copy3(each, vector);

@@ -9,6 +9,11 @@ CYPOOL_LANES_INLINE Real own_or(const Group& d, int place, double shared) {
     return d.has_own ? d.own[place] : all(shared);
 }
 
+// the centre of mass that inertia and axes of motion of a body are around
+CYPOOL_LANES_INLINE const Real* com_of(const Description& m, const Group& d, int body) {
+    return d.com[m.bodies[body].root];
+}
+
 CYPOOL_LANES_INLINE void copy3(Real* to, const Real* from) {
     for (int k = 0; k < 3; ++k) to[k] = from[k];
 }
@@ -100,7 +105,11 @@ inline __attribute__((noinline)) void kinematics(const Description& m, Group& d)
             copy3(d.xanchor[first], pos);
             for (int k = 0; k < 3; ++k) d.xaxis[first][k] = all(j.axis[k]);
         } else {
-            if (p) {
+            if (body.mocap >= 0) {
+                copy3(pos, d.mocap_pos + 3 * body.mocap);
+                for (int k = 0; k < 4; ++k) q[k] = d.mocap_quat[4 * body.mocap + k];
+                normalize_quaternion(q);
+            } else if (p) {
                 multiply_matrix(pos, d.xmat[p], body.pos);
                 for (int k = 0; k < 3; ++k) pos[k] = pos[k] + d.xpos[p][k];
                 // also by one, which makes zeros positive
@@ -158,12 +167,17 @@ inline __attribute__((noinline)) void center_of_mass(const Description& m, Group
         if (p)
             for (int k = 0; k < 3; ++k) moment[p][k] = moment[p][k] + moment[b][k];
     }
-    const Real inverse_mass = own_or(d, m.own_of_body(1) + 1, m.bodies[1].inverse_subtree_mass);
-    for (int k = 0; k < 3; ++k) d.com[k] = moment[1][k] * inverse_mass;
+    for (size_t root = 0; root < m.roots.size(); ++root) {
+        const int b = m.roots[root];
+        const Real inverse_mass = own_or(d, m.own_of_body(b) + 1, m.bodies[b].inverse_subtree_mass);
+        for (int k = 0; k < 3; ++k)
+            d.com[root][k] = m.bodies[b].is_massless ? d.xipos[b][k] : moment[b][k] * inverse_mass;
+    }
     for (int b = 1; b < m.num_bodies; ++b) {
         Real arm[3], inertia[3];
+        const Real* const com = com_of(m, d, b);
         for (int k = 0; k < 3; ++k) {
-            arm[k] = d.xipos[b][k] - d.com[k];
+            arm[k] = d.xipos[b][k] - com[k];
             inertia[k] = own_or(d, m.own_of_body(b) + 3 + k, m.bodies[b].inertia[k]);
         }
         spatial_inertia(own_or(d, m.own_of_body(b), m.bodies[b].mass), inertia, d.ximat[b], arm, d.cinert[b]);
@@ -171,7 +185,8 @@ inline __attribute__((noinline)) void center_of_mass(const Description& m, Group
     for (int b = 1; b < m.num_bodies; ++b)
         for (int j = m.bodies[b].first_joint; j < m.bodies[b].first_joint + m.bodies[b].num_joints; ++j) {
             Real arm[3];
-            for (int k = 0; k < 3; ++k) arm[k] = d.com[k] - d.xanchor[j][k];
+            const Real* const com = com_of(m, d, b);
+            for (int k = 0; k < 3; ++k) arm[k] = com[k] - d.xanchor[j][k];
             int dof = m.joints[j].dof;
             if (m.joints[j].type == mjJNT_FREE)
                 for (int r = 0; r < 3; ++r, ++dof)
@@ -193,7 +208,7 @@ inline __attribute__((noinline)) void center_of_mass(const Description& m, Group
 }
 
 // mj_factorI: L'DL of a sparse matrix, in place
-CYPOOL_LANES_INLINE void factorize(const Description& m, Real* A, Real* inverse_diagonal) {
+CYPOOL_LANES_INLINE void factorize(const Island& m, Real* A, Real* inverse_diagonal) {
     for (int k = m.nv - 1; k >= 0; --k) {
         const int begin = m.dofs[k].row_begin, below = m.dofs[k].row_size - 1, diagonal = begin + below;
         const Real inverse = 1 / A[diagonal];
@@ -226,7 +241,7 @@ template <class A> CYPOOL_LANES_INLINE Real dot_sparse(const A* a, const Real* x
 }
 
 // mj_solveLD
-CYPOOL_LANES_INLINE void solve_factorized(const Description& m, Real* x, const Real* A, const Real* inverse_diagonal) {
+CYPOOL_LANES_INLINE void solve_factorized(const Island& m, Real* x, const Real* A, const Real* inverse_diagonal) {
     for (int k = m.nv - 1; k >= 0; --k) {
         const int begin = m.dofs[k].row_begin, below = m.dofs[k].row_size - 1;
         const int* const columns = m.columns + begin;
@@ -258,6 +273,10 @@ inline __attribute__((noinline)) void composite_inertia(const Description& m, Gr
     }
     for (int k = 0; k < m.nv; ++k) {
         const Dof& dof = m.dofs[k];
+        if (dof.is_simple) {
+            d.M[dof.row_begin] = own_or(d, m.own_of_dof(k), dof.armature);
+            continue;
+        }
         Real force[6];
         multiply_inertia(force, d.crb[dof.body], d.cdof[k]);
         int at = dof.row_begin + dof.row_size - 1;
@@ -325,7 +344,7 @@ inline __attribute__((noinline)) void compensate_gravity(const Description& m, G
         if (body.gravcomp == 0) continue;
         const Real scale = -(own_or(d, m.own_of_body(b), body.mass) * body.gravcomp);
         Real arm[3];
-        for (int k = 0; k < 3; ++k) arm[k] = d.xipos[b][k] - d.com[k];
+        for (int k = 0; k < 3; ++k) arm[k] = d.xipos[b][k] - com_of(m, d, b)[k];
         for (Dofs left = body.dofs; left; left &= left - 1) {
             const int dof = __builtin_ctzll(left);
             Real turn[3], force = all(0);

@@ -214,7 +214,7 @@ inline void check_saved(const mjModel* m, const mjData* d, const char* buffer) {
     for (const ArrayField& each : l.data) {
         if (each.type == 'd') continue;
         const Meaning* const meaning = meaning_of(each.name);
-        if (!meaning) refuse(each.name.c_str(), "integers that cypool knows, of an older MuJoCo");
+        if (!meaning) refuse(each.name.c_str(), "an array that cypool knows; this MuJoCo is too new");
         check_array(saved, Sizes{m}, *meaning, each, at<const char*>(d->raw, {each.offset, 0}),
                     static_cast<int64_t>(rows_of(m, each) * columns_of(m, each)),
                     array_of<int>(d->raw, l.data, meaning->sizes));

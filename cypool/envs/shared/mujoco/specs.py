@@ -167,7 +167,7 @@ def info_of(model: Any, kinds: Mapping[str, Any], options: Mapping[str, Any]) ->
         info[name] = Array(shape, options["action_dtype"] if dtype == "action" else dtype)
     further = {"unstable": Array((), np.int32, 0), **randomized(model, options)}
     if taken := info.keys() & further.keys():
-        raise ValueError(f"info: expected other names than {', '.join(further)}, got {min(taken)!r}")
+        raise ValueError(f"info: expected names other than {', '.join(further)}, got {min(taken)!r}")
     return info | further
 
 
