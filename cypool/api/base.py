@@ -103,8 +103,7 @@ class VectorAPI:
     @property
     def stepped_by(self) -> str | None:
         """How MuJoCo's robots are stepped: a text that begins with "lanes" or "mj_step: ", and the reason; or None."""
-        physics = getattr(self._pool.environments()[0], "physics", None)
-        return None if physics is None else physics()
+        return getattr(self._pool.environments()[0], "stepped_by", None)
 
     @property
     def task(self) -> Any:

@@ -296,8 +296,9 @@ class _Rows(RowsBackend):
         picture: NDArray[Any] = self.sim._simulations.render(row, self.camera)
         return picture
 
-    def physics(self) -> str:
-        """Returns what steps the environments."""
+    @property
+    def stepped_by(self) -> str:
+        """How the environments are stepped."""
         return self.sim.stepped_by
 
     def close(self) -> None:

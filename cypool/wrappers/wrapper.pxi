@@ -113,9 +113,10 @@ cdef class Wrapper(Env):
         # nothing is lent: others may read the other one at the same time
         return copy_from_env(<PyObject*>self.inner, <PyObject*>(<Wrapper>other).inner)
 
-    def physics(self):
-        """Describes what steps it; None: itself."""
-        return self.inner.physics() if hasattr(self.inner, "physics") else None
+    @property
+    def stepped_by(self):
+        """How the other environment is stepped: see `stepped_by` of pools."""
+        return getattr(self.inner, "stepped_by", None)
 
     cdef object render(self):
         self.lend()

@@ -239,7 +239,7 @@ def test_info_says_what_steps_a_robot(capsys, id, options, said):
     except ValueError as error:
         pytest.skip(f"lanes: {error}")
     assert main(["info", id, "--json", *(word for option in options for word in ("--option", option))]) == 0
-    assert json.loads(capsys.readouterr().out)["physics"].startswith(said)
+    assert json.loads(capsys.readouterr().out)["stepped_by"].startswith(said)
 
 
 def test_doctor_says_what_is_wrong(capsys, monkeypatch, tmp_path):

@@ -166,9 +166,12 @@ cdef class MaMujoco(Env):
             write_entries(self.table.groups[g], self.fields, obs_row[double](out, <int>g))
         return 0
 
-    def physics(self):
-        """Describes what steps environments of this pool, or else of this spec."""
-        return self.robot.physics() if self.in_lanes else "mj_step: lanes do not compute everything that agents observe"
+    @property
+    def stepped_by(self):
+        """How environments of this pool, or else of this spec, are stepped: see `stepped_by` of pools."""
+        if not self.in_lanes:
+            return "mj_step: lanes do not compute everything that agents observe"
+        return self.robot.stepped_by
 
     cdef bint prepare_pool(self, list envs) except -1:
         cdef MaMujoco env

@@ -67,8 +67,8 @@ def run(id: str, option: list[str], picture: bool | None, as_json: bool) -> None
             "num_players": spec.num_players, "render_fps": spec.render_fps,
         }
         made_by = spec.implementation or cls
-        if hasattr(made_by, "physics"):
-            facts["physics"] = made_by(spec, 0).physics()
+        if hasattr(made_by, "stepped_by"):
+            facts["stepped_by"] = made_by(spec, 0).stepped_by
     facts |= {
         "max_episode_steps": spec.max_episode_steps if spec else entry.max_episode_steps,
         "reference": entry.reference, "entry_point": entry.entry_point,
@@ -159,8 +159,8 @@ def _show(facts: dict[str, Any], reference: str, compared: str) -> None:
         rows.append(("reference", f"{reference}; `cypool check {facts['id']}` compares them byte for byte{compared}"
                      if reference else "none for `cypool check`"))
     rows.append(("class", facts["entry_point"]))
-    if "physics" in facts:
-        rows.append(("stepped by", facts["physics"]))
+    if "stepped_by" in facts:
+        rows.append(("stepped by", facts["stepped_by"]))
     print()
     print_table(rows, styles=("cyan",))
     if facts["options"]:

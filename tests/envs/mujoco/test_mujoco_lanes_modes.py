@@ -416,9 +416,9 @@ def test_own_robot_that_says_what_it_reads_steps_in_lanes_as_by_mj_step(walker):
 def test_own_robot_that_does_not_say_what_it_reads_is_stepped_by_mj_step(walker):
     cls = type("Silent", (importlib.import_module("walker.robot").Robot,), {})
     spec = cypool.make_spec("walker/Robot-v0")
-    assert "Silent has no read_fields" in cls(spec, 0).physics()
+    assert "Silent has no read_fields" in cls(spec, 0).stepped_by
     cls.read_fields = ("xpos", "qfrc_bias")
-    assert "lanes only compute xpos" in cls(spec, 0).physics()
+    assert "lanes only compute xpos" in cls(spec, 0).stepped_by
 
 
 def test_own_robot_that_reads_sensors_is_stepped_in_lanes_if_they_have_all(walker, tmp_path):
@@ -429,7 +429,7 @@ def test_own_robot_that_reads_sensors_is_stepped_in_lanes_if_they_have_all(walke
                           ('<gyro site="tip"/><clock/>', "mj_step: lanes do not support all sensors")):
         path = tmp_path / "robot.xml"
         path.write_text(text.replace("</mujoco>", f"<sensor>{sensors}</sensor></mujoco>"))
-        assert cls(cypool.make_spec("walker/Robot-v0", xml_file=str(path)), 0).physics().startswith(said)
+        assert cls(cypool.make_spec("walker/Robot-v0", xml_file=str(path)), 0).stepped_by.startswith(said)
 
 
 @pytest.mark.parametrize("options", [{}, {"frame_stack": 3}, {"visual_options": {1: True, 4: True}}], ids=str)

@@ -79,16 +79,17 @@ cdef class RowEnv(Env):
         is_own = args in (("np_random",), ("np_random_seed",))
         return function(self if is_own else self.backend.task, *args, **kwargs)
 
-    def physics(self):
-        """Returns what steps it, in words for people."""
-        return self.backend.physics()
+    @property
+    def stepped_by(self):
+        """How it is stepped: see `stepped_by` of pools."""
+        return self.backend.stepped_by
 
 
 cdef class RowsBackend(StepBackend):
     """Steps environments that are rows of arrays. A subclass in Python computes all rows at once.
 
     Its `advance(same_step)` steps the rows of `stepped`, resets those of `resets`, and writes to the other arrays. It
-    has `save_row`, `load_row` and `render_row` with the number of a row, `physics`, `close` and a `task`.
+    has `save_row`, `load_row` and `render_row` with the number of a row, `stepped_by`, `close` and a `task`.
 
     Args:
         spec: The environments'.

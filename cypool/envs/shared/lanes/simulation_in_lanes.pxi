@@ -104,8 +104,9 @@ cdef class SimulationInLanes(Simulation):
             return str(error)
         return None
 
-    def physics(self):
-        """Returns what steps environments of this pool, or else of this spec, in words for people."""
+    @property
+    def stepped_by(self):
+        """How environments of this pool, or else of this spec, are stepped: see `stepped_by` of pools."""
         why = self.why_not
         if self.lanes is None and why is None:
             why = self.why_mj_step()
