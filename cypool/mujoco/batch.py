@@ -12,7 +12,7 @@ import numpy as np
 
 from cypool.engine import cpus
 from cypool.engine.engine import Pool
-from cypool.envs.shared.batch.mujoco_batch import Simulations, chunks, copied_model, data_fields
+from cypool.envs.shared.simulations.mujoco_simulations import Simulations, chunks, copied_model, data_fields
 from cypool.util.arguments import MAX_ENVS, check_int, shown, suggestion
 
 # below `cypool.envs` it is imported without OpenGL

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cypool.envs.shared.batch.mujoco_batch import Generators, RowsBackend
+from cypool.envs.shared.simulations.mujoco_simulations import Generators, RowsBackend
 from cypool.envs.shared.mujoco.specs import SIMULATION, check_with_model
 from cypool.mujoco.batch import Batch, load_model
 from cypool.spec import Array, EnvSpec

@@ -28,7 +28,7 @@ from cypool.envs.shared.mujoco.mujoco_common cimport Camera, Model
 
 cnp.import_array()
 
-cdef extern from "cypool/envs/shared/batch/simulations.h" nogil:
+cdef extern from "cypool/envs/shared/simulations/simulations.h" nogil:
     cdef cppclass Stepper "cypool::lanes::Stepper":
         void* lanes
 
