@@ -55,11 +55,11 @@ class Prepared:
 
 
 @dataclass(frozen=True)
-class Part:
+class Replacement:
     """A file of ours in the place of one of theirs, or of some functions in it.
 
     Attributes:
-        source: our file. Parts with the same one have the same flags.
+        source: our file. Those with the same one have the same flags.
         instead_of: theirs, relative to the library's root.
         flags: for our file.
         functions: the replaced functions, as the linker calls them; all of their file if there are none. Theirs
@@ -74,18 +74,18 @@ class Part:
 
 @dataclass(frozen=True)
 class Rewrite:
-    """Replacements of parts of a library: all of them or none are used.
+    """Replacements for a library: all of them or none are used.
 
     Attributes:
-        parts: the replacements.
+        replacements: those.
         written_for: digest of the folders of theirs that have to be unchanged.
         folders: those folders, relative to the library's root.
         variable: environment variable; 1 leaves the library as it is.
-        flag: for modules that include the library's headers, if the parts are compiled in.
+        flag: for modules that include the library's headers, if they are compiled in.
         include_dirs: folders of ours with headers in the place of theirs, of the same names.
     """
 
-    parts: tuple
+    replacements: tuple[Replacement, ...]
     written_for: str
     folders: tuple
     variable: str
@@ -93,7 +93,7 @@ class Rewrite:
     include_dirs: tuple = ()
 
     def missing(self, root):
-        """Says why the parts cannot be used with the sources in a folder; "": they can."""
+        """Says why they cannot be used with the sources in a folder; "": they can."""
         given = os.environ.get(self.variable, "")
         if given not in ("", "0", "1"):
             raise ValueError(f"{self.variable}: expected 0 or 1, got {given!r}")
@@ -190,20 +190,21 @@ class SourceLibrary:
         generated.mkdir(parents=True, exist_ok=True)
         self.generate(unpacked, generated)
         root = unpacked / self.root
-        parts, flags, own = (), self.flags_for_users, self.own_include_dirs
+        replacements, flags, own = (), self.flags_for_users, self.own_include_dirs
         if self.rewrite:
             missing = self.rewrite.missing(root)
             if missing:
                 print(f"{self.sdist.project} is compiled unmodified: {missing}", flush=True)
             else:
-                parts, flags, own = self.rewrite.parts, (*flags, self.rewrite.flag), (*self.rewrite.include_dirs, *own)
+                replacements = self.rewrite.replacements
+                flags, own = (*flags, self.rewrite.flag), (*self.rewrite.include_dirs, *own)
         own = tuple(Path(path).absolute() for path in own)
         include_dirs = (*own, generated, *(unpacked / path for path in self.include_dirs))
         private_dirs = (*(Path(path).absolute() for path in self.private_include_dirs), *include_dirs)
 
         # covers all files that a unit of theirs can include, as they are now: they may have been edited since
         common = cache.digest(*_files([root, *private_dirs]))
-        weak = {part.instead_of: part.functions for part in parts}
+        weak = {each.instead_of: each.functions for each in replacements}
         units, joined = [], [(group, []) for group in self.together]
         for source in self._sources(root):
             name = source.relative_to(root)
@@ -231,7 +232,7 @@ class SourceLibrary:
             units.append(Unit(generated / name, self.flags, private_dirs, cache.digest(common, name)))
         for path in self.replace.values():
             units.append(Unit(Path(path).absolute(), self.flags, include_dirs))
-        flags_of = {part.source: part.flags for part in parts}
+        flags_of = {each.source: each.flags for each in replacements}
         objects = tuple(Unit(Path(source).absolute(), of, include_dirs) for source, of in flags_of.items())
         return Prepared(include_dirs, tuple(units), objects, flags)
 

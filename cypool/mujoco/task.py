@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cypool.envs.shared.simulations.mujoco_simulations import Generators, RowsBackend
 from cypool.envs.shared.mujoco.specs import SIMULATION, check_with_model
+from cypool.envs.shared.simulations.mujoco_simulations import Generators, RowsBackend
 from cypool.mujoco.batch import Batch, load_model
 from cypool.spec import Array, EnvSpec
 from cypool.util.arguments import check_int, shown

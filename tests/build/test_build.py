@@ -109,12 +109,13 @@ def rewrite(build_tools, folder, tmp_path):
     (tmp_path / "inner.cpp").write_text('#include "tiny.h"\nint inner() { return MINE; }\n')
     (tmp_path / "whole.cpp").write_text('#include "tiny.h"\nint replaced() { return MINE; }\n')
     flags = "-fPIC", "-DMINE=7"
-    parts = (build_tools.library.Part(str(tmp_path / "inner.cpp"), "kept.cpp", flags, ("_Z5innerv",)),
-             build_tools.library.Part(str(tmp_path / "whole.cpp"), "replaced.cpp", flags))
+    replacements = (
+        build_tools.library.Replacement(str(tmp_path / "inner.cpp"), "kept.cpp", flags, ("_Z5innerv",)),
+        build_tools.library.Replacement(str(tmp_path / "whole.cpp"), "replaced.cpp", flags))
     written_for = build_tools.cache.digest("tiny.h", folder / "src" / "tiny.h")
     (folder / "src" / "deep").mkdir()
     shutil.copy(folder / "src" / "tiny.h", folder / "src" / "deep")
-    return build_tools.library.Rewrite(parts, written_for, ("deep",), "CYPOOL_TINY_REFERENCE", "-DREWRITTEN")
+    return build_tools.library.Rewrite(replacements, written_for, ("deep",), "CYPOOL_TINY_REFERENCE", "-DREWRITTEN")
 
 
 def result_of(build_tools, library, work):
@@ -418,12 +419,12 @@ def test_libraries_of_families_are_pinned_and_their_files_are_there(build_tools,
     assert "-ffp-contract=off" in build_tools.commands.FLAGS
     for declaration in ROOT.glob("cypool/envs/*/build.py"):
         library = build_tools.library.declared_in(declaration.parent)
-        parts = library.rewrite.parts if library.rewrite else ()
+        replacements = library.rewrite.replacements if library.rewrite else ()
         assert library.family == declaration.parent.name and len(library.sdist.sha256) == 64
         for path in (*library.replace.values(), *library.own_include_dirs, *library.private_include_dirs,
-                     *(part.source for part in parts)):
+                     *(each.source for each in replacements)):
             assert Path(path).exists()
-        for flags in library.flags, *(part.flags for part in parts):
+        for flags in library.flags, *(each.flags for each in replacements):
             assert "-ffp-contract=off" in flags
 
 

@@ -3,7 +3,7 @@
 It is under GPL-2, and so is a binary that contains it; nothing of its text is kept here.
 """
 
-from build_tools.library import Part, Rewrite, SourceLibrary, Together
+from build_tools.library import Replacement, Rewrite, SourceLibrary, Together
 from build_tools.sdist import Sdist
 
 
@@ -68,17 +68,17 @@ LIBRARY = SourceLibrary(
     flags=("-std=c++17", "-O2", "-g0", "-fPIC", "-DNDEBUG", "-ffp-contract=off", "-w"),
     generate=_version_header,
     rewrite=Rewrite(
-        parts=(
-            Part("cypool/envs/atari/emulator/m6502.cpp", "emucore/M6502Low.cxx", OUR_FLAGS),
-            Part("cypool/envs/atari/emulator/system.cpp", "emucore/System.cxx", OUR_FLAGS,
-                 ("_ZN3ale6stella6System13setPageAccessEtRKNS1_10PageAccessE",)),
-            Part("cypool/envs/atari/emulator/system.cpp", "emucore/CartF6.cxx", OUR_FLAGS,
-                 ("_ZN3ale6stella11CartridgeF64bankEt",)),
-            Part("cypool/envs/atari/emulator/system.cpp", "emucore/CartF8.cxx", OUR_FLAGS,
-                 ("_ZN3ale6stella11CartridgeF84bankEt",)),
-            Part("cypool/envs/atari/emulator/screen.cpp", "environment/stella_environment.cpp", OUR_FLAGS,
-                 ("_ZN3ale17StellaEnvironment13processScreenEv", "_ZN3ale17StellaEnvironment10processRAMEv")),
-            Part("cypool/envs/atari/emulator/tia.cpp", "emucore/TIA.cxx", (*OUR_FLAGS, "-O3")),
+        replacements=(
+            Replacement("cypool/envs/atari/emulator/m6502.cpp", "emucore/M6502Low.cxx", OUR_FLAGS),
+            Replacement("cypool/envs/atari/emulator/system.cpp", "emucore/System.cxx", OUR_FLAGS,
+                        ("_ZN3ale6stella6System13setPageAccessEtRKNS1_10PageAccessE",)),
+            Replacement("cypool/envs/atari/emulator/system.cpp", "emucore/CartF6.cxx", OUR_FLAGS,
+                        ("_ZN3ale6stella11CartridgeF64bankEt",)),
+            Replacement("cypool/envs/atari/emulator/system.cpp", "emucore/CartF8.cxx", OUR_FLAGS,
+                        ("_ZN3ale6stella11CartridgeF84bankEt",)),
+            Replacement("cypool/envs/atari/emulator/screen.cpp", "environment/stella_environment.cpp", OUR_FLAGS,
+                        ("_ZN3ale17StellaEnvironment13processScreenEv", "_ZN3ale17StellaEnvironment10processRAMEv")),
+            Replacement("cypool/envs/atari/emulator/tia.cpp", "emucore/TIA.cxx", (*OUR_FLAGS, "-O3")),
         ),
         include_dirs=("cypool/envs/atari/emulator/include",),
         written_for="273bec7e5b5127365d26e8f6c30cd543b2265a23d67524c19ef1b441d51e5cde",

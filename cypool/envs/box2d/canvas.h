@@ -25,7 +25,7 @@ constexpr int SMALL_SIDE = 96;
 
 // How smoothscale divides N pixels among 96, in one direction. Each of the 96, a cell, is made of the rest of a pixel,
 // some whole ones and a part of the next one, whose rest counts for the next cell.
-struct Part {
+struct CellWeights {
     int begin, whole;  // the first whole pixel, and how many there are
     uint16_t part, rest;
 };
@@ -34,7 +34,7 @@ struct Range {
     bool operator==(const Range&) const = default;
 };
 template <int N> struct Plan {
-    std::array<Part, SMALL_SIDE> parts{};
+    std::array<CellWeights, SMALL_SIDE> weights{};
     uint16_t reciprocal = 0;
     std::array<Range, SMALL_SIDE> pixels{};  // that a cell depends on
     std::array<Range, N> cells{};            // that depend on a pixel
@@ -48,16 +48,16 @@ template <int N> struct Plan {
                 continue;
             }
             const int rest = 0x4000 - left;
-            parts[found++] = {begin, k - begin, static_cast<uint16_t>(left), static_cast<uint16_t>(rest)};
+            weights[found++] = {begin, k - begin, static_cast<uint16_t>(left), static_cast<uint16_t>(rest)};
             begin = k + 1;
             left = space - rest;
         }
         for (Range& range : cells) range = {SMALL_SIDE, -1};
         for (int k = 0; k < SMALL_SIDE; ++k) {
             // the product of a small rest is 0 for each level
-            const bool shares = k > 0 && parts[k - 1].rest * 4 * 255 >= 0x10000;
-            pixels[k] = {static_cast<int16_t>(parts[k].begin - shares),
-                         static_cast<int16_t>(parts[k].begin + parts[k].whole)};
+            const bool shares = k > 0 && weights[k - 1].rest * 4 * 255 >= 0x10000;
+            pixels[k] = {static_cast<int16_t>(weights[k].begin - shares),
+                         static_cast<int16_t>(weights[k].begin + weights[k].whole)};
             for (int x = pixels[k].first; x <= pixels[k].last; ++x) {
                 cells[x].first = std::min(cells[x].first, static_cast<int16_t>(k));
                 cells[x].last = std::max(cells[x].last, static_cast<int16_t>(k));
@@ -67,8 +67,8 @@ template <int N> struct Plan {
     // a cell whose pixels all have the same level
     constexpr uint16_t shrink_level(int k, uint16_t level) const {
         const auto product = [](int a, int b) { return static_cast<uint16_t>((a & 0xffff) * (b & 0xffff) >> 16); };
-        const int rest = k ? product(level << 2, parts[k - 1].rest) : 0;
-        return product(rest + parts[k].whole * level + product(level << 2, parts[k].part), reciprocal);
+        const int rest = k ? product(level << 2, weights[k - 1].rest) : 0;
+        return product(rest + weights[k].whole * level + product(level << 2, weights[k].part), reciprocal);
     }
 };
 // Whether a cell of one level is the same everywhere: each of both directions rounds it down, 0 excepted.
@@ -223,10 +223,10 @@ private:
     }
     [[gnu::always_inline]] inline void shrink_cells(int j, int begin, int end, uint8_t* out) const noexcept {
         Lanes sums[SMALL] = {};
-        const auto [first, whole, part, rest] = ROWS.parts[j];
+        const auto [first, whole, part, rest] = ROWS.weights[j];
         const uint32_t* p = &pixels[static_cast<size_t>(first) * WIDTH];
         // two rows at once; of the rows at the ends only a part counts
-        const uint16_t before = j > 0 ? ROWS.parts[j - 1].rest : 0;
+        const uint16_t before = j > 0 ? ROWS.weights[j - 1].rest : 0;
         const Lanes weights = lanes_of(before, part);
         shrink_rows(p - (j > 0 ? WIDTH : 0), p + whole * WIDTH, begin, end,
                     [&](int k, Lanes row) { sums[k] = scale(row << 2, weights); });
@@ -245,18 +245,18 @@ private:
     template <class Take>
     [[gnu::always_inline]] static inline void shrink_rows(const uint32_t* p, const uint32_t* q, int begin, int end,
                                                           Take take) noexcept {
-        const int first = COLUMNS.parts[begin].begin;
+        const int first = COLUMNS.weights[begin].begin;
         p += first;
         q += first;
         Lanes rest{};
-        if (begin > 0) rest = weigh(p[-1], q[-1], COLUMNS.parts[begin - 1].rest);
+        if (begin > 0) rest = weigh(p[-1], q[-1], COLUMNS.weights[begin - 1].rest);
         for (int k = begin; k < end; ++k) {
-            const Part& part = COLUMNS.parts[k];
-            const Lanes sum = rest + join(sum_of(p, part.whole), sum_of(q, part.whole));
-            p += part.whole;
-            q += part.whole;
-            take(k, scale(sum + weigh(*p, *q, part.part), lanes_of(COLUMNS.reciprocal, COLUMNS.reciprocal)));
-            rest = weigh(*p++, *q++, part.rest);
+            const CellWeights& cell = COLUMNS.weights[k];
+            const Lanes sum = rest + join(sum_of(p, cell.whole), sum_of(q, cell.whole));
+            p += cell.whole;
+            q += cell.whole;
+            take(k, scale(sum + weigh(*p, *q, cell.part), lanes_of(COLUMNS.reciprocal, COLUMNS.reciprocal)));
+            rest = weigh(*p++, *q++, cell.rest);
         }
     }
     [[gnu::always_inline]] static inline Lanes weigh(uint32_t p, uint32_t q, uint16_t weight) noexcept {

@@ -4,7 +4,7 @@ from cypool.envs.mujoco import specs
 from libc.stdint cimport int64_t
 
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
-from cypool.envs.shared.lanes.record cimport NO_PARTS
+from cypool.envs.shared.lanes.record cimport NO_OUTPUTS
 from cypool.envs.shared.numerics.numpy_math cimport clip
 
 # indices of info
@@ -27,7 +27,7 @@ cdef class _Upright(MujocoEnv):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
-        self.reads = NO_PARTS
+        self.reads = NO_OUTPUTS
         options = spec.options
         self.forward_reward_weight = options["forward_reward_weight"]
         self.ctrl_cost_weight = options["ctrl_cost_weight"]

@@ -13,7 +13,7 @@ from cypool.envs.shared.lanes.record cimport CFRC_EXT
 
 from libc.stdint cimport int64_t
 
-ctypedef int (*Part)(MujocoEnv env) noexcept nogil
+ctypedef int (*Method)(MujocoEnv env) noexcept nogil
 
 
 cdef class MujocoEnv(SimulationInLanes):
@@ -65,9 +65,9 @@ cdef class MujocoEnv(SimulationInLanes):
             self.variation.draw(self.rng, self.data)
         guard.reset_data(self.model, self.data)
         self.leave_lanes()
-        check_status("reset_model", (<Part>self.reset_model)(self))
+        check_status("reset_model", (<Method>self.reset_model)(self))
         self.info[self.info.size() - 1] += guard.forward(self.model, self.data)
-        check_status("reset_info", (<Part>self.reset_info)(self))
+        check_status("reset_info", (<Method>self.reset_info)(self))
         if self.from_pixels:
             self.camera.set_viewpoint(self.model, self.data)
         self.push_frame()
@@ -77,7 +77,7 @@ cdef class MujocoEnv(SimulationInLanes):
     cdef int step(self, const void* action) except -1 nogil:
         self.action = action
         self.clear_info()
-        check_status("step_model", (<Part>self.step_model)(self))
+        check_status("step_model", (<Method>self.step_model)(self))
         self.push_frame()
         return 0
 

@@ -5,7 +5,7 @@ from libc.math cimport fabs, isfinite
 from libc.stdint cimport int64_t
 
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
-from cypool.envs.shared.lanes.record cimport NO_PARTS, QFRC_CONSTRAINT, SITE_XPOS
+from cypool.envs.shared.lanes.record cimport NO_OUTPUTS, QFRC_CONSTRAINT, SITE_XPOS
 from cypool.envs.shared.numerics.numpy_math cimport clip, cos, sin, square
 
 
@@ -51,7 +51,7 @@ cdef class InvertedPendulum(_InvertedPendulum):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
-        self.reads = NO_PARTS
+        self.reads = NO_OUTPUTS
         self.reset_noise_scale = spec.options["reset_noise_scale"]
 
     cdef int step_model(self) except -1 nogil:
@@ -68,7 +68,7 @@ cdef class InvertedPendulumV4(_InvertedPendulum):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
-        self.reads = NO_PARTS
+        self.reads = NO_OUTPUTS
         self.reset_noise_scale = 0.01
 
     cdef int step_model(self) except -1 nogil:

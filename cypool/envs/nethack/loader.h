@@ -82,7 +82,7 @@ private:
     int descriptor_;
     const Elf64_Phdr* segments_;
     int num_segments_;
-    Layout layout_;
+    LibraryLayout layout_;
     const Elf64_Sym* symbols_ = nullptr;
     size_t num_symbols_ = 0;
     const char* names_ = nullptr;

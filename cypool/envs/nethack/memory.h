@@ -88,7 +88,7 @@ struct Snapshot {
 };
 
 // Where the library's parts are, the same in all blocks: see loader.h.
-struct Layout {
+struct LibraryLayout {
     size_t bytes = 0;               // of the whole library
     size_t text = 0, text_end = 0;  // its instructions
     size_t data = 0, data_end = 0;  // its writable memory
@@ -117,7 +117,7 @@ public:
     // The way back to us, from a game that cannot continue; who called it sets it.
     sigjmp_buf back;
 
-    explicit Block(const Layout& layout) : layout_(layout) {
+    explicit Block(const LibraryLayout& layout) : layout_(layout) {
         bytes_ = layout.bytes + PAGE + STACK_BYTES + PAGE + ARENA_BYTES + PAGE;
         base = reserve(bytes_);
         stack_ = base + layout.bytes + PAGE;
@@ -201,7 +201,7 @@ private:
     };
     static_assert(sizeof(Piece) == GRAIN);
 
-    Layout layout_;
+    LibraryLayout layout_;
     size_t bytes_;
     char *stack_, *arena_;
 

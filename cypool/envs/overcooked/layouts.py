@@ -22,7 +22,7 @@ RECIPES = tuple((onions, tomatoes) for onions in range(MOST_INGREDIENTS + 1)
                 for tomatoes in range(MOST_INGREDIENTS + 1 - onions) if onions + tomatoes)
 
 
-class Layout(NamedTuple):
+class KitchenLayout(NamedTuple):
     """A kitchen at the start of an episode, and the orders of its file.
 
     Attributes:
@@ -74,7 +74,7 @@ def check_layout(name: str, value: Any) -> str:
     return "\n".join(lines)
 
 
-def layout_of(name: str) -> Layout:
+def layout_of(name: str) -> KitchenLayout:
     """Returns the layout that an option selects.
 
     Raises:
@@ -101,7 +101,7 @@ def names() -> list[str]:
 
 
 @functools.lru_cache(maxsize=64)
-def _read(name: str) -> Layout:
+def _read(name: str) -> KitchenLayout:
     if name not in names():
         raise ValueError(f"layout: expected one of {', '.join(names())}, or a text of lines, got {shown(name)}")
     with open(os.path.join(_folder(), f"{name}.layout"), encoding="utf-8") as file:
@@ -125,7 +125,7 @@ def _orders(given: Iterable[dict[str, Any]]) -> list[tuple[int, int]]:
     return [recipe_of(each["ingredients"]) for each in given]
 
 
-def _made(lines: list[str], words: dict[str, Any]) -> Layout:
+def _made(lines: list[str], words: dict[str, Any]) -> KitchenLayout:
     cells = {cell: (x, y) for y, line in enumerate(lines) for x, cell in enumerate(line) if cell.isdigit()}
     terrain = tuple("".join(" " if cell.isdigit() else cell for cell in line) for line in lines)
-    return Layout(terrain, tuple((*cells[digit], 0) for digit in sorted(cells)), {}, words)
+    return KitchenLayout(terrain, tuple((*cells[digit], 0) for digit in sorted(cells)), {}, words)

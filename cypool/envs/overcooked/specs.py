@@ -9,7 +9,7 @@ from cypool.envs.overcooked.layouts import (
     INGREDIENTS,
     MOST_INGREDIENTS,
     RECIPES,
-    Layout,
+    KitchenLayout,
     check_layout,
     layout_of,
     recipe_of,
@@ -115,7 +115,7 @@ def settings_of(options: dict[str, Any]) -> dict[str, Any]:
             "times": soups.times}
 
 
-def soups_of(options: dict[str, Any], layout: Layout) -> Soups:
+def soups_of(options: dict[str, Any], layout: KitchenLayout) -> Soups:
     """Returns the values and cooking times of soups.
 
     Raises:

@@ -21,7 +21,7 @@ _LONGEST = 2**30
 _MOST_BRIEF = 4
 
 
-class Layout(NamedTuple):
+class WarehouseLayout(NamedTuple):
     """The cells of a warehouse.
 
     Attributes:
@@ -122,7 +122,7 @@ def settings_of(options: dict[str, Any]) -> dict[str, Any]:
             "image_observation_layers": [LAYERS.index(name) for name in options["image_observation_layers"]]}
 
 
-def layout_of(options: dict[str, Any]) -> Layout:
+def layout_of(options: dict[str, Any]) -> WarehouseLayout:
     """Returns the layout that the options describe.
 
     Raises:
@@ -131,7 +131,8 @@ def layout_of(options: dict[str, Any]) -> Layout:
     if options["layout"] is not None:
         lines = options["layout"].split("\n")
         highways = np.array([[cell != "x" for cell in line] for line in lines])
-        return Layout(highways, [(x, y) for y, line in enumerate(lines) for x, cell in enumerate(line) if cell == "g"])
+        goals = [(x, y) for y, line in enumerate(lines) for x, cell in enumerate(line) if cell == "g"]
+        return WarehouseLayout(highways, goals)
     height = options["column_height"]
     if options["shelf_columns"] % 2 == 0:
         raise ValueError(f"shelf_columns: expected an odd number, got {options['shelf_columns']}")
@@ -139,4 +140,4 @@ def layout_of(options: dict[str, Any]) -> Layout:
     goals = [(cols // 2 - 1, rows - 1), (cols // 2, rows - 1)]
     y, x = np.indices((rows, cols))
     is_queue = (y > rows - height - 3) & ((x == goals[0][0]) | (x == goals[1][0]))
-    return Layout((x % 3 == 0) | (y % (height + 1) == 0) | (y == rows - 1) | is_queue, goals)
+    return WarehouseLayout((x % 3 == 0) | (y % (height + 1) == 0) | (y == rows - 1) | is_queue, goals)

@@ -15,12 +15,12 @@ public:
         b2Assert(num_joints <= MOST_JOINTS);
         for (int32 k = 0; k < num_joints; ++k) {
             b2Assert(joints[k]->GetType() == e_revoluteJoint);
-            begin(parts[k], impulses[k], static_cast<b2RevoluteJoint*>(joints[k]), data.step);
+            begin(constraints[k], impulses[k], static_cast<b2RevoluteJoint*>(joints[k]), data.step);
         }
     }
 
     void solve_once() {
-        for (int32 k = 0; k < num_joints; ++k) solve(parts[k], impulses[k]);
+        for (int32 k = 0; k < num_joints; ++k) solve(constraints[k], impulses[k]);
     }
 
     // All iterations of an island without contacts. An iteration depends on velocities and impulses only: from bits
@@ -45,8 +45,8 @@ public:
 
     void store() const {
         for (int32 k = 0; k < num_joints; ++k) {
-            parts[k].joint->m_impulse = impulses[k].point;
-            parts[k].joint->m_motorImpulse = impulses[k].motor;
+            constraints[k].joint->m_impulse = impulses[k].point;
+            constraints[k].joint->m_motorImpulse = impulses[k].motor;
         }
     }
 
@@ -58,7 +58,7 @@ private:
         b2Vec3 point;
         float32 motor;
     };
-    struct Part {
+    struct JointConstraint {
         b2RevoluteJoint* joint;
         int32 a, b;
         float32 mass_a, mass_b, inertia_a, inertia_b;  // the inverse
@@ -72,27 +72,27 @@ private:
     };
 
     static float32 inverse(float32 determinant) { return determinant != 0.0f ? 1.0f / determinant : determinant; }
-    static void begin(Part& p, Impulse& impulse, b2RevoluteJoint* joint, const b2TimeStep& step) {
-        p.joint = joint;
-        p.a = joint->m_indexA;
-        p.b = joint->m_indexB;
-        p.mass_a = joint->m_invMassA;
-        p.mass_b = joint->m_invMassB;
-        p.inertia_a = joint->m_invIA;
-        p.inertia_b = joint->m_invIB;
-        p.arm_a = joint->m_rA;
-        p.arm_b = joint->m_rB;
-        p.limit = joint->m_limitState;
-        const bool turns = p.inertia_a + p.inertia_b != 0.0f;
-        p.has_motor = joint->m_enableMotor && p.limit != e_equalLimits && turns;
-        p.has_limit = joint->m_enableLimit && p.limit != e_inactiveLimit && turns;
-        p.motor_mass = joint->m_motorMass;
-        p.motor_speed = joint->m_motorSpeed;
-        p.most = step.dt * joint->m_maxMotorTorque;
-        p.mass = joint->m_mass;
-        p.cross = b2Cross(p.mass.ey, p.mass.ez);
-        p.factor_22 = inverse(p.mass.ex.x * p.mass.ey.y - p.mass.ey.x * p.mass.ex.y);
-        p.factor_33 = inverse(b2Dot(p.mass.ex, p.cross));
+    static void begin(JointConstraint& c, Impulse& impulse, b2RevoluteJoint* joint, const b2TimeStep& step) {
+        c.joint = joint;
+        c.a = joint->m_indexA;
+        c.b = joint->m_indexB;
+        c.mass_a = joint->m_invMassA;
+        c.mass_b = joint->m_invMassB;
+        c.inertia_a = joint->m_invIA;
+        c.inertia_b = joint->m_invIB;
+        c.arm_a = joint->m_rA;
+        c.arm_b = joint->m_rB;
+        c.limit = joint->m_limitState;
+        const bool turns = c.inertia_a + c.inertia_b != 0.0f;
+        c.has_motor = joint->m_enableMotor && c.limit != e_equalLimits && turns;
+        c.has_limit = joint->m_enableLimit && c.limit != e_inactiveLimit && turns;
+        c.motor_mass = joint->m_motorMass;
+        c.motor_speed = joint->m_motorSpeed;
+        c.most = step.dt * joint->m_maxMotorTorque;
+        c.mass = joint->m_mass;
+        c.cross = b2Cross(c.mass.ey, c.mass.ez);
+        c.factor_22 = inverse(c.mass.ex.x * c.mass.ey.y - c.mass.ey.x * c.mass.ex.y);
+        c.factor_33 = inverse(b2Dot(c.mass.ex, c.cross));
         impulse = {joint->m_impulse, joint->m_motorImpulse};
     }
 
@@ -109,32 +109,32 @@ private:
         }
         return x;
     }
-    static b2Vec2 solve_22(const Part& p, const b2Vec2& b) {
-        return b2Vec2(p.factor_22 * (p.mass.ey.y * b.x - p.mass.ey.x * b.y),
-                      p.factor_22 * (p.mass.ex.x * b.y - p.mass.ex.y * b.x));
+    static b2Vec2 solve_22(const JointConstraint& c, const b2Vec2& b) {
+        return b2Vec2(c.factor_22 * (c.mass.ey.y * b.x - c.mass.ey.x * b.y),
+                      c.factor_22 * (c.mass.ex.x * b.y - c.mass.ex.y * b.x));
     }
-    static b2Vec3 solve_33(const Part& p, const b2Vec3& b) {
-        return b2Vec3(p.factor_33 * b2Dot(b, p.cross), p.factor_33 * b2Dot(p.mass.ex, b2Cross(b, p.mass.ez)),
-                      p.factor_33 * b2Dot(p.mass.ex, b2Cross(p.mass.ey, b)));
+    static b2Vec3 solve_33(const JointConstraint& c, const b2Vec3& b) {
+        return b2Vec3(c.factor_33 * b2Dot(b, c.cross), c.factor_33 * b2Dot(c.mass.ex, b2Cross(b, c.mass.ez)),
+                      c.factor_33 * b2Dot(c.mass.ex, b2Cross(c.mass.ey, b)));
     }
 
-    [[gnu::always_inline]] void solve(const Part& p, Impulse& total) {
-        b2Velocity &a = velocities[p.a], &b = velocities[p.b];
+    [[gnu::always_inline]] void solve(const JointConstraint& c, Impulse& total) {
+        b2Velocity &a = velocities[c.a], &b = velocities[c.b];
         b2Vec2 v_a = a.v, v_b = b.v;
         float32 w_a = a.w, w_b = b.w;
-        if (p.has_motor) {
+        if (c.has_motor) {
             const float32 before = total.motor;
-            total.motor = keep_within(before + -p.motor_mass * (w_b - w_a - p.motor_speed), p.most);
+            total.motor = keep_within(before + -c.motor_mass * (w_b - w_a - c.motor_speed), c.most);
             const float32 impulse = total.motor - before;
-            w_a -= p.inertia_a * impulse;
-            w_b += p.inertia_b * impulse;
+            w_a -= c.inertia_a * impulse;
+            w_b += c.inertia_b * impulse;
         }
-        const b2Vec2 speed = v_b + b2Cross(w_b, p.arm_b) - v_a - b2Cross(w_a, p.arm_a);
-        if (p.has_limit) {
-            b2Vec3 impulse = -solve_33(p, b2Vec3(speed.x, speed.y, w_b - w_a));
+        const b2Vec2 speed = v_b + b2Cross(w_b, c.arm_b) - v_a - b2Cross(w_a, c.arm_a);
+        if (c.has_limit) {
+            b2Vec3 impulse = -solve_33(c, b2Vec3(speed.x, speed.y, w_b - w_a));
             const float32 sum = total.point.z + impulse.z;
-            if (p.limit == e_atLowerLimit ? sum < 0.0f : p.limit == e_atUpperLimit && sum > 0.0f) {
-                const b2Vec2 reduced = solve_22(p, -speed + total.point.z * b2Vec2(p.mass.ez.x, p.mass.ez.y));
+            if (c.limit == e_atLowerLimit ? sum < 0.0f : c.limit == e_atUpperLimit && sum > 0.0f) {
+                const b2Vec2 reduced = solve_22(c, -speed + total.point.z * b2Vec2(c.mass.ez.x, c.mass.ez.y));
                 impulse.Set(reduced.x, reduced.y, -total.point.z);
                 total.point.x += reduced.x;
                 total.point.y += reduced.y;
@@ -143,18 +143,18 @@ private:
                 total.point += impulse;
             }
             const b2Vec2 point(impulse.x, impulse.y);
-            v_a -= p.mass_a * point;
-            w_a -= p.inertia_a * (b2Cross(p.arm_a, point) + impulse.z);
-            v_b += p.mass_b * point;
-            w_b += p.inertia_b * (b2Cross(p.arm_b, point) + impulse.z);
+            v_a -= c.mass_a * point;
+            w_a -= c.inertia_a * (b2Cross(c.arm_a, point) + impulse.z);
+            v_b += c.mass_b * point;
+            w_b += c.inertia_b * (b2Cross(c.arm_b, point) + impulse.z);
         } else {
-            const b2Vec2 impulse = solve_22(p, -speed);
+            const b2Vec2 impulse = solve_22(c, -speed);
             total.point.x += impulse.x;
             total.point.y += impulse.y;
-            v_a -= p.mass_a * impulse;
-            w_a -= p.inertia_a * b2Cross(p.arm_a, impulse);
-            v_b += p.mass_b * impulse;
-            w_b += p.inertia_b * b2Cross(p.arm_b, impulse);
+            v_a -= c.mass_a * impulse;
+            w_a -= c.inertia_a * b2Cross(c.arm_a, impulse);
+            v_b += c.mass_b * impulse;
+            w_b += c.inertia_b * b2Cross(c.arm_b, impulse);
         }
         a.v = v_a;
         a.w = w_a;
@@ -175,7 +175,7 @@ private:
 
     b2Velocity* const velocities;
     const int32 num_joints, num_bodies;
-    Part parts[MOST_JOINTS];
+    JointConstraint constraints[MOST_JOINTS];
     Impulse impulses[MOST_JOINTS];
     b2Velocity velocities_then[MOST_BODIES];
     Impulse impulses_then[MOST_JOINTS];

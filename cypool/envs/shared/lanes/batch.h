@@ -238,8 +238,8 @@ public:
             get(r.result.qpos, d.qpos, m_.nq, l);
             get(r.result.qvel, d.qvel, m_.nv, l);
             get(r.result.warmstart, d.warmstart, m_.nv, l);
-            for (int part = 0; part < NUM_PARTS; ++part)
-                if (r.size(part)) get(r.values(part), part_of(d, part), r.size(part), l);
+            for (int output = 0; output < NUM_OUTPUTS; ++output)
+                if (r.size(output)) get(r.values(output), output_of(d, output), r.size(output), l);
         }
     }
 
@@ -278,13 +278,13 @@ private:
     // what only those who read it need
     void complete(Group& d, int reads, bool ends_with_step1) const {
         find_bad(d, d.qpos, m_.nq), find_bad(d, d.qvel, m_.nv);
-        if (reads_part(reads, CFRC_EXT)) contact_forces(m_, d, d.contact_force);
+        if (reads_output(reads, CFRC_EXT)) contact_forces(m_, d, d.contact_force);
         if (ends_with_step1) {
             step1(d);
             sense_velocity(d, reads);
         }
         d.has_step1 = ends_with_step1 && !any(d.bad);
-        if (reads_part(reads, SITE_XPOS)) place_sites(m_, d);
+        if (reads_output(reads, SITE_XPOS)) place_sites(m_, d);
     }
     // the part of mj_step1 that environments read, or that may warn
     void step1(Group& d) const {
@@ -295,13 +295,13 @@ private:
         tendons(m_, d);
     }
     void sense_velocity(Group& d, int reads) const {
-        if (reads_part(reads, SENSED_MOTION)) sense_motion(m_, d);
+        if (reads_output(reads, SENSED_MOTION)) sense_motion(m_, d);
     }
     void sense_acceleration(Group& d, int reads) const {
-        if (reads_part(reads, SENSED_FORCES)) sense_forces(m_, d, collider_);
+        if (reads_output(reads, SENSED_FORCES)) sense_forces(m_, d, collider_);
     }
-    static const Real* part_of(const Group& d, int part) {
-        switch (part) {
+    static const Real* output_of(const Group& d, int output) {
+        switch (output) {
             case XPOS: return d.xpos[0];
             case XMAT: return d.xmat[0];
             case SENSED_MOTION:

@@ -180,7 +180,7 @@ private:
         std::vector<Record*> records;
         for (int e = 0; e < count; ++e) {
             datas.emplace_back(make_data(m_, false));
-            owned.emplace_back(new Record(m_, datas.back().get(), ALL_PARTS, ends_with_step1));
+            owned.emplace_back(new Record(m_, datas.back().get(), ALL_OUTPUTS, ends_with_step1));
             records.push_back(owned.back().get());
         }
         for (int step_number = 0; step_number < steps; ++step_number) {

@@ -13,7 +13,7 @@ cdef enum: READS_UNKNOWN = -1
 # The base class of environments that lanes may step: what a subclass has, and what it calls.
 
 cdef class SimulationInLanes(Simulation):
-    # What is read of mjData after a step, bits of `Part`. READS_UNKNOWN: MuJoCo's mj_step steps alone. Set in __init__
+    # bits of `Output`: what is read of mjData after a step. READS_UNKNOWN: only mj_step steps it. Set in __init__
     cdef int reads
     cdef int num_mj_steps                # MuJoCo's steps in one of ours
     cdef bint ends_with_step1            # whether mj_step1 follows them

@@ -15,7 +15,7 @@
 namespace cypool::lanes {
 
 // Arrays of mjData that an environment may read after a step, next to positions and velocities of joints.
-enum Part {
+enum Output {
     XPOS,
     XMAT,
     XIPOS,
@@ -30,14 +30,14 @@ enum Part {
     ACTUATOR_FORCE,
     SENSED_MOTION,  // sensors of positions and velocities
     SENSED_FORCES,  // those of what the solver finds
-    NUM_PARTS
+    NUM_OUTPUTS
 };
-struct PartArray {
+struct OutputArray {
     const char* name;
     int64_t mjModel::* rows;
     int columns;
 };
-inline constexpr PartArray PARTS[NUM_PARTS] = {
+inline constexpr OutputArray OUTPUTS[NUM_OUTPUTS] = {
     {"xpos", &mjModel::nbody, 3},
     {"xmat", &mjModel::nbody, 9},
     {"xipos", &mjModel::nbody, 3},
@@ -53,8 +53,8 @@ inline constexpr PartArray PARTS[NUM_PARTS] = {
     {"sensordata", &mjModel::nsensordata, 1},
     {"sensordata", &mjModel::nsensordata, 1},
 };
-inline constexpr int NO_PARTS = 0, ALL_PARTS = (1 << NUM_PARTS) - 1;
-constexpr bool reads_part(int reads, int part) { return reads >> part & 1; }
+inline constexpr int NO_OUTPUTS = 0, ALL_OUTPUTS = (1 << NUM_OUTPUTS) - 1;
+constexpr bool reads_output(int reads, int output) { return reads >> output & 1; }
 
 struct DeleteData {
     void operator()(mjData* d) const { mj_deleteData(d); }
@@ -85,7 +85,7 @@ public:
     bool is_stale = false;       // mjData has the result, but not what MuJoCo computes on the way there
     std::vector<Active> unseen;  // what was active that no compared step had
 
-    // `reads`: which parts the environment reads, bit by bit. `ends_with_step1`: they are of the state after a step.
+    // `reads`: which outputs the environment reads, bit by bit. `ends_with_step1`: they are of the state after a step.
     Record(const mjModel* m, mjData* d, int reads, bool ends_with_step1)
         : ends_with_step1(ends_with_step1),
           m_(m),
@@ -96,10 +96,10 @@ public:
           joint_forces_(array_of<double>(d->raw, library().data, "qfrc_applied")),
           equalities_(array_of<unsigned char>(d->raw, library().data, "eq_active")),
           given_equalities_(array_of<unsigned char>(m->raw, library().model, "eq_active0")) {
-        for (int part = 0; part < NUM_PARTS; ++part) {
-            const double* const array = array_of<double>(d->raw, library().data, PARTS[part].name);
-            const int64_t size = reads_part(reads, part) ? m->*PARTS[part].rows * PARTS[part].columns : 0;
-            views_[part] = {const_cast<double*>(array), size, num_values_};
+        for (int output = 0; output < NUM_OUTPUTS; ++output) {
+            const double* const array = array_of<double>(d->raw, library().data, OUTPUTS[output].name);
+            const int64_t size = reads_output(reads, output) ? m->*OUTPUTS[output].rows * OUTPUTS[output].columns : 0;
+            views_[output] = {const_cast<double*>(array), size, num_values_};
             num_values_ += size;
         }
         values_.resize(static_cast<size_t>(num_values_));
@@ -111,16 +111,16 @@ public:
         }
         ctrl = next, last_ctrl_ = next + num_inputs();
         for (const Sensor& s : known_sensors(m))
-            if (reads_part(reads, part_of(s))) sensors_.push_back(s);
+            if (reads_output(reads, output_of(s))) sensors_.push_back(s);
     }
 
     Record(const Record&) = delete;
     Record& operator=(const Record&) = delete;
 
     int reads() const { return reads_; }
-    // Where lanes write a part.
-    double* values(int part) { return values_.data() + views_[part].first; }
-    int size(int part) const { return static_cast<int>(views_[part].size); }
+    // Where lanes write an output.
+    double* values(int output) { return values_.data() + views_[output].first; }
+    int size(int output) const { return static_cast<int>(views_[output].size); }
 
     // Takes the state and the controls of mjData; false: mj_step has to step it.
     bool prepare() {
@@ -154,10 +154,10 @@ public:
             d_->time += m_->opt.timestep;
         }
         copy(last_ctrl_, ctrl, num_inputs());
-        for (int part = 0; part < SENSED_MOTION; ++part) copy(views_[part].array, values(part), size(part));
+        for (int output = 0; output < SENSED_MOTION; ++output) copy(views_[output].array, values(output), size(output));
         for (const Sensor& s : sensors_) {
-            const int part = part_of(s);
-            copy(views_[part].array + s.address, values(part) + s.address, s.size);
+            const int output = output_of(s);
+            copy(views_[output].array + s.address, values(output) + s.address, s.size);
         }
         is_stale = true;
         return true;
@@ -224,7 +224,7 @@ private:
 
     // Has MuJoCo step mjData. Returns in what the result of a record differs.
     std::string step_and_compare(int frames, const Record& other) {
-        if (simulate(m_, d_, frames, reads_part(reads_, CFRC_EXT))) return "an unstable simulation";
+        if (simulate(m_, d_, frames, reads_output(reads_, CFRC_EXT))) return "an unstable simulation";
         if (ends_with_step1) warned(m_, d_, [this] { mj_step1(m_, d_); });
         std::string differing;
         const auto compare = [&differing](const char* name, bool is_same) {
@@ -234,13 +234,13 @@ private:
         compare("qvel", same(other.result.qvel, d_->qvel, m_->nv));
         compare("qacc_warmstart", same(other.result.warmstart, warmstart_, m_->nv));
         const double* const values = other.values_.data();
-        for (int part = 0; part < SENSED_MOTION; ++part) {
-            const View& view = views_[part];
-            compare(PARTS[part].name, same(values + view.first, view.array, view.size));
+        for (int output = 0; output < SENSED_MOTION; ++output) {
+            const View& view = views_[output];
+            compare(OUTPUTS[output].name, same(values + view.first, view.array, view.size));
         }
         bool senses_the_same = true;
         for (const Sensor& s : sensors_) {
-            const View& sensed = views_[part_of(s)];
+            const View& sensed = views_[output_of(s)];
             senses_the_same &= same(values + sensed.first + s.address, sensed.array + s.address, s.size);
         }
         compare("sensors", senses_the_same);
@@ -264,7 +264,7 @@ private:
                && same(inputs + m_->nu + 3 * m_->nmocap, d_->mocap_quat, 4 * m_->nmocap);
     }
     int64_t state_size() const { return m_->nq + 2 * m_->nv; }
-    static Part part_of(const Sensor& s) { return is_of_forces(s.type) ? SENSED_FORCES : SENSED_MOTION; }
+    static Output output_of(const Sensor& s) { return is_of_forces(s.type) ? SENSED_FORCES : SENSED_MOTION; }
     static void copy(double* to, const double* from, int64_t n) { std::copy_n(from, n, to); }
     static bool same(const double* a, const double* b, int64_t n) {
         // arrays without numbers may have no address
@@ -295,7 +295,7 @@ private:
     State last_;
     double last_time_ = 0, *last_ctrl_;
     std::vector<double> numbers_;  // of all states and controls
-    View views_[NUM_PARTS] = {};
+    View views_[NUM_OUTPUTS] = {};
     std::vector<Sensor> sensors_;  // those that it reads
     int64_t num_values_ = 0;
     std::vector<double> values_;

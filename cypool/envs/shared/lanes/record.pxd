@@ -9,7 +9,7 @@ from cypool.envs.shared.mujoco.libmujoco cimport mjData, mjModel
 cdef extern from "cypool/envs/shared/lanes/record.h" nogil:
     # what an environment reads of mjData after a step: bits
     enum:
-        NO_PARTS "cypool::lanes::NO_PARTS"
+        NO_OUTPUTS "cypool::lanes::NO_OUTPUTS"
         XPOS "cypool::lanes::XPOS"
         XMAT "cypool::lanes::XMAT"
         XIPOS "cypool::lanes::XIPOS"

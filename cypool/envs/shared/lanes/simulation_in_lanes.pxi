@@ -152,7 +152,7 @@ cdef class SimulationInLanes(Simulation):
     cdef bint knows_model(self) except -1 nogil:
         """Returns whether lanes have the numbers of this environment's model."""
         cdef Record* record = record_of(self)
-        if self.variation is None or self.variation.parts.empty():
+        if self.variation is None or self.variation.ranges.empty():
             return True
         if not record.drawn == self.variation.drawn:
             record.drawn = self.variation.drawn

@@ -61,7 +61,7 @@ class Array(NamedTuple):
     is_derived: bool
 
 
-class Layout(NamedTuple):
+class StructLayout(NamedTuple):
     """Everything that cypool needs to know about a version.
 
     Attributes:
@@ -79,7 +79,7 @@ class Layout(NamedTuple):
     derived_is_known: bool
 
 
-def read(package: Path) -> Layout:
+def read(package: Path) -> StructLayout:
     """Returns the layout of a MuJoCo.
 
     Args:
@@ -102,7 +102,7 @@ def read(package: Path) -> Layout:
         text = (headers / header).read_text(encoding="utf-8") if (headers / header).exists() else ""
         numbers.update((name, int(value)) for name, value in re.findall(r"^#define (mjN\w+)\s+(\d+)", text, re.M))
     arrays, derived_is_known = _arrays((headers / "mjxmacro.h").read_text(encoding="utf-8"), numbers)
-    return Layout(sizes, fields, arrays, numbers, derived_is_known)
+    return StructLayout(sizes, fields, arrays, numbers, derived_is_known)
 
 
 def _introspect(package: Path) -> types.SimpleNamespace:

@@ -37,7 +37,7 @@ def set_up(object layout, bytes path):
     """Passes a loaded library to all modules that use MuJoCo.
 
     Args:
-        layout: A `Layout`.
+        layout: A `StructLayout`.
         path: The library's file.
 
     Raises:

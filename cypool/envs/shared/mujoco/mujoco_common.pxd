@@ -74,7 +74,7 @@ cdef enum Operation:
     SET
 
 # numbers of a field that vary
-cdef struct Part:
+cdef struct VariedRange:
     size_t field                         # of `fields`
     size_t begin, end                    # of its numbers
     Operation operation
@@ -85,8 +85,8 @@ cdef class Variation:
     cdef Model loaded
     cdef VariedModel* model              # owned
     cdef vector[Field]* fields           # those that vary; owned
-    cdef vector[Part] parts
-    cdef readonly vector[double] drawn   # for each number that varies, part after part
+    cdef vector[VariedRange] ranges
+    cdef readonly vector[double] drawn   # for each number that varies, range after range
     cdef bint derives                    # whether MuJoCo has to compute other fields from these
 
     cdef const mjModel* view(self) noexcept nogil     # the model, of which `draw` changes the numbers

@@ -17,7 +17,7 @@ _OBJECTS = {"body": mujoco.mjtObj.mjOBJ_BODY, "jnt": mujoco.mjtObj.mjOBJ_JOINT, 
             "actuator": mujoco.mjtObj.mjOBJ_ACTUATOR}
 
 
-class Part(NamedTuple):
+class VariedRange(NamedTuple):
     """Numbers of a field that vary.
 
     Attributes:
@@ -38,7 +38,7 @@ class Part(NamedTuple):
 
 
 # by model and `randomize`: all environments of a pool have the same
-_parts: WeakKeyDictionary[Any, dict[tuple[Any, ...], list[Part]]] = WeakKeyDictionary()
+_ranges: WeakKeyDictionary[Any, dict[tuple[Any, ...], list[VariedRange]]] = WeakKeyDictionary()
 
 
 def check_randomize(model: Any, randomize: Any) -> dict[str, tuple[str, float, float]] | None:
@@ -64,12 +64,12 @@ def check_randomize(model: Any, randomize: Any) -> dict[str, tuple[str, float, f
             raise ValueError(f"{place}: expected low not above high, got {low} and {high}")
         checked[name] = (check_choice(place, operation, OPERATIONS), low, high)
     # finds missing fields
-    parts_of(model, checked)
+    ranges_of(model, checked)
     return checked
 
 
-def parts_of(model: Any, randomize: dict[str, tuple[str, float, float]]) -> list[Part]:
-    """Returns the varying parts of a model.
+def ranges_of(model: Any, randomize: dict[str, tuple[str, float, float]]) -> list[VariedRange]:
+    """Returns the ranges of numbers of a model that vary.
 
     Args:
         model: The model.
@@ -80,14 +80,14 @@ def parts_of(model: Any, randomize: dict[str, tuple[str, float, float]]) -> list
     """
     if not randomize:
         return []
-    known, key = _parts.setdefault(model, {}), tuple(randomize.items())
+    known, key = _ranges.setdefault(model, {}), tuple(randomize.items())
     if key not in known:
         fields = model.fields()
-        known[key] = [_part(model, fields, name, *value) for name, value in randomize.items()]
+        known[key] = [_range_of(model, fields, name, *value) for name, value in randomize.items()]
     return known[key]
 
 
-def _part(model: Any, fields: list[Any], key: str, operation: str, low: float, high: float) -> Part:
+def _range_of(model: Any, fields: list[Any], key: str, operation: str, low: float, high: float) -> VariedRange:
     name, _, owner = key.partition(":")
     names = [field[0] for field in fields]
     if name not in names:
@@ -98,8 +98,8 @@ def _part(model: Any, fields: list[Any], key: str, operation: str, low: float, h
     first, end = (0, rows) if owner == "" else _row_of(model, name, owner)
     if first == end or columns == 0:
         raise ValueError(f"randomize: {model.path} has no object with a {name!r}")
-    part = Part(number, first * columns, end * columns, OPERATIONS.index(operation), low, high)
-    values = np.array(model.numbers(number)[part.begin:part.end])
+    varied = VariedRange(number, first * columns, end * columns, OPERATIONS.index(operation), low, high)
+    values = np.array(model.numbers(number)[varied.begin:varied.end])
     with np.errstate(all="ignore"):
         ends = [{"scale": values * bound, "add": values + bound, "set": np.full_like(values, bound)}[operation]
                 for bound in (low, high)]
@@ -108,7 +108,7 @@ def _part(model: Any, fields: list[Any], key: str, operation: str, low: float, h
         raise ValueError(f"randomize[{key!r}]: expected values of at least 0, got {operation!r}, {low}, {high}")
     if not all((abs(each) <= np.finfo(dtype).max).all() for each in ends):
         raise ValueError(f"randomize[{key!r}]: expected values that fit {dtype}, got {operation!r}, {low}, {high}")
-    return part
+    return varied
 
 
 def _row_of(model: Any, name: str, owner: str) -> tuple[int, int]:

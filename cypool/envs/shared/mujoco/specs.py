@@ -8,7 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from cypool.envs.shared.mujoco.randomization import check_randomize, parts_of
+from cypool.envs.shared.mujoco.randomization import check_randomize, ranges_of
 from cypool.options import Option, boolean, choice, describes, integer, unchecked
 from cypool.spec import Array
 from cypool.util.arguments import check_bool, check_float, check_int, shown
@@ -173,5 +173,5 @@ def info_of(model: Any, kinds: Mapping[str, Any], options: Mapping[str, Any]) ->
 
 def randomized(model: Any, options: Mapping[str, Any]) -> dict[str, Array]:
     """Returns the last info of a spec with `randomize_info`, if there is anything to draw."""
-    count = sum(part.end - part.begin for part in parts_of(model, options["randomize"] or {}))
+    count = sum(varied.end - varied.begin for varied in ranges_of(model, options["randomize"] or {}))
     return {"randomize": Array((count,), np.float64)} if count and options["randomize_info"] else {}

@@ -2,7 +2,7 @@
 #
 # MuJoCo's functions reach a model's arrays through pointers. So an environment needs only a separate struct of
 # pointers, and arrays for the varying values and those that MuJoCo computes from them; all else is shared.
-from cypool.envs.shared.mujoco.randomization import parts_of
+from cypool.envs.shared.mujoco.randomization import ranges_of
 from cypool.state import check_state
 
 from cypool.envs.shared.mujoco.fields cimport derived_is_known, fields_of
@@ -31,16 +31,16 @@ cdef class Variation:
 
     def __init__(self, Model loaded, dict randomize, own=()):
         cdef vector[Field] fields = fields_of(loaded.mj)
-        cdef Part part
+        cdef VariedRange varied
         cdef size_t k
-        for k, part.begin, part.end, operation, part.low, part.high in parts_of(loaded, randomize):
-            part.field = self.fields[0].size()
-            part.operation = <Operation><int>operation
+        for k, varied.begin, varied.end, operation, varied.low, varied.high in ranges_of(loaded, randomize):
+            varied.field = self.fields[0].size()
+            varied.operation = <Operation><int>operation
             self.fields[0].push_back(fields[k])
-            self.parts.push_back(part)
+            self.ranges.push_back(varied)
             self.model.own(fields[k])
             self.derives |= fields[k].is_source
-            self.drawn.resize(self.drawn.size() + part.end - part.begin)
+            self.drawn.resize(self.drawn.size() + varied.end - varied.begin)
         for k in range(fields.size()):
             if (self.derives and fields[k].is_derived) or <bytes>fields[k].name in own:
                 self.model.own(fields[k])
@@ -62,21 +62,21 @@ cdef class Variation:
         return 0
 
     cdef int draw(self, const Rng* rng, mjData* data) except -1 nogil:
-        cdef Part* part
+        cdef VariedRange* varied
         cdef size_t p, _k, n = 0
-        for p in range(self.parts.size()):
-            part = &self.parts[p]
-            for _k in range(part.begin, part.end):
-                self.drawn[n] = uniform(rng, part.low, part.high)
+        for p in range(self.ranges.size()):
+            varied = &self.ranges[p]
+            for _k in range(varied.begin, varied.end):
+                self.drawn[n] = uniform(rng, varied.low, varied.high)
                 n += 1
         return self.apply(data)
 
     cdef object checked(self, object values):
-        kinds = [(part.low, part.high) for part in self.parts for _ in range(part.begin, part.end)]
+        kinds = [(varied.low, varied.high) for varied in self.ranges for _ in range(varied.begin, varied.end)]
         return check_state(values, *kinds)
 
     cdef int copy_from(self, Variation other, mjData* data) except -1 nogil:
-        if not self.parts.empty():
+        if not self.ranges.empty():
             self.drawn = other.drawn
             self.apply(data)
         self.model.copy_contents(other.model[0])
@@ -93,18 +93,18 @@ cdef class Variation:
         return 0
 
     cdef void _set_drawn(self) noexcept nogil:
-        cdef Part* part
+        cdef VariedRange* varied
         cdef Field* field
         cdef size_t p, k, n = 0
         cdef double value
-        for p in range(self.parts.size()):
-            part = &self.parts[p]
-            field = &self.fields[0][part.field]
-            for k in range(part.begin, part.end):
+        for p in range(self.ranges.size()):
+            varied = &self.ranges[p]
+            field = &self.fields[0][varied.field]
+            for k in range(varied.begin, varied.end):
                 value = self.drawn[n]
-                if part.operation == SCALE:
+                if varied.operation == SCALE:
                     value *= self.model.get(field[0], k)
-                elif part.operation == ADD:
+                elif varied.operation == ADD:
                     value += self.model.get(field[0], k)
                 self.model.set(field[0], k, value)
                 n += 1

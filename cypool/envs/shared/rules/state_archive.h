@@ -80,9 +80,9 @@ public:
     // the names of f's fields get this name in front, and the index of one of several items
     template <class F> void in(const char* name, F&& f) { in(name, NONE, f); }
     template <class F> void in(const char* name, size_t index, F&& f) {
-        if constexpr (Self::NAMES) parts_.push_back({name, index});
+        if constexpr (Self::NAMES) path_.push_back({name, index});
         f();
-        if constexpr (Self::NAMES) parts_.pop_back();
+        if constexpr (Self::NAMES) path_.pop_back();
     }
     // f visits each of a fixed number of items
     template <class Items, class F> void each(const char* name, Items& items, F&& f) {
@@ -113,18 +113,18 @@ public:
 
 protected:
     static constexpr size_t NONE = ~size_t{0};
-    struct Part {
+    struct PathItem {
         const char* name;
         size_t index;
     };
 
     std::string path_of(const char* name, size_t index) const {
         std::string path;
-        const auto add = [&](Part part) {
+        const auto add = [&](PathItem item) {
             path += path.empty() ? "" : ".";
-            path += part.index == NONE ? part.name : name_of_item(part.name, part.index);
+            path += item.index == NONE ? item.name : name_of_item(item.name, item.index);
         };
-        for (const Part& part : parts_) add(part);
+        for (const PathItem& item : path_) add(item);
         add({name, index});
         return path;
     }
@@ -143,7 +143,7 @@ private:
             self().number(name, index, value, low, high);
         }
     }
-    std::vector<Part> parts_;
+    std::vector<PathItem> path_;
 };
 
 class StateWriter : public StateArchive<StateWriter> {

@@ -100,12 +100,13 @@ public:
             if (m_->opt.integrator != mjINT_RK4
                 && std::find(std::begin(KINEMATIC), std::end(KINEMATIC), name) != std::end(KINEMATIC))
                 c.source = KINEMATICS;
-            for (int part = 0; part < lanes::SENSED_MOTION; ++part)
-                if (name == lanes::PARTS[part].name && part != lanes::CFRC_EXT) c.source = LANES, c.part = part;
-            if (name == "sensordata" && are_of_lanes(c)) c.source = LANES, c.part = lanes::SENSED_MOTION;
+            for (int output = 0; output < lanes::SENSED_MOTION; ++output)
+                if (name == lanes::OUTPUTS[output].name && output != lanes::CFRC_EXT)
+                    c.source = LANES, c.output = output;
+            if (name == "sensordata" && are_of_lanes(c)) c.source = LANES, c.output = lanes::SENSED_MOTION;
             source_ = std::max(source_, c.source);
-            if (c.part >= 0) reads_ |= 1 << c.part;
-            if (c.part == lanes::SENSED_MOTION) reads_ |= 1 << lanes::SENSED_FORCES;
+            if (c.output >= 0) reads_ |= 1 << c.output;
+            if (c.output == lanes::SENSED_MOTION) reads_ |= 1 << lanes::SENSED_FORCES;
         }
         columns_.push_back(std::move(c));
         free_.clear();
@@ -178,7 +179,7 @@ private:
         bool is_inside = false;
         Role role = RESULT;
         Source source = LANES;  // of what is no state
-        int part = -1;
+        int output = -1;
 
         char* row(int64_t e) const { return rows + e * bytes; }
         char* array(mjData* d) const { return is_inside ? &at<char>(d->raw, place) : at<char*>(d->raw, place); }
@@ -434,9 +435,9 @@ private:
 
     // Returns the array of a result as lanes have it.
     const char* of_lanes(const Column& c, lanes::Record& r) const {
-        double* const values = r.values(c.part);
+        double* const values = r.values(c.output);
         for (const lanes::Sensor& s : sensors_)
-            if (c.part == lanes::SENSED_MOTION && lanes::is_of_forces(s.type))
+            if (c.output == lanes::SENSED_MOTION && lanes::is_of_forces(s.type))
                 std::copy_n(r.values(lanes::SENSED_FORCES) + s.address, s.size, values + s.address);
         return reinterpret_cast<const char*>(values);
     }
@@ -471,7 +472,7 @@ private:
                 return !n || !std::memcmp(a, b, static_cast<size_t>(n) * sizeof *a);
             };
             const auto is_wrong = [&](const Column& c) {
-                return c.part >= 0 && c.bytes && std::any_of(c.parts.begin(), c.parts.end(), [&](const auto& part) {
+                return c.output >= 0 && c.bytes && std::any_of(c.parts.begin(), c.parts.end(), [&](const auto& part) {
                            const auto& [offset, size] = part;
                            return std::memcmp(c.array(d) + offset, of_lanes(c, r) + offset, static_cast<size_t>(size));
                        });
