@@ -77,7 +77,7 @@ class Rewrite:
     """Replacements for a library: all of them or none are used.
 
     Attributes:
-        replacements: those.
+        replacements: one for each file of theirs.
         written_for: digest of the folders of theirs that have to be unchanged.
         folders: those folders, relative to the library's root.
         variable: environment variable; 1 leaves the library as it is.

@@ -6,8 +6,8 @@ from libcpp.vector cimport vector
 from cypool.util.park cimport now_ns
 
 cdef enum:
-    HAND_OVER_NS = 400           # an environment that another core stepped last comes from that core's cache
-    CALL_NS = 1_000
+    TRANSFER_NS = 400            # to fetch an environment from the cache of another core, which stepped it last
+    CALL_NS = 1_000              # of a call, whatever the number of environments
     MAX_SLOW = 100               # batches one after another: longer than any preemption
 
 
@@ -86,7 +86,7 @@ cdef class DeferredDispatch(Dispatch):
             self.begin(wanted)
         if not self.scheduler.work_until(&self.claim, batch, wanted, timeout_ns):
             return False
-        if self.threaded is not None and now_ns() - begun_at > <int64_t>missing * HAND_OVER_NS + CALL_NS:
+        if self.threaded is not None and now_ns() - begun_at > <int64_t>missing * TRANSFER_NS + CALL_NS:
             self.num_slow += 1
         else:
             self.num_slow = 0

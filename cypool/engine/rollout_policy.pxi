@@ -245,8 +245,12 @@ cdef int observe_before(Scheduler scheduler, Claim* claim) except -1 nogil:
     return 0
 
 
-cdef bint passes_over(Scheduler scheduler, Claim* claim) noexcept:
-    """Whether an exception in the first step of a rollout does not come from the current environment."""
+cdef bint recover_from_failed_observation(Scheduler scheduler, Claim* claim) noexcept:
+    """Lets the rollout continue after an exception in `observe_before`.
+
+    Returns:
+        Whether it does; False: the exception is from a step, or the observation is needed, so the row fails.
+    """
     cdef uint32_t at = claim.rollout.num_observed
     if at >= claim.count or claim.rollout.one_by_one and at != claim.at:
         # not of `observe_before`

@@ -176,7 +176,8 @@ cdef class Scheduler:
                 and cost * wanted * (<int64_t>self.last_step.load() + 1) <= BRIEF_NS)
 
     cdef int fail(self, Claim* claim, object error) except -1:
-        if self.task == ROLLOUT and claim.rollout.step == 0 and passes_over(self, claim):
+        """Stores the exception of the claim's current environment, and completes its row; the next one is current."""
+        if self.task == ROLLOUT and claim.rollout.step == 0 and recover_from_failed_observation(self, claim):
             return 0
         cdef int32_t env_id = claim.ids[claim.rollout.num_chosen if claim.rollout.choosing else claim.at]
         # store the error before the row counts, so that the receiver of the row finds it

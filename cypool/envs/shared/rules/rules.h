@@ -15,6 +15,10 @@
 //     };
 //
 // Where step and observe are noexcept, a thread steps many environments in one call.
+//
+// World(options) runs once for each spec. `fresh` makes those of the environments from it: they share what never
+// changes, such as options or a map, through a shared_ptr to const. `env.copy` and searches assign a World to another,
+// or save and load it if it cannot be assigned. So it has no pointers into itself, and keeps none of a `Step`.
 #pragma once
 
 #include <cmath>
