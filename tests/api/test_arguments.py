@@ -14,6 +14,13 @@ from cypool.tools.compile import load
 pytestmark = pytest.mark.families("atari", "mpe2", "mujoco", "vizdoom")
 
 
+class NoAttributes:
+    """An object whose attributes cannot be read."""
+
+    def __getattr__(self, name):
+        raise RuntimeError(name)
+
+
 def rejected(kind, argument, call):
     with pytest.raises(kind, match=f"^{argument}"):
         call()
@@ -28,7 +35,7 @@ def rejected(kind, argument, call):
     ("cypool/CartPole-v1", "only Gymnasium's make and make_vec need the prefix"),
     ("phys2d/Pendulum-v0", "'gymnasium:phys2d/Pendulum-v0' is Gymnasium's"),
     (gymnasium.Env, "from_factories([...]) takes functions that make environments"),
-    ("pong", None), ("", None), (None, None), (3, None)])
+    ("pong", None), ("", None), (None, None), (3, None), (NoAttributes(), None)])
 def test_unknown_id(id, hint):
     with pytest.raises(ValueError, match="^id: no environment") as caught:
         cypool.make(id)
