@@ -24,7 +24,7 @@ from cypool.cluster.policies import Policy, checked, env_spec_of
 from cypool.cluster.restarts import Starter
 from cypool.cluster.rollout import Rollout, assembled, joined_infos
 from cypool.cluster.statistics import Statistics
-from cypool.cluster.streams import Call, Streams, Submit
+from cypool.cluster.streams import Streams, Submit, WorkerCall
 from cypool.cluster.sync import Always, Sync
 from cypool.cluster.topology import Topology
 from cypool.cluster.weights import WeightSync
@@ -238,7 +238,7 @@ class ClusterEnv(Normalizing, VectorEnv):
         timeout = self._limit(timeout)
         seeds = seeds_of(seed, self.num_envs, self.env_spec.max_seed)
 
-        def submit(w: int, lost: Lost | None) -> Call:
+        def submit(w: int, lost: Lost | None) -> WorkerCall:
             chosen = None if seeds is None else seeds[self._rows(w)]
             if lost is not None:
                 # a process that was started again would show its first episodes once more
@@ -276,7 +276,7 @@ class ClusterEnv(Normalizing, VectorEnv):
                 raise ValueError(f"actions: expected {self.num_envs} rows, got {len(actions)}")
             actions = unpack(self.env_spec, actions)
 
-        def submit(w: int, lost: Lost | None) -> Call:
+        def submit(w: int, lost: Lost | None) -> WorkerCall:
             if actions is None:
                 return self._streams.call_policy(w, "step", None, lost)
             rows = self._rows(w)

@@ -17,7 +17,7 @@ from cypool.cluster.worker import Lost, Scale
 ATTEMPTS = 3
 
 
-class Call(NamedTuple):
+class WorkerCall(NamedTuple):
     """A pending call to a worker."""
 
     ref: Any            # Ray's, to the answer
@@ -27,7 +27,7 @@ class Call(NamedTuple):
 
 
 # called with a worker and None, or with the state from which a restarted worker continues
-Submit = Callable[[int, Lost | None], Call]
+Submit = Callable[[int, Lost | None], WorkerCall]
 
 
 class Streams:
@@ -47,13 +47,13 @@ class Streams:
         self._scale = scale
         self._number = 0    # of the last call
 
-    def call(self, w: int, method: str, *args: Any, kl: float = math.nan) -> Call:
+    def call(self, w: int, method: str, *args: Any, kl: float = math.nan) -> WorkerCall:
         """Calls a method of a worker."""
         record = self._topology.records[w]
         record.unanswered += 1
         return self._numbered(getattr(self._topology.workers[w], method).remote(record.incarnation, *args), w, kl)
 
-    def call_policy(self, w: int, method: str, argument: Any, lost: Lost | None) -> Call:
+    def call_policy(self, w: int, method: str, argument: Any, lost: Lost | None) -> WorkerCall:
         """Calls a worker to use its policy, with newer weights if they are due."""
         version, weights, kl = self._weights.next_for(self._topology.records[w])
         return self.call(w, method, argument, version, weights, lost, self._scale(), kl=kl)
@@ -63,7 +63,7 @@ class Streams:
         """Makes all workers do the same, and yields (worker, answer) in order of arrival.
 
         Args:
-            submit: Called with a worker and None, or the state to continue from after a restart; returns a `Call`.
+            submit: Called with a worker and None, or the state to continue from after a restart; returns the call.
             timeout: Seconds for one call of a worker; then it is killed and restarted.
             in_flight: Number of concurrent calls per worker.
             endless: Whether, when the next answer is asked for, another call takes the place of the last one.
@@ -74,7 +74,7 @@ class Streams:
         """
         ray, topology, start_timeout = self._topology.ray, self._topology, self._starter.start_timeout
         records = topology.records
-        queues: list[deque[Call]] = [deque() for _ in records]
+        queues: list[deque[WorkerCall]] = [deque() for _ in records]
         # when the oldest call of each has to be answered: a worker finishes abandoned calls first
         now = time.monotonic()
         due = [now + timeout * (1 + record.unanswered) for record in records]
@@ -152,11 +152,11 @@ class Streams:
                     due[w] = time.monotonic() + timeout
                 queue.append(submit(w, None))
 
-    def _numbered(self, ref: Any, w: int, kl: float) -> Call:
+    def _numbered(self, ref: Any, w: int, kl: float) -> WorkerCall:
         self._number += 1
-        return Call(ref, w, self._number, kl)
+        return WorkerCall(ref, w, self._number, kl)
 
-    def _answer(self, call: Call, timeout: float) -> dict[str, Any] | None:
+    def _answer(self, call: WorkerCall, timeout: float) -> dict[str, Any] | None:
         """Returns the answer of a worker; None if it died or was restarted."""
         ray = self._topology.ray
         try:

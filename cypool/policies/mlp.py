@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cypool.policies import Policy
-from cypool.policies.network import LOG_STD_LIMIT, POLICY, Call, Network, Steps
+from cypool.policies.network import LOG_STD_LIMIT, POLICY, Network, NetworkCall, Steps
 from cypool.spec import Array, Discrete, EnvSpec
 from cypool.util.arguments import check_array, check_int, check_list, shown, shown_shape
 
@@ -194,7 +194,7 @@ class MLP(Policy):
 
         return take
 
-    def _evaluator(self, num_rows: int) -> tuple[Call, NDArray[np.float32]]:
+    def _evaluator(self, num_rows: int) -> tuple[NetworkCall, NDArray[np.float32]]:
         """Returns a call of the network whose actions are logits, float32, and memory for the values that it writes."""
         if self._value is None:
             raise ValueError("evaluate: expected an MLP with value=, got one without")
@@ -203,7 +203,7 @@ class MLP(Policy):
                           INPUTS.index(f"{observation.dtype.kind}{observation.dtype.itemsize}"), -infinite, infinite,
                           (), False, 0, observation.dtype.itemsize * math.prod(observation.shape), 4 * self._action.n)
         values = np.zeros(num_rows, np.float32)
-        return Call(network, 1, 0, num_rows, None, None, None, values), values
+        return NetworkCall(network, 1, 0, num_rows, None, None, None, values), values
 
     def __call__(self, observation: Any, action_mask: Any = None) -> NDArray[Any]:
         """Returns the actions for observations.
@@ -253,7 +253,7 @@ class MLP(Policy):
         observation, rows = self._checked(observation)
         value = np.zeros(rows, np.float32)
         count = math.prod(rows)
-        Call(self._network, 1, 0, count, None, None, None, value).choose(observation, None, None, 0, count)
+        NetworkCall(self._network, 1, 0, count, None, None, None, value).choose(observation, None, None, 0, count)
         return value
 
     def _checked(self, observation: Any) -> tuple[NDArray[Any], tuple[int, ...]]:
@@ -327,7 +327,8 @@ class _Rollout(Policy):
             self._outputs["value"] = np.zeros(shape, np.float32)
         self._rows = rows
         memory: list[Any] = [self._outputs.get(name) for name in Choice._fields[1:]]
-        self._call = Call(self._network, math.prod(rows[1:]), mlp._steps.take(num_steps), math.prod(rows), *memory)
+        self._call = NetworkCall(self._network, math.prod(rows[1:]), mlp._steps.take(num_steps), math.prod(rows),
+                                 *memory)
         self._many_address, self._parameters_address = POLICY, self._call.address
 
     def choose(self, observation: Any, mask: Any) -> Choice:

@@ -9,7 +9,28 @@ RANDOM_POLICY: int
 SIMD: list[Any]
 
 @final
-class Call:
+class Network:
+    def __init__(
+        self,
+        policy: list[Any],
+        value: list[Any],
+        activation: int,
+        output: int,
+        input: int,
+        low: Any,
+        high: Any,
+        log_std: Any,
+        is_double: bool,
+        seed: int,
+        observation_bytes: int,
+        action_bytes: int,
+    ) -> None: ...
+    @property
+    def simd(self) -> Any: ...
+    def use_simd(self, name: str) -> Any: ...
+
+@final
+class NetworkCall:
     def __init__(
         self,
         network: Any,
@@ -31,27 +52,6 @@ class Call:
         step: int,
         count: int,
     ) -> Any: ...
-
-@final
-class Network:
-    def __init__(
-        self,
-        policy: list[Any],
-        value: list[Any],
-        activation: int,
-        output: int,
-        input: int,
-        low: Any,
-        high: Any,
-        log_std: Any,
-        is_double: bool,
-        seed: int,
-        observation_bytes: int,
-        action_bytes: int,
-    ) -> None: ...
-    @property
-    def simd(self) -> Any: ...
-    def use_simd(self, name: str) -> Any: ...
 
 @final
 class RandomCall:

@@ -155,7 +155,7 @@ cdef float* numbers_of(cnp.ndarray array):
 
 
 @cython.final
-cdef class Call:
+cdef class NetworkCall:
     """A network in use: for a rollout, or for given observations.
 
     Args:

@@ -47,7 +47,7 @@ cdef extern from "cypool/envs/highway/env.h" namespace "cypool::highway" nogil:
         cbool compensated_sum, power_is_root
     NumPy numpy
 
-    cdef cppclass Numbers "cypool::highway::Options":
+    cdef cppclass HighwayOptions "cypool::highway::Options":
         int agents, multi_agent
 
     cdef cppclass View:
@@ -68,7 +68,7 @@ cdef extern from "cypool/envs/highway/env.h" namespace "cypool::highway" nogil:
 
     cdef cppclass Setup:
         Setup(const Options& options) except +
-        Numbers options
+        HighwayOptions options
         vector[View] views
         Network network
         string config
