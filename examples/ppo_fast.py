@@ -52,7 +52,7 @@ SETTINGS = {
                "total_timesteps": 2_000_000},
 }
 DEFAULTS = {"gae_lambda": 0.95, "entropy": 0.01, "clip": 0.2, "normalize": False, "activation": "tanh", "hidden": 64,
-            "std": 1.0, "value_std": 1.0, "novelty": 0.0, "num_threads": 1, "env_options": {}}
+            "std": 1.0, "value_std": 1.0, "novelty": 0.0, "mirror": None, "num_threads": 1, "env_options": {}}
 NUMBERS = {"goal": float, "num_envs": int, "num_steps": int, "gamma": float, "gae_lambda": float,
            "learning_rate": float, "update_epochs": int, "minibatch_size": int, "entropy": float, "clip": float,
            "novelty": float, "total_timesteps": int}
@@ -179,8 +179,12 @@ def update(args, optimizer, parameters, policy, value, batch):
     obs, actions, log_probs, advantages, returns = batch
     for _ in range(args.update_epochs):
         for rows in torch.randperm(len(obs)).split(args.minibatch_size):
-            some = obs.index_select(0, rows)
-            logs, entropies = judge(policy, some, actions[rows])
+            some, taken = obs.index_select(0, rows), actions[rows]
+            if args.mirror:
+                # half of the rows as a robot with two equal sides would see them in a mirror
+                half = len(rows) // 2
+                some[:half], taken[:half] = args.mirror(some[:half], taken[:half])
+            logs, entropies = judge(policy, some, taken)
             ratio = (logs - log_probs[rows]).exp()
             gains = advantages[rows]
             gains = (gains - gains.mean()) / (gains.std() + 1e-8)
