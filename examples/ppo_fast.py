@@ -250,13 +250,18 @@ def warm_up():
     torch.optim.Adam(layer.parameters(), fused=True).step()
 
 
+def header():
+    """Returns comments for a table: the command, and versions."""
+    return (f"# {' '.join(['python', *sys.argv])}\n# {platform.platform()}, python {platform.python_version()}, "
+            f"cypool {cypool.__version__}, numpy {np.__version__}, torch {torch.__version__}\n")
+
+
 def main():
     args = parse_args()
     torch.set_num_threads(args.torch_threads)
     warm_up()
     with open(args.csv, "w", newline="") as file:
-        file.write(f"# {' '.join(['python', *sys.argv])}\n# {platform.platform()}, python {platform.python_version()}, "
-                   f"cypool {cypool.__version__}, numpy {np.__version__}, torch {torch.__version__}\n")
+        file.write(header())
         table = csv.writer(file)
         table.writerow(["seed", "step", "seconds", "cpu_seconds", "return"])
         for seed in args.seeds:
