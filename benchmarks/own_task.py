@@ -1,7 +1,7 @@
-"""The same task three times: in NumPy, with Numba, and as a class in Cython: python benchmarks/own_task.py
+"""The same task three times, in NumPy, with Numba and as a class in Cython: python benchmarks/own_task.py
 
-CPU time of a step of an environment in microseconds; the versions take turns in one process. Before that, their rows
-are compared: they are the same bits. The robot and its class in Cython are those of tests/plugin.
+CPU time of a step of an environment in microseconds, with each number of threads; below them, that of the robot's steps
+alone. All take turns in one process. Rows of the three are the same bits. The robot is that of tests/plugin.
 """
 import argparse
 import statistics
@@ -13,7 +13,10 @@ import numba
 import numpy as np
 
 import cypool
-from cypool.mujoco import Task
+from cypool.mujoco import Batch, Task
+
+import mujoco  # isort: skip
+from mujoco import rollout  # isort: skip
 
 FOLDER = Path(__file__).parents[1] / "tests/plugin/walker"
 
@@ -86,37 +89,86 @@ class CompiledReach(Reach):
         return self.obs
 
 
-def step(env, actions):
+class Lanes:
+    """The robot's steps alone, by cypool."""
+
+    def __init__(self, num_envs, num_threads):
+        self.batch = Batch(Reach.model, num_envs, num_threads=num_threads)
+
+    def step(self, actions):
+        self.batch.ctrl[:] = actions
+        self.batch.step(Reach.frame_skip)
+
+
+class Rollout:
+    """The same by `mujoco.rollout`."""
+
+    def __init__(self, num_envs, num_threads):
+        self.model = mujoco.MjModel.from_xml_path(str(Reach.model))
+        self.threads = rollout.Rollout(nthread=num_threads)
+        self.data = [mujoco.MjData(self.model) for _ in range(num_threads)]
+        size = mujoco.mj_stateSize(self.model, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+        self.states = np.zeros((num_envs, Reach.frame_skip, size))
+
+    def step(self, actions):
+        control = np.repeat(actions[:, None].astype(np.float64), Reach.frame_skip, 1)
+        self.threads.rollout(self.model, self.data, self.states[:, -1].copy(), control, state=self.states)
+
+
+class Loop:
+    """The same by a loop over `mj_step`."""
+
+    def __init__(self, num_envs, _):
+        self.model = mujoco.MjModel.from_xml_path(str(Reach.model))
+        self.data = [mujoco.MjData(self.model) for _ in range(num_envs)]
+
+    def step(self, actions):
+        for data, action in zip(self.data, actions, strict=True):
+            data.ctrl[:] = action
+            mujoco.mj_step(self.model, data, Reach.frame_skip)
+
+
+def timed(env, actions):
     """Returns the CPU seconds of a step, and the rows."""
     began = time.process_time()
     rows = env.step(actions)
     return time.process_time() - began, rows
 
 
+def measure(args, num_threads):
+    """Returns the CPU microseconds of an environment's step by what takes it."""
+    sources = {"NumPy": Reach, "Numba": CompiledReach,
+               "Cython": cypool.compile(FOLDER / "robot.pyx", max_episode_steps=200)}
+    pools = {name: cypool.make(source, num_envs=args.num_envs, num_threads=num_threads, seed=0)
+             for name, source in sources.items()}
+    for env in pools.values():
+        env.reset()
+    floors = {"cypool.mujoco.Batch": Lanes, "mujoco.rollout": Rollout}
+    if num_threads == 1:
+        floors["mj_step"] = Loop
+    pools |= {name: made(args.num_envs, num_threads) for name, made in floors.items()}
+    times = {name: [] for name in pools}
+    rng = np.random.default_rng(0)
+    for t in range(args.num_steps):
+        actions = rng.uniform(-1, 1, (args.num_envs, 2)).astype(np.float32)
+        found = {name: timed(env, actions) for name, env in pools.items()}
+        for name, (seconds, rows) in found.items():
+            times[name].append(1e6 * seconds / args.num_envs)
+            for one, two in zip(rows[:4] if rows else (), found["Cython"][1][:4], strict=False):
+                if not np.array_equal(one, two):
+                    raise SystemExit(f"{name}: step {t} has other rows than the class in Cython")
+    return {name: statistics.median(each) for name, each in times.items()}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--num-envs", type=int, default=1024)
     parser.add_argument("--num-steps", type=int, default=400)
+    parser.add_argument("--num-threads", type=int, nargs="+", default=[1, 2])
     args = parser.parse_args()
-    sources = {"NumPy": Reach, "Numba": CompiledReach,
-               "Cython": cypool.compile(FOLDER / "robot.pyx", max_episode_steps=200)}
-    options = {"num_envs": args.num_envs, "num_threads": 1, "seed": 0}
-    pools = {name: cypool.make(source, **options) for name, source in sources.items()}
-    times = {name: [] for name in pools}
-    for env in pools.values():
-        env.reset()
-    rng = np.random.default_rng(0)
-    for t in range(args.num_steps):
-        actions = rng.uniform(-1, 1, (args.num_envs, 2)).astype(np.float32)
-        found = {name: step(env, actions) for name, env in pools.items()}
-        for name, (seconds, rows) in found.items():
-            times[name].append(seconds)
-            for one, two in zip(rows[:4], found["Cython"][1][:4], strict=True):
-                if not np.array_equal(one, two):
-                    raise SystemExit(f"{name}: step {t} has other rows than the class in Cython")
-    print("stepped by", {env.stepped_by for env in pools.values()})
-    for name, seconds in times.items():
-        print(f"{name:8}{1e6 * statistics.median(seconds) / args.num_envs:6.2f} us")
+    found = {num_threads: measure(args, num_threads) for num_threads in args.num_threads}
+    for name in found[args.num_threads[0]]:
+        print(f"{name:20}", *(f"{times.get(name, float('nan')):7.2f} us" for times in found.values()))
 
 
 if __name__ == "__main__":
