@@ -49,7 +49,7 @@ GROUPS = {
         "Begin": ("installation", "command_line", "troubleshooting", "migrating", "envpool"),
         "Train": ("training_libraries", "training_loop", "evaluation", "checkpoints", "replay", "policies",
                   "settings", "logging"),
-        "Your own environment": ("hooks", "python_environments", "debug_an_environment", "add_a_family"),
+        "Your own environment": ("hooks", "python_environments", "compiled_tasks", "debug_an_environment", "add_a_family"),
         "Several agents": ("several_agents", "games_with_turns"),
         "Plan": ("planning", "tree_search"),
         "Scale": ("many_cores", "cluster")},

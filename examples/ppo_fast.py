@@ -52,7 +52,7 @@ SETTINGS = {
                "total_timesteps": 2_000_000},
 }
 DEFAULTS = {"gae_lambda": 0.95, "entropy": 0.01, "clip": 0.2, "normalize": False, "activation": "tanh", "hidden": 64,
-            "std": 1.0, "value_std": 1.0, "novelty": 0.0, "num_threads": 1, "env_options": {}}
+            "std": 1.0, "value_std": 1.0, "novelty": 0.0, "mirrors": None, "num_threads": 1, "env_options": {}}
 NUMBERS = {"goal": float, "num_envs": int, "num_steps": int, "gamma": float, "gae_lambda": float,
            "learning_rate": float, "update_epochs": int, "minibatch_size": int, "entropy": float, "clip": float,
            "novelty": float, "total_timesteps": int}
@@ -79,34 +79,46 @@ def parse_args():
 
 
 class Network(nn.Module):
-    """A perceptron with two hidden layers, which also reads observations as the engine shows them."""
+    """A perceptron with two hidden layers, which also reads observations as the engine shows them.
 
-    def __init__(self, inputs, outputs, std, args):
+    With `mirrors`, matrices that turn inputs and outputs into those of a robot in a mirror, it has one half of the
+    units. The other half sees the robot in the mirror, so the outputs there are those in the mirror.
+    """
+
+    def __init__(self, inputs, outputs, std, args, mirrors=None):
         super().__init__()
-        self.activation = getattr(torch, args.activation)
+        self.activation, self.mirrors = getattr(torch, args.activation), mirrors
         # of a policy whose outputs are means of Gaussians
         self.register_parameter("log_std", None)
-        sizes = [inputs, args.hidden, args.hidden, outputs]
-        self.layers = nn.ModuleList(nn.Linear(n, m) for n, m in itertools.pairwise(sizes))
+        units = args.hidden if mirrors is None else args.hidden // 2
+        sizes = [(inputs, units), (args.hidden, units), (units, outputs)]
+        self.layers = nn.ModuleList(nn.Linear(n, m) for n, m in sizes)
         for layer, scale in zip(self.layers, (2**0.5, 2**0.5, std), strict=True):
             nn.init.orthogonal_(layer.weight, scale)
             nn.init.zeros_(layer.bias)
 
     def forward(self, x):
-        for layer in self.layers[:-1]:
-            x = self.activation(layer(x))
-        return self.layers[-1](x)
+        *hidden, (weight, bias) = zip(*self.for_engine(), strict=True)
+        for w, b in hidden:
+            x = self.activation(nn.functional.linear(x, w, b))
+        return nn.functional.linear(x, weight, bias)
 
     def for_engine(self):
         """Returns weights and biases."""
-        return [layer.weight for layer in self.layers], [layer.bias for layer in self.layers]
+        weights, biases = [layer.weight for layer in self.layers], [layer.bias for layer in self.layers]
+        if self.mirrors is None:
+            return weights, biases
+        (first, middle, last), (inputs, outputs) = weights, self.mirrors
+        weights = [torch.cat([first, first @ inputs]), torch.cat([middle, middle.roll(len(first), 1)]),
+                   torch.cat([last, outputs @ last], 1)]
+        return weights, [biases[0].repeat(2), biases[1].repeat(2), biases[2] + outputs @ biases[2]]
 
 
 def policy_for(spec, inputs, args):
     """Returns a network and the kind of its output: logits of an action, or means of Gaussians."""
     if hasattr(spec.action, "n"):
         return Network(inputs, spec.action.n, 0.01, args), "categorical"
-    policy = Network(inputs, spec.action.low.size, 0.01, args)
+    policy = Network(inputs, spec.action.low.size, 0.01, args, args.mirrors)
     policy.log_std = nn.Parameter(torch.full((spec.action.low.size,), math.log(args.std)))
     return policy, "gaussian"
 
@@ -204,7 +216,7 @@ def learn(args, seed, learnt=None):
     spec = collector.env.env_spec
     inputs = int(np.prod(spec.observation.shape))
     policy, output = policy_for(spec, inputs, args)
-    value = Network(inputs, 1, args.value_std, args)
+    value = Network(inputs, 1, args.value_std, args, args.mirrors and (args.mirrors[0], torch.eye(1)))
     parameters = [*policy.parameters(), *value.parameters()]
     optimizer = torch.optim.Adam(parameters, lr=args.learning_rate, eps=1e-5, fused=True)
     novelty = Novelty()
@@ -246,13 +258,18 @@ def warm_up():
     torch.optim.Adam(layer.parameters(), fused=True).step()
 
 
+def header():
+    """Returns comments for a table: the command, and versions."""
+    return (f"# {' '.join(['python', *sys.argv])}\n# {platform.platform()}, python {platform.python_version()}, "
+            f"cypool {cypool.__version__}, numpy {np.__version__}, torch {torch.__version__}\n")
+
+
 def main():
     args = parse_args()
     torch.set_num_threads(args.torch_threads)
     warm_up()
     with open(args.csv, "w", newline="") as file:
-        file.write(f"# {' '.join(['python', *sys.argv])}\n# {platform.platform()}, python {platform.python_version()}, "
-                   f"cypool {cypool.__version__}, numpy {np.__version__}, torch {torch.__version__}\n")
+        file.write(header())
         table = csv.writer(file)
         table.writerow(["seed", "step", "seconds", "cpu_seconds", "return"])
         for seed in args.seeds:

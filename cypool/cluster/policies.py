@@ -14,7 +14,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,12 +53,9 @@ def env_spec_of(source: Any, max_episode_steps: int | None = None, **options: An
     """
     if isinstance(source, EnvSpec):
         return source
-    if hasattr(source, "make_envs"):
-        with make(source, num_threads=0, max_episode_steps=max_episode_steps, **options) as pool:
-            return cast(EnvSpec, pool.env_spec)
     if not is_gymnasium_id(source) and (isinstance(source, (str, bytes)) or not isinstance(source, Iterable)):
-        # make_spec rejects types other than str
-        return make_spec(cast(str, source), max_episode_steps=max_episode_steps, **options)
+        # make_spec rejects other types
+        return make_spec(source, max_episode_steps=max_episode_steps, **options)
     of_make = inspect.signature(make).parameters
     for name in options:
         if name in of_make or (not isinstance(source, str)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cypool.engine import cpus
 from cypool.engine.engine import Pool, ThreadPool
-from cypool.registration.registry import entry_of, expand, is_hosted_id, resolve
+from cypool.registration.registry import entry_of, expand, is_hosted_id, is_task, resolve
 from cypool.spec import copied
 from cypool.util.arguments import MAX_ENVS, check_bool, check_int, check_list, seeds_of, shown
 
@@ -66,8 +66,8 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
     """
     if num_envs is not None:
         num_envs = check_int("num_envs", num_envs, 1, MAX_ENVS)
-    is_task = allow_python_envs and hasattr(source, "make_envs")
-    is_hosted = is_task or (allow_python_envs and (isinstance(source, list) or is_hosted_id(source)))
+    of_task = allow_python_envs and is_task(source)
+    is_hosted = of_task or (allow_python_envs and (isinstance(source, list) or is_hosted_id(source)))
     expansion = None if is_hosted else _expanded(source, num_envs, seed, options)
     given: dict[str, Any] = {}
     if expansion is not None:
@@ -89,7 +89,7 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
         if is_hooked:
             raise ValueError("reward_hook, observation_hook, debug: expected none of these for Gymnasium environments "
                              "and tasks; use Gymnasium's wrappers, or methods of the task, instead")
-    if is_task:
+    if of_task:
         if batch_size < num_envs:
             raise ValueError(f"batch_size: expected {num_envs}, as a task steps all its environments together, got "
                              f"{batch_size}")

@@ -5,7 +5,7 @@ import contextlib
 from enum import Enum
 from typing import TYPE_CHECKING, Any, overload
 
-from cypool.registration.registry import NAMES_ALL, make_spec, reserve
+from cypool.registration.registry import NAMES_ALL, is_task, make_spec, reserve
 from cypool.util.arguments import check_bool, check_list, shown
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def make(id: str, env_type: str = "gymnasium", *,
         ImportError: The API's library is not installed.
     """
     arguments = dict(locals())
-    if not isinstance(id, str) and not hasattr(id if isinstance(id, type) else type(id), "make_envs"):
+    if not isinstance(id, str) and not is_task(id):
         hint = "from_factories([...]) takes functions that make environments" if callable(id) else NAMES_ALL
         raise ValueError(f"id: no environment {shown(id)}; {hint}")
     return _make(arguments.pop("id"), **arguments)

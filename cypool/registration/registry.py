@@ -234,12 +234,17 @@ def known_entries() -> list[Entry]:
     return [entries[id] for id in sorted(entries)]
 
 
-def make_spec(id: str, *, max_episode_steps: int | None = None, **options: Any) -> EnvSpec:
+def is_task(source: Any) -> bool:
+    """Whether this is a `cypool.mujoco.Task`, or a subclass: something that makes its own environments."""
+    return hasattr(source if isinstance(source, type) else type(source), "make_envs")
+
+
+def make_spec(id: Any, *, max_episode_steps: int | None = None, **options: Any) -> EnvSpec:
     """Describes an environment without creating it.
 
     Args:
-        id: A registered id.
-        max_episode_steps: Overrides the registered limit.
+        id: A registered id; or a subclass of `cypool.mujoco.Task`, or an object of one, which is set up for this.
+        max_episode_steps: Overrides the limit of the id or the task.
         **options: Options of the environment.
 
     Returns:
@@ -249,6 +254,10 @@ def make_spec(id: str, *, max_episode_steps: int | None = None, **options: Any) 
         ValueError: The id is unknown, or an option is unknown or out of range.
         ImportError: The entry point cannot be imported.
     """
+    if is_task(id):
+        envs, backend = id.make_envs(id, 1, 0, max_episode_steps, options)
+        backend.close()
+        return envs[0].spec
     expansion = expand(id, None, 0, options)
     result: EnvSpec = resolve(id, max_episode_steps, options if expansion is None else expansion.options[0])[1]
     return result
@@ -290,7 +299,7 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
     if cls is None:
         raise ImportError(f"{entry.entry_point}, registered as {id}: {module} has no {name}")
     if not is_env(cls):
-        hint = "; pass a task itself to cypool.make" if hasattr(cls, "make_envs") else ""
+        hint = "; pass a task itself to cypool.make" if is_task(cls) else ""
         raise TypeError(f"{entry.entry_point}: expected a cdef class that derives from cypool.env.Env, got "
                         f"{shown(cls)}{hint}")
     if not callable(getattr(cls, "describe", None)):

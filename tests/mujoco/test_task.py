@@ -453,3 +453,21 @@ def test_task_where_it_cannot_be_used_is_a_sentence():
     with cypool.make(Pole) as env, pytest.raises(ValueError, match="env: expected environments that are not written in "
                                                                    "Python, which cannot be copied one by one"):
         cypool.TreeSearch(env)
+
+
+class MeanPole(Pole):
+    """Its environments depend on each other."""
+
+    def reward(self, sim, action):
+        return super().reward(sim, action) - sim.qpos[:, 1].mean()
+
+
+def test_task_is_described_and_checked_as_an_id_is():
+    spec = cypool.make_spec(Pole, width=0.1, max_episode_steps=7)
+    with cypool.make(Pole, width=0.1, max_episode_steps=7) as env:
+        assert spec == env.env_spec
+    assert cypool.make_spec(Pole(0.1)).observation == spec.observation
+    found = str(cypool.testing.check_env(Pole, num_steps=30, width=0.1))
+    assert "Pole, width=0.1, max_episode_steps=6 keeps the contract" in found and "do not depend on each other" in found
+    with pytest.raises(cypool.testing.ContractError, match="MeanPole: env 0, event 1: reward is .* in a pool of one"):
+        cypool.testing.check_env(MeanPole, num_steps=30)
