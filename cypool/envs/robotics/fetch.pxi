@@ -14,6 +14,7 @@ from cypool.envs.shared.mujoco.libmujoco cimport mjData, mjModel
 from cypool.envs.shared.mujoco.mujoco_common cimport Model
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 from cypool.envs.robotics.rotations cimport mat2euler
+from cypool.envs.shared.lanes.record cimport NO_PARTS
 
 cdef enum: FETCH_MOST_ATTEMPTS = 10_000
 cdef double THRESHOLD = specs.THRESHOLD
@@ -90,7 +91,11 @@ cdef class Fetch(RoboticsEnv):
         self.gripper = gripper
         self.has_scene = True
         super().__init__(spec, env_id, model, start, specs.FETCH_FRAME_SKIP, ("site_pos",))
+        # it writes only while a picture is drawn
+        self.keeps_model = True
         given = FETCH_TASKS[task]
+        # with the gripper blocked, mj_forward follows
+        self.reads = NO_PARTS if given.block_gripper else READS_UNKNOWN
         self.block_gripper, self.in_the_air, self.offset = given.block_gripper, given.in_the_air, given.offset
         self.obj_range, self.target_range = given.obj_range, given.target_range
         self.grip, self.target, self.thing = self.site("robot0:grip"), self.site("target0"), -1
@@ -132,11 +137,11 @@ cdef class Fetch(RoboticsEnv):
         self.find_goals()
         return 0
 
-    cdef int step_robot(self, const void* action) except -1 nogil:
+    cdef void set_inputs(self, const void* action) noexcept nogil:
         cdef mjData* d = self.data
         cdef const mjModel* m = self.model
         cdef double[4] moves, turn = [1, 0, 1, 0]
-        cdef double value, far
+        cdef double value
         cdef int64_t k
         for k in range(4):
             moves[k] = self.element(action, k)
@@ -153,9 +158,13 @@ cdef class Fetch(RoboticsEnv):
             d.mocap_pos[3 * self.mocap + k] = d.xpos[3 * self.welded + k] + moves[k]
         for k in range(4):
             d.mocap_quat[4 * self.mocap + k] = d.xquat[4 * self.welded + k] + turn[k]
+
+    cdef int step_robot(self, const void* action) except -1 nogil:
+        cdef double far
+        self.set_inputs(action)
         self.simulate()
         if self.block_gripper:
-            d.qpos[self.fingers[0]] = d.qpos[self.fingers[1]] = 0.0
+            self.data.qpos[self.fingers[0]] = self.data.qpos[self.fingers[1]] = 0.0
             self.forward()
         self.find_goals()
         far = distance(self.achieved_goal.data(), self.goal.data(), 3)

@@ -17,6 +17,7 @@ from cypool.envs.shared.mujoco.mujoco_common cimport Model
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 from cypool.envs.robotics.rotations cimport (angle_between, euler2quat, normalize, quat2euler, quat_mul,
                                              quat_of)
+from cypool.envs.shared.lanes.record cimport SITE_XPOS
 from cypool.random cimport integers
 
 # of a reset; the reference tries for ever
@@ -80,6 +81,9 @@ cdef class Hand(RoboticsEnv):
                 self.joints.push_back(self.qpos_of(name))
                 self.joints_qvel.push_back(self.qvel_of(name))
 
+    cdef void set_inputs(self, const void* action) noexcept nogil:
+        self.control(action)
+
     cdef void control(self, const void* action) noexcept nogil:
         """Moves each joint to a part of its range; in the middle if there is no action."""
         cdef double low, high, part
@@ -123,6 +127,9 @@ cdef class HandReach(Hand):
         self.initial_goal = tips
         self.palm = palm
         super().__init__(spec, env_id, model, start, ("site_pos",))
+        # it writes only while a picture is drawn
+        self.keeps_model = True
+        self.reads = 1 << SITE_XPOS
         self.distance_threshold = spec.options["distance_threshold"]
         self.tips = [self.site(f"robot0:S_{finger}tip") for finger in FINGERS]
         self.targets = [self.site(f"target{k}") for k in range(5)]
@@ -155,7 +162,7 @@ cdef class HandReach(Hand):
 
     cdef int step_robot(self, const void* action) except -1 nogil:
         cdef double far
-        self.control(action)
+        self.set_inputs(action)
         self.simulate()
         self.find_goals()
         far = distance(self.achieved_goal.data(), self.goal.data(), 15)
