@@ -136,7 +136,6 @@ cdef class RoboticsEnv(SimulationInLanes):
         memcpy(self.data.qvel, self.init_qvel.data(), self.model.nv * sizeof(double))
 
     cdef int forward(self) except -1 nogil:
-        # nothing of a step in lanes is left
         self.leave_lanes()
         self.info[self.info.size() - 1] += guard.forward(self.model, self.data)
         return 0

@@ -178,12 +178,12 @@ def test_lanes_of_a_body_that_turns_far_within_a_step_have_the_bits_of_mj_step(t
 
 @pytest.mark.parametrize(("changes", "reason"), [
     ({"joint": 'damping="-1"'}, 'joint "knee0" has a negative damping'),
-    ({"joint": 'solimplimit="0.9 0.95 0.001 0.5 3"'}, 'joint "knee0" has a power in its solimp that is neither 1 nor 2'),
+    ({"joint": 'solimplimit="0.9 0.95 0.001 0.5 3"'}, 'joint "knee0" has a power in its solimp'),
     ({"joint": 'pos="-0 0 0.1"'}, 'joint "knee0" has a negative zero in its axis or pos'),
     ({"knee": 'gravcomp="-1"'}, 'body "knee0" has a negative gravcomp'),
     ({"actuators": SERVOS + '<motor name="push" site="imu"/>'}, 'actuator "push" does not act on a joint'),
     ({"actuators": SERVOS + '<position joint="knee0" timeconst="0.1"/>'}, "an actuator has an activation"),
-    ({"actuators": SERVOS + '<general joint="knee0" gaintype="affine"/>'}, "actuator 12 has a gaintype other than fixed"),
+    ({"actuators": SERVOS + '<general joint="knee0" gaintype="affine"/>'}, "actuator 12 has a gaintype"),
     ({"floor": 'type="plane" size="9 9 9" solref="-100 -10"'}, 'geom "floor" has a solref that is not'),
     ({"floor": 'type="plane" size="9 9 9" gap="0.1"'}, 'geom "floor" and geom "trunk" have a gap'),
 ])

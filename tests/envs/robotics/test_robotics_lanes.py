@@ -1,4 +1,4 @@
-"""Robots of Gymnasium-Robotics in lanes: pools return what they do with mj_step, also saved and with failing actions."""
+"""Robots of Gymnasium-Robotics in lanes: pools return and save what they do with mj_step."""
 import numpy as np
 import pytest
 from envs.mujoco.test_mujoco_lanes_modes import flat
@@ -11,7 +11,13 @@ try:
 except ValueError as refusal:
     pytest.skip(f"lanes: {refusal}", allow_module_level=True)
 
-IDS = ("PointMaze_UMaze-v3", "FetchReach-v4", "FetchPush-v4", "FetchSlide-v4", "HandReach-v3")
+IDS = ("PointMaze_UMaze-v3", "FetchReach-v4", "FetchPush-v4", "FetchSlide-v4", "HandReach-v3", "HandManipulateBlock-v1",
+       "HandManipulateEggRotate-v1", "HandManipulatePen-v1")
+
+
+def saved(env):
+    # numbers of the stream are larger than those of arrays, and the time of an episode is another one
+    return flat([{**row, "rng": repr(row["rng"]), "episode_ns": 0} for row in env.save().rows])
 
 
 @pytest.mark.parametrize("env_id", IDS)
@@ -25,23 +31,10 @@ def test_pool_in_lanes_returns_what_it_does_by_mj_step(env_id):
                 actions = rng.uniform(space.low, space.high, (9, *space.shape)).astype(space.dtype)
                 given.append(flat(env.step(actions * (k % 3 != 1))))
                 if k in (4, 13):
-                    given.append(flat(list(env.save().rows)))
+                    given.append(saved(env))
             # a saved pool continues as it would have
             state = env.save()
-            given += [flat(env.step(actions)), env.load(state), flat(env.step(actions)), flat(list(env.save().rows))]
+            given += [flat(env.step(actions)), flat(env.load(state)), flat(env.step(actions)), saved(env)]
             assert given[-4] == given[-2]
-            results.append(given)
-    assert results[0] == results[1]
-
-
-def test_point_maze_in_lanes_takes_actions_that_are_not_finite_as_by_mj_step():
-    results = []
-    for physics in ("lanes", "mj_step"):
-        with cypool.make("PointMaze_UMaze-v3", num_envs=5, seed=3, physics=physics) as env:
-            env.reset()
-            actions, given = np.full((5, 2), 0.3, np.float32), []
-            for k in range(12):
-                actions[k % 5, k % 2] = np.nan if k % 3 else -0.5
-                given.append(flat(env.step(actions)))
             results.append(given)
     assert results[0] == results[1]

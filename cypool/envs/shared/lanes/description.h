@@ -355,7 +355,8 @@ public:
         for (int k = 0; k < 3; ++k) *next++ = at_rest(k);
         const auto* const inertia = array<double>("body_inertia");
         for (int k = 0; k < o.num_bodies; ++k) {
-            refuse_if((m_->body_subtreemass[k] < mjMINVAL) != o.bodies[k].is_massless, "a body has a mass, or has none");
+            refuse_if((m_->body_subtreemass[k] < mjMINVAL) != o.bodies[k].is_massless,
+                      "a body has a mass, or has none");
             *next++ = m_->body_mass[k];
             *next++ = inverse_subtree_mass(k);
             *next++ = m_->body_subtreemass[k];
@@ -374,7 +375,8 @@ public:
         refuse_if(has_damping != o.has_damping, "joints have damping, or have none");
         for (int k = 0; k < o.num_joints; ++k) {
             const int type = o.joints[k].type;
-            refuse_if((type == mjJNT_FREE || type == mjJNT_BALL) && stiffness(k) != 0, "a ball or free joint has a spring");
+            refuse_if((type == mjJNT_FREE || type == mjJNT_BALL) && stiffness(k) != 0,
+                      "a ball or free joint has a spring");
             *next++ = stiffness(k);
             *next++ = dof_weight[o.joints[k].dof];
         }
@@ -500,7 +502,8 @@ private:
         refuse_any<double>("geom_adhesion", m_->ngeom);
         refuse_any<double>("pair_adhesion", size("npair"));
         refuse_any<double>("geom_surfacevel", 6 * m_->ngeom);
-        refuse_if(option<double>("opt.density") != 0 || option<double>("opt.viscosity") != 0, "the model is in a fluid: density or viscosity is not zero");
+        refuse_if(option<double>("opt.density") != 0 || option<double>("opt.viscosity") != 0,
+                  "the model is in a fluid: density or viscosity is not zero");
         // without islands, sums have another order
         refuse_if(disabled_ & NO_ISLAND, "the flag island is disabled");
         refuse_if(disabled_ & NO_SENSOR && size("nsensor") != 0, "the flag sensor is disabled");
@@ -508,18 +511,22 @@ private:
         refuse_if(m_->opt.enableflags & ~(ENERGY | INVDISCRETE), "flags other than energy and invdiscrete are enabled");
         refuse_if(option<int>("opt.noslip_iterations") != 0, "noslip_iterations is not zero");
         const bool is_elliptic = option<int>("opt.cone") != 0;
-        refuse_if(is_elliptic && option<int>("opt.solver") == GAUSS_SEIDEL, "friction cones are elliptic and the solver is PGS");
-        refuse_if(is_elliptic && is_mujoco_4, "friction cones are elliptic, for which MuJoCo 4 has another line search");
+        refuse_if(is_elliptic && option<int>("opt.solver") == GAUSS_SEIDEL,
+                  "friction cones are elliptic and the solver is PGS");
+        refuse_if(is_elliptic && is_mujoco_4,
+                  "friction cones are elliptic, for which MuJoCo 4 has another line search");
         refuse_if(m_->opt.timestep < 0, "the timestep is negative");
         refuse_if(option<int>("opt.disableactuator") != 0, "actuatorgroupdisable disables actuators");
-        refuse_if(option<int>("opt.solver") != GAUSS_SEIDEL && option<int>("opt.solver") != NEWTON, "the solver is neither Newton nor PGS");
+        refuse_if(option<int>("opt.solver") != GAUSS_SEIDEL && option<int>("opt.solver") != NEWTON,
+                  "the solver is neither Newton nor PGS");
         refuse_if(
             m_->opt.integrator != EULER && m_->opt.integrator != RUNGE_KUTTA && m_->opt.integrator != IMPLICIT_FAST,
             "the integrator is not Euler, RK4 or implicitfast");
         refuse_if(option<int>("opt.jacobian") == 1 || (option<int>("opt.jacobian") == 2 && m_->nv >= 60),
                   "the Jacobian is sparse");
         refuse_if(m_->ntree == 0, "nothing moves");
-        refuse_if(m_->ntree > 1 && option<int>("opt.solver") == GAUSS_SEIDEL, "the model has several trees of bodies and the solver is PGS");
+        refuse_if(m_->ntree > 1 && option<int>("opt.solver") == GAUSS_SEIDEL,
+                  "the model has several trees of bodies and the solver is PGS");
         for (const char* name : {"tendon_damping", "tendon_frictionloss", "tendon_armature"})
             refuse_any<double>(name, m_->ntendon);
         for (const char* name : {"tendon_stiffnesspoly", "tendon_dampingpoly"})
@@ -638,8 +645,8 @@ private:
             refuse_if(j.type == mjJNT_FREE && o.bodies[array<int>("jnt_bodyid")[k]].num_joints != 1, ALL_JOINTS, k,
                       "is free, and its body has other joints");
             if (j.is_limited) {
-                j.limit = impedance(array<double>("jnt_solref") + 2 * k, array<double>("jnt_solimp") + 5 * k, ALL_JOINTS,
-                                    k);
+                j.limit =
+                    impedance(array<double>("jnt_solref") + 2 * k, array<double>("jnt_solimp") + 5 * k, ALL_JOINTS, k);
                 j.limit.inverse_weight = array<double>("dof_invweight0")[j.dof];
             }
         }
