@@ -11,9 +11,11 @@ from libcpp.vector cimport vector
 from cypool.envs.shared.numerics.numpy_math cimport matrix_times_vector
 from cypool.envs.shared.mujoco cimport guard, libmujoco
 from cypool.envs.shared.mujoco.libmujoco cimport mjData, mjModel
-from cypool.envs.shared.mujoco.mujoco_common cimport Model
+from cypool.envs.shared.mujoco.mujoco_common cimport Model, Simulation
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 from cypool.envs.robotics.rotations cimport mat2euler
+from cypool.envs.shared.lanes.mujoco_lanes cimport READS_UNKNOWN, SimulationInLanes
+from cypool.envs.shared.lanes.record cimport NO_PARTS, Record
 
 cdef enum: FETCH_MOST_ATTEMPTS = 10_000
 cdef double THRESHOLD = specs.THRESHOLD
@@ -81,6 +83,8 @@ cdef class Fetch(RoboticsEnv):
     cdef int qpos_of_thing, target
     cdef int mocap, welded               # the body that moves the robot, and the one that follows
     cdef int[2] fingers, fingers_qvel    # joints
+    cdef bint is_closed                  # the gripper is, as it is blocked
+    cdef double[2] opening               # how far it was open before
     cdef vector[double] jacobian
 
     def __init__(self, spec, env_id, task):
@@ -90,7 +94,11 @@ cdef class Fetch(RoboticsEnv):
         self.gripper = gripper
         self.has_scene = True
         super().__init__(spec, env_id, model, start, specs.FETCH_FRAME_SKIP, ("site_pos",))
+        # it writes only while a picture is drawn
+        self.keeps_model = True
         given = FETCH_TASKS[task]
+        # with the gripper blocked, mj_forward follows
+        self.reads = NO_PARTS if given.block_gripper else READS_UNKNOWN
         self.block_gripper, self.in_the_air, self.offset = given.block_gripper, given.in_the_air, given.offset
         self.obj_range, self.target_range = given.obj_range, given.target_range
         self.grip, self.target, self.thing = self.site("robot0:grip"), self.site("target0"), -1
@@ -132,11 +140,11 @@ cdef class Fetch(RoboticsEnv):
         self.find_goals()
         return 0
 
-    cdef int step_robot(self, const void* action) except -1 nogil:
+    cdef void set_inputs(self, const void* action) noexcept nogil:
         cdef mjData* d = self.data
         cdef const mjModel* m = self.model
         cdef double[4] moves, turn = [1, 0, 1, 0]
-        cdef double value, far
+        cdef double value
         cdef int64_t k
         for k in range(4):
             moves[k] = self.element(action, k)
@@ -153,10 +161,18 @@ cdef class Fetch(RoboticsEnv):
             d.mocap_pos[3 * self.mocap + k] = d.xpos[3 * self.welded + k] + moves[k]
         for k in range(4):
             d.mocap_quat[4 * self.mocap + k] = d.xquat[4 * self.welded + k] + turn[k]
+
+    cdef int step_robot(self, const void* action) except -1 nogil:
+        cdef double far
+        cdef int k
+        self.set_inputs(action)
+        self.is_closed = False
         self.simulate()
         if self.block_gripper:
-            d.qpos[self.fingers[0]] = d.qpos[self.fingers[1]] = 0.0
-            self.forward()
+            self.is_closed = True
+            for k in range(2):
+                self.opening[k] = self.data.qpos[self.fingers[k]]
+            self.info[self.info.size() - 1] += self.close_gripper()
         self.find_goals()
         far = distance(self.achieved_goal.data(), self.goal.data(), 3)
         self.info[0] = far < THRESHOLD
@@ -165,6 +181,27 @@ cdef class Fetch(RoboticsEnv):
         else:
             self.reward = -1.0 if far > THRESHOLD else -0.0
         return 0
+
+    cdef int close_gripper(self) except -1 nogil:
+        # a step in lanes remains one that MuJoCo can repeat
+        self.data.qpos[self.fingers[0]] = self.data.qpos[self.fingers[1]] = 0.0
+        return guard.forward(self.model, self.data)
+
+    cdef int materialize(self) except -1 nogil:
+        cdef int k
+        if not self.is_closed or self.record == NULL or not (<Record*>self.record).is_stale:
+            return SimulationInLanes.materialize(self)
+        for k in range(2):
+            self.data.qpos[self.fingers[k]] = self.opening[k]
+        try:
+            SimulationInLanes.materialize(self)
+        finally:
+            self.close_gripper()
+        return 0
+
+    cdef int copy_own(self, Simulation other) except -1 nogil:
+        self.is_closed, self.opening = (<Fetch>other).is_closed, (<Fetch>other).opening
+        return RoboticsEnv.copy_own(self, other)
 
     cdef void find_goals(self) noexcept nogil:
         cdef int site = self.thing if self.thing >= 0 else self.grip

@@ -17,6 +17,8 @@ from cypool.envs.shared.mujoco.mujoco_common cimport Model
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 from cypool.envs.robotics.rotations cimport (angle_between, euler2quat, normalize, quat2euler, quat_mul,
                                              quat_of)
+from cypool.envs.shared.lanes.mujoco_lanes cimport READS_UNKNOWN, SimulationInLanes
+from cypool.envs.shared.lanes.record cimport NO_PARTS, SITE_XPOS
 from cypool.random cimport integers
 
 # of a reset; the reference tries for ever
@@ -74,11 +76,16 @@ cdef class Hand(RoboticsEnv):
     def __init__(self, spec, env_id, model, start, written):
         self.has_scene = True
         super().__init__(spec, env_id, model, start, specs.HAND_FRAME_SKIP, written)
+        # it writes only what pictures show
+        self.keeps_model = True
         # the wrist and the fingers, by number
         for name in self.loaded.names(libmujoco.mjOBJ_JOINT, self.model.njnt):
             if name.startswith("robot"):
                 self.joints.push_back(self.qpos_of(name))
                 self.joints_qvel.push_back(self.qvel_of(name))
+
+    cdef void set_inputs(self, const void* action) noexcept nogil:
+        self.control(action)
 
     cdef void control(self, const void* action) noexcept nogil:
         """Moves each joint to a part of its range; in the middle if there is no action."""
@@ -88,6 +95,15 @@ cdef class Hand(RoboticsEnv):
             low, high = self.model.actuator_ctrlrange[2 * k], self.model.actuator_ctrlrange[2 * k + 1]
             part = 0.0 if action == NULL else self.element(action, k)
             self.data.ctrl[k] = clip((high + low) / 2.0 + part * ((high - low) / 2.0), low, high)
+
+    cdef int materialize(self) except -1 nogil:
+        # steps leave out sensors that nobody sees
+        cdef vector[double] sensed
+        if not self.sees_sensors:
+            sensed.assign(self.data.sensordata, self.data.sensordata + self.model.nsensordata)
+        SimulationInLanes.materialize(self)
+        memcpy(self.data.sensordata, sensed.data(), sensed.size() * sizeof(double))
+        return 0
 
     cdef void put_joints(self, ObsWriter* obs) noexcept nogil:
         cdef size_t k
@@ -123,6 +139,7 @@ cdef class HandReach(Hand):
         self.initial_goal = tips
         self.palm = palm
         super().__init__(spec, env_id, model, start, ("site_pos",))
+        self.reads = 1 << SITE_XPOS
         self.distance_threshold = spec.options["distance_threshold"]
         self.tips = [self.site(f"robot0:S_{finger}tip") for finger in FINGERS]
         self.targets = [self.site(f"target{k}") for k in range(5)]
@@ -155,7 +172,7 @@ cdef class HandReach(Hand):
 
     cdef int step_robot(self, const void* action) except -1 nogil:
         cdef double far
-        self.control(action)
+        self.set_inputs(action)
         self.simulate()
         self.find_goals()
         far = distance(self.achieved_goal.data(), self.goal.data(), 15)
@@ -237,6 +254,7 @@ cdef class Manipulate(Hand):
         self.center = self.site("object:center")
         self.hidden = self.loaded.named(libmujoco.mjOBJ_GEOM, "object_hidden")
         self.sees_sensors = self.touch != NO_TOUCH
+        self.reads = READS_UNKNOWN if self.sees_sensors else NO_PARTS
         if self.touch != NO_TOUCH:
             for name in self.loaded.names(libmujoco.mjOBJ_SENSOR, self.model.nsensor):
                 if "robot0:TS_" in name:

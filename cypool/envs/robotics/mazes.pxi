@@ -12,7 +12,7 @@ from cypool.envs.shared.numerics.numpy_math cimport clip, exp, norm, sum_of_squa
 from cypool.envs.shared.mujoco cimport guard
 from cypool.envs.shared.mujoco.mujoco_common cimport Model
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
-from cypool.envs.shared.lanes.record cimport CFRC_EXT, XPOS
+from cypool.envs.shared.lanes.record cimport CFRC_EXT, NO_PARTS, XPOS
 from cypool.random cimport integers
 
 # the reference tries for ever
@@ -173,15 +173,40 @@ cdef class PointMaze(Maze):
     """
     describe = staticmethod(specs.point_maze)
 
+    cdef double[2] last_force            # that mj_forward has, before the one of a step
+    cdef bint has_last_force             # the data has that of the step already
+
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "point", 4, 1)
+        self.reads = NO_PARTS
+        # where the model has sensors, steps leave them out
+        self.keeps_model = True
 
-    cdef int step_robot(self, const void* action) except -1 nogil:
-        cdef double[2] force = [self.element(action, 0), self.element(action, 1)]
+    cdef void set_inputs(self, const void* action) noexcept nogil:
+        cdef double* force = self.data.ctrl
+        cdef int k
+        # of one that is not finite MuJoCo warns, and lanes do not begin
+        if isfinite(force[0]) and isfinite(force[1]):
+            memcpy(self.last_force, force, sizeof(self.last_force))
+            self.has_last_force = True
+            for k in range(2):
+                force[k] = self.element(action, k)
+        self.slow_down()
+
+    cdef void slow_down(self) noexcept nogil:
         cdef int64_t k
         for k in range(self.model.nv):
             self.data.qvel[k] = clip(self.data.qvel[k], -5.0, 5.0)
-        self.info[1] += guard.forward_and_step(self.model, self.data, force)
+
+    cdef int step_robot(self, const void* action) except -1 nogil:
+        cdef double[2] force = [self.element(action, 0), self.element(action, 1)]
+        if not self.take_result():
+            self.leave_lanes()
+            self.slow_down()
+            if self.has_last_force:
+                memcpy(self.data.ctrl, self.last_force, sizeof(self.last_force))
+            self.info[1] += guard.forward_and_step(self.model, self.data, force)
+        self.has_last_force = False
         return self.judge()
 
     cdef int get_obs(self, ObsWriter* obs) except -1 nogil:

@@ -136,11 +136,15 @@ cdef class RoboticsEnv(SimulationInLanes):
         memcpy(self.data.qvel, self.init_qvel.data(), self.model.nv * sizeof(double))
 
     cdef int forward(self) except -1 nogil:
+        self.leave_lanes()
         self.info[self.info.size() - 1] += guard.forward(self.model, self.data)
         return 0
 
     cdef int simulate(self) except -1 nogil:
         cdef int unstable
+        if self.take_result():
+            return 0
+        self.leave_lanes()
         if self.model.nsensor > 0:
             unstable = guard.simulate_unseen(self.own, self.data, self.frame_skip, self.sees_sensors)
         else:

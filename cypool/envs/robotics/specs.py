@@ -34,6 +34,7 @@ THRESHOLD = 0.05
 
 ROBOT = {
     **SIMULATION,
+    "physics": PHYSICS,
     "from_pixels": boolean(False, "Observes the pictures of `render`, uint8 (height, width, 3), in place of "
                                   "`observation`; goals remain numbers."),
     "frame_stack": SIMULATION["frame_stack"].with_default(
@@ -192,7 +193,7 @@ _MAZE = {
     "continuing_task": boolean(True, "Continues an episode after the goal is reached."),
     "reset_target": boolean(False, "Chooses a new goal when one is reached."),
 }
-_ANT_V4 = {"physics": PHYSICS, "ctrl_cost_weight": ant.CTRL_COST_WEIGHT, "use_contact_forces": ant.USE_CONTACT_FORCES,
+_ANT_V4 = {"ctrl_cost_weight": ant.CTRL_COST_WEIGHT, "use_contact_forces": ant.USE_CONTACT_FORCES,
            **ant.COSTS, **ant.RANGES}
 
 
@@ -223,7 +224,6 @@ def point_maze(options: dict[str, Any]) -> EnvSpec:
     **_MAZE,
     xml_file=unchecked(None, "The robot: a path, or the name of one of Gymnasium's files; None: Gymnasium's "
                                     "ant."),
-    physics=PHYSICS,
     frame_skip=integer(5, 1, 1_000_000, "Number of MuJoCo steps per step."), forward_reward_weight=ant.WEIGHT,
     ctrl_cost_weight=ant.CTRL_COST_WEIGHT, **ant.COSTS, main_body=ant.MAIN_BODY, **ant.RANGES,
     include_cfrc_ext_in_observation=ant.SEES_FORCES)

@@ -176,6 +176,22 @@ def test_lanes_of_a_body_that_turns_far_within_a_step_have_the_bits_of_mj_step(t
     assert lanes.num_compared() - before > 200
 
 
+@pytest.mark.parametrize(("changes", "reason"), [
+    ({"joint": 'damping="-1"'}, 'joint "knee0" has a negative damping'),
+    ({"joint": 'solimplimit="0.9 0.95 0.001 0.5 3"'}, 'joint "knee0" has a power in its solimp'),
+    ({"joint": 'pos="-0 0 0.1"'}, 'joint "knee0" has a negative zero in its axis or pos'),
+    ({"knee": 'gravcomp="-1"'}, 'body "knee0" has a negative gravcomp'),
+    ({"actuators": SERVOS + '<motor name="push" site="imu"/>'}, 'actuator "push" does not act on a joint'),
+    ({"actuators": SERVOS + '<position joint="knee0" timeconst="0.1"/>'}, "an actuator has an activation"),
+    ({"actuators": SERVOS + '<general joint="knee0" gaintype="affine"/>'}, "actuator 12 has a gaintype"),
+    ({"floor": 'type="plane" size="9 9 9" solref="-100 -10"'}, 'geom "floor" has a solref that is not'),
+    ({"floor": 'type="plane" size="9 9 9" gap="0.1"'}, 'geom "floor" and geom "trunk" have a gap'),
+])
+def test_lanes_name_what_they_refuse(tmp_path, changes, reason):
+    with pytest.raises(ValueError, match=reason):
+        make_lanes(load_model(robot(tmp_path, **changes)))
+
+
 def test_lanes_refuse_more_limits_than_they_have_rows(tmp_path):
     path, bodies = tmp_path / "snake.xml", ""
     for k in range(55):

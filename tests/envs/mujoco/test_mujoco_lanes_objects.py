@@ -122,11 +122,12 @@ def test_lanes_of_things_that_slide_have_the_bits_of_mj_step_with_implicitfast(t
 
 
 @pytest.mark.parametrize(("changes", "reason"), [
-    ({"option": 'solver="PGS"'}, "several trees, and PGS"),
+    ({"option": 'solver="PGS"'}, "several trees of bodies and the solver is PGS"),
     ({"option": 'noslip_iterations="1"'}, "noslip"),
-    ({"option": 'integrator="implicitfast"'}, "a free body alone"),
+    ({"option": 'integrator="implicitfast"'}, 'body "thing0" is a single free body'),
     ({"things": things(2, '<joint name="rail{k}" type="slide"/>'),
-      "more": coupled('<joint joint1="shoulder" joint2="rail0" polycoef="0 1 1 0 0"/>')}, "couples two trees"),
+      "more": coupled('<joint joint1="shoulder" joint2="rail0" polycoef="0 1 1 0 0"/>')},
+     "equality constraint 0 couples two trees"),
 ])
 def test_lanes_refuse_scenes_outside_of_their_class(tmp_path, changes, reason):
     with pytest.raises(ValueError, match=reason):

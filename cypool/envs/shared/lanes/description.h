@@ -355,7 +355,8 @@ public:
         for (int k = 0; k < 3; ++k) *next++ = at_rest(k);
         const auto* const inertia = array<double>("body_inertia");
         for (int k = 0; k < o.num_bodies; ++k) {
-            refuse_if((m_->body_subtreemass[k] < mjMINVAL) != o.bodies[k].is_massless, "of body_mass");
+            refuse_if((m_->body_subtreemass[k] < mjMINVAL) != o.bodies[k].is_massless,
+                      "a body has a mass, or has none");
             *next++ = m_->body_mass[k];
             *next++ = inverse_subtree_mass(k);
             *next++ = m_->body_subtreemass[k];
@@ -371,10 +372,11 @@ public:
             *next++ = o.dofs[k].is_simple ? simple_inertia[k] : armature[k];
             *next++ = damping(k);
         }
-        refuse_if(has_damping != o.has_damping, "of damping");
+        refuse_if(has_damping != o.has_damping, "joints have damping, or have none");
         for (int k = 0; k < o.num_joints; ++k) {
             const int type = o.joints[k].type;
-            refuse_if((type == mjJNT_FREE || type == mjJNT_BALL) && stiffness(k) != 0, "of springs of its joints");
+            refuse_if((type == mjJNT_FREE || type == mjJNT_BALL) && stiffness(k) != 0,
+                      "a ball or free joint has a spring");
             *next++ = stiffness(k);
             *next++ = dof_weight[o.joints[k].dof];
         }
@@ -387,13 +389,13 @@ public:
         }
         for (int k = 0; k < o.num_frictions; ++k) {
             const Friction& f = o.frictions[k];
-            refuse_if(!(friction_of(f.dof) > 0), "of friction of its joints");
+            refuse_if(!(friction_of(f.dof) > 0), "other joints have friction");
             *next++ = friction_R(f.impedance, dof_weight[f.dof]);
             *next++ = friction_of(f.dof);
         }
         int num_frictions = 0;
         for (int k = 0; k < o.nv; ++k) num_frictions += friction_of(k) != 0;
-        refuse_if(num_frictions != o.num_frictions, "of friction of its joints");
+        refuse_if(num_frictions != o.num_frictions, "other joints have friction");
         next = std::copy_n(array<double>("tendon_invweight0"), o.num_tendons, next);
         for (Equality e : o.equalities) {
             inverse_weights(e);
@@ -415,32 +417,55 @@ public:
     }
 
 private:
+    // kinds of elements, and where the model has their names
+    struct Kind {
+        const char *word, *places;
+    };
+    static constexpr Kind BODIES = {"body", "name_bodyadr"}, ALL_JOINTS = {"joint", "name_jntadr"},
+                          GEOMS = {"geom", "name_geomadr"}, ACTUATORS = {"actuator", "name_actuatoradr"},
+                          ALL_TENDONS = {"tendon", "name_tendonadr"}, LISTED_PAIRS = {"contact pair", "name_pairadr"},
+                          EQUALITIES = {"equality constraint", "name_eqadr"};
+
     template <class T> const T* array(const char* name) const {
         const T* const found = array_of<T>(m_->raw, library().model, name);
-        refuse_if(!found, name);
+        if (!found) throw std::invalid_argument(std::string("this MuJoCo has no ") + name);
         return found;
     }
     template <class T> T option(const char* name) const {
         for (const ArrayField& each : library().model)
             if (each.name == name) return at<T>(m_->raw, {each.offset, 0});
-        throw std::invalid_argument(name);
+        throw std::invalid_argument(std::string("this MuJoCo has no ") + name);
     }
     int64_t size(const char* name) const {
         const Place* const place = library().size(name);
-        refuse_if(!place, name);
+        if (!place) throw std::invalid_argument(std::string("this MuJoCo has no ") + name);
         return integer_at(m_->raw, *place);
     }
     // what only some versions have
     void refuse_new(const char* name, int64_t count) const {
         const auto* const numbers = array_of<double>(m_->raw, library().model, name);
-        for (int64_t k = 0; numbers && k < count; ++k) refuse_if(numbers[k] != 0, name);
+        if (numbers) refuse_any<double>(name, count);
     }
-    static void refuse_if(bool refused, const char* why) {
+    template <class Text> static void refuse_if(bool refused, const Text& why) {
         if (refused) throw std::invalid_argument(why);
+    }
+    // `why` follows the element's name, or its number
+    void refuse_if(bool refused, const Kind& kind, int number, const char* why) const {
+        if (refused) throw std::invalid_argument(named(kind, number) + " " + why);
+    }
+    void refuse_if(bool refused, const Pair& p, const char* why) const {
+        if (refused) throw std::invalid_argument(named(GEOMS, p.geom1) + " and " + named(GEOMS, p.geom2) + " " + why);
+    }
+    std::string named(const Kind& kind, int number) const {
+        const int* const places = array_of<int>(m_->raw, library().model, kind.places);
+        const char* const names = array_of<char>(m_->raw, library().model, "names");
+        if (!places || !names || !names[places[number]]) return kind.word + (" " + std::to_string(number));
+        return kind.word + (" \"" + std::string(names + places[number]) + "\"");
     }
     template <class T> void refuse_any(const char* name, int64_t count) const {
         const T* const numbers = array<T>(name);
-        for (int64_t k = 0; k < count; ++k) refuse_if(numbers[k] != 0, name);
+        const bool is_zero = std::all_of(numbers, numbers + count, [](T number) { return number == 0; });
+        refuse_if(!is_zero, std::string(name) + " is not zero");
     }
 
     // MuJoCo takes NaN in some numbers, and notices it in a step
@@ -449,48 +474,66 @@ private:
             if (each.type != 'd') continue;
             const auto* const numbers =
                 each.is_option ? &at<double>(m_->raw, {each.offset, 0}) : at<const double*>(m_->raw, {each.offset, 0});
-            for (size_t k = 0; k < rows_of(m_, each) * columns_of(m_, each); ++k)
-                refuse_if(!std::isfinite(numbers[k]), "a number is not finite");
+            const size_t count = rows_of(m_, each) * columns_of(m_, each);
+            const bool is_finite = std::all_of(numbers, numbers + count, [](double x) { return std::isfinite(x); });
+            refuse_if(!is_finite, each.name + " has a number that is not finite");
         }
     }
 
     void check_class() const {
-        refuse_if(m_->nbody > MAX_BODIES || m_->nv > MAX_DOFS || m_->njnt > MAX_JOINTS || m_->nq > MAX_POSITIONS
-                      || size("nC") > MAX_INERTIA || m_->nu > MAX_CONTROLS || m_->nsite > MAX_SITES
-                      || m_->ntendon > MAX_TENDONS,
-                  "it is too large");
+        const std::tuple<const char*, int64_t, int> sizes[] = {
+            {"bodies", m_->nbody, MAX_BODIES},
+            {"degrees of freedom", m_->nv, MAX_DOFS},
+            {"joints", m_->njnt, MAX_JOINTS},
+            {"positions", m_->nq, MAX_POSITIONS},
+            {"elements of the inertia matrix", size("nC"), MAX_INERTIA},
+            {"controls", m_->nu, MAX_CONTROLS},
+            {"sites", m_->nsite, MAX_SITES},
+            {"tendons", m_->ntendon, MAX_TENDONS}};
+        for (const auto& [word, count, most] : sizes)
+            refuse_if(count > most, "the model is too large: " + std::to_string(count) + " " + word + ", at most "
+                                        + std::to_string(most));
         // mj_step leaves out constraints for which there is no memory, and warns
-        refuse_if(m_->narena < 1 << 20, "its arena is smaller than 1 MiB");
-        for (const char* name : {"nplugin", "nflex", "na", "nhistory"}) refuse_if(size(name) != 0, name);
+        refuse_if(m_->narena < 1 << 20, "the model has less than 1 MiB of memory for its arena");
+        refuse_if(size("nplugin") != 0, "the model has plugins");
+        refuse_if(size("nflex") != 0, "the model has flexes");
+        refuse_if(size("na") != 0, "an actuator has an activation (na is not zero)");
+        refuse_if(size("nhistory") != 0, "an actuator or a sensor has a delay or an interval");
         refuse_any<double>("geom_adhesion", m_->ngeom);
         refuse_any<double>("pair_adhesion", size("npair"));
         refuse_any<double>("geom_surfacevel", 6 * m_->ngeom);
-        refuse_if(option<double>("opt.density") != 0 || option<double>("opt.viscosity") != 0, "it is in a fluid");
+        refuse_if(option<double>("opt.density") != 0 || option<double>("opt.viscosity") != 0,
+                  "the model is in a fluid: density or viscosity is not zero");
         // without islands, sums have another order
-        refuse_if(disabled_ & NO_ISLAND || disabled_ >= 2 * NO_MULTICCD || m_->opt.enableflags & ~(ENERGY | INVDISCRETE)
-                      || (disabled_ & NO_SENSOR && size("nsensor") != 0),
-                  "flags are set");
-        refuse_if(option<int>("opt.noslip_iterations") != 0, "of noslip");
+        refuse_if(disabled_ & NO_ISLAND, "the flag island is disabled");
+        refuse_if(disabled_ & NO_SENSOR && size("nsensor") != 0, "the flag sensor is disabled");
+        refuse_if(disabled_ >= 2 * NO_MULTICCD, "a flag is disabled that lanes do not know");
+        refuse_if(m_->opt.enableflags & ~(ENERGY | INVDISCRETE), "flags other than energy and invdiscrete are enabled");
+        refuse_if(option<int>("opt.noslip_iterations") != 0, "noslip_iterations is not zero");
         const bool is_elliptic = option<int>("opt.cone") != 0;
-        refuse_if(is_elliptic && option<int>("opt.solver") == GAUSS_SEIDEL, "it has elliptic cones, and PGS");
-        refuse_if(is_elliptic && is_mujoco_4, "it has elliptic cones, which MuJoCo 4 searches in another order");
-        refuse_if(m_->opt.timestep < 0, "its time step is negative");
-        refuse_if(option<int>("opt.disableactuator") != 0, "groups of actuators are disabled");
-        refuse_if(option<int>("opt.solver") != GAUSS_SEIDEL && option<int>("opt.solver") != NEWTON, "of its solver");
+        refuse_if(is_elliptic && option<int>("opt.solver") == GAUSS_SEIDEL,
+                  "friction cones are elliptic and the solver is PGS");
+        refuse_if(is_elliptic && is_mujoco_4,
+                  "friction cones are elliptic, for which MuJoCo 4 has another line search");
+        refuse_if(m_->opt.timestep < 0, "the timestep is negative");
+        refuse_if(option<int>("opt.disableactuator") != 0, "actuatorgroupdisable disables actuators");
+        refuse_if(option<int>("opt.solver") != GAUSS_SEIDEL && option<int>("opt.solver") != NEWTON,
+                  "the solver is neither Newton nor PGS");
         refuse_if(
             m_->opt.integrator != EULER && m_->opt.integrator != RUNGE_KUTTA && m_->opt.integrator != IMPLICIT_FAST,
-            "of its integrator");
+            "the integrator is not Euler, RK4 or implicitfast");
         refuse_if(option<int>("opt.jacobian") == 1 || (option<int>("opt.jacobian") == 2 && m_->nv >= 60),
-                  "its Jacobian is sparse");
+                  "the Jacobian is sparse");
         refuse_if(m_->ntree == 0, "nothing moves");
-        refuse_if(m_->ntree > 1 && option<int>("opt.solver") == GAUSS_SEIDEL, "it has several trees, and PGS");
+        refuse_if(m_->ntree > 1 && option<int>("opt.solver") == GAUSS_SEIDEL,
+                  "the model has several trees of bodies and the solver is PGS");
         for (const char* name : {"tendon_damping", "tendon_frictionloss", "tendon_armature"})
             refuse_any<double>(name, m_->ntendon);
         for (const char* name : {"tendon_stiffnesspoly", "tendon_dampingpoly"})
             refuse_any<double>(name, NUM_COEFFICIENTS * m_->ntendon);
         refuse_new("jnt_springyield", m_->njnt);
         refuse_new("tendon_springyield", m_->ntendon);
-        refuse_if(size("nactuator") != m_->nu, "of its actuators");
+        refuse_if(size("nactuator") != m_->nu, "an actuator has several controls");
     }
 
     void sizes(Description& o) const {
@@ -553,7 +596,7 @@ private:
         if ((disabled_ & NO_SPRING && disabled_ & NO_DAMPER) || disabled_ & NO_GRAVITY) return;
         for (int k = 0; k < o.num_bodies; ++k) {
             o.bodies[k].gravcomp = array<double>("body_gravcomp")[k];
-            refuse_if(o.bodies[k].gravcomp < 0, "a gravcomp is negative");
+            refuse_if(o.bodies[k].gravcomp < 0, BODIES, k, "has a negative gravcomp");
             o.bodies[k].dofs = moving(o, k);
             o.has_gravcomp |= o.bodies[k].gravcomp != 0;
         }
@@ -576,7 +619,7 @@ private:
             Joint& j = o.joints[k];
             j = {};
             j.type = m_->jnt_type[k];
-            refuse_if(array<int>("jnt_actuatorid")[k] != -1, "of its actuators");
+            refuse_if(array<int>("jnt_actuatorid")[k] != -1, ALL_JOINTS, k, "has an actuator with damping or armature");
             j.qpos = m_->jnt_qposadr[k];
             j.dof = m_->jnt_dofadr[k];
             j.is_limited = m_->jnt_limited[k] && !(disabled_ & (NO_LIMIT | NO_CONSTRAINT));
@@ -588,7 +631,7 @@ private:
             copy(j.pos, array<double>("jnt_pos"), k);
             for (int i = 0; i < 3; ++i)
                 refuse_if((j.axis[i] == 0 && std::signbit(j.axis[i])) || (j.pos[i] == 0 && std::signbit(j.pos[i])),
-                          "a zero of a joint is negative");
+                          ALL_JOINTS, k, "has a negative zero in its axis or pos");
             j.low = m_->jnt_range[2 * k];
             j.high = m_->jnt_range[2 * k + 1];
             j.margin = array<double>("jnt_margin")[k];
@@ -596,14 +639,14 @@ private:
             j.qpos0 = m_->qpos0[j.qpos];
             j.qpos_spring = array<double>("qpos_spring")[j.qpos];
             j.is_centered = j.pos[0] == 0 && j.pos[1] == 0 && j.pos[2] == 0;
-            refuse_if(j.type == mjJNT_BALL && (j.is_limited || j.is_force_limited || j.stiffness != 0),
-                      "of its ball joints");
-            refuse_if(j.type == mjJNT_FREE && (j.is_limited || j.is_force_limited || j.stiffness != 0),
-                      "of its free joint");
-            refuse_if(j.type == mjJNT_FREE && o.bodies[array<int>("jnt_bodyid")[k]].num_joints != 1,
-                      "of its free joint");
+            refuse_if((j.type == mjJNT_BALL || j.type == mjJNT_FREE)
+                          && (j.is_limited || j.is_force_limited || j.stiffness != 0),
+                      ALL_JOINTS, k, "is a ball or free joint with a limit, a spring or a limit of forces");
+            refuse_if(j.type == mjJNT_FREE && o.bodies[array<int>("jnt_bodyid")[k]].num_joints != 1, ALL_JOINTS, k,
+                      "is free, and its body has other joints");
             if (j.is_limited) {
-                j.limit = impedance(array<double>("jnt_solref") + 2 * k, array<double>("jnt_solimp") + 5 * k);
+                j.limit =
+                    impedance(array<double>("jnt_solref") + 2 * k, array<double>("jnt_solimp") + 5 * k, ALL_JOINTS, k);
                 j.limit.inverse_weight = array<double>("dof_invweight0")[j.dof];
             }
         }
@@ -630,9 +673,9 @@ private:
             for (int i = 0; i < o.nv; ++i) dof.tree |= Dofs{array<int>("dof_treeid")[i] == tree} << i;
             refuse_if(m_->opt.integrator == IMPLICIT_FAST && m_->jnt_type[dof.joint] == mjJNT_FREE
                           && __builtin_popcountll(dof.tree) == 6,
-                      "a free body alone turns by an implicit step");
+                      BODIES, dof.body, "is a single free body, which implicitfast turns in another way");
             // implicit Euler's matrix could be singular
-            refuse_if(m_->dof_damping[k] < 0, "a damping is negative");
+            refuse_if(m_->dof_damping[k] < 0, ALL_JOINTS, dof.joint, "has a negative damping");
             o.has_damping |= o.dofs[k].damping > 0 && !(disabled_ & NO_EULERDAMP);
             friction(o, k);
         }
@@ -640,23 +683,26 @@ private:
 
     void friction(Description& o, int dof) const {
         const double force = friction_of(dof);
-        refuse_if(force < 0, "a friction is negative");
+        refuse_if(force < 0, ALL_JOINTS, o.dofs[dof].joint, "has a negative frictionloss");
         if (force == 0) return;
-        const Impedance s = impedance(array<double>("dof_solref") + 2 * dof, array<double>("dof_solimp") + 5 * dof);
+        const Impedance s = impedance(array<double>("dof_solref") + 2 * dof, array<double>("dof_solimp") + 5 * dof,
+                                      ALL_JOINTS, o.dofs[dof].joint);
         const double r = s.is_flat ? s.flat : s.low;
         o.frictions[o.num_frictions++] = {dof, force, r, friction_R(r, array<double>("dof_invweight0")[dof]),
                                           s.damping};
     }
 
     void actuators(Description& o) const {
-        for (const char* name : {"actuator_gaintype", "actuator_dyntype", "actuator_trntype"})
-            refuse_any<int>(name, m_->nu);
         o.num_actuators = disabled_ & NO_ACTUATION ? 0 : o.nu;
         for (int k = 0; k < o.nu; ++k) {
+            refuse_if(array<int>("actuator_trntype")[k] != 0, ACTUATORS, k, "does not act on a joint");
             const Joint& joint = o.joints[m_->actuator_trnid[2 * k]];
-            refuse_if(joint.type != mjJNT_HINGE && joint.type != mjJNT_SLIDE, "of its actuators");
+            refuse_if(joint.type != mjJNT_HINGE && joint.type != mjJNT_SLIDE, ACTUATORS, k,
+                      "does not act on a hinge or slide");
+            refuse_if(array<int>("actuator_dyntype")[k] != 0, ACTUATORS, k, "has a dyntype");
+            refuse_if(array<int>("actuator_gaintype")[k] != 0, ACTUATORS, k, "has a gaintype other than fixed");
             const int bias_type = array<int>("actuator_biastype")[k];
-            refuse_if(bias_type != 0 && bias_type != AFFINE, "of its actuators");
+            refuse_if(bias_type != 0 && bias_type != AFFINE, ACTUATORS, k, "has a biastype other than none and affine");
             Actuator& a = o.actuators[k];
             a = {};
             a.dof = joint.dof, a.qpos = joint.qpos;
@@ -676,7 +722,7 @@ private:
     int place(Description& o, int number) const {
         for (int k = 0; k < o.num_geoms; ++k)
             if (o.geoms[k].number == number) return k;
-        refuse_if(o.num_geoms == MAX_GEOMS, "it has too many geoms that may touch");
+        refuse_if(o.num_geoms == MAX_GEOMS, "the model has too many geoms that may touch");
         Geom& g = o.geoms[o.num_geoms];
         g = {};
         g.number = number;
@@ -708,7 +754,7 @@ private:
     int box(Description& o, int geom) const {
         for (size_t k = 0; k < o.boxes.size(); ++k)
             if (o.boxes[k].geom == geom) return static_cast<int>(k);
-        refuse_if(o.boxes.size() == MAX_BOXES, "it has too many boxes");
+        refuse_if(o.boxes.size() == MAX_BOXES, "the world has too many boxes");
         Box& added = o.boxes.emplace_back();
         added.geom = geom;
         copy(added.center, d_->geom_xpos, geom);
@@ -721,7 +767,7 @@ private:
         int most = o.num_equality_rows + o.num_frictions;
         for (int k = 0; k < o.num_joints; ++k) most += 2 * o.joints[k].is_limited;
         for (int k = 0; k < o.num_tendons; ++k) most += 2 * o.tendons[k].is_limited;
-        refuse_if(most > MAX_ROWS, "it has too many limits and frictions of joints");
+        refuse_if(most > MAX_ROWS, "the model has too many limits and frictions of joints");
     }
 
     void sites(Description& o) const {
@@ -766,11 +812,11 @@ private:
             Tendon& t = o.tendons[k];
             t = {};
             t.num_joints = array<int>("tendon_num")[k];
-            refuse_if(t.num_joints > MAX_TENDON_JOINTS, "of its tendons");
             std::vector<std::pair<int, double>> jacobian;
             for (int j = 0; j < t.num_joints; ++j) {
                 const int wrap = array<int>("tendon_adr")[k] + j;
-                refuse_if(array<int>("wrap_type")[wrap] != JOINT_WRAP, "of its tendons");
+                refuse_if(array<int>("wrap_type")[wrap] != JOINT_WRAP, ALL_TENDONS, k, "is spatial");
+                refuse_if(t.num_joints > MAX_TENDON_JOINTS, ALL_TENDONS, k, "has too many joints");
                 t.joints[j] = array<int>("wrap_objid")[wrap];
                 t.coefficients[j] = array<double>("wrap_prm")[wrap];
                 jacobian.emplace_back(o.joints[t.joints[j]].dof, t.coefficients[j]);
@@ -778,7 +824,7 @@ private:
             std::sort(jacobian.begin(), jacobian.end());
             for (int j = 0; j < t.num_joints; ++j) {
                 std::tie(t.dofs[j], t.jacobian[j]) = jacobian[static_cast<size_t>(j)];
-                refuse_if(j && t.dofs[j] == t.dofs[j - 1], "of its tendons");
+                refuse_if(j && t.dofs[j] == t.dofs[j - 1], ALL_TENDONS, k, "has a joint twice");
                 t.dof_set |= Dofs{1} << t.dofs[j];
             }
             t.stiffness = disabled_ & NO_SPRING ? 0 : array<double>("tendon_stiffness")[k];
@@ -788,13 +834,15 @@ private:
             if (!t.is_limited) continue;
             t.low = array<double>("tendon_range")[2 * k], t.high = array<double>("tendon_range")[2 * k + 1];
             t.margin = array<double>("tendon_margin")[k];
-            t.limit = impedance(array<double>("tendon_solref_lim") + 2 * k, array<double>("tendon_solimp_lim") + 5 * k);
+            t.limit = impedance(array<double>("tendon_solref_lim") + 2 * k, array<double>("tendon_solimp_lim") + 5 * k,
+                                ALL_TENDONS, k);
             t.limit.inverse_weight = array<double>("tendon_invweight0")[k];
         }
     }
 
     void equalities(Description& o) const;
-    void couple(const Description& o, Equality& e, const double* numbers) const;
+    // false: a polynomial couples two trees
+    bool couple(const Description& o, Equality& e, const double* numbers) const;
     void hold(const Description& o, Equality& e, const double* numbers, bool has_sites) const;
     void inverse_weights(Equality& e) const;
 
@@ -841,7 +889,7 @@ private:
                                      return p.geom1 != q.geom1 ? p.geom1 < q.geom1 : p.geom2 < q.geom2;
                                  });
             }
-        refuse_if(num_given != size("npair"), "a pair of geoms belongs to one body");
+        refuse_if(num_given != size("npair"), "a contact pair lists geoms of one body");
         std::vector<Pair> joined;
         for (const Pair& p : o.pairs) {
             if (joined.empty() || !continues(joined.back(), p))
@@ -849,7 +897,7 @@ private:
             else
                 ++joined.back().num_boxes;
         }
-        refuse_if(joined.size() > MAX_PAIRS, "it has too many geoms that may touch");
+        refuse_if(joined.size() > MAX_PAIRS, "the model has too many geoms that may touch");
         o.pairs.swap(joined);
         o.num_pairs = static_cast<int>(o.pairs.size());
         for (Pair& p : o.pairs) p.own = o.num_own, o.num_own += p.condim;
@@ -879,11 +927,11 @@ private:
         const auto* const type = array<int>("geom_type");
         const int geom1 = type[a] > type[b] ? b : a, geom2 = type[a] > type[b] ? a : b;
         if (type[geom1] == PLANE && type[geom2] == PLANE) return;
-        refuse_if(o.pairs.size() >= MAX_PAIRS + MAX_GEOMS * MAX_BOXES, "it has too many geoms that may touch");
+        refuse_if(o.pairs.size() >= MAX_PAIRS + MAX_GEOMS * MAX_BOXES, "the model has too many geoms that may touch");
         Pair p = {};
         p.geom1 = geom1, p.geom2 = geom2, p.type1 = type[geom1], p.type2 = type[geom2];
         p.body1 = m_->geom_bodyid[geom1], p.body2 = m_->geom_bodyid[geom2], p.given = given;
-        refuse_if(p.type2 > MESH, "it has shapes of plugins that may touch");
+        refuse_if(p.type2 > MESH, GEOMS, geom2, "has the shape of a plugin, and may touch others");
         p.is_on_floor = is_floor(geom1);
         p.is_general =
             !(is_round(geom2) && (is_round(geom1) || is_floor(geom1))) && !(is_round(geom1) && is_wall(geom2));
@@ -892,8 +940,8 @@ private:
         const auto* const gap = array<double>("geom_gap");
         p.margin = given >= 0 ? array<double>("pair_margin")[given] : m_->geom_margin[a] + m_->geom_margin[b];
         // MuJoCo's search for what is near may then leave out more
-        refuse_if(p.margin < 0 || m_->geom_margin[a] < 0 || m_->geom_margin[b] < 0, "a margin is negative");
-        refuse_if((given >= 0 ? array<double>("pair_gap")[given] : gap[a] + gap[b]) != 0, "it has gaps");
+        refuse_if(p.margin < 0 || m_->geom_margin[a] < 0 || m_->geom_margin[b] < 0, p, "have a negative margin");
+        refuse_if((given >= 0 ? array<double>("pair_gap")[given] : gap[a] + gap[b]) != 0, p, "have a gap");
         p.certain = !p.is_general ? p.margin : (p.type1 == PLANE ? p.margin : 0) - 1e-9;
         if (given < 0 && is_near_plane(p)) p.certain -= 1e-5;
         const double bound1 = m_->geom_rbound[geom1], bound2 = m_->geom_rbound[geom2];
@@ -942,25 +990,27 @@ private:
         const auto [g1, g2] = deciding(p);
         p.condim = std::max(condim[g1], condim[g2]);
         // MuJoCo mixes no others
-        refuse_if(!(solref[2 * g1] > 0 && solref[2 * g2] > 0), "of solref");
+        for (const int geom : {g1, g2}) refuse_if(!(solref[2 * geom] > 0), GEOMS, geom, NO_RATIO);
         if (priority_[p.geom1] != priority_[p.geom2]) {
-            p.impedance = impedance(solref + 2 * g1, solimp + 5 * g1);
+            p.impedance = impedance(solref + 2 * g1, solimp + 5 * g1, GEOMS, g1);
             return;
         }
         const double mix1 = solmix[g1], mix2 = solmix[g2];
-        refuse_if(mix1 < mjMINVAL || mix2 < mjMINVAL, "of solmix");
+        refuse_if(mix1 < mjMINVAL || mix2 < mjMINVAL, p, "have a solmix of zero");
         const double mix = mix1 / (mix1 + mix2);
         double ref[2], imp[5];
         for (int k = 0; k < 2; ++k) ref[k] = mix * solref[2 * g1 + k] + (1 - mix) * solref[2 * g2 + k];
         for (int k = 0; k < 5; ++k) imp[k] = mix * solimp[5 * g1 + k] + (1 - mix) * solimp[5 * g2 + k];
-        p.impedance = impedance(ref, imp);
+        p.impedance = impedance(ref, imp, GEOMS, g1);
     }
 
     void take_parameters(Pair& p) const {
         p.condim = array<int>("pair_dim")[p.given];
         const auto* const along = array<double>("pair_solreffriction") + 2 * p.given;
-        refuse_if(option<int>("opt.cone") != 0 && (along[0] != 0 || along[1] != 0), "of solreffriction");
-        p.impedance = impedance(array<double>("pair_solref") + 2 * p.given, array<double>("pair_solimp") + 5 * p.given);
+        refuse_if(option<int>("opt.cone") != 0 && (along[0] != 0 || along[1] != 0), LISTED_PAIRS, p.given,
+                  "has a solreffriction, and friction cones are elliptic");
+        p.impedance = impedance(array<double>("pair_solref") + 2 * p.given, array<double>("pair_solimp") + 5 * p.given,
+                                LISTED_PAIRS, p.given);
     }
 
     // the geoms whose parameters a pair has; where one of them decides alone, it is both
@@ -980,7 +1030,7 @@ private:
         translation += weight_[2 * p.body1];
         translation += weight_[2 * p.body2];
         // the rows are no more than errors of rounding, and MuJoCo leaves out those that are zero
-        refuse_if(translation < mjMINVAL, "a contact moves nothing");
+        refuse_if(translation < mjMINVAL, p, "may touch, and their contact moves nothing");
         const double first = p.friction[0];
         const bool is_normal = p.condim == 1 || option<int>("opt.cone") != 0;
         p.impedance.inverse_weight = is_normal ? translation : translation + first * first * translation;
@@ -992,8 +1042,8 @@ private:
         return b.num_dofs ? o.dofs[b.first_dof + b.num_dofs - 1].chain : 0;
     }
 
-    Impedance impedance(const double* solref, const double* solimp) const {
-        refuse_if(!(solref[0] > 0 && solref[1] > 0), "of solref");
+    Impedance impedance(const double* solref, const double* solimp, const Kind& kind, int number) const {
+        refuse_if(!(solref[0] > 0 && solref[1] > 0), kind, number, NO_RATIO);
         const double least = disabled_ & NO_REFSAFE ? 0 : 2 * m_->opt.timestep;
         const double time = std::max(solref[0], least), ratio = solref[1];
         const auto clipped = [](double x) { return std::min(MAX_IMPEDANCE, std::max(MIN_IMPEDANCE, x)); };
@@ -1004,7 +1054,8 @@ private:
         s.damping = 2 / std::max(mjMINVAL, s.high * time);
         s.is_flat = s.low == s.high || s.width <= mjMINVAL;
         s.flat = 0.5 * (s.low + s.high);
-        refuse_if(!s.is_flat && s.power != 2 && s.power != 1, "of solimp");
+        refuse_if(!s.is_flat && s.power != 2 && s.power != 1, kind, number,
+                  "has a power in its solimp that is neither 1 nor 2");
         return s;
     }
 
@@ -1014,6 +1065,7 @@ private:
 
     static constexpr double mjMINVAL = 1e-15;
     static constexpr int NUM_COEFFICIENTS = 2;  // mjNPOLY
+    static constexpr const char* NO_RATIO = "has a solref that is not a time constant and a damping ratio";
     const mjModel* m_;
     const mjData* d_;
     const int disabled_;

@@ -15,12 +15,12 @@ inline void Describer::equalities(Description& o) const {
         const double* const numbers = data + static_cast<int>(columns) * k;
         Equality e = {};
         e.type = array<int>("eq_type")[k];
-        refuse_if(e.type > TENDONS, "of equality constraints of flexes");
+        refuse_if(e.type > TENDONS, EQUALITIES, k, "is one of flexes");
         e.first = array<int>("eq_obj1id")[k], e.second = array<int>("eq_obj2id")[k];
         e.num_rows = e.type == CONNECT ? 3 : e.type == WELD ? 6 : 1;
-        e.impedance = impedance(array<double>("eq_solref") + 2 * k, array<double>("eq_solimp") + 5 * k);
+        e.impedance = impedance(array<double>("eq_solref") + 2 * k, array<double>("eq_solimp") + 5 * k, EQUALITIES, k);
         if (e.num_rows == 1)
-            couple(o, e, numbers);
+            refuse_if(!couple(o, e, numbers), EQUALITIES, k, "couples two trees by a polynomial");
         else
             hold(o, e, numbers, array<int>("eq_objtype")[k] == SITE);
         inverse_weights(e);
@@ -31,7 +31,7 @@ inline void Describer::equalities(Description& o) const {
     }
 }
 
-inline void Describer::couple(const Description& o, Equality& e, const double* numbers) const {
+inline bool Describer::couple(const Description& o, Equality& e, const double* numbers) const {
     std::copy_n(numbers, 5, e.polynomial);
     const auto* const length = array<double>("tendon_length0");
     const int sides[2] = {e.first, e.second};
@@ -51,9 +51,8 @@ inline void Describer::couple(const Description& o, Equality& e, const double* n
     const auto is_of = [&](Dofs of) {
         return of && o.dofs[__builtin_ctzll(of)].tree == o.dofs[__builtin_ctzll(dofs[0])].tree;
     };
-    refuse_if(has_second && o.has_islands && (e.polynomial[2] != 0 || e.polynomial[3] != 0 || e.polynomial[4] != 0)
-                  && !is_of(dofs[1]),
-              "a polynomial couples two trees");
+    return !(has_second && o.has_islands && (e.polynomial[2] != 0 || e.polynomial[3] != 0 || e.polynomial[4] != 0)
+             && !is_of(dofs[1]));
 }
 
 inline void Describer::hold(const Description& o, Equality& e, const double* numbers, bool has_sites) const {

@@ -17,6 +17,8 @@ cdef class SimulationInLanes(Simulation):
     cdef int reads
     cdef int num_mj_steps                # MuJoCo's steps in one of ours
     cdef bint ends_with_step1            # whether mj_step1 follows them
+    cdef bint keeps_model                # one of its own is as the common one whenever a step begins. Set in __init__
+    cdef size_t action_bytes
     cdef object lanes                    # a `Lanes`, that of the pool; None: mj_step steps
     cdef object made                     # the `Lanes` of its model, kept until the pool has them
     cdef object why_not                  # why mj_step steps the pool; None: nobody knows, or lanes do
@@ -26,6 +28,8 @@ cdef class SimulationInLanes(Simulation):
 
     # can be implemented
     cdef object why_mj_step(self)        # why lanes do not step environments of this spec; None: they do
+    # sets what a step begins with, from an action: controls, mocap bodies; `step` itself does so, too
+    cdef void set_inputs(self, const void* action) noexcept nogil
 
     cdef object why_pool_cannot(self, list envs)
     # to be called

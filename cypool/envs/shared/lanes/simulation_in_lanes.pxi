@@ -1,4 +1,6 @@
 # The base class of environments that lanes may step. The `.pxd` lists what a subclass has, and what it calls.
+import math
+
 from cpython.object cimport PyObject
 from libc.stdint cimport uint32_t
 from libcpp.memory cimport make_shared, shared_ptr
@@ -67,6 +69,7 @@ cdef class SimulationInLanes(Simulation):
             env.lanes, env.reads = lanes, self.reads
             if env.record == NULL:
                 env.record = new Record(env.model, env.data, env.reads, env.ends_with_step1)
+            env.action_bytes = math.prod(env.spec.action.shape) * env.spec.action.dtype.itemsize
             # not all at once
             env.until_check = 1 + 131 * k % CHECK_EVERY
         return True
@@ -89,8 +92,8 @@ cdef class SimulationInLanes(Simulation):
         if self.reads == READS_UNKNOWN:
             return "lanes do not compute everything that the environment reads"
         if self.model != self.loaded.mj:
-            randomize = self.spec.options["randomize"]
-            if not randomize:
+            randomize = self.spec.options["randomize"] or ()
+            if not randomize and not self.keeps_model:
                 return "the environment changes its model"
             for name in randomize:
                 name = name.partition(":")[0]
@@ -135,12 +138,11 @@ cdef class SimulationInLanes(Simulation):
         cdef uint32_t k
         cdef bint usable = (<Lanes>self.lanes).is_usable()
         cdef int fewest = (<Lanes>self.lanes).engine.fewest()
-        cdef size_t action_bytes = self.model.nu * (sizeof(float) if self.action_is_single else sizeof(double))
         for k in range(rows.count):
             env = self.pool.get()[0][rows.ids[k]]
             if (usable and not (<SimulationInLanes>env).needs_reset and not (<SimulationInLanes>env).observe_only
                     and (<SimulationInLanes>env).knows_model()):
-                (<SimulationInLanes>env).set_controls(rows.actions + <size_t>rows.ids[k] * action_bytes)
+                (<SimulationInLanes>env).set_inputs(rows.actions + <size_t>rows.ids[k] * self.action_bytes)
                 if record_of(<SimulationInLanes>env).prepare():
                     records[count] = record_of(<SimulationInLanes>env)
                     count += 1
@@ -148,6 +150,9 @@ cdef class SimulationInLanes(Simulation):
                 (<Lanes>self.lanes).step(records, count, self.num_mj_steps)
                 count = 0
         return 0
+
+    cdef void set_inputs(self, const void* action) noexcept nogil:
+        self.set_controls(action)
 
     cdef bint knows_model(self) except -1 nogil:
         """Returns whether lanes have the numbers of this environment's model."""
