@@ -398,7 +398,7 @@ class EnvSpec:
             object.__setattr__(self, name, whole)
         if isinstance(self.state, Array):
             if self.info.get("state", self.state) != self.state:
-                raise ValueError("info: expected no 'state' next to the agents' state, got "
+                raise ValueError("info: expected no 'state' in addition to the agents' state, got "
                                  f"{shown(self.info['state'])}")
             object.__setattr__(self, "info", {"state": self.state, **self.info})
         elif self.state not in (None, "observations"):

@@ -167,7 +167,7 @@ class SearchResult(NamedTuple):
     def __repr__(self) -> str:
         # not all numbers of hundreds of sequences
         best = int(np.argmax(self.reward))
-        return f"SearchResult({len(self.reward)} sequences, the best reward is {self.reward[best]:g} of number {best})"
+        return f"SearchResult({len(self.reward)} sequences, best reward {self.reward[best]:g} in number {best})"
 
 
 class RolloutEnv(Protocol):

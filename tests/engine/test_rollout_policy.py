@@ -185,10 +185,10 @@ def test_policy_with_dicts(policies):
 @pytest.mark.parametrize("num_threads", THREADS)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("what, action, cause, message", [
-    (0, 0, RuntimeError, "policy: expected to return 0, got 3"),
+    (0, 0, RuntimeError, "policy: expected it to return 0, got 3"),
     (1, 0, KeyError, "of the policy"),
-    (2, 0, ValueError, "policy: expected to write only the 8 bytes of an action, but it also wrote others"),
-    (3, 0, ValueError, "policy: expected to write only the 8 bytes of an action, but it also wrote others"),
+    (2, 0, ValueError, "policy: expected it to write only the 8 bytes of an action, but it wrote outside"),
+    (3, 0, ValueError, "policy: expected it to write only the 8 bytes of an action, but it wrote outside"),
     (9, 2, ValueError, r"policy: expected actions in \[0, 1\], got 2"),
     (9, -1, ValueError, r"policy: expected actions in \[0, 1\], got -1"),
     (9, 2**62, ValueError, r"policy: expected actions in \[0, 1\], got 4611686018427387904")])

@@ -37,7 +37,7 @@ ROBOT = {
     "from_pixels": boolean(False, "Observes the pictures of `render`, uint8 (height, width, 3), in place of "
                                   "`observation`; goals remain numbers."),
     "frame_stack": SIMULATION["frame_stack"].with_default(
-        1, "Number of stacked observations, the newest last. After a reset, all are the first one. Goals are not "
+        1, "Number of stacked observations, the newest last. A reset repeats the first one. Goals are not "
            "stacked."),
     "reward_type": choice("sparse", ("sparse", "dense"), '"sparse", or "dense".'),
     "default_camera_config": CAMERA_CONFIG,

@@ -32,7 +32,7 @@ def order_of_set(cells):
 
 
 cdef class Warehouse(RulesEnv):
-    """Agents move under shelves, and carry requested ones to goals and then back to free places.
+    """Agents move under shelves, carry requested ones to goals, and return them to free places.
 
     Follows rware 2.0.0: the same seed and actions give bit-identical results.
 
@@ -46,7 +46,7 @@ cdef class Warehouse(RulesEnv):
     Reward: 1 for a delivery, for the agent, or with "global" for all. "two_stage": 0.5 for the delivery, and 0.5 when
         the shelf is put back.
     Terminated: Without `truncate`: after `max_steps` steps, or `max_inactivity_steps` without a delivery.
-    Truncated: The same with `truncate`.
+    Truncated: In the same cases, with `truncate`.
     """
     describe = staticmethod(specs.warehouse)
     settings = staticmethod(specs.settings_of)

@@ -306,7 +306,7 @@ test_bad_input = refuses([
     ("WalkerWalk-v1", {"action_repeat": 0}, ValueError, "action_repeat"),
     ("WalkerWalk-v1", {"action_repeat": 2.5}, TypeError, "action_repeat"),
     ("WalkerWalk-v1", {"legacy_step": 1}, TypeError, "legacy_step: expected True or False"),
-    ("WalkerWalk-v1", {"fully_observable": True}, ValueError, "fully_observable: no option of WalkerWalk-v1"),
+    ("WalkerWalk-v1", {"fully_observable": True}, ValueError, "fully_observable: not an option of WalkerWalk-v1"),
     ("StackerStack2-v1", {"fully_observable": 1}, TypeError, "fully_observable: expected True or False"),
     ("WalkerWalk-v1", {"frame_stack": 0}, ValueError, "frame_stack"),
     ("WalkerWalk-v1", {"camera_id": 9}, ValueError, "camera_id"),

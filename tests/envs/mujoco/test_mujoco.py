@@ -332,7 +332,7 @@ test_bad_options = refuses([
     ({"obs_dtype": "float16"}, ValueError, "obs_dtype: expected one of 'float64', 'float32'"),
     ({"action_dtype": np.float32}, ValueError, "action_dtype: expected one of 'float32', 'float64'"),
     ({"frame_stack": 0}, ValueError, "frame_stack: expected 1 to 1024"),
-    ({"healthy_angle_range": (0, 1)}, ValueError, "healthy_angle_range: no option of Ant-v5"),
+    ({"healthy_angle_range": (0, 1)}, ValueError, "healthy_angle_range: not an option of Ant-v5"),
 ], "Ant-v5")
 
 

@@ -122,7 +122,7 @@ def test_lanes_of_things_that_slide_have_the_bits_of_mj_step_with_implicitfast(t
 
 
 @pytest.mark.parametrize(("changes", "reason"), [
-    ({"option": 'solver="PGS"'}, "several trees, and PGS"),
+    ({"option": 'solver="PGS"'}, "several trees with PGS"),
     ({"option": 'noslip_iterations="1"'}, "noslip"),
     ({"option": 'integrator="implicitfast"'}, "a free body alone"),
     ({"things": things(2, '<joint name="rail{k}" type="slide"/>'),

@@ -472,7 +472,7 @@ private:
                   "flags are set");
         refuse_if(option<int>("opt.noslip_iterations") != 0, "of noslip");
         const bool is_elliptic = option<int>("opt.cone") != 0;
-        refuse_if(is_elliptic && option<int>("opt.solver") == GAUSS_SEIDEL, "it has elliptic cones, and PGS");
+        refuse_if(is_elliptic && option<int>("opt.solver") == GAUSS_SEIDEL, "it has elliptic cones with PGS");
         refuse_if(is_elliptic && is_mujoco_4, "it has elliptic cones, which MuJoCo 4 searches in another order");
         refuse_if(m_->opt.timestep < 0, "its time step is negative");
         refuse_if(option<int>("opt.disableactuator") != 0, "groups of actuators are disabled");
@@ -483,7 +483,7 @@ private:
         refuse_if(option<int>("opt.jacobian") == 1 || (option<int>("opt.jacobian") == 2 && m_->nv >= 60),
                   "its Jacobian is sparse");
         refuse_if(m_->ntree == 0, "nothing moves");
-        refuse_if(m_->ntree > 1 && option<int>("opt.solver") == GAUSS_SEIDEL, "it has several trees, and PGS");
+        refuse_if(m_->ntree > 1 && option<int>("opt.solver") == GAUSS_SEIDEL, "it has several trees with PGS");
         for (const char* name : {"tendon_damping", "tendon_frictionloss", "tendon_armature"})
             refuse_any<double>(name, m_->ntendon);
         for (const char* name : {"tendon_stiffnesspoly", "tendon_dampingpoly"})
@@ -630,7 +630,7 @@ private:
             for (int i = 0; i < o.nv; ++i) dof.tree |= Dofs{array<int>("dof_treeid")[i] == tree} << i;
             refuse_if(m_->opt.integrator == IMPLICIT_FAST && m_->jnt_type[dof.joint] == mjJNT_FREE
                           && __builtin_popcountll(dof.tree) == 6,
-                      "a free body alone turns by an implicit step");
+                      "a lone free body rotates by an implicit step");
             // implicit Euler's matrix could be singular
             refuse_if(m_->dof_damping[k] < 0, "a damping is negative");
             o.has_damping |= o.dofs[k].damping > 0 && !(disabled_ & NO_EULERDAMP);
