@@ -66,7 +66,7 @@ class Contract:
 
 def check_env(id: str, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 0, without_gil: bool = True,
               report: Callable[[str], object] | None = None, **options: Any) -> Contract:
-    """Checks with random legal actions that an environment keeps cypool's promises about every environment.
+    """Checks with random legal actions that an environment keeps the promises that cypool makes about all.
 
     * It writes its whole row, and nothing else (`cypool.make(debug=True)`).
     * Observations are in their space, and those declared as stacks are stacks; rewards are finite.

@@ -108,7 +108,7 @@ def _check_engine(name: str, value: Any) -> str:
     """Returns the engine's path, "" for the installed one."""
     path = _check_text(name, value)
     if path and not os.path.isfile(path):
-        raise ValueError(f"{name}: expected the engine's program, got {shown(path)}")
+        raise ValueError(f"{name}: expected the engine's executable, got {shown(path)}")
     return path
 
 

@@ -45,8 +45,8 @@ SIMULATION = {
                                                            "numbers."),
     "action_dtype": choice("float32", ("float32", "float64"), 'Dtype of actions: "float32", or "float64" to match '
                            "Gymnasium when it is given float64 actions."),
-    "frame_stack": integer(1, 1, 1024, "Number of stacked observations, the newest last. A reset repeats the first "
-                           "one."),
+    "frame_stack": integer(1, 1, 1024, "Number of stacked observations, the newest last. After a reset, the stack "
+                           "repeats the first one."),
     "randomize": unchecked(None, "Fields of the model to randomize in each episode: names of fields of "
                         'MuJoCo\'s mjModel, such as "geom_friction", "body_mass:torso" for a single body, or '
                         '"opt.gravity"; each with (low, high), or (operation, low, high), where the operation is '
