@@ -97,7 +97,7 @@ class Array(_Frozen):
         self._set(_low=self._bound(least if low is None else low),
                   _high=self._bound(greatest if high is None else high))
         if not (self.low <= self.high).all():
-            raise ValueError(f"low: expected values not above high, got {self.low} and {self.high}")
+            raise ValueError(f"low: expected values of at most high, got {self.low} and {self.high}")
         if stack is not None:
             axis, count = map(int, stack)
             if not (0 <= axis < len(self.shape) and 1 <= count and self.shape[axis] % count == 0):

@@ -42,7 +42,7 @@ cdef class Warehouse(RulesEnv):
         (layers, 2 * `sensor_range` + 1, 2 * `sensor_range` + 1). "image_dict": `features` float32 (6,), direction,
         whether it is on a highway, and whether it carries a shelf; `image`.
     Action: nothing (0), forward (1), turn left (2), right (3), load or unload (4). With `msg_bits`: int64
-        (1 + `msg_bits`,), this and the bits of a message.
+        (1 + `msg_bits`,), this action and the bits of a message.
     Reward: 1 for a delivery, for the agent, or with "global" for all. "two_stage": 0.5 for the delivery, and 0.5 when
         the shelf is put back.
     Terminated: Without `truncate`: after `max_steps` steps, or `max_inactivity_steps` without a delivery.
