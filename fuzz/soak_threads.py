@@ -304,7 +304,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--rounds", type=int, help="of each thread in a session")
+    parser.add_argument("--rounds", type=int, help="rounds of each thread in a session")
     parser.add_argument("--session", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.session:
