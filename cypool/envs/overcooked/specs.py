@@ -71,7 +71,7 @@ def _check_numbers(name: str, value: Any) -> tuple[int, ...]:
     obs_dtype=choice("int64", ("int64", "uint8"), "Dtype of observations: overcooked-ai's, or a smaller one."),
     start_all_orders=optional(_check_orders, 'Recipes with a value: lists of "onion" and "tomato"; an empty list: all '
                                              "recipes. None: the layout's."),
-    start_bonus_orders=optional(_check_orders, "Recipes with a bonus: lists of "onion" and "tomato"."),
+    start_bonus_orders=optional(_check_orders, 'Recipes with a bonus: lists of "onion" and "tomato".'),
     order_bonus=number(None, 0, 1e6, "Factor of the bonus; None: the layout's, or 2."),
     delivery_reward=integer(None, 1, _MOST, "Reward of each soup. None here and in the other rewards: the layout's, or "
                                             "20."),
