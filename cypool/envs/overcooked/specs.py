@@ -78,8 +78,8 @@ def _check_numbers(name: str, value: Any) -> tuple[int, ...]:
     recipe_values=optional(_check_numbers, "Value of each of `start_all_orders`."),
     onion_value=integer(None, 1, _MOST, "Reward for an onion in a soup."),
     tomato_value=integer(None, 1, _MOST, "Reward for a tomato in a soup."),
-    cook_time=integer(None, 1, _MOST, "Cooking time of each soup in steps. If this and the three options below are None: "
-                                      "the layout's, or 20."),
+    cook_time=integer(None, 1, _MOST, "Cooking time of each soup in steps. If this and the three options below are "
+                                      "None: the layout's, or 20."),
     recipe_times=optional(_check_numbers, "Cooking time of each of `start_all_orders` in steps."),
     onion_time=integer(None, 1, _MOST, "Cooking time in steps for each onion in a soup."),
     tomato_time=integer(None, 1, _MOST, "Cooking time in steps for each tomato in a soup."),
