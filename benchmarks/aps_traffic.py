@@ -88,10 +88,10 @@ def main():
     add = parser.add_argument
     add("--workers", type=int, nargs="+", default=[16, 128, 1000], help="default: %(default)s")
     add("--updates", type=int, default=200, help="default: %(default)s")
-    add("--kl", type=float, default=0.005, help="divergence of one of the first updates (default: %(default)s)")
-    add("--megabytes", type=float, default=6.7, help="of weights (default: %(default)s, a CNN for Atari)")
-    add("--csv", help="write the results")
-    add("--plot", help="draw those of the most workers: .svg, .png or .pdf")
+    add("--kl", type=float, default=0.005, help="divergence of an early update (default: %(default)s)")
+    add("--megabytes", type=float, default=6.7, help="size of the weights (default: %(default)s, an Atari CNN)")
+    add("--csv", help="write the results to this file")
+    add("--plot", help="plot the results for the most workers: .svg, .png or .pdf")
     args = parser.parse_args()
     policies = walk(args.updates, args.kl, np.random.default_rng(0))
     rows = []

@@ -52,8 +52,8 @@ def main():
     add = parser.add_argument
     add("--env", default="Pong-v5", help="default: %(default)s")
     add("--workers", type=int, default=min(2, cpus.available()), help="default: %(default)s")
-    add("--envs", type=int, default=32, help="of each worker (default: %(default)s)")
-    add("--steps", type=int, default=128, help="of a rollout (default: %(default)s)")
+    add("--envs", type=int, default=32, help="environments per worker (default: %(default)s)")
+    add("--steps", type=int, default=128, help="steps per rollout (default: %(default)s)")
     add("--rounds", type=int, default=9, help="default: %(default)s")
     args = parser.parse_args()
     if args.rounds < 2:

@@ -42,7 +42,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.3, help="length of a sample")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--only", nargs="+", metavar="ID", help="some of the environments")
+    parser.add_argument("--only", nargs="+", metavar="ID", help="measure only these environments")
     settings = parser.parse_args()
     rows = []
     for id, num_envs in ROWS:

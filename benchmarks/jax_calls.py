@@ -77,5 +77,5 @@ def rows(arguments):
 if __name__ == "__main__":
     made = parser(__doc__, rounds=15, seconds=0.0)
     made.add_argument("--env-id", default="CartPole-v1")
-    made.add_argument("--num-steps", type=int, default=1000, help="of a call")
+    made.add_argument("--num-steps", type=int, default=1000, help="steps per call")
     show({"steps": Table(rows, ("NumPy", "xla()", "xla(), XLA's thread", "io_callback"), clocks=("wall",))}, made)

@@ -32,11 +32,11 @@ def parse_args():
     parser.add_argument("--buffer-size", type=int, default=100_000)
     parser.add_argument("--learning-rate", type=float, default=2.5e-4)
     parser.add_argument("--learning-starts", type=int, default=10_000)
-    parser.add_argument("--gradient-steps", type=int, default=4, help="after each step of all environments")
+    parser.add_argument("--gradient-steps", type=int, default=4, help="gradient steps per step of all environments")
     parser.add_argument("--target-update-interval", type=int, default=2000)
     parser.add_argument("--exploration-fraction", type=float, default=0.15)
     parser.add_argument("--out", default="learning_replay.csv")
-    parser.add_argument("--candidate", choices=CANDIDATES, help="only learns; its rows go to the output")
+    parser.add_argument("--candidate", choices=CANDIDATES, help="run only this candidate, and print its rows")
     return parser.parse_args()
 
 

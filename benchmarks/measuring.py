@@ -289,13 +289,13 @@ def envpool(id, num_envs, num_threads=1, **options):
 def parser(doc, **defaults):
     """Returns a parser of the benchmarks' common arguments, whose help is their docstring."""
     made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    made.add_argument("patterns", nargs="*", help="of names of rows")
+    made.add_argument("patterns", nargs="*", help="patterns of row names")
     made.add_argument("--rounds", type=int, default=5)
-    made.add_argument("--seconds", type=float, default=0.2, help="of a candidate in a round")
+    made.add_argument("--seconds", type=float, default=0.2, help="seconds per candidate and round")
     made.add_argument("--num-envs", type=int, default=64)
     made.add_argument("--num-threads", type=int, default=0)
-    made.add_argument("--per-second", action="store_true", help="steps per second instead of microseconds")
-    made.add_argument("--ranges", action="store_true", help="least and largest ratios, too")
+    made.add_argument("--per-second", action="store_true", help="show steps per second instead of microseconds")
+    made.add_argument("--ranges", action="store_true", help="also show the smallest and largest ratios")
     made.set_defaults(**defaults)
     return made
 

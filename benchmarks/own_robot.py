@@ -58,8 +58,8 @@ def work(args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", help="an XML file with a keyframe; by default Playground's Go1")
-    parser.add_argument("--python", help="a Python with mjbatch")
+    parser.add_argument("--model", help="an XML file with a keyframe; default: Playground's Go1")
+    parser.add_argument("--python", help="a Python interpreter with mjbatch")
     parser.add_argument("--num-envs", type=int, default=1024)
     parser.add_argument("--num-threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=5)

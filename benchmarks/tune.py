@@ -31,7 +31,7 @@ def main():
     parser.add_argument("--ids", default=",".join(IDS))
     parser.add_argument("--max-envs", type=int, default=64)
     parser.add_argument("--goals", default="sync,async,learner")
-    parser.add_argument("--learner-ms", type=float, default=5.0, help="of the goal learner")
+    parser.add_argument("--learner-ms", type=float, default=5.0, help="time per batch, for the goal learner")
     args = parser.parse_args()
     worst = 1.0
     for id in args.ids.split(","):

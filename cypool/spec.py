@@ -97,7 +97,7 @@ class Array(_Frozen):
         self._set(_low=self._bound(least if low is None else low),
                   _high=self._bound(greatest if high is None else high))
         if not (self.low <= self.high).all():
-            raise ValueError(f"low: expected values not above high, got {self.low} and {self.high}")
+            raise ValueError(f"low: expected values of at most high, got {self.low} and {self.high}")
         if stack is not None:
             axis, count = map(int, stack)
             if not (0 <= axis < len(self.shape) and 1 <= count and self.shape[axis] % count == 0):
@@ -398,7 +398,7 @@ class EnvSpec:
             object.__setattr__(self, name, whole)
         if isinstance(self.state, Array):
             if self.info.get("state", self.state) != self.state:
-                raise ValueError("info: expected no 'state' next to the agents' state, got "
+                raise ValueError("info: expected no 'state' in addition to the agents' state, got "
                                  f"{shown(self.info['state'])}")
             object.__setattr__(self, "info", {"state": self.state, **self.info})
         elif self.state not in (None, "observations"):

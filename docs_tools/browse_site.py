@@ -124,8 +124,8 @@ def main() -> None:
     from playwright.sync_api import sync_playwright
 
     parser = argparse.ArgumentParser(description="Looks at the built site in Chromium.")
-    parser.add_argument("--pages", type=int, default=30, help="how many (default: 30)")
-    parser.add_argument("--shots", type=Path, help="folder for a picture of each page")
+    parser.add_argument("--pages", type=int, default=30, help="number of pages (default: 30)")
+    parser.add_argument("--shots", type=Path, help="folder for screenshots of the pages")
     args = parser.parse_args()
     site = build_site.Site()
     sources = {site_faults.built(place): (build_site.ROOT / name).read_text() for name, place in site.pages.items()}

@@ -250,10 +250,10 @@ def addresses() -> str:
 def main() -> None:
     """Writes the pages, then has them built; ends with the generator's exit status, or 1 if the site has a fault."""
     parser = argparse.ArgumentParser(description="Builds the documentation site.")
-    parser.add_argument("--serve", action="store_true", help="show it at http://localhost:8000 and build it no further")
+    parser.add_argument("--serve", action="store_true", help="serve the site at http://localhost:8000")
     parser.add_argument("--no-pictures", action="store_true", help="leave out the pictures of environments")
     parser.add_argument("--partial", action="store_true",
-                        help="of environments whose packages are not installed, list the ids only")
+                        help="only list the ids of environments whose packages are not installed")
     args = parser.parse_args()
     shutil.rmtree(SOURCE, ignore_errors=True)
     SOURCE.mkdir(parents=True)

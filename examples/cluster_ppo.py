@@ -107,21 +107,21 @@ def plot(rows, path, env_id):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
-    add("--env-id", default="CartPole-v1", help="one whose actions are discrete (default: %(default)s)")
+    add("--env-id", default="CartPole-v1", help="an environment with discrete actions (default: %(default)s)")
     add("--thresholds", type=float, nargs="*", default=[0.003, 0.01, 0.03],
-        help="of APS (default: %(default)s)")
+        help="thresholds of APS (default: %(default)s)")
     add("--seeds", type=int, nargs="+", default=[0, 1, 2], help="default: %(default)s")
-    add("--updates", type=int, default=300, help="rollouts of a run (default: %(default)s)")
+    add("--updates", type=int, default=300, help="rollouts per run (default: %(default)s)")
     add("--workers", type=int, default=2, help="default: %(default)s")
-    add("--envs", type=int, default=4, help="of each worker (default: %(default)s)")
-    add("--steps", type=int, default=32, help="of a rollout (default: %(default)s)")
+    add("--envs", type=int, default=4, help="environments per worker (default: %(default)s)")
+    add("--steps", type=int, default=32, help="steps per rollout (default: %(default)s)")
     add("--epochs", type=int, default=15, help="default: %(default)s")
     add("--minibatch", type=int, default=256, help="default: %(default)s")
     add("--lr", type=float, default=1e-3, help="default: %(default)s")
     add("--gamma", type=float, default=0.98, help="default: %(default)s")
     add("--gae-lambda", type=float, default=0.8, help="default: %(default)s")
-    add("--csv", help="write the results")
-    add("--plot", help="draw them: .svg, .png or .pdf")
+    add("--csv", help="write the results to this file")
+    add("--plot", help="plot the results: .svg, .png or .pdf")
     args = parser.parse_args()
     torch.set_num_threads(1)
     strategies = {"Always": Always(), "Every(8)": Every(8), "Every(32)": Every(32), "Never": Never(),

@@ -50,8 +50,8 @@ def score_of(rates):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--policy", help="module:function, from a batch of observations to actions; default: random")
-    parser.add_argument("--obs-type", default="semantic", help="rgb, semantic or symbolic")
+    parser.add_argument("--policy", help="module:function that maps observations to actions; default: random")
+    parser.add_argument("--obs-type", default="semantic", help="observation type: rgb, semantic or symbolic")
     parser.add_argument("--num-steps", type=int, default=1_000_000)
     parser.add_argument("--num-envs", type=int, default=64)
     parser.add_argument("--seed", type=int, default=0)

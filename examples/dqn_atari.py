@@ -24,7 +24,7 @@ def parse_args():
     parser.add_argument("--total-timesteps", type=int, default=10_000_000)
     parser.add_argument("--learning-rate", type=float, default=1e-4)
     parser.add_argument("--num-envs", type=int, default=8)
-    parser.add_argument("--buffer-size", type=int, default=100_000, help="rows; 7 KB each, one frame")
+    parser.add_argument("--buffer-size", type=int, default=100_000, help="number of rows, each with one frame (7 KB)")
     parser.add_argument("--gamma", type=float, default=0.99)
     parser.add_argument("--target-frequency", type=int, default=1000, help="updates between copies of the network")
     parser.add_argument("--batch-size", type=int, default=64)

@@ -46,14 +46,14 @@ def parse_args():
     parser.add_argument("--learning-rate", type=float, default=1e-3)
     parser.add_argument("--update-epochs", type=int, default=4)
     parser.add_argument("--num-minibatches", type=int, default=4)
-    parser.add_argument("--entropy", type=float, default=0.01, help="how much the policy's entropy is worth")
+    parser.add_argument("--entropy", type=float, default=0.01, help="weight of the policy's entropy")
     parser.add_argument("--gamma", type=float, default=0.99)
-    parser.add_argument("--image-size", type=int, default=84, help="of Atari; with less than 84 the network is smaller")
-    parser.add_argument("--normalize", action="store_true", help="observations and rewards, by what was seen so far")
+    parser.add_argument("--image-size", type=int, default=84, help="size of Atari images; below 84, a smaller network")
+    parser.add_argument("--normalize", action="store_true", help="normalize observations and rewards")
     parser.add_argument("--torch-threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", default="learning_curves.csv")
-    parser.add_argument("--draw", nargs="+", metavar="CSV", help="only draws the curves of these files")
+    parser.add_argument("--draw", nargs="+", metavar="CSV", help="only draw the curves of these files")
     return parser.parse_args()
 
 

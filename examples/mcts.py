@@ -86,16 +86,16 @@ def play(args, choose):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--env-id", default="Taxi-v4")
-    parser.add_argument("--num-steps", type=int, default=200, help="at most")
-    parser.add_argument("--num-envs", type=int, default=64, help="sequences that are played at once")
-    parser.add_argument("--rounds", type=int, default=16, help="before each step")
+    parser.add_argument("--num-steps", type=int, default=200, help="maximum number of steps")
+    parser.add_argument("--num-envs", type=int, default=64, help="sequences played at once")
+    parser.add_argument("--rounds", type=int, default=16, help="search rounds before each step")
     parser.add_argument("--horizon", type=int, default=30, help="actions in a sequence")
     parser.add_argument("--hold", type=int, default=1, help="how often a random action is repeated")
-    parser.add_argument("--exploration", type=float, default=0.7, help="in units of the range of returns")
-    parser.add_argument("--num-random", type=int, default=20, help="games that are played at random, for comparison")
+    parser.add_argument("--exploration", type=float, default=0.7, help="exploration, in units of the range of returns")
+    parser.add_argument("--num-random", type=int, default=20, help="games with random actions, for comparison")
     parser.add_argument("--num-threads", type=int)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--film", help="where to write a film, such as boxing.gif")
+    parser.add_argument("--film", help="video file to write, such as boxing.gif")
     args = parser.parse_args()
 
     # of Atari: rewards as they are, and observations that take little time

@@ -36,7 +36,7 @@ def main():
     parser.add_argument("--env-id", default="Meta-World/MT10")
     parser.add_argument("--total-timesteps", type=int, default=500_000)
     parser.add_argument("--evaluations", type=int, default=5)
-    parser.add_argument("--episodes", type=int, default=10, help="of each task, in an evaluation")
+    parser.add_argument("--episodes", type=int, default=10, help="episodes per task in an evaluation")
     parser.add_argument("--max-episode-steps", type=int, default=200)
     parser.add_argument("--batch-size", type=int, default=512)
     parser.add_argument("--num-threads", type=int, default=1)

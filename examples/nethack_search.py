@@ -84,10 +84,10 @@ def play_at_random(games, num_steps, horizon, seed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--sequences", type=int, default=128, help="of a plan")
-    parser.add_argument("--horizon", type=int, default=16, help="keys of a sequence")
+    parser.add_argument("--sequences", type=int, default=128, help="sequences per plan")
+    parser.add_argument("--horizon", type=int, default=16, help="keys per sequence")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--games", type=int, default=20, help="with random actions")
+    parser.add_argument("--games", type=int, default=20, help="games with random actions, for comparison")
     args = parser.parse_args()
     depth, score, steps, planned = play(args.seconds, args.sequences, args.horizon, args.seed)
     print(f"planning: level {depth}, {score:.0f} points in {steps} steps, {planned} planned")

@@ -64,9 +64,9 @@ def parse_args():
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
     parser.add_argument("--csv", default="ppo_fast.csv")
     parser.add_argument("--torch-threads", type=int, default=1)
-    parser.add_argument("--physics", choices=["lanes", "mj_step"], help="what steps MuJoCo's robots")
+    parser.add_argument("--physics", choices=["lanes", "mj_step"], help="how to step MuJoCo robots")
     for name, kind in NUMBERS.items():
-        parser.add_argument(f"--{name.replace('_', '-')}", type=kind, help="by default that of the environment")
+        parser.add_argument(f"--{name.replace('_', '-')}", type=kind, help="default: depends on the environment")
     args = parser.parse_args()
     for name, value in {**DEFAULTS, **SETTINGS[args.env_id]}.items():
         if getattr(args, name, None) is None:

@@ -22,17 +22,17 @@ from cypool.adapters import pufferlib as adapter
 def parse_args():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--env-id", default="CartPole-v1")
-    parser.add_argument("--image-size", type=int, help="of Atari; 84 if not given")
+    parser.add_argument("--image-size", type=int, help="size of Atari images; default: 84")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--num-envs", type=int, default=64)
     parser.add_argument("--total-timesteps", type=int, default=150_000)
-    parser.add_argument("--num-steps", type=int, default=32, help="between two updates, in each environment")
+    parser.add_argument("--num-steps", type=int, default=32, help="steps per environment between updates")
     parser.add_argument("--update-epochs", type=int, default=8)
     parser.add_argument("--num-minibatches", type=int, default=4)
     parser.add_argument("--learning-rate", type=float, default=3e-3)
     parser.add_argument("--gamma", type=float, default=0.98)
     parser.add_argument("--entropy", type=float, default=0.0)
-    parser.add_argument("--stop-at", type=float, default=float("inf"), help="a mean return of 20 episodes")
+    parser.add_argument("--stop-at", type=float, default=float("inf"), help="stop at this mean return of 20 episodes")
     return parser.parse_args()
 
 

@@ -46,7 +46,7 @@ def main():
     parser.add_argument("--total-timesteps", type=int, default=12000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--reference", action="store_true", help="train with gymnasium-robotics, made to run")
+    parser.add_argument("--reference", action="store_true", help="train with a patched gymnasium-robotics instead")
     arguments = parser.parse_args()
     # networks this small gain nothing from more
     torch.set_num_threads(1)

@@ -21,7 +21,7 @@ def parse_args():
     parser.add_argument("--device", default="auto")
     parser.add_argument("--total-timesteps", type=int, default=10_000_000)
     parser.add_argument("--num-envs", type=int, default=8)
-    parser.add_argument("--num-games", type=int, default=10, help="in the end, to see how good it is")
+    parser.add_argument("--num-games", type=int, default=10, help="games for the final evaluation")
     return parser.parse_args()
 
 

@@ -23,7 +23,7 @@ def parse_args():
     parser.add_argument("--max-epochs", type=int, default=100)
     parser.add_argument("--epoch-num-steps", type=int, default=100_000)
     parser.add_argument("--num-envs", type=int, default=10)
-    parser.add_argument("--buffer-size", type=int, default=100_000, help="DQN's, of transitions")
+    parser.add_argument("--buffer-size", type=int, default=100_000, help="transitions in DQN's replay buffer")
     return parser.parse_args()
 
 

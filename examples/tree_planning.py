@@ -52,8 +52,8 @@ def with_sequences(args, env, seed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--num-steps", type=int, default=500, help="of an episode, at most")
-    parser.add_argument("--simulations", type=int, default=32, help="of a tree")
+    parser.add_argument("--num-steps", type=int, default=500, help="maximum steps of an episode")
+    parser.add_argument("--simulations", type=int, default=32, help="simulations per tree")
     parser.add_argument("--sequences", type=int, default=48)
     parser.add_argument("--horizon", type=int, default=30, help="actions in a sequence")
     args = parser.parse_args()

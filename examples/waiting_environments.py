@@ -147,8 +147,8 @@ def measure(name, make, num_steps, server):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--num-envs", type=int, default=64)
-    parser.add_argument("--num-steps", type=int, default=50, help="of each environment")
-    parser.add_argument("--delay", type=float, default=0.02, help="of an answer, on average, in seconds")
+    parser.add_argument("--num-steps", type=int, default=50, help="steps per environment")
+    parser.add_argument("--delay", type=float, default=0.02, help="mean response time in seconds")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.serve:

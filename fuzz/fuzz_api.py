@@ -802,8 +802,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0, help="seed of the first case")
-    parser.add_argument("--case", type=int, help="run one case here, and say what it does")
-    parser.add_argument("--families", nargs="+", choices=sorted(IDS), help="the only ones whose environments are made")
+    parser.add_argument("--case", type=int, help="run one case in this process, and print its calls")
+    parser.add_argument("--families", nargs="+", choices=sorted(IDS), help="only make environments of these families")
     parser.add_argument("--only", choices=sorted(SHARES), help="only play games with turns, or only assign, copy, "
                         "change and share objects")
     given = parser.parse_args()

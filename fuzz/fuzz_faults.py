@@ -269,7 +269,7 @@ def main():
     parser.add_argument("mode", choices=MODES)
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0, help="seed of the first case")
-    parser.add_argument("--case", type=int, help="run one case here, and say what it does")
+    parser.add_argument("--case", type=int, help="run one case in this process, and print its calls")
     parser.add_argument("--layers", nargs="+", choices=[layer.__name__ for layer in LAYERS])
     given = parser.parse_args()
     layers, again = chosen(given.layers), f"python fuzz/fuzz_faults.py {given.mode}"

@@ -421,10 +421,10 @@ def outcome(path, seed, steps):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cases", type=int, default=500, help="how many models")
-    parser.add_argument("--seed", type=int, default=0, help="of the first; the others count up")
-    parser.add_argument("--steps", type=int, default=100, help="of mj_step, of each of seven environments, five times")
-    parser.add_argument("--keep", type=Path, help="a folder for the models that differ")
+    parser.add_argument("--cases", type=int, default=500, help="number of models")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the first model; the others count up")
+    parser.add_argument("--steps", type=int, default=100, help="steps of each of seven environments, five times")
+    parser.add_argument("--keep", type=Path, help="folder to keep the models that differ in")
     given = parser.parse_args()
     counts, wrong = Counter(), []
     with tempfile.TemporaryDirectory() as folder:

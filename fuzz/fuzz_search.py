@@ -435,7 +435,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0, help="seed of the first case")
-    parser.add_argument("--case", type=int, help="run one case here, and say what it does")
+    parser.add_argument("--case", type=int, help="run one case in this process, and print its calls")
     given = parser.parse_args()
     games()
     if given.case is not None:

@@ -193,8 +193,8 @@ def step_all():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of an error (all): {', '.join(MUTANTS)}")
-    parser.add_argument("--folder", type=Path, help="where to compile (a temporary folder)")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"errors (default: all): {', '.join(MUTANTS)}")
+    parser.add_argument("--folder", type=Path, help="folder to compile in (default: a temporary one)")
     given = parser.parse_args()
     if given.names == ["-"]:
         return step_all()

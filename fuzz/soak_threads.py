@@ -39,8 +39,8 @@ HOSTED = "gymnasium:CartPole-v1"
 # messages that a pool may have when several threads call it
 DOCUMENTED = (
     "one thread at a time", "the pool is closed", "another thread is in a call", "in flight", "nothing is pending",
-    "was never reset", "call reset() first", "pass env_id", "envs finished in", "not done in",
-    "its threads have ended", "expected a batch to be received")
+    "was never reset", "call reset() first", "pass env_id", "envs finished in", "not finished in",
+    "its threads have ended", "expected a batch to have been received")
 
 
 class Moody(gymnasium.Env):
@@ -304,7 +304,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--rounds", type=int, help="of each thread in a session")
+    parser.add_argument("--rounds", type=int, help="rounds of each thread in a session")
     parser.add_argument("--session", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.session:

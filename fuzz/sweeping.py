@@ -203,11 +203,11 @@ def _summary(group, names_of, kept, seen_of):
 def parser(doc, **defaults):
     """Returns a parser of the sweeps' common arguments, whose help is their docstring."""
     made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    made.add_argument("patterns", nargs="*", help="of names of groups")
+    made.add_argument("patterns", nargs="*", help="patterns of group names")
     made.add_argument("--num-steps", type=int)
     made.add_argument("--seeds", type=int, nargs="+")
-    made.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="processes at a time")
-    made.add_argument("--out", type=Path, help="file of results: what it has is not done again; --jobs 0: only look")
+    made.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="number of parallel processes")
+    made.add_argument("--out", type=Path, help="file of results to continue; --jobs 0: only show them")
     made.set_defaults(**{"num_steps": 1000, "seeds": [0], **defaults})
     return made
 

@@ -205,7 +205,7 @@ def _joined(actions: Iterable[Any]) -> Any:
 
 def _written(env: Any, dataset_id: str, episodes: list[Any], kwargs: dict[str, Any]) -> Any:
     if not isinstance(env, GymnasiumPool):
-        raise TypeError(f"source: expected a source from a pool of Gymnasium's API, got {shown(env)}")
+        raise TypeError(f"source: expected a source whose pool has Gymnasium's API, got {shown(env)}")
     if not episodes:
         raise ValueError("source: expected at least one complete episode, got none")
     # a picture would not be the same any more

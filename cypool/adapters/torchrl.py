@@ -60,7 +60,7 @@ class PoolEnv(EnvBase):
     """A pool as an `EnvBase` of TorchRL with `batch_size=[num_envs]`.
 
     TorchRL itself resets environments whose episode has ended, by a mask. By then, the pool already has the first
-    observation of the next episode, so that a reset steps nothing.
+    observation of the next episode, so a reset steps nothing.
 
     If only some actions are legal, the key `action_mask` marks them: bool, all True if none is legal, as at the end of
     an episode.

@@ -60,7 +60,7 @@ class FrameStorage(LazyTensorStorage):
     def set(self, cursor: Any, data: Any, *, set_cursor: bool = True) -> None:
         num_envs, spec = self.replay.env.num_envs, self.replay.env.env_spec
         if len(data.batch_size) != 1 or len(data) % num_envs or len(data) > self.max_size:
-            raise ValueError(f"data: expected the same number of rows of {num_envs} environments, at most "
+            raise ValueError(f"data: expected the same number of rows for each of {num_envs} environments, at most "
                              f"{self.max_size}, in one dimension, got {tuple(data.batch_size)}")
         obs, after = ([each.get(name).numpy(force=True) for name in self._names] for each in (data, data.get("next")))
         terminated, truncated = (data.get(("next", key)).numpy(force=True).reshape(-1)

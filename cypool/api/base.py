@@ -208,7 +208,7 @@ class VectorAPI:
         """Raises a RuntimeError if the batch after a reset could contain other environments."""
         self._drop_early_end()
         if ids is not None and self._pool.num_pending:
-            raise RuntimeError("reset: expected no environments in flight, as the next batch could be theirs, got "
+            raise RuntimeError("reset: expected no environments in flight, as the next batch could contain them, got "
                                f"{self._pool.num_pending}: call async_reset(env_id), then recv()")
 
     def async_reset(self, env_id: ArrayLike | None = None, *, seed: Seed = None) -> None:
@@ -529,10 +529,10 @@ class VectorAPI:
         for frame in frames:
             # an environment of Python may return anything
             if not isinstance(frame, np.ndarray):
-                raise TypeError(f"render: expected arrays as pictures, got {shown(frame)}")
+                raise TypeError(f"render: expected pictures that are arrays, got {shown(frame)}")
         sizes = {frame.shape for frame in frames}
         if len(sizes) > 1:
-            raise ValueError(f"env_id: expected environments with pictures of one size, got {sorted(sizes)}")
+            raise ValueError(f"env_id: expected environments whose pictures have the same size, got {sorted(sizes)}")
         return np.stack(frames)
 
     def compute_reward(self, achieved_goal: ArrayLike, desired_goal: ArrayLike, info: Any = None) -> Any:

@@ -93,7 +93,7 @@ class Streams:
                                    "timeout too short?")
             if failed[w] > ATTEMPTS:
                 raise RuntimeError(f"worker {w} died {failed[w]} times in the same call: its environment or policy "
-                                   "ends the process, or its node has not enough memory")
+                                   "ends the process, or its node runs out of memory")
             # its later calls were for the one that died as well
             restarting[w] = len(queues[w])
             queues[w].clear()

@@ -173,7 +173,7 @@ class EnvPool:
         is_action = isinstance(described, Mapping) and isinstance(action, dict) and action.keys() == described.keys()
         if isinstance(action, dict) and not is_action:
             if "action" not in action or action.keys() - {"action", "env_id", "players", "players.env_id"}:
-                raise ValueError(f"action: expected a dict of 'action' and 'env_id', got one of {sorted(action)}")
+                raise ValueError(f"action: expected a dict with 'action' and 'env_id', got one with {sorted(action)}")
             env_id = action.get("env_id") if env_id is None else env_id
             action = action["action"]
         if isinstance(action, np.ndarray) and action.dtype.kind in "fb" and isinstance(self.env_spec.action, Discrete):

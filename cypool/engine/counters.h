@@ -26,7 +26,7 @@ struct Sleepers {
 
 static_assert(alignof(SchedulerCounters) == CACHE_LINE && sizeof(SchedulerCounters) == 2 * CACHE_LINE
                   && offsetof(SchedulerCounters, rows) == 0 && offsetof(SchedulerCounters, cost_ns) == CACHE_LINE,
-              "expected each word on a cache line of its own");
+              "expected each word on its own cache line");
 static_assert(alignof(Sleepers) == CACHE_LINE && sizeof(Sleepers) == CACHE_LINE,
               "expected both words on one cache line, with nothing else");
 

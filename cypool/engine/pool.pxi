@@ -235,8 +235,8 @@ cdef class Pool:
     def close(self):
         """Ends the threads, and releases environments and memory. A second call does nothing."""
         if not self.try_close():
-            raise RuntimeError("close: another thread is in a call of this pool, or it is closed from one of its own "
-                               "hooks or policies")
+            raise RuntimeError("close: called while another thread uses this pool, or from one of its own hooks or "
+                               "policies")
 
     cdef bint try_close(self) except -1:
         """Closes the pool; False if another thread is in a call."""
@@ -429,7 +429,7 @@ cdef class Pool:
         self.ids.check(scheduler, None, STEP, &count)
         self._check_rollout(actions, num_steps, observe_every, out, policy, normal)
         if timeout is not None and timeout <= 0:
-            raise TimeoutError(f"rollout: not done in {timeout} s")
+            raise TimeoutError(f"rollout: not finished in {timeout} s")
         dispatch = self.dispatch
         by_policy = None if policy is None else dispatch.prepare_policy(policy, normal)
         self.observers.unreported = observed

@@ -62,6 +62,6 @@ private:
     alignas(64) std::atomic<uint64_t> published_{0};
 };
 
-static_assert(sizeof(WorkShares) == 2 * 64, "expected what the producer writes on a cache line of its own");
+static_assert(sizeof(WorkShares) == 2 * 64, "expected the words that the producer writes on their own cache line");
 
 }  // namespace cypool

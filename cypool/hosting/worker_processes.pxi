@@ -181,7 +181,7 @@ cdef class WorkerProcesses:
             state = self.memory.mailboxes[i].state.load()
             if ((state == POSTED or state == RUNNING)
                     and now - max(since, self.memory.mailboxes[i].since.load()) > self.timeout_ns):
-                return WorkerError(f"not done within worker_timeout={self.timeout_ns / 1e9:g} s: its process was "
+                return WorkerError(f"not finished within worker_timeout={self.timeout_ns / 1e9:g} s: its process was "
                                    "killed")
         return None
 

@@ -144,7 +144,7 @@ class Batch:
         if name not in self._expanded:
             names = [field for field, _, _, kind in self._model_fields if kind is not None and field != "opt.timestep"]
             if name not in names:
-                raise ValueError(f"name: expected a field of mjModel of real numbers, but not the time step, got "
+                raise ValueError(f"name: expected a real-valued field of mjModel other than the time step, got "
                                  f"{shown(name)}{suggestion(name, names) if isinstance(name, str) else ''}")
             with self._calling():
                 # another thread may have done it meanwhile
@@ -373,7 +373,7 @@ class Batch:
         mask = np.zeros(self.num_envs, np.bool_)
         mask[given] = True
         if np.count_nonzero(mask) != given.size:
-            raise ValueError(f"ids: expected each at most once, got {shown(ids)}")
+            raise ValueError(f"ids: expected each id at most once, got {shown(ids)}")
         return mask
 
 

@@ -34,7 +34,7 @@ class Task:
 
     Attributes:
         model: The path of an XML file, MJCF text, a `mujoco.MjSpec` or a `mujoco.MjModel`.
-        frame_skip: Number of MuJoCo steps per step.
+        frame_skip: Number of MuJoCo steps per environment step.
         max_episode_steps: The step limit of an episode; None: no limit.
         action_space, observation_space: `gymnasium.spaces.Box`, the second also a `Dict` of them. By default, actions
             are float32 within the model's control limits, and observations float32 of the shape that `observe` returns.

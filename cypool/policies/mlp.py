@@ -104,11 +104,11 @@ class MLP(Policy):
             with np.errstate(over="ignore"):
                 low, high = action.low.astype(np.float32), action.high.astype(np.float32)
             if not (np.isfinite(low).all() and np.isfinite(high).all()):
-                raise ValueError(f"output: expected one other than {output!r} for an action without bounds, got "
+                raise ValueError(f"output: expected a value other than {output!r} for an action without bounds, got "
                                  f"{action}")
             if not (low < high).all():
-                raise ValueError(f"output: expected one other than {output!r} for bounds that are equal in float32, "
-                                 f"got {action}")
+                raise ValueError(f"output: expected a value other than {output!r} for bounds that are equal in "
+                                 f"float32, got {action}")
         self._observation, self._action, self._agents = observation, action, agents
         self._activation, self._output, self._seed = activation or "tanh", output, check_int("seed", seed, 0, 2**63 - 1)
         self._fits = spec.observation, spec.action
@@ -281,7 +281,7 @@ class MLP(Policy):
                              f"{self._fits[0]} and {self._fits[1]}")
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("an MLP cannot be pickled or copied: make another one from its weights")
+        raise TypeError("an MLP cannot be pickled or copied: create another one from its weights")
 
     def _for_rollout(self) -> Any:
         """Returns the policy of one rollout, with the current weights."""

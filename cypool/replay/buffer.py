@@ -281,7 +281,7 @@ class ReplayBuffer(Observer):
         if self._closed:
             raise ClosedError("the buffer is closed")
         if self._file is not None and self._pid != os.getpid():
-            raise RuntimeError("the buffer was made before fork(): its file is the parent's, make a new one")
+            raise RuntimeError("the buffer was made before fork(): its file belongs to the parent: make a new one")
 
     def __len__(self) -> int:
         """Returns the number of rows that can be sampled."""

@@ -638,7 +638,7 @@ def _history_of(env: VectorAPI, every: int) -> History:
     if env._pool.observers.includes(History):
         raise RuntimeError("env: the pool already has a history: close it first")
     if env._pool.is_hosted and env.task is None:
-        raise ValueError("env: expected environments that are not written in Python, as the state of those is a pickle")
+        raise ValueError("env: expected no Python environments, as their state is a pickle")
     if env._pool.num_pending:
         raise RuntimeError("env: steps are in flight: call recv() first")
     return History(env, every)

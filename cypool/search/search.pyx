@@ -635,8 +635,8 @@ cdef class TreeEnv(Env):
         if turn.num_players != self.search.options.num_players or not (
                 0 <= turn.player < turn.num_players):
             with gil:
-                raise ValueError(f"turn: expected a player of {self.search.options.num_players}, got "
-                                 f"{turn.player} of {turn.num_players}")
+                raise ValueError(f"turn: expected one of {self.search.options.num_players} players, "
+                                 f"got {turn.player} of {turn.num_players}")
         return 0
 
     cdef size_t write_legal(self, PyObject* env) except 0 nogil:

@@ -308,13 +308,13 @@ class TreeSearch:
 
     def _send(self, logits: ArrayLike | None, values: ArrayLike) -> None:
         if self._waiting is None or len(self._waiting[0]) == 0:
-            raise RuntimeError("send: no positions of recv() are waiting")
+            raise RuntimeError("send: no positions from recv() are waiting")
         trees, numbers = self._waiting
         n, actions, each = len(trees), self.env.env_spec.action.n, self._search.num_values
         split = self.leaves * actions
         given = _checked("values", values, (n,) if each == 1 else (n, each))
         if not np.isfinite(given).all():
-            raise ValueError(f"values: expected numbers, got {given[~np.isfinite(given)][0]}")
+            raise ValueError(f"values: expected finite numbers, got {given[~np.isfinite(given)][0]}")
         if logits is None:
             self._answers[:, :split] = 0
         else:
@@ -522,7 +522,7 @@ def _searchable(env: VectorAPI, allow_hidden: bool) -> EnvSpec:
         raise TypeError(f"env: expected a pool, got {shown(env)}")
     spec = env.env_spec
     if env._pool.is_hosted:
-        raise ValueError("env: expected environments that are not written in Python, which cannot be copied one by one")
+        raise ValueError("env: expected no Python environments, as they cannot be copied one by one")
     if env.is_async:
         raise ValueError("env: expected a synchronous pool, got an asynchronous one")
     if env._pool.hooks is not None:

@@ -58,7 +58,7 @@ class Contract:
 
     def __str__(self) -> str:
         options = "".join(f", {name}={value!r}" for name, value in self.options.items())
-        lines = [f"{self.id}{options} keeps the contract, in runs of {self.num_envs} envs x {self.num_steps} steps "
+        lines = [f"{self.id}{options} follows the contract, in runs of {self.num_envs} envs x {self.num_steps} steps "
                  f"({self.num_episodes} episodes):"]
         lines += [f"  passed: {each}" for each in self.passed]
         lines += [f"  skipped: {each}" for each in self.skipped]
@@ -67,7 +67,7 @@ class Contract:
 
 def check_env(id: Any, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 0, without_gil: bool = True,
               report: Callable[[str], object] | None = None, **options: Any) -> Contract:
-    """Checks with random legal actions that an environment keeps cypool's promises about every environment.
+    """Checks with random legal actions that an environment keeps the promises that cypool makes about all.
 
     * It writes its whole row, and nothing else (`cypool.make(debug=True)`).
     * Observations are in their space, and those declared as stacks are stacks; rewards are finite.
@@ -331,7 +331,7 @@ class _Check:
                     old, new = (one.values[key].reshape(math.prod(shape[:axis]), count, -1) for one in (before, event))
                     if old[:, 1:].tobytes() != new[:, :-1].tobytes():
                         self.complain(f"env {i}, event {at}: {key} is declared as a stack of {count} frames, but does "
-                                      "not have the last ones of the observation before it")
+                                      "not begin with the last ones of the previous observation")
 
     def look_at_module(self) -> None:
         """Checks that the module of a plug-in compares its ABI with the running one."""

@@ -56,7 +56,7 @@ def test_what_is_refused():
     storage = FrameStorage(env, 20, spare=0)
     buffer = TensorDictReplayBuffer(storage=storage, batch_size=8)
     data = env.rollout(5, break_when_any_done=False)
-    with pytest.raises(ValueError, match="data: expected the same number of rows of 2 environments"):
+    with pytest.raises(ValueError, match="data: expected the same number of rows for each of 2 environments"):
         buffer.extend(data.transpose(0, 1).reshape(-1)[:3])
     for _ in range(5):
         buffer.extend(data.transpose(0, 1).reshape(-1))

@@ -50,9 +50,9 @@ def test_values_that_a_description_stumbles_over(walker):
 
 
 def test_unknown_option():
-    with pytest.raises(ValueError, match="^gravity: no option of Ant-v5 .*changes values of its model"):
+    with pytest.raises(ValueError, match="^gravity: not an option of Ant-v5 .*changes values of its model"):
         cypool.make("Ant-v5", gravity=3)
-    with pytest.raises(ValueError, match="^frame_skp: no option of Pong-v5 .did you mean frame_skip"):
+    with pytest.raises(ValueError, match="^frame_skp: not an option of Pong-v5 .did you mean frame_skip"):
         cypool.make("Pong-v5", frame_skp=2)
     with pytest.raises(ValueError, match="^num_env: .*did you mean num_envs"):
         cypool.make("Pong-v5", num_env=2)
@@ -155,9 +155,9 @@ def test_messages_show_what_came(actions, ids, message):
 
 
 def test_env_options_are_named():
-    with pytest.raises(ValueError, match=r"^env_options\[1\]: x: no option of CartPole-v1"):
+    with pytest.raises(ValueError, match=r"^env_options\[1\]: x: not an option of CartPole-v1"):
         cypool.make("CartPole-v1", num_envs=2, env_options=[{}, {"x": 1}])
-    with pytest.raises(ValueError, match="^x: no option of CartPole-v1"):
+    with pytest.raises(ValueError, match="^x: not an option of CartPole-v1"):
         cypool.make("CartPole-v1", num_envs=2, env_options=[{}, {}], x=1)
 
 
@@ -410,10 +410,10 @@ def test_arguments_of_make_are_no_options():
     names = list(inspect.signature(cypool.make).parameters)
     assert names[:3] == ["id", "env_type", "num_envs"] and names[-1] == "options"
     for name in set(names) - {"id", "options", "max_episode_steps"}:
-        with pytest.raises(ValueError, match=f"^{name}: no option of CartPole-v1, but an argument of cypool.make"):
+        with pytest.raises(ValueError, match=f"^{name}: not an option of CartPole-v1, but an argument of cypool.make"):
             cypool.make_spec("CartPole-v1", **{name: 1})
     for name in ("normalise_obs", "normalize_rewards", "batchsize"):
-        with pytest.raises(ValueError, match=f"^{name}: no option of CartPole-v1 .did you mean "):
+        with pytest.raises(ValueError, match=f"^{name}: not an option of CartPole-v1 .did you mean "):
             cypool.make("CartPole-v1", **{name: True})
 
 

@@ -79,7 +79,7 @@ def test_gymnasium_does_not_know_them(benchmark):
     ("Gravities", {"seed": -1}, ValueError, "^seed: expected"),
     ("Gravities", {"seed": []}, ValueError, "^seed: expected one for each of 3 envs"),
     ("Gravities", {"seed": [1, 2]}, ValueError, "^seed: expected one for each of 3 envs"),
-    ("Gravities", {"gravity": 3}, ValueError, "^gravity: no option of expanding/Gravities"),
+    ("Gravities", {"gravity": 3}, ValueError, "^gravity: not an option of expanding/Gravities"),
     ("Gravities", {"env_options": [{}] * 2}, ValueError, "^env_options: expected a dict for each of 3 envs"),
     ("Wrong", {}, ValueError, "^expanding:one_less: expected options and a seed for each of some envs, got 2 and 1"),
     ("Two", {"num_envs": 0}, ValueError, "^num_envs: expected"),

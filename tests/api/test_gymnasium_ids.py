@@ -45,7 +45,7 @@ def test_options_are_passed():
     assert env.env_spec.max_episode_steps == 9 and env.env_spec.options["frame_skip"] == 2
     assert env.metadata["autoreset_mode"] == gymnasium.vector.AutoresetMode.SAME_STEP
     assert gymnasium.make_vec("cypool/CartPole-v1").num_envs == 1
-    with pytest.raises(ValueError, match="^frame_skp: no option of Pong-v5"):
+    with pytest.raises(ValueError, match="^frame_skp: not an option of Pong-v5"):
         gymnasium.make_vec("cypool/Pong-v5", frame_skp=2)
 
 
@@ -121,10 +121,10 @@ def test_the_limit_of_a_single_environment_is_that_of_make():
 def test_options_seeds_and_errors_of_a_single_environment():
     env = gymnasium.make("cypool/FrozenLake-v1", is_slippery=False, map_name="8x8")
     assert env.unwrapped.pool.env_spec.options["is_slippery"] is False and env.observation_space.n == 64
-    with pytest.raises(ValueError, match="^is_slipery: no option of FrozenLake-v1"):
+    with pytest.raises(ValueError, match="^is_slipery: not an option of FrozenLake-v1"):
         gymnasium.make("cypool/FrozenLake-v1", is_slipery=False)
     for name, value in (("num_envs", 3), ("batch_size", 1), ("env_type", "gym"), ("autoreset_mode", "SameStep")):
-        with pytest.raises(TypeError, match=f"^{name}: expected to be left out .*, got {value!r}: use"):
+        with pytest.raises(TypeError, match=f"^{name}: expected no value .*, got {value!r}: use"):
             gymnasium.make("cypool/FrozenLake-v1", **{name: value})
     with pytest.raises(ValueError, match="^seed: expected"):
         env.reset(seed=-1)

@@ -482,7 +482,7 @@ def test_bad_arguments_are_found_before_anything_is_started(arguments, name, mon
 @pytest.mark.parametrize("option", ["batch_size", "num_envs", "thread_pool", "env_options", "gravity"])
 def test_options_that_a_cluster_has_not(option, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ValueError, match=f"^{option}: no option of CartPole-v1"):
+    with pytest.raises(ValueError, match=f"^{option}: not an option of CartPole-v1"):
         ClusterEnv("CartPole-v1", 1, 1, **{option: 1})
 
 
@@ -491,7 +491,7 @@ def test_options_that_a_cluster_has_not(option, monkeypatch):
     ([Center], "gravity")])
 def test_options_that_environments_of_gymnasium_have_not(source, option, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ValueError, match=f"^{option}: no option of "):
+    with pytest.raises(ValueError, match=f"^{option}: not an option of "):
         ClusterEnv(source, 1, 1, **{option: 1})
 
 

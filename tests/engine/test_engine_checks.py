@@ -293,6 +293,6 @@ def test_a_rollout_of_many_steps_ends_in_time():
         return [len(steps) % 2]
 
     # the lists that depend on the number of steps are made behind them
-    with pytest.raises(TimeoutError, match="^rollout: not done in 0.05 s"):
+    with pytest.raises(TimeoutError, match="^rollout: not finished in 0.05 s"):
         env.rollout(2**27, policy=policy, timeout=0.05)
     assert steps

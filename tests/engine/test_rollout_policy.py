@@ -185,10 +185,10 @@ def test_policy_with_dicts(policies):
 @pytest.mark.parametrize("num_threads", THREADS)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("what, action, cause, message", [
-    (0, 0, RuntimeError, "policy: expected to return 0, got 3"),
+    (0, 0, RuntimeError, "policy: expected it to return 0, got 3"),
     (1, 0, KeyError, "of the policy"),
-    (2, 0, ValueError, "policy: expected to write only the 8 bytes of an action, but it also wrote others"),
-    (3, 0, ValueError, "policy: expected to write only the 8 bytes of an action, but it also wrote others"),
+    (2, 0, ValueError, "policy: expected it to write only the 8 bytes of an action, but it wrote outside"),
+    (3, 0, ValueError, "policy: expected it to write only the 8 bytes of an action, but it wrote outside"),
     (9, 2, ValueError, r"policy: expected actions in \[0, 1\], got 2"),
     (9, -1, ValueError, r"policy: expected actions in \[0, 1\], got -1"),
     (9, 2**62, ValueError, r"policy: expected actions in \[0, 1\], got 4611686018427387904")])
@@ -232,7 +232,7 @@ def test_policy_of_floats_out_of_bounds(policies):
 @pytest.mark.parametrize("num_threads", [0, 2])
 def test_policy_out_of_time(policies, num_threads):
     (env, *_), (twin, *_) = (make(num_threads=num_threads) for _ in range(2))
-    with pytest.raises(TimeoutError, match="rollout: not done in 0"):
+    with pytest.raises(TimeoutError, match="rollout: not finished in 0"):
         env.rollout(500, policy=policies["lean"], timeout=0)
     (obs, _), _ = env.reset(seed=3), twin.reset(seed=3)
     compare(env.rollout(40, policy=policies["lean"], timeout=1e6), twin, obs, lean)

@@ -120,7 +120,7 @@ def test_a_process_that_hangs_is_replaced(batch_size):
         env.send([GO, HANG], [0, 1])
         causes, _ = receive(env)
         assert causes.keys() == {1} and isinstance(causes[1], cypool.WorkerError)
-        assert "not done within worker_timeout=2 s" in str(causes[1])
+        assert "not finished within worker_timeout=2 s" in str(causes[1])
         env.async_reset()
         causes, rows = receive(env)
         assert not causes and rows[0][0][0] == rows[1][0][0] == 0
@@ -132,7 +132,7 @@ def test_a_process_that_is_stopped_is_replaced(num_workers):
     env.reset()
     stop(workers()[0])
     env.send([GO, GO])
-    with pytest.raises(cypool.EnvError, match="env 0: WorkerError: not done within worker_timeout=2 s") as caught:
+    with pytest.raises(cypool.EnvError, match="env 0: WorkerError: not finished within worker_timeout=2 s") as caught:
         env.recv(timeout=60)
     assert len(caught.value.causes) == 3 - num_workers
     assert env.reset()[0].tolist() == [[0, 0], [0, 1]]
@@ -142,7 +142,7 @@ def test_a_process_that_is_stopped_is_replaced(num_workers):
     assert env.recv(timeout=60)[0].tolist() == [[0, 0], [0, 1]]
     # other calls fail
     stop(workers()[-1])
-    with pytest.raises(cypool.WorkerError, match="not done within worker_timeout=2 s"):
+    with pytest.raises(cypool.WorkerError, match="not finished within worker_timeout=2 s"):
         env.save([0])
     env.close()
 
@@ -151,7 +151,7 @@ def test_process_that_hangs_is_replaced_while_others_answer():
     with cypool.from_factories([partial(Trouble, i) for i in range(2)], batch_size=1, worker_timeout=2) as env:
         started(env)
         env.send([GO, HANG], [0, 1])
-        with pytest.raises(cypool.EnvError, match="env 1: WorkerError: not done within worker_timeout=2 s"):
+        with pytest.raises(cypool.EnvError, match="env 1: WorkerError: not finished within worker_timeout=2 s"):
             for _ in attempts():
                 assert env.recv(timeout=60)[4]["env_id"].tolist() == [0]
                 env.send([GO], [0])

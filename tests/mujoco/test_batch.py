@@ -353,7 +353,7 @@ def test_batch_input_that_is_not_finite_fails_in_its_row(field):
 
 @pytest.mark.parametrize(("call", "message"), [
     (lambda b: b.step(0), "nstep: expected"),
-    (lambda b: b.step(ids=[0, 0]), "ids: expected each at most once"),
+    (lambda b: b.step(ids=[0, 0]), "ids: expected each id at most once"),
     (lambda b: b.step(ids=[3]), "ids: expected 0 to 2, got 3 to 3"),
     (lambda b: b.step(ids=[0.5]), "ids: expected integers"),
     (lambda b: b.step(ids=np.ones(2, bool)), r"ids: expected a mask of shape \(3,\), got \(2,\)"),

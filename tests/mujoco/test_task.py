@@ -270,7 +270,7 @@ def test_task_render_shows_the_robot():
     ("truncated", lambda self, sim: 1, r"Own.truncated: expected .* of bools, got int64"),
     ("act", lambda self, sim, action: sim.ctrl.__setitem__(slice(None), np.zeros((3, 4))), "could not broadcast"),
     ("act", lambda self, sim, action: 1 / 0, "division by zero"),
-    ("terminated", lambda self, sim: sim.step(ids=[0, 0]), "ids: expected each at most once"),
+    ("terminated", lambda self, sim: sim.step(ids=[0, 0]), "ids: expected each id at most once"),
 ])
 def test_task_method_that_fails_raises_from_step_and_the_pool_goes_on(method, result, message):
     Own = type("Own", (Pole,), {method: result})

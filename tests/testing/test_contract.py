@@ -65,7 +65,7 @@ def test_a_report_says_what_holds(walker):
     report = check_env("walker/Walk-v0", num_steps=50, limit=4)
     assert report.options == {"limit": 4, "max_episode_steps": 10} and report.num_envs == 3
     text = str(report)
-    assert text.startswith("walker/Walk-v0, limit=4, max_episode_steps=10 keeps the contract, in runs of 3 envs x 50")
+    assert text.startswith("walker/Walk-v0, limit=4, max_episode_steps=10 follows the contract, in runs of 3 envs x 50")
     assert text.count("passed: ") == 8 and "skipped" not in text
     assert "skipped: runs without the GIL" in str(check_env("walker/Walk-v0", num_steps=20, without_gil=False))
 
@@ -89,7 +89,7 @@ FAULTS = [
     ("in info", r"info steps: expected 8 bytes, as describe specifies for float32, \(2,\); it wrote at least 16"),
     ("fickle", "observation steps: .*it wrote a different one when called again"),
     ("outside", r"observation steps \[ 9 -1  9\] is not in Array"),
-    ("unstacked", "observation steps is declared as a stack of 3 frames, but does not have the last ones"),
+    ("unstacked", "observation steps is declared as a stack of 3 frames, but does not begin with the last ones"),
     ("endless", "env 0: RowError: Careless.step, reward: expected a finite number, got nan"),
     ("unsteady", "observation steps is .* after reset.seed. of the same pool, and was"),
     ("forgetful", "observation steps is .* after load into"),
@@ -185,7 +185,7 @@ def test_rewards_that_are_no_numbers(walker):
 @pytest.mark.parametrize(("arguments", "error", "message"), [
     ({"num_envs": 1}, ValueError, "num_envs"), ({"num_steps": 3}, ValueError, "num_steps"),
     ({"seed": -1}, ValueError, "seed"), ({"without_gil": 1}, TypeError, "without_gil"),
-    ({"gravity": 3}, ValueError, "gravity: no option of CartPole-v1"),
+    ({"gravity": 3}, ValueError, "gravity: not an option of CartPole-v1"),
 ])
 def test_wrong_arguments(arguments, error, message):
     with pytest.raises(error, match=message):

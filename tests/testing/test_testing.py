@@ -119,10 +119,10 @@ def test_what_has_no_reference_says_so():
     ({"seeds": (-1,)}, ValueError, "seeds"),
     ({"num_envs": 0}, ValueError, "num_envs"),
     ({"autoreset_mode": "Never"}, ValueError, "autoreset_mode"),
-    ({"gravity": 3}, ValueError, "gravity: no option of CartPole-v1"),
+    ({"gravity": 3}, ValueError, "gravity: not an option of CartPole-v1"),
     ({"seeds": 5}, TypeError, "seeds: expected a sequence of ints, got 5"),
-    ({"batch_size": 2}, ValueError, "batch_size: no option of CartPole-v1, but an argument of cypool.make"),
-    ({"env_type": "gym"}, ValueError, "env_type: no option of CartPole-v1, but an argument of cypool.make"),
+    ({"batch_size": 2}, ValueError, "batch_size: not an option of CartPole-v1, but an argument of cypool.make"),
+    ({"env_type": "gym"}, ValueError, "env_type: not an option of CartPole-v1, but an argument of cypool.make"),
 ])
 def test_wrong_arguments(arguments, error, message):
     with pytest.raises(error, match=message):

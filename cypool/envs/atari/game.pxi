@@ -170,13 +170,13 @@ cdef class Atari(Env):
 
     Observation: uint8 (stack_num, img_height, img_width), the last frames, the newest last; without `gray_scale`, three
         planes (red, green, blue) for each frame, or with `channels_last` (stack_num, img_height, img_width, 3). Each is
-        the maximum of the last two frames of a step, resized. After a reset, all frames of the stack are the first one.
+        the maximum of the last two frames of a step, resized. After a reset, the stack repeats the first frame.
         With `obs_type` "screen": uint8 (height, width), or without `gray_scale` (height, width, 3): the full screen at
         the end of a step. With "ram": uint8 (128,), the console's memory. With stack_num > 1, these are also stacked,
-        in a first dimension of that size.
+        along an extra first dimension.
     Action: One of the game's actions; with `continuous`, float32 (radius, angle, fire), where the angle is 0 to the
         right and pi / 2 up. Paddles turn faster with a larger radius.
-    Reward: The game's score gained, summed over the step; its sign if `reward_clip`.
+    Reward: The score gained in the step; with `reward_clip`, its sign.
     Terminated: The game is over; with `episodic_life` also when a life is lost.
     Info: `lives` int32; with `raw_reward`, `reward` float32, never clipped; with `game_over`, `terminated` int32, 1 if
         the game is over; with `ram`, `ram` uint8 (128,); with `frame_numbers`, `frame_number`, since the emulator was

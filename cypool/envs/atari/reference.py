@@ -213,7 +213,7 @@ def _renamed(options: dict[str, Any], names: Mapping[str, str], package: str) ->
     """Returns options by the names that a package has for them."""
     for name in options:
         if name not in names:
-            raise ValueError(f"{name}: no option of {package}, the reference; it has {', '.join(names)}")
+            raise ValueError(f"{name}: not an option of {package}, the reference; it has {', '.join(names)}")
     if options.get("full_action_space") == "all":
         raise ValueError(f"full_action_space: expected True or False, as {package} has no other value, got 'all'")
     return {names[name]: value for name, value in options.items()}

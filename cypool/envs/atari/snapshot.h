@@ -420,7 +420,7 @@ inline void copy_emulator(ale::ALEInterface& to, ale::ALEInterface& from) {
     for (uint32_t k = 0; k < system.*member(NumDevices{}); ++k) well &= (system.*member(Devices{}))[k]->load(in);
     to.romSettings->loadState(in);
     load_rest(tia, in);
-    if (!well) throw std::runtime_error("copy: ALE does not take its own state");
+    if (!well) throw std::runtime_error("copy: ALE rejects its own state");
     std::memcpy(tia.currentFrameBuffer(), shown.currentFrameBuffer(), size);
     std::memcpy(tia.previousFrameBuffer(), shown.previousFrameBuffer(), size);
     system.*member(Cycles{}) = source.*member(Cycles{});

@@ -62,7 +62,7 @@ def _check_full_action_space(name: str, value: Any) -> bool | str:
 
 
 OPTIONS = {
-    "task": Option("pong", _check_task, "The game, by the name of its ROM."),
+    "task": Option("pong", _check_task, "The name of the game's ROM."),
     "preset": choice(None, [name for name in PRESETS if name], 'The package to imitate: "envpool", "ale" or '
                                                                "\"gymnasium\"; None: cypool's defaults, mostly "
                                                                "EnvPool's. Other options that are None take the "
@@ -100,7 +100,7 @@ OPTIONS = {
     "obs_type": choice("image", ("image", "screen", "ram"), 'The observation: "image", the reduced screen; "screen", '
                                                             'the full screen; or "ram", the memory. Image options '
                                                             "have no effect without an image."),
-    "use_inter_area_resize": boolean(True, "Resizes images by OpenCV's INTER_AREA instead of INTER_LINEAR."),
+    "use_inter_area_resize": boolean(True, "Resizes images with OpenCV's INTER_AREA instead of INTER_LINEAR."),
     "max_num_frames_per_episode": integer(None, 1, 2**31 - 1, "Truncates episodes at this frame, even within a step; "
                                                               'for the presets "ale" and "gymnasium".'),
 }

@@ -99,7 +99,7 @@ cdef class Othello(BoardGame):
     """Stones enclosed between two of the other colour flip; the player with more stones at the end wins.
 
     Observation: float32 (3, 8, 8): empty cells, the player's stones, the opponent's stones.
-    Action: A cell, row by row; 64: pass, legal only if no other action is.
+    Action: A cell, row by row; 64: pass, which is legal only if no other action is.
     Reward: At the end, 1 for more stones, -1 for fewer.
     Terminated: No player can place a stone.
     """
@@ -127,7 +127,7 @@ cdef class Breakthrough(BoardGame):
 
 
 cdef class Hex(BoardGame):
-    """Stones on hexagons: player 0 connects the first and last rows, player 1 the first and last columns.
+    """Hex: player 0 connects the first and last rows with stones, player 1 the first and last columns.
 
     Observation: float32 (9, board_size, board_size): a plane for each kind of cell. Player 1: winning stones, stones
         connected to the first column, to the last column, and others; empty cells; player 0: others, stones connected
@@ -150,7 +150,7 @@ cdef class Go(BoardGame):
         white is to move.
     Action: A point, row by row; the last action is a pass.
     Reward: At the end, 1 for the player with more points, -1 for the other one; 0 if a position was repeated.
-    Terminated: Both have passed, a position was repeated (positional superko), or after 2 * board_size ** 2 moves.
+    Terminated: Both passed, a position was repeated (positional superko), or 2 * board_size ** 2 moves were made.
     """
     describe = staticmethod(specs.go)
     name = "go"
@@ -165,7 +165,7 @@ cdef class Game2048(BoardGame):
     Observation: float32 (4, 4): the tiles; 0 for an empty cell.
     Action: Up (0), right (1), down (2), left (3).
     Reward: The sum of the merged tiles.
-    Terminated: A tile has reached `max_tile`, no move is possible, or after 2 * `max_tile` - 1 moves.
+    Terminated: A tile has reached `max_tile`, no move is possible, or 2 * `max_tile` - 1 moves were made.
     """
     describe = staticmethod(specs.game_2048)
     name = "2048"
@@ -183,7 +183,7 @@ cdef class Backgammon(BoardGame):
     Action: Two moves: the start of the first checker, plus 26 times that of the second, plus 676 if the first uses the
         lower die. Starts are 0 to 23; 24: the bar; 25: no move. Doubles take two actions.
     Reward: 1 for the winner, -1 for the loser; more with `scoring_type`.
-    Terminated: A player has borne off all checkers, or after more than `max_player_turns` turns.
+    Terminated: A player has borne off all checkers, or more than `max_player_turns` turns were played.
     """
     describe = staticmethod(specs.backgammon)
     name = "backgammon"

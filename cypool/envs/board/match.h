@@ -93,7 +93,7 @@ public:
     void validate() {
         rules.current = current;
         if (!rules.validate() && current != OVER) {
-            refuse_state("current_player", "one who moves in this position", text_of(current));
+            refuse_state("current_player", "a player who can move in this position", text_of(current));
         }
     }
 

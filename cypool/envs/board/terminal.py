@@ -100,7 +100,7 @@ def _drawn_squares(is_hex: bool, cells: NDArray[Any]) -> str:
         # a row of hexagons is half a cell to the right of the one above
         lines.append(" " * (r * is_hex) + f"{r + 1:2} " + " ".join(_SIGNS[cell] for cell in row))
     if is_hex:
-        lines.append("X connects the top with the bottom, O the left side with the right one.")
+        lines.append("X connects top and bottom, O left and right.")
     return "\n".join(lines)
 
 

@@ -35,11 +35,11 @@ initialize()
 
 
 cdef class BipedalWalker(ArchivedEnv):
-    """A robot with a hull and two legs, motors at hips and knees, and ten lidar rays that sense the ground.
+    """A robot with a hull, two legs, motors at the hips and knees, and ten lidar rays that sense the ground.
 
     Follows `gymnasium.envs.box2d.BipedalWalker` of Gymnasium 1.4 with box2d 2.3.10: the same seed and actions give
     bit-identical results. As in Gymnasium, Box2D's world persists across resets, so that earlier episodes change the
-    last bits of later ones: two environments match if all their seeds, actions and resets did. `fresh_world` avoids
+    last bits of later ones: two environments match if all their seeds, actions and resets do. `fresh_world` avoids
     this.
 
     Observation: float32 (24,): the hull's angle (rad), its angular velocity, forward and upward velocity; for each leg,

@@ -72,14 +72,14 @@ def use_canvas_simd(on):
 
 
 cdef class CarRacing(ArchivedEnv):
-    """Drive a rear-wheel-drive car around a track, which is new in each episode.
+    """Drive a rear-wheel-drive car around a new track in each episode.
 
     Follows `gymnasium.envs.box2d.CarRacing` of Gymnasium 1.4 with box2d 2.3.10 and pygame-ce: the same seed and actions
     give bit-identical results, including pixels. As in `BipedalWalker`, the world persists across resets, unless
     `fresh_world` is True.
 
     Observation: uint8 (96, 96, 3): the car from above, and at the bottom the total reward before the step's -0.1,
-        speed, the wheels' speeds, steering and rotation.
+        its speed, the wheels' speeds, steering and rotation.
     Action: float32 (3,): steering in [-1, 1], gas and brake in [0, 1]; or, without `continuous`, nothing (0), right
         (1), left (2), gas (3) or brake (4).
     Reward: 1000 for all tiles of the track, in equal parts; -0.1 per step; -100 for leaving the field.

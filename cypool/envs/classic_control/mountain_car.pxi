@@ -71,7 +71,7 @@ cdef class MountainCar(Env):
 
 
 cdef class MountainCarContinuous(Env):
-    """The car of `MountainCar`, pushed with any force.
+    """The car from `MountainCar`, pushed with a variable force.
 
     Follows `gymnasium.envs.classic_control.Continuous_MountainCarEnv` of Gymnasium 1.4, operation by operation,
     including single precision: the same seed and float32 actions give bit-identical results.

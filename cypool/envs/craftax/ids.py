@@ -14,7 +14,7 @@ FAMILY = Family(
     extra="craftax",
     reference="craftax 1.6.1, JAX 0.10.2",
     reference_package="craftax",
-    fidelity="everything except last bits of pixels while the player sleeps, in Classic with automatic reset",
+    fidelity="everything except the last bits of pixels while the player sleeps, in Classic with automatic reset",
     smoke_ids=("Craftax-Classic-Symbolic-v1", "Craftax-Symbolic-v1"),
     # "r" starts a new episode
     keys={"CraftaxClassic": _CLASSIC_KEYS,

@@ -96,7 +96,7 @@ def _spec(options: dict[str, Any], num_actions: int, num_symbols: int, shape: tu
     skeleton_health=integer(3, 1, _MOST, "Health of a new skeleton."),
     spawn_cow_chance=number(0.1, 0, 1, "Probability of a new cow in a step."),
     spawn_zombie_base_chance=number(0.02, 0, 1, "Probability of a new zombie in a step by day."),
-    spawn_zombie_night_chance=number(0.1, 0, 1, "Increase of this probability in the darkest night."),
+    spawn_zombie_night_chance=number(0.1, 0, 1, "Increase in a new zombie's probability when night is darkest."),
     spawn_skeleton_chance=number(0.05, 0, 1, "Probability of a new skeleton in a step."),
     max_zombies=_slots(3, "zombies"), max_cows=_slots(3, "cows"), max_skeletons=_slots(2, "skeletons"),
     max_arrows=_slots(3, "arrows"), **_FLOW)
@@ -109,7 +109,7 @@ def classic(options: dict[str, Any]) -> EnvSpec:
     max_attribute=integer(5, 1, 100, "Maximum level of dexterity, strength and intelligence."),
     god_mode=boolean(False, "Lets the player walk through everything, change floors at will, and never die."),
     max_melee_mobs=_slots(3, "creatures that attack at close range"), max_passive_mobs=_slots(3, "peaceful creatures"),
-    max_ranged_mobs=_slots(2, "creatures that shoot"), max_mob_projectiles=_slots(3, "projectiles of these"),
+    max_ranged_mobs=_slots(2, "creatures that shoot"), max_mob_projectiles=_slots(3, "projectiles of creatures"),
     max_player_projectiles=_slots(3, "projectiles of the player"), **_FLOW)
 def full(options: dict[str, Any]) -> EnvSpec:
     return _spec(options, 43, 8268, (130, 110), 67)

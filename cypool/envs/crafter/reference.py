@@ -88,7 +88,7 @@ class Reference(gymnasium.Env[Any, Any]):
 
 
 class References(SyncVectorEnv):
-    """A batch of these."""
+    """A batch of these environments."""
 
     # no Generators: see `streams`
     np_random: Any = None

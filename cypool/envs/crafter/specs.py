@@ -50,7 +50,7 @@ _SIZE = functools.partial(_check_pair, most=_LARGEST_PICTURE)
     length=Option(10000, _check_length, "Maximum steps of an episode; 0 or None: until the player dies."),
     obs_type=choice("rgb", OBS_TYPES, 'The observation: "rgb"; "semantic", the view as numbers; or "symbolic".'),
     semantic=boolean(True, "Adds the map of the whole world to the infos, as `semantic`."),
-    render_size=Option((512, 512), _SIZE, "Size of pictures from `render`, in the same form as `size`."))
+    render_size=Option((512, 512), _SIZE, "Size of pictures from `render`: an int or a pair (width, height)."))
 def crafter(options: dict[str, Any]) -> EnvSpec:
     crafter_folder()
     view, obs_type = options["view"], options["obs_type"]

@@ -26,7 +26,7 @@ cdef class Dog(ControlTask):
 
     Observation: float64 `joint_angles` (73,), `joint_velocites` (73,), `torso_pelvis_height` (2,), `z_projection`
         (9,), `torso_com_velocity` (3,), `inertial_sensors` (9,), `foot_forces` (12,), `touch_sensors` (4,),
-        `actuator_state` (38,); to fetch also `ball_state` (6,), `target_position` (3,).
+        `actuator_state` (38,); for fetch also `ball_state` (6,), `target_position` (3,).
     Action: float64 (38,) in [-1, 1].
     Reward: In [0, 1]: the product of terms for upright posture, body height, weight on the feet and, depending on the
         task, speed, or how close the ball is to the mouth and to the target.

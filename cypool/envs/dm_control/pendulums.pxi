@@ -17,13 +17,13 @@ from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 
 
 cdef class Acrobot(ControlTask):
-    """Two links, only the lower one of which is driven, swing their tip to a target above.
+    """Two links, driven only at the joint between them, swing their tip to a target above.
 
     Follows `dm_control.suite.acrobot` 1.0.50.
 
     Observation: float64 `orientations` (4,), `velocity` (2,).
     Action: float64 (1,) in [-1, 1]: the torque.
-    Reward: In [0, 1]: the tip is in the target, or, without "sparse", near it.
+    Reward: In [0, 1]: how close the tip is to the target; with "sparse", whether it is in the target.
     Terminated: Never.
     """
     describe = staticmethod(specs.acrobot)
@@ -160,14 +160,14 @@ cdef class Pendulum(ControlTask):
 
 
 cdef class LQR(ControlTask):
-    """Masses in a row are connected by springs; those driven bring all of them to rest.
+    """Masses in a row are connected by springs; the driven ones bring all to rest.
 
     Follows `dm_control.suite.lqr` 1.0.50. The springs are drawn once from the seed, for all episodes.
 
     Observation: float64 `position` (n,), `velocity` (n,): n is 2 or 6.
     Action: float64 (1,) or (2,) in [-1e10, 1e10]: the forces.
-    Reward: 1 minus half the sum of squared positions, minus a twentieth of that of actions.
-    Terminated: Positions and velocities are 0 up to 1e-6.
+    Reward: 1 minus half the sum of squared positions, minus a twentieth of the sum of squared actions.
+    Terminated: Positions and velocities are below 1e-6.
     """
     describe = staticmethod(specs.lqr)
 

@@ -22,12 +22,12 @@ QUADRUPED_SPEEDS = {"walk": 0.5, "run": 5}
 cdef class Quadruped(ControlTask):
     """A quadruped walks, runs, escapes from a bowl of rough ground, or fetches a ball.
 
-    Follows `dm_control.suite.quadruped` 1.0.50. Initial positions are found in a tenth of the time.
+    Follows `dm_control.suite.quadruped` 1.0.50. It finds initial positions in a tenth of the time.
 
     Observation: float64 `egocentric_state` (44,), `torso_velocity` (3,), `torso_upright` (), `imu` (6,), `force_torque`
         (24,); for escape also `origin` (3,), `rangefinder` (20,); for fetch `ball_state` (9,), `target_position` (3,).
     Action: float64 (12,) within [-1, 1.1].
-    Reward: In [0, 1]: an upright torso, and speed, or the distance from the middle, or a ball near the target.
+    Reward: In [0, 1]: an upright torso and, by task, speed, distance from the middle, or a ball near the target.
     Terminated: Never.
     """
     describe = staticmethod(specs.quadruped)

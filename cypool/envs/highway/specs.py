@@ -431,9 +431,9 @@ _add("MergeGeneric", 3, networks.merge_generic, "a b c d j k", _MERGED, **_commo
      lanes_count=integer(2, 1, 40, "Number of lanes."),
      vehicles_count=integer(3, 0, 1000, "Number of other vehicles on the highway."),
      before_merge_length=number(150, 31, 1e5, "Length of the ramp in metres."),
-     converge_merge_length=number(80, 1, 1e5, "Length of its converging part in metres."),
-     parallel_merge_length=number(80, 1, 1e5, "Length of its part along the highway in metres."),
-     after_merge_length=number(150, 90, 1e5, "Length of the highway after that in metres."))
+     converge_merge_length=number(80, 1, 1e5, "Length of the ramp's converging part in metres."),
+     parallel_merge_length=number(80, 1, 1e5, "Length of the ramp's part along the highway in metres."),
+     after_merge_length=number(150, 90, 1e5, "Length of the highway after the ramp in metres."))
 _add("TwoWay", 4, networks.two_way, "a b", "high_speed left_lane", **_common({"type": "TimeToCollision", "horizon": 5}),
      **_several("high_speed_reward left_lane_reward", _weight, 0.8, 0.2), **_DRIVERS)
 _add("UTurn", 5, networks.u_turn, "a b c d", "collision left_lane high_speed on_road",
@@ -505,7 +505,7 @@ _add("RacetrackLarge", 10, networks.racetrack_large, "a b c", _TRACK,
      speed_limit=number(10.0, 0.1, 100, "Speed limit in metres per second."))
 _add("RacetrackOval", 10, networks.racetrack_oval, "a b c", _TRACK,
      **_racetrack(),
-     length=number(100, 10, 1e5, "Length of its straight parts in metres."),
+     length=number(100, 10, 1e5, "Length of the track's straight parts in metres."),
      no_lanes=integer(3, 1, 30, "Number of lanes."),
      block_lane=boolean(False, "Adds obstacles on a lane."),
      force_decision=boolean(False, "Adds obstacles that leave only some lanes free."))

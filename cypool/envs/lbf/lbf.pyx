@@ -12,7 +12,7 @@ cdef extern from "cypool/envs/lbf/foraging.h" namespace "cypool::lbf" nogil:
 
 
 cdef class Foraging(RulesEnv):
-    """Players and food of different levels on a grid: adjacent players load food if their levels add up to its level.
+    """Players and food on a grid have levels: adjacent players load food if the sum of their levels reaches its level.
 
     Follows lbforaging 2.0.0: the same seed and actions give bit-identical results.
 
@@ -23,8 +23,8 @@ cdef class Foraging(RulesEnv):
     Action: none (0), north (1), south (2), west (3), east (4), load (5).
     Reward: For loaded food, the player's level times that of the food; with `unit_reward`, divided by the sum of its
         loaders' levels and by that of all food. `-penalty` if loading fails.
-    Terminated: No food is left, or, without `truncate`, after `time_limit` steps.
-    Truncated: With `truncate`: food is left after `time_limit` steps.
+    Terminated: No food is left or, without `truncate`, `time_limit` steps are over.
+    Truncated: With `truncate`, if food is left after `time_limit` steps.
     """
     describe = staticmethod(specs.foraging)
     settings = staticmethod(specs.settings_of)

@@ -42,12 +42,12 @@ def _levels(default: int | None, meaning: str) -> Option:
 @describes(
     players=integer(2, 1, MAX_ENTITIES, "Number of players."),
     min_player_level=_levels(1, "Lowest level of players: an int, or a list with one per player, which is shuffled."),
-    max_player_level=_levels(2, "Highest level of players, in the same form."),
+    max_player_level=_levels(2, "Highest level of players: an int, or a list with one per player."),
     min_food_level=_levels(1, "Lowest level of food: an int, or a list with one per food, which is shuffled."),
     max_food_level=_levels(None, "Highest level of food, in the same form; None: the sum of the three lowest players' "
                                  "levels."),
     field_size=Option((8, 8), _check_field_size, "Rows and columns of the field."),
-    max_num_food=integer(3, 1, MAX_ENTITIES, "Number of foods, if there is room for them."),
+    max_num_food=integer(3, 1, MAX_ENTITIES, "Number of foods, if there is room for all."),
     sight=integer(8, 0, _LARGEST_FIELD, "Number of cells that a player sees in each direction."),
     force_coop=boolean(False, "Gives all food the highest level."),
     unit_reward=boolean(True, "Scales the rewards of an episode to a sum of at most 1: `normalize_reward`."),

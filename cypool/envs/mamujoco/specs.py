@@ -145,11 +145,11 @@ def describer(name: str) -> Callable[..., EnvSpec]:
     @describes(
         agent_conf=Option(scenario.default, lambda name, value: _check_conf(scenario, name, value),
                           f"How to split the robot into agents: {confs}."),
-        agent_obsk=Option(1, _check_depth, "Number of joints away that an agent can see; None: a single agent.",
+        agent_obsk=Option(1, _check_depth, "How many joints away an agent can see; None: a single agent.",
                           (0, _DEEPEST, -1, _DEEPEST + 1)),
-        local_categories=Option(None, _check_local, "What an agent observes of its own joints, of those one joint "
-                                                    "away, and so on: a list for each depth."),
-        global_categories=Option(None, _check_categories, "What it observes of the root; None: qpos and qvel."),
+        local_categories=Option(None, _check_local, "Categories observed of an agent's own joints, of those one "
+                                                    "joint away, and so on: a list for each depth."),
+        global_categories=Option(None, _check_categories, "Categories observed of the root; None: qpos and qvel."),
         **{name: option for name, option in of_robot.items() if name not in hidden})
     def describe(options: dict[str, Any]) -> EnvSpec:
         division = division_of(scenario, options)

@@ -119,7 +119,7 @@ def describe_sawyer(options, common):
 cdef class Sawyer(Simulation):
     """A Sawyer arm reaches, pushes, opens, closes, picks up or turns something, in one of fifty tasks.
 
-    Follows metaworld 3.1.1, rewards "v2". A MuJoCo error, or a warning other than of instability, becomes the
+    Follows metaworld 3.1.1, with rewards "v2". A MuJoCo error, or any warning except instability, becomes the
     `EnvError` of this environment, as does a state for which the package has no reward.
 
     Observation: float64 (39,): position and opening of the hand, positions and rotations of the objects (14 numbers);

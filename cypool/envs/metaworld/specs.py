@@ -24,7 +24,7 @@ OPTIONS = {
     "goals": unchecked(None, "The goals to choose from at resets: a sequence of the three or six numbers that a "
                              "reset of the task draws; None: the `num_goals` that the package draws for a benchmark "
                              "of this task with the environment's seed."),
-    "num_goals": integer(50, 1, MOST_GOALS, "Number of goals, without `goals`."),
+    "num_goals": integer(50, 1, MOST_GOALS, "Number of goals if `goals` is not given."),
     "task_select": choice("random", ("random", "pseudorandom", "fresh"),
                           'How a reset chooses a goal: "random"; "pseudorandom", all in turn, reshuffled after each '
                           'round; or "fresh", a new goal each time.'),
@@ -38,13 +38,13 @@ OPTIONS = {
     "recurrent_info_in_obs": boolean(False, "Adds the last action, the reward and whether the episode ended to the "
                                             "observation."),
     "normalize_reward_in_recurrent_info": boolean(True, "Divides the reward in the observation by 10."),
-    "reward_function_version": choice("v2", ("v1", "v2"), '"v2", or "v1", the reward of the first Meta-World.'),
+    "reward_function_version": choice("v2", ("v1", "v2"), 'The reward: "v2", or "v1", that of the first Meta-World.'),
     "reward_normalization_method": choice(
         None, ("gymnasium", "exponential"),
         'None; "gymnasium": divides rewards by the standard deviation of their discounted sum; or '
         '"exponential": by their exponentially weighted standard deviation. Unlike `normalize_reward` of '
         "`cypool.make`, each environment has its own statistics, which start when it is seeded."),
-    "reward_alpha": number(0.001, 0, 1, 'The weight of the newest reward in "exponential", 0 to 1.'),
+    "reward_alpha": number(0.001, 0, 1, 'The weight of the newest reward in "exponential" normalization, 0 to 1.'),
     "normalize_observations": boolean(False, "Normalizes observations to mean 0 and variance 1 with each "
                                              "environment's own statistics; they are then float32."),
     "obs_dtype": choice(None, ("float64", "float32"), 'Dtype of observations; None: "float32" with `use_one_hot`, '

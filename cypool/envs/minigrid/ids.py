@@ -35,4 +35,4 @@ for _class, _level in CLASSES.items():
 register_absent(
     [f"MiniGrid-WFC-{_name}-v0" for _name in (
         "MazeSimple", "DungeonMazeScaled", "RoomsFabric", "ObstaclesBlackdots", "ObstaclesAngular", "ObstaclesHogs3")],
-    "its level is made from pattern images that minigrid 3.2.0 does not contain, so that reset fails there too")
+    "its level is made from pattern images that minigrid 3.2.0 does not contain, so reset fails there too")

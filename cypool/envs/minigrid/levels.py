@@ -138,10 +138,10 @@ def _check_together(made: Level, shared: dict[str, Any]) -> None:
     if shared["view_size"] is not None and obs_type not in ("partial", "onehot", "flat"):
         raise ValueError(f'view_size: expected obs_type "partial", "onehot" or "flat", got {obs_type!r}')
     if obs_type == "flat" and made.mission_length > MISSION_LENGTH:
-        raise ValueError("obs_type: expected one other than 'flat' for BabyAI, whose missions have more than "
+        raise ValueError("obs_type: expected a value other than 'flat' for BabyAI, whose missions have more than "
                          f"{MISSION_LENGTH} letters")
     if obs_type == "flat" and (shared["image_only"] or shared["goal_direction"]):
-        raise ValueError("obs_type: expected one other than 'flat' with image_only or goal_direction")
+        raise ValueError("obs_type: expected a value other than 'flat' with image_only or goal_direction")
     if shared["goal_direction"] and shared["image_only"]:
         raise ValueError("goal_direction: expected None with image_only")
     if shared["goal_direction"] and not made.has_goal:

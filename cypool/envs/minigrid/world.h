@@ -202,7 +202,7 @@ public:
     // before a level that was thrown away is drawn again
     void start_again() const {
         if (work_ + 10 * draws_ > MAX_WORK) {
-            throw std::runtime_error("no level with these options was found in a second's work");
+            throw std::runtime_error("no level with these options was found within a second");
         }
     }
 

@@ -98,7 +98,7 @@ class SimpleTag(MPE2):
     Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
         strength per choice.
     Reward: An adversary gets 10 whenever any adversary touches an agent. An agent gets -10 for each adversary that
-        touches it, and a penalty that grows with its distance outside of the picture.
+        touches it, and a penalty that grows with its distance outside the picture.
     """
     describe = staticmethod(specs.describer("SimpleTag", shape_of))
 
@@ -130,7 +130,7 @@ class SimplePush(MPE2):
 
 
 class SimpleReference(MPE2):
-    """Each of two agents knows the goal of the other, and communicates it.
+    """Each of two agents knows the other's goal, and communicates it.
 
     Observation: float32 (21,): velocity; relative positions of landmarks; the colour of the other's goal; its message.
     Action: Ten words times the five moves of `Simple`: move + 5 * word; with `continuous_actions` float32 (15,) in [0,
@@ -169,13 +169,13 @@ class SimpleWorldComm(MPE2):
 
     Observation: float32 (34,) for an adversary, (28,) for an agent: velocity; position; relative positions of
         obstacles, food, forests, then of others; for each forest, 1 if inside, else -1; velocities of the other agents.
-        For an adversary, the last two are swapped, and the leader's message follows. Only the leader sees those in
-        other forests; otherwise they are zeros.
+        For an adversary, the last two are swapped, and the leader's message follows. Only the leader sees agents in
+        other forests; the others get zeros.
     Action: The moves of `Simple`; for the leader, times four words: move + 5 * word, with `continuous_actions` float32
         (9,).
     Reward: An adversary gets 5 whenever any adversary touches an agent, minus a tenth of the distance to the nearest
         agent. An agent gets -5 for each adversary that touches it, 2 for food, a penalty that grows with its distance
-        outside of the picture, and minus a twentieth of the distance to the nearest food.
+        outside the picture, and minus a twentieth of the distance to the nearest food.
     """
     describe = staticmethod(specs.describer("SimpleWorldComm", shape_of))
 
@@ -203,16 +203,16 @@ class SimpleLine(MPE2):
 
 
 cdef class CollectTreasure(MPE2):
-    """Collectors carry treasures to the deposits of their kinds.
+    """Collectors carry treasures to the deposits of the same kind.
 
     Observation: float32 (86,) for a collector, (84,) for a deposit: position; velocity; for a collector, what it holds.
         Others, the nearest first: relative position, velocity, kind of a deposit, held treasure. Treasures, the nearest
         first: relative position, kind. Kinds are one-hot.
     Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
         strength per choice.
-    Reward: All get 5 for each treasure picked up or delivered. Collectors get -5 for each other one that they touch.
-        All lose a tenth of a distance: collectors to the nearest treasure or its deposit, deposits to the nearest
-        collector with a treasure for them, or to the centre of all.
+    Reward: All get 5 for each treasure picked up or delivered. Collectors get -5 for each other collector that they
+        touch. All lose a tenth of a distance: collectors, that to the nearest treasure or its deposit; deposits,
+        that to the nearest collector with a treasure for them, or to the centre of all.
     """
     describe = staticmethod(specs.describer("CollectTreasure", shape_of))
 

@@ -30,7 +30,7 @@ class Reference(ParallelReference):
 
 
 class References(GroupReferences):
-    """A batch of these.
+    """A batch of these environments.
 
     Args:
         module, options, max_episode_steps: As in `Reference`.

@@ -19,8 +19,8 @@ _COMMON = {
 _NEIGHBORS = {
     "num_agent_neighbors": integer(None, 0, 100, "Number of other agents observed, the nearest first, padded with "
                                                  "zeros; None: all, in the order of their numbers."),
-    "num_landmark_neighbors": integer(None, 0, 100, "The same for landmarks.")}
-_LOCAL_RATIO = number(0.5, 0, 1, "The weight of the agent's own reward.")
+    "num_landmark_neighbors": integer(None, 0, 100, "Number of landmarks observed, in the same order.")}
+_LOCAL_RATIO = number(0.5, 0, 1, "The weight of each agent's own reward.")
 
 
 def _success(meaning: str) -> Option:

@@ -23,7 +23,7 @@ cdef class MujocoEnv(SimulationInLanes):
     `describe`, and implements three methods: `reset_model`, which sets the initial state, `step_model`, which applies
     the action and sets the reward, and `get_obs`.
 
-    A MuJoCo error, or a warning other than of instability, is raised by the step and becomes the `EnvError` of this
+    A MuJoCo error, or any warning except instability, is raised by the step and becomes the `EnvError` of this
     environment. If a simulation becomes unstable, MuJoCo restarts it from the model's initial position; the episode
     continues from there, as in Gymnasium, and `info["unstable"]` counts these restarts.
 

@@ -47,7 +47,7 @@ def describes_robot(xml_file: str, frame_skip: int, /, **own: Option) -> Callabl
     declared = {
         **ROBOT,
         "xml_file": unchecked(xml_file, "The robot: a path, or the name of one of Gymnasium's files."),
-        "frame_skip": integer(frame_skip, 1, 1_000_000, "Number of MuJoCo steps per step."),
+        "frame_skip": integer(frame_skip, 1, 1_000_000, "Number of MuJoCo steps per environment step."),
         **own}
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -72,7 +72,7 @@ inline void* realloc(void* given, size_t size) {
 inline void exit(int) { fail("it ends the process"); }
 inline void abort() { fail("a panic"); }
 inline void throws() { fail("a C++ exception"); }
-inline void unexpected() { fail("it calls a function that it should not"); }
+inline void unexpected() { fail("it calls a forbidden function"); }
 inline void error(const char* format, ...) {
     char text[sizeof(Head::failure)];
     va_list args;
@@ -150,7 +150,7 @@ inline size_t put(Stream* stream, const void* bytes, size_t count) {
     File* const file = stream->file;
     if (stream->discards || file == nullptr) return count;
     if (stream->appends) stream->position = file->size;
-    if (count > ARENA_BYTES || stream->position > ARENA_BYTES) fail("it writes too long a file");
+    if (count > ARENA_BYTES || stream->position > ARENA_BYTES) fail("it writes a file that is too long");
     const size_t end = stream->position + count;
     if (end >= file->capacity) {
         file->capacity = 2 * end + 256;

@@ -94,7 +94,7 @@ cdef class NetHack(Env):
     Reward: In NetHack, score and challenge, the increase of NetHack's score; in gold, eat and scout, that of gold,
         nutrition or seen cells; otherwise 1 for success. All except NetHack include the step penalty.
     Terminated: The game is over, the task is done, or the episode is aborted, which NLE does not report as truncated.
-    Truncated: In the challenge, if steps without progress reach the timeout in their first half, as in NLE.
+    Truncated: In the challenge, also set if an odd `no_progress_timeout` is reached, as in NLE.
     Info: `end_status` int32: aborted (-1), running (0), death or another end of the game (1), task done (2).
         `is_ascended` bool. On request, `how_done` int32, NetHack's reason for the end of the game; `turns` int64;
         `depth` int64.

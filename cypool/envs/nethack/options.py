@@ -164,22 +164,22 @@ def _check_clock(name: str, given: Any) -> int | str:
                                          'task\'s, a monk or "@".'),
     observation_keys=optional(
         functools.partial(_check_names, known=KEYS),
-        "Names of the observations, in this order; None: the task's. Others cost nothing; `screen_descriptions` "
+        "Names of the observations, in this order; None: the task's. Unused ones cost nothing; `screen_descriptions` "
         "changes the random numbers that NetHack draws."),
     actions=optional(_check_actions, "Key codes of the actions, 0 to 255; None: the task's."),
     options=optional(_check_options, "NetHack's own options; None: those of NLE."),
     wizard=boolean(False, "Runs the game in NetHack's debug mode."),
     allow_all_yn_questions=boolean(
-        None, "Leaves questions for a letter to the agent; otherwise the step answers most of them with escape. None: "
+        None, "Leaves single-letter prompts to the agent; otherwise the step answers most of them with escape. None: "
               "as in NLE, True for the challenge."),
     allow_all_modes=boolean(
-        None, "Leaves menus, questions for a line and --More-- to the agent; otherwise the step dismisses them. None: "
+        None, "Leaves menus, line prompts and --More-- to the agent; otherwise the step dismisses them. None: "
               "as in NLE, True for the challenge."),
     spawn_monsters=boolean(True, "Whether new monsters appear."),
     fix_moon_phase=boolean(False, "Draws the phase of the moon and the time of day from the seed."),
     penalty_mode=choice("constant", PENALTIES, 'Kind of penalty for steps in which no time passes: "constant", "exp", '
                                                '"square" or "linear"; or "always", for all steps.'),
-    penalty_step=number(None, -1e9, 1e9, "Unit of this penalty; None: -0.01, or 0 for the challenge."),
+    penalty_step=number(None, -1e9, 1e9, "Unit of the step penalty; None: -0.01, or 0 for the challenge."),
     penalty_time=number(-0.0, -1e9, 1e9, "Reward added per turn."),
     abort_steps=integer(None, 1, _LONGEST, "Steps after which the episode is aborted, `max_episode_steps` in NLE; "
                                            "None: 5000, or 1000000 for the challenge."),
@@ -192,8 +192,8 @@ def _check_clock(name: str, given: Any) -> int | str:
     infos=Option(("end_status", "is_ascended"), functools.partial(_check_names, known=INFOS), "Names of infos."),
     max_step_seconds=number(10.0, 0.1, 1e6, "CPU seconds after which a step fails, because its game may be in an "
                                             "endless loop."),
-    nle_path=optional(WHEEL.check_folder, "Folder of nle; None: `CYPOOL_NETHACK`, the one of `cypool get nethack`, or "
-                                          "the installed one."))
+    nle_path=optional(WHEEL.check_folder, "Folder of nle; None: `CYPOOL_NETHACK`, the one from `cypool get nethack`, "
+                                          "or the installed one."))
 def nethack(options: dict[str, Any]) -> EnvSpec:
     options |= {name: value for name, value in _defaults_of(options["task"]).items() if options[name] is None}
     return EnvSpec(observation={key: KEYS[key] for key in options["observation_keys"]},

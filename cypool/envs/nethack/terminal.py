@@ -95,12 +95,12 @@ def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | 
                     if key is None:
                         break
                     if key not in actions:
-                        said = ", no action presses this key"
+                        said = ", no action for this key"
                         continue
                 obs, reward, terminated, truncated, _ = env.step([actions[key]] if choose is None else choose(obs))
                 done += 1
                 total += float(reward[0])
-                said = ", episode over: any key starts another one" if terminated[0] or truncated[0] else ""
+                said = ", episode over: any key starts a new one" if terminated[0] or truncated[0] else ""
         except KeyboardInterrupt:
             pass
     write("\r\n")

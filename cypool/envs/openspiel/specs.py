@@ -49,14 +49,14 @@ def _parameters(known: Games, short_name: str, given: dict[str, Any]) -> dict[st
     declared = known[short_name]
     for name in given:
         if name not in declared:
-            raise ValueError(f"{name}: no option of openspiel/{short_name}-v0{suggestion(name, declared)}; it has "
+            raise ValueError(f"{name}: not an option of openspiel/{short_name}-v0{suggestion(name, declared)}; it has "
                              f"{', '.join([*declared, *_OWN[1:]])}")
     parameters = {}
     for name, (kind, default, is_mandatory) in declared.items():
         if given.get(name) is not None:
             parameters[name] = _check_parameter(name, kind, given[name])
         elif is_mandatory:
-            raise ValueError(f"{name}: expected a value, as {short_name} has no default")
+            raise ValueError(f"{name}: expected a value, as it has no default in {short_name}")
         # that of cypool.make has another meaning
         elif name != "seed":
             # OpenSpiel says 0 also where the game finds a default itself

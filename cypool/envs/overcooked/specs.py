@@ -71,15 +71,15 @@ def _check_numbers(name: str, value: Any) -> tuple[int, ...]:
     obs_dtype=choice("int64", ("int64", "uint8"), "Dtype of observations: overcooked-ai's, or a smaller one."),
     start_all_orders=optional(_check_orders, 'Recipes with a value: lists of "onion" and "tomato"; an empty list: all '
                                              "recipes. None: the layout's."),
-    start_bonus_orders=optional(_check_orders, "Recipes with a bonus, in the same form."),
+    start_bonus_orders=optional(_check_orders, 'Recipes with a bonus: lists of "onion" and "tomato".'),
     order_bonus=number(None, 0, 1e6, "Factor of the bonus; None: the layout's, or 2."),
-    delivery_reward=integer(None, 1, _MOST, "Reward of each soup. None for this and the next three: the layout's, or "
-                                            "20."),
+    delivery_reward=integer(None, 1, _MOST, "Reward for each soup. If this and the three options below are None: the "
+                                            "layout's, or 20."),
     recipe_values=optional(_check_numbers, "Value of each of `start_all_orders`."),
-    onion_value=integer(None, 1, _MOST, "Reward of an onion in a soup."),
-    tomato_value=integer(None, 1, _MOST, "Reward of a tomato in a soup."),
-    cook_time=integer(None, 1, _MOST, "Cooking time of each soup in steps. None for this and the next three: the "
-                                      "layout's, or 20."),
+    onion_value=integer(None, 1, _MOST, "Reward for an onion in a soup."),
+    tomato_value=integer(None, 1, _MOST, "Reward for a tomato in a soup."),
+    cook_time=integer(None, 1, _MOST, "Cooking time of each soup in steps. If this and the three options below are "
+                                      "None: the layout's, or 20."),
     recipe_times=optional(_check_numbers, "Cooking time of each of `start_all_orders` in steps."),
     onion_time=integer(None, 1, _MOST, "Cooking time in steps for each onion in a soup."),
     tomato_time=integer(None, 1, _MOST, "Cooking time in steps for each tomato in a soup."),

@@ -28,7 +28,7 @@ _INFO = {"level_seed": Array((), np.int32), "prev_level_seed": Array((), np.int3
     use_sequential_levels=boolean(False, "Continues an episode with another level when one is completed."),
     center_agent=boolean(True, "Centres the picture on the player; some games ignore this."),
     use_backgrounds=boolean(True, "Draws a background picture instead of black."),
-    use_monochrome_assets=boolean(False, "Draws everything as rectangles of one colour."),
+    use_monochrome_assets=boolean(False, "Draws everything as single-coloured rectangles."),
     restrict_themes=boolean(False, "Makes all objects of a kind look the same."),
     use_generated_assets=boolean(False, "Generates pictures from random shapes."),
     paint_vel_info=boolean(False, "Draws the player's velocity, in games where it has one."),
@@ -39,7 +39,7 @@ _INFO = {"level_seed": Array((), np.int32), "prev_level_seed": Array((), np.int3
     painter=choice("cypool", ("cypool", "library"), 'The renderer: "cypool", or "library", which is slower and has the '
                                                     "same pixels."),
     procgen_path=optional(WHEEL.check_folder, "Folder of procgen; None: `CYPOOL_PROCGEN`, the installed one, or the "
-                                              "one of `cypool get procgen`."))
+                                              "one from `cypool get procgen`."))
 def procgen(options: dict[str, Any]) -> EnvSpec:
     game, mode, num_levels = options["env_name"], options["distribution_mode"], options["num_levels"]
     modes = GAMES[game].modes

@@ -168,7 +168,7 @@ cdef class AdroitDoor(Adroit):
 
 
 cdef class AdroitHammer(Adroit):
-    """A hand drives in a nail.
+    """A hand hammers in a nail.
 
     Follows `gymnasium_robotics.envs.adroit_hand.adroit_hammer` 1.4.2.
 

@@ -32,7 +32,7 @@ cdef class FrankaKitchen(RoboticsEnv):
         `achieved_goal`, `desired_goal` (17,): the positions that count, without noise, task by task in the order of
         `tasks_to_complete`.
     Action: float64 (9,) in [-1, 1]: velocities of the joints.
-    Reward: The number of tasks completed by this step.
+    Reward: The number of tasks completed in this step.
     Terminated: All tasks are completed, with `terminate_on_tasks_completed`.
     Info: `tasks_to_complete`, `step_task_completions`, `episode_task_completions`: int32, a bit for each task, bit k
         for the k-th of `TASKS`.

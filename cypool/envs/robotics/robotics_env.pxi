@@ -48,8 +48,8 @@ cdef double distance_blas(const double* a, const double* b, int n) noexcept nogi
 cdef class RoboticsEnv(SimulationInLanes):
     """Base of the robots of Gymnasium-Robotics.
 
-    Follows gymnasium-robotics 1.4.2, operation by operation and draw by draw. A MuJoCo error, or a warning other than
-    of instability, becomes the `EnvError` of this environment.
+    Follows gymnasium-robotics 1.4.2, operation by operation and draw by draw. A MuJoCo error, or any warning except
+    instability, becomes the `EnvError` of this environment.
 
     Info: the infos of the robot, and `unstable` int32, as in `MujocoEnv`.
     """

@@ -38,8 +38,8 @@ ROBOT = {
     "from_pixels": boolean(False, "Observes the pictures of `render`, uint8 (height, width, 3), in place of "
                                   "`observation`; goals remain numbers."),
     "frame_stack": SIMULATION["frame_stack"].with_default(
-        1, "Number of stacked observations, the newest last. After a reset, all are the first one. Goals are not "
-           "stacked."),
+        1, "Number of stacked observations, the newest last. After a reset, the stack repeats the first one. Goals are "
+           "not stacked."),
     "reward_type": choice("sparse", ("sparse", "dense"), '"sparse", or "dense".'),
     "default_camera_config": CAMERA_CONFIG,
 }
@@ -224,7 +224,8 @@ def point_maze(options: dict[str, Any]) -> EnvSpec:
     **_MAZE,
     xml_file=unchecked(None, "The robot: a path, or the name of one of Gymnasium's files; None: Gymnasium's "
                                     "ant."),
-    frame_skip=integer(5, 1, 1_000_000, "Number of MuJoCo steps per step."), forward_reward_weight=ant.WEIGHT,
+    frame_skip=integer(5, 1, 1_000_000, "Number of MuJoCo steps per environment step."),
+    forward_reward_weight=ant.WEIGHT,
     ctrl_cost_weight=ant.CTRL_COST_WEIGHT, **ant.COSTS, main_body=ant.MAIN_BODY, **ant.RANGES,
     include_cfrc_ext_in_observation=ant.SEES_FORCES)
 def ant_maze(options: dict[str, Any]) -> EnvSpec:

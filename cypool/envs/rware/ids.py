@@ -9,7 +9,7 @@ from cypool.registration.registry import register_pattern
 FAMILY = Family(
     name="rware",
     title="Robotic warehouse",
-    description="agents bring requested shelves to goals, and back",
+    description="agents bring requested shelves to goals and return them",
     extra="rware",
     reference="rware 2.0.0",
     reference_package="rware",

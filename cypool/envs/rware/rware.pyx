@@ -32,7 +32,7 @@ def order_of_set(cells):
 
 
 cdef class Warehouse(RulesEnv):
-    """Agents move under shelves, and carry requested ones to goals and then back to free places.
+    """Agents move under shelves, carry requested ones to goals, and return them to free places.
 
     Follows rware 2.0.0: the same seed and actions give bit-identical results.
 
@@ -42,11 +42,11 @@ cdef class Warehouse(RulesEnv):
         (layers, 2 * `sensor_range` + 1, 2 * `sensor_range` + 1). "image_dict": `features` float32 (6,), direction,
         whether it is on a highway, and whether it carries a shelf; `image`.
     Action: nothing (0), forward (1), turn left (2), right (3), load or unload (4). With `msg_bits`: int64
-        (1 + `msg_bits`,), this and the bits of a message.
+        (1 + `msg_bits`,), this action and the bits of a message.
     Reward: 1 for a delivery, for the agent, or with "global" for all. "two_stage": 0.5 for the delivery, and 0.5 when
         the shelf is put back.
     Terminated: Without `truncate`: after `max_steps` steps, or `max_inactivity_steps` without a delivery.
-    Truncated: The same with `truncate`.
+    Truncated: In the same cases, with `truncate`.
     """
     describe = staticmethod(specs.warehouse)
     settings = staticmethod(specs.settings_of)

@@ -58,7 +58,7 @@ def _check_layers(name: str, value: Any) -> tuple[str, ...]:
 @describes(
     shelf_columns=integer(3, 1, 99, "Columns of shelves, each two cells wide; an odd number."),
     column_height=integer(8, 1, 100, "Height of each column, in shelves."),
-    shelf_rows=integer(1, 1, 100, "Number of rows of such columns."),
+    shelf_rows=integer(1, 1, 100, "Number of rows of shelf columns."),
     n_agents=integer(2, 1, 100, "Number of agents."),
     msg_bits=integer(0, 0, 16, "Number of bits in the message of each agent."),
     sensor_range=integer(1, 0, 20, "Number of cells that an agent sees in each direction."),
@@ -67,7 +67,7 @@ def _check_layers(name: str, value: Any) -> tuple[str, ...]:
                                                     "unlimited."),
     max_steps=Option(500, _check_steps, "Maximum steps of an episode; None: unlimited.", (1, _LONGEST, 0,
     _LONGEST + 1)),
-    reward_type=choice("individual", REWARD_TYPES, "Who gets the reward of a delivery."),
+    reward_type=choice("individual", REWARD_TYPES, "Who gets the reward for a delivery."),
     layout=optional(_check_layout, 'A custom layout instead of columns and rows of shelves: lines of "x" for a shelf, '
                                    '"." for a highway and "g" for a goal.'),
     observation_type=choice("flattened", OBSERVATION_TYPES, "Observations: numbers, layers of cells, or layers "

@@ -48,7 +48,7 @@ def package() -> Path:
         raise ImportError(NEEDED)
     installed = version_of("vizdoom")
     if installed != VERSION:
-        raise ImportError(f"{NEEDED}; installed is version {installed}")
+        raise ImportError(f"{NEEDED}; version {installed} is installed")
     folder = Path(found)
     if not (folder / "vizdoom").is_file():
         raise ImportError(f"{NEEDED}; the engine is missing in {folder}: reinstall it")

@@ -27,7 +27,7 @@ cdef class GymnasiumDoom(Doom):
 
     Observations are dicts: the screen, and depth, labels, automap, audio, notifications and game variables if the
     config enables them. Each reset draws the seed of the episode. With several players, they are the first dimension of
-    observations and actions; the reward is the sum of theirs, which `info["player_reward"]` lists.
+    observations and actions; the reward is the sum of their rewards, which `info["player_reward"]` lists.
     """
     describe = staticmethod(describe_gymnasium)
 

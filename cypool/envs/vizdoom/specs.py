@@ -108,7 +108,7 @@ def _check_engine(name: str, value: Any) -> str:
     """Returns the engine's path, "" for the installed one."""
     path = _check_text(name, value)
     if path and not os.path.isfile(path):
-        raise ValueError(f"{name}: expected the engine's program, got {shown(path)}")
+        raise ValueError(f"{name}: expected the engine's executable, got {shown(path)}")
     return path
 
 
@@ -182,9 +182,9 @@ def _spec(options: dict[str, Any], observation: Any, action: Any, info: dict[str
 
 
 _FRAME_SKIP = integer(1, 1, 10_000, "Duration of a step in tics.")
-_WAD = unchecked(None, "The scenario's WAD instead of the config's.")
-_IWAD = unchecked(None, "The game's data instead of the config's.")
-_GAME_ARGS = Option("", _check_text, "More arguments for the engine.")
+_WAD = unchecked(None, "The scenario's WAD, instead of the one in the config.")
+_IWAD = unchecked(None, "The game's WAD, instead of the one in the config.")
+_GAME_ARGS = Option("", _check_text, "Additional arguments for the engine.")
 _MATCH = {
     "num_players": integer(1, 1, _MAX_PLAYERS, "Number of players; several play a deathmatch."),
     "num_bots": integer(0, 0, _MAX_PLAYERS - 1, "Number of additional players controlled by the game."),
@@ -202,8 +202,8 @@ WRAPPER_OPTIONS = dict(
     frame_skip=_FRAME_SKIP,
     max_buttons_pressed=integer(
         0, 0, len(BUTTONS), "Number of buttons that can be pressed at once: an action is one of all such combinations; "
-                            "0: any, each on its own. Buttons that take a number are separate, in a dict with the "
-                            "others, if any."),
+                            "0: any number, each as a separate value. Buttons that take a number are separate, in a "
+                            "dict with the others, if any."),
     treat_episode_timeout_as_truncation=boolean(True, "Also reports the game's own time limit as truncation; "
                                                       "`terminated` is set either way."),
     config=Option(None, _check_config, "A dict of config keys and values that override those of the file."),
@@ -269,17 +269,17 @@ ENVPOOL_OPTIONS = dict(
     frame_skip=_FRAME_SKIP.with_default(4),
     lmp_save_dir=Option("", _check_folder, 'A folder for recordings of all episodes except the first; "": none.'),
     episodic_life=boolean(False, "Losing a life ends the episode, even if the game continues."),
-    force_speed=boolean(False, "SPEED is always pressed, in combined actions."),
+    force_speed=boolean(False, "In combined actions, SPEED is always pressed."),
     use_combined_action=boolean(False, "An action is one of all sensible combinations of buttons, instead of a value "
                                        "per button."),
-    use_inter_area_resize=boolean(True, "Resizes images by OpenCV's INTER_AREA instead of INTER_LINEAR."),
+    use_inter_area_resize=boolean(True, "Resizes images with OpenCV's INTER_AREA instead of INTER_LINEAR."),
     weapon_duration=integer(5, 0, 2**31 - 1, "Number of steps that a weapon must be held before it is rewarded."),
     reward_config=Option(REWARDS, functools.partial(_check_map_of, known=VARIABLES, count=2, kind="game variables"),
                          "{variable: (gain, loss)}: the reward is the gain times an increase, or minus the loss times "
                          "a decrease."),
     selected_weapon_reward_config=Option(
         WEAPON_REWARDS, functools.partial(_check_map_of, known=range(8), count=1, kind="weapons, 0 to 7"),
-        "{weapon: reward} for each step with that weapon in hand, and ammunition."),
+        "{weapon: reward} for each step with that weapon in hand and ammunition for it."),
     delta_button_config=Option(None, _check_deltas, "{button: (count, low, high)}: `count` values of the button, in "
                                                     "combined actions."),
     wad_path=_WAD.with_default(""),

@@ -15,7 +15,7 @@ def declare(parser: Parser) -> None:
     parser.add("--num-envs", type=int, metavar="N", default=64, help="environments (default: %(default)s)")
     parser.add("--batch-size", type=int, metavar="N",
                help="size of asynchronous batches (default: half of the environments)")
-    parser.add("--threads", type=int, metavar="N", help="default: as many as there are usable CPUs")
+    parser.add("--threads", type=int, metavar="N", help="default: the number of usable CPUs")
     parser.add("--seconds", type=float, metavar="S", default=0.5, help="length of a sample (default: %(default)s)")
     parser.add("--rounds", type=int, metavar="N", default=9, help="samples of each candidate (default: %(default)s)")
     parser.add("--peers", default="", help="'all', 'none', or some of loop, sync-vector, async-vector, numpy-vector, "
@@ -30,7 +30,7 @@ def run(id: str | None, env: str | None, num_envs: int, batch_size: int | None, 
         rounds: int, peers: str, option: list[str], json: str | None, plot: str | None, verbose: bool) -> None:
     """Compare the speed of cypool and its peers, interleaved, in frames per second."""
     if id is not None and env is not None:
-        raise Refusal(f"--env: expected no ID with it, got {id!r} and --env {env!r}")
+        raise Refusal(f"--env: expected either ID or --env, got {id!r} and {env!r}")
     env = id or env or "Pong-v5"
     try:
         from cypool.engine import cpus

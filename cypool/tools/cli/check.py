@@ -28,7 +28,7 @@ def declare(parser: Parser) -> None:
 
 def run(id: str, only: str | None, num_envs: int, num_steps: int, seeds: int, option: list[str],
         as_json: bool) -> int:
-    """Check whether an environment matches its reference bit for bit and keeps cypool's contract.
+    """Check whether an environment matches its reference bit for bit and follows cypool's contract.
 
     Exit status 1 if not: the output names the first difference. Exit status 2 if the reference does not support these
     options or is not installed here, so that only the contract was checked.

@@ -313,7 +313,7 @@ def _lanes() -> Lines:
         yield "optional", f"all robots use mj_step: {error}", "the page about MuJoCo's lanes lists their requirements"
     else:
         yield "ok", (f"step up to {lanes} robots at once (4 with the PGS solver); `cypool info ID` and "
-                     "`env.stepped_by` show whether, or why not")
+                     "`env.stepped_by` show whether lanes are in use, or why not")
 
 
 def _opengl() -> Lines:

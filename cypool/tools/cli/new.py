@@ -56,7 +56,7 @@ def declare(parser: Parser) -> None:
 
 
 def run(name: str, folder: Path | None) -> None:
-    """Write a package with a new environment, its build and its test."""
+    """Write a package with a new environment, its build script and a test."""
     written = new(name, folder)
     needed = {"setuptools": '"setuptools>=77"', "Cython": '"Cython>=3.2,<4"', "pytest": "pytest"}
     missing = [requirement for module, requirement in needed.items() if find_spec(module) is None]

@@ -44,13 +44,13 @@ def run(id: str, record: Path | None, png: Path | None, num_envs: int | None, ra
     blocks.
     """
     if random and policy:
-        raise Refusal("--policy: expected no --random with it")
+        raise Refusal("--policy: cannot be combined with --random")
     if fps is not None and not 0.01 <= fps <= 1000:
         raise Refusal(f"--fps: expected 0.01 to 1000, got {fps:g}")
     if record and png:
-        raise Refusal("--png: expected no --record with it")
+        raise Refusal("--png: cannot be combined with --record")
     if num_envs is not None and not (record or png):
-        raise Refusal("--num-envs: expected it with --record or --png")
+        raise Refusal("--num-envs: only valid with --record or --png")
     import cypool
     from cypool.envs import family_of
     from cypool.registration.registry import entry_of, make_spec

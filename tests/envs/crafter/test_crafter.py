@@ -410,7 +410,7 @@ test_bad_options = refuses([
     ({"reward": 1}, "reward: expected True or False, got 1"), ({"semantic": None}, "semantic: expected True or False"),
     ({"length": -1}, "length: expected 0 to 1073741824, got -1"), ({"length": 1.5}, "length: expected an int, got 1.5"),
     ({"obs_type": "pixels"}, "obs_type: expected one of 'rgb', 'semantic', 'symbolic', got 'pixels'"),
-    ({"health": 5}, "health: no option of CrafterReward-v1"),
+    ({"health": 5}, "health: not an option of CrafterReward-v1"),
 ], ID)
 
 

@@ -306,14 +306,14 @@ test_bad_input = refuses([
     ("WalkerWalk-v1", {"action_repeat": 0}, ValueError, "action_repeat"),
     ("WalkerWalk-v1", {"action_repeat": 2.5}, TypeError, "action_repeat"),
     ("WalkerWalk-v1", {"legacy_step": 1}, TypeError, "legacy_step: expected True or False"),
-    ("WalkerWalk-v1", {"fully_observable": True}, ValueError, "fully_observable: no option of WalkerWalk-v1"),
+    ("WalkerWalk-v1", {"fully_observable": True}, ValueError, "fully_observable: not an option of WalkerWalk-v1"),
     ("StackerStack2-v1", {"fully_observable": 1}, TypeError, "fully_observable: expected True or False"),
     ("WalkerWalk-v1", {"frame_stack": 0}, ValueError, "frame_stack"),
     ("WalkerWalk-v1", {"camera_id": 9}, ValueError, "camera_id"),
     ("WalkerWalk-v1", {"camera_name": "up"}, ValueError, "camera_name: expected a camera"),
     ("WalkerWalk-v1", {"randomize": {"nose": (1, 2)}}, ValueError, "randomize: expected names of fields"),
     ("WalkerWalk-v1", {"randomize": {"geom_friction": (1.5, 0.5)}}, ValueError,
-     r"randomize\[.geom_friction.\]: expected low not above high, got 1.5 and 0.5"),
+     r"randomize\[.geom_friction.\]: expected low to be at most high, got 1.5 and 0.5"),
     ("WalkerWalk-v1", {"seed": 2**32}, ValueError, "seed: expected at least 0, at most 4294967295"),
 ])
 

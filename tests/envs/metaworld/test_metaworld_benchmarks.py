@@ -163,7 +163,7 @@ def test_a_pool_can_be_pickled():
     ("MT10", {"num_goals": 0}, ValueError, "^num_goals: expected"),
     ("MT10", {"num_tasks": 3, "use_one_hot": True}, ValueError, "^task_index: expected"),
     ("MT10", {"task": "reach"}, ValueError, "^task: expected"),
-    ("MT10", {"env_name": "reach-v3"}, ValueError, "^env_name: no option of Meta-World/MT10"),
+    ("MT10", {"env_name": "reach-v3"}, ValueError, "^env_name: not an option of Meta-World/MT10"),
     ("MT10", {"env_options": [{}]}, ValueError, "^env_options: expected a dict for each of 10 envs"),
     ("MT1", {"env_name": "reach"}, ValueError, "^env_name: expected"),
     ("goal_hidden", {"env_name": "reach"}, ValueError, "^env_name: expected"),

@@ -393,7 +393,7 @@ test_wrong_options = refuses([
     ("Basic-v1", {"reward_config": {"WEALTH": (1, 1)}}, "reward_config: expected game variables, got 'WEALTH'"),
     ("Basic-v1", {"reward_config": {"HEALTH": 1}}, "reward_config: expected 2 numbers"),
     ("Basic-v1", {"delta_button_config": {"ATTACK": (2, 0, 1)}}, "delta_button_config: expected buttons that take"),
-    ("Basic-v1", {"vzd_path": "/none"}, "vzd_path: expected the engine's program"),
+    ("Basic-v1", {"vzd_path": "/none"}, "vzd_path: expected the engine's executable"),
     ("Basic-v1", {"screen_resolution": "RES_1X1"}, "screen_resolution: expected one of ViZDoom's, .*got .RES_1X1"),
     ("Basic-v1", {"screen_resolution": ""}, "screen_resolution: expected a name without spaces, got ''"),
     ("Basic-v1", {"map_id": ""}, "map_id: expected a name without spaces, got ''"),
@@ -541,7 +541,7 @@ for id in ("VizdoomBasic-v1", "Basic-v1"):
     (tmp_path / "vizdoom-1.2.4.dist-info" / "METADATA").write_text("Name: vizdoom\nVersion: 1.2.4\n")
     done = run_python(f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import cypool; cypool.make('Basic-v1')")
     assert "ImportError: ViZDoom's environments need its engine" in done.stderr
-    assert "installed is version 1.2.4" in done.stderr
+    assert "version 1.2.4 is installed" in done.stderr
 
 
 def test_names_are_the_librarys():

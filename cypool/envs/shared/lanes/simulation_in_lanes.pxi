@@ -98,7 +98,7 @@ cdef class SimulationInLanes(Simulation):
             for name in randomize:
                 name = name.partition(":")[0]
                 if not may_vary(name.encode()):
-                    return f"randomize varies {name}, which lanes read from the common model"
+                    return f"randomize varies {name}, which lanes read from the shared model"
         if self.camera.sees_contacts:
             return "pictures show contacts"
         try:

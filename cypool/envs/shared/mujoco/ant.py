@@ -16,7 +16,7 @@ RANGES = {
     "healthy_z_range": Option((0.2, 1.0), check_pair, "Range of a healthy height."),
     "contact_force_range": Option((-1.0, 1.0), check_pair, "Range to which contact forces are clipped."),
 }
-MAIN_BODY = unchecked(1, "The body whose velocity counts: name or number.")
+MAIN_BODY = unchecked(1, "The body whose velocity counts, by name or number.")
 SEES_FORCES = boolean(True, "Observes contact forces.")
 USE_CONTACT_FORCES = boolean(False, "Observes contact forces, and includes their cost.")
 

@@ -240,8 +240,8 @@ inline Gl& gl() { return *opened().gl; }
 inline std::string open_gl() {
     if (gl_is_anothers())
         throw std::runtime_error(
-            "OpenGL was in use when this process was forked, and does not survive that: "
-            "start processes by multiprocessing's \"spawn\" or \"forkserver\"");
+            "OpenGL was in use when this process was forked, and does not survive a fork: "
+            "start processes with multiprocessing's \"spawn\" or \"forkserver\"");
     Opened& it = opened();
     const std::lock_guard<std::mutex> lock(it.mutex);
     if (it.gl) return "";

@@ -163,7 +163,7 @@ cpdef Model load_model(object xml_file):
         except (ValueError, RuntimeError) as error:
             raise ValueError(f"xml_file: MuJoCo cannot read {path}: {error}") from None
         if is_own and warning.size() > 0:
-            warn_caller(f"xml_file: MuJoCo says of {path}: {warning.decode()}")
+            warn_caller(f"xml_file: MuJoCo warns about {path}: {warning.decode()}")
         if model.mj.nu == 0 or model.mj.nv == 0:
             raise ValueError(f"xml_file: expected a robot with joints and actuators, found {model.mj.nv} degrees of "
                              f"freedom and {model.mj.nu} actuators in {path}")

@@ -61,7 +61,7 @@ def check_randomize(model: Any, randomize: Any) -> dict[str, tuple[str, float, f
         place = f"randomize[{name!r}]"
         low, high = (check_float(place, bound, -1e300, 1e300) for bound in (low, high))
         if low > high:
-            raise ValueError(f"{place}: expected low not above high, got {low} and {high}")
+            raise ValueError(f"{place}: expected low to be at most high, got {low} and {high}")
         checked[name] = (check_choice(place, operation, OPERATIONS), low, high)
     # finds missing fields
     ranges_of(model, checked)
@@ -94,7 +94,7 @@ def _range_of(model: Any, fields: list[Any], key: str, operation: str, low: floa
         raise ValueError(f"randomize: expected names of fields of mjModel, got {shown(name)}{suggestion(name, names)}")
     _, rows, columns, dtype = fields[number := names.index(name)]
     if dtype is None or name == "opt.timestep":
-        raise ValueError(f"randomize: expected a field of real numbers, but not the time step, got {shown(name)}")
+        raise ValueError(f"randomize: expected a real-valued field other than the time step, got {shown(name)}")
     first, end = (0, rows) if owner == "" else _row_of(model, name, owner)
     if first == end or columns == 0:
         raise ValueError(f"randomize: {model.path} has no object with a {name!r}")

@@ -45,8 +45,8 @@ SIMULATION = {
                                                            "numbers."),
     "action_dtype": choice("float32", ("float32", "float64"), 'Dtype of actions: "float32", or "float64" to match '
                            "Gymnasium when it is given float64 actions."),
-    "frame_stack": integer(1, 1, 1024, "Number of stacked observations, the newest last. After a reset, all are the "
-                           "first one."),
+    "frame_stack": integer(1, 1, 1024, "Number of stacked observations, the newest last. After a reset, the stack "
+                           "repeats the first one."),
     "randomize": unchecked(None, "Fields of the model to randomize in each episode: names of fields of "
                         'MuJoCo\'s mjModel, such as "geom_friction", "body_mass:torso" for a single body, or '
                         '"opt.gravity"; each with (low, high), or (operation, low, high), where the operation is '
@@ -59,8 +59,8 @@ SIMULATION = {
     "camera_id": unchecked(None, "A camera of the model; None or -1: the free camera."),
     "camera_name": unchecked(None, "A camera of the model; None or -1: the free camera."),
     "max_geom": integer(1000, 1, 10_000_000, "Maximum number of geoms in a picture; more raise an error."),
-    "visual_options": Option(None, _check_visual_options, "Visualization flags: numbers of MuJoCo's mjtVisFlag, and "
-                             "True or False."),
+    "visual_options": Option(None, _check_visual_options, "Visualization flags: a dict of MuJoCo's mjtVisFlag numbers "
+                             "to True or False."),
     "shadows": boolean(True, "Draws shadows; without them, a small picture takes a sixth of the time."),
 }
 PHYSICS = choice("lanes", ("lanes", "mj_step"), '"lanes": steps several environments of a pool at once if possible, '

@@ -93,8 +93,8 @@ def copied_model(given):
         model.nsensordata, model.timestep = given.nsensordata, given.opt.timestep
         _models[key] = model
     if has_hidden_state(model.mj):
-        raise ValueError("model: expected one without plug-ins, delays and bodies that sleep, whose states have parts "
-                         "that are no numbers to write to")
+        raise ValueError("model: expected one without plug-ins, delays or sleeping bodies, whose states are not only "
+                         "numbers")
     return model
 
 
@@ -165,7 +165,7 @@ cdef class Simulations:
         # lanes themselves look at what follows from others
         if self.why_not is None and not follows and not may_vary_in_lanes(name):
             self.made.stepper.lanes = NULL
-            self.why_not = f"{name} differs between environments, but lanes read it from the common model"
+            self.why_not = f"{name} differs between environments, but lanes read it from the shared model"
 
     def setconst_fields(self):
         """Returns the numbers of the fields that mj_setConst writes."""

@@ -134,7 +134,7 @@ def _asked(shown: Shown, name: str, write: Callable[[str], Any], terminal: int) 
             action for move, action in by_name.items() if word and move.startswith(word)]
         if len(found) == 1:
             return found[0]
-        write(f"expected a legal move, got {word!r}; there are {len(shown.moves)}\n")
+        write(f"expected one of the {len(shown.moves)} legal moves, got {word!r}\n")
 
 
 def _in_columns(words: list[str]) -> str:
