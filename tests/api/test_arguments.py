@@ -35,7 +35,8 @@ def rejected(kind, argument, call):
     ("cypool/CartPole-v1", "only Gymnasium's make and make_vec need the prefix"),
     ("phys2d/Pendulum-v0", "'gymnasium:phys2d/Pendulum-v0' is Gymnasium's"),
     (gymnasium.Env, "from_factories([...]) takes functions that make environments"),
-    ("pong", None), ("", None), (None, None), (3, None), (NoAttributes(), None)])
+    ("pong", None), ("", None), (None, None), (3, None),
+    pytest.param(NoAttributes(), None, id="NoAttributes")])
 def test_unknown_id(id, hint):
     with pytest.raises(ValueError, match="^id: no environment") as caught:
         cypool.make(id)

@@ -94,7 +94,7 @@ cdef class ControlTask(SimulationInLanes):
         return 0
 
     cdef int reset(self) except -1 nogil:
-        if not self.variation.parts.empty():
+        if not self.variation.ranges.empty():
             self.variation.draw(self.random.rng, self.data)
         self.prepare_model()
         self.leave_lanes()

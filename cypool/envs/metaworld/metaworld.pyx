@@ -228,7 +228,7 @@ cdef class Sawyer(Simulation):
         cdef double[6] before, drawn
         cdef size_t k
         self.clear_info()
-        if not self.variation.parts.empty():
+        if not self.variation.ranges.empty():
             self.variation.draw(self.rng, self.data)
         if self.is_fresh:
             self.draw_goal(before)

@@ -110,7 +110,7 @@ cdef class RoboticsEnv(SimulationInLanes):
 
     cdef int reset(self) except -1 nogil:
         self.clear_info()
-        if not self.variation.parts.empty():
+        if not self.variation.ranges.empty():
             self.variation.draw(self.rng, self.data)
         self.begin_episode()
         if self.from_pixels:
