@@ -64,7 +64,7 @@ def judge(height, action, goal, reward, terminated):
         cost = np.float32(0)
         for control in action[row]:
             cost += control * control
-        reward[row] = height[row] - 0.01 * cost
+        reward[row] = height[row] - np.float32(0.01) * cost
         terminated[row] = height[row] > goal
 
 
@@ -213,8 +213,10 @@ def measure(args, num_threads):
     else:
         sources = {"NumPy": Reach, "Numba": CompiledReach,
                    "Cython": cypool.compile(FOLDER / "robot.pyx", max_episode_steps=200)}
+    # the compiled class lies elsewhere
+    options = {"Cython": {"xml_file": str(Reach.model)}}
     stepped = {name: cypool.make(source, num_envs=args.num_envs, num_threads=num_threads, seed=0,
-                                 autoreset_mode="SameStep") for name, source in sources.items()}
+                                 autoreset_mode="SameStep", **options.get(name, {})) for name, source in sources.items()}
     size = stepped["NumPy"].single_action_space.shape
     for env in stepped.values():
         env.reset()

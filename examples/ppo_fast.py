@@ -14,7 +14,6 @@ reward a random policy meets once in thirty thousand steps, the learner also get
 """
 import argparse
 import csv
-import itertools
 import math
 import platform
 import sys

@@ -46,7 +46,8 @@ def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = N
         NotImplementedError: The environments cannot be rendered.
     """
     # there may be wrappers of Gymnasium's around it
-    if not isinstance(env.unwrapped if isinstance(env, VectorEnv) else env, GymnasiumPool):
+    pool = env.unwrapped if isinstance(env, VectorEnv) else env
+    if not isinstance(pool, GymnasiumPool):
         # an adapter has its pool there
         # a stranger's attributes may raise anything
         try:
@@ -54,10 +55,10 @@ def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = N
         except Exception:
             hint = ""
         raise TypeError(f"env: expected a pool of env_type 'gymnasium', got {shown(env)}{hint}")
-    if env.is_async:
+    if pool.is_async:
         raise ValueError("env: expected a synchronous pool, as the rows of an asynchronous one have no fixed order")
     if env.render_mode != "rgb_array":
-        raise NotImplementedError(f"env: expected environments that can be rendered, got {env.env_spec.id} with "
+        raise NotImplementedError(f"env: expected environments that can be rendered, got {pool.env_spec.id} with "
                                   f"render_mode {env.render_mode!r}")
     path = check_film("path", path)
     num_steps = check_int("num_steps", num_steps, 1, 2**31 - 1)
@@ -71,13 +72,13 @@ def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = N
         raise ValueError(f"env_id: expected ids in [0, {env.num_envs}), got {shown(env_id)}")
     with VideoWriter(path, fps) as video:
         def show() -> None:
-            video.add(tiled(env.render() if ids is None else env.render(ids)))
+            video.add(tiled(env.render() if ids is None else pool.render(ids)))
 
         obs, _ = env.reset()
         rewards = np.zeros((num_steps, env.num_envs))
         show()
         for t in range(num_steps):
-            obs, rewards[t], _, _, _ = env.step(env.sample_legal() if actions is None else actions(obs))
+            obs, rewards[t], _, _, _ = env.step(pool.sample_legal() if actions is None else actions(obs))
             show()
     return rewards
 

@@ -1,6 +1,7 @@
 """`cypool.record` films a pool."""
 import gc
 
+import gymnasium
 import imageio.v2 as imageio
 import numpy as np
 import pytest
@@ -34,6 +35,25 @@ def test_film_shows_what_happens(tmp_path):
         # a GIF has few colours, and so have these pictures
         assert picture.shape[:2] == wanted.shape[:2] == (800, 1200)
         assert abs(picture[..., :3].astype(int) - wanted).mean() < 1
+
+
+class Twice(gymnasium.vector.VectorWrapper):
+    """Takes two steps at a time."""
+
+    def step(self, actions):
+        self.env.step(actions)
+        return self.env.step(actions)
+
+
+def test_film_of_a_wrapped_pool_shows_what_the_wrapper_does(tmp_path):
+    env, twin = (cypool.make("CartPole-v1", num_envs=2, seed=0) for _ in "12")
+    cypool.record(Twice(env), tmp_path / "out.png", actions=lambda obs: np.zeros(2, int), num_steps=1, env_id=[1])
+    twin.reset()
+    for _ in "12":
+        twin.step(np.zeros(2, int))
+    with Image.open(tmp_path / "out.png") as film:
+        film.seek(1)
+        assert np.array_equal(np.asarray(film.convert("RGB")), twin.render([1])[0])
 
 
 def test_mp4_of_some(tmp_path):
