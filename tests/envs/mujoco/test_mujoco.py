@@ -575,7 +575,7 @@ def test_each_env_varies_and_the_shared_model_does_not():
     (["geom_friction"], TypeError, "randomize: expected a dict or None"),
     ({"geom_friction": 2}, TypeError, "randomize: expected names of fields with"),
     ({3: (1, 2)}, TypeError, "randomize: expected names of fields with"),
-    ({"geom_friction": (2, 1)}, ValueError, r"randomize\['geom_friction'\]: expected low not"),
+    ({"geom_friction": (2, 1)}, ValueError, r"randomize\['geom_friction'\]: expected low to be"),
     ({"geom_friction": ("double", 1, 2)}, ValueError, r"randomize\['geom_friction'\]: expected one of 'scale'"),
     ({"friction": (1, 2)}, ValueError, "randomize: expected names of fields of mjModel, got 'friction'"),
     ({"body_mas": (1, 2)}, ValueError, "randomize: .*, got 'body_mas' .did you mean body_mass"),

@@ -124,7 +124,7 @@ def test_lanes_of_things_that_slide_have_the_bits_of_mj_step_with_implicitfast(t
 @pytest.mark.parametrize(("changes", "reason"), [
     ({"option": 'solver="PGS"'}, "several trees with PGS"),
     ({"option": 'noslip_iterations="1"'}, "noslip"),
-    ({"option": 'integrator="implicitfast"'}, "a free body alone"),
+    ({"option": 'integrator="implicitfast"'}, "a lone free body"),
     ({"things": things(2, '<joint name="rail{k}" type="slide"/>'),
       "more": coupled('<joint joint1="shoulder" joint2="rail0" polycoef="0 1 1 0 0"/>')}, "couples two trees"),
 ])
