@@ -582,7 +582,7 @@ def test_each_env_varies_and_the_shared_model_does_not():
     ({"body_mass": (-2, -1)}, ValueError, "randomize.'body_mass'.: expected values of at least 0, got 'scale', -2"),
     ({"body_mass": ("set", -1, 1)}, ValueError, "randomize.'body_mass'.: expected values of at least 0"),
     ({"body_mass:torso": ("add", -50, 1)}, ValueError, "randomize.'body_mass:torso'.: expected values of at least 0"),
-    ({"geom_type": (1, 2)}, ValueError, "randomize: expected a field of real numbers"),
+    ({"geom_type": (1, 2)}, ValueError, "randomize: expected a real-valued field"),
     ({"opt.timestep": (1, 2)}, ValueError, "randomize: expected a real-valued field other than the time step"),
     ({"tendon_stiffness": (1, 2)}, ValueError, "has no object with a 'tendon_stiffness'"),
     ({"geom_friction:head": (1, 2)}, ValueError, "randomize: expected the name of a geom of .*ant.xml, got 'head'"),
