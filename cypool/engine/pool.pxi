@@ -235,8 +235,8 @@ cdef class Pool:
     def close(self):
         """Ends the threads, and releases environments and memory. A second call does nothing."""
         if not self.try_close():
-            raise RuntimeError("close: called while another thread uses this pool, or from one of its own hooks or "
-                               "policies")
+            raise RuntimeError("close: another thread is in a call of this pool, or one of its own hooks or policies "
+                               "called close")
 
     cdef bint try_close(self) except -1:
         """Closes the pool; False if another thread is in a call."""

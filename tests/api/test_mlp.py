@@ -259,7 +259,7 @@ def test_update_without_a_part_that_the_mlp_has_is_refused():
 def test_an_mlp_is_not_copied():
     mlp = cypool.MLP(cypool.make_spec("CartPole-v1"), *layers(4, 8, 2))
     for way in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(TypeError, match="an MLP cannot be pickled or copied: make another one from its weights"):
+        with pytest.raises(TypeError, match="an MLP cannot be pickled or copied: create another one from its weights"):
             way(mlp)
 
 

@@ -463,5 +463,5 @@ def test_actions_of_groups_of_agents():
     groups = {"adversary": np.zeros((2, 3), int), "agent": np.zeros((2, 1), int)}
     assert env.step(groups)[0]["adversary"].shape == (2, 3, 16)
     env.step({"action": groups, "env_id": np.array([1, 0], np.int32)})
-    with pytest.raises(ValueError, match="action: expected a dict of 'action' and 'env_id', got one of"):
+    with pytest.raises(ValueError, match="action: expected a dict with 'action' and 'env_id', got one with"):
         env.step({"adversary": groups["adversary"]})

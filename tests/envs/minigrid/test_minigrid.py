@@ -364,7 +364,7 @@ def test_levels_without_room(id, options):
 def test_levels_that_are_thrown_away_again_and_again():
     """Work is bounded, too: each attempt takes few draws and a millisecond."""
     with cypool.make("BabyAI-UnblockPickup-v0", num_envs=1, seed=0, room_size=40, num_rows=20, num_cols=20) as env:
-        with pytest.raises(cypool.EnvError, match="no level with these options was found in a second's work"):
+        with pytest.raises(cypool.EnvError, match="no level with these options was found within a second"):
             env.reset()
 
 

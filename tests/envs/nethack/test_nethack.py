@@ -522,7 +522,7 @@ def test_terminal():
     env = made(nle_seeds=(1, 2), clock=10**9)
     said = []
     assert terminal.play(env, said.append, theirs, steps=4)[0] == 4
-    assert ["no action presses this key" in each for each in said] == [
+    assert ["no action for this key" in each for each in said] == [
         False, False, False, True, False, False, False]
     assert "Are you sure you want to pray?" in said[5]
     again = made(nle_seeds=(1, 2), clock=10**9)
