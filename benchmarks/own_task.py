@@ -213,10 +213,12 @@ def measure(args, num_threads):
     else:
         sources = {"NumPy": Reach, "Numba": CompiledReach,
                    "Cython": cypool.compile(FOLDER / "robot.pyx", max_episode_steps=200)}
-    # the compiled class lies elsewhere
-    options = {"Cython": {"xml_file": str(Reach.model)}}
-    stepped = {name: cypool.make(source, num_envs=args.num_envs, num_threads=num_threads, seed=0,
-                                 autoreset_mode="SameStep", **options.get(name, {})) for name, source in sources.items()}
+    stepped = {}
+    for name, source in sources.items():
+        # the compiled class does not lie next to its model
+        options = {"xml_file": str(Reach.model)} if name == "Cython" else {}
+        stepped[name] = cypool.make(source, num_envs=args.num_envs, num_threads=num_threads, seed=0,
+                                    autoreset_mode="SameStep", **options)
     size = stepped["NumPy"].single_action_space.shape
     for env in stepped.values():
         env.reset()

@@ -257,9 +257,10 @@ def make_spec(id: Any, *, max_episode_steps: int | None = None, **options: Any) 
     if is_task(id):
         envs, backend = id.make_envs(id, 1, 0, max_episode_steps, options)
         backend.close()
-        return envs[0].spec
+        result: EnvSpec = envs[0].spec
+        return result
     expansion = expand(id, None, 0, options)
-    result: EnvSpec = resolve(id, max_episode_steps, options if expansion is None else expansion.options[0])[1]
+    result = resolve(id, max_episode_steps, options if expansion is None else expansion.options[0])[1]
     return result
 
 

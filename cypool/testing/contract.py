@@ -140,6 +140,7 @@ class _Check:
         self.source, self.num_envs, self.num_steps, self.seed = id, num_envs, num_steps, seed
         own = {name: value for name, value in options.items() if name != "max_episode_steps"}
         self.is_task, limit = is_task(id), options.get("max_episode_steps")
+        self.cls: Any
         self.cls, spec = (type(id), make_spec(id, **options)) if self.is_task else resolve(id, limit, own)
         self.id = spec.id
         self.options = options
