@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 import mujoco
+import numpy as np
 
 
 @functools.cache
@@ -36,5 +37,21 @@ def loop_of(model, datas, actions, frame_skip, num_threads):
         return steps * num_envs
 
     # the objects at the addresses have to live as long
+    run.owned = model, datas
+    return run
+
+
+def arms_of(model, datas, actions, frame_skip):
+    """Returns a candidate: moves the mocap body by a part of each action, (steps, environments, at least three)."""
+    steps, num_envs = actions.shape[:2]
+    way = np.clip(np.cumsum(0.05 * actions[..., :3].astype("float64"), 0), -0.15, 0.15)
+    moves = [data.mocap_pos[0] + way[:, k] for k, data in enumerate(datas)]
+    controls = np.zeros((steps, max(model.nu, 1)))
+
+    def run():
+        for data, places in zip(datas, moves, strict=True):
+            compiled().run_arm(pointer(model), pointer(data), pointer(places), pointer(controls), steps, frame_skip)
+        return steps * num_envs
+
     run.owned = model, datas
     return run

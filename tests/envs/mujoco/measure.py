@@ -12,7 +12,7 @@ import cypool
 
 DEFAULTS = {"num_threads": 1, "rounds": 5, "seconds": 0.3}
 ROBOTS = ("HalfCheetah-v5", "Hopper-v5", "Walker2d-v5", "Ant-v5", "Humanoid-v5", "HumanoidStandup-v5",
-          "InvertedPendulum-v5", "InvertedDoublePendulum-v5")
+          "InvertedPendulum-v5", "InvertedDoublePendulum-v5", "Reacher-v5", "Pusher-v5")
 
 
 def bare_loop(env_id, num_threads, actions):

@@ -1,15 +1,16 @@
 """Gymnasium-Robotics next to gymnasium-robotics and EnvPool, which has another MuJoCo; resets do not count.
 
-With `--table loop`: ants in mazes next to the same steps of MuJoCo in a loop in C++ (bare_loop.cpp, needs g++), in
-which episodes do not end. With `--table bare`: how much of a step is MuJoCo's, which is the reference's call of it
-alone, without the clock that MuJoCo's Python package sets. With `--table goals`: the reward of 256 goals, 1,000 times.
+With `--table loop`: robots in lanes next to as many steps of MuJoCo in a loop in C++ (bare_loop.cpp, needs g++), in
+which episodes do not end, and the arm's hand goes to random places. With `--table bare`: how much of a step is
+MuJoCo's, which is the reference's call of it alone, without the clock that MuJoCo's Python package sets. With `--table
+goals`: the reward of 256 goals, 1,000 times.
 """
 import copy
 import time
 
 import mujoco
 import numpy as np
-from bare_loop import loop_of
+from bare_loop import arms_of, loop_of
 from measuring import Table, chosen, envpool, random_actions, steps_of
 
 import cypool
@@ -64,10 +65,10 @@ class Timed:
 
 def simulation_of(env, actions, limit):
     """Returns a candidate: takes the actions in the reference, of which only MuJoCo's part counts."""
-    inner = next((getattr(env, name) for name in ("point_env", "ant_env", "robot_env") if hasattr(env, name)), env)
-    name = "_step_mujoco_simulation" if hasattr(inner, "_step_mujoco_simulation") else "_mujoco_step"
-    timed = Timed(getattr(inner, name))
-    setattr(inner, name, timed)
+    robot = inner(env)
+    name = "_step_mujoco_simulation" if hasattr(robot, "_step_mujoco_simulation") else "_mujoco_step"
+    timed = Timed(getattr(robot, name))
+    setattr(robot, name, timed)
     steps = steps_of(env, actions, limit=limit)
 
     def run():
@@ -85,17 +86,29 @@ def bare(arguments):
                           "mj_step": simulation_of(reference, actions[:, 0], limit)}
 
 
+def inner(env):
+    """Returns the environment of a reference that has MuJoCo's data."""
+    return next((getattr(env, name) for name in ("point_env", "ant_env", "robot_env") if hasattr(env, name)), env)
+
+
 def loop(arguments):
-    for id in chosen([id for id in IDS if id.startswith("AntMaze")], arguments.patterns):
+    for id in chosen(IDS, arguments.patterns):
         lanes, mj_step = (cypool.make(id, num_envs=arguments.num_envs, num_threads=arguments.num_threads, seed=0,
                                       physics=physics) for physics in ("lanes", "mj_step"))
+        if not lanes.stepped_by.startswith("lanes"):
+            continue
         actions, env, datas = random_actions(lanes.single_action_space, 64, arguments.num_envs), make(id).unwrapped, []
         for seed in range(arguments.num_envs):
             env.reset(seed=seed)
-            datas.append(copy.copy(env.ant_env.data))
-        yield f"`{id}`", {"lanes": steps_of(lanes, actions), "mj_step": steps_of(mj_step, actions),
-                          "loop": loop_of(env.ant_env.model, datas, actions, env.ant_env.frame_skip,
-                                          arguments.num_threads)}
+            datas.append(copy.copy(inner(env).data))
+        model, frames = inner(env).model, getattr(inner(env), "n_substeps", 0) or inner(env).frame_skip
+        if model.nmocap:
+            bare = arms_of(model, datas, actions, frames)
+        else:
+            middle, half = model.actuator_ctrlrange.mean(1), np.ptp(model.actuator_ctrlrange, 1) / 2
+            controls = middle + half * actions if id.startswith("Hand") else actions
+            bare = loop_of(model, datas, controls, frames, arguments.num_threads)
+        yield f"`{id}`", {"lanes": steps_of(lanes, actions), "mj_step": steps_of(mj_step, actions), "loop": bare}
 
 
 def rewards_of(env, goals):
