@@ -1,10 +1,10 @@
-"""The same task three times, in NumPy, with Numba and as a class in Cython: python benchmarks/own_task.py
+"""One task three ways, in NumPy, with Numba and as a class in Cython: python benchmarks/own_task.py
 
     python benchmarks/own_task.py --robot go1
 
 CPU time of a step of an environment in microseconds, resets included, with each number of threads. Below them: the task
-in NumPy on MuJoCo's own batch, and the robot's steps alone. All take turns in one process. Rows of the three are the
-same bits. The finger is that of tests/plugin, the Go1 that of examples/joystick.py, in NumPy only.
+in NumPy on MuJoCo's own batch, and the robot's steps alone. All take turns in one process. The three give the same
+bits. The finger is that of tests/plugin, the Go1 that of examples/joystick.py, in NumPy only.
 """
 import argparse
 import statistics
@@ -76,7 +76,7 @@ def look(qpos, qvel, obs):
 
 
 class CompiledReach(Reach):
-    """The same with Numba, without arrays on the way."""
+    """The same with Numba, without temporary arrays."""
 
     def setup(self, sim):
         super().setup(sim)

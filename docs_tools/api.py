@@ -43,7 +43,7 @@ POOL = {
     "Step asynchronously": ["async_reset", "send", "recv"],
     "Make many steps with one call": ["rollout", "rollout_buffers", "search"],
     "Go back, and branch": ["save", "load", "copy"],
-    "Rewards of goals": ["compute_reward", "compute_terminated", "compute_truncated"],
+    "Goal rewards": ["compute_reward", "compute_terminated", "compute_truncated"],
     "Several agents": ["by_agent", "state"],
     "Games with turns": ["sample_legal"],
     "Draw": ["render"],

@@ -5,7 +5,7 @@
     python examples/sac_her.py --env-id FetchPush-v4 --total-timesteps 1000000
     python examples/sac_her.py --reference       # the package's own environments: the same lines
 
-The replay buffer asks the pool for the rewards of goals that were reached instead of those that were wanted.
+The replay buffer asks the pool for the rewards if the goals that were reached had been the desired ones.
 """
 import argparse
 

@@ -1,8 +1,8 @@
 """The part of `fuzz_api.py` that plays games with turns: with any options, and a look at all that their rows say.
 
 A call may succeed, or raise an exception that names an option or an argument, within seconds and some memory. Then, by
-the pages: an unfinished match has a legal action of who moves; a match that is over has none, and nobody moves; rewards
-are those of the players; where one match has ended, the next one begins.
+the pages: an unfinished match has a legal action of the player to move; a match that is over has none, and nobody
+moves; rewards are those of the players; where one match has ended, the next one begins.
 """
 import resource
 import time

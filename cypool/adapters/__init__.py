@@ -48,7 +48,7 @@ def make_same_step(id: str, library: str, **kwargs: Any) -> GymnasiumPool:
     Args:
         id: An id of `cypool.list_all_envs()`.
         library: The library that needs such a pool.
-        **kwargs: As for `cypool.make`, except `env_type` and `autoreset_mode`.
+        **kwargs: As in `cypool.make`, except `env_type` and `autoreset_mode`.
 
     Raises:
         TypeError: One of these two is given.

@@ -26,14 +26,14 @@ def to_minari(source: ReplayBuffer | History, dataset_id: str, **kwargs: Any) ->
     Args:
         source: A buffer that stores single steps, or the result of `cypool.history`; of environments with one agent.
         dataset_id: An id in Minari's format, such as "pong/random-v0".
-        **kwargs: As for `minari.create_dataset_from_buffers`, such as `author` and `description`.
+        **kwargs: As in `minari.create_dataset_from_buffers`, such as `author` and `description`.
 
     Returns:
         The `minari.MinariDataset`.
 
     Raises:
         TypeError, ValueError: There is no complete episode, or Minari rejects something.
-        RuntimeError: As for `History.seek`.
+        RuntimeError: As in `History.seek`.
     """
     if isinstance(source, History):
         return _written(source.env, dataset_id, _episodes_of(source), kwargs)
@@ -128,7 +128,7 @@ def record_dataset(env: GymnasiumPool, policy: Callable[[Any], Any], num_episode
         env: A synchronous pool with `autoreset_mode="NextStep"` and one agent. It is reset.
         policy: Returns actions for the observations of all environments.
         num_episodes: Number of episodes of the data set: the first ones to end.
-        dataset_id, **kwargs: As for `to_minari`.
+        dataset_id, **kwargs: As in `to_minari`.
 
     Returns:
         The `minari.MinariDataset`.

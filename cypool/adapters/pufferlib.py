@@ -24,9 +24,9 @@ def make(id: str, buf: dict[str, Any] | None = None, seed: int | None = None, **
 
     Args:
         id: An id of `cypool.list_all_envs()`.
-        buf: As for `PoolPufferEnv`.
-        seed: As for `PoolPufferEnv.reset`; the default of the first reset.
-        **kwargs: As for `cypool.make`, except `env_type`, `batch_size` and `autoreset_mode`. `episode_statistics` is
+        buf: As in `PoolPufferEnv`.
+        seed: As in `PoolPufferEnv.reset`; the default of the first reset.
+        **kwargs: As in `cypool.make`, except `env_type`, `batch_size` and `autoreset_mode`. `episode_statistics` is
             True by default, because PufferLib logs them.
     """
     pool = make_same_step(id, "PufferLib", **{"episode_statistics": True, **kwargs})
@@ -51,7 +51,7 @@ class PoolPufferEnv(PufferEnv):
         env: A pool of `cypool.make(..., autoreset_mode="SameStep")`; synchronous. Observations are an array, actions an
             array or a number. Agents form one group, and none leaves early. The `PufferEnv` owns it.
         buf: PufferLib's buffers for this environment; None: new ones.
-        seed: As for `reset`; the default of the first reset.
+        seed: As in `reset`; the default of the first reset.
 
     Raises:
         TypeError, ValueError: `env` is not such a pool.

@@ -153,7 +153,7 @@ class TurnEnv(PettingZooEnv):
 
     Args:
         id: The environment.
-        **options: As for `cypool.aec_env`.
+        **options: As in `cypool.aec_env`.
     """
 
     def __init__(self, id: str, **options: Any):

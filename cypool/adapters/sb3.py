@@ -29,8 +29,8 @@ def make(id: str, num_envs: int | None = None, **kwargs: Any) -> SB3VecEnv:
 
     Args:
         id: An id of `cypool.list_all_envs()`.
-        num_envs: As for `cypool.make`.
-        **kwargs: As for `cypool.make`, except `env_type`, `batch_size` and `autoreset_mode`, which SB3 determines.
+        num_envs: As in `cypool.make`.
+        **kwargs: As in `cypool.make`, except `env_type`, `batch_size` and `autoreset_mode`, which SB3 determines.
             `episode_statistics` is True by default, because SB3 logs them.
 
     Returns:

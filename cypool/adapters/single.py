@@ -27,7 +27,7 @@ class SingleEnv(gymnasium.Env):
 
     Args:
         id: An id of `cypool.list_all_envs()`.
-        **kwargs: As for `cypool.make`, except `num_envs`, `batch_size`, `env_type` and `autoreset_mode`.
+        **kwargs: As in `cypool.make`, except `num_envs`, `batch_size`, `env_type` and `autoreset_mode`.
 
     Attributes:
         pool: The pool.
@@ -114,7 +114,7 @@ class TupleEnv(SingleEnv):
 
     Args:
         id: An id of `cypool.list_all_envs()` whose agents all stay until the end of an episode.
-        **kwargs: As for `SingleEnv`.
+        **kwargs: As in `SingleEnv`.
 
     Raises:
         ValueError: The environment has only one agent, or agents may leave or take turns.

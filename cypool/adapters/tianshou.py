@@ -28,8 +28,8 @@ def make(id: str, infos: Sequence[str] | None = None, **kwargs: Any) -> PoolVect
 
     Args:
         id: An id of `cypool.list_all_envs()`.
-        infos: As for `PoolVectorEnv`.
-        **kwargs: As for `cypool.make`, except `env_type` and `autoreset_mode`.
+        infos: As in `PoolVectorEnv`.
+        **kwargs: As in `cypool.make`, except `env_type` and `autoreset_mode`.
     """
     return PoolVectorEnv(make_same_step(id, "Tianshou", **kwargs), infos)
 
@@ -270,8 +270,8 @@ class PoolEnvFactory(EnvFactory):
     Args:
         task: An id of `cypool.list_all_envs()`.
         test: Arguments that differ for test and watch, such as `{"episodic_life": False}`.
-        infos: As for `PoolVectorEnv`.
-        **kwargs: As for `make`, except `num_envs` and `seed`, which the experiment sets.
+        infos: As in `PoolVectorEnv`.
+        **kwargs: As in `make`, except `num_envs` and `seed`, which the experiment sets.
     """
 
     def __init__(self, task: str, *, test: dict[str, Any] | None = None, infos: Sequence[str] | None = None,

@@ -134,7 +134,7 @@ class FrameReplayBuffer(_FramesOnce, VectorReplayBuffer):
         total_size: Maximum number of steps.
         spare: Extra rows for the last observations of episodes and for first stacks, as a fraction of `total_size` for
             each frame of a stack.
-        **kwargs: As for `VectorReplayBuffer`, except its own options for storing frames.
+        **kwargs: As in `VectorReplayBuffer`, except its own options for storing frames.
 
     Raises:
         ValueError: Tianshou's options for storing frames are given.
@@ -146,7 +146,7 @@ class FramePrioritizedReplayBuffer(_FramesOnce, PrioritizedVectorReplayBuffer):
 
     Args:
         env, total_size, spare: As in `FrameReplayBuffer`.
-        **kwargs: As for `PrioritizedVectorReplayBuffer`, such as `alpha` and `beta`.
+        **kwargs: As in `PrioritizedVectorReplayBuffer`, such as `alpha` and `beta`.
     """
 
 

@@ -149,7 +149,7 @@ class TensorFrameBuffers(FrameBuffers):
     device; `stacks` takes a tensor of integers on any device, and returns tensors.
 
     Args:
-        spec, num_steps, num_envs: As for `FrameBuffers`.
+        spec, num_steps, num_envs: As in `FrameBuffers`.
         device: The device of the frames.
     """
 

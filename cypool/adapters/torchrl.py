@@ -28,8 +28,8 @@ def make(id: str, infos: Sequence[str] = (), device: Any = "cpu", **kwargs: Any)
 
     Args:
         id: An id of `cypool.list_all_envs()`.
-        infos, device: As for `PoolEnv`.
-        **kwargs: As for `cypool.make`, except `env_type`, `batch_size` and `autoreset_mode`.
+        infos, device: As in `PoolEnv`.
+        **kwargs: As in `cypool.make`, except `env_type`, `batch_size` and `autoreset_mode`.
 
     Returns:
         A `PoolEnv`; an `AgentPoolEnv` with several agents.
@@ -215,7 +215,7 @@ class AgentPoolEnv(PoolEnv):
     is in the game; so `done_on_any` does not apply.
 
     Args:
-        pool, infos, device: As for `PoolEnv`.
+        pool, infos, device: As in `PoolEnv`.
 
     Attributes:
         pool: `pool`.
@@ -260,7 +260,7 @@ class AgentPoolEnv(PoolEnv):
         spec, first = self.pool.env_spec, 0
         acting = self.pool._pool.acting(info["env_id"])
         if "_final_obs" in info:
-            # who acts is of the next episode there
+            # there, those that act are of the next episode
             acting[info["_final_obs"]] = False
         for name, group in spec.agents.items():
             own = obs[name] if len(spec.agents) > 1 else obs

@@ -53,7 +53,7 @@ class AECEnv(_AECEnv):
         self.agents: list[str] = []
         self.agent_selection = self.possible_agents[0]
         self._obs: dict[str, Any] | None = None
-        # who moves now, and who of them has chosen
+        # the players that move now, and those of them that have chosen
         self._movers: list[str] = []
         self._chosen: dict[str, NDArray[Any]] = {}
 

@@ -46,7 +46,7 @@ class VectorAPI:
         num_envs: Number of environments.
         batch_size: Number of rows of a batch.
         is_async: Whether `batch_size` is less than `num_envs`.
-        num_threads: Threads that step environments; a synchronous caller is one of them.
+        num_threads: Threads that step environments; the caller of a synchronous pool is one of them.
         all_env_ids: int32, (num_envs,), read-only: 0, 1, 2, ...
         closed: Whether `close` was called.
 
@@ -69,7 +69,7 @@ class VectorAPI:
     batch_size: int = fixed()
     is_async: bool = fixed()
     all_env_ids: EnvIds = fixed()
-    # makes a pool of a recipe; set, as the recipe is, by who makes the API
+    # makes a pool of a recipe; set, as the recipe is, by the code that makes the API
     _make_again: Callable[[dict[str, Any]], Any]
 
     def __init__(self, pool: Pool, spec: EnvSpec):

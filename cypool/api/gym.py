@@ -125,7 +125,7 @@ class GymPool(VectorAPI):
             env_id, seed: As in `async_reset`.
 
         Returns:
-            The observations of all environments; with `env_id`, of those; in an asynchronous pool, of the first batch.
+            The observations of all environments, or of those in `env_id`; in an asynchronous pool, of the first batch.
         """
         return super().reset(env_id, seed=seed)[0]
 

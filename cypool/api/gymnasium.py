@@ -283,7 +283,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
                 (of `env_id`, if given) gives each its own options, without `reset_mask`.
 
         Returns:
-            Observation and info of all environments; with `env_id`, of those; in an asynchronous pool, of the first
+            Observation and info of all environments, or of those in `env_id`; in an asynchronous pool, of the first
             batch. With a mask, environments that are not reset repeat their last observation.
 
         Raises:
@@ -352,13 +352,13 @@ class GymnasiumPool(VectorAPI, VectorEnv):
 
         Raises:
             NotImplementedError: The environment has no state.
-            RuntimeError: No batch was received, or the last rollout ended early.
+            RuntimeError: No batch has been received, or the last rollout ended early.
         """
         described = self._env_spec.state
         if described is None:
             raise NotImplementedError(f"state: {self._env_spec.id} has no state")
         if self._last is None:
-            raise RuntimeError("state: no batch was received yet: call reset() first")
+            raise RuntimeError("state: no batch has been received yet: call reset() first")
         if isinstance(self._last, RolloutBuffers):
             obs = self._last.last_obs
             info = {name: self._last.info[name][-1] for name in self._env_spec.info}

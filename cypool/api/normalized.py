@@ -39,7 +39,7 @@ class NormalizedPool(Normalizing, GymnasiumPool):
     Normalized observations are float32, including `final_obs`. Returns in `info["episode"]` are not normalized.
 
     Args:
-        pool, spec, autoreset_mode: As for `GymnasiumPool`.
+        pool, spec, autoreset_mode: As in `GymnasiumPool`.
         obs: Whether to normalize observations, which must be an array.
         reward: Whether to normalize rewards.
     """

@@ -21,7 +21,7 @@ Reader: TypeAlias = Callable[..., NDArray[Any]]
 def reader_of(spec: EnvSpec, num_envs: int) -> Reader:
     """Returns a function that turns the actions of an `EnvSpec` into the engine's array.
 
-    If agents may be absent, its second argument is who acts: bool, (k, agents).
+    If agents may be absent, its second argument is which of them act: bool, (k, agents).
     """
     if not spec.agents:
         return _reader_of(spec.action, num_envs, 0, 0)

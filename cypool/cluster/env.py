@@ -89,7 +89,7 @@ class ClusterEnv(Normalizing, VectorEnv):
         timeout: Maximum seconds for a worker's answer to one call. After that, its process is killed and replaced, as
             if it had died. Unlimited by default: calls wait for a stopped worker or a hanging environment until you
             press Ctrl-C. All calls that wait for workers also have a `timeout`, where `math.inf` means unlimited.
-        ray_init: More arguments of `ray.init`, such as `{"object_store_memory": 10**10}`.
+        ray_init: More arguments for `ray.init`, such as `{"object_store_memory": 10**10}`.
         **options: Options of the environment. With functions: `workers`, `start_method` and `worker_timeout`, as in
             `cypool.from_factories`.
 

@@ -36,7 +36,7 @@ def enter(address: str | None, ray_init: dict[str, Any], timeout: float) -> bool
     Args:
         address: The address of a cluster; None: that of RAY_ADDRESS, or otherwise Ray is started here. An existing
             connection is kept.
-        ray_init: More arguments of `ray.init`.
+        ray_init: More arguments for `ray.init`.
         timeout: Seconds that a cluster has to answer.
 
     Returns:

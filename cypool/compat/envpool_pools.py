@@ -85,7 +85,7 @@ class EnvPool:
     """
 
     has_reset_mask = False
-    # what `render` draws; set, as the recipe is, by who makes the pool
+    # what `render` draws; set, as the recipe is, by the code that makes the pool
     _render: dict[str, int]
 
     def __init__(self, pool: Any, env_spec: Any, config: Any):

@@ -73,7 +73,7 @@ cdef class IdTracker:
             if self.is_async and purpose == STEP:
                 ids, count[0] = self.last_ids.data(), <uint32_t>self.last_ids.size()
                 if count[0] == 0:
-                    raise RuntimeError("no batch was received since the last send: pass env_id")
+                    raise RuntimeError("no batch has been received since the last send: pass env_id")
             else:
                 ids, count[0] = self.all_ids.data(), <uint32_t>self.num_envs
         else:

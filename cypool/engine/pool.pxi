@@ -55,8 +55,8 @@ cdef class Pool:
         seeds: A seed for each.
         batch_size: Number of rows of a batch. With fewer rows than envs, the pool is asynchronous: `recv` returns the
             environments that finish first, or, if `recv` steps them, those that were sent first.
-        num_threads: Threads that step environments. A synchronous caller is one of them, so 0 and 1 start none; an
-            asynchronous caller is not, and only with 0 does everything happen in `recv`.
+        num_threads: Threads that step environments. The caller of a synchronous pool is one of them, so 0 and 1 start
+            none; that of an asynchronous pool is not, and only with 0 does everything happen in `recv`.
         autoreset: "next_step", "same_step" or "disabled": when an environment whose episode has ended
             starts the next one.
         statistics: Whether infos hold "episode": return, length and time of episodes that ended.
@@ -206,7 +206,7 @@ cdef class Pool:
 
     @property
     def num_threads(self):
-        """Number of threads, or processes, that step environments; a synchronous caller is one of the threads."""
+        """Number of threads, or processes, that step environments; the caller of a synchronous pool is one."""
         return self.lifetime.num_threads
 
     @property

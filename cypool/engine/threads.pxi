@@ -351,8 +351,8 @@ cdef class ThreadPool:
     """Threads shared by several pools: `cypool.make(..., thread_pool=...)`.
 
     Pools used in turn, or at the same time from several Python threads, share these threads instead of each having its
-    own. A synchronous caller also steps environments, and wakes at most `num_threads - 1` threads to help it. While
-    another pool has work, a thread stays with one for a millisecond at a time, also in a rollout.
+    own. The caller of a synchronous pool also steps environments, and wakes at most `num_threads - 1` threads to help
+    it. While another pool has work, a thread stays with one for a millisecond at a time, also in a rollout.
 
     Args:
         num_threads: Number of threads, 1 to 4096; by default one for each CPU available to this process.

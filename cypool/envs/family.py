@@ -36,7 +36,7 @@ class Family(NamedTuple):
         extra: The extra of `pyproject.toml` that installs the package, or without one the package that draws pictures.
         command: The command that installs the package, if an extra would install too much.
         reference: The packages that it matches, with versions; or a phrase for a model of your own.
-        reference_package: The package to import that `check_parity` needs in addition to `package` and Gymnasium.
+        reference_package: Import name of the package that `check_parity` needs in addition to `package` and Gymnasium.
         parity_mode: The autoreset mode in which `cypool check` and sweeps compare with them.
         parity_options: Options that `cypool check` replaces if they are None, because the defaults have no reference.
         fidelity: The parts that match them: a phrase for a table.

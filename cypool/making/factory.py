@@ -96,8 +96,8 @@ def make(id: str, env_type: str = "gymnasium", *,
         batch_size: Number of environments that one `recv` returns. By default `num_envs`: synchronous. If it is lower,
             the pool is asynchronous and returns those that finish first.
         num_threads: Threads that step environments, 0 to 4096. By default one for each CPU available to this process,
-            or several if steps mostly wait, but at most `batch_size`. A synchronous caller is one of them, so 0 and 1
-            run everything on the caller's thread; an asynchronous pool does so only with 0. For Gymnasium's
+            or several if steps mostly wait, but at most `batch_size`. The caller of a synchronous pool is one of them,
+            so 0 and 1 run everything on its thread; an asynchronous pool does so only with 0. For Gymnasium's
             environments, use `num_workers`.
         seed: An int: environment i gets `seed + i`, unless the id defines otherwise; or a sequence with one int per
             environment. By default, seeds come from the operating system, and Gymnasium's environments are reset
@@ -114,8 +114,8 @@ def make(id: str, env_type: str = "gymnasium", *,
             need a mode for `render()`.
         thread_pool: A `cypool.ThreadPool` with threads to share with other pools, instead of `num_threads`.
         thread_affinity: The CPUs that threads run on: a sequence of CPU numbers, assigned to the threads in turn; or
-            "numa", which spreads them over the memory nodes. A synchronous caller, which is one of the threads, is not
-            moved. By default, the operating system decides.
+            "numa", which spreads them over the memory nodes. The caller of a synchronous pool, which is one of the
+            threads, is not moved. By default, the operating system decides.
         env_options: A sequence with one dict per environment: options in which they differ, on top of `options`. All
             environments must have the same observations and actions.
         reward_hook: A function that computes the reward: a C function, which the threads call for each environment, or

@@ -156,7 +156,7 @@ cdef float* numbers_of(cnp.ndarray array):
 
 @cython.final
 cdef class NetworkCall:
-    """A network in use: for a rollout, or for given observations.
+    """A call of a network: in a rollout, or for given observations.
 
     Args:
         network: The network, which chooses.
@@ -197,7 +197,7 @@ cdef class NetworkCall:
 
 @cython.final
 cdef class RandomCall:
-    """A policy that draws legal actions, in use: for a rollout, or for given masks.
+    """A call of a policy that draws legal actions: in a rollout, or for given masks.
 
     Args:
         seed: Seed of the draws.

@@ -70,7 +70,7 @@ def mapped(path: str, header: bytes, shapes: Shapes) -> tuple[BufferedRandom, np
         except FileExistsError:
             # another buffer was faster; the lock decides whose it is
             pass
-    # closed by who gets it, or here
+    # closed by the caller that gets it, or here
     file = open(path, "r+b")
     try:
         try:

@@ -63,7 +63,7 @@ def extension(name: str, sources: Sequence[str] | None = None, **arguments: Any)
     Args:
         name: The dotted name of the module, such as "my_env.my_env".
         sources: The .pyx and its C++ files; by default the .pyx of that name, "my_env/my_env.pyx".
-        **arguments: Other arguments of `setuptools.Extension`; lists are appended to cypool's own.
+        **arguments: Other arguments for `setuptools.Extension`; lists are appended to cypool's own.
 
     Returns:
         A `setuptools.Extension`.

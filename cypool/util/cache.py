@@ -40,7 +40,7 @@ def folder(*, make: bool = True) -> Path:
 
     Raises:
         UnsafeCache: It belongs to neither you nor root, or everyone can write to it.
-        OSError: It is not a folder and cannot be created; or it does not exist.
+        OSError: The path is not a folder and cannot be created; or it does not exist.
     """
     path = place()
     if make:

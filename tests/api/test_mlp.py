@@ -1,4 +1,4 @@
-"""`cypool.MLP` chooses as NumPy and torch do, to float32's rounding; a rollout and a loop have the same bits."""
+"""`cypool.MLP` chooses as NumPy and torch do, to float32's rounding; a rollout and a loop give the same bits."""
 import copy
 import itertools
 import math
@@ -452,7 +452,7 @@ def test_what_is_drawn_does_not_depend_on_threads(name, autoreset_mode):
         _, last = results[0]
         assert (last.log_prob[-1] == 0).all() and (last.value[-1] == 0).all() and (last.value[0] != 0).all()
         return
-    # a loop has the same bits
+    # a loop gives the same bits
     with cypool.make(DRAWING[name][0], num_threads=1, **options) as twin:
         obs, _ = twin.reset()
         mlp = drawing(name, twin.env_spec)

@@ -391,7 +391,7 @@ def test_a_slow_learner_stops_the_workers(cluster, tmp_path, in_flight):
 
 
 def test_memory_of_the_object_store_is_given_back(cluster, ray_here):
-    """More goes through it than it has room for; who does not hold rollouts does not fill it."""
+    """More goes through it than it has room for; a loop that does not hold rollouts does not fill it."""
     env = cluster("Pong-v5", policy=Uniform(cypool.make_spec("Pong-v5").action), envs_per_worker=8)
     env.reset()
     for k, part in enumerate(env.stream(32)):
@@ -405,7 +405,7 @@ def test_memory_of_the_object_store_is_given_back(cluster, ray_here):
     assert not list(Path(ray_here._private.worker._global_node.get_session_dir_path()).glob("ray_spilled_objects*"))
 
 
-# who dies
+# workers that die
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -490,7 +490,7 @@ def test_a_worker_that_dies_in_a_stream(cluster, tmp_path):
 
 @pytest.mark.parametrize(("trouble", "timeout", "error", "message"), [
     ({"kill": 3}, None, RuntimeError, "worker 0 died 2 times in the same call"),
-    ({"slow": True}, 0.5, TimeoutError, r"worker 0: expected an answer within 0\.5 s, but it took longer, or died, 2 "),
+    ({"slow": True}, 0.5, TimeoutError, r"worker 0 gave no answer within 0\.5 s, or died, 2 "),
 ])
 def test_a_worker_that_always_dies_or_hangs(cluster, tmp_path, monkeypatch, trouble, timeout, error, message):
     monkeypatch.setattr("cypool.cluster.streams.ATTEMPTS", 1)
@@ -500,7 +500,7 @@ def test_a_worker_that_always_dies_or_hangs(cluster, tmp_path, monkeypatch, trou
         env.rollout(10, timeout=timeout)
 
 
-# who does not answer. Limits are small; that other workers keep them is not said, for this machine may be busy
+# workers that do not answer. Limits are small; that other workers keep them is not said, for this machine may be busy
 
 
 def test_workers_that_are_stopped_are_replaced(cluster):

@@ -508,7 +508,7 @@ def test_policy_in_python_may_choose_nonsense_for_absent_agents(walker):
     env = started(cypool.make("walker/Crowd-v0", **options))
 
     def policy(obs):
-        # nonsense for who has left
+        # nonsense for agents that have left
         red = np.where(obs["red"][..., 0] == 0, 7, 1)
         blue = np.where(obs["blue"][..., 0, :1] == 0, np.nan, 0.5) * np.ones(2)
         return {"red": red, "blue": blue}
@@ -682,5 +682,5 @@ def test_state_after_a_rollout_is_that_of_its_last_step(policy):
     env.rollout(np.zeros((2, 2, 3), int), observe="last")
     with pytest.raises(TimeoutError):
         env.rollout(np.zeros((2, 2, 3), int), timeout=0)
-    with pytest.raises(RuntimeError, match="no batch was received"):
+    with pytest.raises(RuntimeError, match="no batch has been received"):
         env.state()

@@ -129,7 +129,7 @@ def test_actions_without_ids_go_to_the_last_batch():
         env.send(np.zeros(2, np.int64))
         with pytest.raises(RuntimeError, match="in flight"):
             env.send(np.zeros(2, np.int64), ids)
-        with pytest.raises(RuntimeError, match="no batch was received"):
+        with pytest.raises(RuntimeError, match="no batch has been received"):
             env.send(np.zeros(2, np.int64))
 
 

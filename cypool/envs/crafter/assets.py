@@ -48,7 +48,7 @@ class Pictures(NamedTuple):
         items: uint8, (item, amount, y, x, channel): a cell of the list of items.
         size: Width and height of a picture.
         grid: Columns and rows of cells, without those of items.
-        view: The same with them.
+        view: Columns and rows with those of items.
     """
 
     tiles: NDArray[np.uint8]

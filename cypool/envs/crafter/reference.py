@@ -42,7 +42,7 @@ class Reference(gymnasium.Env[Any, Any]):
         obs_type: "rgb".
         semantic: Whether infos have `semantic`.
         render_size: Size of the pictures of `render`.
-        **options: Arguments of `crafter.Env`.
+        **options: Arguments for `crafter.Env`.
     """
 
     def __init__(self, max_episode_steps: int | None = None, obs_type: str = "rgb", semantic: bool = True,

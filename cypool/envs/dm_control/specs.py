@@ -42,7 +42,7 @@ TASK = {
                            "dimension."),
 }
 
-# those in use, by domain and task: tasks whose texts are the same share one
+# models in use, by domain and task: tasks with the same text share one
 _models: WeakValueDictionary[tuple[str, str], Any] = WeakValueDictionary()
 # by domain: the parts of an observation, in dm_control's order: names and shapes, or a function of the options that
 # returns them

@@ -41,7 +41,7 @@ class MetaLearningAgent(Agent, Protocol):
         """Forgets the previous tasks."""
 
     def adapt_action(self, observations: Any, /) -> tuple[Any, Any]:
-        """Returns actions, and other arguments of `step`."""
+        """Returns actions, and other arguments for `step`."""
 
     def step(self, timestep: Timestep, /) -> None:
         """Receives a step."""

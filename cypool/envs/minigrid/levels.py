@@ -91,8 +91,8 @@ def common(max_steps: Any = None, see_through_walls: Any = None, agent_view_size
         random_action: The action taken otherwise; None: any action.
         no_death_types: As `NoDeath`: types of cells that do not end the episode, such as ("lava",).
         death_cost: Added to the reward in such a cell.
-        obs_tile_size: The same in "rgb" and "rgb_partial". The first pool with a size draws its tiles: at 256 that
-            takes 1.5 s.
+        obs_tile_size: Width and height of a cell in "rgb" and "rgb_partial". The first pool with a size draws its
+            tiles: at 256 that takes 1.5 s.
         view_size: As `ViewSizeWrapper`: size of the view in "partial", "onehot" and "flat"; None: `agent_view_size`.
         image_only: As `ImgObsWrapper`: the observation is the image alone.
         goal_direction: As `DirectionObsWrapper(type)`: "slope", "angle" or "angle_atan2" adds `goal_direction` to the

@@ -138,7 +138,7 @@ def _play(make: Callable[..., Any], short_name: str, parameters: dict[str, Any])
     except MemoryError:
         return f"one that needs more than {_MEMORY / 2**30:g} GiB of memory"
     except Exception as error:
-        # OpenSpiel's; other reasons are quick to find for who asked
+        # OpenSpiel's; the caller finds other reasons quickly
         return str(error.__cause__ or "")
     try:
         env.reset()

@@ -1,4 +1,4 @@
-"""Rewards of goals: functions of goals alone, of any number at once, with the reference's bits."""
+"""Rewards from goals: functions of goals alone, for any number at once, bit-identical to the reference."""
 from __future__ import annotations
 
 import itertools

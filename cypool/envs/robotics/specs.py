@@ -65,7 +65,7 @@ def describe_robot(model: Any, options: dict[str, Any], *, obs_size: int, num_ac
         camera: Default camera, overridden by `default_camera_config`.
         render_fps: As in the reference's metadata.
         goal_size: Number of values of a goal; 0: no goals.
-        goals: Computes rewards of goals, for `EnvSpec.goals`.
+        goals: `EnvSpec.goals`, which computes rewards from goals.
         action_bounds: Bounds of all numbers of an action, or arrays of bounds.
     """
     check_with_model(model, options, camera)

@@ -1,7 +1,7 @@
 """Tables of the states that may follow each state and action, and of those where episodes begin.
 
 A table is (transitions, start): `transitions[state][action]` is a list of (probability, next state, reward,
-terminated); `start` is the probability of each state to begin an episode.
+terminated); `start` has, for each state, the probability that an episode begins in it.
 """
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _taxi_outcomes(state: int, action: int, rainy_probability: float | None) -> 
     ahead = _moved(place, action)
     if rainy_probability is None:
         return [(1.0, _encode(ahead, passenger, destination), -1, False)]
-    # who cannot go ahead does not skid either
+    # a taxi that cannot go ahead does not skid either
     aside = [place if ahead == place else _moved(place, side) for side in _SIDES[action]]
     lateral = (1.0 - rainy_probability) / 2.0
     return [(prob, _encode(there, passenger, destination), -1, False)

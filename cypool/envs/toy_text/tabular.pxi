@@ -24,7 +24,7 @@ cdef class Table:
     Args:
         transitions: `transitions[state][action]` is a list of (probability, next state, reward, terminated), of one
             length in all the table or 1.
-        start: The probability of each state to begin an episode.
+        start: For each state, the probability that an episode begins in it.
 
     Thread safety: any number of threads: it never changes.
     """

@@ -1,4 +1,4 @@
-"""Gymnasium-Robotics: its bits, its options, rewards of goals, states, the package."""
+"""Gymnasium-Robotics: its bits, its options, goal rewards, states, the package."""
 import pickle
 import zlib
 from importlib.util import find_spec
@@ -282,7 +282,7 @@ def test_states_of_adroit_that_differ():
         assert reference.reset(options=options)[0].tobytes() == obs[i].tobytes()
 
 
-# ---- rewards of goals
+# ---- goal rewards
 
 
 @pytest.mark.parametrize("id", GOALS)

@@ -83,7 +83,7 @@ def test_engines_of_matches_killed_at_any_moment(tmp_path, monkeypatch):
                     victim.kill()
                     kills.append(victim.pid)
 
-    # who waited for the time limit would wait for ever
+    # a call that waited for the time limit would wait for ever
     with cypool.make("VizdoomBasic-MultiBinary-v1", scenario_config_file="multi_duel.cfg", num_envs=2, num_players=2,
                      frame_skip=2, seed=0, num_threads=2, engine_timeout=1e5) as env:
         env.reset()

@@ -18,8 +18,8 @@ from cypool.envs.shared.mujoco.fields cimport Field, VariedModel, fields_of
 cdef extern from "cypool/envs/shared/mujoco/fields.h":
     pass
 
-# those in use: by path, time and size of the file and of those that it includes, by path and edit, or by the key that a
-# text comes with
+# models in use: by path, time and size of the file and of those that it includes, by path and edit, or by the key of a
+# text
 _models = weakref.WeakValueDictionary()
 # of texts that families write: by the part in front of the ":" of an `xml_file`, a function that takes that and returns
 # the text
@@ -172,7 +172,7 @@ cpdef Model load_model(object xml_file):
 
 
 cdef Model load_edited(str path, Edit edit):
-    """Returns the model of an XML file that comes with a package: the same object while one is in use.
+    """Returns the model of an XML file that comes with a package: the same object while it is in use.
 
     Args:
         path: The file.
@@ -198,7 +198,7 @@ cdef Model load_edited(str path, Edit edit):
 
 
 cpdef Model load_model_text(object key, str name, bytes text, dict files):
-    """Returns the model of a text in MuJoCo's format: the same object while one with that key is in use.
+    """Returns the model that an MJCF text describes: the same object while a model with this key is in use.
 
     Args:
         key: Identifies this text and these files.

@@ -193,7 +193,7 @@ cdef class Simulations:
         return {row: text.decode(errors="replace") for row, text in errors}
 
     def repeats_last(self):
-        """Returns whether mj_step repeats the last step of each row in lanes."""
+        """Returns whether mj_step repeats each row's last step after lanes took it."""
         return self.made.repeats_last()
 
     def steps_alone(self):
