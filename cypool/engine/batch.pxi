@@ -182,7 +182,7 @@ cdef class BatchLayout:
         return columns
 
     cdef int add_column(self, dtype, tuple shape, int rows_before=0) except -1:
-        """Returns the number of the new column."""
+        """Returns the index of the new column."""
         self.dtypes.append(np.dtype(dtype))
         self.shapes.append(shape)
         self.dims.push_back([self.num_rows + rows_before, *shape])

@@ -35,7 +35,7 @@ class Family(NamedTuple):
         distribution: The wheel that contains its module, if not cypool's own; `extra` installs it.
         extra: The extra of `pyproject.toml` that installs the package, or without one the package that draws pictures.
         command: The command that installs the package, if an extra would install too much.
-        reference: The packages that it matches, with versions; or a phrase for a model of your own.
+        reference: The packages that it matches, with versions; or a phrase for your own model.
         reference_package: Import name of the package that `check_parity` needs in addition to `package` and Gymnasium.
         parity_mode: The autoreset mode in which `cypool check` and sweeps compare with them.
         parity_options: Options that `cypool check` replaces if they are None, because the defaults have no reference.

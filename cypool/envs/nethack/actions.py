@@ -29,7 +29,7 @@ _USELESS = {"extcmd", "extlist", "annotate", "autopickup", "conduct", "glance", 
 
 
 def key(written: str) -> int:
-    """Returns the number of a key in NetHack's notation."""
+    """Returns the code of a key in NetHack's notation."""
     if written.startswith("M-"):
         return 128 + key(written[2:])
     if len(written) == 2:

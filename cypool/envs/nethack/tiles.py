@@ -22,7 +22,7 @@ _CORPSE, _STATUE, _SWALLOWED = 636, 845, ((929, 8),)
 
 @functools.cache
 def of_glyphs() -> NDArray[np.int64]:
-    """Returns the number of the tile of each glyph."""
+    """Returns the index of each glyph's tile."""
     # monsters, pets, felt objects, detected monsters, corpses, steeds, objects, cells and effects, those who swallow
     # the player, warnings, statues
     parts = [*_MONSTERS * 2, *_INVISIBLE, *_MONSTERS, *((_CORPSE, 1),) * _NUM_MONSTERS, *_MONSTERS, *_OBJECTS, *_CELLS,

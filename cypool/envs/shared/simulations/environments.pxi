@@ -89,7 +89,7 @@ cdef class RowsBackend(StepBackend):
     """Steps environments that are rows of arrays. A subclass in Python computes all rows at once.
 
     Its `advance(same_step)` steps the rows of `stepped`, resets those of `resets`, and writes to the other arrays. It
-    has `save_row`, `load_row` and `render_row` with the number of a row, `stepped_by`, `close` and a `task`.
+    has `save_row`, `load_row` and `render_row` with a row's index, `stepped_by`, `close` and a `task`.
 
     Args:
         spec: The environments'.

@@ -151,7 +151,7 @@ cdef class Simulations:
         self.arrays.append(rows)
 
     def expand(self, size_t number, cnp.ndarray rows, bint follows):
-        """Gives each row a field of the model of its own.
+        """Gives each row its own copy of a field of the model.
 
         Args:
             number: Its place in `Model.fields`.
