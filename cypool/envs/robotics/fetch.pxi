@@ -15,7 +15,7 @@ from cypool.envs.shared.mujoco.mujoco_common cimport Model, Simulation
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 from cypool.envs.robotics.rotations cimport mat2euler
 from cypool.envs.shared.lanes.mujoco_lanes cimport READS_UNKNOWN, SimulationInLanes
-from cypool.envs.shared.lanes.record cimport NO_PARTS, Record
+from cypool.envs.shared.lanes.record cimport NO_OUTPUTS, Record
 
 cdef enum: FETCH_MOST_ATTEMPTS = 10_000
 cdef double THRESHOLD = specs.THRESHOLD
@@ -98,7 +98,7 @@ cdef class Fetch(RoboticsEnv):
         self.keeps_model = True
         given = FETCH_TASKS[task]
         # with the gripper blocked, mj_forward follows
-        self.reads = NO_PARTS if given.block_gripper else READS_UNKNOWN
+        self.reads = NO_OUTPUTS if given.block_gripper else READS_UNKNOWN
         self.block_gripper, self.in_the_air, self.offset = given.block_gripper, given.in_the_air, given.offset
         self.obj_range, self.target_range = given.obj_range, given.target_range
         self.grip, self.target, self.thing = self.site("robot0:grip"), self.site("target0"), -1

@@ -12,7 +12,7 @@ from cypool.envs.shared.numerics.numpy_math cimport clip, exp, norm, sum_of_squa
 from cypool.envs.shared.mujoco cimport guard
 from cypool.envs.shared.mujoco.mujoco_common cimport Model
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
-from cypool.envs.shared.lanes.record cimport CFRC_EXT, NO_PARTS, XPOS
+from cypool.envs.shared.lanes.record cimport CFRC_EXT, NO_OUTPUTS, XPOS
 from cypool.random cimport integers
 
 # the reference tries for ever
@@ -178,7 +178,7 @@ cdef class PointMaze(Maze):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "point", 4, 1)
-        self.reads = NO_PARTS
+        self.reads = NO_OUTPUTS
         # where the model has sensors, steps leave them out
         self.keeps_model = True
 
