@@ -114,7 +114,7 @@ class Joystick(Task):
         rise = np.mean(np.maximum(swing, 0) * np.clip((self.foot[:, :, 2] - 0.025) / self.clearance, 0, 1), 1)
         slide = np.sum(self.foot_velocity.reshape(-1, len(self.feet), 3)[:, :, :2] ** 2, 2)
         slip = np.mean((swing <= 0) * np.minimum(slide, 1), 1)
-        total = (2 * follow + turn + 0.3 * pose + rise - self.upright * tilt - 0.5 * bounce - 0.02 * wobble
+        total = (2 * follow + turn + 0.3 * pose + rise - 2 * tilt - 0.5 * bounce - 0.02 * wobble
                  - self.lazy * effort - 0.01 * self.change - 0.3 * slip + self.alive)
         # the next observation has the next command
         self.command[:] = self.moves[np.arange(sim.num_envs), np.minimum(self.elapsed // HELD, 3)]
@@ -154,7 +154,7 @@ class Go1(Joystick):
     sides, stiff = (-1, 1, 1), (1, 0.5, 0.1)
     fastest = np.array([1.0, 0.5, 1.0])  # m/s, m/s, rad/s
     period, scale, clearance, lowest = 0.4, 0.5, 0.05, 0.15
-    upright, lazy, alive = 2, 2e-4, 0
+    lazy, alive = 2e-4, 0
     settings = {}
 
 
@@ -169,7 +169,7 @@ class H1(Joystick):
     sides, stiff = (-1, -1, 1, 1, 1), (1, 1, 0.2, 0.1, 0.2)
     fastest = np.array([0.8, 0.3, 0.8])
     period, scale, clearance, lowest = 0.5, 0.3, 0.05, 0.6
-    upright, lazy, alive = 2, 2e-6, 0.5
+    lazy, alive = 2e-6, 0.5
     settings = {"gamma": 0.98}
 
     def setup(self, sim):
