@@ -58,7 +58,7 @@ def test_options_per_environment_are_checked():
         cypool.make("Pong-v5", num_envs=2, env_options=[{}])
     with pytest.raises(TypeError, match="^env_options: expected a dict for each of 2 envs, got 5"):
         cypool.make("Pong-v5", num_envs=2, env_options=5)
-    with pytest.raises(ValueError, match=r"^env_options\[1\]: frame_skp: no option"):
+    with pytest.raises(ValueError, match=r"^env_options\[1\]: frame_skp: not an option"):
         cypool.make("Pong-v5", num_envs=2, env_options=[{}, {"frame_skp": 3}])
 
 

@@ -221,7 +221,7 @@ test_bad_options_are_refused = refuses([
     ({"truncate": None}, TypeError, "truncate: expected True or False, got None"),
     ({"time_limit": 0}, ValueError, "time_limit: expected 1 to"),
     ({"fresh_world": 1}, TypeError, "fresh_world: expected True or False, got 1"),
-    ({"max_steps": 5}, ValueError, "max_steps: no option")], BASE)
+    ({"max_steps": 5}, ValueError, "max_steps: not an option")], BASE)
 
 
 def test_most_of_everything_is_stepped():

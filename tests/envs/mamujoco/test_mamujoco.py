@@ -155,14 +155,14 @@ test_bad_options_are_refused = refuses([
     ({"local_categories": [[], []], "global_categories": []}, ValueError,
      "local_categories: expected categories that let each agent observe something, got"),
     ({"xml_file": "ant.xml"}, ValueError, "xml_file: expected a robot with 6 motors, got 8 in"),
-    ({"frame_stack": 2}, ValueError, "frame_stack: no option"),
-    ({"action_dtype": "float64"}, ValueError, "action_dtype: no option"),
+    ({"frame_stack": 2}, ValueError, "frame_stack: not an option"),
+    ({"action_dtype": "float64"}, ValueError, "action_dtype: not an option"),
     ({"reset_noise_scale": -1}, ValueError, "reset_noise_scale: expected 0 to")], CHEETAH)
 
 test_bad_segments_are_refused = refuses([
     ({"agent_conf": None}, TypeError, "agent_conf: expected a text such as '2x3', got None"),
     ({"agent_conf": "2x"}, ValueError, "agent_conf: expected agents and segments per agent, such as '2x3', 1 to 64"),
-    ({"xml_file": "ant.xml"}, ValueError, "xml_file: no option")], SEGMENTS)
+    ({"xml_file": "ant.xml"}, ValueError, "xml_file: not an option")], SEGMENTS)
 
 test_nothing_is_imported = imports_nothing(
     [(CHEETAH, {}, False), (SEGMENTS, {}, False)], ["gymnasium_robotics", "pettingzoo", "jinja2"])

@@ -306,7 +306,7 @@ def test_pictures(id, options):
 
 
 test_bad_options = refuses([
-    ("MiniGrid-Empty-8x8-v0", {"num_rows": 3}, "num_rows: no option of"),
+    ("MiniGrid-Empty-8x8-v0", {"num_rows": 3}, "num_rows: not an option of"),
     ("MiniGrid-Empty-8x8-v0", {"size": 3}, "size: expected 4 to 1000, got 3"),
     ("MiniGrid-Empty-8x8-v0", {"agent_start_pos": (0, 1)}, r"agent_start_pos\[0\]: expected 1 to 6, got 0"),
     ("MiniGrid-Empty-8x8-v0", {"agent_start_pos": (1, 2, 3)}, "agent_start_pos: expected a pair"),
@@ -339,9 +339,9 @@ test_bad_options = refuses([
     ("BabyAI-SynthS5R2-v0", {"num_rows": np.zeros(2)}, "num_rows: expected an int, got"),
     ("BabyAI-SynthS5R2-v0", {"num_rows": 1, "num_cols": 1}, "locked_room_prob: expected 0 for one room"),
     ("BabyAI-KeyCorridor-v0", {"num_cols": 2}, "num_cols: expected 3 to 100, got 2"),
-    ("BabyAI-PickupLoc-v0", {"num_rows": 2}, "num_rows: no option of"),
+    ("BabyAI-PickupLoc-v0", {"num_rows": 2}, "num_rows: not an option of"),
     ("BabyAI-SynthSeq-v0", {"instr_kinds": ("or",)}, r"instr_kinds: expected one of"),
-    ("BabyAI-GoToSeq-v0", {"action_kinds": ("open",)}, "action_kinds: no option of"),
+    ("BabyAI-GoToSeq-v0", {"action_kinds": ("open",)}, "action_kinds: not an option of"),
     ("BabyAI-PutNextLocal-v0", {"num_objs": 19}, "num_objs: expected 2 to 18, got 19"),
 ])
 

@@ -322,7 +322,7 @@ test_refused_options = refuses([
     ("openspiel/go-v0", {"board_size": 2**31}, ValueError, "board_size: expected -2147483648 to 2147483647"),
     ("openspiel/go-v0", {"board_size": 0}, ValueError, "board_size: expected a game with numbered actions and tensors"),
     ("openspiel/go-v0", {"komi": "7"}, TypeError, "komi: expected a number, got '7'"),
-    ("openspiel/go-v0", {"boardsize": 9}, ValueError, r"boardsize: no option .*\(did you mean board_size"),
+    ("openspiel/go-v0", {"boardsize": 9}, ValueError, r"boardsize: not an option .*\(did you mean board_size"),
     ("openspiel/chess-v0", {"chess960": 1}, TypeError, "chess960: expected True or False, got 1"),
     ("openspiel/nim-v0", {"pile_sizes": 3}, TypeError, "pile_sizes: expected a text, got 3"),
     ("openspiel/misere-v0", {}, ValueError, "game: expected a value, as misere has no default"),

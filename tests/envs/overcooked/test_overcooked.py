@@ -251,7 +251,7 @@ test_bad_options_are_refused = refuses([
     ({"layout": GRID, "recipe_values": [0.5]}, TypeError, r"recipe_values\[0\]: expected an int, got 0.5"),
     ({"layout": GRID, "delivery_reward": 0}, ValueError, "delivery_reward: expected 1 to"),
     ({"layout": GRID, "shaped_reward": -1}, ValueError, "shaped_reward: expected 0 to"),
-    ({"layout": GRID, "num_items_for_soup": 3}, ValueError, "num_items_for_soup: no option")], BASE)
+    ({"layout": GRID, "num_items_for_soup": 3}, ValueError, "num_items_for_soup: not an option")], BASE)
 
 
 def test_most_of_everything_is_stepped():

@@ -464,7 +464,7 @@ test_bad_options = refuses([
     ({"use_backgrounds": None}, "use_backgrounds: expected True or False"),
     ({"debug_mode": -1}, "debug_mode: expected 0 to 15, got -1"), ({"debug_mode": 16}, "debug_mode: expected 0 to 15"),
     ({"painter": "qt"}, "painter: expected one of 'cypool', 'library', got 'qt'"),
-    ({"procgen_path": 5}, "procgen_path: expected a path, got 5"), ({"num_actions": 0}, "num_actions: no option"),
+    ({"procgen_path": 5}, "procgen_path: expected a path, got 5"), ({"num_actions": 0}, "num_actions: not an option"),
     ({"rand_seed": -5}, "rand_seed: not an option of procgen-coinrun-v0 .did you mean seed"),
     ({"procgen_path": "/nowhere"}, "procgen_path: expected the folder of procgen, got '/nowhere'"),
 ], "procgen-coinrun-v0")

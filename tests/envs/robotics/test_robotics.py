@@ -410,7 +410,7 @@ def test_what_has_no_such_goals():
 
 test_wrong_options = refuses([
     ("FetchReach-v4", {"reward_type": "none"}, ValueError, "reward_type: expected"),
-    ("FetchReach-v4", {"n_substeps": 3}, ValueError, "n_substeps: no option"),
+    ("FetchReach-v4", {"n_substeps": 3}, ValueError, "n_substeps: not an option"),
     ("HandManipulateBlock-v1", {"target_rotation": "ignore"}, ValueError, "target_rotation: expected"),
     ("HandManipulateBlock-v1", {"target_position": 3}, (TypeError, ValueError), "target_position: expected"),
     ("HandManipulateBlock-v1", {"distance_threshold": np.nan}, ValueError, "distance_threshold: expected"),

@@ -11,7 +11,7 @@ try:
 except ValueError as refusal:
     pytest.skip(f"lanes: {refusal}", allow_module_level=True)
 
-IDS = ("PointMaze_UMaze-v3", "FetchReach-v4", "FetchPush-v4", "FetchSlide-v4", "HandReach-v3", "HandManipulateBlock-v1",
+IDS = ("PointMaze_UMaze-v3", "FetchReach-v4", "HandReach-v3", "HandManipulateBlock-v1",
        "HandManipulateEggRotate-v1", "HandManipulatePen-v1")
 
 
