@@ -230,7 +230,8 @@ test_bad_options_are_refused = refuses([
      "image_observation_layers: expected no agent_direction and agent_load for a grid that is not square"),
     ({"msg_bits": 17}, ValueError, "msg_bits: expected 0 to 16, got 17"),
     ({"max_inactivity_steps": 0}, ValueError, "max_inactivity_steps: expected 1 to"),
-    ({"max_steps": 0}, ValueError, "max_steps: expected 1 to"), ({"agents": 5}, ValueError, "agents: not an option")], BASE)
+    ({"max_steps": 0}, ValueError, "max_steps: expected 1 to"),
+    ({"agents": 5}, ValueError, "agents: not an option")], BASE)
 
 
 def test_most_of_everything_is_stepped():
