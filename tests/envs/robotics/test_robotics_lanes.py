@@ -16,7 +16,7 @@ IDS = ("PointMaze_UMaze-v3", "FetchReach-v4", "HandReach-v3", "HandManipulateBlo
 
 
 def saved(env):
-    # numbers of the stream are larger than those of arrays, and the time of an episode is another one
+    # numbers of the stream are larger than those of arrays, and the times of episodes differ
     return flat([{**row, "rng": repr(row["rng"]), "episode_ns": 0} for row in env.save().rows])
 
 
