@@ -404,7 +404,7 @@ def outcome(path, seed, steps):
         text = str(refusal)
         if text.startswith("differs"):
             return "different at first use", text
-        return "refused: " + re.sub(r'"[^"]*"|\d+', "N", text), ""
+        return "refused: " + re.sub(r'"[^"]*"|\b\d[\d.e+-]*', "N", text), ""
     before = lanes.num_compared()
     # first as the model itself is, where numbers may be zero and geoms just touch
     for noise, ctrl in ((0, 0), (0, 1), (0.01, 1), (0.3, 1), (1.5, 1)):

@@ -183,7 +183,7 @@ cdef class Fetch(RoboticsEnv):
         return 0
 
     cdef object why_mj_step(self):
-        # Measured: things just touch in one of twenty of MuJoCo's steps, and lanes leave all twenty to mj_step then.
+        # measured: lanes leave about one of MuJoCo's steps in twenty to mj_step, and then it takes all twenty of a step
         if self.block_gripper and self.thing >= 0 and self.spec.options["physics"] == "lanes":
             return "a gripper with an object takes as long in lanes"
         return SimulationInLanes.why_mj_step(self)
