@@ -325,7 +325,7 @@ test_refused_options = refuses([
     ("openspiel/go-v0", {"boardsize": 9}, ValueError, r"boardsize: not an option .*\(did you mean board_size"),
     ("openspiel/chess-v0", {"chess960": 1}, TypeError, "chess960: expected True or False, got 1"),
     ("openspiel/nim-v0", {"pile_sizes": 3}, TypeError, "pile_sizes: expected a text, got 3"),
-    ("openspiel/misere-v0", {}, ValueError, "game: expected a value, as misere has no default"),
+    ("openspiel/misere-v0", {}, ValueError, "game: expected a value, as it has no default in misere"),
     ("openspiel/misere-v0", {"game": 3}, TypeError, "game: expected the text of a game"),
     ("openspiel/misere-v0", {"game": "kuhn_poker("}, ValueError, "game: expected a game that OpenSpiel can load"),
     ("openspiel/kuhn_poker-v0", {"players": 11}, ValueError, "players: expected a game that OpenSpiel can load"),
