@@ -41,7 +41,7 @@ ARM = """
   </sensor>
   <keyframe><key name="up" qpos="1 -.5" ctrl=".5 0"/></keyframe>
 </mujoco>"""
-# what lanes do not step: a mocap body with a weld, a muscle's activation, two trees, a tendon
+# a mocap body with a weld, two trees, a tendon, and the activation of a muscle, which lanes do not step
 PUSHER = """
 <mujoco>
   <worldbody>
