@@ -17,7 +17,8 @@ from typing import Any
 
 from cypool.util.lock_guard import LockGuard
 
-_SECONDS = 30
+_SECONDS = 30  # of CPU time, so that a busy machine refuses no other games
+_WALL = 4  # times as long at most, where a game waits
 _START = 60  # more for the process to begin
 _NUM_STEPS = 100
 _MEMORY = 2 * 2**30  # more for a game
@@ -57,7 +58,7 @@ def _ask(line: str) -> str | None:
         print(line, file=process.stdin, flush=True)
         came = select.poll()
         came.register(process.stdout)
-        if not came.poll((_SECONDS + _START) * 1000):
+        if not came.poll((_WALL * _SECONDS + _START) * 1000):
             raise TimeoutError
         return str(json.loads(process.stdout.readline()))
     except BaseException as error:
@@ -95,9 +96,11 @@ def serve(make: Callable[..., Any]) -> None:
     """Answers each line with what is wrong with its game, or nothing; each game is played in a separate process."""
     global _is_server
     _is_server = True
-    # whatever the user does with this signal
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
+    # whatever the user does with these signals
+    limits = [signal.SIGPROF, signal.SIGALRM]
+    for each in limits:
+        signal.signal(each, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, limits)
     # opens the library
     make("openspiel/tic_tac_toe-v0")
     for line in sys.stdin:
@@ -106,7 +109,8 @@ def serve(make: Callable[..., Any]) -> None:
         child = os.fork()
         if child == 0:
             # ends a process whose game never returns
-            signal.alarm(seconds)
+            signal.setitimer(signal.ITIMER_PROF, seconds)
+            signal.alarm(_WALL * seconds)
             _limit_memory()
             os.write(write, _play(make, *game).encode())
             os._exit(0)
@@ -116,7 +120,7 @@ def serve(make: Callable[..., Any]) -> None:
         _, status = os.waitpid(child, 0)
         if os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
-            said = (f"one that takes longer than {seconds} s" if number == signal.SIGALRM else
+            said = (f"one that takes longer than {seconds} s" if number in limits else
                     f"one that ends the process ({signal.Signals(number).name})")
         elif status:
             # glibc exits without memory for a thread
