@@ -428,7 +428,7 @@ class Blobs:
         size = check_int("bytes", size, 0, self._left)
         data = np.empty(size, np.uint8)
         if self._file.readinto(data.data) != size:
-            raise ValueError("the file has become shorter")
+            raise ValueError("the file has shrunk")
         self._left -= size
         return data
 

@@ -148,7 +148,7 @@ def _pages() -> dict[str, Page]:
             "[How to write an environment](../tutorials/own_environment.md), and "
             "[all that it may implement](../reference/environment_contract.md).", ["cypool.env", _contract()]),
         "own_robot": Page("cypool.mujoco", "Classes for robots of your own, with NumPy over all environments",
-                       "[How to teach your own robot](../tutorials/own_robot.md).", ["cypool.mujoco"]),
+                       "[How to train your own robot](../tutorials/own_robot.md).", ["cypool.mujoco"]),
         "testing": Page("cypool.testing", "Functions that test an environment and compare it with its reference", "",
                         ["cypool.testing"]),
         "tools": Page("cypool.tools.compile", "Functions that compile environments, policies and hooks", "",

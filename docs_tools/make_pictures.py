@@ -1,4 +1,4 @@
-"""Makes the pictures of the README: python docs_tools/make_pictures.py
+"""Makes the pictures for the README: python docs_tools/make_pictures.py
 
 `throughput-ID-THEME.svg` draws a row of docs_tools/measurements.json. `showcase.webp` shows six environments that act
 at random, as `cypool.record` films them; it needs the packages of ".[docs]", theirs and OpenGL (EGL). `info.svg` is a
@@ -121,7 +121,7 @@ def draw_terminal(*words: str) -> str:
 
 def main() -> None:
     """Makes the pictures that the arguments name."""
-    parser = argparse.ArgumentParser(description="Makes the pictures of the README.")
+    parser = argparse.ArgumentParser(description="Makes the pictures for the README.")
     parser.add_argument("--only", choices=("throughput", "showcase", "terminal"))
     args = parser.parse_args()
     FOLDER.mkdir(exist_ok=True)

@@ -344,7 +344,7 @@ def draw(rows, args):
 
 
 def read(path):
-    """Returns the rows of a CSV file, as `draw` takes them. ppo_fast.py names no candidate."""
+    """Returns the rows of a CSV file for `draw`. ppo_fast.py names no candidate."""
     with open(path, newline="") as file:
         table = csv.DictReader(line for line in file if not line.startswith("#"))
         return [(row.get("candidate", "ppo_fast"), int(row["seed"]), int(row["step"]), float(row["seconds"]), None,

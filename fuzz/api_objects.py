@@ -428,7 +428,7 @@ class Objects:
         return [("repr", lambda: repr(value))]
 
     def elsewhere(self):
-        """Another pool of the same arguments."""
+        """Another pool with the same arguments."""
         pool = self.make()
         pool.reset()
         return pool

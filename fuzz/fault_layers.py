@@ -149,7 +149,7 @@ class Layer:
 # ---- pools, with all that observes them
 
 class Pools(Layer):
-    """A pool of any API, with hooks, and with a history or a replay buffer."""
+    """A pool with any API, with hooks, and with a history or a replay buffer."""
 
     weight = 12
     apis = ("gymnasium", "gymnasium", "gymnasium", "gym", "dm", "envpool", "envpool_legacy", "envpool_dm")

@@ -43,7 +43,7 @@ def require(module: str, package: str, minimum: str, below: str, extra: str = ""
 
 
 def make_same_step(id: str, library: str, **kwargs: Any) -> GymnasiumPool:
-    """Makes a pool of the Gymnasium API that starts new episodes within a step.
+    """Makes a pool with the Gymnasium API that starts new episodes within a step.
 
     Args:
         id: An id of `cypool.list_all_envs()`.
@@ -64,7 +64,7 @@ def make_same_step(id: str, library: str, **kwargs: Any) -> GymnasiumPool:
 
 
 def same_step(env: GymnasiumPool, several_agents: bool = False) -> GymnasiumPool:
-    """Returns `env` if it is a pool of the Gymnasium API that starts new episodes within a step.
+    """Returns `env` if it is a pool with the Gymnasium API that starts new episodes within a step.
 
     Args:
         env: The pool to check.

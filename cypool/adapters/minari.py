@@ -24,7 +24,7 @@ def to_minari(source: ReplayBuffer | History, dataset_id: str, **kwargs: Any) ->
     infos and reset seeds. Episodes that the history did not record from their start are left out.
 
     Args:
-        source: A buffer that stores single steps, or the result of `cypool.history`; of environments with one agent.
+        source: A buffer of single steps or a result of `cypool.history`, for environments with one agent.
         dataset_id: An id in Minari's format, such as "pong/random-v0".
         **kwargs: As in `minari.create_dataset_from_buffers`, such as `author` and `description`.
 

@@ -180,7 +180,7 @@ class PoolVectorEnv(VectorWrapper):
     """A pool for RLlib: without infos, because RLlib would create a dict for each environment and step.
 
     Args:
-        pool: A pool of `cypool.make`, synchronous, of environments with one agent.
+        pool: A synchronous pool from `cypool.make`, with one agent per environment.
     """
 
     def __init__(self, pool: GymnasiumPool):

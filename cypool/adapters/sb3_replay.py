@@ -94,7 +94,7 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
             self.full, self.pos = True, 0
 
     def _unscaled(self, action: NDArray[Any]) -> NDArray[Any]:
-        """Returns actions as the environment takes them: SB3 stores those of a `Box` scaled to [-1, 1]."""
+        """Returns actions in the environment's range: SB3 stores those of a `Box` scaled to [-1, 1]."""
         space = self.action_space
         action = np.reshape(action, (self.n_envs, *(space.shape or ())))
         if not isinstance(space, spaces.Box):

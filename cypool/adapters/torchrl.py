@@ -173,7 +173,7 @@ class PoolEnv(EnvBase):
         return self._packed(rows)
 
     def _actions(self, tensordict: Any) -> Any:
-        """Returns actions as the pool takes them."""
+        """Returns actions in the pool's format."""
         actions = tensordict.get("action")
         if isinstance(self.pool.env_spec.action, Mapping):
             return {name: actions.get(name).cpu().numpy() for name in self.pool.env_spec.action}

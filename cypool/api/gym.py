@@ -60,8 +60,8 @@ class GymPool(VectorAPI):
     For the rows of a batch, and the other attributes, see `VectorAPI`. Attributes may be assigned; `num_envs`,
     `batch_size`, `is_async` and `all_env_ids` only with their present value.
 
-    It is not a subclass of `gym.Env`, because Gym need not be installed. The spaces are Gym's if Gym was imported
-    before, otherwise Gymnasium's.
+    It is not a subclass of `gym.Env`, because Gym need not be installed. The spaces are Gym's if it is already
+    imported, otherwise Gymnasium's.
 
     Args:
         pool: The engine's pool. The API owns it.

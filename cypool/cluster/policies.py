@@ -128,7 +128,7 @@ class MLPPolicy:
         env: An id or functions, as in `ClusterEnv`, or an `EnvSpec`. The observation is one `Array` or `Discrete`,
             which is encoded one-hot.
         hidden: Sizes of the hidden layers.
-        seed: Seed of the initial weights.
+        seed: Random seed for the initial weights.
         scale: A factor for observations, such as 1 / 255 for pictures.
 
     Raises:

@@ -73,7 +73,7 @@ class Topology:
         """Returns the number of CPUs that a worker gets.
 
         Args:
-            address: As `ClusterEnv` takes it.
+            address: As in `ClusterEnv`.
             wanted: The number that the user requests; None: an equal share if Ray is started here, otherwise 1.
         """
         if wanted is not None:

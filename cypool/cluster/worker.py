@@ -145,7 +145,7 @@ class Worker:
             scale: The statistics for normalizing observations, including those before the first step.
 
         Returns:
-            A dict: "arrays", as `assembled` takes them, which are good until the next call; "final", a list of steps,
+            A dict: "arrays", for `assembled`, which are valid until the next call; "final", a list of steps,
             environments and observation parts, or None; "episodes", a dict or None; "version"; "kl", NaN if there was
             no comparison. With a scale also "seen", the last observations as the environments made them, and "moments",
             mean, variance and number of those after the steps. None if it was restarted.

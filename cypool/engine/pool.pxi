@@ -221,7 +221,7 @@ cdef class Pool:
 
     @property
     def num_unstarted(self):
-        """Number of environments that were never reset, loaded or turned into a copy."""
+        """Number of environments never reset, loaded or made a copy of another."""
         return self.ids.num_unstarted
 
     def unstarted(self):

@@ -63,7 +63,7 @@ class MLP(Policy):
             the last layer has twice as many outputs, the second half of which are used instead.
         value: Layers of a second network with the same observations and activation, and one output: a pair (weights,
             biases), or a module.
-        seed: Seed of the random numbers, which depend on it, on the environment and agent, and on the number of steps
+        seed: Seed for the random numbers, which depend on it, on the environment and agent, and on the number of steps
             that the MLP has made. They do not affect the environments' random streams.
 
     Raises:

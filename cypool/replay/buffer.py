@@ -51,7 +51,7 @@ class ReplayBuffer(Observer):
     current statistics, so that the values of an old row change over time.
 
     Args:
-        env: A pool of any API.
+        env: A pool, with any API.
         capacity: Total number of rows of all environments.
         n_step: Number of steps combined into one in a sample. It is lower where an episode, or an agent's part in it,
             ends, and just before the newest row.

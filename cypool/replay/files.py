@@ -138,7 +138,7 @@ def read(file: Any, header: bytes, shapes: Shapes, targets: Mapping[str, NDArray
     """Reads a file that was checked into arrays; returns those that are not among the targets.
 
     Raises:
-        ValueError: It has become shorter.
+        ValueError: It has shrunk.
         OSError: It cannot be read.
     """
     offsets, _ = offsets_of(header, shapes)
@@ -149,7 +149,7 @@ def read(file: Any, header: bytes, shapes: Shapes, targets: Mapping[str, NDArray
         target = targets[name] if name in targets else others[name]
         file.seek(offsets[name])
         if file.readinto(target.data) != target.nbytes:
-            raise ValueError(f"{EXPECTED}, got one that became shorter")
+            raise ValueError(f"{EXPECTED}, got one that has shrunk")
     return others
 
 

@@ -125,7 +125,7 @@ cdef class Search:
         num_players: Number of players in an environment.
         leaves: Number of leaves of a tree that wait at once.
         options: Fields of `Options`.
-        seed: Seed of chance.
+        seed: Random seed.
     """
     cdef Options options
     cdef readonly object spec        # of the trees' environments

@@ -110,7 +110,7 @@ class TreeSearch:
         discount: Discount per step, 0 to 1.
         noise: With PUCT, (alpha, weight) of Dirichlet noise at the roots. With Gumbel, True or False: whether to add
             its noise. By default none.
-        seed: Seed of noise and chance.
+        seed: Random seed for noise and chance.
         c_init, c_base: Constants of PUCT's exploration.
         unvisited: The value of an unvisited action, or "parent": the mean of its node. With PUCT.
         virtual_loss: A simulation still waiting for its value counts as this loss; 0: as its action's mean. With PUCT.

@@ -88,7 +88,7 @@ def check_env(id: Any, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
         id: A registered id; or a subclass of `cypool.mujoco.Task`, or an object of one.
         num_envs: Environments in the batch, at least 2.
         num_steps: Steps of each run.
-        seed: Seed of the environments, and of the actions.
+        seed: Random seed for the environments and the actions.
         without_gil: Whether the environment claims to run without the GIL, as compiled ones do.
         report: Called with the name of each check as soon as it has passed.
         **options: Options of the environment, and `max_episode_steps`; by default a fifth of `num_steps`, or the id's

@@ -28,14 +28,14 @@ def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = N
     """Resets a pool, steps it and writes a video, with the environments in a grid, row by row.
 
     Args:
-        env: A synchronous pool of the Gymnasium API whose environments can be rendered.
+        env: A synchronous pool with the Gymnasium API whose environments can be rendered.
         path: The output file, such as "out.mp4" or "out.gif"; its extension, one of `FORMATS`, sets the format. A PNG
-            is animated and lossless; its pictures stay in memory until it is written.
+            is animated and lossless; its frames stay in memory until it is written.
         actions: A function that maps the observation of all environments to their actions; by default, actions are
             random.
-        num_steps: Number of steps; the video has one more picture.
+        num_steps: Number of steps; the video has one more frame.
         env_id: Integers, shape (k,): the environments to show; all by default.
-        fps: Pictures per second; by default as the environment specifies.
+        fps: Frames per second; by default as the environment specifies.
 
     Returns:
         The rewards, float64, (num_steps, num_envs).
@@ -121,7 +121,7 @@ class VideoWriter:
 
     Args:
         path: The output file.
-        fps: Pictures per second.
+        fps: Frames per second.
     """
 
     def __init__(self, path: str, fps: float):

@@ -20,7 +20,7 @@ from typing import Any
 
 
 class UnsafeCache(Exception):
-    """Others could put code into the cache folder; the text says how, and names a remedy."""
+    """Others could put code in the cache folder; the message says how and names a remedy."""
 
 
 def place() -> Path:

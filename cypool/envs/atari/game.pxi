@@ -169,8 +169,8 @@ cdef class Atari(Env):
     cypool replaces bit for bit, and its colour averaging, which is left out.
 
     Observation: uint8 (stack_num, img_height, img_width), the last frames, the newest last; without `gray_scale`, three
-        planes (red, green, blue) for each frame, or with `channels_last` (stack_num, img_height, img_width, 3). Each is
-        the maximum of the last two frames of a step, resized. After a reset, the stack repeats the first frame.
+        planes (red, green, blue) for each frame, or with `channels_last` (stack_num, img_height, img_width, 3). Each
+        image is the maximum of a step's last two frames, resized. After a reset, the stack repeats the first frame.
         With `obs_type` "screen": uint8 (height, width), or without `gray_scale` (height, width, 3): the full screen at
         the end of a step. With "ram": uint8 (128,), the console's memory. With stack_num > 1, these are also stacked,
         along an extra first dimension.

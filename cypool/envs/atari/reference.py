@@ -36,7 +36,7 @@ _INFOS = {"lives": ("lives",), "raw_reward": ("reward",), "game_over": ("termina
 
 
 class Vector(Protocol):
-    """The part of a pool of the Gymnasium API that a comparison uses."""
+    """The part of Gymnasium's vector API that a comparison uses."""
 
     num_envs: int
     metadata: Any
@@ -98,7 +98,7 @@ class Reference:
 
 
 def _narrowed(info: dict[str, Any]) -> dict[str, Any]:
-    """Returns an info whose integers are of 32 bits: those of Python have become longer."""
+    """Returns an info with 32-bit integers; those from Python have 64 bits."""
     return {key: _narrowed(value) if isinstance(value, dict) else
             value.astype(np.int32) if value.dtype == np.int64 else value for key, value in info.items()}
 

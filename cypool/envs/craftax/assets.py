@@ -43,7 +43,7 @@ class Pictures(NamedTuple):
 
 @functools.lru_cache(4)
 def pictures(game: str, tile: int) -> Pictures:
-    """Returns the parts of the pictures of a game.
+    """Returns the parts of a game's pictures.
 
     Raises:
         ImportError: craftax, a texture or Pillow is missing, or craftax is of another version.

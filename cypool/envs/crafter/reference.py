@@ -41,7 +41,7 @@ class Reference(gymnasium.Env[Any, Any]):
         max_episode_steps: Truncates episodes after this number of steps, if that is sooner than `length`.
         obs_type: "rgb".
         semantic: Whether infos have `semantic`.
-        render_size: Size of the pictures of `render`.
+        render_size: Size of images from `render`.
         **options: Arguments for `crafter.Env`.
     """
 

@@ -181,5 +181,5 @@ def _check_pool(env: Pool) -> None:
 
 
 def _clipped(env: Pool, actions: Any) -> Any:
-    """Returns actions as a pool takes them; the package clips them itself."""
+    """Returns actions within a pool's bounds; the package clips them itself."""
     return np.clip(np.asarray(actions), -1, 1).astype(env.single_action_space.dtype)

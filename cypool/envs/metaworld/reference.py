@@ -105,7 +105,7 @@ class Players:
     Args:
         envs: The package's environments.
         tasks: Their tasks.
-        seed: Seed of noise.
+        seed: Random seed for the noise.
     """
 
     def __init__(self, envs: list[Any], tasks: list[str], seed: int):

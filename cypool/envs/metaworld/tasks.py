@@ -190,7 +190,7 @@ def draw_goals(names: list[str], seed: int, count: int) -> dict[str, tuple[Point
     Args:
         names: The tasks, in their order.
         seed: The benchmark's seed.
-        count: Number of goals of a task.
+        count: Number of goals per task.
     """
     stream = np.random.RandomState(seed)
     goals = {}

@@ -44,7 +44,7 @@ class Level(NamedTuple):
         options: The arguments of the level alone, checked.
         numbers: For the generator: the `Options` of rooms.h that differ from 0.
         max_steps: The limit, where `max_steps` is not given; 0: BabyAI's, which depends on the mission.
-        mission: The mission, if all episodes have the same.
+        mission: The mission, if all episodes share it.
         see_through: Whether one sees through walls, where `see_through_walls` is not given.
         num_actions: Number of actions.
         mission_length: Number of letters of the longest mission.

@@ -218,7 +218,7 @@ def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def text_of(options: tuple[str, ...], character: str, wizard: bool) -> str:
-    """Returns all options as NetHack takes them, in one text."""
+    """Returns all options in NetHack's format, as one string."""
     texts = [*options, f"name:Agent-{character}"]
     if character == "@":
         texts += [f"{each}:random" for each in ("race", "gender", "align")

@@ -62,7 +62,7 @@ def pressed(terminal: int) -> int | None:
 
 def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | None = None,
          choose: Callable[[Any], Any] | None = None) -> tuple[int, float]:
-    """Plays with the keyboard of a terminal until Ctrl-C, or the end of its input.
+    """Plays from the keyboard of a terminal until Ctrl-C or the end of its input.
 
     Args:
         env: A pool of one environment.

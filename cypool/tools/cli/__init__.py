@@ -70,7 +70,7 @@ def _run(words: list[str]) -> int:
         # the reader has seen enough; Python would flush the rest at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
-    # cypool's exceptions for arguments and for missing packages; a text of several lines begins with the matter
+    # cypool's exceptions for arguments and for missing packages; their lines are joined
     except (Refusal, ValueError, TypeError, ImportError, NotImplementedError, OSError, CompileError,
             UnsafeCache) as error:
         verb = f" {words[0]}" if words and words[0] in VERBS else ""

@@ -30,7 +30,7 @@ def declare(parser: Parser) -> None:
     parser.add("--steps", type=number(int, 1), metavar="N",
                help="stop after this number of steps (default for a video: 300)")
     parser.add("--fps", type=float, metavar="N", help="steps per second (default: as the environment specifies)")
-    parser.add("--seed", type=number(int, 0), metavar="N", help="seed of the environment")
+    parser.add("--seed", type=number(int, 0), metavar="N", help="random seed for the environment")
     parser.add_options()
 
 

@@ -20,7 +20,7 @@ def _set_up() -> None:
         raise ImportError(f"MuJoCo's environments: import mujoco failed: {error!r}", name="mujoco") from error
     if imported.__version__ != version:
         raise ImportError(f"MuJoCo's environments: expected mujoco {version} of {folder}, got {imported.__version__} "
-                          f"of {imported.__file__}, which was imported before: a process can only use one version",
+                          f"of {imported.__file__}, which is already imported: a process can only use one version",
                           name="mujoco")
     try:
         library.set_up(found, bytes(folder / f"libmujoco.so.{version}"))

@@ -53,7 +53,7 @@ SIMULATION = {
                         '"scale", "add" or "set". Each number of a field is scaled by, increased by or replaced with a '
                         "number drawn uniformly."),
     "randomize_info": boolean(False, "Adds the numbers drawn for the episode to the info, as `randomize`."),
-    "from_pixels": boolean(False, "Observes the pictures of `render`, uint8 (height, width, 3), instead of numbers."),
+    "from_pixels": boolean(False, "Observes images from `render`, uint8 (height, width, 3), instead of numbers."),
     "width": integer(480, 1, 8192, "Width of pictures."),
     "height": integer(480, 1, 8192, "Height of pictures."),
     "camera_id": unchecked(None, "A camera of the model; None or -1: the free camera."),

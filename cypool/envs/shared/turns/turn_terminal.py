@@ -1,4 +1,4 @@
-"""Games with turns, played by people with the keyboard of a terminal, a line for each move."""
+"""Games with turns, played by people from the keyboard of a terminal, a line for each move."""
 from __future__ import annotations
 
 import os
