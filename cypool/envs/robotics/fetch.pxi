@@ -14,7 +14,7 @@ from cypool.envs.shared.mujoco.libmujoco cimport mjData, mjModel
 from cypool.envs.shared.mujoco.mujoco_common cimport Model, Simulation
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 from cypool.envs.robotics.rotations cimport mat2euler
-from cypool.envs.shared.lanes.mujoco_lanes cimport READS_UNKNOWN, SimulationInLanes
+from cypool.envs.shared.lanes.mujoco_lanes cimport SimulationInLanes
 from cypool.envs.shared.lanes.record cimport NO_OUTPUTS, Record
 
 cdef enum: FETCH_MOST_ATTEMPTS = 10_000
@@ -97,8 +97,8 @@ cdef class Fetch(RoboticsEnv):
         # it writes only while a picture is drawn
         self.keeps_model = True
         given = FETCH_TASKS[task]
-        # with the gripper blocked, mj_forward follows
-        self.reads = NO_OUTPUTS if given.block_gripper else READS_UNKNOWN
+        # what it reads follows from mj_forward, or from the last of MuJoCo's steps, which mj_step repeats
+        self.reads = NO_OUTPUTS
         self.block_gripper, self.in_the_air, self.offset = given.block_gripper, given.in_the_air, given.offset
         self.obj_range, self.target_range = given.obj_range, given.target_range
         self.grip, self.target, self.thing = self.site("robot0:grip"), self.site("target0"), -1
@@ -173,6 +173,8 @@ cdef class Fetch(RoboticsEnv):
             for k in range(2):
                 self.opening[k] = self.data.qpos[self.fingers[k]]
             self.info[self.info.size() - 1] += self.close_gripper()
+        else:
+            self.materialize()
         self.find_goals()
         far = distance(self.achieved_goal.data(), self.goal.data(), 3)
         self.info[0] = far < THRESHOLD
@@ -181,12 +183,6 @@ cdef class Fetch(RoboticsEnv):
         else:
             self.reward = -1.0 if far > THRESHOLD else -0.0
         return 0
-
-    cdef object why_mj_step(self):
-        # measured: lanes leave about one of MuJoCo's steps in twenty to mj_step, and then it takes all twenty of a step
-        if self.block_gripper and self.thing >= 0 and self.spec.options["physics"] == "lanes":
-            return "a gripper with an object takes as long in lanes"
-        return SimulationInLanes.why_mj_step(self)
 
     cdef int close_gripper(self) except -1 nogil:
         # a step in lanes remains one that MuJoCo can repeat

@@ -17,8 +17,8 @@ from cypool.envs.shared.mujoco.mujoco_common cimport Model
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 from cypool.envs.robotics.rotations cimport (angle_between, euler2quat, normalize, quat2euler, quat_mul,
                                              quat_of)
-from cypool.envs.shared.lanes.mujoco_lanes cimport READS_UNKNOWN, SimulationInLanes
-from cypool.envs.shared.lanes.record cimport NO_OUTPUTS, SITE_XPOS
+from cypool.envs.shared.lanes.mujoco_lanes cimport SimulationInLanes
+from cypool.envs.shared.lanes.record cimport NO_OUTPUTS, SENSED_FORCES, SENSED_MOTION, SITE_XPOS
 from cypool.random cimport integers
 
 # of a reset; the reference tries for ever
@@ -254,7 +254,7 @@ cdef class Manipulate(Hand):
         self.center = self.site("object:center")
         self.hidden = self.loaded.named(libmujoco.mjOBJ_GEOM, "object_hidden")
         self.sees_sensors = self.touch != NO_TOUCH
-        self.reads = READS_UNKNOWN if self.sees_sensors else NO_OUTPUTS
+        self.reads = 1 << SENSED_MOTION | 1 << SENSED_FORCES if self.sees_sensors else NO_OUTPUTS
         if self.touch != NO_TOUCH:
             for name in self.loaded.names(libmujoco.mjOBJ_SENSOR, self.model.nsensor):
                 if "robot0:TS_" in name:

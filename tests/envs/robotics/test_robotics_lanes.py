@@ -11,8 +11,9 @@ try:
 except ValueError as refusal:
     pytest.skip(f"lanes: {refusal}", allow_module_level=True)
 
-IDS = ("PointMaze_UMaze-v3", "FetchReach-v4", "HandReach-v3", "HandManipulateBlock-v1",
-       "HandManipulateEggRotate-v1", "HandManipulatePen-v1")
+IDS = ("PointMaze_UMaze-v3", "FetchReach-v4", "FetchPush-v4", "FetchSlide-v4", "FetchPickAndPlace-v4",
+       "HandReach-v3", "HandManipulateBlock-v1", "HandManipulateEggRotate-v1", "HandManipulatePen-v1",
+       "HandManipulateBlock_ContinuousTouchSensors-v1")
 
 
 def saved(env):

@@ -154,6 +154,7 @@ public:
     // In groups of as many as a vector has numbers.
     void load(Record* const* records, int count, const Coverage& coverage) override {
         coverage_ = &coverage;
+        records_ = records;
         num_groups_ = (count + WIDTH - 1) / WIDTH;
         while (static_cast<int>(groups_.size()) < num_groups_) groups_.emplace_back(new Group(m_));
         count_ = count;
@@ -173,23 +174,23 @@ public:
         for (int g = 0; g < num_groups_; ++g) {
             Group& d = *groups_[static_cast<size_t>(g)];
             d.bad = none();
+            d.dropped = d.with_result = 0;
             d.coverage = coverage_;
             d.unseen.clear();
             // mj_step takes any, and those of later steps are accelerations, which are checked
             find_bad(d, d.warmstart, m_.nv);
-            for (int k = 0; k < m_.num_actuators; ++k)
-                if (const Actuator& a = m_.actuators[k]; a.is_limited)
-                    note_clip(d, coverage_->actuator(k), d.ctrl[k], a.low, a.high, CTRL_LOW, CTRL_HIGH);
         }
+        for (int e = 0; e < count; ++e) records[e]->unseen.clear();
     }
 
-    void step(int frames, int reads, bool ends_with_step1) override {
-        for (int frame = 0; frame < frames; ++frame) {
+    int step(int frame, int frames, int reads, bool ends_with_step1) override {
+        while (frame < frames) {
+            ++frame;
             for (int g = 0; g < num_groups_; ++g) {
                 Group& d = *groups_[static_cast<size_t>(g)];
                 find_bad(d, d.qpos, m_.nq);
                 find_bad(d, d.qvel, m_.nv);
-                if (frame + 1 < frames) continue;
+                note_controls(d);
                 copy_many(d.last_qpos, d.qpos, m_.nq);
                 copy_many(d.last_qvel, d.qvel, m_.nv);
                 copy_many(d.last_warmstart, d.warmstart, m_.nv);
@@ -199,7 +200,7 @@ public:
                 Group& d = *groups_[static_cast<size_t>(g)];
                 find_bad(d, d.qacc, m_.nv);
                 // MuJoCo has no sensors in later stages
-                if (frame + 1 == frames) {
+                if (frame == frames) {
                     if (!ends_with_step1) sense_velocity(d, reads);
                     sense_acceleration(d, reads);
                 }
@@ -208,33 +209,67 @@ public:
                 else
                     integrate_euler(m_, d);
             }
-            if (!m_.is_runge_kutta) continue;
-            for (int stage = 1; stage < 4; ++stage) {
-                for (int g = 0; g < num_groups_; ++g) begin_stage(m_, *groups_[static_cast<size_t>(g)], stage);
-                forward();
-                for (int g = 0; g < num_groups_; ++g) {
-                    Group& d = *groups_[static_cast<size_t>(g)];
-                    copy_many(d.stage_acc[stage], d.qacc, m_.nv);
+            if (m_.is_runge_kutta) take_stages();
+            for (int g = 0; g < num_groups_; ++g)
+                if (failed(g) || !groups_[static_cast<size_t>(g)]->unseen.empty()) {
+                    collect_unseen();
+                    return frame;
                 }
-            }
-            for (int g = 0; g < num_groups_; ++g) end_runge_kutta(m_, *groups_[static_cast<size_t>(g)]);
         }
         for (int g = 0; g < num_groups_; ++g) complete(*groups_[static_cast<size_t>(g)], reads, ends_with_step1);
+        return frames + 1;
     }
 
+    const std::vector<int>& find_failed() override {
+        failed_.clear();
+        for (int g = 0; g < num_groups_; ++g)
+            for (int left = failed(g); left; left &= left - 1)
+                failed_.push_back(g * WIDTH + __builtin_ctz(static_cast<unsigned>(left)));
+        return failed_;
+    }
+
+    void get_last(int environment, const State& state) const override {
+        const Group& d = *groups_[static_cast<size_t>(environment / WIDTH)];
+        const int l = environment % WIDTH;
+        get(state.qpos, d.last_qpos, m_.nq, l);
+        get(state.qvel, d.last_qvel, m_.nv, l);
+        get(state.warmstart, d.last_warmstart, m_.nv, l);
+    }
+
+    std::string compare(int environment, const State& state) const override {
+        const Group& d = *groups_[static_cast<size_t>(environment / WIDTH)];
+        const int l = environment % WIDTH;
+        if (!is_same(d.qpos, state.qpos, m_.nq, l)) return "qpos";
+        if (!is_same(d.qvel, state.qvel, m_.nv, l)) return "qvel";
+        return is_same(d.warmstart, state.warmstart, m_.nv, l) ? "" : "qacc_warmstart";
+    }
+
+    void put(int environment, const State& state, bool is_last) override {
+        Group& d = group(environment);
+        const int first = environment % WIDTH;
+        // lanes that are left over do what the last one does
+        for (int l = first; l <= (environment + 1 == count_ ? WIDTH - 1 : first); ++l) {
+            put(d.qpos, state.qpos, m_.nq, l);
+            put(d.qvel, state.qvel, m_.nv, l);
+            put(d.warmstart, state.warmstart, m_.nv, l);
+            d.bad[l] = 0;
+        }
+        d.with_result |= is_last << first;
+    }
+
+    void drop(int environment) override { group(environment).dropped |= 1 << environment % WIDTH; }
+
     void store(Record* const* records) override {
+        collect_unseen();
         for (int e = 0; e < count_; ++e) {
             Record& r = *records[e];
             Group& d = *groups_[static_cast<size_t>(e / WIDTH)];
             const int l = e % WIDTH;
             r.is_ready = !(bits(d.bad) >> l & 1);
             if (!r.is_ready) continue;
-            r.unseen.clear();
-            for (const auto& [its_lane, active] : d.unseen)
-                if (its_lane == l) r.unseen.push_back(active);
-            get(r.next_last.qpos, d.last_qpos, m_.nq, l);
-            get(r.next_last.qvel, d.last_qvel, m_.nv, l);
-            get(r.next_last.warmstart, d.last_warmstart, m_.nv, l);
+            r.is_mujocos = d.with_result >> l & 1;
+            if (r.is_mujocos) continue;
+            get_last(e, r.next_last);
             get(r.result.qpos, d.qpos, m_.nq, l);
             get(r.result.qvel, d.qvel, m_.nv, l);
             get(r.result.warmstart, d.warmstart, m_.nv, l);
@@ -245,6 +280,25 @@ public:
 
 private:
     static constexpr double LARGEST = 1e10;  // mjMAXVAL
+
+    // The lanes of a group for which MuJoCo has to take the last step, bit by bit.
+    int failed(int g) const {
+        const Group& d = *groups_[static_cast<size_t>(g)];
+        const int used = (1 << std::min(count_ - g * WIDTH, WIDTH)) - 1;
+        return bits(d.bad) & used & ~d.dropped;
+    }
+
+    void take_stages() {
+        for (int stage = 1; stage < 4; ++stage) {
+            for (int g = 0; g < num_groups_; ++g) begin_stage(m_, *groups_[static_cast<size_t>(g)], stage);
+            forward();
+            for (int g = 0; g < num_groups_; ++g) {
+                Group& d = *groups_[static_cast<size_t>(g)];
+                copy_many(d.stage_acc[stage], d.qacc, m_.nv);
+            }
+        }
+        for (int g = 0; g < num_groups_; ++g) end_runge_kutta(m_, *groups_[static_cast<size_t>(g)]);
+    }
 
     // Returns whether the same numbers were there.
     static bool load_own_again(Group& d, const Record& r, int l) {
@@ -260,6 +314,13 @@ private:
     static void put(Real* to, const double* from, int n, int l) {
         for (int k = 0; k < n; ++k) lane(to[k], l) = from[k];
     }
+    static bool is_same(const Real* numbers, const double* others, int n, int l) {
+        for (int k = 0; k < n; ++k) {
+            const double number = lane(numbers[k], l);
+            if (std::memcmp(&number, others + k, sizeof number)) return false;
+        }
+        return true;
+    }
     // Returns whether the same numbers were there.
     static bool put_again(Real* to, const double* from, int n, int l) {
         bool is_same = true;
@@ -269,6 +330,22 @@ private:
     }
     static void get(double* to, const Real* from, int n, int l) {
         for (int k = 0; k < n; ++k) to[k] = lane(from[k], l);
+    }
+    void note_controls(Group& d) const {
+        for (int k = 0; k < m_.num_actuators; ++k)
+            if (const Actuator& a = m_.actuators[k]; a.is_limited)
+                note_clip(d, coverage_->actuator(k), d.ctrl[k], a.low, a.high, CTRL_LOW, CTRL_HIGH);
+    }
+    // To the records, but of lanes in which it does not count.
+    void collect_unseen() {
+        for (int g = 0; g < num_groups_; ++g) {
+            Group& d = *groups_[static_cast<size_t>(g)];
+            const int bad = bits(d.bad);
+            for (const auto& [its_lane, active] : d.unseen)
+                if (const int e = g * WIDTH + its_lane; e < count_ && !(bad >> its_lane & 1))
+                    records_[e]->unseen.push_back(active);
+            d.unseen.clear();
+        }
     }
     // what MuJoCo would start over from; NaN is no less than anything
     static void find_bad(Group& d, const Real* numbers, int n) {
@@ -606,12 +683,14 @@ private:
     const Description& m_;
     Collider collider_;
     const Coverage* coverage_ = nullptr;
+    Record* const* records_ = nullptr;
     std::unique_ptr<Problem> problem_;
     Sections sections_;
     std::unique_ptr<Dual> dual_;
     std::vector<std::unique_ptr<Group>> groups_;
     std::vector<Waiting> waiting_;
     std::vector<ContactSizes> contact_sizes_;
+    std::vector<int> failed_;
     // the rows that each lane of the solver has; -1: none
     struct {
         const int* rows;

@@ -26,7 +26,7 @@ enum Most {
     MAX_BOXES = 256,
     MAX_INERTIA = 1000,  // of the sparse inertia matrix
     MAX_CONTROLS = 60,
-    MAX_SITES = 64,
+    MAX_SITES = 128,
     MAX_TENDONS = 64,
     MAX_TENDON_JOINTS = 8,
     MAX_PAIRS = 1024,

@@ -90,24 +90,14 @@ public:
     // Steps these environments; not those of records that are not ready afterwards. Returns what mj_step has otherwise
     // where it repeats a step for what was active in it, "" if nothing: then no record is ready.
     std::string step(Record* const* records, int count, int frames) {
-        step_in_lanes(records, count, frames);
-        for (int e = 0; e < count; ++e) {
-            const Record& record = *records[e];
-            Coverage& coverage = coverage_of(record, count);
-            const auto is_covered = [&coverage](const Active& active) { return coverage.has(active); };
-            if (!record.is_ready || std::all_of(record.unseen.begin(), record.unseen.end(), is_covered)) continue;
-            const std::string differing = record.check(frames);
-            if (!differing.empty()) {
-                for (int k = 0; k < count; ++k) records[k]->is_ready = false;
-                return differing;
-            }
-            cover(coverage, record);
-        }
-        return "";
+        const std::string differing = step_in_lanes(records, count, frames, true);
+        for (int e = 0; e < count && !differing.empty(); ++e) records[e]->is_ready = false;
+        return differing;
     }
 
     // Compares with mj_step, from random states. Returns what differs first, "" if nothing does.
-    std::string compare(int steps, int every, uint64_t seed, double noise, double ctrl, bool ends_with_step1) {
+    std::string compare(int steps, int every, uint64_t seed, double noise, double ctrl, bool ends_with_step1,
+                        int frames) {
         Random random(seed);
         const auto begin = [&](mjData* d) {
             for (int k = 0; k < m_->nq; ++k) d->qpos[k] += random.draw(noise);
@@ -115,7 +105,8 @@ public:
         };
         std::string differing;
         for (const int count : compared_)
-            if (differing.empty()) differing = compare_from(begin, count, steps, every, random, ctrl, ends_with_step1);
+            if (differing.empty())
+                differing = compare_from(begin, count, steps, every, random, ctrl, ends_with_step1, frames);
         return differing;
     }
 
@@ -132,49 +123,142 @@ public:
                 for (int k = 0; k < m_->nv; ++k) d->qvel[k] += random.draw(0.5);
             };
             const int steps = static_cast<int>(poses.size()) / count + 1;
-            if (differing.empty()) differing = compare_from(begin, count, steps, 1, random, 10, false);
+            if (differing.empty()) differing = compare_from(begin, count, steps, 1, random, 10, false, 1);
         }
         return differing;
     }
 
     std::atomic<bool> is_wrong{false};
     std::atomic<int64_t> num_compared{0};
+    std::atomic<int64_t> num_by_mujoco{0};  // of MuJoCo's steps of environments in lanes
 
 private:
     // few environments take as long as many
     bool takes_eight(int count) const { return most_lanes_ == 8 && count > 4; }
 
-    void step_in_lanes(Record* const* records, int count, int frames) {
-        std::unique_ptr<Lent> lent = borrow(takes_eight(count));
-        lent->batch->load(records, count, coverage_of(*records[0], count));
-        try {
-            // given back before another thread may borrow these data
-            const Borrowed arena(m_, lent->data.get());
-            const std::string warning =
-                guarded([&] { lent->batch->step(frames, records[0]->reads(), records[0]->ends_with_step1); });
-            // MuJoCo's own colliders warn or fail, and that of an environment alone does, too
-            if (!warning.empty()) return;
-        } catch (const std::runtime_error&) {
-            return;
+    // working memory of a call
+    struct Lent {
+        const mjModel* model;
+        OwnData data;
+        std::unique_ptr<Batch> batch;
+        OwnData step_data;
+        std::unique_ptr<Record> stepper;  // in `step_data`
+        Lent(const mjModel* m, const Description& description, const Collider::Function* colliders, Collider::Ray ray,
+             bool has_eight)
+            : model(m),
+              data(make_data(m, false)) {
+            const Collider collider = {colliders, m, data.get(), ray};
+            if (has_eight)
+                batch = std::make_unique<eight::BatchInLanes>(description, collider);
+            else
+                batch = std::make_unique<four::BatchInLanes>(description, collider);
+            // places the geoms of the world
+            forward(m, data.get());
         }
-        lent->batch->store(records);
+        // where MuJoCo steps
+        Record& for_mujoco(const Record& record) {
+            if (!stepper || stepper->reads() != record.reads() || stepper->ends_with_step1 != record.ends_with_step1) {
+                step_data.reset(make_data(model, false));
+                stepper = std::make_unique<Record>(model, step_data.get(), record.reads(), record.ends_with_step1);
+            }
+            return *stepper;
+        }
+    };
+
+    // `checks_last`: whether a last step is repeated, too, for what was active in it.
+    std::string step_in_lanes(Record* const* records, int count, int frames, bool checks_last) {
+        std::unique_ptr<Lent> lent = borrow(takes_eight(count));
+        Batch& batch = *lent->batch;
+        Coverage& coverage = coverage_of(*records[0], count);
+        batch.load(records, count, coverage);
+        for (int frame = 0;;) {
+            try {
+                // given back before another thread may borrow these data
+                const Borrowed arena(m_, lent->data.get());
+                const std::string warning = guarded(
+                    [&] { frame = batch.step(frame, frames, records[0]->reads(), records[0]->ends_with_step1); });
+                // MuJoCo's own colliders warn or fail, and that of an environment alone does, too
+                if (!warning.empty()) return "";
+            } catch (const std::runtime_error&) {
+                return "";
+            }
+            if (frame > frames) break;
+            for (const int e : batch.find_failed()) step_by_mujoco(*lent, *records[e], e, frame == frames);
+            for (int e = 0; e < count && frame < frames; ++e) {
+                const auto step_and_compare = [&](Record& mujocos) {
+                    batch.get_last(e, records[e]->next_last);
+                    if (!mujocos.step_for(*records[e], false)) return std::string("an unstable simulation");
+                    return batch.compare(e, records[e]->result);
+                };
+                if (std::string differing = check(*lent, *records[e], coverage, step_and_compare); !differing.empty())
+                    return differing;
+            }
+        }
+        batch.store(records);
+        for (int e = 0; e < count && checks_last; ++e) {
+            if (!records[e]->is_ready) continue;
+            const auto step_and_compare = [&](Record& mujocos) { return mujocos.check_last(*records[e]); };
+            if (std::string differing = check(*lent, *records[e], coverage, step_and_compare); !differing.empty())
+                return differing;
+        }
         const std::lock_guard<std::mutex> lock(mutex_);
         free_[takes_eight(count)].push_back(std::move(lent));
+        return "";
+    }
+
+    // Has MuJoCo repeat a step in which something was active that no compared step had. Returns what lanes had
+    // otherwise, "" if nothing.
+    template <class Call>
+    std::string check(Lent& lent, Record& record, Coverage& coverage, const Call& step_and_compare) {
+        const auto is_covered = [&coverage](const Active& active) { return coverage.has(active); };
+        if (std::all_of(record.unseen.begin(), record.unseen.end(), is_covered)) {
+            record.unseen.clear();
+            return "";
+        }
+        std::string differing;
+        try {
+            differing = step_and_compare(lent.for_mujoco(record));
+        } catch (const std::runtime_error& warning) {
+            // mj_step has no result that lanes could have
+            differing = warning.what();
+            lent.stepper.reset();
+        }
+        if (differing.empty()) cover(coverage, record);
+        return differing;
+    }
+
+    // Takes the last step of one environment; lanes continue with the next.
+    void step_by_mujoco(Lent& lent, Record& record, int environment, bool is_last) {
+        lent.batch->get_last(environment, record.next_last);
+        bool is_done = false;
+        try {
+            is_done = lent.for_mujoco(record).step_for(record, is_last);
+        } catch (const std::runtime_error&) {
+            // a warning, which the environment raises when it is stepped alone
+        }
+        if (is_done) {
+            ++num_by_mujoco;
+            lent.batch->put(environment, record.result, is_last);
+        } else {
+            lent.batch->drop(environment);
+            lent.stepper.reset();
+        }
     }
 
     // `count`: how many environments are stepped together
     Coverage& coverage_of(const Record& record, int count) {
         return *coverages_[takes_eight(count)][!record.own.empty()];
     }
-    void cover(Coverage& coverage, const Record& record) {
+    void cover(Coverage& coverage, Record& record) {
         for (const Active& active : record.unseen) coverage.add(active);
+        record.unseen.clear();
         ++num_compared;
     }
 
     // Compares a number of steps; `begin` moves an environment that was reset.
     template <class Begin>
     std::string compare_from(const Begin& begin, int count, int steps, int every, Random& random, double ctrl,
-                             bool ends_with_step1) {
+                             bool ends_with_step1, int frames) {
         std::vector<OwnData> datas;
         std::vector<std::unique_ptr<Record>> owned;
         std::vector<Record*> records;
@@ -196,16 +280,18 @@ private:
                 for (int k = 0; k < 4 * m_->nmocap; ++k) d->mocap_quat[k] += random.draw(0.02);
                 records[static_cast<size_t>(e)]->prepare();
             }
-            step_in_lanes(records.data(), count, 1);
+            const std::string in_between = step_in_lanes(records.data(), count, frames, false);
+            if (!in_between.empty()) return "step " + std::to_string(step_number) + ": " + in_between;
             for (int e = 0; e < count; ++e) {
                 Record& record = *records[static_cast<size_t>(e)];
-                if (!record.take(1)) {
-                    simulate(m_, datas[static_cast<size_t>(e)].get(), 1, true);
+                std::string differing;
+                if (frames > 1 && record.is_ready) differing = record.check(frames);
+                if (!record.take(frames)) {
+                    simulate(m_, datas[static_cast<size_t>(e)].get(), frames, true);
                     continue;
                 }
-                std::string differing;
                 try {
-                    differing = record.repeat(false);
+                    if (frames == 1) differing = record.repeat(false);
                 } catch (const std::runtime_error& warning) {
                     // mj_step has no result that lanes could have
                     differing = warning.what();
@@ -213,28 +299,12 @@ private:
                 if (!differing.empty())
                     return "step " + std::to_string(step_number) + " of environment " + std::to_string(e) + ": "
                            + differing;
-                cover(coverage_of(record, count), record);
+                if (!record.is_mujocos) cover(coverage_of(record, count), record);
             }
         }
         return "";
     }
 
-    // working memory of a call
-    struct Lent {
-        OwnData data;
-        std::unique_ptr<Batch> batch;
-        Lent(const mjModel* m, const Description& description, const Collider::Function* colliders, Collider::Ray ray,
-             bool has_eight)
-            : data(make_data(m, false)) {
-            const Collider collider = {colliders, m, data.get(), ray};
-            if (has_eight)
-                batch = std::make_unique<eight::BatchInLanes>(description, collider);
-            else
-                batch = std::make_unique<four::BatchInLanes>(description, collider);
-            // places the geoms of the world
-            forward(m, data.get());
-        }
-    };
     std::unique_ptr<Lent> borrow(bool has_eight) {
         {
             const std::lock_guard<std::mutex> lock(mutex_);
@@ -272,10 +342,10 @@ public:
     int fewest() const { return 1; }
     bool read_own(const mjModel*, Record&) { return false; }
     std::string step(Record* const*, int, int) { return ""; }
-    std::string compare(int, int, uint64_t, double, double, bool) { return ""; }
+    std::string compare(int, int, uint64_t, double, double, bool, int) { return ""; }
     std::string compare_contacts() { return ""; }
     std::atomic<bool> is_wrong{false};
-    std::atomic<int64_t> num_compared{0};
+    std::atomic<int64_t> num_compared{0}, num_by_mujoco{0};
 };
 
 #endif

@@ -66,13 +66,15 @@ struct Group {
     std::array<uint64_t, WIDTH> whose_own = {};  // of each lane, as `Record` has it
     // before the last step, to repeat it with MuJoCo
     Real *last_qpos, *last_qvel, *last_warmstart;
-    Mask bad;                // lanes that mj_step has to step
+    Mask bad;                // lanes for which MuJoCo has to take the last step
+    int dropped = 0;         // lanes for which it has to take all of them, bit by bit
+    int with_result = 0;     // lanes of which the record has the result already, bit by bit
     Mask is_cold;            // lanes in which the solver does not begin at the warm start
     bool has_step1 = false;  // what `step1` computes is that of qpos and qvel
     bool has_fixed = false;  // the geoms of the world are in their places
     const Coverage* coverage;
     int has_unseen;                              // the constraints may have something that no compared step had
-    std::vector<std::pair<int, Active>> unseen;  // lanes, and what was active in them that no compared step had
+    std::vector<std::pair<int, Active>> unseen;  // lanes, and what was active in the last step that none compared had
     // of positions
     Real (*xpos)[3], (*xquat)[4], (*xmat)[9], (*xipos)[3], (*ximat)[9];
     Real (*xanchor)[3], (*xaxis)[3], (*com)[3], (*cinert)[10], (*crb)[10];

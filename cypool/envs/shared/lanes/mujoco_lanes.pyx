@@ -29,8 +29,10 @@ cdef extern from "cypool/envs/shared/lanes/engine.h" nogil:
         cbool read_own(const mjModel* m, Record& record) except +
         string step(Record** records, int count, int frames) except +
         string compare_contacts() except +
-        string compare(int steps, int every, uint64_t seed, double noise, double ctrl, cbool ends_with_step1) except +
+        string compare(int steps, int every, uint64_t seed, double noise, double ctrl, cbool ends_with_step1,
+                       int frames) except +
         int64_t get_compared "num_compared.load"() noexcept
+        int64_t get_by_mujoco "num_by_mujoco.load"() noexcept
         cbool swap_wrong "is_wrong.exchange"(cbool value) noexcept
 
 # of the comparison when a model is first used: steps of each of seven environments
@@ -87,7 +89,8 @@ cdef class Lanes:
             raise ValueError(f"only {self.num_compared()} of its first steps could be compared with mj_step")
         return 0
 
-    def compare(self, int steps, int every, uint64_t seed, double noise, double ctrl, bint ends_with_step1=False):
+    def compare(self, int steps, int every, uint64_t seed, double noise, double ctrl, bint ends_with_step1=False,
+                int frames=1):
         """Returns what differs first from mj_step, "" if nothing does.
 
         Args:
@@ -97,8 +100,9 @@ cdef class Lanes:
             noise: How far positions and velocities are from the model's own after a reset.
             ctrl: The largest control.
             ends_with_step1: Whether mj_step1 follows each step.
+            frames: MuJoCo's steps in one of these.
         """
-        return self.engine.compare(steps, every, seed, noise, ctrl, ends_with_step1).decode()
+        return self.engine.compare(steps, every, seed, noise, ctrl, ends_with_step1, frames).decode()
 
     def num_steps(self):
         """Returns how many steps of pools' environments were taken to the lanes."""
@@ -107,6 +111,10 @@ cdef class Lanes:
     def num_compared(self):
         """Returns how many of mj_step's steps were compared."""
         return self.engine.get_compared()
+
+    def num_by_mujoco(self):
+        """Returns how many of MuJoCo's steps mj_step took for environments in lanes."""
+        return self.engine.get_by_mujoco()
 
 
 def check_machine():

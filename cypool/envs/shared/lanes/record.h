@@ -81,6 +81,7 @@ public:
     uint64_t whose_own = 0;     // another one for other numbers; 0: there are none
     std::vector<double> drawn;  // those from which they follow
     bool is_ready = false;      // there is a result that nobody has taken
+    bool is_mujocos = false;    // mj_step itself took the last step of it
     const bool ends_with_step1;
     bool is_stale = false;       // mjData has the result, but not what MuJoCo computes on the way there
     std::vector<Active> unseen;  // what was active that no compared step had
@@ -207,6 +208,28 @@ public:
         }
     }
 
+    // Has MuJoCo take one step for another record, from its `next_last`, in the mjData of this one. `is_last`: it is the
+    // last one of the result. false, or a std::runtime_error: MuJoCo cannot do it.
+    bool step_for(Record& other, bool is_last) {
+        m_ = other.m_;
+        put(other.next_last);
+        put_inputs(other.ctrl);
+        if (is_last ? !step(1) : simulate(m_, d_, 1, false) != 0) return false;
+        get(other.result);
+        if (is_last)
+            for (const View& view : views_) copy(other.values_.data() + view.first, view.array, view.size);
+        return true;
+    }
+
+    // Has MuJoCo repeat the last step of another record's result in the mjData of this one. Returns what lanes had
+    // otherwise.
+    std::string check_last(const Record& other) {
+        m_ = other.m_;
+        put(other.next_last);
+        put_inputs(other.ctrl);
+        return step_and_compare(1, other);
+    }
+
     // Takes over from an environment of which mjData was copied.
     void copy_from(const Record& other) {
         is_ready = false;
@@ -222,10 +245,16 @@ private:
         int64_t size, first;
     };
 
-    // Has MuJoCo step mjData. Returns in what the result of a record differs.
-    std::string step_and_compare(int frames, const Record& other) {
-        if (simulate(m_, d_, frames, reads_output(reads_, CFRC_EXT))) return "an unstable simulation";
+    // Has MuJoCo step mjData. false: it is unstable.
+    bool step(int frames) {
+        if (simulate(m_, d_, frames, reads_output(reads_, CFRC_EXT))) return false;
         if (ends_with_step1) warned(m_, d_, [this] { mj_step1(m_, d_); });
+        return true;
+    }
+
+    // The same. Returns in what the result of a record differs.
+    std::string step_and_compare(int frames, const Record& other) {
+        if (!step(frames)) return "an unstable simulation";
         std::string differing;
         const auto compare = [&differing](const char* name, bool is_same) {
             if (!is_same) differing += differing.empty() ? name : std::string(", ") + name;

@@ -87,10 +87,10 @@ cdef class SimulationInLanes(Simulation):
             self.reads = 0
             for name in fields:
                 self.reads |= <int>FIELDS[name]
-            if self.reads & 1 << SENSED_MOTION and not knows_all_sensors(self.loaded.mj):
-                return "lanes do not support all sensors of the robot"
         if self.reads == READS_UNKNOWN:
             return "lanes do not compute everything that the environment reads"
+        if self.reads & 1 << SENSED_MOTION and not knows_all_sensors(self.loaded.mj):
+            return "lanes do not support all sensors of the robot"
         if self.model != self.loaded.mj:
             randomize = self.spec.options["randomize"] or ()
             if not randomize and not self.keeps_model:
