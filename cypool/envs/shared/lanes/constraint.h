@@ -116,8 +116,6 @@ inline __attribute__((noinline)) void add_contact_rows(const Description& m, Gro
     const Pair& p = m.pairs[static_cast<size_t>(number)];
     const bool is_cone = IS_GENERAL && m.is_elliptic && p.condim > 1;
     const int num_rows = is_cone ? p.condim : p.condim == 1 ? 1 : 2 * (p.condim - 1);
-    // MuJoCo's search for what is near may leave out geoms that just touch, or are apart by less than a margin
-    d.bad = d.bad | (active & (dist > p.certain));
     if (d.num_rows + num_rows > MAX_ROWS) {
         d.bad = d.bad | active;
         return;
@@ -203,6 +201,11 @@ inline __attribute__((noinline)) void add_contact_rows(const Description& m, Gro
         d.has_unseen |= d.coverage->unseen(d.coverage->more_contacts(number));
 }
 
+// MuJoCo's search for what is near may leave out geoms that just touch, or of which a margin just reaches the other
+CYPOOL_LANES_INLINE void doubt_if_far(Group& d, const Pair& p, const Mask& active, const Real& least_dist) {
+    d.bad = d.bad | (active & (least_dist > p.certain));
+}
+
 CYPOOL_LANES_INLINE void add_contact(const Description& m, Group& d, int number, const Mask& active, const Real& dist,
                                      const Real* pos, const Real* normal, Real* tangent) {
     if (m.is_general)
@@ -237,6 +240,7 @@ CYPOOL_LANES_INLINE void collide_with_plane(const Description& m, Group& d, int 
         const Real above = point[2] - p.floor, dist = above - p.radius2;
         const Mask active = near & (above <= p.margin + p.radius2) & (dist < p.margin);
         if (!any(active)) continue;
+        doubt_if_far(d, p, active, dist);
         copy3(pos, point);
         pos[2] = pos[2] + (-dist / 2 - p.radius2);
         if (is_capsule)
@@ -275,6 +279,10 @@ inline __attribute__((noinline)) void collide_exactly(const Description& m, Grou
         const int found = d.coverage->found(number), branch = Coverage::branch_of(counts[l]);
         if (d.coverage->unseen(found) & branch) d.unseen.push_back({l, {found, static_cast<uint64_t>(branch)}});
     }
+    Real least_dist = all(0);
+    for (int l = 0; l < WIDTH; ++l)
+        for (int c = 0; c < counts[l]; ++c)
+            if (!c || contacts[l][c].dist < lane(least_dist, l)) lane(least_dist, l) = contacts[l][c].dist;
     for (int c = 0; c < num_contacts; ++c) {
         Real dist = all(0), found = all(0), pos[3], normal[3], given[3], tangent[3];
         for (int k = 0; k < 3; ++k) pos[k] = given[k] = all(0), normal[k] = all(k == 2);
@@ -291,6 +299,7 @@ inline __attribute__((noinline)) void collide_exactly(const Description& m, Grou
         }
         const Mask active = (found > 0.0) & (dist < p.margin);
         if (!any(active)) continue;
+        doubt_if_far(d, p, active, least_dist);
         normalize(normal);
         begin_tangent(normal, tangent);
         if (p.is_general) {
@@ -412,6 +421,7 @@ CYPOOL_LANES_INLINE void collide_round(const Description& m, Group& d, int numbe
     for (int k = 0; k < 3; ++k) pos[k] = normal[k] * depth + center1[k];
     normalize(normal);
     begin_tangent(normal, tangent);
+    doubt_if_far(d, p, active, dist);
     add_contact(m, d, number, active, dist, pos, normal, tangent);
 }
 
