@@ -84,6 +84,11 @@ FEATURES = {
     "sites that are held": {"things": things(2, more='<site name="corner{k}" pos="0.05 0.05 0" euler="0.1 0.2 0.3"/>'),
                             "more": coupled('<weld site1="corner0" site2="corner1" solimp="0.9 0.95 0.3"/>'
                                             '<connect site1="corner1" site2="tip"/>')},
+    "a margin": {"geom": 'margin="0.02"'},
+    "a margin and things of two shapes": {"things": things(4, more='<geom type="box" size="0.02 0.03 0.1"/>'),
+                                          "geom": 'margin="0.004"'},
+    "boxes that are far apart for a contact": {"things": things(4, more='<geom type="box" size="0.02 0.03 0.1"/>'),
+                                               "geom": 'margin="0.1"'},
     "impratio": {"option": 'impratio="7"', "geom": 'condim="4"'},
     **{f"a hand that follows a mocap body, {name}": {"things": MOCAP.format(more=more) + things(2),
                                                      "more": coupled(weld)}

@@ -251,6 +251,19 @@ CYPOOL_LANES_INLINE void collide_with_plane(const Description& m, Group& d, int 
     }
 }
 
+// Whether a point on the normal of a contact is in a box.
+inline bool is_in_box(const Description& m, const Group& d, int place, int l, const PreContact& contact, double along) {
+    bool is_in = true;
+    for (int axis = 0; axis < 3; ++axis) {
+        double at = 0;
+        for (int k = 0; k < 3; ++k)
+            at += lane(d.geom_mat[place][3 * k + axis], l)
+                  * (contact.pos[k] + along * contact.normal[k] - lane(d.geom_pos[place][k], l));
+        is_in &= std::fabs(at) <= m.geoms[place].size[axis] + 1e-10;
+    }
+    return is_in;
+}
+
 // MuJoCo's own function, for lanes where two geoms may be closer than they must be
 inline __attribute__((noinline)) void collide_exactly(const Description& m, Group& d, int number, int geom2,
                                                       int candidates, const Collider& collider) {
@@ -281,8 +294,15 @@ inline __attribute__((noinline)) void collide_exactly(const Description& m, Grou
     }
     Real least_dist = all(0);
     for (int l = 0; l < WIDTH; ++l)
-        for (int c = 0; c < counts[l]; ++c)
-            if (!c || contacts[l][c].dist < lane(least_dist, l)) lane(least_dist, l) = contacts[l][c].dist;
+        for (int c = 0; c < counts[l]; ++c) {
+            const PreContact& contact = contacts[l][c];
+            // of boxes, MuJoCo's distance may be less than the real one
+            const bool is_real = p.type1 != BOX || p.type2 != BOX || contact.dist <= p.certain - p.margin
+                                 || (is_in_box(m, d, p.place1, l, contact, -contact.dist / 2)
+                                     && is_in_box(m, d, p.place2, l, contact, contact.dist / 2));
+            const double dist = is_real ? contact.dist : p.margin;
+            if (!c || dist < lane(least_dist, l)) lane(least_dist, l) = dist;
+        }
     for (int c = 0; c < num_contacts; ++c) {
         Real dist = all(0), found = all(0), pos[3], normal[3], given[3], tangent[3];
         for (int k = 0; k < 3; ++k) pos[k] = given[k] = all(0), normal[k] = all(k == 2);

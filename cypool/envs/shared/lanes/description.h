@@ -942,10 +942,8 @@ private:
         // MuJoCo's search for what is near may then leave out more
         refuse_if(p.margin < 0 || m_->geom_margin[a] < 0 || m_->geom_margin[b] < 0, p, "have a negative margin");
         refuse_if((given >= 0 ? array<double>("pair_gap")[given] : gap[a] + gap[b]) != 0, p, "have a gap");
-        p.certain = !p.is_general ? p.margin
-                    : p.type1 == PLANE || (is_exact(p.type1) && is_exact(p.type2))
-                        ? p.margin - 1e-9
-                        : std::max(0.0, p.margin - 1e-6 - 10 * option<double>("opt.ccd_tolerance")) - 1e-9;
+        p.certain = p.margin;
+        if (p.is_general) p.certain = (p.type1 == PLANE || knows_distance(p) ? p.margin : 0) - 1e-9;
         if (given < 0 && is_near_plane(p)) p.certain -= 1e-5;
         const double bound1 = m_->geom_rbound[geom1], bound2 = m_->geom_rbound[geom2];
         p.bound = bound1 + bound2 + p.margin;
@@ -969,8 +967,11 @@ private:
         o.pairs.push_back(p);
     }
 
-    // The distances of others are found by iterations.
-    static bool is_exact(int type) { return type == SPHERE || type == CAPSULE || type == BOX; }
+    // Whether the distance of two geoms is that of their contact, or is checked; that of others is found by iterations.
+    static bool knows_distance(const Pair& p) {
+        const auto is_known = [](int type) { return type == SPHERE || type == CAPSULE || type == BOX; };
+        return is_known(p.type1) && is_known(p.type2);
+    }
 
     // Whether MuJoCo finds a pair in trees of boxes, and one of these is that of a plane: it reaches so far down that
     // its top is rounded to a millionth. Of a level plane at zero, nothing is rounded.
