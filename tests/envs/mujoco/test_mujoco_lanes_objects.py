@@ -88,7 +88,7 @@ FEATURES = {
     "a margin and things of two shapes": {"things": things(4, more='<geom type="box" size="0.02 0.03 0.1"/>'),
                                           "geom": 'margin="0.004"'},
     "boxes that are far apart for a contact": {"things": things(4, more='<geom type="box" size="0.02 0.03 0.1"/>'),
-                                               "geom": 'margin="0.1"'},
+                                               "geom": 'margin="0.06"'},
     "impratio": {"option": 'impratio="7"', "geom": 'condim="4"'},
     **{f"a hand that follows a mocap body, {name}": {"things": MOCAP.format(more=more) + things(2),
                                                      "more": coupled(weld)}
