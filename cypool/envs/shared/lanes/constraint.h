@@ -354,6 +354,25 @@ CYPOOL_LANES_INLINE Mask near_box(const Description& m, const Group& d, int box,
     return near;
 }
 
+// The same of boxes around any two shapes, whose distance MuJoCo finds up to a tolerance; `diff`: to the other one.
+CYPOOL_LANES_INLINE Mask near_bounds(const Description& m, const Group& d, int place, int other, const Real* diff,
+                                     double margin, Mask near) {
+    const Geom &g = m.geoms[place], &o = m.geoms[other];
+    const double clearance = margin + CLEARANCE + 10 * m.collision_tolerance;
+    for (int k = 0; k < 3 && any(near); ++k) {
+        const Real axis[3] = {d.geom_mat[place][k], d.geom_mat[place][3 + k], d.geom_mat[place][6 + k]};
+        Real apart = dot3(diff, axis) - g.box_center[k], reach = all(g.box_half[k] + clearance);
+        for (int j = 0; j < 3; ++j) {
+            const Real others[3] = {d.geom_mat[other][j], d.geom_mat[other][3 + j], d.geom_mat[other][6 + j]};
+            const Real along = dot3(axis, others);
+            apart = apart + along * o.box_center[j];
+            reach = reach + abs(along) * o.box_half[j];
+        }
+        near = near & (abs(apart) <= reach);
+    }
+    return near;
+}
+
 // any two shapes
 CYPOOL_LANES_INLINE void collide_generally(const Description& m, Group& d, int number, const Collider& collider) {
     const Pair& p = m.pairs[static_cast<size_t>(number)];
@@ -370,10 +389,13 @@ CYPOOL_LANES_INLINE void collide_generally(const Description& m, Group& d, int n
     } else {
         near = dot3(diff, diff) <= p.bound * p.bound;
         if (!any(near)) return;
-        // MuJoCo finds contacts of others up to a tolerance
         if (p.type2 == BOX && (p.type1 == SPHERE || p.type1 == CAPSULE || p.type1 == BOX)) {
             near = near_box(m, d, p.place2, p.place1, diff, p.margin, near);
             if (p.type1 == BOX) near = near_box(m, d, p.place1, p.place2, diff, p.margin, near);
+        } else if (p.type1 != HFIELD) {
+            const Real back[3] = {-diff[0], -diff[1], -diff[2]};
+            near = near_bounds(m, d, p.place1, p.place2, diff, p.margin, near);
+            near = near_bounds(m, d, p.place2, p.place1, back, p.margin, near);
         }
     }
     if (any(near)) collide_exactly(m, d, number, p.geom2, bits(near), collider);

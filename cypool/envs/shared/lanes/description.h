@@ -35,7 +35,7 @@ enum Most {
 using Dofs = uint64_t;  // some degrees of freedom, bit by bit
 // numbers of MuJoCo's enumerations in the versions of `PROVEN`; no others are stepped in lanes
 enum Frame { SAME_NONE, SAME_BODY, SAME_INERTIA, SAME_BODY_ROTATION, SAME_INERTIA_ROTATION };
-enum Shape { PLANE = 0, SPHERE = 2, CAPSULE = 3, CYLINDER = 5, BOX = 6, MESH = 7, NUM_SHAPES = 9 };
+enum Shape { PLANE = 0, HFIELD = 1, SPHERE = 2, CAPSULE = 3, CYLINDER = 5, BOX = 6, MESH = 7, NUM_SHAPES = 9 };
 enum Solver { GAUSS_SEIDEL = 0, NEWTON = 2 };
 enum Integrator { EULER, RUNGE_KUTTA, IMPLICIT_FAST = 3 };
 // what a model may leave out, or have as well
@@ -179,6 +179,7 @@ struct Sensor {
 struct Geom {
     int number, body, frame, type;
     double pos[3], quat[4], size[3], bound;
+    double box_center[3], box_half[3];  // of a box around it, in its axes
     bool has_axis, has_matrix;
 };
 // a body of an equality constraint, and where it is held
@@ -232,7 +233,8 @@ struct Island {
 struct Description : Island {
     int nq, nu, num_sensed, num_bodies, num_joints, num_geoms, num_sites, num_tendons, num_pairs = 0;
     int num_actuators, num_own, num_mocap, num_equality_rows;
-    double timestep, at_rest[3];  // the acceleration that gravity seems to be
+    double timestep, collision_tolerance;
+    double at_rest[3];  // the acceleration that gravity seems to be
     bool is_runge_kutta, is_implicit_fast, is_gauss_seidel, has_damping, has_gravcomp;
     bool has_islands;  // it has several trees
     bool is_elliptic;  // of the friction cone
@@ -549,6 +551,7 @@ private:
         o.timestep = m_->opt.timestep;
         o.tolerance = option<double>("opt.tolerance");
         o.search_tolerance = option<double>("opt.ls_tolerance");
+        o.collision_tolerance = option<double>("opt.ccd_tolerance");
         o.iterations = option<int>("opt.iterations");
         o.search_iterations = option<int>("opt.ls_iterations");
         o.is_gauss_seidel = option<int>("opt.solver") == GAUSS_SEIDEL;
@@ -732,6 +735,8 @@ private:
         g.has_axis = g.type == CAPSULE;
         g.bound = m_->geom_rbound[number];
         copy(g.size, m_->geom_size, number);
+        copy(g.box_center, array<double>("geom_aabb"), 2 * number);
+        copy(g.box_half, array<double>("geom_aabb"), 2 * number + 1);
         copy(g.pos, m_->geom_pos, number);
         copy(g.quat, array<double>("geom_quat"), number);
         return o.num_geoms++;
