@@ -62,20 +62,28 @@ def enter(address: str | None, ray_init: dict[str, Any], timeout: float) -> bool
         else:
             arguments["address"] = address or os.environ["RAY_ADDRESS"]
             _await(arguments["address"], timeout)
+        _init(ray, here, {**arguments, **ray_init})
+        _connected, _here = True, here
+    _users += 1
+    return _here
+
+
+def _init(ray: Any, here: bool, arguments: dict[str, Any]) -> None:
+    """Calls `ray.init`; if Ray does not start on this machine, a second time, for which its files are in memory."""
+    for attempt in (1, 2):
         try:
-            ray.init(**{**arguments, **ray_init})
+            ray.init(**arguments)
+            return
         except (TypeError, ValueError):
-            # of `ray_init`
+            # of the arguments
             raise
         except Exception as error:
             if not here:
                 raise
-            raise RuntimeError("Ray did not start on this machine. Its first start may take too long: run the program "
-                               "again. If that does not help, its logs do, by default in "
-                               f"/tmp/ray/session_latest/logs. Its error: {error}") from error
-        _connected, _here = True, here
-    _users += 1
-    return _here
+            if attempt == 2:
+                raise RuntimeError("Ray did not start on this machine, in two attempts: run the program again, or look "
+                                   f"at Ray's logs, by default in /tmp/ray/session_latest/logs. Its error: {error}"
+                                   ) from error
 
 
 def _await(address: str, timeout: float) -> None:
