@@ -56,4 +56,10 @@ class RowError(ValueError):
 
 
 class CompileError(Exception):
-    """An environment does not compile; the message shows the faulty lines."""
+    """An environment does not compile; the message shows the first error, and how many follow.
+
+    Attributes:
+        output: All that the compilers printed; empty if they did not run.
+    """
+
+    output = ""

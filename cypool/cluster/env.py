@@ -101,7 +101,7 @@ class ClusterEnv(Normalizing, VectorEnv):
         TypeError, ValueError: A value has the wrong type or is out of range; nothing was started.
         ImportError: Ray is not installed.
         TimeoutError: The cluster has no room for the workers, or nothing answers at its address.
-        RuntimeError: A worker could not be started.
+        RuntimeError: Ray or a worker could not be started.
 
     Thread safety: one thread at a time.
     """

@@ -1,6 +1,7 @@
 """The connection to Ray: one for the process, started for the first cluster that needs it, ended with the last one."""
 from __future__ import annotations
 
+import math
 import os
 import socket
 import time
@@ -37,13 +38,14 @@ def enter(address: str | None, ray_init: dict[str, Any], timeout: float) -> bool
         address: The address of a cluster; None: that of RAY_ADDRESS, or otherwise Ray is started here. An existing
             connection is kept.
         ray_init: More arguments for `ray.init`.
-        timeout: Seconds that a cluster has to answer.
+        timeout: Seconds that a cluster has to answer, or Ray's processes have to start here.
 
     Returns:
         Whether it was started here, by this call or an earlier one.
 
     Raises:
         TimeoutError: Nothing answers at the address.
+        RuntimeError: Ray does not start here.
     """
     global _users, _connected, _here
     ray = ray_or_explain()
@@ -53,14 +55,35 @@ def enter(address: str | None, ray_init: dict[str, Any], timeout: float) -> bool
         if here:
             # cypool started this Ray, and the user has not agreed to usage reports
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+            # Ray's limits are 30 and 60 s, which a first start can exceed: it reads hundreds of megabytes from disk
+            for name in ("gcs_server_port_wait_time_s", "worker_register_timeout_seconds"):
+                os.environ.setdefault(f"RAY_{name}", str(math.ceil(min(max(timeout, 60), 120))))
             arguments |= {"address": "local", "num_cpus": cpus.available(), "include_dashboard": False}
         else:
             arguments["address"] = address or os.environ["RAY_ADDRESS"]
             _await(arguments["address"], timeout)
-        ray.init(**{**arguments, **ray_init})
+        _init(ray, here, {**arguments, **ray_init})
         _connected, _here = True, here
     _users += 1
     return _here
+
+
+def _init(ray: Any, here: bool, arguments: dict[str, Any]) -> None:
+    """Calls `ray.init`; if Ray does not start on this machine, a second time, for which its files are in memory."""
+    for attempt in (1, 2):
+        try:
+            ray.init(**arguments)
+            return
+        except (TypeError, ValueError):
+            # of the arguments
+            raise
+        except Exception as error:
+            if not here:
+                raise
+            if attempt == 2:
+                raise RuntimeError("Ray did not start on this machine, in two attempts: run the program again, or look "
+                                   f"at Ray's logs, by default in /tmp/ray/session_latest/logs. Its error: {error}"
+                                   ) from error
 
 
 def _await(address: str, timeout: float) -> None:

@@ -45,6 +45,11 @@ _importing = threading.RLock()
 # by names of modules: of threads that compile the same, one does it
 _compiling: dict[str, threading.Lock] = {}
 
+# one error in the output of Cython, or of a C++ compiler, and what may come after it
+_CONTEXT = r"(?:(?:In file included from |\s+from |[^\n]*: In |[^\n]*:  +required )[^\n]*\n)*"
+_ERROR = re.compile(rf"(?m)^Error compiling Cython file:\n-+\n\.\.\.\n|^{_CONTEXT}\S[^\n]*:\d+:\d+: (?:fatal )?error: ")
+_WARNING = re.compile(r"(?m)^(?:warning|performance hint): |^\S[^\n]*:\d+:\d+: warning: ")
+
 # run in a new interpreter: setuptools leaves traces in the one it runs in
 _COMPILE = """
 import sys
@@ -108,7 +113,7 @@ def compile(source: str | os.PathLike[str], name: str | None = None, *, max_epis
         The id for `cypool.make`: "local/<class>-v0".
 
     Raises:
-        CompileError: It does not compile. The message shows the lines that are wrong.
+        CompileError: It does not compile. The message shows the first error with its line.
         ValueError: The class does not exist.
         TypeError: An option of the class has the name of an argument of `cypool.make`, or has no value.
         FileNotFoundError: The file does not exist.
@@ -256,8 +261,26 @@ def _run(source: Path, work: str | Path, arguments: Sequence[str]) -> str:
     # without the temporary folder
     output = (done.stdout + done.stderr).replace(f"{work}{os.sep}", "").strip()
     if done.returncode:
-        raise CompileError(f"{source.name} does not compile:\n\n{output}")
+        error = CompileError(f"{source.name} does not compile:\n\n{_first_error(output)}")
+        error.output = output
+        raise error
     return output
+
+
+def _first_error(output: str) -> str:
+    """Returns the first error of a compiler's output, and how many follow; all of the output if it has none."""
+    errors = list(_ERROR.finditer(output))
+    if not errors:
+        return output
+    begin, end = errors[0].start(), errors[1].start() if len(errors) > 1 else len(output)
+    if warning := _WARNING.search(output, errors[0].end(), end):
+        end = warning.start()
+    # Cython's lines around its quotation
+    first = re.sub(r"(?m)^Error compiling Cython file:\n-+\n\.\.\.\n|^-{60}\n", "", output[begin:end]).strip("\n")
+    more = len(errors) - 1
+    if not more:
+        return first
+    return f"{first}\n\n{more} more error{'s' * (more > 1)}, perhaps because of this one: see `output` of the exception"
 
 
 def _need() -> None:

@@ -1,6 +1,7 @@
 """cypool.cluster without Ray: distributions, policies, strategies, the worker in this process. Ray: test_cluster.py."""
 import dataclasses
 import math
+import os
 import sys
 from types import SimpleNamespace
 
@@ -22,6 +23,7 @@ from cypool.cluster import (
     Never,
     Rollout,
     distribution_of,
+    session,
 )
 from cypool.cluster.rollout import assembled, joined_infos
 from cypool.cluster.worker import Worker, _blank
@@ -43,6 +45,33 @@ except ImportError as error:
     print(error)
 """)
     assert (done.stderr, done.stdout) == ("", 'cypool.cluster needs Ray: pip install "cypool[cluster]"\n')
+
+
+def test_a_ray_that_does_not_start_says_what_to_do(monkeypatch):
+    calls = []
+
+    def init(**arguments):
+        calls.append(arguments)
+        if len(calls) != 5:
+            raise error
+
+    monkeypatch.setattr(os, "environ", {"RAY_worker_register_timeout_seconds": "7"})
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(is_initialized=lambda: False, init=init))
+    # what Ray raises where its processes take too long
+    error = Exception("The current node timed out during startup")
+    with pytest.raises(RuntimeError, match="run the program again.* Its error: The current node timed out") as caught:
+        session.enter(None, {"object_store_memory": 1}, 89.5)
+    assert caught.value.__cause__ is error and [each["object_store_memory"] for each in calls] == [1, 1]
+    # as patient as the caller, unless the user set it
+    assert os.environ["RAY_gcs_server_port_wait_time_s"] == "90"
+    assert os.environ["RAY_worker_register_timeout_seconds"] == "7"
+    error = ValueError("object_store_memory")
+    with pytest.raises(ValueError, match="^object_store_memory$"):
+        session.enter(None, {}, 1)
+    # a slow start is not the end: the second attempt finds Ray in memory
+    error = TimeoutError("Timed out waiting for file")
+    session._init(sys.modules["ray"], True, {})
+    assert len(calls) == 5 and not session.ends_with_one_less()
 
 
 def test_importing_it_loads_neither_ray_nor_torch(run_forked):

@@ -630,7 +630,8 @@ def test_ray_alone_is_no_rllib(monkeypatch):
 
     monkeypatch.setattr(doctor.metadata, "version", version)
     monkeypatch.setattr(doctor.metadata, "requires", lambda _: [
-        "click>=7", 'dm-tree; extra == "rllib"', "lz4>=1; extra == 'rllib'", 'pandas; extra == "data"'])
+        "click>=7", 'dm-tree; extra == "rllib"', "lz4>=1; extra == 'rllib'", 'pandas; extra == "data"',
+        'dm-tree>=9; python_version < "3" and extra == "rllib"', 'yaml; python_version >= "3" and extra == "all"'])
     line = doctor._installed("RLlib (in Ray)", "ray", "")
     assert line == ("warning", "RLlib (in Ray) 2.60.0, without dm-tree", 'pip install "ray[rllib]"')
     known["dm-tree"] = "1"

@@ -1,5 +1,6 @@
 """`cypool.compile`: an environment from a file or a text, compiled when it has changed."""
 import os
+import pickle
 import pty
 import shutil
 import subprocess
@@ -112,6 +113,41 @@ def test_errors_of_the_cpp_compiler_do_too(tmp_path):
     path.write_text("cdef extern from *:\n    int not_there(int x)\n\n\ndef f():\n    return not_there(3)\n")
     with pytest.raises(cypool.CompileError, match=r"(?s)wrong.pyx:6:.*error.*not_there"):
         load(path)
+
+
+def test_the_first_error_is_shown(tmp_path):
+    """Those that follow from it do not bury it."""
+    path = tmp_path / "wrong.pyx"
+    path.write_text("cdef int first() nogil:\n    return missing\n\n\n" + "\n".join(
+        f"cdef int f{k}():\n    return first(1, 2)\n\n" for k in range(3)))
+    with pytest.raises(cypool.CompileError) as caught:
+        load(path)
+    said = str(caught.value)
+    assert said.startswith("wrong.pyx does not compile:\n\ncdef int first() nogil:\n    return missing\n")
+    assert f"{path}:2:11: undeclared name not builtin: missing" in said and "first(1, 2)" not in said
+    more = caught.value.output.count("Error compiling Cython file:") - 1
+    assert said.endswith(f"\n\n{more} more errors, perhaps because of this one: see `output` of the exception")
+    assert caught.value.output.count("first(1, 2)") >= 3
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.output) == (said, caught.value.output)
+
+
+GCC = """/tmp/a.pyx: In function 'int f()':
+/tmp/a.pyx:3:5: warning: unused variable 'x'
+In file included from /tmp/a.pyx:4:
+/tmp/a.h:1:7: error: 'y' was not declared
+    1 | int x(y);
+      |       ^
+/tmp/a.h:1:7: note: suggested alternative: 'x'
+/tmp/a.pyx:8:5: warning: unused variable 'z'
+/tmp/a.pyx:9:5: error: 'x' was not declared
+error: command '/usr/bin/g++' failed with exit code 1"""
+
+
+def test_the_first_error_of_a_cpp_compiler_has_its_context():
+    assert compile_module._first_error(GCC) == "\n".join(GCC.splitlines()[2:7]) + (
+        "\n\n1 more error, perhaps because of this one: see `output` of the exception")
+    assert compile_module._first_error("Killed") == "Killed"
 
 
 def test_hints_are_warnings(tmp_path):

@@ -210,7 +210,8 @@ def _missing_of_rllib() -> list[str]:
     """Returns the missing packages that `ray.rllib` imports; Ray alone installs none of them."""
     missing = []
     for wanted in map(Requirement, metadata.requires("ray") or []):
-        if wanted.marker and 'extra == "rllib"' in str(wanted.marker):
+        # a package may have a line for each range of Python versions
+        if wanted.marker and not wanted.marker.evaluate({"extra": ""}) and wanted.marker.evaluate({"extra": "rllib"}):
             try:
                 metadata.version(wanted.name)
             except metadata.PackageNotFoundError:

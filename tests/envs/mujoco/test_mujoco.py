@@ -577,7 +577,9 @@ def test_each_env_varies_and_the_shared_model_does_not():
     ({3: (1, 2)}, TypeError, "randomize: expected names of fields with"),
     ({"geom_friction": (2, 1)}, ValueError, r"randomize\['geom_friction'\]: expected low to be"),
     ({"geom_friction": ("double", 1, 2)}, ValueError, r"randomize\['geom_friction'\]: expected one of 'scale'"),
-    ({"friction": (1, 2)}, ValueError, "randomize: expected names of fields of mjModel, got 'friction'"),
+    ({"friction": (1, 2)}, ValueError, "randomize: expected names of fields of mjModel, got 'friction' .did you mean"),
+    # nothing is close: all of the model's own
+    ({"kp": (1, 2)}, ValueError, "got 'kp'; these can vary: .*, body_mass, .*, geom_friction, .*opt.gravity"),
     ({"body_mas": (1, 2)}, ValueError, "randomize: .*, got 'body_mas' .did you mean body_mass"),
     ({"body_mass": (-2, -1)}, ValueError, "randomize.'body_mass'.: expected values of at least 0, got 'scale', -2"),
     ({"body_mass": ("set", -1, 1)}, ValueError, "randomize.'body_mass'.: expected values of at least 0"),

@@ -91,7 +91,10 @@ def _range_of(model: Any, fields: list[Any], key: str, operation: str, low: floa
     name, _, owner = key.partition(":")
     names = [field[0] for field in fields]
     if name not in names:
-        raise ValueError(f"randomize: expected names of fields of mjModel, got {shown(name)}{suggestion(name, names)}")
+        # which have numbers in this model
+        known = [each for each, rows, columns, dtype in fields if rows * columns and dtype and each != "opt.timestep"]
+        hint = suggestion(name, known) or f"; these can vary: {', '.join(known)}"
+        raise ValueError(f"randomize: expected names of fields of mjModel, got {shown(name)}{hint}")
     _, rows, columns, dtype = fields[number := names.index(name)]
     if dtype is None or name == "opt.timestep":
         raise ValueError(f"randomize: expected a real-valued field other than the time step, got {shown(name)}")
