@@ -43,7 +43,7 @@ cdef class SimulationInLanes(Simulation):
         cdef SimulationInLanes env
         why = self.why_mj_step()
         if why is None and len(envs) < (<Lanes>make_lanes(self.loaded)).engine.fewest():
-            return "with the PGS solver, a single environment takes longer in lanes"
+            return "with the PGS solver or elliptic cones, a single environment takes longer in lanes"
         for each in envs:
             if why is None and each.spec is not self.spec:
                 if type(each) is not type(self):
