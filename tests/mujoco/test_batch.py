@@ -212,6 +212,29 @@ def test_batch_with_forces_and_switched_constraints_equals_mj_step():
         assert reference.differing(["qpos", "qvel", "qfrc_applied"]) == []
 
 
+@pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
+def test_batch_of_mocap_bodies_in_lanes_equals_mj_step(num_threads):
+    with Batch(PUSHER.replace('dyntype="filter" dynprm=".1"', ""), 12, num_threads=num_threads) as batch:
+        if not batch.stepped_by.startswith("lanes"):
+            pytest.skip(batch.stepped_by)
+        reference, rng = Reference(batch), np.random.default_rng(1)
+        fields = ["qpos", "qvel", "qacc_warmstart", "time", "xpos", "xquat", "cvel", "eq_active", "qfrc_constraint"]
+        for field in fields:
+            batch.bind(field)
+        # the weld of one row is switched off and on again
+        for t, active in ((t, not 20 <= t < 35) for t in range(60)):
+            batch.eq_active[4] = active
+            batch.mocap_pos[:, 0] += rng.normal(0, 0.02, (12, 3))
+            batch.mocap_quat[:, 0] += rng.normal(0, 0.1, (12, 4))
+            for i, data in enumerate(reference.datas):
+                data.eq_active[:] = active or i != 4
+                data.mocap_pos[:], data.mocap_quat[:] = batch.mocap_pos[i], batch.mocap_quat[i]
+            reference.act(rng.normal(0, 0.5, (12, 1)))
+            reference.step(3)
+            assert reference.differing(fields) == [], t
+        assert batch._simulations.steps_alone() == 15
+
+
 def test_batch_of_models_that_differ_equals_mj_step_with_these_models():
     rng = np.random.default_rng(1)
     with Batch(ARM, 9, num_threads=2) as batch:

@@ -22,6 +22,8 @@ from cypool.envs.shared.mujoco.libmujoco cimport mjData, mjModel
 from cypool.envs.shared.mujoco.mujoco_common cimport Model, held, load_edited
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 from cypool.envs.shared.mujoco.mujoco_common cimport Simulation, Variation
+from cypool.envs.shared.lanes.mujoco_lanes cimport SimulationInLanes
+from cypool.envs.shared.lanes.record cimport NO_OUTPUTS, Record
 from cypool.random cimport integers, shuffle, uniform
 
 cdef extern from "cypool/envs/metaworld/rewards_v1.h":
@@ -44,7 +46,7 @@ cdef extern from "cypool/envs/metaworld/normalization.h" namespace "cypool::meta
 
 cdef extern from "cypool/envs/metaworld/tasks.h" namespace "cypool::metaworld":
     enum:
-        FRAME
+        STEPS
         SEEN
         INFOS
         REMEMBERED
@@ -71,7 +73,10 @@ cdef extern from "cypool/envs/metaworld/tasks.h" namespace "cypool::metaworld":
         Arm(const string& task, const Numbers& numbers, cbool has_first_reward) except +
         void use(mjModel* model, mjData* data) except +
         void reset(const double* before, const double* drawn) except + nogil
-        void step(const double* action, cbool is_single) except + nogil
+        void act(const double* action, cbool is_single) noexcept nogil
+        void run_step() except + nogil
+        void end_step() except + nogil
+        void restore() except + nogil
         void get_episode(double* out) noexcept nogil
         void set_episode(const double* values) noexcept nogil
         cbool needs_contacts() noexcept nogil
@@ -116,7 +121,7 @@ def describe_sawyer(options, common):
     return specs.sawyer(options, common, load_sawyer)
 
 
-cdef class Sawyer(Simulation):
+cdef class Sawyer(SimulationInLanes):
     """A Sawyer arm reaches, pushes, opens, closes, picks up or turns something, in one of fifty tasks.
 
     Follows metaworld 3.1.1, with rewards "v2". A MuJoCo error, or any warning except instability, becomes the
@@ -171,6 +176,8 @@ cdef class Sawyer(Simulation):
         self.variation = Variation(model, options["randomize"] or {}, (b"body_pos", b"site_pos"))
         self.own = self.variation.edit()
         self.model = self.own
+        # what it reads follows from mj_kinematics
+        self.reads, self.num_mj_steps, self.moves_bodies = NO_OUTPUTS, STEPS, True
         self.camera = Camera(model, options)
         for k in range(3):
             numbers.hand.v[k] = task.hand[k]
@@ -227,6 +234,7 @@ cdef class Sawyer(Simulation):
     cdef int reset(self) except -1 nogil:
         cdef double[6] before, drawn
         cdef size_t k
+        self.leave_lanes()
         self.clear_info()
         if not self.variation.ranges.empty():
             self.variation.draw(self.rng, self.data)
@@ -274,14 +282,26 @@ cdef class Sawyer(Simulation):
             if self.apart == 0 or not norm(gap, 2) < self.apart:
                 return
 
-    cdef int step(self, const void* action) except -1 nogil:
-        cdef double[4] numbers
+    cdef void read_action(self, const void* action, double* numbers) noexcept nogil:
         cdef int k
         for k in range(4):
             numbers[k] = (<const float*>action)[k] if self.action_is_single else (<const double*>action)[k]
+
+    cdef void set_inputs(self, const void* action) noexcept nogil:
+        cdef double[4] numbers
+        self.read_action(action, numbers)
+        self.arm.act(numbers, self.action_is_single)
+
+    cdef int step(self, const void* action) except -1 nogil:
+        cdef double[4] numbers
+        self.read_action(action, numbers)
         self.clear_info()
         self.is_unplayed = False
-        self.arm.step(numbers, self.action_is_single)
+        self.arm.act(numbers, self.action_is_single)
+        if not self.take_result():
+            self.leave_lanes()
+            self.arm.run_step()
+        self.arm.end_step()
         memcpy(self.info.data(), self.arm.info, INFOS * sizeof(double))
         self.info[INFOS] = self.arm.unstable
         self.reward = self.arm.reward
@@ -294,6 +314,15 @@ cdef class Sawyer(Simulation):
             self.reward = self.normalization.reward(self.reward, self.arm.reward_kind, self.terminated)
         self.normalize()
         self.push_frame()
+        return 0
+
+    cdef int materialize(self) except -1 nogil:
+        if self.record == NULL or not (<Record*>self.record).is_stale:
+            return 0
+        try:
+            SimulationInLanes.materialize(self)
+        finally:
+            self.arm.restore()
         return 0
 
     cdef void normalize(self) noexcept nogil:
@@ -341,6 +370,7 @@ cdef class Sawyer(Simulation):
         self.info, numbers, self.goals, self.order, rest, self.normalization.statistics, written = checked
         self.place, self.terminate_on_success, self.samples_on_reset, self.samples_next, self.is_unplayed = rest
         self.variation.set_contents(written)
+        self.leave_lanes()
         self.arm.set_episode(numbers.data())
         return 0
 
@@ -352,4 +382,4 @@ cdef class Sawyer(Simulation):
         self.samples_on_reset, self.samples_next = (<Sawyer>other).samples_on_reset, (<Sawyer>other).samples_next
         self.is_unplayed = (<Sawyer>other).is_unplayed
         self.normalization = (<Sawyer>other).normalization
-        return 0
+        return self.copy_lanes(<SimulationInLanes>other)

@@ -66,7 +66,7 @@ inline const FirstReward* find_first_reward(const std::string& task);
 // how much of a cage the reward is
 enum Density { LOW, MEDIUM, HIGH };
 
-enum { FRAME = 18, SEEN = 2 * FRAME + 3, INFOS = 7, REMEMBERED = FRAME + 4 * 3 + 4 };
+enum { STEPS = 5, FRAME = 18, SEEN = 2 * FRAME + 3, INFOS = 7, REMEMBERED = FRAME + 4 * 3 + 4 };
 
 // the package's numbers of a task
 struct Numbers {
@@ -130,18 +130,30 @@ public:
         for (int k = 0; k < 3; ++k) seen[2 * FRAME + k] = hides_goal ? 0 : target[k];
     }
 
-    // Takes a step; the reward and the infos are then set.
-    void step(const double* action, bool is_single) {
+    // Sets what a step begins with; again, until it was taken.
+    void act(const double* action, bool is_single) {
         unstable = 0;
         for (int k = 0; k < 3; ++k) {
             const double way = clip(action[k], -1, 1);
             const double delta = is_single ? static_cast<float>(way) * 0.01f : way * (1.0 / 100);
-            d->mocap_pos[k] = clip(d->mocap_pos[k] + delta, n.low[k], n.high[k]);
+            d->mocap_pos[k] = clip(start[k] + delta, n.low[k], n.high[k]);
         }
         grip = Number(action[3], is_single ? Number::FLOAT32 : Number::FLOAT64);
         turn_hand();
         d->ctrl[0] = action[3], d->ctrl[1] = -action[3];
-        run_step();
+    }
+    // The five steps of MuJoCo.
+    void run_step() {
+        const Known before = known;
+        forget();
+        if (!splits_steps || whole || before == NOTHING || *library().mjcb_control) return run(STEPS);
+        unstable += warned(m, d, [this, before] {
+            split_step(before);
+            for (int k = 1; k < STEPS; ++k) mj_step(m, d);
+        });
+    }
+    // Follows these steps; the reward and the infos are then set.
+    void end_step() {
         forward();
         double last[FRAME];
         std::memcpy(last, frame, sizeof last);
@@ -169,7 +181,13 @@ public:
     // Whether the data needs separate working memory: contacts stay there from one step to the next.
     bool needs_contacts() const { return asks_for_touch() && !forward_warms; }
     // To be called when the data was changed elsewhere.
-    void forget() { known = NOTHING; }
+    void forget() { known = NOTHING, start = at(d->mocap_pos); }
+    // The same, where it is to have what a step leaves.
+    void restore() {
+        const bool has_velocities = known == VELOCITIES;
+        forward();
+        if (has_velocities) forward_velocities();
+    }
 
     // set from outside
     bool hides_goal = false;
@@ -263,13 +281,7 @@ public:
             if (gap[0] * gap[0] + gap[1] * gap[1] + gap[2] * gap[2] > 1.001 * reach * reach) return false;
         }
         if (!touching(nullptr)) return false;
-        if (known == POSITIONS) {  // the other stages of mj_forward
-            forget();
-            warned(m, d, [this] {
-                mj_fwdVelocity(m, d), mj_fwdActuation(m, d), mj_fwdAcceleration(m, d), mj_fwdConstraint(m, d);
-            });
-            known = VELOCITIES;
-        }
+        if (known == POSITIONS) forward_velocities();
         double force[2] = {0, 0};
         return touching(force) && 0 < force[0] && 0 < force[1];
     }
@@ -409,16 +421,6 @@ private:
         }
         return !m->npair && !m->ntendon && !m->nflex && !m->nplugin && !m->opt.enableflags;
     }
-    // The five steps of MuJoCo.
-    void run_step() {
-        const Known before = known;
-        forget();
-        if (!splits_steps || whole || before == NOTHING || *library().mjcb_control) return run(5);
-        unstable += warned(m, d, [this, before] {
-            split_step(before);
-            for (int k = 1; k < 5; ++k) mj_step(m, d);
-        });
-    }
     // As mj_step, which begins again if there is something wrong. The positions and velocities are known, other than of
     // the mocap body; contacts cost the most of it.
     void split_step(Known before) {
@@ -469,6 +471,15 @@ private:
         init_tcp = tcp();
     }
 
+    // The other stages of mj_forward.
+    void forward_velocities() {
+        forget();
+        warned(m, d, [this] {
+            mj_fwdVelocity(m, d), mj_fwdActuation(m, d), mj_fwdAcceleration(m, d), mj_fwdConstraint(m, d);
+        });
+        known = VELOCITIES;
+    }
+
     // Whether both pads have contact; and the forces, if they are wanted.
     bool touching(double* force) const {
         bool pads[2] = {false, false};
@@ -489,6 +500,7 @@ private:
     int left_geom = 0, right_geom = 0, touched = -1;
     bool splits_steps = false;
     Known known = NOTHING;
+    Vec3 start;  // where the mocap body was before the action
     int position_id = 0, rotation_id = 0, position2_id = 0, rotation2_id = 0;
     std::unordered_map<std::string, std::vector<mjtNum>> starts;
 };

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cypool.envs.metaworld.tasks import MOST_GOALS, TASKS, check_goals
-from cypool.envs.shared.mujoco.specs import check_with_model, randomized, simulation
+from cypool.envs.shared.mujoco.specs import PHYSICS, check_with_model, randomized, simulation
 from cypool.options import boolean, choice, integer, number, unchecked
 from cypool.spec import Array, EnvSpec
 from cypool.state import check_state
@@ -51,6 +51,7 @@ OPTIONS = {
                                                       "`recurrent_info_in_obs` or `normalize_observations`, as in "
                                                       "the package's vector environments, else \"float64\"."),
     "default_camera_config": unchecked(None, "The free camera, as in `MujocoEnv.describe`."),
+    "physics": PHYSICS,
 }
 
 
@@ -97,7 +98,7 @@ def sawyer(options: dict[str, Any], common: dict[str, Any], load_model: Callable
         observation = Array((*lead, len(low)), dtype, low, high, stack)
     # RandomState takes no larger seed, which draws the goals
     return EnvSpec(observation=observation, action=Array((4,), options["action_dtype"], -1, 1), info=info,
-                   max_seed=2**32 - 1, render_fps=80, options=options, unsaved_options=("randomize_info",))
+                   max_seed=2**32 - 1, render_fps=80, options=options, unsaved_options=("physics", "randomize_info"))
 
 
 def check_saved(state: Any, *, num_remembered: int, num_numbers: int, num_ordered: int, num_goals: int,

@@ -259,7 +259,7 @@ struct Description : Island {
     // the subtree, and inertia; armature and damping; stiffness and inverse weight of the limit; gain, gear and bias;
     // R and force of friction; inverse weight of the limit of a tendon; both of an equality constraint. Then come those
     // of pairs.
-    int own_of_body(int body) const { return 3 + 6 * body; }
+    int own_of_body(int body) const { return 3 + 9 * body; }
     int own_of_dof(int dof) const { return own_of_body(num_bodies) + 2 * dof; }
     int own_of_joint(int joint) const { return own_of_dof(nv) + 2 * joint; }
     int own_of_actuator(int actuator) const { return own_of_joint(num_joints) + 5 * actuator; }
@@ -270,9 +270,9 @@ struct Description : Island {
 
 // fields of a model from which these numbers come, and others that lanes do not read
 inline constexpr const char* VARIED[] = {
-    "opt.gravity",      "body_mass",        "body_inertia",  "body_subtreemass",  "body_invweight0", "dof_armature",
-    "dof_damping",      "dof_frictionloss", "jnt_stiffness", "dof_invweight0",    "geom_friction",   "pair_friction",
-    "actuator_gainprm", "actuator_biasprm", "actuator_gear", "tendon_invweight0", "dof_M0"};
+    "opt.gravity",   "body_pos",         "body_mass",        "body_inertia",  "body_subtreemass",  "body_invweight0",
+    "dof_armature",  "dof_damping",      "dof_frictionloss", "jnt_stiffness", "dof_invweight0",    "geom_friction",
+    "pair_friction", "actuator_gainprm", "actuator_biasprm", "actuator_gear", "tendon_invweight0", "dof_M0"};
 inline constexpr const char* UNREAD[] = {
     "dof_length",    "actuator_acc0", "actuator_length0", "cam_poscom0",   "cam_pos0",       "cam_mat0",
     "light_poscom0", "light_pos0",    "light_dir0",       "cam_pos",       "cam_quat",       "cam_fovy",
@@ -341,14 +341,16 @@ public:
         o.is_general = o.has_islands || o.is_elliptic || o.impratio != 1 || !o.equalities.empty();
     }
 
-    // Writes the numbers in which the model of one environment differs from the one that is described. Throws
-    // std::invalid_argument: why mj_step has to step this environment.
-    void describe_own(const Description& o, const mjModel* described, std::vector<double>& own) const {
+    // Writes the numbers in which the model of one environment differs from the one that is described. `reads_sites`:
+    // whether the environment reads where they are. Throws std::invalid_argument: why mj_step has to step it.
+    void describe_own(const Description& o, const mjModel* described, bool reads_sites,
+                      std::vector<double>& own) const {
+        reads_sites |= std::any_of(o.equalities.begin(), o.equalities.end(), [](const auto& e) { return e.has_sites; });
         for (const ArrayField& each : library().model) {
             const Place place{each.offset, 0};
             const void *mine = at<const void*>(m_->raw, place), *others = at<const void*>(described->raw, place);
             if (each.is_option) mine = &at<char>(m_->raw, place), others = &at<char>(described->raw, place);
-            if (mine == others || may_vary(each.name)) continue;
+            if (mine == others || may_vary(each.name) || (each.name == "site_pos" && !reads_sites)) continue;
             const size_t bytes = rows_of(m_, each) * columns_of(m_, each) * static_cast<size_t>(each.item_bytes);
             if (std::memcmp(mine, others, bytes)) throw std::invalid_argument(each.name + " varies");
         }
@@ -363,6 +365,7 @@ public:
             *next++ = inverse_subtree_mass(k);
             *next++ = m_->body_subtreemass[k];
             next = std::copy_n(inertia + 3 * k, 3, next);
+            next = std::copy_n(m_->body_pos + 3 * k, 3, next);
         }
         const auto* const armature = array<double>("dof_armature");
         const auto* const simple_inertia = array<double>("dof_M0");

@@ -76,7 +76,8 @@ public:
         const DefaultArithmetic arithmetic;
         record.whose_own = 0;
         try {
-            Describer(m, nullptr).describe_own(description_, m_, record.own);
+            const bool reads_sites = record.reads() & (1 << SITE_XPOS | 1 << SENSED_MOTION | 1 << SENSED_FORCES);
+            Describer(m, nullptr).describe_own(description_, m_, reads_sites, record.own);
         } catch (const std::invalid_argument&) {
             return false;
         }
@@ -84,8 +85,9 @@ public:
         return true;
     }
 
-    // How many environments are quicker in lanes. One alone takes as long as four, and with PGS longer than mj_step.
-    int fewest() const { return description_.is_gauss_seidel ? 2 : 1; }
+    // How many environments are quicker in lanes. One alone takes as long as four, and with PGS or cones longer than
+    // mj_step.
+    int fewest() const { return description_.is_gauss_seidel || description_.is_elliptic ? 2 : 1; }
 
     // Steps these environments; not those of records that are not ready afterwards. Returns what mj_step has otherwise
     // where it repeats a step for what was active in it, "" if nothing: then no record is ready.

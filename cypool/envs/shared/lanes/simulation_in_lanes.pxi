@@ -3,6 +3,7 @@ import math
 
 from cpython.object cimport PyObject
 from libc.stdint cimport uint32_t
+from libc.string cimport memcmp
 from libcpp.memory cimport make_shared, shared_ptr
 from libcpp.string cimport string
 
@@ -42,13 +43,14 @@ cdef class SimulationInLanes(Simulation):
         cdef SimulationInLanes env
         why = self.why_mj_step()
         if why is None and len(envs) < (<Lanes>make_lanes(self.loaded)).engine.fewest():
-            return "with the PGS solver, a single environment takes longer in lanes"
+            return "with the PGS solver or elliptic cones, a single environment takes longer in lanes"
         for each in envs:
             if why is None and each.spec is not self.spec:
                 if type(each) is not type(self):
                     return "the environments have different classes"
                 env = each
-                why = env.why_mj_step()
+                # others may take long to compare
+                why = env.why_mj_step() if env.loaded is self.loaded else None
                 if why is None and (env.loaded is not self.loaded or env.reads != self.reads
                                     or (env.model == env.loaded.mj) != (self.model == self.loaded.mj)
                                     or env.num_mj_steps != self.num_mj_steps
@@ -93,7 +95,7 @@ cdef class SimulationInLanes(Simulation):
             return "lanes do not support all sensors of the robot"
         if self.model != self.loaded.mj:
             randomize = self.spec.options["randomize"] or ()
-            if not randomize and not self.keeps_model:
+            if not randomize and not self.keeps_model and not self.moves_bodies:
                 return "the environment changes its model"
             for name in randomize:
                 name = name.partition(":")[0]
@@ -157,10 +159,17 @@ cdef class SimulationInLanes(Simulation):
     cdef bint knows_model(self) except -1 nogil:
         """Returns whether lanes have the numbers of this environment's model."""
         cdef Record* record = record_of(self)
-        if self.variation is None or self.variation.ranges.empty():
+        cdef const double* places
+        cdef size_t count, more
+        if not self.moves_bodies and (self.variation is None or self.variation.ranges.empty()):
             return True
-        if not record.drawn == self.variation.drawn:
+        places, count = self.model.body_pos, self.variation.drawn.size()
+        more = 3 * self.model.nbody if self.moves_bodies else 0
+        if (record.drawn.size() != count + more
+                or memcmp(record.drawn.data(), self.variation.drawn.data(), count * sizeof(double)) != 0
+                or memcmp(record.drawn.data() + count, places, more * sizeof(double)) != 0):
             record.drawn = self.variation.drawn
+            record.drawn.insert(record.drawn.end(), places, places + more)
             (<Lanes>self.lanes).engine.read_own(self.model, record[0])
         return record.whose_own > 0
 

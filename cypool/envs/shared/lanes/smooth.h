@@ -95,8 +95,9 @@ CYPOOL_LANES_INLINE void place_joint(const Joint& j, Group& d, int number, Real*
 inline __attribute__((noinline)) void kinematics(const Description& m, Group& d) {
     for (int b = 1; b < m.num_bodies; ++b) {
         const Body& body = m.bodies[b];
-        Real pos[3], q[4];
+        Real pos[3], q[4], place[3];
         const int p = body.parent, first = body.first_joint;
+        for (int k = 0; k < 3; ++k) place[k] = own_or(d, m.own_of_body(b) + 6 + k, body.pos[k]);
         if (body.num_joints == 1 && m.joints[first].type == mjJNT_FREE) {
             const Joint& j = m.joints[first];
             copy3(pos, d.qpos + j.qpos);
@@ -110,12 +111,12 @@ inline __attribute__((noinline)) void kinematics(const Description& m, Group& d)
                 for (int k = 0; k < 4; ++k) q[k] = d.mocap_quat[4 * body.mocap + k];
                 normalize_quaternion(q);
             } else if (p) {
-                multiply_matrix(pos, d.xmat[p], body.pos);
+                multiply_matrix(pos, d.xmat[p], place);
                 for (int k = 0; k < 3; ++k) pos[k] = pos[k] + d.xpos[p][k];
                 // also by one, which makes zeros positive
                 multiply_quaternions(q, d.xquat[p], body.quat);
             } else {
-                for (int k = 0; k < 3; ++k) pos[k] = all(body.pos[k]);
+                copy3(pos, place);
                 for (int k = 0; k < 4; ++k) q[k] = all(body.quat[k]);
             }
             for (int j = first; j < first + body.num_joints; ++j) place_joint(m.joints[j], d, j, pos, q);

@@ -39,12 +39,20 @@ inline bool has_hidden_state(const mjModel* m) {
 inline int num_warnings() { return library().mjNWARNING; }
 
 // What arrays of mjData are for a step; all but results are the state.
-enum Role { RESULT, TIME, POSITION, VELOCITY, WARMSTART, CONTROL, USERDATA, INPUT };
+enum Role { RESULT, TIME, POSITION, VELOCITY, WARMSTART, CONTROL, USERDATA, MOCAP_POS, MOCAP_QUAT, EQUALITIES, INPUT };
 inline Role role_of(std::string_view name) {
-    static constexpr std::pair<std::string_view, Role> ROLES[] = {
-        {"time", TIME},       {"qpos", POSITION},      {"qvel", VELOCITY},   {"qacc_warmstart", WARMSTART},
-        {"ctrl", CONTROL},    {"userdata", USERDATA},  {"act", INPUT},       {"qfrc_applied", INPUT},
-        {"eq_active", INPUT}, {"xfrc_applied", INPUT}, {"mocap_pos", INPUT}, {"mocap_quat", INPUT}};
+    static constexpr std::pair<std::string_view, Role> ROLES[] = {{"time", TIME},
+                                                                  {"qpos", POSITION},
+                                                                  {"qvel", VELOCITY},
+                                                                  {"qacc_warmstart", WARMSTART},
+                                                                  {"ctrl", CONTROL},
+                                                                  {"userdata", USERDATA},
+                                                                  {"act", INPUT},
+                                                                  {"qfrc_applied", INPUT},
+                                                                  {"eq_active", EQUALITIES},
+                                                                  {"xfrc_applied", INPUT},
+                                                                  {"mocap_pos", MOCAP_POS},
+                                                                  {"mocap_quat", MOCAP_QUAT}};
     for (const auto& [its_name, role] : ROLES)
         if (name == its_name) return role;
     return RESULT;
@@ -319,7 +327,7 @@ private:
         for (const Column& c : columns_) {
             if (c.role == RESULT || !c.bytes) continue;
             std::memcpy(c.array(d), c.row(e), static_cast<size_t>(c.bytes));
-            if (c.role == INPUT && c.place.bytes == sizeof(double))
+            if (c.role >= MOCAP_POS && c.place.bytes == sizeof(double))
                 check_finite<double>(c.name, c.array(d), static_cast<size_t>(c.bytes));
         }
     }
@@ -395,6 +403,17 @@ private:
         return status;
     }
 
+    // Where a record has an array of inputs; nullptr: nowhere.
+    double* inputs_of(const Column& c, lanes::Record& r) const {
+        if (c.role == MOCAP_POS) return r.ctrl + m_->nu;
+        if (c.role == MOCAP_QUAT) return r.ctrl + m_->nu + 3 * m_->nmocap;
+        return c.role == CONTROL ? r.ctrl : nullptr;
+    }
+    // which equality constraints lanes hold
+    const unsigned char* given_equalities() const {
+        return array_of<unsigned char>(m_->raw, library().model, "eq_active0");
+    }
+
     // Returns whether lanes can step a row, whose state is then in the record.
     bool take_to_lanes(int64_t e, Slot& s) {
         lanes::Record& r = *s.record;
@@ -411,13 +430,16 @@ private:
             if (c.role == POSITION) std::memcpy(r.state.qpos, c.row(e), bytes);
             if (c.role == VELOCITY) std::memcpy(r.state.qvel, c.row(e), bytes);
             if (c.role == WARMSTART) std::memcpy(r.state.warmstart, c.row(e), bytes);
-            if (c.role == CONTROL && bytes) std::memcpy(r.ctrl, c.row(e), bytes);
+            if (double* const inputs = inputs_of(c, r); inputs && bytes) std::memcpy(inputs, c.row(e), bytes);
+            if (c.role == EQUALITIES && bytes && std::memcmp(c.row(e), given_equalities(), bytes)) return false;
             // forces that are applied
             const auto is_set = [](char byte) { return byte != 0; };
             if (c.role == INPUT && std::any_of(c.row(e), c.row(e) + bytes, is_set)) return false;
         }
         for (int64_t k = 0; k < m_->nu; ++k)
             if (!(std::fabs(r.ctrl[k]) < 1e10)) return false;
+        for (int64_t k = m_->nu; k < m_->nu + 7 * m_->nmocap; ++k)
+            if (!std::isfinite(r.ctrl[k])) return false;
         if (own_.empty()) return true;
         Own& own = own_[static_cast<size_t>(e)];
         if (!own.is_read) {
@@ -455,6 +477,10 @@ private:
             for (const Column& c : columns_) {
                 // rows may have other inputs by now
                 if (c.bytes && c.role == INPUT) std::memset(c.array(d), 0, static_cast<size_t>(c.bytes));
+                if (c.bytes && c.role == EQUALITIES)
+                    std::memcpy(c.array(d), given_equalities(), static_cast<size_t>(c.bytes));
+                if (const double* const inputs = inputs_of(c, r); inputs && c.bytes)
+                    std::memcpy(c.array(d), inputs, static_cast<size_t>(c.bytes));
                 if (c.bytes && (c.role == TIME || c.role == USERDATA))
                     std::memcpy(c.array(d), c.row(e), static_cast<size_t>(c.bytes));
             }
@@ -465,7 +491,6 @@ private:
         if (source == WHOLE_STEP) {
             double* const warmstart = const_cast<double*>(array_of<double>(d->raw, library().data, "qacc_warmstart"));
             std::copy_n(r.next_last.warmstart, m_->nv, warmstart);
-            std::copy_n(r.ctrl, m_->nu, d->ctrl);
             for (int k = 1; k < frames; ++k) d->time += m_->opt.timestep;
             if (counted(m, d, nullptr, [&] { mj_step(m, d); })) return false;
             const auto same = [](const double* a, const double* b, int64_t n) {
