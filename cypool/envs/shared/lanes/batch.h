@@ -180,7 +180,7 @@ public:
             // mj_step takes any, and those of later steps are accelerations, which are checked
             find_bad(d, d.warmstart, m_.nv);
         }
-        for (int e = 0; e < count; ++e) records[e]->unseen.clear();
+        for (int e = 0; e < count; ++e) records[e]->unseen.clear(), records[e]->num_by_mujoco = 0;
     }
 
     int step(int frame, int frames, int reads, bool ends_with_step1) override {

@@ -116,7 +116,7 @@ inline __attribute__((noinline)) void add_contact_rows(const Description& m, Gro
     const Pair& p = m.pairs[static_cast<size_t>(number)];
     const bool is_cone = IS_GENERAL && m.is_elliptic && p.condim > 1;
     const int num_rows = is_cone ? p.condim : p.condim == 1 ? 1 : 2 * (p.condim - 1);
-    if (d.num_rows + num_rows > MAX_ROWS) {
+    if (d.num_rows + num_rows > m.max_rows) {
         d.bad = d.bad | active;
         return;
     }
@@ -251,17 +251,30 @@ CYPOOL_LANES_INLINE void collide_with_plane(const Description& m, Group& d, int 
     }
 }
 
-// Whether a point on the normal of a contact is in a box.
-inline bool is_in_box(const Description& m, const Group& d, int place, int l, const PreContact& contact, double along) {
-    bool is_in = true;
+// Whether a point on the normal of a contact is in what MuJoCo searches with: a box and a sphere around a geom.
+inline bool is_in_bounds(const Description& m, const Group& d, int place, int l, const PreContact& contact,
+                         double along, double tolerance) {
+    const Geom& g = m.geoms[place];
+    double arm[3], squared = 0;
+    for (int k = 0; k < 3; ++k) {
+        arm[k] = contact.pos[k] + along * contact.normal[k] - lane(d.geom_pos[place][k], l);
+        squared += arm[k] * arm[k];
+    }
+    bool is_in = squared <= (g.bound + tolerance) * (g.bound + tolerance);
     for (int axis = 0; axis < 3; ++axis) {
-        double at = 0;
-        for (int k = 0; k < 3; ++k)
-            at += lane(d.geom_mat[place][3 * k + axis], l)
-                  * (contact.pos[k] + along * contact.normal[k] - lane(d.geom_pos[place][k], l));
-        is_in &= std::fabs(at) <= m.geoms[place].size[axis] + 1e-10;
+        double at = -g.box_center[axis];
+        for (int k = 0; k < 3; ++k) at += lane(d.geom_mat[place][3 * k + axis], l) * arm[k];
+        is_in &= std::fabs(at) <= g.box_half[axis] + tolerance;
     }
     return is_in;
+}
+// Whether MuJoCo's search finds the geoms of a contact: of some shapes that do not overlap, its distance is too small.
+inline bool is_found(const Description& m, const Group& d, const Pair& p, int l, const PreContact& contact) {
+    if (!p.is_general || p.type1 == PLANE || p.type1 == HFIELD || contact.dist <= -1e-9) return true;
+    // a margin leaves room for errors of rounding; without one, the boxes have to overlap
+    const double half = std::max(contact.dist, 0.0) / 2, tolerance = p.margin > 0 ? 1e-12 : -1e-12;
+    return is_in_bounds(m, d, p.place1, l, contact, -half, tolerance)
+           && is_in_bounds(m, d, p.place2, l, contact, half, tolerance);
 }
 
 // MuJoCo's own function, for lanes where two geoms may be closer than they must be
@@ -295,12 +308,7 @@ inline __attribute__((noinline)) void collide_exactly(const Description& m, Grou
     Real least_dist = all(0);
     for (int l = 0; l < WIDTH; ++l)
         for (int c = 0; c < counts[l]; ++c) {
-            const PreContact& contact = contacts[l][c];
-            // of boxes, MuJoCo's distance may be less than the real one
-            const bool is_real = p.type1 != BOX || p.type2 != BOX || contact.dist <= p.certain - p.margin
-                                 || (is_in_box(m, d, p.place1, l, contact, -contact.dist / 2)
-                                     && is_in_box(m, d, p.place2, l, contact, contact.dist / 2));
-            const double dist = is_real ? contact.dist : p.margin;
+            const double dist = is_found(m, d, p, l, contacts[l][c]) ? contacts[l][c].dist : p.margin;
             if (!c || dist < lane(least_dist, l)) lane(least_dist, l) = dist;
         }
     for (int c = 0; c < num_contacts; ++c) {

@@ -30,7 +30,8 @@ enum Most {
     MAX_TENDONS = 64,
     MAX_TENDON_JOINTS = 8,
     MAX_PAIRS = 1024,
-    MAX_ROWS = 160  // of constraints
+    MAX_ROWS = 320,      // of constraints
+    MAX_DUAL_ROWS = 160  // of those that PGS solves
 };
 using Dofs = uint64_t;  // some degrees of freedom, bit by bit
 // numbers of MuJoCo's enumerations in the versions of `PROVEN`; no others are stepped in lanes
@@ -232,7 +233,7 @@ struct Island {
 
 struct Description : Island {
     int nq, nu, num_sensed, num_bodies, num_joints, num_geoms, num_sites, num_tendons, num_pairs = 0;
-    int num_actuators, num_own, num_mocap, num_equality_rows;
+    int num_actuators, num_own, num_mocap, num_equality_rows, max_rows;
     double timestep, collision_tolerance;
     double at_rest[3];  // the acceleration that gravity seems to be
     bool is_runge_kutta, is_implicit_fast, is_gauss_seidel, has_damping, has_gravcomp;
@@ -771,11 +772,12 @@ private:
     }
 
     // of contacts, lanes count the rows
-    void check_rows(const Description& o) const {
+    void check_rows(Description& o) const {
         int most = o.num_equality_rows + o.num_frictions;
         for (int k = 0; k < o.num_joints; ++k) most += 2 * o.joints[k].is_limited;
         for (int k = 0; k < o.num_tendons; ++k) most += 2 * o.tendons[k].is_limited;
-        refuse_if(most > MAX_ROWS, "the model has too many limits and frictions of joints");
+        o.max_rows = o.is_gauss_seidel ? MAX_DUAL_ROWS : MAX_ROWS;
+        refuse_if(most > o.max_rows, "the model has too many limits and frictions of joints");
     }
 
     void sites(Description& o) const {
@@ -951,7 +953,7 @@ private:
         refuse_if(p.margin < 0 || m_->geom_margin[a] < 0 || m_->geom_margin[b] < 0, p, "have a negative margin");
         refuse_if((given >= 0 ? array<double>("pair_gap")[given] : gap[a] + gap[b]) != 0, p, "have a gap");
         p.certain = p.margin;
-        if (p.is_general) p.certain = (p.type1 == PLANE || knows_distance(p) ? p.margin : 0) - 1e-9;
+        if (p.is_general) p.certain = p.type1 == HFIELD ? -1e-9 : p.margin - (p.type1 == PLANE ? 1e-9 : 1e-11);
         if (given < 0 && is_near_plane(p)) p.certain -= 1e-5;
         const double bound1 = m_->geom_rbound[geom1], bound2 = m_->geom_rbound[geom2];
         p.bound = bound1 + bound2 + p.margin;
@@ -973,12 +975,6 @@ private:
             mix_parameters(p);
         set_friction(p);
         o.pairs.push_back(p);
-    }
-
-    // Whether the distance of two geoms is that of their contact, or is checked; that of others is found by iterations.
-    static bool knows_distance(const Pair& p) {
-        const auto is_known = [](int type) { return type == SPHERE || type == CAPSULE || type == BOX; };
-        return is_known(p.type1) && is_known(p.type2);
     }
 
     // Whether MuJoCo finds a pair in trees of boxes, and one of these is that of a plane: it reaches so far down that

@@ -28,7 +28,9 @@ namespace cypool::lanes {
 // `Record::take` as MuJoCo would, which adds to the time as it steps.
 inline bool take(Record& record, int frames) {
     const DefaultArithmetic arithmetic;
-    return record.take(frames);
+    if (!record.take(frames)) return false;
+    record.backoff.note(record.num_by_mujoco == frames);
+    return true;
 }
 
 #if defined(__x86_64__) && !defined(__clang__)
@@ -239,7 +241,7 @@ private:
             // a warning, which the environment raises when it is stepped alone
         }
         if (is_done) {
-            ++num_by_mujoco;
+            ++num_by_mujoco, ++record.num_by_mujoco;
             lent.batch->put(environment, record.result, is_last);
         } else {
             lent.batch->drop(environment);

@@ -10,9 +10,9 @@ namespace cypool::lanes::CYPOOL_LANES {
 
 // four problems in terms of forces: half of f'Af + f'b is to be least, with all f >= 0
 struct Dual {
-    Real A[MAX_ROWS * MAX_ROWS], b[MAX_ROWS], inverse_diagonal[MAX_ROWS], diagonal[MAX_ROWS];
-    Real before[MAX_ROWS], start[MAX_ROWS];  // forces of the last iteration, and at the begin of this one
-    Real Y[MAX_ROWS * MAX_DOFS];
+    Real A[MAX_DUAL_ROWS * MAX_DUAL_ROWS], b[MAX_DUAL_ROWS], inverse_diagonal[MAX_DUAL_ROWS], diagonal[MAX_DUAL_ROWS];
+    Real before[MAX_DUAL_ROWS], start[MAX_DUAL_ROWS];  // forces of the last iteration, and at the begin of this one
+    Real Y[MAX_DUAL_ROWS * MAX_DOFS];
 };
 
 // PCG32, from the same state in each call of the solver
@@ -36,7 +36,7 @@ private:
         return (shifted >> turn) | (shifted << ((32 - turn) & 31));
     }
 
-    int num_rows_, order_[MAX_ROWS];
+    int num_rows_, order_[MAX_DUAL_ROWS];
     uint64_t state_ = 0;
 };
 
@@ -89,7 +89,7 @@ inline __attribute__((noinline)) void warmstart_forces(const Description& m, Pro
                          ? friction_force(p.friction[friction], residual, p.R[r], p.D[r], sticks)
                          : where(residual < 0.0, -p.D[r] * residual);
     }
-    Real Af[MAX_ROWS];
+    Real Af[MAX_DUAL_ROWS];
     for (int r = 0; r < num_rows; ++r) Af[r] = dot(dual.A + r * num_rows, p.force, num_rows);
     const Mask is_cold =
         m.has_warmstart ? dot(p.force, dual.b, num_rows) + 0.5 * dot(p.force, Af, num_rows) > 0.0 : ~none();

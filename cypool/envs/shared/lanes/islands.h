@@ -30,7 +30,7 @@ public:
 
 private:
     static constexpr int IN_ONE = 21;  // three bits each
-    std::array<uint64_t, 3> numbers_ = {};
+    std::array<uint64_t, 4> numbers_ = {};
     int count_ = 0;
 };
 

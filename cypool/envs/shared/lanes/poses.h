@@ -119,7 +119,7 @@ private:
     // whether lanes have room for the constraints there
     bool has_room() const {
         try {
-            return !forward(m_, d_.get()) && d_->nefc <= MAX_ROWS;
+            return !forward(m_, d_.get()) && d_->nefc <= description_.max_rows;
         } catch (const std::runtime_error&) {
             return false;
         }

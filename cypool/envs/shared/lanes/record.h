@@ -72,6 +72,24 @@ struct State {
     double *qpos, *qvel, *warmstart;
 };
 
+// Where mj_step has taken all of an environment's steps lately, lanes are only tried now and then.
+class Backoff {
+public:
+    // Whether lanes are to be tried.
+    bool is_due() {
+        if (pause_ == 0) return true;
+        --pause_;
+        return false;
+    }
+    void note(bool is_by_mujoco) {
+        num_ = is_by_mujoco ? num_ + 1 : 0;
+        if (num_ >= 4) pause_ = 16;
+    }
+
+private:
+    int num_ = 0, pause_ = 0;
+};
+
 class Record {
 public:
     State state, result;        // before the step, and after it
@@ -82,8 +100,10 @@ public:
     std::vector<double> drawn;  // those from which they follow
     bool is_ready = false;      // there is a result that nobody has taken
     bool is_mujocos = false;    // mj_step itself took the last step of it
+    int num_by_mujoco = 0;      // MuJoCo's steps of it that mj_step took
     const bool ends_with_step1;
-    bool is_stale = false;       // mjData has the result, but not what MuJoCo computes on the way there
+    bool is_stale = false;  // mjData has the result, but not what MuJoCo computes on the way there
+    Backoff backoff;
     std::vector<Active> unseen;  // what was active that no compared step had
 
     // `reads`: which outputs the environment reads, bit by bit. `ends_with_step1`: they are of the state after a step.

@@ -25,10 +25,14 @@ cdef extern from "cypool/envs/shared/lanes/record.h" nogil:
         SENSED_MOTION "cypool::lanes::SENSED_MOTION"
         SENSED_FORCES "cypool::lanes::SENSED_FORCES"
 
+    cdef cppclass Backoff "cypool::lanes::Backoff":
+        cbool is_due() noexcept
+
     cdef cppclass Record "cypool::lanes::Record":
         Record(const mjModel* m, mjData* d, int reads, cbool ends_with_step1) except + nogil
         cbool is_ready, is_stale
         uint64_t whose_own
+        Backoff backoff
         vector[double] drawn
         cbool prepare() noexcept
         cbool take(int frames) noexcept

@@ -143,7 +143,7 @@ cdef class SimulationInLanes(Simulation):
         for k in range(rows.count):
             env = self.pool.get()[0][rows.ids[k]]
             if (usable and not (<SimulationInLanes>env).needs_reset and not (<SimulationInLanes>env).observe_only
-                    and (<SimulationInLanes>env).knows_model()):
+                    and (<SimulationInLanes>env).knows_model() and record_of(<SimulationInLanes>env).backoff.is_due()):
                 (<SimulationInLanes>env).set_inputs(rows.actions + <size_t>rows.ids[k] * self.action_bytes)
                 if record_of(<SimulationInLanes>env).prepare():
                     records[count] = record_of(<SimulationInLanes>env)

@@ -79,6 +79,7 @@ public:
           warnings_(warnings),
           reset_keyframe_(reinterpret_cast<ResetKeyframe>(lanes::exported("mj_resetDataKeyframe"))),
           until_check_(static_cast<size_t>(count)),
+          backoffs_(static_cast<size_t>(count)),
           sensors_(lanes::known_sensors(m)) {
         for (int64_t e = 0; e < count; ++e)
             until_check_[static_cast<size_t>(e)] = static_cast<int>(1 + 131 * e % CHECK_EVERY);
@@ -419,6 +420,7 @@ private:
         lanes::Record& r = *s.record;
         r.is_ready = false;
         s.row = e;
+        if (!backoffs_[static_cast<size_t>(e)].is_due()) return false;
         try {
             model_of(e, s);
         } catch (const std::exception&) {
@@ -469,6 +471,7 @@ private:
         lanes::Record& r = *s.record;
         const int64_t e = s.row;
         mjData* const d = worker.data.get();
+        backoffs_[static_cast<size_t>(e)].note(r.num_by_mujoco == frames);
         int& until_check = until_check_[static_cast<size_t>(e)];
         until_check -= frames;
         Source source = source_;
@@ -548,7 +551,8 @@ private:
     int* warnings_;
     ResetKeyframe reset_keyframe_;
     std::vector<int> until_check_;
-    std::vector<lanes::Sensor> sensors_;  // those that lanes have
+    std::vector<lanes::Backoff> backoffs_;  // of each row
+    std::vector<lanes::Sensor> sensors_;    // those that lanes have
     std::vector<Column> columns_;
     Source source_ = LANES;
     int reads_ = 0;
