@@ -108,7 +108,7 @@ def test_lanes_of_an_arm_and_things_have_the_bits_of_mj_step(tmp_path, name, opt
 @pytest.mark.parametrize("ends_with_step1", [False, True])
 def test_lanes_continue_after_a_step_that_mj_step_takes(tmp_path, option, ends_with_step1):
     # with more rows of constraints than lanes have
-    lanes = make_lanes(load_model(scene(tmp_path, things(6), option, geom='condim="6"')))
+    lanes = make_lanes(load_model(scene(tmp_path, things(9), option, geom='condim="6"')))
     assert lanes.compare(60, 12, 5, 0.2, 1.5, ends_with_step1, frames=7) == ""
     # in some steps of some of the twelve environments
     assert 0 < lanes.num_by_mujoco() < 12 * 60 * 7 / 2

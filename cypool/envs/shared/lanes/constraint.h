@@ -251,30 +251,43 @@ CYPOOL_LANES_INLINE void collide_with_plane(const Description& m, Group& d, int 
     }
 }
 
-// Whether a point on the normal of a contact is in what MuJoCo searches with: a box and a sphere around a geom.
-inline bool is_in_bounds(const Description& m, const Group& d, int place, int l, const PreContact& contact,
-                         double along, double tolerance) {
+// Moves a point into the box around a geom, less a slack, with which MuJoCo searches. Returns whether the sphere around
+// it has the point, too.
+inline bool move_into_bounds(const Description& m, const Group& d, int place, int l, double slack, double* point) {
     const Geom& g = m.geoms[place];
-    double arm[3], squared = 0;
-    for (int k = 0; k < 3; ++k) {
-        arm[k] = contact.pos[k] + along * contact.normal[k] - lane(d.geom_pos[place][k], l);
-        squared += arm[k] * arm[k];
-    }
-    bool is_in = squared <= (g.bound + tolerance) * (g.bound + tolerance);
+    double arm[3], moved[3] = {}, squared = 0;
+    for (int k = 0; k < 3; ++k) arm[k] = point[k] - lane(d.geom_pos[place][k], l);
     for (int axis = 0; axis < 3; ++axis) {
         double at = -g.box_center[axis];
         for (int k = 0; k < 3; ++k) at += lane(d.geom_mat[place][3 * k + axis], l) * arm[k];
-        is_in &= std::fabs(at) <= g.box_half[axis] + tolerance;
+        const double most = std::max(g.box_half[axis] - slack, 0.0);
+        at = std::clamp(at, -most, most) + g.box_center[axis];
+        for (int k = 0; k < 3; ++k) moved[k] += lane(d.geom_mat[place][3 * k + axis], l) * at;
     }
-    return is_in;
+    for (int k = 0; k < 3; ++k) {
+        point[k] = moved[k] + lane(d.geom_pos[place][k], l);
+        squared += moved[k] * moved[k];
+    }
+    const double radius = g.bound - slack;
+    return squared <= radius * radius;
 }
-// Whether MuJoCo's search finds the geoms of a contact: of some shapes that do not overlap, its distance is too small.
+// Whether MuJoCo's search finds the geoms of a contact: its distance may be too small, where shapes do not overlap.
 inline bool is_found(const Description& m, const Group& d, const Pair& p, int l, const PreContact& contact) {
     if (!p.is_general || p.type1 == PLANE || p.type1 == HFIELD || contact.dist <= -1e-9) return true;
-    // a margin leaves room for errors of rounding; without one, the boxes have to overlap
-    const double half = std::max(contact.dist, 0.0) / 2, tolerance = p.margin > 0 ? 1e-12 : -1e-12;
-    return is_in_bounds(m, d, p.place1, l, contact, -half, tolerance)
-           && is_in_bounds(m, d, p.place2, l, contact, half, tolerance);
+    constexpr double SLACK = 1e-12;  // of rounding
+    // as near as a margin, or one point in both
+    double points[2][3], squared = 0;
+    const double half = std::max(contact.dist, 0.0) / 2;
+    for (int k = 0; k < 3; ++k) {
+        points[0][k] = contact.pos[k] - half * contact.normal[k];
+        points[1][k] = contact.pos[k] + half * contact.normal[k];
+    }
+    if (!move_into_bounds(m, d, p.place1, l, SLACK, points[0])) return false;
+    if (p.margin == 0) std::copy_n(points[0], 3, points[1]);
+    if (!move_into_bounds(m, d, p.place2, l, SLACK, points[1])) return false;
+    for (int k = 0; k < 3; ++k) squared += (points[0][k] - points[1][k]) * (points[0][k] - points[1][k]);
+    const double most = p.margin == 0 ? SLACK / 2 : p.margin - 1e-11;
+    return squared <= most * most;
 }
 
 // MuJoCo's own function, for lanes where two geoms may be closer than they must be
