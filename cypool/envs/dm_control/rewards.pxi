@@ -1,4 +1,4 @@
-# dm_control's `rewards.tolerance`; see the `.pxd`.
+# dm_control's `rewards.tolerance`: 1 in [low, high], and less and less outside, each with NumPy's bits.
 import numpy as np
 
 from libc.math cimport fabs, sqrt
@@ -13,6 +13,9 @@ cdef enum: MAX_CONTROLS = 128
 cdef inline double outside(double x, double low, double high, double margin) noexcept nogil:
     """Returns the distance to the nearest bound, in margins."""
     return (low - x if x < low else x - high) / margin
+
+
+# of a single number; the value at the distance `margin` follows the name, or is 0.1
 
 
 cdef double within(double x, double low, double high) noexcept nogil:
@@ -46,6 +49,7 @@ cdef double reciprocal(double x, double low, double high, double margin) noexcep
 
 
 cdef double gaussian_of_element(double x, double margin) noexcept nogil:
+    """Of an element of an array, whose square differs from a number's; around 0."""
     cdef double scaled
     if x == 0:
         return 1.0
@@ -54,6 +58,7 @@ cdef double gaussian_of_element(double x, double margin) noexcept nogil:
 
 
 cdef double small_control(const double* ctrl, Py_ssize_t n) noexcept nogil:
+    """Returns the mean of quadratic ones, which are 0 at 1."""
     cdef double[MAX_CONTROLS] values
     cdef Py_ssize_t k
     for k in range(n):

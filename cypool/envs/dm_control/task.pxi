@@ -1,4 +1,4 @@
-# The base class of all tasks of the suite. Its `.pxd` lists a subclass's members and the methods that it implements.
+# The base class of all tasks of the suite.
 import math
 import sys
 
@@ -13,10 +13,13 @@ from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport M_PI
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
+from libcpp.vector cimport vector
 
 from cypool.env cimport Slot
+from cypool.envs.dm_control.random_state cimport RandomState
 from cypool.envs.shared.numerics.numpy_math cimport norm
 from cypool.envs.shared.mujoco cimport guard, libmujoco
+from cypool.envs.shared.mujoco.libmujoco cimport mjModel
 from cypool.envs.shared.mujoco.mujoco_common cimport Camera, Simulation, Variation, held
 from cypool.envs.shared.lanes.mujoco_lanes cimport READS_UNKNOWN, SimulationInLanes
 from cypool.random cimport Rng, copy_stream
@@ -24,6 +27,13 @@ from cypool.random cimport Rng, copy_stream
 cnp.import_array()
 
 cdef enum: MAX_ATTEMPTS = 10_000
+
+
+cdef inline void difference(const double* a, const double* b, double* out) noexcept nogil:
+    """Subtracts vectors of three numbers."""
+    cdef int k
+    for k in range(3):
+        out[k] = a[k] - b[k]
 
 
 cdef class ControlTask(SimulationInLanes):
@@ -36,6 +46,17 @@ cdef class ControlTask(SimulationInLanes):
     Info: nothing.
     """
     describe = staticmethod(specs.control_task)
+
+    cdef mjModel* own                    # the same with a separate struct; only fields that __init__ names are written
+    cdef RandomState random              # the task's stream
+    cdef vector[double] episode          # a subclass's numbers of an episode; it sets the size
+    cdef object _mt19937                 # from which it draws
+    cdef int n_sub_steps                 # MuJoCo's steps in one of ours
+    cdef bint legacy_step
+    cdef int action_repeat               # dm_control's steps in one of ours
+    cdef int last_repeat                 # in the one that reaches the time limit
+    cdef int limit                       # the number of that one; 0: there is no time limit
+    cdef vector[size_t] part_sizes       # of the observation, without a picture
 
     def __init__(self, spec, env_id, domain, written=()):
         """Makes an environment.
@@ -70,13 +91,17 @@ cdef class ControlTask(SimulationInLanes):
             if name != "pixels":
                 self.part_sizes.push_back(part.low.size // options["frame_stack"])
 
-    cdef int begin_episode(self) except -1 nogil:
+    # have to be implemented, and so has `get_obs`; as in `Env`, they run on a pool thread, without the GIL
+
+    cdef int begin_episode(self) except -1 nogil:        # draws where an episode begins
         raise NotImplementedError("begin_episode")
 
     cdef double get_reward(self) except? -1 nogil:
         raise NotImplementedError("get_reward")
 
-    cdef int prepare_model(self) except -1 nogil:
+    # can be implemented
+
+    cdef int prepare_model(self) except -1 nogil:        # writes the episode's fields, before its reset
         return 0
 
     cdef bint is_terminated(self) noexcept nogil:
@@ -85,7 +110,7 @@ cdef class ControlTask(SimulationInLanes):
     cdef int seed(self, object seed) except -1:
         return self.draw_from(np.random.RandomState(seed))
 
-    cdef int draw_from(self, object random) except -1:
+    cdef int draw_from(self, object random) except -1:   # continues with the stream of a numpy.random.RandomState
         state = random.get_state(legacy=False)
         self._mt19937 = np.random.MT19937()
         self._mt19937.state = state
@@ -126,7 +151,7 @@ cdef class ControlTask(SimulationInLanes):
         self.push_frame()
         return 0
 
-    cdef int forward(self) except -1 nogil:
+    cdef int forward(self) except -1 nogil:              # without actuation, as resets do
         guard.forward_passive(self.own, self.data)
         return 0
 
@@ -144,6 +169,7 @@ cdef class ControlTask(SimulationInLanes):
         guard.advance(self.model, self.data, steps, self.legacy_step)
         return 0
 
+    # whether a position without contacts is found; False before the first attempt; raises after too many
     cdef int is_free(self, int* attempts) except -1 nogil:
         cdef bint free = attempts[0] > 0 and self.data.ncon == 0
         # dm_control continues for ever, where a model of the user's makes that possible
@@ -152,7 +178,7 @@ cdef class ControlTask(SimulationInLanes):
         attempts[0] += 1
         return free
 
-    cdef int randomize_joints(self) except -1 nogil:
+    cdef int randomize_joints(self) except -1 nogil:     # dm_control's randomize_limited_and_rotational_joints
         cdef const mjModel* m = self.model
         cdef double* qpos
         cdef const double* limits
@@ -181,7 +207,7 @@ cdef class ControlTask(SimulationInLanes):
                     qpos[3 + k] = drawn[k] / length
         return 0
 
-    cdef void draw_unit(self, double* out, int n) noexcept nogil:
+    cdef void draw_unit(self, double* out, int n) noexcept nogil:    # a random direction in n dimensions
         cdef double length
         cdef int k
         for k in range(n):
@@ -189,6 +215,8 @@ cdef class ControlTask(SimulationInLanes):
         length = norm(out, n)
         for k in range(n):
             out[k] /= length
+
+    # of the model, by their names: numbers, or places in data
 
     cdef int body(self, str name) except -1:
         return self.loaded.find(libmujoco.mjOBJ_BODY, name)
@@ -208,7 +236,7 @@ cdef class ControlTask(SimulationInLanes):
     cdef int qvel_of(self, str joint) except -1:
         return self.model.jnt_dofadr[self.joint(joint)]
 
-    cdef int sensor(self, str name) except -1:
+    cdef int sensor(self, str name) except -1:           # of its first number in data.sensordata
         return self.model.sensor_adr[self.loaded.find(libmujoco.mjOBJ_SENSOR, name)]
 
     cdef int draw(self, unsigned char* out) except -1 nogil:

@@ -2,33 +2,21 @@
 
 The function checks the arguments and returns a `Level`, which names the method of `Levels` (levels.h) that draws it.
 babyai.py and babyai.h have BabyAI's. A line in `LEVELS`, in the same header, names the method that steps the level. New
-numbers that it reads belong in `CYPOOL_OPTIONS` (rooms.h). The ids, classes and tests follow from these.
+numbers that it reads belong in `CYPOOL_OPTIONS` (rooms.h). The ids, classes and tests follow from these. specs.py has
+the options of all levels.
 """
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from cypool.util.arguments import check_bool, check_choice, check_float, check_int, check_list, shown
-
-if TYPE_CHECKING:
-    from cypool.spec import EnvSpec
+from cypool.util.arguments import check_bool, check_choice, check_int, check_list, shown
 
 MAX_SIZE = 1000  # cells of a side
-MAX_STEPS = 2**31 - 2
 MAX_OBJECTS = 10_000
 COLORS = ("red", "green", "blue", "purple", "yellow", "grey")  # by number
 TYPES = {"key": 5, "ball": 6, "box": 7}
 OBSTACLES = {"wall": 1, "lava": 3}
-# types of cells that may end no episode, by number; a goal always ends one
-DEATHS = ("wall", "floor", "door", "key", "ball", "box", "lava")
-DEATH_NUMBERS = (2, 3, 4, 5, 6, 7, 9)
-BONUSES = ("action", "position")
-GOAL_DIRECTIONS = ("slope", "angle", "angle_atan2")
-# by number, which is minigrid.pyx's
-OBS_TYPES = ("partial", "full", "onehot", "symbolic", "rgb", "rgb_partial", "flat")
 VERBS = ("goto", "pickup", "open", "putnext")
 CLAUSES = ("action", "and", "seq")
 ANY = -1
@@ -69,91 +57,6 @@ class Level(NamedTuple):
         return numbers["width"], numbers["height"]
 
 
-def common(max_steps: Any = None, see_through_walls: Any = None, agent_view_size: Any = 7, highlight: Any = True,
-           tile_size: Any = 32, agent_pov: Any = False, obs_type: Any = "partial", action_prob: Any = None,
-           random_action: Any = None, no_death_types: Any = (), death_cost: Any = -1.0, obs_tile_size: Any = 8,
-           view_size: Any = None, image_only: Any = False, goal_direction: Any = None, bonus: Any = None,
-           bonus_scale: Any = 1.0) -> dict[str, Any]:
-    """Returns the checked options of all levels.
-
-    Args:
-        max_steps: Maximum steps of an episode; None: those of the level's class.
-        see_through_walls: Whether walls and closed doors hide the cells behind them; None: as in the level's class.
-        agent_view_size: Width and height of the view in cells: odd, 3 to 63.
-        highlight: Whether pictures show the agent's view.
-        tile_size: Width and height of a cell in pictures, in pixels.
-        agent_pov: Whether pictures show only the agent's view.
-        obs_type: The kind of `image`: "partial", the agent's view; "onehot" or "rgb_partial", the same as
-            `OneHotPartialObsWrapper` or `RGBImgPartialObsWrapper`; "full", "symbolic" or "rgb", the whole grid as in
-            `FullyObsWrapper`, `SymbolicObsWrapper` or `RGBImgObsWrapper`. "flat": the whole observation as one array,
-            as in `FlatObsWrapper`; not for BabyAI.
-        action_prob: As `StochasticActionWrapper(prob)`: the probability that the chosen action is taken; None: 1.
-        random_action: The action taken otherwise; None: any action.
-        no_death_types: As `NoDeath`: types of cells that do not end the episode, such as ("lava",).
-        death_cost: Added to the reward in such a cell.
-        obs_tile_size: Width and height of a cell in "rgb" and "rgb_partial". The first pool with a size draws its
-            tiles: at 256 that takes 1.5 s.
-        view_size: As `ViewSizeWrapper`: size of the view in "partial", "onehot" and "flat"; None: `agent_view_size`.
-        image_only: As `ImgObsWrapper`: the observation is the image alone.
-        goal_direction: As `DirectionObsWrapper(type)`: "slope", "angle" or "angle_atan2" adds `goal_direction` to the
-            observation; only for levels that have a goal.
-        bonus: As `ActionBonus` ("action") or `PositionBonus` ("position"): adds 1 / sqrt(visits) to the reward.
-        bonus_scale: Factor of the bonus; 1 unless the bonus is "position".
-    """
-    return {
-        "max_steps": None if max_steps is None else check_int("max_steps", max_steps, 1, MAX_STEPS),
-        "see_through_walls": None if see_through_walls is None else check_bool("see_through_walls", see_through_walls),
-        "agent_view_size": _view("agent_view_size", agent_view_size),
-        "highlight": check_bool("highlight", highlight),
-        "tile_size": check_int("tile_size", tile_size, 1, 256),
-        "agent_pov": check_bool("agent_pov", agent_pov),
-        "obs_type": check_choice("obs_type", obs_type, OBS_TYPES),
-        "action_prob": None if action_prob is None else check_float("action_prob", action_prob, 0, 1),
-        "random_action": None if random_action is None else check_int("random_action", random_action, 0, 6),
-        "no_death_types": tuple(check_choice("no_death_types", each, DEATHS)
-                                for each in check_list("no_death_types", no_death_types, "names of types")),
-        "death_cost": check_float("death_cost", death_cost, -1e9, 1e9),
-        "obs_tile_size": check_int("obs_tile_size", obs_tile_size, 1, 256),
-        "view_size": None if view_size is None else _view("view_size", view_size),
-        "image_only": check_bool("image_only", image_only),
-        "goal_direction": None if goal_direction is None else check_choice("goal_direction", goal_direction,
-                                                                           GOAL_DIRECTIONS),
-        "bonus": None if bonus is None else check_choice("bonus", bonus, BONUSES),
-        "bonus_scale": check_float("bonus_scale", bonus_scale, -1e9, 1e9),
-    }
-
-
-def _view(name: str, value: Any) -> int:
-    view = check_int(name, value, 3, 63)
-    if view % 2 == 0:
-        raise ValueError(f"{name}: expected an odd number, got {view}")
-    return view
-
-
-def _check_together(made: Level, shared: dict[str, Any]) -> None:
-    """Checks options that exclude each other."""
-    obs_type = shared["obs_type"]
-    if shared["random_action"] is not None and shared["random_action"] >= made.num_actions:
-        raise ValueError(f"random_action: expected 0 to {made.num_actions - 1}, got {shared['random_action']}")
-    if shared["view_size"] is not None and obs_type not in ("partial", "onehot", "flat"):
-        raise ValueError(f'view_size: expected obs_type "partial", "onehot" or "flat", got {obs_type!r}')
-    if obs_type == "flat" and made.mission_length > MISSION_LENGTH:
-        raise ValueError("obs_type: expected a value other than 'flat' for BabyAI, whose missions have more than "
-                         f"{MISSION_LENGTH} letters")
-    if obs_type == "flat" and (shared["image_only"] or shared["goal_direction"]):
-        raise ValueError("obs_type: expected a value other than 'flat' with image_only or goal_direction")
-    if shared["goal_direction"] and shared["image_only"]:
-        raise ValueError("goal_direction: expected None with image_only")
-    if shared["goal_direction"] and not made.has_goal:
-        raise ValueError("goal_direction: expected None for a level without a goal")
-    if shared["bonus"] != "position" and shared["bonus_scale"] != 1:
-        raise ValueError(f'bonus_scale: expected 1, as bonus is not "position", got {shared["bonus_scale"]}')
-
-
-# the parameters of `common`: a level has these in addition to its own
-SHARED = inspect.signature(common).parameters
-
-
 class LevelClass(NamedTuple):
     """A class of minigrid.
 
@@ -179,41 +82,6 @@ def level(ids: Mapping[str, Mapping[str, Any]], prefix: str = "") -> Callable[[C
         return function
 
     return add
-
-
-def describe_of(function: Callable[..., Level]) -> Callable[..., EnvSpec]:
-    """Returns the `describe` of a class whose function checks its arguments."""
-    from cypool.envs.minigrid.observations import observation_of  # registering ids does without NumPy
-    from cypool.spec import Discrete, EnvSpec
-
-    @functools.wraps(function)
-    def describe(**options: Any) -> EnvSpec:
-        made, shared = settings(function, options)
-        _check_together(made, shared)
-        # BabyAI draws some levels again and again until they fit, and pictures take long
-        brief = made.mission_length <= MISSION_LENGTH and not shared["obs_type"].startswith("rgb")
-        return EnvSpec(observation=observation_of(*made.grid(), made.mission_length, shared),
-                       action=Discrete(made.num_actions), render_fps=10, brief_steps=brief,
-                       options={**made.options, **shared})
-
-    # the others are those of `any_level`, which is `describe` of the base class
-    own = inspect.signature(function)
-    rest = inspect.Parameter("options", inspect.Parameter.VAR_KEYWORD)
-    describe.__signature__ = own.replace(  # type: ignore[attr-defined]
-        parameters=[*own.parameters.values(), rest], return_annotation=EnvSpec)
-    return describe
-
-
-@functools.wraps(common)
-def any_level(**options: Any) -> EnvSpec:
-    """Has the options of all levels, but is not one itself."""
-    raise TypeError("describe: expected the class of a level, got MiniGrid")
-
-
-def settings(function: Callable[..., Level], options: Mapping[str, Any]) -> tuple[Level, dict[str, Any]]:
-    """Returns a level with its arguments, and the options that all levels have."""
-    return (function(**{name: value for name, value in options.items() if name not in SHARED}),
-            common(**{name: value for name, value in options.items() if name in SHARED}))
 
 
 def _position(name: str, value: Any, width: int, height: int) -> tuple[int, int] | None:

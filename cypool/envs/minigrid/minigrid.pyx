@@ -3,7 +3,7 @@
 import numpy as np
 
 from cypool.envs.shared.rules.rules_env import bytes_of
-from cypool.envs.minigrid import levels
+from cypool.envs.minigrid import levels, specs
 from cypool.envs.minigrid.observations import goal_directions
 from cypool.envs.minigrid.reference import draw_level
 from cypool.envs.minigrid.tiles import kind_numbers, tiles
@@ -45,10 +45,10 @@ cdef class MiniGrid(RulesEnv):
     Terminated: The mission is done or has failed.
     Truncated: The step limit is reached: `max_steps`, or that of the level or its mission.
     """
-    describe = staticmethod(levels.any_level)
+    describe = staticmethod(specs.any_level)
 
     def settings(self, options):
-        level, shared = levels.settings(type(self).describe.__wrapped__, options)
+        level, shared = specs.settings(type(self).describe.__wrapped__, options)
         see_through, directed = shared["see_through_walls"], shared["goal_direction"]
         has_tiles = shared["obs_type"].startswith("rgb")
         return {
@@ -57,11 +57,10 @@ cdef class MiniGrid(RulesEnv):
             **level.numbers, "fixed_steps": shared["max_steps"] or level.max_steps,
             "see_through": level.see_through if see_through is None else see_through,
             "view": shared["view_size"] or shared["agent_view_size"], "view_is_late": shared["view_size"] is not None,
-            "bonus": 0 if shared["bonus"] is None else 1 + levels.BONUSES.index(shared["bonus"]),
-            "no_death": sum({1 << levels.DEATH_NUMBERS[levels.DEATHS.index(name)]
-                             for name in shared["no_death_types"]}),
+            "bonus": 0 if shared["bonus"] is None else 1 + specs.BONUSES.index(shared["bonus"]),
+            "no_death": sum({1 << specs.DEATHS[name] for name in shared["no_death_types"]}),
             "mission_length": level.mission_length, "num_actions": level.num_actions, "generator": level.generator,
-            "mission": level.mission, "obs_type": levels.OBS_TYPES.index(shared["obs_type"]),
+            "mission": level.mission, "obs_type": specs.OBS_TYPES.index(shared["obs_type"]),
             "tiles": tiles(shared["obs_tile_size"]).tobytes() if has_tiles else b"",
             "kinds": kind_numbers().tobytes() if has_tiles else b"",
             "directions": goal_directions(directed, *level.grid()) if directed else (),
@@ -86,4 +85,4 @@ cdef class MiniGrid(RulesEnv):
 # a class for each of sixty levels: `levels.door_key` describes `DoorKey`, and `babyai.go_to` `BabyAIGoTo`
 for _name, _level in levels.CLASSES.items():
     globals()[_name] = type(_name, (MiniGrid,), {"__module__": __name__, "__slots__": (),
-                                                 "describe": staticmethod(levels.describe_of(_level.arguments))})
+                                                 "describe": staticmethod(specs.describe_of(_level.arguments))})

@@ -50,7 +50,7 @@ struct Setup : Options {
     double action_prob = at("action_prob", -1.0);
     int random_action = at("random_action", -1), num_actions = at("num_actions");
     std::string generator = at("generator"), mission = at("mission");  // of all episodes, or ""
-    // of observations: as in levels.py; tiles and numbers of their kinds, as in tiles.py; to the goal, by the way there
+    // of observations: as in specs.py; tiles and numbers of their kinds, as in tiles.py; to the goal, by the way there
     int obs_type = at("obs_type");
     bool image_only = at("image_only");
     int tile_size = at("obs_tile_size");

@@ -1,5 +1,4 @@
-# The base class of all robots of Gymnasium-Robotics. Its `.pxd` lists a subclass's members and the methods that it
-# implements.
+# The base class of all robots of Gymnasium-Robotics.
 from cypool.envs.shared.mujoco.specs import check_sizes
 from cypool.envs.robotics import specs
 from cypool.envs.robotics.models import SIZES, asset_path
@@ -12,12 +11,14 @@ from libcpp.vector cimport vector
 from cypool.env cimport Slot
 from cypool.envs.shared.numerics.numpy_math cimport clip, norm, sum_of_squares
 from cypool.envs.shared.mujoco cimport guard, libmujoco, saved
+from cypool.envs.shared.mujoco.libmujoco cimport mjData, mjModel
 from cypool.envs.shared.mujoco.mujoco_common cimport Camera, Edit, Model, Simulation, Variation, held, load_edited
 from cypool.envs.shared.lanes.mujoco_lanes cimport READS_UNKNOWN, SimulationInLanes
 from cypool.random cimport normal as draw_normal, uniform as draw_uniform
 
 
 cpdef Model load_robot(str path):
+    """Returns the model of a file of the package's assets, changed as the package does it."""
     cdef Edit edit = NULL
     cdef Model model
     if path.startswith("fetch/"):
@@ -29,7 +30,7 @@ cpdef Model load_robot(str path):
     return model
 
 
-cdef double distance(const double* a, const double* b, int n) noexcept nogil:
+cdef double distance(const double* a, const double* b, int n) noexcept nogil:        # np.linalg.norm(a - b, axis=-1)
     cdef double[16] way
     cdef int k
     for k in range(n):
@@ -37,7 +38,7 @@ cdef double distance(const double* a, const double* b, int n) noexcept nogil:
     return sqrt(sum_of_squares(<const double*>way, n))
 
 
-cdef double distance_blas(const double* a, const double* b, int n) noexcept nogil:
+cdef double distance_blas(const double* a, const double* b, int n) noexcept nogil:   # np.linalg.norm(a - b)
     cdef double[16] way
     cdef int k
     for k in range(n):
@@ -54,6 +55,19 @@ cdef class RoboticsEnv(SimulationInLanes):
     Info: the infos of the robot, and `unstable` int32, as in `MujocoEnv`.
     """
     describe = staticmethod(specs.robot)
+
+    cdef mjModel* own                    # the model with a separate struct; fields that __init__ names are written
+    cdef int frame_skip                  # MuJoCo's steps in one of ours
+    cdef double dt                       # seconds of a step
+    cdef vector[double] init_qpos, init_qvel
+    cdef double init_time
+    cdef bint dense                      # the reward
+    cdef bint sees_sensors               # whether sensors are observed
+    cdef vector[double] goal             # the one that counts now
+    cdef vector[double] achieved_goal, desired_goal  # as observed; empty: there are none
+    cdef vector[double] episode          # a subclass's numbers of an episode; it sets the size
+    cdef mjData* scene                   # owned; shown by pictures that need more than data; NULL: data is drawn
+    cdef bint has_scene
 
     def __dealloc__(self):
         if self.scene != NULL:
@@ -99,13 +113,17 @@ cdef class RoboticsEnv(SimulationInLanes):
         if self.from_pixels:
             self._set_up_scene()
 
-    cdef int begin_episode(self) except -1 nogil:
+    # have to be implemented, and so has `get_obs`; as in `Env`, they run on a pool thread, without the GIL
+
+    cdef int begin_episode(self) except -1 nogil:                    # sets goals and info
         raise NotImplementedError("begin_episode")
 
-    cdef int step_robot(self, const void* action) except -1 nogil:
+    cdef int step_robot(self, const void* action) except -1 nogil:   # sets goals, info, reward and terminated
         raise NotImplementedError("step_robot")
 
-    cdef int arrange_scene(self) except -1 nogil:
+    # can be implemented, and so can `check_episode`
+
+    cdef int arrange_scene(self) except -1 nogil:        # changes `scene`, and `own`, which it leaves as it was
         raise NotImplementedError("arrange_scene")
 
     cdef int reset(self) except -1 nogil:
@@ -130,7 +148,7 @@ cdef class RoboticsEnv(SimulationInLanes):
         self.leave_lanes()
         return 0
 
-    cdef void set_initial(self) noexcept nogil:
+    cdef void set_initial(self) noexcept nogil:          # time, positions and velocities
         self.data.time = self.init_time
         memcpy(self.data.qpos, self.init_qpos.data(), self.model.nq * sizeof(double))
         memcpy(self.data.qvel, self.init_qvel.data(), self.model.nv * sizeof(double))
@@ -140,7 +158,7 @@ cdef class RoboticsEnv(SimulationInLanes):
         self.info[self.info.size() - 1] += guard.forward(self.model, self.data)
         return 0
 
-    cdef int simulate(self) except -1 nogil:
+    cdef int simulate(self) except -1 nogil:             # for the time of a step
         cdef int unstable
         if self.take_result():
             return 0
@@ -152,7 +170,7 @@ cdef class RoboticsEnv(SimulationInLanes):
         self.info[self.info.size() - 1] += unstable
         return 0
 
-    cdef double element(self, const void* action, int k) noexcept nogil:
+    cdef double element(self, const void* action, int k) noexcept nogil:     # of the action, in [-1, 1]
         return clip((<const float*>action)[k] if self.action_is_single else (<const double*>action)[k], -1.0, 1.0)
 
     cdef double uniform(self, double low, double high) noexcept nogil:
@@ -160,6 +178,8 @@ cdef class RoboticsEnv(SimulationInLanes):
 
     cdef double normal(self, double deviation) noexcept nogil:
         return draw_normal(self.rng, 0, deviation)
+
+    # of the model, by their names: numbers, or places in data
 
     cdef int body(self, str name) except -1:
         return self.loaded.find(libmujoco.mjOBJ_BODY, name)
@@ -233,7 +253,7 @@ cdef class RoboticsEnv(SimulationInLanes):
         goals = [check_state(goal, *numbers) for goal in goals]
         return self.check_info(info), goals, self.check_episode(episode), written
 
-    cdef object check_episode(self, object values):
+    cdef object check_episode(self, object values):      # an earlier tuple(self.episode), or raises
         return check_state(values, *[float] * <Py_ssize_t>self.episode.size())
 
     cdef int load_own(self, object checked) except -1:

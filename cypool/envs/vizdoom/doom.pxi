@@ -14,12 +14,25 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 from libcpp.memory cimport make_shared, shared_ptr
 from libcpp.string cimport string
+from libcpp.vector cimport vector
 
 cimport cypool.envs.vizdoom.match as library
 from cypool.env cimport STEP_ALONE, Env, Rows, Slot
 
+ctypedef vector[PyObject*] EnvList
+
 cdef enum:
     ATTEMPTS = 3                 # to start an engine, before it is an error
+
+# the kinds of visible data
+cdef enum Source:
+    SCREEN
+    DEPTH
+    LABELS
+    AUTOMAP
+    AUDIO
+    NOTIFICATIONS
+    VARIABLES_
 
 
 def _end_engines():
@@ -71,15 +84,23 @@ cdef object _config_of(library.Facts facts):
                   os.fsdecode(facts.iwad), os.fsdecode(facts.wad), facts.map.decode())
 
 
-cdef inline library.Match* game(Doom self) noexcept nogil:
-    return <library.Match*>self.match
-
-
 cdef class Doom(Env):
     """One match, and the common part of both interfaces.
 
     The engine starts, and restarts after a fault, in `reset`, which runs on the pool's threads.
     """
+    cdef library.Match* match            # owned
+    cdef readonly size_t num_players
+    cdef size_t num_buttons
+    cdef uint32_t frame_skip
+    cdef size_t action_bytes
+    cdef vector[double] values           # of the buttons, a row for each player
+    cdef vector[double] player_rewards
+    cdef bint restarted                  # the last call found an engine that had failed
+    cdef bint reports_pid
+    cdef object config                   # Config
+    cdef shared_ptr[EnvList] pool        # all games of it, so that one can request the steps of others
+
     def __init__(self, spec, env_id, config_path, text, arguments, bint pipelined):
         """Makes the match.
 
@@ -106,14 +127,14 @@ cdef class Doom(Env):
         settings.circumstances.folder = os.fsencode(folder)
         settings.circumstances.names = names
         del self.match
-        self.match = <Match*>new library.Match(settings)
+        self.match = new library.Match(settings)
         # it has read the file again, and sizes are not checked later
         now = type(self).describe(**options)
-        played = _config_of(game(self).facts())._replace(iwad=self.config.iwad, wad=self.config.wad)
+        played = _config_of(self.match.facts())._replace(iwad=self.config.iwad, wad=self.config.wad)
         if (now.observation, now.action, now.info) != (spec.observation, spec.action, spec.info) or (
                 played != self.config):
             raise ValueError(f"config: {config_path} has changed since it was described")
-        self.num_players = game(self).num_players()
+        self.num_players = self.match.num_players()
         self.num_buttons = len(self.config.buttons)
         self.frame_skip = options["frame_skip"]
         self.action_bytes = spec.action_bytes
@@ -124,29 +145,31 @@ cdef class Doom(Env):
     def __dealloc__(self):
         del self.match
 
+    # starts an episode; if an engine fails, with new ones
     cdef int begin(self, bint seeded, uint32_t seed, const string& recording) except -1 nogil:
         cdef int _k
         self.restarted = False
         for _k in range(ATTEMPTS):
-            if game(self).reset(seeded, seed, recording):
+            if self.match.reset(seeded, seed, recording):
                 return 0
             self.restarted = True
         with gil:
             raise RuntimeError(f"ViZDoom's engine failed {ATTEMPTS} times: "
-                               f"{(<bytes>game(self).failure().c_str()).decode(errors='replace')}")
+                               f"{(<bytes>self.match.failure().c_str()).decode(errors='replace')}")
 
+    # has `values` pressed for `frame_skip` tics; False if an engine failed, which truncates the episode
     cdef bint play(self) noexcept nogil:
-        self.restarted = not game(self).step(self.values.data(), self.num_buttons, self.frame_skip)
+        self.restarted = not self.match.step(self.values.data(), self.num_buttons, self.frame_skip)
         self.truncated = self.restarted
         return not self.restarted
 
-    cdef void press(self, const void* action) noexcept nogil:
+    cdef void press(self, const void* action) noexcept nogil:        # turns an action into `values`
         pass
 
     cdef bint prepare_pool(self, list envs) except -1:
         cdef Doom env
         cdef shared_ptr[EnvList] pool = make_shared[EnvList]()
-        if any(type(each) is not type(self) or game(<Doom>each).num_requests(1) == 0 for each in envs):
+        if any(type(each) is not type(self) or (<Doom>each).match.num_requests(1) == 0 for each in envs):
             return False
         for env in envs:
             pool.get().push_back(<PyObject*>env)
@@ -158,7 +181,7 @@ cdef class Doom(Env):
         cdef unsigned turn
         cdef PyObject* env
         cdef uint32_t k
-        for turn in range(game(self).num_requests(self.frame_skip)):
+        for turn in range(self.match.num_requests(self.frame_skip)):
             for k in range(rows.count):
                 rows.terminated[k] = STEP_ALONE
                 env = self.pool.get()[0][rows.ids[k]]
@@ -166,7 +189,7 @@ cdef class Doom(Env):
                     continue
                 if turn == 0:
                     (<Doom>env).press(rows.actions + rows.ids[k] * self.action_bytes)
-                game(<Doom>env).request((<Doom>env).values.data(), self.num_buttons, self.frame_skip)
+                (<Doom>env).match.request((<Doom>env).values.data(), self.num_buttons, self.frame_skip)
         return 0
 
     cdef object save(self):
@@ -179,7 +202,7 @@ cdef class Doom(Env):
         raise NotImplementedError("copy: ViZDoom's engine is a separate process whose state cannot be saved")
 
     cdef object render(self):
-        if not self.running() or self.finished():
+        if not self.match.running() or self.match.over():
             return np.zeros((self.config.height, self.num_players * self.config.width, 3), np.uint8)
         return np.concatenate([self.picture(k) for k in range(self.num_players)], axis=1)
 
@@ -189,51 +212,31 @@ cdef class Doom(Env):
         size = self.config.height * self.config.width * self.config.channels
         return self.config.picture(np.frombuffer(screen[:size], np.uint8))
 
-    cdef void give_rewards(self) noexcept nogil:
+    cdef void give_rewards(self) noexcept nogil:         # for the engine, where players are several agents
         if self.agents != NULL:
             memcpy(self.agents.reward, self.player_rewards.data(), self.num_players * sizeof(double))
 
-    cdef void write_infos(self, const Slot* out, size_t first) noexcept nogil:
-        cdef bint running = self.running()
+    cdef void write_infos(self, const Slot* out, size_t first) noexcept nogil:       # the last ones, of both interfaces
+        cdef bint running = self.match.running()
         cdef size_t k
         (<uint8_t*>out.info[first])[0] = self.restarted
         if self.num_players > 1:
             memcpy(out.info[first + 1], self.player_rewards.data(), self.num_players * sizeof(double))
             for k in range(self.num_players):
-                (<uint8_t*>out.info[first + 2])[k] = running and self.dead(k)
+                (<uint8_t*>out.info[first + 2])[k] = running and self.match.player(k).dead()
             first += 2
         if self.reports_pid:
             for k in range(self.num_players):
-                (<int32_t*>out.info[first + 1])[k] = game(self).player(k).pid() if running else 0
+                (<int32_t*>out.info[first + 1])[k] = self.match.player(k).pid() if running else 0
 
-    cdef bint running(self) noexcept nogil:
-        return game(self).running()
-
-    cdef bint finished(self) noexcept nogil:
-        return game(self).over()
-
-    cdef bint timed_out(self) noexcept nogil:
-        return game(self).player(0).timed_out()
-
-    cdef bint dead(self, size_t player) noexcept nogil:
-        return game(self).player(player).dead()
-
-    cdef double variable(self, size_t player, int which) noexcept nogil:
-        return game(self).player(player).variable(which)
-
-    cdef double last_reward(self, size_t player) noexcept nogil:
-        return game(self).player(player).last_reward()
-
+    # the memory that the engine writes to; NULL if the config does not have it
     cdef const uint8_t* buffer(self, size_t player, Source source) noexcept nogil:
         if source == SCREEN:
-            return game(self).player(player).screen()
+            return self.match.player(player).screen()
         if source == DEPTH:
-            return game(self).player(player).depth()
+            return self.match.player(player).depth()
         if source == LABELS:
-            return game(self).player(player).labels()
+            return self.match.player(player).labels()
         if source == AUTOMAP:
-            return game(self).player(player).automap()
-        return <const uint8_t*>game(self).player(player).audio()
-
-    cdef void notifications(self, size_t player, uint8_t* out, size_t size) noexcept nogil:
-        game(self).player(player).notifications(out, size)
+            return self.match.player(player).automap()
+        return <const uint8_t*>self.match.player(player).audio()

@@ -109,8 +109,8 @@ cdef class EnvPoolDoom(Doom):
         return 0
 
     cdef int reset(self) except -1 nogil:
-        cdef bint goes_on = (self.life_lost and not self.reset_requested and self.running()
-                             and not self.finished() and self.game_step < self.max_episode_steps)
+        cdef bint goes_on = (self.life_lost and not self.reset_requested and self.match.running()
+                             and not self.match.over() and self.game_step < self.max_episode_steps)
         cdef bint failed = False
         cdef string path
         cdef size_t k
@@ -162,13 +162,13 @@ cdef class EnvPoolDoom(Doom):
         if not self.play():
             return 0
         self.game_step = self.elapsed_step
-        self.terminated = self.finished()
+        self.terminated = self.match.over()
         if not self.terminated:
             self.frames.advance()
         for player in range(self.num_players):
-            if self.episodic_life and self.dead(player):
+            if self.episodic_life and self.match.player(player).dead():
                 self.terminated = self.life_lost = True
-            if not self.finished():
+            if not self.match.over():
                 self.player_rewards[player] = self.read_player(player, False)
                 reward += self.player_rewards[player]
         self.give_rewards()
@@ -187,7 +187,7 @@ cdef class EnvPoolDoom(Doom):
         for k in range(count):
             variable = self.variables[k]
             before[k] = now[k]
-            now[k] = self.variable(player, variable)
+            now[k] = self.match.player(player).variable(variable)
             if first:
                 before[k] = now[k]
             # these continue from episode to episode

@@ -71,12 +71,12 @@ cdef class GymnasiumDoom(Doom):
         if not self.play():
             return 0
         for k in range(self.num_players):
-            self.player_rewards[k] = self.last_reward(k)
+            self.player_rewards[k] = self.match.player(k).last_reward()
             reward += self.player_rewards[k]
         self.give_rewards()
         self.reward = reward
-        self.terminated = self.finished()
-        self.truncated = self.timeout_truncates and self.timed_out()
+        self.terminated = self.match.over()
+        self.truncated = self.timeout_truncates and self.match.player(0).timed_out()
         return 0
 
     cdef void press(self, const void* taken) noexcept nogil:
@@ -106,7 +106,7 @@ cdef class GymnasiumDoom(Doom):
 
     cdef int observe(self, const Slot* out) except -1 nogil:
         cdef size_t part, k
-        cdef bint seen = self.running() and not self.finished()
+        cdef bint seen = self.match.running() and not self.match.over()
         cdef uint8_t* target
         for part in range(self.sources.size()):
             for k in range(self.num_players):
@@ -124,10 +124,10 @@ cdef class GymnasiumDoom(Doom):
         cdef size_t k
         if source == VARIABLES_:
             for k in range(self.variables.size()):
-                (<float*>target)[k] = <float>self.variable(player, self.variables[k])
+                (<float*>target)[k] = <float>self.match.player(player).variable(self.variables[k])
             return
         if source == NOTIFICATIONS:
-            self.notifications(player, target, size)
+            self.match.player(player).notifications(target, size)
             return
         seen = self.buffer(player, source)
         if seen != NULL:

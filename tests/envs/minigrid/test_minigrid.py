@@ -12,7 +12,7 @@ from markers import often_exhaustive, slow
 from state_edits import edited, fields_of, number_in, with_own
 
 import cypool
-from cypool.envs.minigrid import levels, minigrid
+from cypool.envs.minigrid import levels, minigrid, specs
 from cypool.registration.registry import is_env, known_entries
 
 ENTRIES = [entry for entry in known_entries() if entry.id.startswith(("MiniGrid-", "BabyAI-"))]
@@ -153,7 +153,7 @@ def test_a_level_with_a_misspelled_name_is_refused(change, message):
         return levels.CLASSES["DoorKey"].arguments(size)._replace(**change)
 
     spec = cypool.make_spec("MiniGrid-DoorKey-5x5-v0")
-    made = type("Misspelled", (minigrid.MiniGrid,), {"describe": staticmethod(levels.describe_of(door_key))})
+    made = type("Misspelled", (minigrid.MiniGrid,), {"describe": staticmethod(specs.describe_of(door_key))})
     with pytest.raises(ValueError, match=message):
         made(spec, 0)
 

@@ -1,0 +1,116 @@
+"""The options of all levels, and the specs of levels with them."""
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cypool.envs.minigrid.levels import MISSION_LENGTH, Level
+from cypool.envs.minigrid.observations import observation_of
+from cypool.options import Option, boolean, check_options, choice, describes, integer, number, optional
+from cypool.spec import Discrete, EnvSpec
+from cypool.util.arguments import check_choice, check_int, check_list
+
+MAX_STEPS = 2**31 - 2
+# types of cells that may end no episode, with their numbers; a goal always ends one
+DEATHS = {"wall": 2, "floor": 3, "door": 4, "key": 5, "ball": 6, "box": 7, "lava": 9}
+BONUSES = ("action", "position")
+GOAL_DIRECTIONS = ("slope", "angle", "angle_atan2")
+# by number, which is minigrid.pyx's
+OBS_TYPES = ("partial", "full", "onehot", "symbolic", "rgb", "rgb_partial", "flat")
+
+
+def _check_view(name: str, value: Any) -> int:
+    view = check_int(name, value, 3, 63)
+    if view % 2 == 0:
+        raise ValueError(f"{name}: expected an odd number, got {view}")
+    return view
+
+
+def _check_types(name: str, value: Any) -> tuple[str, ...]:
+    return tuple(check_choice(name, each, DEATHS) for each in check_list(name, value, "names of types"))
+
+
+SHARED = {
+    "max_steps": integer(None, 1, MAX_STEPS, "Maximum steps of an episode; None: those of the level's class."),
+    "see_through_walls": boolean(None, "Whether walls and closed doors hide the cells behind them; None: as in the "
+                                       "level's class."),
+    "agent_view_size": Option(7, _check_view, "Width and height of the view in cells: odd, 3 to 63."),
+    "highlight": boolean(True, "Whether pictures show the agent's view."),
+    "tile_size": integer(32, 1, 256, "Width and height of a cell in pictures, in pixels."),
+    "agent_pov": boolean(False, "Whether pictures show only the agent's view."),
+    "obs_type": choice("partial", OBS_TYPES, (
+        'The kind of `image`: "partial", the agent\'s view; "onehot" or "rgb_partial", the same as '
+        '`OneHotPartialObsWrapper` or `RGBImgPartialObsWrapper`; "full", "symbolic" or "rgb", the whole grid as in '
+        '`FullyObsWrapper`, `SymbolicObsWrapper` or `RGBImgObsWrapper`. "flat": the whole observation as one array, as '
+        "in `FlatObsWrapper`; not for BabyAI.")),
+    "action_prob": number(None, 0, 1, "As `StochasticActionWrapper(prob)`: the probability that the chosen action is "
+                                      "taken; None: 1."),
+    "random_action": integer(None, 0, 6, "The action taken otherwise; None: any action."),
+    "no_death_types": Option((), _check_types, "As `NoDeath`: types of cells that do not end the episode, such as "
+                                               '("lava",).'),
+    "death_cost": number(-1.0, -1e9, 1e9, "Added to the reward in such a cell."),
+    "obs_tile_size": integer(8, 1, 256, 'Width and height of a cell in "rgb" and "rgb_partial". The first pool with a '
+                                        "size draws its tiles: at 256 that takes 1.5 s."),
+    "view_size": optional(_check_view, 'As `ViewSizeWrapper`: size of the view in "partial", "onehot" and "flat"; '
+                                       "None: `agent_view_size`."),
+    "image_only": boolean(False, "As `ImgObsWrapper`: the observation is the image alone."),
+    "goal_direction": choice(None, GOAL_DIRECTIONS, (
+        'As `DirectionObsWrapper(type)`: "slope", "angle" or "angle_atan2" adds `goal_direction` to the observation; '
+        "only for levels that have a goal.")),
+    "bonus": choice(None, BONUSES, 'As `ActionBonus` ("action") or `PositionBonus` ("position"): adds 1 / '
+                                   "sqrt(visits) to the reward."),
+    "bonus_scale": number(1.0, -1e9, 1e9, 'Factor of the bonus; 1 unless the bonus is "position".')}
+
+
+@describes(**SHARED)
+def any_level(options: dict[str, Any]) -> EnvSpec:
+    """Has the options of all levels, but is not one itself."""
+    raise TypeError("describe: expected the class of a level, got MiniGrid")
+
+
+def settings(function: Callable[..., Level], options: Mapping[str, Any]) -> tuple[Level, dict[str, Any]]:
+    """Returns a level with its arguments, and the options that all levels have."""
+    return (function(**{name: value for name, value in options.items() if name not in SHARED}),
+            check_options(SHARED, {name: value for name, value in options.items() if name in SHARED}))
+
+
+def describe_of(function: Callable[..., Level]) -> Callable[..., EnvSpec]:
+    """Returns the `describe` of a class whose function checks its arguments."""
+    @functools.wraps(function)
+    def describe(**options: Any) -> EnvSpec:
+        made, shared = settings(function, options)
+        _check_together(made, shared)
+        # BabyAI draws some levels again and again until they fit, and pictures take long
+        brief = made.mission_length <= MISSION_LENGTH and not shared["obs_type"].startswith("rgb")
+        return EnvSpec(observation=observation_of(*made.grid(), made.mission_length, shared),
+                       action=Discrete(made.num_actions), render_fps=10, brief_steps=brief,
+                       options={**made.options, **shared})
+
+    # the others are those of `any_level`, which is `describe` of the base class
+    own = inspect.signature(function)
+    rest = inspect.Parameter("options", inspect.Parameter.VAR_KEYWORD)
+    describe.__signature__ = own.replace(  # type: ignore[attr-defined]
+        parameters=[*own.parameters.values(), rest], return_annotation=EnvSpec)
+    return describe
+
+
+def _check_together(made: Level, shared: dict[str, Any]) -> None:
+    """Checks options that exclude each other."""
+    obs_type = shared["obs_type"]
+    if shared["random_action"] is not None and shared["random_action"] >= made.num_actions:
+        raise ValueError(f"random_action: expected 0 to {made.num_actions - 1}, got {shared['random_action']}")
+    if shared["view_size"] is not None and obs_type not in ("partial", "onehot", "flat"):
+        raise ValueError(f'view_size: expected obs_type "partial", "onehot" or "flat", got {obs_type!r}')
+    if obs_type == "flat" and made.mission_length > MISSION_LENGTH:
+        raise ValueError("obs_type: expected a value other than 'flat' for BabyAI, whose missions have more than "
+                         f"{MISSION_LENGTH} letters")
+    if obs_type == "flat" and (shared["image_only"] or shared["goal_direction"]):
+        raise ValueError("obs_type: expected a value other than 'flat' with image_only or goal_direction")
+    if shared["goal_direction"] and shared["image_only"]:
+        raise ValueError("goal_direction: expected None with image_only")
+    if shared["goal_direction"] and not made.has_goal:
+        raise ValueError("goal_direction: expected None for a level without a goal")
+    if shared["bonus"] != "position" and shared["bonus_scale"] != 1:
+        raise ValueError(f'bonus_scale: expected 1, as bonus is not "position", got {shared["bonus_scale"]}')
