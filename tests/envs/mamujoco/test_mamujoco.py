@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from envs.mamujoco.variants import CONFIGURATIONS, variants
 from family_tests import continues, equals, imports_nothing, pettingzoo_accepts, refuses
-from markers import often_slow
+from markers import often_exhaustive, often_slow
 from pool_arguments import MODES
 
 import cypool
@@ -30,7 +30,7 @@ def elsewhere(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("id, options", list(itertools.chain(variants((0, 2, 3)))))
+@pytest.mark.parametrize("id, options", often_exhaustive(list(itertools.chain(variants((0, 2, 3)))), 4))
 def test_parity_of_all_depths(id, options):
     check_parity(id, num_envs=1, num_steps=40, seeds=[4], num_threads=0, max_episode_steps=15, **options)
 

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from envs.mujoco.test_mujoco_lanes_modes import check_pool_in_lanes
-from markers import slow
+from markers import exhaustive
 
 import cypool
 from cypool.envs.shared.lanes.mujoco_lanes import check_machine
@@ -21,7 +21,7 @@ from cypool.envs.metaworld.tasks import TASKS
 QUICK = ("reach-v3", "push-v3", "door-open-v3", "peg-insert-side-v3", "stick-pull-v3")
 
 
-@pytest.mark.parametrize("task", [*QUICK, *slow(*(task for task in TASKS if task not in QUICK))])
+@pytest.mark.parametrize("task", [*QUICK, *exhaustive(*(task for task in TASKS if task not in QUICK))])
 def test_pool_in_lanes_returns_what_it_does_by_mj_step(task):
     check_pool_in_lanes(f"Meta-World/{task}", task_select="fresh")
 
