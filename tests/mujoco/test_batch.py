@@ -176,6 +176,13 @@ def test_batch_ten_thousand_steps_equal_those_of_mj_step(name):
         assert run(batch, ["xpos", "xquat", "sensordata", "actuator_force"], 500, nstep=1) == ""
 
 
+@pytest.mark.parametrize("name", ["arm", "trees", "walker2d"])
+def test_batch_without_lanes_equals_mj_step(name):
+    with Batch(MODELS[name](), 5, num_threads=2, physics="mj_step") as batch:
+        assert batch.stepped_by == 'mj_step: physics="mj_step"'
+        assert run(batch, ["xpos", "xquat", "sensordata", "actuator_force"], 60) == ""
+
+
 def test_batch_sensors_that_lanes_have_need_no_mj_step():
     with Batch(MODELS["playground_go1"](), 8) as batch:
         feet = batch.sensor("FR_pos", "gyro", "upvector")
@@ -210,6 +217,37 @@ def test_batch_with_forces_and_switched_constraints_equals_mj_step():
         reference.datas[2].qfrc_applied[1] = 1.5
         reference.step(20)
         assert reference.differing(["qpos", "qvel", "qfrc_applied"]) == []
+
+
+def test_batch_with_mocap_bodies_in_lanes_equals_mj_step():
+    target = '<body name="target" mocap="true" pos=".3 0 .5"><geom size=".1"/></body></worldbody>'
+    hold = '<equality><connect body1="lower" body2="target" anchor="0.3 0 0" active="false"/></equality>'
+    rng = np.random.default_rng(0)
+    with Batch(ARM.replace("</worldbody>", target + hold), 9, num_threads=2) as batch:
+        reference = Reference(batch)
+        batch.bind("eq_active"), batch.bind("xpos")
+        for t in range(60):
+            batch.mocap_pos[:] += rng.normal(0, 0.01, (9, 1, 3))
+            if t == 30:
+                batch.eq_active[4] = 1
+            for data, place, active in zip(reference.datas, batch.mocap_pos, batch.eq_active, strict=True):
+                data.mocap_pos[:], data.eq_active[:] = place, active
+            reference.step(2)
+            assert reference.differing(["qpos", "qvel", "xpos", "mocap_pos", "eq_active"]) == []
+        if batch.stepped_by == "lanes":
+            # whose constraint is switched on
+            assert 30 <= batch._simulations.steps_alone() < 60
+
+
+def test_batch_with_a_callback_says_that_mj_step_steps_it():
+    with Batch(ARM, 3) as batch:
+        before = batch.stepped_by
+        mujoco.set_mjcb_control(lambda model, data: None)
+        try:
+            assert batch.stepped_by.startswith("mj_step")
+        finally:
+            mujoco.set_mjcb_control(None)
+        assert batch.stepped_by == before
 
 
 def test_batch_of_models_that_differ_equals_mj_step_with_these_models():
@@ -388,6 +426,11 @@ def test_batch_wrong_name_is_a_sentence():
 def test_batch_model_that_cannot_be_read_is_a_sentence(model, message):
     with pytest.raises((TypeError, ValueError), match=message):
         Batch(model, 2)
+
+
+def test_batch_physics_that_is_unknown_is_a_sentence():
+    with pytest.raises(ValueError, match="physics: expected one of"):
+        Batch(ARM, 2, physics="lane")
 
 
 def test_batch_takes_specs_and_models_and_copies_them():
