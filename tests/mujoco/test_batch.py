@@ -41,6 +41,11 @@ ARM = """
   </sensor>
   <keyframe><key name="up" qpos="1 -.5" ctrl=".5 0"/></keyframe>
 </mujoco>"""
+# the arm, and a mocap body to which a constraint may bind it: lanes step it while none does
+HELD = ARM.replace("</worldbody>", """
+    <body name="target" mocap="true" pos=".3 0 .5"><geom size=".1"/></body>
+  </worldbody>
+  <equality><connect name="hold" body1="lower" body2="target" anchor=".3 0 0" active="false"/></equality>""")
 # a mocap body with a weld, two trees, a tendon, and the activation of a muscle, which lanes do not step
 PUSHER = """
 <mujoco>
@@ -76,6 +81,7 @@ def models():
     for name in ("half_cheetah", "ant", "humanoid", "walker2d", "pusher_v5"):
         yield name, lambda name=name: GYMNASIUM / f"{name}.xml"
     yield "arm", lambda: ARM
+    yield "held", lambda: HELD
     yield "trees", lambda: PUSHER
     # which has sensors of contacts
     go1 = "mujoco_playground", "_src", "locomotion", "go1", "xmls", "scene_mjx_feetonly_flat_terrain.xml"
@@ -220,10 +226,8 @@ def test_batch_with_forces_and_switched_constraints_equals_mj_step():
 
 
 def test_batch_with_mocap_bodies_in_lanes_equals_mj_step():
-    target = '<body name="target" mocap="true" pos=".3 0 .5"><geom size=".1"/></body></worldbody>'
-    hold = '<equality><connect body1="lower" body2="target" anchor="0.3 0 0" active="false"/></equality>'
     rng = np.random.default_rng(0)
-    with Batch(ARM.replace("</worldbody>", target + hold), 9, num_threads=2) as batch:
+    with Batch(HELD, 9, num_threads=2) as batch:
         reference = Reference(batch)
         batch.bind("eq_active"), batch.bind("xpos")
         for t in range(60):
