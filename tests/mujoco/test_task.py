@@ -156,6 +156,18 @@ def test_task_rows_do_not_depend_on_the_number_of_environments():
     assert np.array_equal(*rows)
 
 
+def test_task_without_lanes_has_the_same_rows():
+    class Without(Pole):
+        physics = "mj_step"
+
+    with cypool.make(Pole, num_envs=9, seed=5) as env, cypool.make(Without, num_envs=9, seed=5) as other:
+        assert other.stepped_by == 'mj_step: physics="mj_step"'
+        assert np.array_equal(env.reset()[0], other.reset()[0])
+        for action in actions(40, 9):
+            for one, two in zip(env.step(action)[:4], other.step(action)[:4], strict=True):
+                assert np.array_equal(one, two)
+
+
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
 def test_task_counts_its_episodes(mode):
     with cypool.make(Pole, num_envs=4, autoreset_mode=mode, episode_statistics=True) as env:

@@ -193,15 +193,9 @@ public:
         // taken over from another environment, the result is only in mjData
         get(result);
         for (const View& view : views_) copy(values_.data() + view.first, view.array, view.size);
-        // the next ones may be there already
-        std::vector<double> inputs(static_cast<size_t>(num_inputs()));
-        get_inputs(inputs.data());
-        put(last_);
-        put_inputs(last_ctrl_);
-        d_->time = last_time_;
         std::string differing;
         try {
-            differing = step_and_compare(1, *this);
+            differing = repeat_taken();
             if (has_callback && !differing.empty())
                 throw std::runtime_error("a MuJoCo callback affects a step that was taken without it: reset first");
         } catch (...) {
@@ -209,10 +203,25 @@ public:
             d_->time = time;
             throw;
         }
-        put_inputs(inputs.data());
         is_stale = false;
         return differing;
     }
+
+    // As `repeat`, right after `take`. If it throws, mjData has anything.
+    std::string repeat_taken() {
+        // the next ones may be there already
+        std::vector<double> inputs(static_cast<size_t>(num_inputs()));
+        get_inputs(inputs.data());
+        put(last_);
+        put_inputs(last_ctrl_);
+        d_->time = last_time_;
+        std::string differing = step_and_compare(1, *this);
+        put_inputs(inputs.data());
+        return differing;
+    }
+
+    // Before the last mj_step of the step whose result was taken.
+    const double* last_qpos() const { return last_.qpos; }
 
     // Repeats the whole step with MuJoCo, elsewhere than in mjData. Returns what lanes had otherwise.
     std::string check(int frames) const {

@@ -31,6 +31,7 @@ cnp.import_array()
 cdef extern from "cypool/envs/shared/simulations/simulations.h" nogil:
     cdef cppclass Stepper "cypool::lanes::Stepper":
         void* lanes
+        cbool (*is_usable)(void* lanes) noexcept
 
     cdef cppclass ArrayField "cypool::ArrayField":
         string name, rows
@@ -119,19 +120,19 @@ cdef class Simulations:
     cdef CSimulations* made              # owned
     cdef readonly Model model
     cdef readonly object warning         # int32 (num_envs, kinds)
-    cdef readonly object why_not         # why mj_step steps all, or None
+    cdef object why_not                  # why lanes refuse the model, or None
     cdef object lanes
     cdef object chosen
     cdef list arrays                     # kept, as rows are written there
     cdef mjData* picture_data            # owned; NULL before the first picture
 
-    def __cinit__(self, Model model not None, int64_t num_envs):
+    def __cinit__(self, Model model not None, int64_t num_envs, str physics):
         self.model, self.arrays = model, []
         self.warning = np.frombuffer(bytearray(4 * num_envs * num_warnings()), np.int32).reshape(num_envs, -1)
         self.made = new CSimulations(model.mj, num_envs, <int*>cnp.PyArray_DATA(self.warning))
-        self.why_not = None
-        if model.mj.na > 0:
-            self.why_not = "actuators have activations"
+        self.why_not = ('physics="mj_step"' if physics == "mj_step" else
+                        "actuators have activations" if model.mj.na > 0 else None)
+        if self.why_not is not None:
             return
         try:
             self.lanes = make_lanes(model)
@@ -191,6 +192,12 @@ cdef class Simulations:
         """Returns the errors of the last call: a dict of rows and texts."""
         cdef cmap[int64_t, string] errors = self.made.take_errors()
         return {row: text.decode(errors="replace") for row, text in errors}
+
+    def why_mj_step(self):
+        """Returns why mj_step steps all, or None."""
+        if self.why_not is None and not self.made.stepper.is_usable(self.made.stepper.lanes):
+            return "lanes differed from mj_step, or a MuJoCo callback is set"
+        return self.why_not
 
     def repeats_last(self):
         """Returns whether mj_step repeats each row's last step after lanes took it."""

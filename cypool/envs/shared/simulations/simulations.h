@@ -38,23 +38,13 @@ inline bool has_hidden_state(const mjModel* m) {
 }
 inline int num_warnings() { return library().mjNWARNING; }
 
-// What arrays of mjData are for a step; all but results are the state.
-enum Role { RESULT, TIME, POSITION, VELOCITY, WARMSTART, CONTROL, USERDATA, MOCAP_POS, MOCAP_QUAT, EQUALITIES, INPUT };
+// What arrays of mjData are for a step. MuJoCo looks whether a state is finite, but not whether inputs are.
+enum Role { RESULT, STATE, INPUT };
 inline Role role_of(std::string_view name) {
-    static constexpr std::pair<std::string_view, Role> ROLES[] = {{"time", TIME},
-                                                                  {"qpos", POSITION},
-                                                                  {"qvel", VELOCITY},
-                                                                  {"qacc_warmstart", WARMSTART},
-                                                                  {"ctrl", CONTROL},
-                                                                  {"userdata", USERDATA},
-                                                                  {"act", INPUT},
-                                                                  {"qfrc_applied", INPUT},
-                                                                  {"eq_active", EQUALITIES},
-                                                                  {"xfrc_applied", INPUT},
-                                                                  {"mocap_pos", MOCAP_POS},
-                                                                  {"mocap_quat", MOCAP_QUAT}};
-    for (const auto& [its_name, role] : ROLES)
-        if (name == its_name) return role;
+    for (const char* each : {"time", "qpos", "qvel", "qacc_warmstart", "ctrl", "userdata"})
+        if (name == each) return STATE;
+    for (const char* each : {"act", "qfrc_applied", "xfrc_applied", "eq_active", "mocap_pos", "mocap_quat"})
+        if (name == each) return INPUT;
     return RESULT;
 }
 // what mj_kinematics computes
@@ -104,18 +94,17 @@ public:
                 if (each.name == name) c.place = {each.offset, each.item_bytes};
         if (c.place.offset < 0) throw std::invalid_argument("no " + name);
         if (c.role == RESULT) {
-            c.source = WHOLE_STEP;
+            Source source = WHOLE_STEP;
             // after RK4 they are of its last stage
             if (m_->opt.integrator != mjINT_RK4
                 && std::find(std::begin(KINEMATIC), std::end(KINEMATIC), name) != std::end(KINEMATIC))
-                c.source = KINEMATICS;
+                source = KINEMATICS;
             for (int output = 0; output < lanes::SENSED_MOTION; ++output)
                 if (name == lanes::OUTPUTS[output].name && output != lanes::CFRC_EXT)
-                    c.source = LANES, c.output = output;
-            if (name == "sensordata" && are_of_lanes(c)) c.source = LANES, c.output = lanes::SENSED_MOTION;
-            source_ = std::max(source_, c.source);
-            if (c.output >= 0) reads_ |= 1 << c.output;
-            if (c.output == lanes::SENSED_MOTION) reads_ |= 1 << lanes::SENSED_FORCES;
+                    source = LANES, reads_ |= 1 << output;
+            if (name == "sensordata" && are_of_lanes(c))
+                source = LANES, reads_ |= 1 << lanes::SENSED_MOTION | 1 << lanes::SENSED_FORCES;
+            source_ = std::max(source_, source);
         }
         columns_.push_back(std::move(c));
         free_.clear();
@@ -170,8 +159,7 @@ public:
         const std::unique_ptr<Worker> worker = borrow();
         const mjModel* const m = model_of(e, slot(*worker, 0));
         load(e, d);
-        guarded([=] { mj_forward(m, d); });
-        for (int kind = 0; kind < library().mjNWARNING; ++kind) d->warning[kind].number = 0;
+        counted(m, d, nullptr, [=] { mj_forward(m, d); });
     }
 
 private:
@@ -187,8 +175,6 @@ private:
         Place place;        // of the pointer, or of the number itself
         bool is_inside = false;
         Role role = RESULT;
-        Source source = LANES;  // of what is no state
-        int output = -1;
 
         char* row(int64_t e) const { return rows + e * bytes; }
         char* array(mjData* d) const { return is_inside ? &at<char>(d->raw, place) : at<char*>(d->raw, place); }
@@ -328,7 +314,7 @@ private:
         for (const Column& c : columns_) {
             if (c.role == RESULT || !c.bytes) continue;
             std::memcpy(c.array(d), c.row(e), static_cast<size_t>(c.bytes));
-            if (c.role >= MOCAP_POS && c.place.bytes == sizeof(double))
+            if (c.role == INPUT && c.place.bytes == sizeof(double))
                 check_finite<double>(c.name, c.array(d), static_cast<size_t>(c.bytes));
         }
     }
@@ -336,17 +322,15 @@ private:
         for (const Column& c : columns_) c.get(e, d);
     }
     int* warnings(int64_t e) const { return warnings_ + e * library().mjNWARNING; }
-    // Calls MuJoCo; returns whether it counts warnings, which are added to those of the row.
-    template <class Function> bool counted(const mjModel* m, mjData* d, int* counts, const Function& function) {
+    static void forget_warnings(mjData* d) {
         for (int kind = 0; kind < library().mjNWARNING; ++kind) d->warning[kind].number = 0;
+    }
+    // Calls MuJoCo, and adds its warnings to those of a row.
+    template <class Function> static void counted(const mjModel* m, mjData* d, int* counts, const Function& function) {
+        forget_warnings(d);
         const Borrowed borrowed(m, d);
         guarded(function);
-        bool any = false;
-        for (int kind = 0; kind < library().mjNWARNING; ++kind) {
-            any |= d->warning[kind].number != 0;
-            if (counts) counts[kind] += d->warning[kind].number;
-        }
-        return any;
+        for (int kind = 0; counts && kind < library().mjNWARNING; ++kind) counts[kind] += d->warning[kind].number;
     }
 
     // a call but for a step
@@ -384,64 +368,39 @@ private:
         const bool usable = stepper.lanes && stepper.is_usable(stepper.lanes);
         for (int64_t e = begin; e < end; ++e) {
             if (!is_chosen(e)) continue;
-            if (usable && take_to_lanes(e, slot(worker, count)))
+            if (usable && take_to_lanes(e, slot(worker, count), worker.data.get()))
                 worker.records.push_back(worker.slots[count++].record.get());
             else
                 try_each(e, [&] { step_alone(e, worker, count); });
         }
         int status = 0;
-        const bool enough = static_cast<int>(count) >= stepper.fewest;
-        if (enough && count)
+        if (count && static_cast<int>(count) >= stepper.fewest)
             status = stepper.step(stepper.lanes, worker.records.data(), static_cast<int>(count), frames);
         for (size_t k = 0; k < count; ++k) {
             Slot& s = worker.slots[k];
             if (!s.record->own.empty()) s.record->own.swap(own_[static_cast<size_t>(s.row)].of_lanes);
             if (status < 0) continue;
             try_each(s.row, [&] {
-                if (!enough || !s.record->is_ready || !finish(s, worker)) step_alone(s.row, worker, k);
+                if (!finish(s, worker.data.get())) step_alone(s.row, worker, k);
             });
         }
         return status;
     }
 
-    // Where a record has an array of inputs; nullptr: nowhere.
-    double* inputs_of(const Column& c, lanes::Record& r) const {
-        if (c.role == MOCAP_POS) return r.ctrl + m_->nu;
-        if (c.role == MOCAP_QUAT) return r.ctrl + m_->nu + 3 * m_->nmocap;
-        return c.role == CONTROL ? r.ctrl : nullptr;
-    }
-    // which equality constraints lanes hold
-    const unsigned char* given_equalities() const {
-        return array_of<unsigned char>(m_->raw, library().model, "eq_active0");
-    }
-
     // Returns whether lanes can step a row, whose state is then in the record.
-    bool take_to_lanes(int64_t e, Slot& s) {
+    bool take_to_lanes(int64_t e, Slot& s, mjData* d) {
         lanes::Record& r = *s.record;
         r.is_ready = false;
         s.row = e;
         if (!backoffs_[static_cast<size_t>(e)].is_due()) return false;
         try {
             model_of(e, s);
+            load(e, d);
         } catch (const std::exception&) {
             // as it is alone
             return false;
         }
-        for (const Column& c : columns_) {
-            const auto bytes = static_cast<size_t>(c.bytes);
-            if (c.role == POSITION) std::memcpy(r.state.qpos, c.row(e), bytes);
-            if (c.role == VELOCITY) std::memcpy(r.state.qvel, c.row(e), bytes);
-            if (c.role == WARMSTART) std::memcpy(r.state.warmstart, c.row(e), bytes);
-            if (double* const inputs = inputs_of(c, r); inputs && bytes) std::memcpy(inputs, c.row(e), bytes);
-            if (c.role == EQUALITIES && bytes && std::memcmp(c.row(e), given_equalities(), bytes)) return false;
-            // forces that are applied
-            const auto is_set = [](char byte) { return byte != 0; };
-            if (c.role == INPUT && std::any_of(c.row(e), c.row(e) + bytes, is_set)) return false;
-        }
-        for (int64_t k = 0; k < m_->nu; ++k)
-            if (!(std::fabs(r.ctrl[k]) < 1e10)) return false;
-        for (int64_t k = m_->nu; k < m_->nu + 7 * m_->nmocap; ++k)
-            if (!std::isfinite(r.ctrl[k])) return false;
+        if (!r.prepare()) return false;
         if (own_.empty()) return true;
         Own& own = own_[static_cast<size_t>(e)];
         if (!own.is_read) {
@@ -457,80 +416,38 @@ private:
         return true;
     }
 
-    // Returns the array of a result as lanes have it.
-    const char* of_lanes(const Column& c, lanes::Record& r) const {
-        double* const values = r.values(c.output);
-        for (const lanes::Sensor& s : sensors_)
-            if (c.output == lanes::SENSED_MOTION && lanes::is_of_forces(s.type))
-                std::copy_n(r.values(lanes::SENSED_FORCES) + s.address, s.size, values + s.address);
-        return reinterpret_cast<const char*>(values);
-    }
-
     // Writes the row that lanes have stepped; false: mj_step has to step it.
-    bool finish(Slot& s, Worker& worker) {
+    bool finish(Slot& s, mjData* d) {
         lanes::Record& r = *s.record;
-        const int64_t e = s.row;
-        mjData* const d = worker.data.get();
-        backoffs_[static_cast<size_t>(e)].note(r.num_by_mujoco == frames);
-        int& until_check = until_check_[static_cast<size_t>(e)];
-        until_check -= frames;
-        Source source = source_;
-        if (until_check <= 0) until_check = CHECK_EVERY, source = WHOLE_STEP;
-        if (source != LANES) {
-            for (const Column& c : columns_) {
-                // rows may have other inputs by now
-                if (c.bytes && c.role == INPUT) std::memset(c.array(d), 0, static_cast<size_t>(c.bytes));
-                if (c.bytes && c.role == EQUALITIES)
-                    std::memcpy(c.array(d), given_equalities(), static_cast<size_t>(c.bytes));
-                if (const double* const inputs = inputs_of(c, r); inputs && c.bytes)
-                    std::memcpy(c.array(d), inputs, static_cast<size_t>(c.bytes));
-                if (c.bytes && (c.role == TIME || c.role == USERDATA))
-                    std::memcpy(c.array(d), c.row(e), static_cast<size_t>(c.bytes));
-            }
-            std::copy_n(r.next_last.qpos, m_->nq, d->qpos);
-            std::copy_n(r.next_last.qvel, m_->nv, d->qvel);
+        load(s.row, d);
+        {
+            const DefaultArithmetic arithmetic;
+            // nor if others wrote to the row meanwhile
+            if (!r.take(frames)) return false;
         }
-        const mjModel* const m = s.view ? s.view.get() : m_;
-        if (source == WHOLE_STEP) {
-            double* const warmstart = const_cast<double*>(array_of<double>(d->raw, library().data, "qacc_warmstart"));
-            std::copy_n(r.next_last.warmstart, m_->nv, warmstart);
-            for (int k = 1; k < frames; ++k) d->time += m_->opt.timestep;
-            if (counted(m, d, nullptr, [&] { mj_step(m, d); })) return false;
-            const auto same = [](const double* a, const double* b, int64_t n) {
-                return !n || !std::memcmp(a, b, static_cast<size_t>(n) * sizeof *a);
-            };
-            const auto is_wrong = [&](const Column& c) {
-                return c.output >= 0 && c.bytes && std::any_of(c.parts.begin(), c.parts.end(), [&](const auto& part) {
-                           const auto& [offset, size] = part;
-                           return std::memcmp(c.array(d) + offset, of_lanes(c, r) + offset, static_cast<size_t>(size));
-                       });
-            };
-            const auto wrong = std::find_if(columns_.begin(), columns_.end(), is_wrong);
-            if (!same(d->qpos, r.result.qpos, m_->nq) || !same(d->qvel, r.result.qvel, m_->nv)
-                || !same(warmstart, r.result.warmstart, m_->nv) || wrong != columns_.end()) {
-                stepper.report(stepper.lanes, wrong == columns_.end() ? "a state" : wrong->name.c_str());
+        backoffs_[static_cast<size_t>(s.row)].note(r.num_by_mujoco == frames);
+        int& until_check = until_check_[static_cast<size_t>(s.row)];
+        until_check -= frames;
+        if (source_ == WHOLE_STEP || until_check <= 0) {
+            if (until_check <= 0) until_check = CHECK_EVERY;
+            forget_warnings(d);
+            try {
+                const std::string differing = r.repeat_taken();
+                if (!differing.empty()) {
+                    stepper.report(stepper.lanes, differing.c_str());
+                    return false;
+                }
+            } catch (const std::runtime_error&) {
+                // a warning, which is counted there
                 return false;
             }
-            store(e, d);
-            return true;
+        } else if (source_ == KINEMATICS) {
+            const mjModel* const m = s.view ? s.view.get() : m_;
+            std::copy_n(r.last_qpos(), m_->nq, d->qpos);
+            counted(m, d, nullptr, [&] { mj_kinematics(m, d); });
+            std::copy_n(r.result.qpos, m_->nq, d->qpos);
         }
-        if (source == KINEMATICS) counted(m, d, nullptr, [&] { mj_kinematics(m, d); });
-        for (const Column& c : columns_) {
-            if (c.role == POSITION)
-                c.get(e, reinterpret_cast<const char*>(r.result.qpos));
-            else if (c.role == VELOCITY)
-                c.get(e, reinterpret_cast<const char*>(r.result.qvel));
-            else if (c.role == WARMSTART)
-                c.get(e, reinterpret_cast<const char*>(r.result.warmstart));
-            else if (c.role == TIME)
-                for (int k = 0; k < frames; ++k) *reinterpret_cast<double*>(c.row(e)) += m_->opt.timestep;
-            else if (c.role != RESULT || !c.bytes)
-                continue;
-            else if (c.source == KINEMATICS)
-                c.get(e, d);
-            else
-                c.get(e, of_lanes(c, r));
-        }
+        store(s.row, d);
         return true;
     }
 
@@ -552,7 +469,7 @@ private:
     ResetKeyframe reset_keyframe_;
     std::vector<int> until_check_;
     std::vector<lanes::Backoff> backoffs_;  // of each row
-    std::vector<lanes::Sensor> sensors_;    // those that lanes have
+    std::vector<lanes::Sensor> sensors_;  // those that lanes have
     std::vector<Column> columns_;
     Source source_ = LANES;
     int reads_ = 0;
