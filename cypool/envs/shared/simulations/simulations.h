@@ -469,7 +469,7 @@ private:
     ResetKeyframe reset_keyframe_;
     std::vector<int> until_check_;
     std::vector<lanes::Backoff> backoffs_;  // of each row
-    std::vector<lanes::Sensor> sensors_;  // those that lanes have
+    std::vector<lanes::Sensor> sensors_;    // those that lanes have
     std::vector<Column> columns_;
     Source source_ = LANES;
     int reads_ = 0;
