@@ -3,16 +3,9 @@ import hashlib
 import importlib.metadata
 import importlib.util
 
+import family_tests
 import numpy as np
 import pytest
-from family_tests import (
-    assert_edits_are_harmless,
-    continues,
-    draws_after_a_reset,
-    imports_nothing,
-    refuses,
-    refuses_other_forms,
-)
 from pool_arguments import MODES
 from state_edits import edited, fields_of, number_in
 
@@ -178,6 +171,17 @@ def test_plant_beyond_the_last_slot_does_not_grow():
     assert number_in(state, f"floors[0].cells[{23 * 48 + 24}]") == 15 and number_in(state, "plants[0].x") == 0
 
 
+@pytest.mark.parametrize("level, books", [(2, 0), (3, 1), (4, 1), (5, 0)])
+def test_first_chest_of_two_floors_has_a_book(level, books):
+    env = started(FULL, god_mode=True)
+    for _ in range(level):
+        env.step([DESCEND])
+    chest = f"floors[{level}].cells[{23 * 48 + 24}]"
+    env.load(edited(env.save(), {"player_x": 24, "player_y": 24, "facing": 3, chest: 23, "items[10]": 0}))
+    env.step([5])
+    assert number_in(env.save(), "items[10]") == books
+
+
 def test_other_magic_is_replaced_where_all_armour_is_enchanted():
     numbers = in_arena() | {f"floors[0].cells[{23 * 48 + 24}]": 30, "mana": 9, "items[6]": 1}
     numbers |= {f"armours[{k}]": 1 for k in range(4)} | {f"armour_magic[{k}]": 2 if k == 3 else 1 for k in range(4)}
@@ -201,17 +205,17 @@ def test_boss_is_beaten_with_the_last_of_its_lives():
     assert [number_in(env.save(), f"floors[8].{kind}[0].type") for kind in ("melee", "ranged")] == [0, 0]
 
 
-test_states_go_on = continues(
+test_states_go_on = family_tests.continues(
     [*((CLASSIC, mode, {"max_timesteps": 20}) for mode in MODES), (FULL, "NextStep", {"max_timesteps": 20}),
      ("Craftax-Symbolic-AutoReset-v1", "SameStep", {"god_mode": True, "max_timesteps": 20})], before=25, after=30)
-test_refused_forms = refuses_other_forms(lambda: started(FULL))
-test_pictures_need_a_reset = draws_after_a_reset(lambda: started(CLASSIC))
+test_refused_forms = family_tests.refuses_other_forms(lambda: started(FULL))
+test_pictures_need_a_reset = family_tests.draws_after_a_reset(lambda: started(CLASSIC))
 
 
 @needs_textures
 @pytest.mark.parametrize("id, options", [(CLASSIC, {}), (FULL, {"god_mode": True})])
 def test_edited_states(id, options):
-    assert_edits_are_harmless(lambda: started(id, 60, **options), 120, 12)
+    family_tests.assert_edits_are_harmless(lambda: started(id, 60, **options), 120, 12)
 
 
 @GAMES
@@ -317,7 +321,7 @@ def test_texture_that_cannot_be_read_is_an_error(monkeypatch, tmp_path, content)
         assets._original.__wrapped__("craftax", "cow")
 
 
-test_bad_options = refuses([
+test_bad_options = family_tests.refuses([
     (CLASSIC, {"max_timesteps": 0}, r"max_timesteps: expected 1 to 268435456, got 0"),
     (CLASSIC, {"spawn_cow_chance": float("nan")}, "spawn_cow_chance: expected 0 to 1, got nan"),
     (CLASSIC, {"zombie_health": 2.5}, "zombie_health: expected an int, got 2.5"),
@@ -347,7 +351,7 @@ def test_options_at_their_edges(id, options):
     env.load(env.save())
 
 
-test_nothing_is_imported = imports_nothing(
+test_nothing_is_imported = family_tests.imports_nothing(
     [(CLASSIC, {}, False), (FULL, {}, False)], ["jax", "jaxlib", "craftax", "flax"])
 
 
