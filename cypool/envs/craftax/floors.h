@@ -165,12 +165,8 @@ template <bool IS_FULL> void Game<IS_FULL>::make_dungeon(Floor& made, jax::Key k
     for (int k = 0; k < NUM_ROOMS; ++k) {
         const Point from = rooms[k], to = rooms[jax::choice(jax::take(linking), is_linked, NUM_ROOMS)];
         // first across, then down
-        if (from.y != to.y) {
-            for (int y = std::min(from.y, to.y); y <= std::max(from.y, to.y); ++y) dig(blocks[from.x][y]);
-        }
-        if (from.x != to.x) {
-            for (int x = std::min(from.x, to.x); x <= std::max(from.x, to.x); ++x) dig(blocks[x][to.y]);
-        }
+        for (int y = std::min(from.y, to.y); y <= std::max(from.y, to.y); ++y) dig(blocks[from.x][y]);
+        for (int x = std::min(from.x, to.x); x <= std::max(from.x, to.x); ++x) dig(blocks[x][to.y]);
         is_linked[k] = 1;
         linking = jax::take(linking);
     }

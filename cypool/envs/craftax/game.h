@@ -145,6 +145,7 @@ template <bool IS_FULL> struct Game : Beginning {
     std::array<int32_t, NUM_ITEMS> items{};
     std::array<bool, NUM_ACHIEVEMENTS> achieved{};
     Slots<Plant, MAX_PLANTS> plants;  // on the first floor
+    bool made_by_step = false;        // the package's automatic reset has made the world, within a step
     jax::Key noise_key{};             // of the picture of a night: the package's `state_rng`
     float light = 1, seen_light = 1;  // of the state, and of the observation
     float reward = 0;

@@ -146,9 +146,9 @@ private:
         const float light = game_.level == 0 ? game_.seen_light : 1, intensity = std::max(2 * (0.5f - light), 0.0f);
         const int width = COLUMNS * tile_;
         // Classic: in a step that makes the next world, too; an episode's end is only seen without automatic reset.
-        // Full: the loop of a new world's picture has eight pixels at once
+        // Full: the loop of a reset's picture has eight pixels at once
         const bool is_new = game_.timestep == 0, makes_next = game_.setup->auto_reset && !is_new && !game_.is_over();
-        const int others = IS_FULL ? (is_new ? width / 8 * 8 : 0) : makes_next ? width : 0;
+        const int others = IS_FULL ? (is_new && !game_.made_by_step ? width / 8 * 8 : 0) : makes_next ? width : 0;
         // by day without effect
         float noise[WIDEST] = {}, strength[WIDEST] = {};
         for (int first = 0; first < ROWS * tile_ * width; first += width) {

@@ -75,6 +75,7 @@ public:
         const jax::Key key = has_next_ ? next_ : jax::take(key_);
         // in Craftax, the package splits it for symbols, but not for pixels
         game_.reset(Of::IS_CLASSIC || pictures_ ? key : jax::subkey(key, 1));
+        game_.made_by_step = has_next_;
         has_next_ = false;
         ready_ = true;
     }
@@ -108,6 +109,7 @@ public:
         archive("place", place_, INT64_MIN, INT64_MAX);
         archive("has_next", has_next_);
         exchange_key(archive, "next", next_);
+        archive("made_by_step", game_.made_by_step);
         game_.exchange(archive);
         if constexpr (Archive::LOADS) ready_ = true;
     }

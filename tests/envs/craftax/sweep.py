@@ -16,11 +16,6 @@ def add_arguments(parser):
     parser.add_argument("--changes", type=int, default=400, help="in each duel, with up to 12 steps each")
 
 
-def duel(id, seed, num_changes):
-    """Returns the counts of a duel."""
-    return play(Duel(id, seed), CHANGES[id], num_changes, 12)
-
-
 def runs(arguments):
     for id, options in OPTIONS + PIXELS:
         for mode in ("NextStep", "SameStep", "Disabled") if chosen([id], arguments.patterns) else ():
@@ -30,4 +25,5 @@ def runs(arguments):
                     autoreset_mode=mode, **options))
     for id in chosen((CLASSIC, FULL), arguments.patterns):
         for seed in range(arguments.duels):
-            yield Run(id, f"from changed states {seed}", partial(duel, id, seed, arguments.changes))
+            yield Run(id, f"from changed states {seed}", partial(
+                lambda *given: play(Duel(*given), CHANGES[given[0]], arguments.changes, 12), id, seed))
