@@ -147,8 +147,8 @@ def packed(env: Reference, saved: bytes, whole: bool = False) -> bytes:
     """
     state, is_full = env.state, env.game == "Craftax"
     found = _bytes_of([(True, "u1"), (env.key, "<u4")])
-    # where the engine's stream stands, and the key of the next world; of Craftax that of the floors, too
-    found += saved[len(found):len(found) + 17 + 8 * is_full]
+    # where the stream stands, the key of the next world, and who made this one; of Craftax the key of floors, too
+    found += saved[len(found):len(found) + 18 + 8 * is_full]
     for level in range(len(state.map) if is_full else 1):
         is_made = whole or not is_full or saved[len(found)] != 0
         found += _bytes_of([(is_made, "u1")] if is_full else [])
@@ -168,8 +168,7 @@ def packed(env: Reference, saved: bytes, whole: bool = False) -> bytes:
             (state.player_recover_mana, "<f4"),
             *_parts(state, "player_xp player_dexterity player_strength player_intelligence", "<i4"),
             (items.armour, "<i4"), (state.armour_enchantments, "<i4"), (items.potions, "<i4"),
-            (state.potion_mapping, "<i4"),
-            (state.learned_spells, "u1"),
+            (state.potion_mapping, "<i4"), (state.learned_spells, "u1"),
             *_parts(state, "sword_enchantment bow_enchantment boss_progress boss_timesteps_to_spawn_this_round",
                     "<i4")]
     return found + _bytes_of(parts)

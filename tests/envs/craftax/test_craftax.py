@@ -41,8 +41,8 @@ def test_games_are_those_that_were_compared(id, options, actions, digest):
         obs, reward, terminated, *_ = env.step(action)
         found.update(obs.tobytes() + reward.astype(np.float32).tobytes() + terminated.tobytes())
     for row in env.save().rows:
-        # but for where the engine's stream stands
-        found.update(row["own"][0][:9] + row["own"][0][17:])
+        # but for where the engine's stream stands, and who made the world
+        found.update(row["own"][0][:9] + row["own"][0][17:26] + row["own"][0][27:])
     assert found.hexdigest()[:16] == digest
 
 
