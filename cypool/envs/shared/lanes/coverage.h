@@ -33,7 +33,8 @@ public:
           first_actuator_(first_tendon_ + 3 * m.num_tendons),
           first_force_(first_actuator_ + m.nu),
           turns_(first_force_ + m.num_joints),
-          first_equality_(turns_ + 1),
+          continued_(turns_ + 1),
+          first_equality_(continued_ + 1),
           first_box_(first_equality_ + static_cast<int>(m.equalities.size())),
           first_count_(first_box_ + static_cast<int>(m.boxes.size())),
           unseen_(static_cast<size_t>(first_count_) + MAX_ROWS + 1),
@@ -70,6 +71,8 @@ public:
     int actuator(int actuator) const { return first_actuator_ + actuator; }
     int joint_force(int joint) const { return first_force_ + joint; }
     int turns() const { return turns_; }
+    // whether lanes continued after a step that mj_step took
+    int continued() const { return continued_; }
     int equality(int number) const { return first_equality_ + number; }
     int box(int box) const { return first_box_ + box; }
     int rows(int count) const { return first_count_ + count; }
@@ -117,7 +120,7 @@ private:
     }
 
     const int first_more_, first_found_, first_limit_, first_friction_, first_tendon_, first_actuator_, first_force_,
-        turns_, first_equality_, first_box_, first_count_;
+        turns_, continued_, first_equality_, first_box_, first_count_;
     std::vector<std::atomic<uint8_t>> unseen_;
     mutable std::vector<std::atomic<uint64_t>> paths_;  // a hash table; 0: free
     std::atomic<size_t> num_paths_{0};

@@ -978,13 +978,13 @@ private:
     }
 
     // Whether MuJoCo finds a pair in trees of boxes, and one of these is that of a plane: it reaches so far down that
-    // its top is rounded to a millionth. Of a level plane at zero, nothing is rounded.
+    // its top is rounded to a millionth. Of a level plane at zero without a margin, nothing is rounded.
     bool is_near_plane(const Pair& p) const {
         const auto* const first = array<int>("body_geomadr");
         const auto* const count = array<int>("body_geomnum");
         const auto* const type = array<int>("geom_type");
         if (disabled_ & NO_MIDPHASE || (count[p.body1] == 1 && count[p.body2] == 1)) return false;
-        if (p.is_on_floor && d_->geom_xpos[3 * p.geom1 + 2] == 0) return false;
+        if (p.is_on_floor && d_->geom_xpos[3 * p.geom1 + 2] == 0 && p.margin == 0) return false;
         const auto has_plane = [&](int body) {
             const int* const begin = type + first[body];
             return std::find(begin, begin + count[body], PLANE) != begin + count[body];

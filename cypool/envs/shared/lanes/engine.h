@@ -201,6 +201,13 @@ private:
         batch.store(records);
         for (int e = 0; e < count && checks_last; ++e) {
             if (!records[e]->is_ready) continue;
+            // what lanes continue with is seen in a whole step only
+            const bool continued = records[e]->num_by_mujoco > records[e]->is_mujocos;
+            if (continued && coverage.unseen(coverage.continued())) {
+                if (std::string differing = records[e]->check(frames); !differing.empty()) return differing;
+                coverage.add({coverage.continued(), 1});
+                ++num_compared;
+            }
             const auto step_and_compare = [&](Record& mujocos) { return mujocos.check_last(*records[e]); };
             if (std::string differing = check(*lent, *records[e], coverage, step_and_compare); !differing.empty())
                 return differing;
