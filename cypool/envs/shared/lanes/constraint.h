@@ -413,7 +413,7 @@ CYPOOL_LANES_INLINE void collide_generally(const Description& m, Group& d, int n
         if (p.type2 == BOX && (p.type1 == SPHERE || p.type1 == CAPSULE || p.type1 == BOX)) {
             near = near_box(m, d, p.place2, p.place1, diff, p.margin, near);
             if (p.type1 == BOX) near = near_box(m, d, p.place1, p.place2, diff, p.margin, near);
-        } else if (p.type1 != HFIELD) {
+        } else if (p.type1 != HFIELD && m.has_bounds) {
             const Real back[3] = {-diff[0], -diff[1], -diff[2]};
             near = near_bounds(m, d, p.place1, p.place2, diff, p.margin, near);
             near = near_bounds(m, d, p.place2, p.place1, back, p.margin, near);

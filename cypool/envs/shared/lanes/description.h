@@ -235,6 +235,7 @@ struct Description : Island {
     int nq, nu, num_sensed, num_bodies, num_joints, num_geoms, num_sites, num_tendons, num_pairs = 0;
     int num_actuators, num_own, num_mocap, num_equality_rows, max_rows;
     double timestep, collision_tolerance;
+    bool has_bounds;    // MuJoCo's functions have memory for any shapes: those whose boxes are apart need no call
     double at_rest[3];  // the acceleration that gravity seems to be
     bool is_runge_kutta, is_implicit_fast, is_gauss_seidel, has_damping, has_gravcomp;
     bool has_islands;  // it has several trees
@@ -556,6 +557,7 @@ private:
         o.tolerance = option<double>("opt.tolerance");
         o.search_tolerance = option<double>("opt.ls_tolerance");
         o.collision_tolerance = option<double>("opt.ccd_tolerance");
+        o.has_bounds = option<int>("opt.ccd_iterations") <= 500;
         o.iterations = option<int>("opt.iterations");
         o.search_iterations = option<int>("opt.ls_iterations");
         o.is_gauss_seidel = option<int>("opt.solver") == GAUSS_SEIDEL;

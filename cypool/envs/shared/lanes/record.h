@@ -237,8 +237,8 @@ public:
         }
     }
 
-    // Has MuJoCo take one step for another record, from its `next_last`, in the mjData of this one. `is_last`: it is the
-    // last one of the result. false, or a std::runtime_error: MuJoCo cannot do it.
+    // Has MuJoCo take one step for another record, from its `next_last`, in the mjData of this one. `is_last`: it is
+    // the last one of the result. false, or a std::runtime_error: MuJoCo cannot do it.
     bool step_for(Record& other, bool is_last) {
         m_ = other.m_;
         put(other.next_last);
