@@ -271,9 +271,13 @@ inline bool move_into_bounds(const Description& m, const Group& d, int place, in
     const double radius = g.bound - slack;
     return squared <= radius * radius;
 }
-// Whether MuJoCo's search finds the geoms of a contact: its distance may be too small, where shapes do not overlap.
+// Whether MuJoCo's search finds the geoms of a contact. Its distance may be too small: of boxes that do not overlap, and
+// of shapes of which iterations find it.
 inline bool is_found(const Description& m, const Group& d, const Pair& p, int l, const PreContact& contact) {
-    if (!p.is_general || p.type1 == PLANE || p.type1 == HFIELD || contact.dist <= -1e-9) return true;
+    if (!p.is_general || p.type1 == PLANE || p.type1 == HFIELD) return true;
+    const auto is_exact = [](int type) { return type == SPHERE || type == CAPSULE || type == BOX; };
+    const double deep = is_exact(p.type1) && is_exact(p.type2) ? 1e-9 : CLEARANCE + 10 * m.collision_tolerance;
+    if (contact.dist <= -deep) return true;
     constexpr double SLACK = 1e-12;  // of rounding
     // as near as a margin, or one point in both
     double points[2][3], squared = 0;
