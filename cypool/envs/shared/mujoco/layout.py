@@ -216,7 +216,8 @@ def _uses(body: str) -> dict[str, tuple[bool, bool]]:
     for name, groups in re.findall(r"X\(\s*(\w+)\s*,(.*?)\)\s*\\?$", body, re.MULTILINE):
         is_source = is_derived = False
         for group in groups.split(","):
+            # mjSC_INOUT is both
             is_source |= "mjSC_IN" in group and not is_derived
-            is_derived |= "mjSC_OUT" in group
+            is_derived |= "OUT" in group
         found[name] = is_source, is_derived
     return found
