@@ -271,8 +271,8 @@ inline bool move_into_bounds(const Description& m, const Group& d, int place, in
     const double radius = g.bound - slack;
     return squared <= radius * radius;
 }
-// Whether MuJoCo's search finds the geoms of a contact. Its distance may be too small: of boxes that do not overlap, and
-// of shapes of which iterations find it.
+// Whether MuJoCo's search finds the geoms of a contact. Its distance may be too small: of boxes that do not overlap,
+// and of shapes of which iterations find it.
 inline bool is_found(const Description& m, const Group& d, const Pair& p, int l, const PreContact& contact) {
     if (!p.is_general || p.type1 == PLANE || p.type1 == HFIELD) return true;
     const auto is_exact = [](int type) { return type == SPHERE || type == CAPSULE || type == BOX; };
