@@ -152,9 +152,10 @@ class Batch:
                 # another thread may have done it meanwhile
                 if name not in self._expanded:
                     self._expand(name)
+        self._simulations.vary(name)
         return self._expanded[name]
 
-    def _expand(self, name: str, *, follows: bool = False) -> None:
+    def _expand(self, name: str) -> None:
         number = [field for field, *_ in self._model_fields].index(name)
         _, rows, columns, dtype = self._model_fields[number]
         owner = self.model.opt if name.startswith("opt.") else self.model
@@ -163,7 +164,7 @@ class Batch:
             shape = rows, columns
         array = _zeros((self.num_envs, *shape), dtype)
         array.reshape(self.num_envs, -1)[:] = self._simulations.model.numbers(number)
-        self._simulations.expand(number, array, follows)
+        self._simulations.expand(number, array)
         self._expanded[name] = array
 
     def _touch(self, key: Any, name: str, parts: Any) -> None:
@@ -270,7 +271,7 @@ class Batch:
                 for number in self._simulations.setconst_fields():
                     name, _, _, dtype = self._model_fields[number]
                     if dtype is not None and name not in self._expanded:
-                        self._expand(name, follows=True)
+                        self._expand(name)
                 self._has_constants = True
         self._call("set_const", ids)
 

@@ -152,8 +152,8 @@ public:
           dual_(m.is_gauss_seidel ? new Dual() : nullptr) {}
 
     // In groups of as many as a vector has numbers.
-    void load(Record* const* records, int count, const Coverage& coverage) override {
-        coverage_ = &coverage;
+    void load(Record* const* records, int count, const Coverage& coverage, const Coverage& inner) override {
+        coverage_ = of_last_ = &coverage, of_others_ = &inner;
         records_ = records;
         num_groups_ = (count + WIDTH - 1) / WIDTH;
         while (static_cast<int>(groups_.size()) < num_groups_) groups_.emplace_back(new Group(m_));
@@ -175,7 +175,6 @@ public:
             Group& d = *groups_[static_cast<size_t>(g)];
             d.bad = none();
             d.dropped = d.with_result = 0;
-            d.coverage = coverage_;
             d.unseen.clear();
             // mj_step takes any, and those of later steps are accelerations, which are checked
             find_bad(d, d.warmstart, m_.nv);
@@ -186,10 +185,12 @@ public:
     int step(int frame, int frames, int reads, bool ends_with_step1) override {
         while (frame < frames) {
             ++frame;
+            coverage_ = frame == frames ? of_last_ : of_others_;
             for (int g = 0; g < num_groups_; ++g) {
                 Group& d = *groups_[static_cast<size_t>(g)];
                 find_bad(d, d.qpos, m_.nq);
                 find_bad(d, d.qvel, m_.nv);
+                d.coverage = coverage_;
                 note_controls(d);
                 copy_many(d.last_qpos, d.qpos, m_.nq);
                 copy_many(d.last_qvel, d.qvel, m_.nv);
@@ -682,7 +683,7 @@ private:
 
     const Description& m_;
     Collider collider_;
-    const Coverage* coverage_ = nullptr;
+    const Coverage *coverage_ = nullptr, *of_last_ = nullptr, *of_others_ = nullptr;
     Record* const* records_ = nullptr;
     std::unique_ptr<Problem> problem_;
     Sections sections_;

@@ -32,8 +32,9 @@ public:
     Batch& operator=(const Batch&) = delete;
     virtual ~Batch() = default;
 
-    // Takes the environments of these records together.
-    virtual void load(Record* const* records, int count, const Coverage& coverage) = 0;
+    // Takes the environments of these records together. `inner`: what was compared in steps other than the last one, of
+    // which only the states are.
+    virtual void load(Record* const* records, int count, const Coverage& coverage, const Coverage& inner) = 0;
     // mj_step, from its step number `frame` on, and after the last one perhaps mj_step1. Returns the number of the next
     // step, `frames` + 1 at the end: it breaks off after a step that lanes could not do for some environments, or in
     // which something was active that no compared step had: then it is `unseen` of their records.

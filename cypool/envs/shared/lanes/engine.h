@@ -63,7 +63,8 @@ public:
         colliders_ = static_cast<const Collider::Function*>(exported("mjCOLLISIONFUNC"));
         ray_ = reinterpret_cast<Collider::Ray>(exported("mju_rayGeom"));
         for (auto& of_width : coverages_)
-            for (std::unique_ptr<Coverage>& each : of_width) each = std::make_unique<Coverage>(description_);
+            for (auto& of_models : of_width)
+                for (std::unique_ptr<Coverage>& each : of_models) each = std::make_unique<Coverage>(description_);
     }
 
     // Whether nothing of others takes part in mj_step, and lanes never were wrong.
@@ -173,8 +174,8 @@ private:
     std::string step_in_lanes(Record* const* records, int count, int frames, bool checks_last) {
         std::unique_ptr<Lent> lent = borrow(takes_eight(count));
         Batch& batch = *lent->batch;
-        Coverage& coverage = coverage_of(*records[0], count);
-        batch.load(records, count, coverage);
+        Coverage &coverage = coverage_of(*records[0], count), &inner = coverage_of(*records[0], count, true);
+        batch.load(records, count, coverage, inner);
         for (int frame = 0;;) {
             try {
                 // given back before another thread may borrow these data
@@ -194,7 +195,7 @@ private:
                     if (!mujocos.step_for(*records[e], false)) return std::string("an unstable simulation");
                     return batch.compare(e, records[e]->result);
                 };
-                if (std::string differing = check(*lent, *records[e], coverage, step_and_compare); !differing.empty())
+                if (std::string differing = check(*lent, *records[e], inner, step_and_compare); !differing.empty())
                     return differing;
             }
         }
@@ -257,8 +258,8 @@ private:
     }
 
     // `count`: how many environments are stepped together
-    Coverage& coverage_of(const Record& record, int count) {
-        return *coverages_[takes_eight(count)][!record.own.empty()];
+    Coverage& coverage_of(const Record& record, int count, bool is_inner = false) {
+        return *coverages_[takes_eight(count)][!record.own.empty()][is_inner];
     }
     void cover(Coverage& coverage, Record& record) {
         for (const Active& active : record.unseen) coverage.add(active);
@@ -334,8 +335,8 @@ private:
     Description description_;
     const Collider::Function* colliders_;
     Collider::Ray ray_;
-    // of four and eight lanes: of steps with the model's numbers, and with those of environments
-    std::unique_ptr<Coverage> coverages_[2][2];
+    // of four and eight lanes; with the model's numbers, and those of environments; of last steps, and of others
+    std::unique_ptr<Coverage> coverages_[2][2][2];
     std::vector<void* const*> callbacks_;
     std::mutex mutex_;
     std::vector<std::unique_ptr<Lent>> free_[2];

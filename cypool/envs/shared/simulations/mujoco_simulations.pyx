@@ -151,20 +151,19 @@ cdef class Simulations:
         self.made.add(name.encode(), cnp.PyArray_BYTES(rows), <vector[pair[int64_t, int64_t]]>parts)
         self.arrays.append(rows)
 
-    def expand(self, size_t number, cnp.ndarray rows, bint follows):
+    def expand(self, size_t number, cnp.ndarray rows):
         """Gives each row its own copy of a field of the model.
 
         Args:
             number: Its place in `Model.fields`.
             rows: The array.
-            follows: Whether mj_setConst alone writes to it.
         """
-        cdef Field field = fields_of(self.model.mj)[number]
-        self.made.expand(field, cnp.PyArray_BYTES(rows))
+        self.made.expand(fields_of(self.model.mj)[number], cnp.PyArray_BYTES(rows))
         self.arrays.append(rows)
-        name = (<bytes>field.name).decode()
-        # lanes themselves look at what follows from others
-        if self.why_not is None and not follows and not may_vary_in_lanes(name):
+
+    def vary(self, str name):
+        """Says that a field differs between rows; lanes themselves look at what mj_setConst writes."""
+        if self.why_not is None and not may_vary_in_lanes(name):
             self.made.stepper.lanes = NULL
             self.why_not = f"{name} differs between environments, but lanes read it from the shared model"
 
