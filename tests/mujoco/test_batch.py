@@ -383,6 +383,19 @@ def test_batch_model_that_is_not_finite_fails_in_its_row():
         assert (batch.time == [0.004, 0.004, 0]).all()
 
 
+def test_set_const_leaves_the_model_that_all_share():
+    held = PUSHER.replace('<weld name="hold" body1="target" body2="ball"/>',
+                          '<connect body1="ball" body2="target" anchor="0 0 0"/>')
+    with Batch(held, 2) as batch:
+        number = [name for name, *_ in batch._model_fields].index("eq_data")
+        before = np.array(batch._simulations.model.numbers(number))
+        batch.expand("body_pos")[1, 1:] += 0.1, 0.2, 0.3
+        batch.expand("body_pos")[1, 2, 0] += 1
+        batch.set_const()
+        assert np.array_equal(batch._simulations.model.numbers(number), before)
+        assert not np.array_equal(*batch.expand("eq_data"))
+
+
 @pytest.mark.parametrize("field", ["mocap_pos", "act", "xfrc_applied"])
 def test_batch_input_that_is_not_finite_fails_in_its_row(field):
     with Batch(PUSHER, 3) as batch:
