@@ -39,7 +39,7 @@ class Network(nn.Module):
 
     @torch.inference_mode()
     def evaluate(self, obs, action_mask):
-        """Evaluates positions for a tree search. The observation is the view of the player to move."""
+        """Evaluates positions for a tree search. Observations show which stones belong to the player to move."""
         logits, value = self(torch.from_numpy(obs))
         return logits.numpy(), value.numpy()
 

@@ -63,7 +63,7 @@ def update(actor, critic, optimizer, rollout, args):
 
 
 def train(sync, seed, args):
-    """Returns the number of syncs, the bytes of weights sent, and the mean return in the last quarter of the updates."""
+    """Returns the number of syncs, the bytes of weights sent, and the mean return in the last quarter of updates."""
     torch.manual_seed(seed)
     spec = cypool.make_spec(args.env_id)
     inputs, actions = spec.observation.shape[0], spec.action.n
@@ -98,7 +98,7 @@ def plot(rows, path, env_id):
         syncs, returns = (np.array([row[key] for row in rows if row["sync"] == name]) for key in ("syncs", "return"))
         marker = "o" if name.startswith("APS") else "s"
         axes.errorbar(syncs.mean(), returns.mean(), yerr=returns.std(), fmt=marker, label=name, capsize=3)
-    axes.set(xlabel="syncs (a worker takes new weights)", ylabel="return, last quarter of the updates",
+    axes.set(xlabel="syncs: a worker took new weights", ylabel="return, last quarter of the updates",
              title=f"PPO on {env_id}, mean and standard deviation over seeds")
     axes.legend(fontsize="small", ncols=2)
     figure.savefig(path)

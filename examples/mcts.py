@@ -1,4 +1,4 @@
-"""Monte Carlo tree search: plays without any training, for comparison with random actions.
+"""Monte Carlo tree search: plays without any training, and is compared with random actions.
 
     pip install "cypool[atari]"
     python examples/mcts.py --env-id Taxi-v4
