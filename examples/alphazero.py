@@ -1,11 +1,11 @@
-"""Learns a board game from nothing with AlphaZero: self-play with tree search, and a network that learns from it.
+"""Learns a board game from scratch with AlphaZero: self-play with tree search, and a network that learns from it.
 
     pip install torch . && python examples/alphazero.py
     python examples/alphazero.py --id board/othello-v0 --minutes 30
 
-After each row the network, the optimizer and the experience are written to a file; Ctrl-C ends a run, and the same
-command resumes it. Each row of the output has the moves so far, seconds of CPU time, games, the loss, and the mean
-result against a tree search with random games that makes as many simulations for a move as the network: 1 is a win.
+After each row, the network, the optimizer and the experience are saved to a file; Ctrl-C ends a run, and the same
+command resumes it. Each output row contains the moves so far, CPU seconds, games, the loss, and the mean result (1 for
+a win) against a tree search that evaluates positions by random games, with the same number of simulations per move.
 `learning_curves.py --draw FILE` draws these rows.
 """
 import argparse
@@ -19,11 +19,11 @@ from torch.nn import functional
 
 import cypool
 
-ROUND = 16    # moves of all games between two trainings
+ROUND = 16    # moves of all games between two training phases
 
 
 class Network(nn.Module):
-    """Logits of all actions, and the value of a position for the player who moves."""
+    """Logits of all actions, and the value of a position for the player to move."""
 
     def __init__(self, num_inputs, num_actions, width):
         super().__init__()
@@ -39,13 +39,13 @@ class Network(nn.Module):
 
     @torch.inference_mode()
     def evaluate(self, obs, action_mask):
-        """The evaluator of a tree search. A player sees whose stones are whose, and so who moves."""
+        """Evaluates positions for a tree search. Observations show which stones belong to the player to move."""
         logits, value = self(torch.from_numpy(obs))
         return logits.numpy(), value.numpy()
 
 
 class Experience:
-    """The last positions of self-play: with the policy of the search, and the result once the game is over."""
+    """The latest positions of self-play, with the search's policy and, once the game is over, its result."""
 
     def __init__(self, size, obs_shape, num_actions, num_games):
         self.obs, self.policy = np.zeros((size, *obs_shape), np.float32), np.zeros((size, num_actions), np.float32)
@@ -62,9 +62,9 @@ class Experience:
             self.paths[game].append(row)
 
     def end(self, game, rewards):
-        """Notes the result of a game: `rewards` for each player."""
+        """Stores the result of a game: `rewards` has one value for each player."""
         rows, self.paths[game] = np.array(self.paths[game]), []
-        # the search's own value has less noise than the result
+        # the search's own value is less noisy than the result
         self.value[rows] = 0.75 * rewards[self.player[rows]] + 0.25 * self.value[rows]
         self.known[rows] = True
 
@@ -90,10 +90,10 @@ def update(network, optimizer, experience, args, random):
 
 
 def match(id, evaluate, simulations, num_games, seed=0):
-    """Plays against a search with random games: each first move from both sides.
+    """Plays against a search with random games; each first move is played from both sides.
 
     Returns:
-        float64, (num_games,): the results of the network, 1, 0 or -1.
+        float64, (num_games,): the network's results, 1, 0 or -1.
     """
     env = cypool.make(id, num_envs=num_games, num_threads=1, seed=seed, autoreset_mode="Disabled")
     obs, info = env.reset()
@@ -157,7 +157,7 @@ def train(args):
             rows += 1
             began = time.process_time()
             score = match(args.id, network.evaluate, args.opponent, args.games).mean()
-            # the matches are no training
+            # matches do not count as training
             before += time.process_time() - began
             print(f"alphazero,{args.seed},{experience.count},{60 * spent:.1f},{num_games},{loss:.3f},{score:.2f}",
                   flush=True)

@@ -1,9 +1,9 @@
-"""PPO on a cluster whose workers get weights only when the policy has drifted: how many syncs does a return take?
+"""PPO on a cluster whose workers get new weights only when the policy has drifted: how many syncs does it need?
 
     pip install torch matplotlib ".[cluster]" && python examples/cluster_ppo.py --csv syncs.csv --plot syncs.svg
 
-The workers run the actor; the critic, advantages and all training are the learner's. Rollouts come with the
-probabilities of the policy that chose their actions, so PPO's ratio is right however old that was.
+The workers run the actor; the learner computes values and advantages, and does all training. Rollouts include the
+probabilities under the policy that chose the actions, so PPO's ratio is correct even if that policy is old.
 """
 import argparse
 import csv
@@ -25,9 +25,9 @@ def network(inputs, outputs):
 
 
 def advantages(rollout, values, args):
-    """Returns generalised advantages (T, N); `values` are those of T + 1 observations.
+    """Returns generalized advantages (T, N); `values` belong to T + 1 observations.
 
-    With NextStep the observation after an end is the episode's last one: a truncated episode is bootstrapped from it.
+    With NextStep, the observation after an end is the episode's last one: truncated episodes are bootstrapped from it.
     """
     going_on = ~rollout.terminated
     deltas = rollout.reward + args.gamma * values[1:] * going_on - values[:-1]
@@ -43,7 +43,7 @@ def update(actor, critic, optimizer, rollout, args):
     with torch.no_grad():
         values = critic(obs)[..., 0].numpy()
     found = advantages(rollout, values, args)
-    # steps that began an episode are no transitions
+    # steps that begin an episode are not transitions
     rows = rollout.valid
     flat = [torch.from_numpy(np.asarray(each[rows])) for each in (
         rollout.obs, rollout.action, rollout.log_prob, found.astype(np.float32),
@@ -63,13 +63,13 @@ def update(actor, critic, optimizer, rollout, args):
 
 
 def train(sync, seed, args):
-    """Returns syncs, bytes of weights that were moved, and the mean return of the last quarter of the updates."""
+    """Returns the number of syncs, the bytes of weights sent, and the mean return in the last quarter of updates."""
     torch.manual_seed(seed)
     spec = cypool.make_spec(args.env_id)
     inputs, actions = spec.observation.shape[0], spec.action.n
     actor, critic = network(inputs, actions), network(inputs, 1)
     optimizer = torch.optim.Adam([*actor.parameters(), *critic.parameters()], lr=args.lr)
-    # the steps get smaller, and with them the need for new weights
+    # smaller steps need new weights less often
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, args.updates)
     returns, rollout = [], None
     with ClusterEnv(args.env_id, args.workers, args.envs, policy=TorchPolicy(actor, Categorical(actions)), sync=sync,
@@ -90,7 +90,7 @@ def plot(rows, path, env_id):
     import matplotlib
     from matplotlib.figure import Figure
 
-    # letters as letters, which makes the file small
+    # keep text as text, which makes the file smaller
     matplotlib.rcParams["svg.fonttype"] = "none"
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
@@ -109,7 +109,7 @@ def main():
     add = parser.add_argument
     add("--env-id", default="CartPole-v1", help="an environment with discrete actions (default: %(default)s)")
     add("--thresholds", type=float, nargs="*", default=[0.003, 0.01, 0.03],
-        help="thresholds of APS (default: %(default)s)")
+        help="thresholds for APS (default: %(default)s)")
     add("--seeds", type=int, nargs="+", default=[0, 1, 2], help="default: %(default)s")
     add("--updates", type=int, default=300, help="rollouts per run (default: %(default)s)")
     add("--workers", type=int, default=2, help="default: %(default)s")
@@ -127,7 +127,7 @@ def main():
     strategies = {"Always": Always(), "Every(8)": Every(8), "Every(32)": Every(32), "Never": Never(),
                   **{f"APS({threshold:g})": APS(threshold) for threshold in args.thresholds},
                   **{f"APS({threshold:g}, max_lag=4)": APS(threshold, max_lag=4) for threshold in args.thresholds[-1:]}}
-    # one for all runs
+    # one Ray instance for all runs
     ray.init(address="local", num_cpus=max(2, args.workers), include_dashboard=False, log_to_driver=False,
              logging_level="ERROR")
     rows = []

@@ -1,10 +1,11 @@
-"""Prints the success rates of Crafter's 22 achievements, and their score, as papers report them.
+"""Prints the success rates of Crafter's 22 achievements and the score, as reported in papers.
 
     python examples/crafter_achievements.py                                   # random actions, a million steps
     python examples/crafter_achievements.py --policy module:function --obs-type rgb
 
-A success rate is the percentage of episodes with an achievement. The score is the geometric mean of the rates, each
-plus 1, less 1 (arXiv:2109.06780). The paper's random agent has a score of 1.6 and a return of 2.1, in 1 M steps.
+A success rate is the percentage of episodes in which the achievement is unlocked. To compute the score, add 1 to each
+rate, take the geometric mean, and subtract 1 (arXiv:2109.06780). With 1 M steps, the paper's random agent has a score
+of 1.6 and a return of 2.1.
 
 Needs `pip install "cypool[crafter]"`.
 """
@@ -21,12 +22,12 @@ def play(policy, num_steps, num_envs, obs_type, seed):
     """Plays episodes.
 
     Args:
-        policy: A function from a batch of observations to actions; None: random actions.
-        num_steps: In all environments together.
-        num_envs, obs_type, seed: Of the pool.
+        policy: A function that maps a batch of observations to actions; None: random actions.
+        num_steps: Total number of steps in all environments.
+        num_envs, obs_type, seed: Arguments for the pool.
 
     Returns:
-        Which achievements each episode has, (episodes, 22), and the return of each.
+        Whether each episode unlocked each achievement, (episodes, 22), and the episodes' returns.
     """
     unlocked, returns = [], []
     with cypool.make("CrafterReward-v1", num_envs=num_envs, seed=seed, obs_type=obs_type, semantic=False,
@@ -44,7 +45,7 @@ def play(policy, num_steps, num_envs, obs_type, seed):
 
 
 def score_of(rates):
-    """Returns the geometric mean of percentages, as the paper has it."""
+    """Returns the geometric mean of percentages, as defined in the paper."""
     return np.exp(np.log(1 + rates).mean()) - 1
 
 

@@ -1,6 +1,6 @@
 """DQN for Atari, in one file: pip install torch, then python examples/dqn_atari.py --env-id Breakout-v5
 
-Several environments fill one replay memory. Writes the mean return of the last 20 games to a CSV file.
+Several environments fill one replay buffer. The mean return of the last 20 games is written to a CSV file.
 """
 import argparse
 import csv
@@ -77,7 +77,7 @@ def main():
             actions[explore] = rng.integers(num_actions, size=explore.sum())
             obs, _, _, _, info = memory.step(actions)
             if "episode" in info:
-                # an episode is a life here; a game is over when the last one is
+                # here, each episode is one life; a game ends with the last life
                 ended = info["_episode"]
                 returns[ended] += info["episode"]["r"][ended]
                 over = ended & (info["final_info"]["lives"] == 0)
@@ -85,7 +85,7 @@ def main():
                 returns[over] = 0
 
             if step > args.learning_starts:
-                # as many updates as with one environment and an update every fourth step
+                # the same number of updates as with one environment and an update every fourth step
                 for _ in range(max(args.num_envs // 4, 1)):
                     batch = memory.sample(args.batch_size)
                     b_obs, b_actions, b_rewards, b_next, b_discount = (torch.from_numpy(part).to(device) for part in (

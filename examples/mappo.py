@@ -1,14 +1,14 @@
 """Trains agents with MAPPO: one policy for all of them, and a critic that sees the whole state.
 
     pip install "cypool[torch]" && python examples/mappo.py
-    python examples/mappo.py --id pettingzoo:mpe2/simple_spread_v3    # the same, with mpe2's own environments
+    python examples/mappo.py --id pettingzoo:mpe2/simple_spread_v3    # the same with mpe2's own environments
     python examples/mappo.py --id Foraging-8x8-2p-3f-v3
     python examples/mappo.py --id rware-tiny-2ag-v2
 
-The agents of simple_spread are to cover three landmarks without touching each other. In level-based foraging and in
-the warehouse, each agent learns from the sum of the agents' rewards. Each row of the output has the steps of all
-environments so far, seconds, and the mean return of the episodes since the last row: of an agent, or with
-`--common-reward` of all agents together.
+The agents of simple_spread should cover three landmarks without touching each other. In level-based foraging and the
+warehouse, each agent learns from the sum of the agents' rewards. Each output row contains the total steps so far,
+seconds, and the mean return of the episodes since the last row: per agent, or with `--common-reward` for all agents
+together.
 """
 import argparse
 import csv
@@ -23,11 +23,11 @@ from torch import nn
 
 import cypool
 
-# of environments whose agents learn with other settings than those of simple_spread
+# environments that need other settings than simple_spread
 RECIPES = {
     "Foraging-8x8-2p-3f-v3": {
         "num_envs": 128, "total_steps": 1_000_000, "gamma": 0.99, "common_reward": True, "updates_per_row": 5,
-        # the limit of 50 steps is no end of the task
+        # the limit of 50 steps does not end the task
         "env_options": {"truncate": True}},
     "rware-tiny-2ag-v2": {
         "num_envs": 256, "num_steps": 128, "total_steps": 12_000_000, "learning_rate": 7e-4, "gamma": 0.99, "epochs": 3,
@@ -36,7 +36,7 @@ RECIPES = {
 
 
 def layers(*sizes, last):
-    """Returns a network with tanh between linear layers, whose last one is scaled."""
+    """Returns a network with tanh between linear layers; the weights of the last one are scaled by `last`."""
     parts = []
     for inputs, outputs in itertools.pairwise(sizes):
         parts += [nn.Linear(inputs, outputs), nn.Tanh()]
@@ -82,7 +82,7 @@ def train(args, out):
                 episodes = info["episode"]["agents"][name]["r"][over]
                 returns += (episodes.sum(1) if args.common_reward else episodes.mean(1)).tolist()
             if (cut := truncated & ~terminated).any():
-                # a truncated episode continues: its last state has a value
+                # a truncated episode was only cut off: its last state has a value
                 last = np.stack([info["final_obs"][i] for i in np.flatnonzero(cut)])
                 with torch.no_grad():
                     rewards[t, cut] += args.gamma * critic(torch.from_numpy(last).reshape(len(last), -1))
@@ -100,7 +100,7 @@ def train(args, out):
         advantages = ((advantages - advantages.mean()) / (advantages.std() + 1e-8)).flatten(0, 1)
         for _ in range(args.epochs):
             for rows in torch.randperm(len(flat)).split(len(flat) // args.minibatches):
-                # one policy for all agents: its rows are agents; the critic's are environments
+                # all agents share one policy: its rows are agents; the critic's rows are environments
                 policy = torch.distributions.Categorical(logits=actor(flat[rows]))
                 ratio = (policy.log_prob(actions[rows]) - logs[rows]).exp()
                 gain = torch.min(ratio * advantages[rows], ratio.clamp(0.8, 1.2) * advantages[rows]).mean()

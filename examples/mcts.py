@@ -1,15 +1,16 @@
-"""Monte Carlo tree search: plays without any training, and compares itself with random actions.
+"""Monte Carlo tree search: plays without any training, and is compared with random actions.
 
     pip install "cypool[atari]"
     python examples/mcts.py --env-id Taxi-v4
     python examples/mcts.py --env-id Boxing-v5 --num-steps 100 --horizon 20 --hold 2 --rounds 2
 
-With --film boxing.gif it writes a film instead, for which it also needs cypool[video].
+With --film boxing.gif, it writes a video instead; this also needs cypool[video].
 
-A node of the tree is a sequence of actions from the state that the game is in. In each round, the search goes down the
-tree many times, by upper confidence bounds, adds a node each time, and continues with random actions. `search` plays
-all these sequences at once, each in an environment of the planner. Copies are exact, so the game repeats the best one:
-the next tree begins with it. (Kocsis and Szepesvari, 2006: Bandit based Monte-Carlo planning.)
+A node of the tree is a sequence of actions from the game's current state. In each round, the search descends the tree
+many times using upper confidence bounds, adds a node each time, and continues with random actions. `search` plays all
+these sequences at once, each in one of the planner's environments. Copies are exact, so the best sequence gives the
+same result in the game, and the next tree begins with it. (Kocsis and Szepesvari, 2006: Bandit based Monte-Carlo
+planning.)
 """
 import argparse
 import time
@@ -20,7 +21,7 @@ import cypool
 
 
 class Node:
-    """A sequence of actions: how often it was played on from, and with which returns."""
+    """A sequence of actions: how often it was continued, and the sum of the returns."""
 
     def __init__(self):
         self.children = {}
@@ -28,7 +29,7 @@ class Node:
 
 
 def descend(root, num_actions, horizon, scale, exploration, rng):
-    """Returns a path of nodes to a new one, and its actions; counts the visit, so that the next path is another."""
+    """Returns the path to a new node, and its actions; counts the visit, so that the next path differs."""
     path, actions = [root], []
     while len(actions) < horizon:
         node = path[-1]
@@ -47,7 +48,7 @@ def descend(root, num_actions, horizon, scale, exploration, rng):
 
 
 def plan(planner, state, best, args, rng):
-    """Returns the best sequence of actions from a state: the one from before, or one that the tree has found."""
+    """Returns the best sequence of actions from a state: the previous best, or a better one found in the tree."""
     num_actions, count = planner.single_action_space.n, planner.num_envs
     root, best_return, scale = Node(), -np.inf, 1.0
     for _ in range(args.rounds):
@@ -58,10 +59,10 @@ def plan(planner, state, best, args, rng):
             path, actions = descend(root, num_actions, args.horizon, scale, args.exploration, rng)
             paths.append(path)
             sequences[k, :len(actions)] = actions
-        # the plan as it was, with other actions at its end
+        # the previous plan, with new actions at its end
         sequences[0, :len(best)] = best
         futures = planner.search(state, sequences)
-        # of equal returns the one that ends sooner
+        # among equal returns, prefer the sequence that ends sooner
         returns = futures.reward - 1e-3 * futures.length
         for path, value in zip(paths, returns[1:], strict=True):
             for node in path:
@@ -98,7 +99,7 @@ def main():
     parser.add_argument("--film", help="video file to write, such as boxing.gif")
     args = parser.parse_args()
 
-    # of Atari: rewards as they are, and observations that take little time
+    # for Atari: unclipped rewards, and observations that are fast to compute
     is_atari = "full_action_space" in cypool.make_spec(args.env_id).options
     args.options = {"obs_type": "ram", "stack_num": 1, "reward_clip": False, "noop_max": 0} if is_atari else {}
     planner = cypool.make(args.env_id, num_envs=args.num_envs, num_threads=args.num_threads,

@@ -4,7 +4,7 @@
     python examples/mpc_robots.py --env-id HalfCheetah-v5 --num-steps 200
     python examples/mpc_robots.py --film cheetah.mp4        # also needs cypool[video] and OpenGL
 
-In each step, a planner tries sequences of actions from the state the robot is in, all of them noisy copies of the
+In each step, a planner tries sequences of actions from the robot's current state, all of them noisy copies of the
 current plan. The next plan is their mean, weighted by exp(return / temperature).
 """
 import argparse
@@ -30,7 +30,7 @@ def main():
     parser.add_argument("--size", type=int, default=480, help="width and height of the video")
     args = parser.parse_args()
 
-    # states are of environments with the same options
+    # states can only be loaded into environments with the same options
     options = {"width": args.size, "height": args.size, "camera_name": args.camera}
     env = cypool.make(args.env_id, seed=args.seed, **options)
     planner = cypool.make(args.env_id, num_envs=args.num_samples, num_threads=args.num_threads,
@@ -42,14 +42,14 @@ def main():
     def act(_):
         nonlocal plan
         noise = rng.normal(0, args.noise, (args.num_samples, *plan.shape))
-        # one sequence is the plan as it is
+        # one sequence is the unchanged plan
         noise[0] = 0
         candidates = np.clip(plan + noise, space.low, space.high).astype(np.float32)
         returns = planner.search(env.save(), candidates).reward
         weights = np.exp((returns - returns.max()) / (args.temperature * (returns.std() + 1e-8)))
         plan = np.tensordot(weights / weights.sum(), candidates, axes=1)
         action = plan[0]
-        # the next step continues the rest of the plan
+        # the next step starts from the rest of the plan
         plan = np.concatenate([plan[1:], plan[-1:]])
         return action[None].astype(np.float32)
 

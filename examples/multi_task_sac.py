@@ -1,9 +1,9 @@
-"""One SAC agent for the ten tasks of Meta-World's MT10: Stable-Baselines3 on a pool with an environment of each task.
+"""One SAC agent for the ten tasks of Meta-World's MT10: Stable-Baselines3 on a pool with an environment for each task.
 
     pip install "cypool[stable-baselines3,metaworld]" && python examples/multi_task_sac.py
 
-Each line is an evaluation of goals that are drawn with another seed: steps of all environments, seconds, and how often
-each task was solved. The last lines are a table by task.
+Each output line is an evaluation on goals drawn with a different seed: total steps, seconds, and how often each task
+was solved. A table of the tasks follows at the end.
 """
 import argparse
 import time
@@ -18,7 +18,7 @@ from cypool.envs.metaworld.evaluation import evaluate
 
 
 class Agent:
-    """Acts as `evaluate` asks for it: without noise."""
+    """Acts without noise, with the interface that `evaluate` expects."""
 
     def __init__(self, model):
         self.model = model
@@ -27,7 +27,7 @@ class Agent:
         return self.model.predict(observations, deterministic=True)[0]
 
     def reset(self, env_mask):
-        """An agent without memory has nothing to forget."""
+        """Does nothing, because the agent has no memory."""
 
 
 def main():
@@ -44,7 +44,7 @@ def main():
     parser.add_argument("--device", default="cpu")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.num_threads)
-    # the agent sees which task it has
+    # the agent observes which task it is in
     options = {"use_one_hot": True, "max_episode_steps": arguments.max_episode_steps,
                "num_threads": arguments.num_threads}
     env = sb3.make(arguments.env_id, seed=arguments.seed, **options)

@@ -1,13 +1,13 @@
-"""Plans in NetHack: tries keys from a saved state, and goes down the dungeon, next to random actions.
+"""Plans in NetHack: tries keys from a saved state to descend the dungeon, compared with random actions.
 
     cypool get nethack
     python examples/nethack_search.py --seconds 60
 
-The task is that of `NetHackScout-v0`: a reward for each cell that is seen for the first time. From the state that the
-game is in, `search` plays many sequences of keys: running in a direction, going down, searching, kicking. The value of
-a sequence is the number of cells that it has seen, with a bonus for each level further down and the loss of the dead.
-The game then makes the first half of the best sequence, and the next plan begins there. A saved state is a copy of the
-game's memory, so the search foresees everything, monsters and chance included.
+The task is `NetHackScout-v0`, which rewards each cell seen for the first time. From the game's current state, `search`
+plays many sequences of keys: running in a direction, going down, searching, kicking. The value of a sequence is the
+number of new cells, plus a bonus for each level further down, minus a penalty for dying. The first half of the best
+sequence is then played in the game, and the next plan begins there. A saved state is a copy of the game's memory, so
+the search foresees everything, including monsters and chance.
 """
 import argparse
 import time
@@ -26,7 +26,7 @@ BONUS, LOSS = 300, 1000
 
 
 def candidates(count, horizon, chance):
-    """Returns sequences of actions: mostly runs, and the way down after each of them, as it costs no time elsewhere."""
+    """Returns sequences of actions: mostly runs, often followed by going down, which takes no time where it fails."""
     moves = chance.choice(RUNS * 6 + STEPS * 2 + [SEARCH, KICK, MORE], size=(count, horizon))
     moves[:, 1::2] = np.where(chance.random(moves[:, 1::2].shape) < 0.6, DOWN, moves[:, 1::2])
     return moves
@@ -36,13 +36,13 @@ def values_of(futures, depth):
     """Returns the values of sequences."""
     blstats = futures.obs["blstats"]
     over = futures.terminated | futures.truncated
-    # the last screen of a game shows nothing
+    # the last screen of a game is empty
     deeper = np.where(over, 0, blstats[:, DEPTH] - depth)
     return futures.reward + BONUS * deeper - LOSS * over
 
 
 def play(seconds, count, horizon, seed):
-    """Plays one game by planning; returns its depth over time, and how much was planned."""
+    """Plays one game by planning; returns its results, and the number of planned steps."""
     chance = np.random.default_rng(seed)
     env = cypool.make("NetHackScout-v0", num_envs=1, num_threads=0, seed=seed, observation_keys=KEYS,
                       autoreset_mode="Disabled")
@@ -68,7 +68,7 @@ def play(seconds, count, horizon, seed):
 
 
 def play_at_random(games, num_steps, horizon, seed):
-    """Returns the deepest level of each of some games with random actions of the same kind."""
+    """Returns the deepest level reached in each of several games with random actions of the same kind."""
     chance = np.random.default_rng(seed)
     env = cypool.make("NetHackScout-v0", num_envs=games, seed=seed, observation_keys=KEYS)
     obs, _ = env.reset()

@@ -5,8 +5,8 @@
     python examples/ppo.py continuous --env-id HalfCheetah-v5 --gamma 0.99 --total-timesteps 500000
     python examples/ppo.py pixels         # the DeepMind Control Suite, from images: pip install "cypool[dm-control]"
 
-`python examples/ppo.py atari --help` lists the settings. Prints the mean return of the last 20 episodes and writes it
-to a CSV file, with steps and seconds.
+`python examples/ppo.py atari --help` lists the settings. The mean return of the last 20 episodes is printed, and
+written to a CSV file with steps and seconds.
 """
 import argparse
 import csv
@@ -27,13 +27,13 @@ ATARI = {**ALL, "env_id": "Pong-v5", "total_timesteps": 10_000_000, "learning_ra
          "num_steps": 128, "num_minibatches": 4, "update_epochs": 4, "gamma": 0.99, "clip_coef": 0.1, "ent_coef": 0.01}
 VARIANTS = {
     "atari": ATARI,
-    # the network looks at `batch_size` environments while the others are stepped
+    # the network acts for `batch_size` environments while the others step
     "async": {**ATARI, "num_envs": 16, "batch_size": 8},
     "continuous": {**ALL, "env_id": "Pendulum-v1", "total_timesteps": 1_000_000, "learning_rate": 1e-3, "num_envs": 16,
                    "num_steps": 128, "num_minibatches": 16, "update_epochs": 10, "gamma": 0.95, "clip_coef": 0.2,
                    "ent_coef": 0.0},
-    # with software rendering, most of the time goes into the frames: 230 steps a second on two cores. A step repeats
-    # its action
+    # with software rendering, most of the time goes into rendering: 230 steps per second on two cores. Each step
+    # repeats its action
     "pixels": {**ALL, "env_id": "dm_control/cartpole-balance-v0", "total_timesteps": 50_000, "learning_rate": 7e-4,
                "num_envs": 16, "num_steps": 32, "num_minibatches": 4, "update_epochs": 6, "gamma": 0.97,
                "clip_coef": 0.2, "ent_coef": 0.0, "action_repeat": 8},
@@ -52,7 +52,7 @@ def parse_args():
 
 
 def make_pool(args):
-    # the next episode starts within the step that ends one, so every row is a transition
+    # the step that ends an episode also starts the next, so every row is a transition
     settings = {"num_envs": args.num_envs, "seed": args.seed, "autoreset_mode": "SameStep", "episode_statistics": True}
     if args.variant == "continuous":
         pool = cypool.make(args.env_id, normalize_obs=True, normalize_reward=True, **settings)
@@ -73,7 +73,7 @@ def layer(module, std=2**0.5):
 
 
 class AtariAgent(nn.Module):
-    """Policy and value of (n, 4, 84, 84) frames."""
+    """Policy and value for (n, 4, 84, 84) frames."""
 
     def __init__(self, num_actions):
         super().__init__()
@@ -89,7 +89,7 @@ class AtariAgent(nn.Module):
 
 
 class PixelAgent(nn.Module):
-    """Policy and value of (n, 84, 84, 9) pixels."""
+    """Policy and value for (n, 84, 84, 9) pixels."""
 
     def __init__(self, num_actions):
         super().__init__()
@@ -106,7 +106,7 @@ class PixelAgent(nn.Module):
 
 
 class ContinuousAgent(nn.Module):
-    """Policy and value of (n, num_obs) numbers."""
+    """Policy and value for (n, num_obs) numbers."""
 
     def __init__(self, num_obs, num_actions):
         super().__init__()
@@ -156,7 +156,7 @@ class Rollout:
         self.is_discrete = hasattr(space, "n")
         if self.is_discrete:
             self.actions = torch.zeros(self.shape, dtype=torch.int64, device=self.device)
-            # on the device, each frame once
+            # stores each frame once, on the device
             self.obs = self.envs.rollout_buffers(self.args.num_steps, frames="once")
         else:
             self.actions = torch.zeros(*self.shape, *space.shape, device=self.device)
@@ -170,11 +170,11 @@ class Rollout:
     def to_env(self, action):
         if self.is_discrete:
             return action
-        # from the middle of the action space, in units of half its width, and never out of it
+        # relative to the middle of the action space, in units of half its width, and clipped to its bounds
         return ((self.low + self.high) / 2 + action * (self.high - self.low) / 2).clamp(self.low, self.high)
 
     def count_episodes(self, info, ids):
-        """Adds the returns of episodes that ended. Where an episode is a life, a game is over with the last one."""
+        """Adds the returns of finished episodes. If each episode is one life, a game ends with the last life."""
         ended, final = info["_episode"], info["final_info"]
         self.returns[ids[ended]] += info["episode"]["r"][ended]
         over = ids[ended & (final["lives"] == 0) if "lives" in final else ended]
@@ -185,8 +185,8 @@ class Rollout:
     def collect(self):
         obs, scale = self.next_obs, 1
         if self.args.variant == "pixels":
-            # a mean, so that it does not depend on how often an action is repeated; values are then at most 1, and
-            # their loss does not hide that of the policy
+            # take a mean, which does not depend on how often an action is repeated; values are then at most 1, and
+            # their loss does not dominate the policy's
             scale = (1 - self.args.gamma) / self.args.action_repeat
         self.obs.begin(obs)
         for t in range(self.args.num_steps):
@@ -198,7 +198,7 @@ class Rollout:
             self.obs.add(obs)
             self.rewards[t], self.ends[t] = reward * scale, terminated | truncated
             if "_final_obs" in info:
-                # a time limit is no real end: add the value of the last observation
+                # a time limit is not a real end: add the value of the last observation
                 cut = truncated & ~terminated
                 if cut.any():
                     beyond = self.agent(self.seen(info["final_obs"])[cut[info["_final_obs"]]])[1]
@@ -208,9 +208,9 @@ class Rollout:
 
 
 class AsyncRollout(Rollout):
-    """While the network looks at the environments that finished first, the others are being stepped.
+    """While the network acts for the environments that finished first, the others step.
 
-    An environment that has all steps of a rollout waits for the others, so all steps of a rollout are by one policy.
+    An environment that has completed its part of a rollout waits for the others, so each rollout uses a single policy.
     """
 
     def begin(self, pool):
@@ -218,7 +218,7 @@ class AsyncRollout(Rollout):
         self.actions = torch.zeros(self.shape, dtype=torch.int64, device=self.device)
         self.obs = Observations(self.shape, pool.single_observation_space, self.device)
         self.next_obs = torch.zeros_like(self.obs.rows[0])
-        # how many steps of this rollout each has; the first row of all is of a reset
+        # how many steps of this rollout each has done; the very first row comes from a reset
         self.filled = np.full(self.args.num_envs, -1)
         pool.async_reset()
 
@@ -236,7 +236,7 @@ class AsyncRollout(Rollout):
     @torch.no_grad()
     def collect(self):
         if (self.filled == self.args.num_steps).all():
-            # on from the last rollout, with the new policy
+            # continue from the last rollout with the new policy
             self.filled[:] = 0
             self.act(self.envs.all_env_ids, self.next_obs)
         while (self.filled < self.args.num_steps).any():
@@ -262,7 +262,7 @@ class AsyncRollout(Rollout):
 
 @torch.no_grad()
 def advantages_of(rollout, args):
-    """Returns the generalized advantage estimates."""
+    """Returns generalized advantage estimates."""
     following = rollout.agent(rollout.next_obs)[1]
     advantages, last = torch.zeros_like(rollout.rewards), torch.zeros_like(following)
     for t in reversed(range(args.num_steps)):

@@ -8,9 +8,9 @@
     python examples/ppo_fast.py --env-id Ant-v5 --seeds 0 --physics mj_step
 
 The engine collects on a thread: `cypool.MLP` draws the actions of a whole rollout, and returns log-probabilities and
-values. Meanwhile torch learns from the rollout before, which was made by the policy of one update ago. A run ends where
-the mean return of the last 20 episodes reaches the goal. A CSV file gets a row for each rollout. In DoorKey, whose
-reward a random policy meets once in thirty thousand steps, the learner also gets a bonus for rare observations.
+values. Meanwhile, torch learns from the previous rollout, which is one update old. A run ends when the mean return of
+the last 20 episodes reaches the goal. Each rollout adds a row to a CSV file. In DoorKey, where a random policy finds
+the reward once in thirty thousand steps, the learner also gets a bonus for rare observations.
 """
 import argparse
 import csv
@@ -27,7 +27,7 @@ from torch import nn
 
 import cypool
 
-# the returns that count as solved, and settings that reach them fast
+# the returns that count as solved, and settings that reach them quickly
 SETTINGS = {
     "CartPole-v1": {"goal": 475, "num_envs": 16, "num_steps": 32, "gamma": 0.98, "learning_rate": 7e-3,
                     "update_epochs": 4, "minibatch_size": 512, "total_timesteps": 150_000},
@@ -78,16 +78,16 @@ def parse_args():
 
 
 class Network(nn.Module):
-    """A perceptron with two hidden layers, which also reads observations as the engine shows them.
+    """A perceptron with two hidden layers, in a form that the engine can run, too.
 
-    With `mirrors`, matrices that turn inputs and outputs into those of a robot in a mirror, it has one half of the
-    units. The other half sees the robot in the mirror, so the outputs there are those in the mirror.
+    `mirrors` are matrices that mirror a robot's inputs and outputs. With them, the network has parameters for half of
+    the units. The other half receives mirrored inputs, so mirrored inputs give mirrored outputs.
     """
 
     def __init__(self, inputs, outputs, std, args, mirrors=None):
         super().__init__()
         self.activation, self.mirrors = getattr(torch, args.activation), mirrors
-        # of a policy whose outputs are means of Gaussians
+        # set for a policy whose outputs are means of Gaussians
         self.register_parameter("log_std", None)
         units = args.hidden if mirrors is None else args.hidden // 2
         sizes = [(inputs, units), (args.hidden, units), (units, outputs)]
@@ -103,7 +103,7 @@ class Network(nn.Module):
         return nn.functional.linear(x, weight, bias)
 
     def for_engine(self):
-        """Returns weights and biases."""
+        """Returns the weights and biases of all units."""
         weights, biases = [layer.weight for layer in self.layers], [layer.bias for layer in self.layers]
         if self.mirrors is None:
             return weights, biases
@@ -114,7 +114,7 @@ class Network(nn.Module):
 
 
 def policy_for(spec, inputs, args):
-    """Returns a network and the kind of its output: logits of an action, or means of Gaussians."""
+    """Returns a network and the kind of its outputs: logits of actions, or means of Gaussians."""
     if hasattr(spec.action, "n"):
         return Network(inputs, spec.action.n, 0.01, args), "categorical"
     policy = Network(inputs, spec.action.low.size, 0.01, args, args.mirrors)
@@ -134,20 +134,20 @@ def judge(policy, obs, actions):
 
 
 def for_engine(policy, value):
-    """Returns arguments of `cypool.MLP`, and of its `update`."""
+    """Returns arguments for `cypool.MLP` and its `update`."""
     weights, biases = policy.for_engine()
     return {"weights": weights, "biases": biases, "value": value.for_engine(), "log_std": policy.log_std}
 
 
 class Novelty:
-    """Counts views of MiniGrid's one-hot cells: the kinds in view, and the thing that the agent carries."""
+    """Counts views of MiniGrid's one-hot cells, by the kinds of cells in view and the object that the agent carries."""
 
     def __init__(self):
         self.counts = Counter()
 
     def bonus(self, obs):
-        """Counts observations (..., 7, 7, 20), and returns 1 / sqrt(how often such a one was seen)."""
-        # the cell of the agent shows the thing that it carries
+        """Counts observations (..., 7, 7, 20), and returns 1 / sqrt(number of times that their view was seen)."""
+        # the agent's cell shows the object that it carries
         kinds = np.concatenate([obs.max((-3, -2)), obs[..., 3, 6, :]], -1)
         found, which, counts = np.unique(kinds @ (1 << np.arange(kinds.shape[-1])), return_inverse=True,
                                          return_counts=True)
@@ -156,7 +156,7 @@ class Novelty:
 
 
 class Collector:
-    """Makes rollouts, and keeps the returns of the last episodes."""
+    """Collects rollouts, and keeps the returns of the latest episodes."""
 
     def __init__(self, args, seed):
         self.env = cypool.make(args.env_id, num_envs=args.num_envs, seed=seed, num_threads=args.num_threads,
@@ -175,7 +175,7 @@ class Collector:
 
 
 def advantages_of(args, rollout, rewards, following):
-    """Generalized advantages. A truncation adds the value of the last observation, which the next row has."""
+    """Returns generalized advantages. After a truncation, the next row has the value of the last observation."""
     values = np.concatenate([rollout.value, following[None]])
     advantages, last = np.zeros_like(rollout.value), np.zeros_like(following)
     over = rollout.terminated | rollout.truncated
@@ -207,7 +207,7 @@ def update(args, optimizer, parameters, policy, value, batch):
 def learn(args, seed, learnt=None):
     """Yields (steps, seconds, CPU seconds, mean return of the last 20 episodes) after each rollout.
 
-    A dict `learnt` gets the policy and, if there is one, the normalization of its observations.
+    If `learnt` is a dict, the policy and, if used, the normalization of its observations are stored in it.
     """
     torch.manual_seed(seed)
     began, cpu = time.perf_counter(), time.process_time()
@@ -228,7 +228,7 @@ def learn(args, seed, learnt=None):
             rollout = future.result()
             episodes = list(collector.episodes)
             following = mlp.values(rollout.last_obs)
-            # the next rollout, by the policy that there is: it is made while this one is learnt from
+            # collect the next rollout with the current policy, while learning from this one
             if k + 1 < num_updates:
                 mlp.update(**for_engine(policy, value))
                 future = thread.submit(collector.collect, mlp)
@@ -240,7 +240,7 @@ def learn(args, seed, learnt=None):
             if args.novelty:
                 rewards = rewards + args.novelty * novelty.bonus(rollout.next_obs)
             advantages = advantages_of(args, rollout, rewards.astype(np.float32), following)
-            # steps that begin an episode are no transitions
+            # steps that begin an episode are not transitions
             chosen = torch.from_numpy(rollout.valid.reshape(-1))
             obs = rollout.obs.astype(np.float32).reshape(*rollout.reward.shape, inputs)
             actions = rollout.action if policy.log_std is None else rollout.raw_action
@@ -251,14 +251,14 @@ def learn(args, seed, learnt=None):
 
 
 def warm_up():
-    """Has torch import the modules that the first step of an optimizer needs."""
+    """Makes torch import the modules that an optimizer needs for its first step."""
     layer = nn.Linear(1, 1)
     layer(torch.zeros(1, 1)).sum().backward()
     torch.optim.Adam(layer.parameters(), fused=True).step()
 
 
 def header():
-    """Returns comments for a table: the command, and versions."""
+    """Returns comments for a table: the command and versions."""
     return (f"# {' '.join(['python', *sys.argv])}\n# {platform.platform()}, python {platform.python_version()}, "
             f"cypool {cypool.__version__}, numpy {np.__version__}, torch {torch.__version__}\n")
 

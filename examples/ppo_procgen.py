@@ -5,9 +5,9 @@ r"""PPO on Procgen, trained on some levels and tested on all, in one file: pip i
     python examples/ppo_procgen.py --image-size 64 --widths 16 32 32 --num-steps 256 --num-minibatches 8 \
         --total-timesteps 25_000_000  # as in the paper
 
-The protocol of Procgen's paper: easy mode, 200 levels to train on, all levels to test on. While the agent trains, it
-also plays in a second pool, which has all levels and which it never learns from. A CSV file gets a row for each
-rollout, with the mean return of the last 100 episodes of both pools, and a picture next to it shows them.
+This is the protocol of the Procgen paper: easy mode, 200 training levels, and all levels for testing. While the agent
+trains, it also plays in a second pool, which has all levels and from which it never learns. For each rollout, the mean
+returns of the last 100 episodes in both pools are written to a CSV file, with a plot next to it.
 """
 import argparse
 import csv
@@ -69,7 +69,7 @@ class Residual(nn.Module):
 
 
 def make_body(widths, image_size):
-    """Returns a network that makes 256 features of a picture: IMPALA's, or a small one without `widths`."""
+    """Returns a network that computes 256 features of an image: IMPALA's, or a small one if `widths` is empty."""
     if not widths:
         side = image_size // 4 - 2
         return nn.Sequential(nn.Conv2d(3, 16, 4, 2), nn.ReLU(), nn.Conv2d(16, 32, 4, 2), nn.ReLU(), nn.Flatten(),
@@ -83,7 +83,7 @@ def make_body(widths, image_size):
 
 
 class Agent(nn.Module):
-    """Policy and value of pictures (n, 3, image_size, image_size)."""
+    """Policy and value for images (n, 3, image_size, image_size)."""
 
     def __init__(self, widths, image_size, num_actions):
         super().__init__()
@@ -117,14 +117,14 @@ class RewardScale:
 
 
 def make_pool(args, num_envs, num_levels, seed):
-    # an episode's end and the next one's first picture come in the same step, as from procgen
+    # as in procgen, the step that ends an episode returns the first image of the next one
     return cypool.make(f"procgen-{args.game}-v0", num_envs=num_envs, seed=seed, channel_first=True,
                        autoreset_mode="SameStep", episode_statistics=True, distribution_mode=args.distribution_mode,
                        num_levels=num_levels)
 
 
 def shrink(pictures, args):
-    """Returns pictures (n, 3, 64, 64) as the network sees them: each pixel the mean of a square of theirs."""
+    """Shrinks images (n, 3, 64, 64) to the network's input size: each pixel is the mean of a square of pixels."""
     pictures = torch.from_numpy(pictures).to(args.device)
     if args.image_size == 64:
         return pictures
@@ -132,7 +132,7 @@ def shrink(pictures, args):
 
 
 def learn(args):
-    """Yields (steps, seconds, mean return on the levels of training, on all levels) after each rollout."""
+    """Yields (steps, seconds, mean return on the training levels, mean return on all levels) after each rollout."""
     torch.manual_seed(args.seed)
     device, began = torch.device(args.device), time.perf_counter()
     train = make_pool(args, args.num_envs, args.num_levels, args.seed)
@@ -165,7 +165,7 @@ def learn(args):
             rewards[t], ends[t] = torch.from_numpy(scale(reward, over)), torch.from_numpy(over)
             cut = np.flatnonzero(truncated & ~terminated)
             if len(cut):
-                # a time limit is no real end: add the value of the last observation
+                # a time limit is not a real end: add the value of the last observation
                 beyond = shrink(np.stack(info["final_obs"][cut]), args)
                 with torch.no_grad():
                     rewards[t, cut] += args.gamma * agent(beyond)[1]
@@ -202,7 +202,7 @@ def improve(args, agent, optimizer, batch):
 
 
 def draw(rows, args):
-    """Draws the return of both pools by steps."""
+    """Plots the returns in both pools over steps."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -210,7 +210,7 @@ def draw(rows, args):
 
     figure, axis = pyplot.subplots(figsize=(6, 4))
     steps, _, trained, tested = zip(*rows, strict=True)
-    axis.plot(steps, trained, label=f"{args.num_levels or 'all'} levels to train on")
+    axis.plot(steps, trained, label=f"{args.num_levels or 'all'} training levels")
     axis.plot(steps, tested, label="all levels, to test")
     axis.set(xlabel="steps", ylabel=f"return in {args.game}, {args.distribution_mode}: mean of 100 episodes")
     axis.legend()

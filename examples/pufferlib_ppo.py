@@ -1,11 +1,11 @@
-r"""PPO with PufferLib's trainer, PuffeRL, on CPUs: environments write to its buffers.
+r"""PPO with PufferLib's trainer, PuffeRL, on CPUs: environments write directly to its buffers.
 
     python examples/pufferlib_ppo.py
     python examples/pufferlib_ppo.py --env-id Pong-v5 --image-size 42 --num-envs 16 --num-steps 64 --num-minibatches 8 \
         --update-epochs 4 --learning-rate 7e-4 --gamma 0.99 --entropy 0.01 --total-timesteps 600000
 
-docs/how_to/training_libraries.md says how to install PufferLib. Importing it makes a link named "resources" where you
-are.
+docs/how_to/training_libraries.md explains how to install PufferLib. Importing it creates a link named "resources" in
+the current folder.
 """
 import argparse
 import tempfile
@@ -37,7 +37,7 @@ def parse_args():
 
 
 class Images(nn.Module):
-    """A small policy for pictures, which it centres by the mean of the first ones."""
+    """A small policy for images, which it centers by the mean of the first ones."""
 
     def __init__(self, env, first_obs):
         super().__init__()
@@ -67,7 +67,7 @@ class Quiet(PuffeRL):
 
 def main():
     args = parse_args()
-    # networks of this size gain nothing by a second thread
+    # networks this small gain nothing from a second thread
     torch.set_num_threads(1)
     torch.manual_seed(args.seed)
     options = {"img_height": args.image_size, "img_width": args.image_size} if args.image_size else {}

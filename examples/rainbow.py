@@ -1,8 +1,8 @@
 """Rainbow in one file: pip install torch, then python examples/rainbow.py --env-id Pong-v5
 
-DQN with several steps, priorities, a dueling and noisy network, distributions of returns (C51) and two networks that
-check each other. Several environments fill one replay memory. `--env-id CartPole-v1` learns in minutes on a CPU. Writes
-the mean return of the last 20 games to a CSV file.
+This is DQN with n-step returns, prioritized replay, a dueling network with noisy layers, return distributions (C51) and
+double Q-learning. Several environments fill one replay buffer. With `--env-id CartPole-v1`, it learns in minutes on a
+CPU. The mean return of the last 20 games is written to a CSV file.
 """
 import argparse
 import csv
@@ -35,7 +35,7 @@ def parse_args():
     parser.add_argument("--gamma", type=float, default=0.99)
     parser.add_argument("--n-step", type=int, default=3)
     parser.add_argument("--alpha", type=float, default=0.5, help="exponent of priorities")
-    parser.add_argument("--beta", type=float, default=0.4, help="initial exponent of importance weights, grows to 1")
+    parser.add_argument("--beta", type=float, default=0.4, help="initial exponent of importance weights; grows to 1")
     parser.add_argument("--sigma", type=float, default=0.5, help="initial noise of the network")
     parser.add_argument("--num-atoms", type=int, default=51)
     parser.add_argument("--v-min", type=float, default=-10)
@@ -44,7 +44,7 @@ def parse_args():
 
 
 class NoisyLinear(nn.Module):
-    """A layer whose weights have noise, with a size that is learnt (Fortunato et al., 2018)."""
+    """A layer whose weights have noise of learned size (Fortunato et al., 2018)."""
 
     def __init__(self, inputs, outputs, sigma):
         super().__init__()
@@ -67,7 +67,7 @@ class NoisyLinear(nn.Module):
 
 
 class Network(nn.Module):
-    """Logarithms of the probabilities of returns: (n, actions, atoms)."""
+    """Log-probabilities of returns: (n, actions, atoms)."""
 
     def __init__(self, obs_shape, num_actions, args):
         super().__init__()
@@ -97,10 +97,10 @@ class Network(nn.Module):
 
 
 def projected(probability, reward, discount, support):
-    """Puts the returns reward + discount * support on the support (Bellemare et al., 2017)."""
+    """Projects the returns reward + discount * support onto the support (Bellemare et al., 2017)."""
     low, high, count = support[0], support[-1], len(support)
     place = ((reward[:, None] + discount[:, None] * support).clamp(low, high) - low) / (high - low) * (count - 1)
-    # rounding may end beyond the last one
+    # rounding may go beyond the last atom
     place = place.clamp(0, count - 1)
     # each atom takes probability from places less than one atom away
     near = (1 - (place[:, :, None] - torch.arange(count, device=place.device)).abs()).clamp(min=0)
@@ -132,13 +132,13 @@ def main():
         began = reported = time.perf_counter()
         obs, _ = memory.reset()
         for step in range(0, args.total_timesteps, args.num_envs):
-            # the noise explores
+            # the noise makes the agent explore
             network.draw()
             with torch.no_grad():
                 values = (network(torch.from_numpy(obs).to(device)).exp() * support).sum(2)
             obs, _, _, _, info = memory.step(values.argmax(1).cpu().numpy())
             if "episode" in info:
-                # an episode may be a life here; a game is over when the last one is
+                # here, an episode may be one life; a game ends with the last life
                 ended = info["_episode"]
                 returns[ended] += info["episode"]["r"][ended]
                 over = ended & (info["final_info"]["lives"] == 0) if options else ended
@@ -156,7 +156,7 @@ def main():
                     target.draw()
                     rows = torch.arange(args.batch_size, device=device)
                     with torch.no_grad():
-                        # one network chooses, the other one judges
+                        # one network chooses the action, the other evaluates it
                         chosen = (network(b_next).exp() * support).sum(2).argmax(1)
                         wanted = projected(target(b_next)[rows, chosen].exp(), b_rewards, b_discount, support)
                     losses = -(wanted * network(b_obs)[rows, b_actions]).sum(1)

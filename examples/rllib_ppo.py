@@ -16,7 +16,7 @@ def parse_args():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--env-id", default="CartPole-v1")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--num-env-runners", type=int, default=0, help="processes with a pool each; 0: this process")
+    parser.add_argument("--num-env-runners", type=int, default=0, help="processes, each with a pool; 0: this process")
     parser.add_argument("--num-envs", type=int, default=64, help="environments per environment runner")
     parser.add_argument("--total-timesteps", type=int, default=100_000)
     parser.add_argument("--batch-size", type=int, default=4096)
@@ -25,7 +25,7 @@ def parse_args():
 
 def main():
     args = parse_args()
-    # networks of this size gain nothing by a second thread
+    # networks this small gain nothing from a second thread
     torch.set_num_threads(1)
     rllib.register()
     config = (

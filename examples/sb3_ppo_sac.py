@@ -31,7 +31,7 @@ def main():
     env = sb3.make(args.env_id, num_envs=args.num_envs, seed=args.seed, **({"reward_clip": True} if is_atari else {}))
     common = {"seed": args.seed, "device": args.device, "verbose": 1}
     if args.algorithm == "sac":
-        # as many gradient steps as environment steps
+        # the same number of gradient steps as environment steps
         agent = SAC("MlpPolicy", env, gradient_steps=-1, **common)
     elif is_atari:
         # as in SB3's zoo

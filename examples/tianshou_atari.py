@@ -31,10 +31,10 @@ def dqn(args, env_factory, config, **sizes):
     training = OffPolicyTrainingConfig(
         **sizes, buffer_size=args.buffer_size, batch_size=32, start_timesteps=min(10_000, args.epoch_num_steps),
         start_timesteps_random=True, collection_step_num_env_steps=args.num_envs,
-        # one for each step of all environments
+        # one gradient step for each step of all environments
         update_step_num_gradient_steps_per_sample=1 / args.num_envs,
         replay_buffer_ignore_obs_next=True,
-        # four images of an observation are kept as one
+        # store only the newest of the four images in an observation
         replay_buffer_save_only_last_obs=True, replay_buffer_stack_num=4)
     params = DQNParams(lr=1e-4, gamma=0.99, n_step_return_horizon=3, target_update_freq=500, eps_training=0.1,
                        eps_inference=0.005)
@@ -53,7 +53,7 @@ def ppo(args, env_factory, config, **sizes):
 
 def main():
     args = parse_args()
-    # an episode is a life, and rewards are clipped, in training alone
+    # only in training, each episode is one life, and rewards are clipped
     env_factory = tianshou.PoolEnvFactory(args.env_id, episodic_life=True, reward_clip=True,
                                           test={"episodic_life": False, "reward_clip": False})
     with tempfile.TemporaryDirectory() as folder:

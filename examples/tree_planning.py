@@ -1,10 +1,10 @@
-"""Plans in CartPole with nothing learned: trees next to random sequences, for about the same number of steps.
+"""Plans in CartPole without learning: compares trees with random sequences, for about the same number of steps.
 
     python examples/tree_planning.py
 
-A tree is searched before each step, and its positions are worth the returns of random games. CartPole rewards each step
-with 1, so the mean return of the simulations is also the steps that one takes. The sequences are those of
-`pool.search`: the first action of the best one is taken.
+A tree search runs before each step, and values positions by the returns of random games. CartPole's reward is 1 per
+step, so the mean return of the simulations is also their mean number of steps. The sequences are tried by
+`pool.search`, and the first action of the best one is taken.
 """
 import argparse
 
@@ -14,7 +14,7 @@ import cypool
 
 
 def play(args, seed, choose):
-    """Plays an episode; returns its return, and the steps of environments that planning took before each of its."""
+    """Plays an episode; returns its return, and the mean number of planning steps before each of its steps."""
     env = cypool.make("CartPole-v1", seed=seed, autoreset_mode="Disabled", max_episode_steps=args.num_steps)
     env.reset()
     planner, planned, total = choose(args, env, seed), 0.0, 0
@@ -52,7 +52,7 @@ def with_sequences(args, env, seed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--num-steps", type=int, default=500, help="maximum steps of an episode")
+    parser.add_argument("--num-steps", type=int, default=500, help="maximum steps per episode")
     parser.add_argument("--simulations", type=int, default=32, help="simulations per tree")
     parser.add_argument("--sequences", type=int, default=48)
     parser.add_argument("--horizon", type=int, default=30, help="actions in a sequence")

@@ -1,11 +1,11 @@
-"""Environments that wait for a server, 64 at once: threads and processes next to Gymnasium's AsyncVectorEnv.
+"""64 environments that wait for a server: compares threads and processes with Gymnasium's AsyncVectorEnv.
 
     python examples/waiting_environments.py
     python examples/waiting_environments.py --num-envs 256 --delay 0.1
 
-Each environment is a game on a local HTTP server, which takes a random time to answer, as a simulator on another
-machine or a language model does. Threads wait for 64 answers at once, without a process for each. An asynchronous
-pool continues with those that are there, and a synchronous one waits for the slowest.
+Each environment is a game on a local HTTP server, which takes a random time to answer, like a simulator on another
+machine or a language model. Threads wait for 64 answers at once, without one process per environment. An asynchronous
+pool continues with the answers that have arrived, while a synchronous one waits for the slowest.
 """
 import argparse
 import http.client
@@ -28,10 +28,10 @@ NUMBERS = 100
 
 
 class Game(http.server.BaseHTTPRequestHandler):
-    """Guess a number: the game of one connection."""
+    """A number-guessing game, one per connection."""
 
     protocol_version = "HTTP/1.1"
-    # an answer is one packet
+    # send each answer as one packet
     wbufsize = -1
     delay = 0.0
 
@@ -86,7 +86,7 @@ class Remote(gymnasium.Env):
 
 
 def serve(delay):
-    """Serves games until the parent process closes our standard input, or ends."""
+    """Serves games until the parent process closes this process's standard input, or ends."""
     Game.delay = delay
     with Server(("127.0.0.1", 0), Game) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -96,12 +96,12 @@ def serve(delay):
 
 
 def memory(server):
-    """Returns the bytes of this process and those that it has started, without the server; shared pages count once."""
+    """Returns the memory, in bytes, of this process and its children except the server; shared pages count once."""
     pids, total = ["self"], 0
     for pid in pids:
         try:
             rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-            # a thread may have started them
+            # any thread may have started them
             children = [child for task in Path(f"/proc/{pid}/task").iterdir()
                         for child in (task / "children").read_text().split()]
         except (FileNotFoundError, ProcessLookupError):
@@ -128,7 +128,7 @@ def asynchronous(env, num_steps):
 
 
 def measure(name, make, num_steps, server):
-    """Prints the rate of a vector environment, how long it takes to start, and its memory."""
+    """Prints a vector environment's steps per second, start-up time and memory."""
     before, began = memory(server), time.perf_counter()
     env = make()
     is_async = getattr(env, "batch_size", env.num_envs) < env.num_envs
