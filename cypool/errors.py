@@ -1,4 +1,4 @@
-"""The exceptions that are cypool's own; bad arguments are ValueError and TypeError."""
+"""cypool's own exceptions; bad arguments raise ValueError or TypeError."""
 
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class EnvError(RuntimeError):
 
 
 class WorkerError(RuntimeError):
-    """A worker process ended, or could not do its task."""
+    """A worker process ended, or could not complete its task."""
 
 
 class ClosedError(RuntimeError):
@@ -49,7 +49,7 @@ class ClosedError(RuntimeError):
 
 
 class RowError(ValueError):
-    """An environment writes bytes outside of its described row, or a reward that is not finite.
+    """An environment wrote bytes outside the row it described, or a reward that is not finite.
 
     Only `make(..., debug=True)` detects this.
     """

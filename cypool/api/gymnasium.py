@@ -134,7 +134,7 @@ def _dicts_of(options: Any, count: int) -> list[dict[str, Any] | None]:
         raise ValueError(f"options: expected a dict or None for each of {count} environments, got {len(options)}")
     rows = [None if own is None else _dict_of(own) for own in options]
     if any(own is not None and "reset_mask" in own for own in rows):
-        raise ValueError("reset_mask: expected only in a dict for all environments, got it in one for a single "
+        raise ValueError("reset_mask: expected only in a dict for all environments, got one in a dict for a single "
                          "environment")
     return rows
 
@@ -233,7 +233,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         """The seed of each environment's random stream, a tuple of ints; -1 if unknown, for example after `load`.
 
         Raises:
-            RuntimeError: Python environments, which must be asked for it, are in flight.
+            RuntimeError: Python environments, which have to be asked for their seeds, are in flight.
         """
         if self._pool.is_hosted:
             return self._asked("np_random_seed")

@@ -104,22 +104,22 @@ class TreeSearch:
         env: A synchronous pool of cypool's environments with one Discrete action, without Python hooks. The search uses
             copies of its environments, so the pool may be stepped during a search.
         simulations: Number of simulations per tree in a search.
-        leaves: Number of positions of a tree that wait for a value at once. More give larger batches, but slightly
-            worse searches.
+        leaves: Number of a tree's positions that wait for values at the same time. More make batches larger, but
+            searches slightly worse.
         algorithm: "puct", or "gumbel": sequential halving at the root, and the improved policy below it.
         discount: Discount per step, 0 to 1.
-        noise: With PUCT, (alpha, weight) of Dirichlet noise at the roots. With Gumbel, True or False: whether to add
-            its noise. By default none.
+        noise: With PUCT, (alpha, weight) of Dirichlet noise at the roots; with Gumbel, whether to add its noise, True
+            or False. By default, there is no noise.
         seed: Random seed for noise and chance.
         c_init, c_base: Constants of PUCT's exploration.
-        unvisited: The value of an unvisited action, or "parent": the mean of its node. With PUCT.
-        virtual_loss: A simulation still waiting for its value counts as this loss; 0: as its action's mean. With PUCT.
+        unvisited: The value of an unvisited action, or "parent": the mean of its node. For PUCT.
+        virtual_loss: A simulation still waiting for its value counts as this loss; 0: as its action's mean. For PUCT.
         normalize: Whether to scale values to [0, 1] by the lowest and highest of the tree. By default with a single
             player, whose returns can have any size.
         considered, c_visit, c_scale: For Gumbel: the number of actions at the start of halving, and the scale of
             values.
-        chance: "resample": each simulation draws chance again. "foresee": each sees the chance that the environment
-            itself will draw, which is cheating. Chance from an environment's own stream cannot be redrawn
+        chance: "resample": each simulation draws chance events again. "foresee": each sees the events that the
+            environment itself will draw, which is cheating. Events from an environment's own stream cannot be redrawn
             (`EnvSpec.has_own_chance`), so "resample" is refused there.
         max_nodes: Maximum number of nodes of a tree.
         allow_hidden: Whether to search environments with hidden information, which the search can see.
@@ -191,7 +191,7 @@ class TreeSearch:
     @_alone
     def run(self, evaluate: Callable[..., Any] | Policy | Literal["constant", "rollout"] = "rollout", *,
             num_games: int = 1) -> TreeResult:
-        """Searches.
+        """Runs a search.
 
         Args:
             evaluate: A function that is called as `evaluate(obs, action_mask)` with `Leaves.obs` and

@@ -379,7 +379,7 @@ def show(report: dict[str, Any], args: Args) -> None:
     print(f"""
 Medians of {args.rounds} rounds of {args.seconds:g} s, quartiles in brackets. Ratios are computed within each round;
 where brackets overlap, the order is uncertain. {args.batch_size}/{args.num_envs} is asynchronous: the first
-{args.batch_size} of {args.num_envs} to finish. Frames in a step: {args.options.get("frame_skip", 1)}. If few cores were
+{args.batch_size} of {args.num_envs} to finish. Frames per step: {args.options.get("frame_skip", 1)}. If few cores were
 used, other programs were running.
 
 {args.env}, {args.threads} threads on {machine["cpu"]}, {machine["cpus_usable"]} of {machine["cpus"]} CPUs

@@ -1,7 +1,7 @@
 """Files kept under the hash of their sources, for the next time: by `cypool.compile`, and by cypool's build.
 
-The folder only ever grows and everything in it can be made again: delete it whenever you like. Its files run as your
-own code, so only you may have write access to the folder.
+The folder only grows, and everything in it can be made again, so delete it whenever you like. Its files run as your own
+code, so only you may have write access to the folder.
 
 The build loads this module by its path (build_tools/cache.py): it imports the standard library alone.
 """
