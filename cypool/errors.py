@@ -7,7 +7,7 @@ from typing import Any
 
 
 class EnvError(RuntimeError):
-    """An environment raised; its `__cause__` says why.
+    """An environment raised an exception, which is the `__cause__` of this one.
 
     The failed environment's row is zero and truncated; the other rows are intact. All of them are in `batch`. The
     environment's next step, or a reset, starts a new episode; in autoreset mode Disabled it must be reset, as after any

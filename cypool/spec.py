@@ -65,9 +65,9 @@ class Array(_Frozen):
         dtype: Anything that `np.dtype` accepts.
         low: Lowest values, broadcast to `shape`; by default the lowest value of the dtype.
         high: Highest values, broadcast to `shape`; by default the highest value of the dtype.
-        stack: (axis, count): this axis holds the frames of the last `count` observations, the newest last. A step drops
-            the oldest frame and adds one; a reset may write all of them. A `ReplayBuffer` then stores each frame once.
-            None: the array is not a stack.
+        stack: (axis, count): this axis holds the frames of the last `count` observations, with the newest last. A step
+            drops the oldest frame and adds one; a reset may write all of them. A `ReplayBuffer` then stores each frame
+            once. None: the array is not a stack.
 
     Raises:
         ValueError: The dtype is not numeric, a dimension is below 1, `low` exceeds `high`, the bounds do not broadcast

@@ -35,8 +35,9 @@ OF_A_RUN = ("env_type", "autoreset_mode", "max_episode_steps", "normalize_obs", 
 class VectorAPI:
     """One API over the engine's pool. A subclass formats batches in `_format_batch`.
 
-    Synchronous if `batch_size` equals `num_envs`: row i belongs to environment i. Asynchronous if it is less: `recv`
-    and `step` return the first `batch_size` environments to finish, and `env_id` identifies them.
+    It is synchronous if `batch_size` equals `num_envs`: row i belongs to environment i. It is asynchronous if
+    `batch_size` is less: `recv` and `step` return the first `batch_size` environments to finish, and `env_id`
+    identifies them.
 
     Args:
         pool: The engine's pool. The API owns it.
@@ -215,8 +216,7 @@ class VectorAPI:
         """Starts new episodes without waiting; `recv` returns the observations.
 
         Args:
-            env_id: Integers, shape (k,): the environments to reset. By default all; results in flight are then
-                discarded.
+            env_id: Integers, shape (k,): the environments to reset; by default all, which discards results in flight.
             seed: An int: environment i gets `seed + i`; or a sequence with one int (or None) for each environment (of
                 `env_id`, if given). With None, the random streams continue.
         """
@@ -238,7 +238,7 @@ class VectorAPI:
 
         Args:
             actions: Shape (k, *action shape), one row for each id.
-            env_id: Integers, shape (k,). By default all environments; in an asynchronous pool those of the last
+            env_id: Integers, shape (k,). By default, all environments; in an asynchronous pool, those of the last
                 received batch.
 
         Raises:
@@ -264,7 +264,7 @@ class VectorAPI:
         Raises:
             RuntimeError: Nothing is pending.
             TimeoutError: Not enough environments finished in time; call again.
-            EnvError: An environment raised.
+            EnvError: An environment raised an exception.
         """
         return self._received(self._pool.recv, None if timeout is None else check_float("timeout", timeout, 0, 1e9))
 
@@ -516,7 +516,7 @@ class VectorAPI:
             env_id: Integers, shape (k,): the environments; all by default.
 
         Returns:
-            uint8, (k, height, width, 3); with render mode "ansi" a tuple of k strings.
+            uint8, (k, height, width, 3); with render mode "ansi", a tuple of k strings.
 
         Raises:
             TypeError, ValueError: Wrong ids, or the pictures differ in size.

@@ -273,8 +273,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         """Starts new episodes.
 
         Args:
-            env_id: Integers, shape (k,): the environments to reset. By default all; results in flight are then
-                discarded.
+            env_id: Integers, shape (k,): the environments to reset; by default all, which discards results in flight.
             seed: An int: environment i gets `seed + i`; or a sequence with one int (or None) for each environment (of
                 `env_id`, if given). With None, the random streams continue.
             options: In a synchronous pool, `{"reset_mask": mask}` with a bool array of shape (num_envs,) resets the
@@ -422,8 +421,8 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             env_id: Integers, shape (k,): the environments.
 
         Returns:
-            uint8, (k, height, width, 3); without `env_id` a tuple of all pictures, as in Gymnasium. With render mode
-            "ansi" a tuple of strings.
+            uint8, (k, height, width, 3); without `env_id`, a tuple of all pictures, as in Gymnasium. With render mode
+            "ansi", a tuple of strings.
 
         Raises:
             As in `VectorAPI.render`.

@@ -395,11 +395,11 @@ class ClusterEnv(Normalizing, VectorEnv):
         * version: the newest weights' version; worker_versions: the versions that last chose each worker's actions.
         * calls: number of calls that used a policy; steps: number of environment steps.
         * syncs: number of times that a worker took newer weights.
-        * bytes_published: weights put into the object store; bytes_pulled: weights that nodes fetched from it, once for
-          all workers on a node; bytes_received: workers' answers.
+        * bytes_published: size of weights put into the object store; bytes_pulled: size of weights that nodes fetched
+          from it, once for all workers on a node; bytes_received: size of the workers' answers.
         * kl: a histogram of the divergences found: "counts" between adjacent "edges".
         * lag: number of versions that rollouts were behind the newest when they arrived: a dict of lag to count.
-        * restarts: restarts of each worker; timeouts: those because it took too long; pids: process ids.
+        * restarts: restarts of each worker; timeouts: restarts of a worker that took too long; pids: process ids.
         """
         return self._statistics.as_dict(self._weights.version, self._topology.records)
 

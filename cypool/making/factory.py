@@ -110,7 +110,7 @@ def make(id: str, env_type: str = "gymnasium", *,
         normalize_obs, normalize_reward: Whether to normalize observations and rewards with running statistics: see
             `cypool.api.normalized.NormalizedPool`. Only with env_type "gymnasium".
         render_mode: "rgb_array" or None, which are equivalent: `render()` always works if the environment supports it.
-            Or "ansi", if `make_spec(id).render_modes` contains it: `render()` returns texts. Gymnasium's environments
+            Or "ansi", if `make_spec(id).render_modes` contains it: `render()` returns strings. Gymnasium's environments
             need a mode for `render()`.
         thread_pool: A `cypool.ThreadPool` with threads to share with other pools, instead of `num_threads`.
         thread_affinity: The CPUs that threads run on: a sequence of CPU numbers, assigned to the threads in turn; or

@@ -56,9 +56,9 @@ class MLP(Policy):
         biases: For each layer an array or a tensor, shape (outputs,). None with a module.
         activation: "tanh" or "relu", between layers. By default the module's; for arrays "tanh".
         output: How the last layer determines an action. For Discrete actions: "argmax"; or "categorical", which draws
-            by these logits. Otherwise "identity"; "clip" to the action's bounds; "tanh", scaled from [-1, 1] to these
-            bounds; or draws around the outputs: "gaussian", clipped to the bounds, or "tanh_gaussian", scaled to them
-            by tanh. By default "argmax" or "clip".
+            according to these logits. Otherwise "identity"; "clip" to the action's bounds; "tanh", scaled from [-1, 1]
+            to these bounds; or draws around the outputs: "gaussian", clipped to the bounds, or "tanh_gaussian", scaled
+            to them by tanh. By default "argmax" or "clip".
         log_std: For Gaussians: the logarithms of the standard deviations, one per number of the action. If None, the
             last layer has twice as many outputs, and the second half provides them.
         value: Layers of a second network with the same observations and activation, and one output: a pair (weights,

@@ -101,8 +101,8 @@ def register(id: str, entry_point: str, *, max_episode_steps: int | None = None,
 
     Raises:
         ValueError: The id is malformed or already taken, or the entry point, the limit or the reference is malformed.
-        TypeError: An option of the class can never be set, or has no value; raised on first use if the module has not
-            been imported yet.
+        TypeError: An option of the class has the name of an argument of `make`, or has no value; raised on first use if
+            the module has not been imported yet.
     """
     pattern, expected = (_ID, "'<name>-v<number>'") if expand is None else (_EXPANDED_ID, "a name")
     if not isinstance(id, str) or not pattern.fullmatch(id):

@@ -52,7 +52,7 @@ class ReplayBuffer(Observer):
 
     Args:
         env: A pool, with any API.
-        capacity: Total number of rows of all environments.
+        capacity: Total number of rows, over all environments.
         n_step: Number of steps combined into one in a sample. Fewer are combined where an episode, or an agent's part
             in it, ends, and just before the newest row.
         gamma: Discount per step, 0 to 1.
@@ -63,14 +63,14 @@ class ReplayBuffer(Observer):
             rows with a goal that was achieved later in the episode. For environments with goals.
         seed: Seed for drawing rows; an int or None.
         path: A memory-mapped file for all rows and their priorities. If it exists, the buffer continues with its rows,
-            with a gap in each environment. It contains everything stored before the process ended or was killed.
+            with a gap in each environment. It contains everything stored until the process ended or was killed.
 
     Raises:
         TypeError, ValueError: Wrong or incompatible arguments; or the file belongs to a different buffer, is damaged,
             or is open in another buffer.
         OSError: The file cannot be read or written, or the disk is full.
 
-    Thread safety: any threads. A sample waits for a batch that is being stored, but not for steps.
+    Thread safety: any thread. A sample waits for a batch that is being stored, but not for steps.
     """
 
     env: VectorAPI = fixed()
@@ -439,7 +439,7 @@ class ReplayBuffer(Observer):
         sample.discount[rows] = np.where(sample.terminated[rows], 0, np.float32(self.gamma))
 
     def update_priorities(self, index: ArrayLike, priority: ArrayLike) -> None:
-        """Sets the priorities of rows, as in the paper on prioritized replay after each update.
+        """Sets the priorities of rows, as prioritized replay does after each update.
 
         New rows get the highest priority so far. Rows that no longer exist are ignored.
 
@@ -494,7 +494,7 @@ class ReplayBuffer(Observer):
             files.create(path, self._header, self._shapes, self._contents())
 
     def load(self, path: Pathlike) -> None:
-        """Replaces all rows by those of a file. Each environment continues after a gap.
+        """Replaces all rows with those in a file. Each environment continues after a gap.
 
         Args:
             path: A file from `save`, or the `path` of a buffer, with the same capacity and environments, and with
@@ -614,7 +614,7 @@ class ReplayBuffer(Observer):
             self._map.flush()
 
     def close(self) -> None:
-        """Flushes to the file at `path` and closes it for other buffers to open; the pool stays open.
+        """Flushes the file at `path` and closes it, so that other buffers can open it; the pool stays open.
 
         The buffer cannot be used afterwards. A second call does nothing.
         """

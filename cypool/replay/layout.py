@@ -21,7 +21,7 @@ OF_STEPS = {"reward": np.float32, "discount": np.float32, "terminated": np.bool_
 
 @dataclass
 class Sample:
-    """The result of `ReplayBuffer.sample`: arrays of n rows, or for sequences of L rows (n, L).
+    """The result of `ReplayBuffer.sample`: arrays of n rows or, for sequences of L rows, (n, L).
 
     Attributes:
         obs: The observation from which the action was chosen.

@@ -301,8 +301,8 @@ class TreeSearch:
                 of them.
 
         Raises:
-            TypeError, ValueError: A wrong shape or dtype, or NaN; the search still waits.
-            RuntimeError: No positions wait.
+            TypeError, ValueError: A wrong shape or dtype, or NaN; the search is still waiting.
+            RuntimeError: No positions are waiting.
         """
         self._send(logits, values)
 
@@ -332,7 +332,7 @@ class TreeSearch:
 
     @_alone
     def result(self) -> TreeResult:
-        """Returns the statistics of the roots, also before the end of a search.
+        """Returns the statistics of the roots, even before a search has ended.
 
         Raises:
             RuntimeError: The search is closed.
@@ -366,7 +366,7 @@ class TreeSearch:
 
         Raises:
             TypeError, ValueError: Wrong arguments; or an action does not lead from the root of a tree to the state of
-                its environment: this tree is dropped, the others have been advanced.
+                its environment: this tree is dropped, and the others have been advanced.
             RuntimeError: An environment of the pool is in flight.
         """
         self._check_rest("advance")

@@ -81,8 +81,8 @@ def check_env(id: Any, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
     * Steps and resets run without the GIL.
     * Its module calls `import_cypool()`.
 
-    A task in Python has no compiled code and no asynchronous pools. Instead of checking these, a pool of one
-    environment has to give the same bytes as the first row of a larger one.
+    A task in Python has no compiled code and no asynchronous pools. Instead of the checks for these, a pool of one
+    environment must give the same bytes as the first row of a larger pool.
 
     Args:
         id: A registered id; or a subclass of `cypool.mujoco.Task`, or an instance of one.
@@ -99,7 +99,7 @@ def check_env(id: Any, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
 
     Raises:
         ContractError: It breaks a promise; the message names the promise and the first violation.
-        EnvError: The environment raised.
+        EnvError: The environment raised an exception.
         ValueError, TypeError, ImportError: As `cypool.make` and `cypool.make_spec`; or the id stands for several
             environments.
     """
