@@ -54,7 +54,7 @@ class MLP(Policy):
         weights: For each layer an array or a tensor of shape (outputs, inputs), as in `torch.nn.Linear`; copied. Or a
             `torch.nn.Sequential` of `Linear` layers with either `Tanh` or `ReLU` between them.
         biases: For each layer an array or a tensor, shape (outputs,). None with a module.
-        activation: "tanh" or "relu", between layers. By default the module's; for arrays "tanh".
+        activation: "tanh" or "relu", between layers. By default, the module's, or for arrays "tanh".
         output: How the last layer determines an action. For Discrete actions: "argmax"; or "categorical", which draws
             according to these logits. Otherwise "identity"; "clip" to the action's bounds; "tanh", scaled from [-1, 1]
             to these bounds; or draws around the outputs: "gaussian", clipped to the bounds, or "tanh_gaussian", scaled

@@ -76,7 +76,7 @@ class TreeResult(NamedTuple):
 
         Args:
             temperature: At least 0; with 0 the result is `action`.
-            rng: By default a new generator.
+            rng: By default, a new generator.
 
         Returns:
             int64, (N,).
@@ -114,8 +114,8 @@ class TreeSearch:
         c_init, c_base: Constants of PUCT's exploration.
         unvisited: The value of an unvisited action, or "parent": the mean of its node. For PUCT.
         virtual_loss: A simulation still waiting for its value counts as this loss; 0: as its action's mean. For PUCT.
-        normalize: Whether to scale values to [0, 1] by the lowest and highest of the tree. By default with a single
-            player, whose returns can have any size.
+        normalize: Whether to scale values to [0, 1] by the lowest and highest in the tree; by default, only with a
+            single player, whose returns can have any size.
         considered, c_visit, c_scale: For Gumbel: the number of actions at the start of halving, and the scale of
             values.
         chance: "resample": each simulation draws chance events again. "foresee": each sees the events that the

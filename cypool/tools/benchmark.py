@@ -109,7 +109,7 @@ def mujoco_rollout(args: Args, n: int, rows: int) -> Started:
 
 
 def mujoco_batch(module: str, args: Args, n: int, rows: int) -> Started:
-    """MuJoCo's own threads, or mjbatch's, as `mujoco_rollout`: Python sets the controls of each step."""
+    """MuJoCo's own threads, or mjbatch's, like `mujoco_rollout`, but Python sets the controls of each step."""
     import mujoco
 
     env, starts, length = episodes_of_mujoco(args, n, mujoco.mjtState.mjSTATE_INTEGRATION)
