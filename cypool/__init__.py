@@ -49,7 +49,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if find_spec("cypool.env") is None:
-    raise ImportError(f"{os.path.dirname(__file__)} is cypool's source, which is not compiled. To import the installed "
+    raise ImportError(f"{os.path.dirname(__file__)} is cypool's uncompiled source. To import the installed "
                       "cypool, start Python in another folder: cd .. (or compile in place: pip install -e .)")
 
 from cypool.errors import ClosedError, CompileError, EnvError, WorkerError
@@ -100,7 +100,7 @@ def get_include() -> str:
     for folder in (here / "include", here.parent / "include"):
         if (folder / "cypool" / "slot.h").is_file():
             return str(folder)
-    raise RuntimeError(f"cypool: the headers are neither in {here} nor next to it")
+    raise RuntimeError(f"cypool: found no headers in {here} or next to it")
 
 
 # a type checker has these names from above, and finds others that are misspelled

@@ -38,7 +38,7 @@ MOST_AXES = 32  # of NumPy's arrays before version 2
 def save_checkpoint(path: Pathlike, /, **parts: Any) -> None:
     """Writes the complete state of a run to a file; `load_checkpoint` resumes it bit for bit.
 
-    An existing file is replaced only when the new one is complete and on the disk. The format is plain data with a
+    An existing file is replaced only when the new one is complete and safely on disk. The format is plain data with a
     checksum and cypool's version, not a pickle.
 
     Args:
@@ -70,7 +70,7 @@ def save_checkpoint(path: Pathlike, /, **parts: Any) -> None:
     for name, part in parts.items():
         kind = _kind_of(part)
         if kind != "value" and names.setdefault(id(_bare(part)), name) != name:
-            raise ValueError(f"{name}: expected a separate {kind}, got that of {names[id(_bare(part))]}")
+            raise ValueError(f"{name}: expected a separate {kind}, got the one in {names[id(_bare(part))]}")
         if kind == "pool":
             pools[id(_bare(part))] = name
     # buffers and histories after pools, which report to them
@@ -96,7 +96,7 @@ def load_checkpoint(path: Pathlike, /, **parts: Any) -> dict[str, Any]:
     Returns:
         A dict, by name: for a pool the result of `env.load`, which is the observations for the next actions; histories,
         which continue to record; and plain values. An adapter to a training library also returns these observations
-        from its next `reset`, unless that has a seed or options.
+        from its next `reset`, unless `reset` gets a seed or options.
 
     Raises:
         TypeError: `path` is not a path.
@@ -237,7 +237,7 @@ def _check_names(saved: Mapping[str, Any], parts: Mapping[str, Any]) -> None:
         if _kind_of(part) != wanted[name]:
             raise ValueError(f"{name}: expected a {wanted[name]}, as in the file, got {shown(part)}")
         if names.setdefault(id(_bare(part)), name) != name:
-            raise ValueError(f"{name}: expected a separate {wanted[name]}, got that of {names[id(_bare(part))]}")
+            raise ValueError(f"{name}: expected a separate {wanted[name]}, got the one in {names[id(_bare(part))]}")
 
 
 def _write(path: str, parts: Mapping[str, Any]) -> None:

@@ -55,7 +55,7 @@ cdef extern from "cypool/access.h" namespace "cypool" nogil:
 
 
 cdef class Env:
-    """One environment. Never two calls at once on one Env. The order of fields and methods is part of the ABI."""
+    """One environment, called from one thread at a time. The order of fields and methods is part of the ABI."""
     cdef readonly int env_id
     cdef int episode_length              # kept by the engine; here it fills a gap that alignment would leave
     cdef readonly object spec            # the EnvSpec it was made from

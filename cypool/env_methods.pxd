@@ -1,7 +1,7 @@
 """Calls of an environment's methods, which may return wrong values.
 
-A method that returns -1 has to have raised an exception: Python would end the process where it looks for one that is
-not there. So methods are called as if they could not raise, and then the result is checked.
+If a method returned -1 without raising an exception, Python would look for one that does not exist and end the process.
+So methods are called as if they could not raise, and then the result is checked.
 """
 from cpython.exc cimport PyErr_Occurred
 from cpython.ref cimport PyObject

@@ -1,4 +1,4 @@
-"""The exceptions that are cypool's own; bad arguments are ValueError and TypeError."""
+"""cypool's own exceptions; bad arguments raise ValueError or TypeError."""
 
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class EnvError(RuntimeError):
-    """An environment raised; its `__cause__` says why.
+    """An environment raised an exception, which is the `__cause__` of this one.
 
     The failed environment's row is zero and truncated; the other rows are intact. All of them are in `batch`. The
     environment's next step, or a reset, starts a new episode; in autoreset mode Disabled it must be reset, as after any
@@ -41,7 +41,7 @@ class EnvError(RuntimeError):
 
 
 class WorkerError(RuntimeError):
-    """A worker process ended, or could not do its task."""
+    """A worker process ended, or could not complete its task."""
 
 
 class ClosedError(RuntimeError):
@@ -49,7 +49,7 @@ class ClosedError(RuntimeError):
 
 
 class RowError(ValueError):
-    """An environment writes bytes outside of its described row, or a reward that is not finite.
+    """An environment wrote bytes outside the row it described, or a reward that is not finite.
 
     Only `make(..., debug=True)` detects this.
     """

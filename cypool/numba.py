@@ -32,12 +32,12 @@ def _pointer(typing_context: Any, address: Any) -> Any:
 
 
 def transition(pointer: Any) -> Any:
-    """Returns the argument of a hook, whose fields can be read, and some written, by name. For Numba functions."""
+    """Returns the argument of a hook; its fields can be read, and some also written, by name. For Numba functions."""
     raise NotImplementedError("can only be called in a function that Numba compiles")
 
 
 def decision(pointer: Any) -> Any:
-    """Returns the argument of a policy, whose fields can be read by name. For Numba functions."""
+    """Returns the argument of a policy; its fields can be read by name. For Numba functions."""
     raise NotImplementedError("can only be called in a function that Numba compiles")
 
 

@@ -31,8 +31,8 @@ class Option(NamedTuple):
         default: Its default value, which is also checked.
         check: Takes the option's name and a value; returns the value for the spec, or raises a TypeError or a
             ValueError that names the option, the expected values and the given one.
-        meaning: A description for people.
-        edges: Values at the ends of the accepted range, and some outside of it, for fuzzers to try.
+        meaning: A description for users.
+        edges: Values at the ends of the accepted range, and some outside it, for fuzzers to try.
     """
 
     default: Any
@@ -69,7 +69,7 @@ def choice(default: str | None, choices: Iterable[str], meaning: str) -> Option:
 
 
 def unchecked(default: Any, meaning: str) -> Option:
-    """Returns an option that the decorated function checks, because its check depends on other options."""
+    """Returns an option that the decorated function checks itself, because the check depends on other options."""
     return Option(default, lambda name, value: value, meaning)
 
 
@@ -100,8 +100,8 @@ def describes(rest: str = "", /, **declared: Option) -> Callable[[Callable[..., 
     """Returns a decorator that turns a function of the checked options into `describe`.
 
     Args:
-        rest: A reference to the options of a base class, such as "See `Simulation.describe`."; the function then takes
-            those that were given as a second dict. "": no other options.
+        rest: A reference to the options of a base class, such as "See `Simulation.describe`."; the function then gets
+            those options as a second dict. "": no other options.
         **declared: The options, in the order of the signature.
     """
     parameters = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option.default)

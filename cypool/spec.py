@@ -65,9 +65,9 @@ class Array(_Frozen):
         dtype: Anything that `np.dtype` accepts.
         low: Lowest values, broadcast to `shape`; by default the lowest value of the dtype.
         high: Highest values, broadcast to `shape`; by default the highest value of the dtype.
-        stack: (axis, count): this axis holds the frames of the last `count` observations, the newest last. A step drops
-            the oldest frame and adds one; a reset may write all of them. A `ReplayBuffer` then stores each frame once.
-            None: the array is not a stack.
+        stack: (axis, count): this axis holds the frames of the last `count` observations, with the newest last. A step
+            drops the oldest frame and adds one; a reset may write all of them. A `ReplayBuffer` then stores each frame
+            once. None: the array is not a stack.
 
     Raises:
         ValueError: The dtype is not numeric, a dimension is below 1, `low` exceeds `high`, the bounds do not broadcast
@@ -183,14 +183,14 @@ class Discrete(_Frozen):
 class Goals(Protocol):
     """Rewards and ends as functions of goals, over arrays of shape (n, *shape of a goal).
 
-    A pool has one for all its environments, whose own must be equal.
+    A pool uses one for all its environments, whose goals must be equal.
     """
 
     def compute_reward(self, achieved: NDArray[Any], desired: NDArray[Any], /) -> Any:
-        """Returns the rewards; for a goal without a leading dimension, its reward."""
+        """Returns the rewards; for a goal without a leading dimension, a single reward."""
 
     def compute_terminated(self, achieved: NDArray[Any], desired: NDArray[Any], /) -> Any:
-        """Returns whether episodes end there; shapes as in `reward`."""
+        """Returns whether episodes end there; shapes as in `compute_reward`."""
 
 
 # of an observation or an action
@@ -304,10 +304,10 @@ class EnvSpec:
         num_players: Number of players in one environment; if there are several, they are the first dimension of
             observation and action.
         id: The registered id; filled in by `make_spec`, like the next two.
-        max_episode_steps: The engine truncates an episode after this number of steps; None: never. A value from
-            `describe` applies if neither `make` nor the id has a limit.
+        max_episode_steps: The engine truncates an episode after this number of steps; None: there is no limit. A value
+            from `describe` applies if neither `make` nor the id has a limit.
         options: Every option of the environment with its value; `describe` returns those that it has converted.
-        unsaved_options: Names of options that a state does not depend on: it can be loaded with other values of them.
+        unsaved_options: Names of options on which a state does not depend: it can be loaded with other values of these.
         spaces: Gymnasium's spaces of observation and action, if they differ from those derived from the two
             descriptions.
         goals: Computes rewards and ends for arbitrary goals, if the observation has `achieved_goal` and `desired_goal`.

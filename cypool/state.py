@@ -37,7 +37,7 @@ class State:
     NumPy; a row may appear several times: `state[[0] * 8]` explores eight continuations of the first.
 
     `save` and `to_bytes` use a format of plain data. `cypool.load_state` and `from_bytes` read and check it, and never
-    execute code from it. A state can also be pickled; but unpickling a file from others can run their code.
+    execute code from it. A state can also be pickled, but unpickling someone else's file can run their code.
 
     Args:
         env_id: The environments that the rows were saved from.
@@ -146,7 +146,7 @@ class State:
 
 
 class Pickled(bytes):
-    """A pickle in a state. Loading it runs its code, so it is distinct from plain bytes and never enters files."""
+    """A pickle in a state. Loading it runs its code, so it is distinct from plain bytes and never saved to files."""
 
 
 class WithMemory(tuple[Any, ...]):

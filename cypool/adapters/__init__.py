@@ -1,4 +1,4 @@
-"""Adapters to training libraries: one module for each, which requires that library."""
+"""Adapters to training libraries: one module per library, which must be installed."""
 from __future__ import annotations
 
 import importlib
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 def require(module: str, package: str, minimum: str, below: str, extra: str = "",
             install: str = "") -> ModuleType:
-    """Imports `module` of a library, or names the package to install.
+    """Imports a module of a library; if that fails, the error names the package to install.
 
     Args:
         module: The module to import.
-        package: The name of its package for pip.
+        package: The name of the package for pip.
         minimum, below: The supported versions: `minimum` or later, and earlier than `below`.
-        extra: The name of the extra, if it is not that of the package.
+        extra: The name of the extra, if it differs from the package's.
         install: The command that installs it, if no extra can.
 
     Returns:
@@ -51,7 +51,7 @@ def make_same_step(id: str, library: str, **kwargs: Any) -> GymnasiumPool:
         **kwargs: As in `cypool.make`, except `env_type` and `autoreset_mode`.
 
     Raises:
-        TypeError: One of these two is given.
+        TypeError: One of those two is given.
     """
     import cypool
 
@@ -71,7 +71,7 @@ def same_step(env: GymnasiumPool, several_agents: bool = False) -> GymnasiumPool
         several_agents: Whether several agents may act in its environments.
 
     Raises:
-        TypeError, ValueError: It is not one.
+        TypeError, ValueError: `env` is not such a pool.
     """
     from cypool.api.gymnasium import GymnasiumPool
 
@@ -89,7 +89,7 @@ def synchronous(env: GymnasiumPool) -> GymnasiumPool:
     """Returns `env` if it is a synchronous pool.
 
     Raises:
-        ValueError: It is not one.
+        ValueError: `env` is not synchronous.
     """
     if env.is_async:
         raise ValueError(f"env: expected batch_size=num_envs, got {env.batch_size} of {env.num_envs}")

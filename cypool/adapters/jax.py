@@ -1,7 +1,7 @@
 """JAX: a pool's functions for compiled code. See docs/how_to/training_libraries.md.
 
-Code compiled for the CPU calls `cypool.adapters.xla`, other code uses JAX's own callbacks to Python. JAX does not order
-calls: the handle, which each call takes and returns, does.
+Code compiled for the CPU calls `cypool.adapters.xla`; other code uses JAX's own Python callbacks. JAX does not order
+these calls; the handle that each call takes and returns does.
 """
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ class Functions(namedtuple("Functions", ["handle", "recv", "send", "step"])):
       `mask` is True, by default all. Other rows stay the same. Only for synchronous pools of `cypool.make`'s Gymnasium
       API.
 
-    A batch is that of `pool.recv`, always with `batch_size` rows, in JAX's dtypes: single precision unless
-    `jax_enable_x64`. With `autoreset_mode="SameStep"`, infos of each batch have `final_obs`, an array (or dict or
-    tuple) with the same number of rows, `final_info`, and `_final_obs`, which marks the valid rows; other rows are
-    zero. With `episode_statistics`, each has `episode` and `_episode`.
+    A batch is the one that `pool.recv` returns, but always with `batch_size` rows and in JAX's dtypes: single precision
+    unless `jax_enable_x64` is set. With `autoreset_mode="SameStep"`, the infos of each batch contain `final_obs`, an
+    array (or dict or tuple) with the same number of rows, `final_info`, and `_final_obs`, which marks the valid rows;
+    other rows are zero. With `episode_statistics`, they also contain `episode` and `_episode`.
 
     Args:
         pool: A pool of `cypool.make` or `cypool.compat.envpool.make`.
@@ -106,7 +106,7 @@ class _Calls:
         return self._call(_reset, (obs, info), handle, mask)
 
     def _call(self, work: Callable[..., Any], like: Any, handle: Any, *args: Any) -> Any:
-        """Calls `work(pool, *args)` from compiled code; the result has the structure of `like`, and a batch's rows."""
+        """Calls `work(pool, *args)` from compiled code; the result is structured like `like`, with a batch's rows."""
         arrays, arguments = jax.tree.flatten(args)
         leaves, tree = jax.tree.flatten(like)
         shapes = [jax.ShapeDtypeStruct((self.pool.batch_size, *array.shape[1:]), canonicalize_dtype(array.dtype))

@@ -18,13 +18,13 @@ minari = require("minari", "minari", "0.5.4", "0.6")
 
 
 def to_minari(source: ReplayBuffer | History, dataset_id: str, **kwargs: Any) -> Any:
-    """Writes the complete episodes of a buffer or a history as a data set, without loss.
+    """Writes the complete episodes of a buffer or a history to a data set, without losing information.
 
-    The steps of a history are replayed, and the pool then returns to its position. The episodes of a history include
-    infos and reset seeds. Episodes that the history did not record from their start are left out.
+    A history's steps are replayed, after which the pool returns to its previous position. The episodes of a history
+    include infos and reset seeds; episodes that were not recorded from their start are left out.
 
     Args:
-        source: A buffer of single steps or a result of `cypool.history`, for environments with one agent.
+        source: A buffer of single steps, or a history from `cypool.history`, for environments with one agent.
         dataset_id: An id in Minari's format, such as "pong/random-v0".
         **kwargs: As in `minari.create_dataset_from_buffers`, such as `author` and `description`.
 
@@ -122,12 +122,12 @@ def record_dataset(env: GymnasiumPool, policy: Callable[[Any], Any], num_episode
                    **kwargs: Any) -> Any:
     """Records episodes as a data set, with infos and seeds.
 
-    The first episode of each environment has its reset seed. Later ones continue the random stream.
+    Each environment's first episode is stored with its reset seed; later episodes continue the random stream.
 
     Args:
         env: A synchronous pool with `autoreset_mode="NextStep"` and one agent. It is reset.
         policy: Returns actions for the observations of all environments.
-        num_episodes: Number of episodes of the data set: the first ones to end.
+        num_episodes: Number of episodes to record: the first ones to end.
         dataset_id, **kwargs: As in `to_minari`.
 
     Returns:

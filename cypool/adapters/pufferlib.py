@@ -25,7 +25,7 @@ def make(id: str, buf: dict[str, Any] | None = None, seed: int | None = None, **
     Args:
         id: An id of `cypool.list_all_envs()`.
         buf: As in `PoolPufferEnv`.
-        seed: As in `PoolPufferEnv.reset`; the default of the first reset.
+        seed: As in `PoolPufferEnv.reset`; the default for the first reset.
         **kwargs: As in `cypool.make`, except `env_type`, `batch_size` and `autoreset_mode`. `episode_statistics` is
             True by default, because PufferLib logs them.
     """
@@ -40,26 +40,26 @@ def make(id: str, buf: dict[str, Any] | None = None, seed: int | None = None, **
 class PoolPufferEnv(PufferEnv):
     """A pool as a `PufferEnv`: environments write observations and flags directly to PufferLib's buffers.
 
-    The next episode starts in the step in which one ends, as in PufferLib's own environments. With
-    `episode_statistics`, infos are a list of one dict in steps that end episodes: `episode_return` (not clipped) and
+    A new episode starts in the same step in which the last one ends, as in PufferLib's own environments. With
+    `episode_statistics`, infos in steps that end episodes are a list with one dict: `episode_return` (not clipped) and
     `episode_length`, lists with one item per finished episode, which PufferLib averages.
 
     With several agents, the rows are the agents of environment 0, then those of environment 1, and so on, also for
     rewards, flags and statistics.
 
     Args:
-        env: A pool of `cypool.make(..., autoreset_mode="SameStep")`; synchronous. Observations are an array, actions an
-            array or a number. Agents form one group, and none leaves early. The `PufferEnv` owns it.
+        env: A synchronous pool from `cypool.make(..., autoreset_mode="SameStep")`, which the `PufferEnv` owns. Its
+            observations are arrays; its actions are arrays or numbers. Agents form one group, and none leaves early.
         buf: PufferLib's buffers for this environment; None: new ones.
-        seed: As in `reset`; the default of the first reset.
+        seed: As in `reset`; the default for the first reset.
 
     Raises:
         TypeError, ValueError: `env` is not such a pool.
 
     Attributes:
-        pool: `env`.
-        num_agents: Number of rows: environments, or all of their agents.
-        render_mode: The pool's.
+        pool: The argument `env`.
+        num_agents: Number of rows: one per environment, or per agent.
+        render_mode: The pool's render mode.
     """
 
     single_action_space: Any
@@ -97,8 +97,8 @@ class PoolPufferEnv(PufferEnv):
         """Starts new episodes.
 
         Args:
-            seed: Environment i gets `seed * num_envs + i`: PufferLib makes several of these with consecutive seeds, and
-                all environments must have different ones. With None, the random streams continue.
+            seed: Environment i gets `seed * num_envs + i`: PufferLib creates several `PufferEnv`s with consecutive
+                seeds, and all environments need different ones. With None, the random streams continue.
         """
         seed, self._seed = self._seed if seed is None else seed, None
         count = self.pool.num_envs
@@ -110,7 +110,7 @@ class PoolPufferEnv(PufferEnv):
         return self.observations, []
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, list[dict[str, Any]]]:
-        """Steps all environments; returns PufferLib's buffers, filled, and infos."""
+        """Steps all environments; returns PufferLib's buffers, now filled, and the infos."""
         if self._group:
             actions = np.reshape(actions, (self.pool.num_envs, -1, *self.single_action_space.shape))
         obs, reward, terminated, truncated, info = self.pool.step(actions, out=self._out)

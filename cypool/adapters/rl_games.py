@@ -27,23 +27,23 @@ def register() -> None:
 
 
 def make(id: str, **kwargs: Any) -> RlGamesVecEnv:
-    """Makes a batch of environments as a `RlGamesVecEnv`; the arguments are those of `register`, and `num_envs`."""
+    """Makes a batch of environments as an `RlGamesVecEnv`; takes `num_envs` and the arguments that `register` lists."""
     return RlGamesVecEnv(make_same_step(id, "rl_games", **{"episode_statistics": True, **kwargs}))
 
 
 class RlGamesVecEnv(IVecEnv):
     """A pool as an `IVecEnv` of rl_games.
 
-    Its infos have `time_outs` (bool, (num_envs,)), which rl_games uses for bootstrapping; with `episode_statistics`
-    also `scores` (the return of the last finished episode, not clipped); and the environment's own except `lives`,
-    which rl_games would take for the end of a game. Infos of Gymnasium's environments, which are dicts, are left out.
+    Its infos contain `time_outs` (bool, (num_envs,)), which rl_games uses for bootstrapping; with `episode_statistics`,
+    also `scores` (the return of the last finished episode, not clipped); and the environment's own infos except
+    `lives`, which rl_games would mistake for the end of a game. Gymnasium's infos, which are dicts, are left out.
 
     Args:
-        pool: A pool of `cypool.make(..., autoreset_mode="SameStep")`; synchronous. The `RlGamesVecEnv` owns it.
+        pool: A synchronous pool from `cypool.make(..., autoreset_mode="SameStep")`, which the `RlGamesVecEnv` owns.
 
     Attributes:
-        pool: `pool`.
-        observation_space, action_space: Those of one environment.
+        pool: The argument.
+        observation_space, action_space: The spaces of one environment.
     """
 
     def __init__(self, pool: Any):

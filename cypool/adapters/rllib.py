@@ -51,10 +51,10 @@ for _class, _names in USED.items():
 
 
 def register(name: str = "cypool") -> None:
-    """Registers `config.environment(name, env_config={"id": ..., ...})` with RLlib.
+    """Registers `name` with RLlib, for `config.environment(name, env_config={"id": ..., ...})`.
 
     `env_config` takes the `id` of the environment and arguments of `cypool.make`, except `env_type`, `num_envs`,
-    `batch_size` and `autoreset_mode`. With `gym_env_vectorize_mode="vector_entry_point"` each environment runner has
+    `batch_size` and `autoreset_mode`. With `gym_env_vectorize_mode="vector_entry_point"`, each environment runner has
     one pool of `num_envs_per_env_runner` environments.
     """
     register_env(name, make)
@@ -64,11 +64,11 @@ def make(config: Mapping[str, Any]) -> Any:
     """Makes the vector environment of an RLlib environment runner.
 
     Args:
-        config: The `env_config` of `register`, and for a batch `num_envs`.
+        config: The `env_config` as in `register`; for a batch, also `num_envs`.
 
     Returns:
         A `PoolVectorEnv` of `num_envs` environments, or a `gymnasium.Env`; for a game with the view "players", a
-        `MultiAgentEnv`. If the infos have an action mask, observations are those of `masked`.
+        `MultiAgentEnv`. If the infos have an action mask, observations have the format of `masked`.
 
     Raises:
         ValueError: `id` is missing.
@@ -100,7 +100,7 @@ def make(config: Mapping[str, Any]) -> Any:
 def observed(space: Any) -> tuple[Any, Callable[[Any], Any] | None]:
     """Returns a space for RLlib's networks and a function that converts observations, or None if none is needed.
 
-    Pictures become float32 from -1 to 1 with the channels last, as those of RLlib's own `NormalizedImageEnv`.
+    Pictures become float32 from -1 to 1 with the channels last, as in RLlib's own `NormalizedImageEnv`.
     """
     if not isinstance(space, gymnasium.spaces.Box) or space.dtype != np.uint8 or len(space.shape) != 3:
         return space, None
@@ -133,7 +133,7 @@ def masked_space(space: Any, spec: EnvSpec) -> gymnasium.spaces.Dict:
 
 
 class MaskedEnv(gymnasium.Wrapper):
-    """A `gymnasium.Env` whose observations have their masks."""
+    """A `gymnasium.Env` whose observations include the action masks."""
 
     def __init__(self, env: gymnasium.Env, spec: EnvSpec):
         super().__init__(env)
@@ -177,7 +177,7 @@ class TurnEnv(PettingZooEnv):
 
 
 class PoolVectorEnv(VectorWrapper):
-    """A pool for RLlib: without infos, because RLlib would create a dict for each environment and step.
+    """A pool for RLlib: without infos, because RLlib would create a dict for each environment in each step.
 
     Args:
         pool: A synchronous pool from `cypool.make`, with one agent per environment.
@@ -211,10 +211,10 @@ class PoolEnvRunner(SingleAgentEnvRunner):
     """An environment runner that builds episodes from whole batches instead of single steps.
 
     RLlib's own runner appends each step to the episode of each environment and runs its connectors on them, which takes
-    far longer than the steps. This one keeps the arrays of all steps and cuts them into episodes at the end. With equal
-    seeds, both have bit-identical results. If a setting needs the steps of single environments (your own connectors or
-    callbacks, stateful modules, random actions, complete episodes, observations that are not arrays), it works like
-    RLlib's runner.
+    far longer than the steps. This runner keeps the arrays of all steps and cuts them into episodes at the end. With
+    the same seeds, both give bit-identical results. If a setting needs the steps of single environments (your own
+    connectors or callbacks, stateful modules, random actions, complete episodes, observations that are not arrays), it
+    does the same as RLlib's runner.
 
     Use it with `config.env_runners(env_runner_cls=PoolEnvRunner, gym_env_vectorize_mode="vector_entry_point")`.
     """

@@ -25,7 +25,7 @@ from stable_baselines3.common.vec_env import VecEnv  # noqa: E402
 
 
 def make(id: str, num_envs: int | None = None, **kwargs: Any) -> SB3VecEnv:
-    """Makes a batch of environments as a `SB3VecEnv`.
+    """Makes a batch of environments as an `SB3VecEnv`.
 
     Args:
         id: An id of `cypool.list_all_envs()`.
@@ -34,7 +34,7 @@ def make(id: str, num_envs: int | None = None, **kwargs: Any) -> SB3VecEnv:
             `episode_statistics` is True by default, because SB3 logs them.
 
     Returns:
-        A `SB3VecEnv`; a `SB3AgentVecEnv` with several agents.
+        An `SB3VecEnv`; with several agents, an `SB3AgentVecEnv`.
     """
     pool = make_same_step(id, "Stable-Baselines3", num_envs=num_envs, **{"episode_statistics": True, **kwargs})
     return SB3AgentVecEnv(pool) if pool.env_spec.agents else SB3VecEnv(pool)
@@ -46,8 +46,8 @@ class SB3VecEnv(VecEnv):
     `step` returns observation, reward (float32, (num_envs,)), done (bool, (num_envs,)) and a list of dicts. Each holds
     the environment's infos, `env_id`, `elapsed_step` and `TimeLimit.truncated`; at the end of an episode also
     `terminal_observation`, and with `episode_statistics` `episode`, as from SB3's `Monitor`, unless the environment has
-    its own. At the end of an episode, the infos are those of its last step; those of the next episode's start are in
-    `reset_infos`.
+    its own. At the end of an episode, the infos are those of its last step; those from the start of the next episode
+    are in `reset_infos`.
 
     With Gymnasium's environments, `get_attr`, `set_attr`, `env_method` and `env_is_wrapped` work as in SB3's
     `SubprocVecEnv`. cypool's own environments have no Python objects: `get_attr` reads attributes of the pool, and
@@ -56,10 +56,10 @@ class SB3VecEnv(VecEnv):
     AttributeError.
 
     Args:
-        env: A pool of `cypool.make(..., autoreset_mode="SameStep")`; synchronous. The `VecEnv` owns it.
+        env: A synchronous pool from `cypool.make(..., autoreset_mode="SameStep")`, which the `VecEnv` owns.
 
     Attributes:
-        pool: `env`.
+        pool: The argument `env`.
     """
 
     several_agents = False
@@ -181,7 +181,7 @@ class SB3VecEnv(VecEnv):
         return self._ask(indices, call_method, method_name, *method_args, **method_kwargs)
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
-        """Whether environments are wrapped; with the engine's statistics, they count as wrapped by `Monitor`."""
+        """Whether environments are wrapped; if the engine keeps statistics, they count as wrapped by `Monitor`."""
         if self._has_statistics and issubclass(wrapper_class, Monitor):
             return [True for _ in self._ids_of(indices)]
         if not self._is_hosted:
@@ -209,11 +209,11 @@ class SB3AgentVecEnv(SB3VecEnv):
     environment, and `env_id`, the environment's number.
 
     Args:
-        env: A pool of `cypool.make(..., autoreset_mode="SameStep")`; synchronous. Its agents form one group, and none
-            leaves early. The `VecEnv` owns it.
+        env: A synchronous pool from `cypool.make(..., autoreset_mode="SameStep")`, which the `VecEnv` owns. Its agents
+            form one group, and none leaves early.
 
     Attributes:
-        pool: `env`.
+        pool: The argument `env`.
     """
 
     several_agents = True

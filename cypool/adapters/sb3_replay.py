@@ -28,23 +28,23 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
 
         model = DQN("CnnPolicy", env, replay_buffer_class=SB3ReplayBuffer, replay_buffer_kwargs={"env": env})
 
-    With equal seeds, it returns the same samples as SB3's own. Like SB3's, it holds `buffer_size` steps if episodes
-    have at least `1 / spare` steps on average, for each frame of a stack; with shorter episodes, the oldest steps are
-    overwritten earlier.
+    With the same seed, it returns the same samples as SB3's own buffer. Like that buffer, it holds `buffer_size` steps
+    if episodes have at least `1 / spare` steps on average; with shorter episodes, the oldest steps are overwritten
+    earlier.
 
-    `save_replay_buffer` and `load_replay_buffer` of a model work. A loaded buffer has a new pool, which is never
+    A model's `save_replay_buffer` and `load_replay_buffer` work. A loaded buffer has a new pool, which is never
     stepped. An episode continues if the next step starts from the last observation; otherwise a new one begins.
 
     Args:
         buffer_size, observation_space, action_space, device, n_envs: SB3's arguments.
         optimize_memory_usage: False.
         handle_timeout_termination: Whether to bootstrap from the next value after truncation.
-        env: The `SB3VecEnv`, possibly within SB3's wrappers.
+        env: The `SB3VecEnv`, possibly inside SB3's wrappers.
         spare: Extra rows for the last observations of episodes and for first stacks, as a fraction of `buffer_size` for
             each frame of a stack.
 
     Raises:
-        TypeError, ValueError: Wrong arguments, or `env` is not the model's.
+        TypeError, ValueError: Wrong arguments, or `env` does not belong to the model.
     """
 
     def __init__(self, buffer_size: int, observation_space: spaces.Space[Any], action_space: spaces.Space[Any],

@@ -1,4 +1,4 @@
-"""One environment as a `gymnasium.Env`, for libraries that inspect one or batch environments themselves."""
+"""One environment as a `gymnasium.Env`, for libraries that inspect a single environment or do their own batching."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ GOAL_METHODS = ("compute_reward", "compute_terminated", "compute_truncated")
 class SingleEnv(gymnasium.Env):
     """A pool of one environment as a `gymnasium.Env`: no batch axis, no automatic reset.
 
-    An environment with goals has the methods `compute_reward`, `compute_terminated` and `compute_truncated` of a pool.
+    An environment with goals has a pool's methods `compute_reward`, `compute_terminated` and `compute_truncated`.
 
     Args:
         id: An id of `cypool.list_all_envs()`.

@@ -85,22 +85,22 @@ class PoolVectorEnv(BaseVectorEnv):
     """A pool as a `BaseVectorEnv` of Tianshou.
 
     Tianshou itself resets environments whose episode has ended. By then, the pool already has the first observation of
-    the next episode: `reset` of these environments returns it without stepping anything.
+    the next episode, so `reset` returns it without stepping anything.
 
     If only some actions are legal, an observation is a `Batch` of `obs` and `mask`, which Tianshou's policies read.
 
     Args:
-        pool: A pool of `cypool.make(..., autoreset_mode="SameStep")`; asynchronous for an `AsyncCollector`. The
-            `PoolVectorEnv` owns it.
-        infos: The infos that Tianshou receives, plus `env_id`. By default the environment's own. Each costs time in
-            every step, and memory in the replay buffer. For Gymnasium environments, whose infos are dicts, Tianshou
-            gets an array of dicts, as from its own vector environments.
+        pool: A pool from `cypool.make(..., autoreset_mode="SameStep")`, which the `PoolVectorEnv` owns; for an
+            `AsyncCollector`, an asynchronous one.
+        infos: The infos that Tianshou receives in addition to `env_id`; by default, the environment's own. Each info
+            costs time in every step, and memory in the replay buffer. For Gymnasium environments, whose infos are
+            dicts, Tianshou gets an array of dicts, as from its own vector environments.
 
     Raises:
-        TypeError, ValueError: `pool` is not such a pool, observes a tuple, or has no such info.
+        TypeError, ValueError: `pool` is not such a pool, its observation is a tuple, or it lacks one of these infos.
 
     Attributes:
-        pool: `pool`.
+        pool: The argument.
         waiting_id: The environments in flight.
     """
 
@@ -133,7 +133,7 @@ class PoolVectorEnv(BaseVectorEnv):
         return result
 
     def get_env_attr(self, key: str, id: Any = None) -> list[Any]:
-        """Returns a list with an attribute of the pool for each environment; spaces are those of one environment.
+        """Returns a list with a pool attribute for each environment; spaces are those of one environment.
 
         Gymnasium environments have separate attributes.
         """
@@ -177,7 +177,7 @@ class PoolVectorEnv(BaseVectorEnv):
         """Steps environments, all by default.
 
         Args:
-            action: Shape (k, ...). None in an asynchronous pool: only waits.
+            action: Shape (k, ...). None, in an asynchronous pool, only waits.
             id: An int, or integers of shape (k,).
 
         Returns:
@@ -265,11 +265,11 @@ class PoolVectorEnv(BaseVectorEnv):
 
 
 class PoolEnvFactory(EnvFactory):
-    """Makes pools for the experiments of Tianshou's high-level API.
+    """Makes pools for experiments with Tianshou's high-level API.
 
     Args:
         task: An id of `cypool.list_all_envs()`.
-        test: Arguments that differ for test and watch, such as `{"episodic_life": False}`.
+        test: Arguments that differ for testing and watching, such as `{"episodic_life": False}`.
         infos: As in `PoolVectorEnv`.
         **kwargs: As in `make`, except `num_envs` and `seed`, which the experiment sets.
     """

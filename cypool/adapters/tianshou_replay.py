@@ -21,7 +21,7 @@ from tianshou.data import Batch, PrioritizedVectorReplayBuffer, VectorReplayBuff
 
 
 class _FramesOnce:
-    """Keeps the observations of both buffers here; everything else is Tianshou's."""
+    """Keeps the observations of both buffers here and leaves everything else to Tianshou."""
 
     maxsize: int
     buffers: Any
@@ -124,13 +124,13 @@ class _FramesOnce:
 class FrameReplayBuffer(_FramesOnce, VectorReplayBuffer):
     """A `VectorReplayBuffer` of Tianshou that stores each frame of a stack once.
 
-    With equal seeds, it returns the same samples as Tianshou's own. Tianshou draws samples and keeps everything except
-    observations, which are in `replay`, a `cypool.ReplayBuffer`. It holds `total_size` steps, like Tianshou's, if
-    episodes have at least `1 / spare` steps on average, for each frame of a stack; with shorter episodes, other steps
-    are drawn instead of the oldest ones.
+    With the same seed, it returns the same samples as Tianshou's own buffer. Tianshou draws samples and stores
+    everything except observations, which are in `replay`, a `cypool.ReplayBuffer`. Like Tianshou's buffer, it holds
+    `total_size` steps if episodes have at least `1 / spare` steps on average; with shorter episodes, other steps are
+    drawn instead of the oldest ones.
 
     Args:
-        env: The `PoolVectorEnv` of the steps.
+        env: The `PoolVectorEnv` that makes the steps.
         total_size: Maximum number of steps.
         spare: Extra rows for the last observations of episodes and for first stacks, as a fraction of `total_size` for
             each frame of a stack.

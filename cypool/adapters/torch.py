@@ -24,9 +24,9 @@ class TorchPool:
     """A pool with the Gymnasium API whose batches are tensors; `pool.torch()` makes it.
 
     A batch is (observation, reward, terminated, truncated, info): tensors of `batch_size` rows, with observations (or a
-    dict or tuple of them) in their own dtype, rewards in float32, flags in bool. `info` is the pool's, in NumPy on the
-    host, except `final_obs` with `autoreset_mode="SameStep"`: in batches where episodes ended, a tensor of their last
-    observations, one for each row that is True in the bool tensor `_final_obs`.
+    dict or tuple of them) in their own dtype, rewards in float32, flags in bool. `info` is the pool's, with NumPy
+    arrays on the host, except `final_obs` with `autoreset_mode="SameStep"`: in batches in which episodes ended, it is a
+    tensor of their last observations, one for each row that is True in the bool tensor `_final_obs`.
 
     On the CPU, tensors share the memory of the pool's arrays, which are yours to keep. For other devices, a synchronous
     pool alternates between two buffers: one is copied while the environments already fill the other. You get a new
@@ -34,9 +34,9 @@ class TorchPool:
     `EnvError` is the pool's: separate arrays on the host.
 
     Args:
-        pool: A pool of `cypool.make`.
+        pool: A pool from `cypool.make`.
         device: The device of the tensors.
-        pin: Whether to page-lock the buffers, so that copies overlap with computation; by default for CUDA.
+        pin: Whether to page-lock the buffers, so that copies overlap with computation; by default, only for CUDA.
 
     Raises:
         ValueError: `pin` is True, but the device is not a CUDA device.

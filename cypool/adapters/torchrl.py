@@ -32,7 +32,7 @@ def make(id: str, infos: Sequence[str] = (), device: Any = "cpu", **kwargs: Any)
         **kwargs: As in `cypool.make`, except `env_type`, `batch_size` and `autoreset_mode`.
 
     Returns:
-        A `PoolEnv`; an `AgentPoolEnv` with several agents.
+        A `PoolEnv`; with several agents, an `AgentPoolEnv`.
     """
     pool = make_same_step(id, "TorchRL", **kwargs)
     return (AgentPoolEnv if pool.env_spec.agents else PoolEnv)(pool, infos, device)
@@ -59,7 +59,7 @@ def torch_spec_of(description: Any, batch: tuple[int, ...], device: Any) -> Any:
 class PoolEnv(EnvBase):
     """A pool as an `EnvBase` of TorchRL with `batch_size=[num_envs]`.
 
-    TorchRL itself resets environments whose episode has ended, by a mask. By then, the pool already has the first
+    TorchRL itself resets environments whose episode has ended, using a mask. By then, the pool already has the first
     observation of the next episode, so a reset steps nothing.
 
     If only some actions are legal, the key `action_mask` marks them: bool, all True if none is legal, as at the end of
@@ -69,15 +69,15 @@ class PoolEnv(EnvBase):
     of a dict; those of `infos`; `reward` float32, `done`, `terminated` and `truncated`, with a last axis of 1.
 
     Args:
-        pool: A pool of `cypool.make(..., autoreset_mode="SameStep")`; synchronous. The `PoolEnv` owns it.
+        pool: A synchronous pool from `cypool.make(..., autoreset_mode="SameStep")`, which the `PoolEnv` owns.
         infos: Names of infos to add as keys.
         device: The device of the tensors.
 
     Raises:
-        TypeError, ValueError: `pool` is not such a pool, observes a tuple, or has no such info.
+        TypeError, ValueError: `pool` is not such a pool, its observation is a tuple, or it lacks one of these infos.
 
     Attributes:
-        pool: `pool`.
+        pool: The argument.
     """
 
     several_agents = False
@@ -211,14 +211,14 @@ class AgentPoolEnv(PoolEnv):
 
     Keys: for each group, `(group, "observation")`, or the keys of a dict; `(group, "action")`, `(group, "reward")`,
     float32 with a last axis of 1, and `(group, "mask")`, whether the agent acts in the next step; their dimensions are
-    `(num_envs, agents, ...)`. `done`, `terminated` and `truncated` belong to the environment, which ends when no agent
-    is in the game; so `done_on_any` does not apply.
+    `(num_envs, agents, ...)`. `done`, `terminated` and `truncated` belong to the environment, whose episode ends when
+    no agent is left in the game; so `done_on_any` does not apply.
 
     Args:
         pool, infos, device: As in `PoolEnv`.
 
     Attributes:
-        pool: `pool`.
+        pool: The argument.
         group_map: The agents' names, by group.
     """
 

@@ -27,12 +27,12 @@ class FrameStorage(LazyTensorStorage):
         for data in collector:
             buffer.extend(data.transpose(0, 1).reshape(-1))
 
-    With equal seeds, a replay buffer over it returns the same samples as over TorchRL's own. Observations are in
-    `replay`, a `cypool.ReplayBuffer`; everything else is TorchRL's. Data must be ordered by steps: one row for each
-    environment in order, then those of the next step.
+    With the same seed, a replay buffer with this storage returns the same samples as one with TorchRL's own.
+    Observations are in `replay`, a `cypool.ReplayBuffer`; everything else is TorchRL's. Data must be ordered by step:
+    one row for each environment in order, then the rows of the next step.
 
     Args:
-        env: The `PoolEnv` of the steps, with one agent.
+        env: The `PoolEnv` that makes the steps, with one agent.
         max_size: Maximum number of steps.
         spare: Extra rows for the last observations of episodes and for first stacks, as a fraction of `max_size` for
             each frame of a stack. It must be at least 1 divided by the mean length of an episode.

@@ -35,8 +35,9 @@ OF_A_RUN = ("env_type", "autoreset_mode", "max_episode_steps", "normalize_obs", 
 class VectorAPI:
     """One API over the engine's pool. A subclass formats batches in `_format_batch`.
 
-    Synchronous if `batch_size` equals `num_envs`: row i belongs to environment i. Asynchronous if it is less: `recv`
-    and `step` return the first `batch_size` environments to finish, and `env_id` identifies them.
+    It is synchronous if `batch_size` equals `num_envs`: row i belongs to environment i. It is asynchronous if
+    `batch_size` is less: `recv` and `step` return the first `batch_size` environments to finish, and `env_id`
+    identifies them.
 
     Args:
         pool: The engine's pool. The API owns it.
@@ -102,12 +103,12 @@ class VectorAPI:
 
     @property
     def stepped_by(self) -> str | None:
-        """How MuJoCo's robots are stepped: a text that begins with "lanes" or "mj_step: ", and the reason; or None."""
+        """How MuJoCo's robots are stepped: "lanes ...", or "mj_step: " and the reason; None in other environments."""
         return getattr(self._pool.environments()[0], "stepped_by", None)
 
     @property
     def task(self) -> Any:
-        """The `cypool.mujoco.Task` that steps the environments, whose attributes you may change; else None."""
+        """The `cypool.mujoco.Task` that steps the environments, whose attributes you may change; or None."""
         return getattr(self._pool.environments()[0], "task", None)
 
     def _format_batch(self, batch: Batch) -> Any:
@@ -215,8 +216,7 @@ class VectorAPI:
         """Starts new episodes without waiting; `recv` returns the observations.
 
         Args:
-            env_id: Integers, shape (k,): the environments to reset. By default all; results in flight are then
-                discarded.
+            env_id: Integers, shape (k,): the environments to reset; by default all, which discards results in flight.
             seed: An int: environment i gets `seed + i`; or a sequence with one int (or None) for each environment (of
                 `env_id`, if given). With None, the random streams continue.
         """
@@ -238,7 +238,7 @@ class VectorAPI:
 
         Args:
             actions: Shape (k, *action shape), one row for each id.
-            env_id: Integers, shape (k,). By default all environments; in an asynchronous pool those of the last
+            env_id: Integers, shape (k,). By default, all environments; in an asynchronous pool, those of the last
                 received batch.
 
         Raises:
@@ -264,7 +264,7 @@ class VectorAPI:
         Raises:
             RuntimeError: Nothing is pending.
             TimeoutError: Not enough environments finished in time; call again.
-            EnvError: An environment raised.
+            EnvError: An environment raised an exception.
         """
         return self._received(self._pool.recv, None if timeout is None else check_float("timeout", timeout, 0, 1e9))
 
@@ -305,9 +305,9 @@ class VectorAPI:
                 observe: int | Literal["all", "last"] = "all", timeout: float | None = None) -> RolloutBuffers:
         """Steps all environments T times. Each environment makes its steps on one thread without returning to Python.
 
-        The result equals that of T calls of `step`. In autoreset mode Disabled, an environment whose episode ends stays
-        as it is: its later rows repeat the last observation, with reward 0, neither terminated nor truncated. Python
-        environments and pools with Python hooks are stepped T times from Python.
+        The result is the same as from T calls of `step`. In autoreset mode Disabled, an environment whose episode ends
+        stays as it is: its later rows repeat the last observation, with reward 0, neither terminated nor truncated.
+        Python environments and pools with Python hooks are stepped T times from Python.
 
         A policy chooses each action from the observation after the previous step, or after the reset before the
         rollout. A C policy runs on the threads. A Python function is called T times with the observation of all
@@ -367,7 +367,7 @@ class VectorAPI:
     def search(self, state: State, actions: Any, *, timeout: float | None = None) -> SearchResult:
         """Tries K action sequences from one state, for planners.
 
-        This changes the pool's environments: each stays where its last sequence led. A planner therefore has its own
+        This changes the pool's environments: each stays where its last sequence led. A planner therefore needs its own
         pool, and gets states from `save` of the pool that it acts in. With fewer environments than sequences, the
         sequences are tried in several rounds.
 
@@ -484,7 +484,7 @@ class VectorAPI:
         Python.
 
         The same actions then have the same results, bit for bit: random streams, step counts and episode statistics are
-        copied, too. Data of the whole pool, such as normalization statistics, is unchanged.
+        copied, too. Data of the pool as a whole, such as normalization statistics, is unchanged.
 
         Args:
             source: An int, the source of all targets; or integers, shape (k,), one for each target, which may repeat.
@@ -494,7 +494,7 @@ class VectorAPI:
             TypeError, ValueError: Wrong ids, or the options of a target and its source differ; nothing has changed.
             RuntimeError: An environment is in flight, or a source was never reset; nothing has changed.
             NotImplementedError: The environment cannot be copied, as in Doom; nothing has changed.
-            Exception: The error of an environment, which starts an episode with its next step; the others are copies.
+            Exception: The error of an environment, whose next step starts an episode; all others have been copied.
         """
         sources, targets = (ids_of(np.reshape(ids, 1) if np.ndim(ids) == 0 else ids, name)
                             for ids, name in ((source, "source"), (target, "target")))
@@ -516,7 +516,7 @@ class VectorAPI:
             env_id: Integers, shape (k,): the environments; all by default.
 
         Returns:
-            uint8, (k, height, width, 3); with render mode "ansi" a tuple of k strings.
+            uint8, (k, height, width, 3); with render mode "ansi", a tuple of k strings.
 
         Raises:
             TypeError, ValueError: Wrong ids, or the pictures differ in size.

@@ -62,7 +62,7 @@ class DmPool(VectorAPI, dm_env.Environment):
       has ended, or the environment raised, even in a reset.
     * reward: float64, (batch_size,). 0 where `first()`; dm_env has None there, which an array cannot hold.
     * discount: float64, (batch_size,). 0 where the episode terminated; 1 elsewhere, also after truncation and where
-      `first()`. If the environment's info has a `discount`, its value.
+      `first()`. If the environment's info has a `discount`, that value is used.
     * observation: A named tuple: `obs`, an array of shape (batch_size, ...), or a dict or tuple of them; `env_id`
       int32; `elapsed_step` int32; the environment's own info; and `agents`, if several agents act: a dict of groups
       with `reward`, `terminated` and `truncated` of shape (batch_size, agents). Info names that are not valid field

@@ -134,7 +134,7 @@ def _dicts_of(options: Any, count: int) -> list[dict[str, Any] | None]:
         raise ValueError(f"options: expected a dict or None for each of {count} environments, got {len(options)}")
     rows = [None if own is None else _dict_of(own) for own in options]
     if any(own is not None and "reset_mask" in own for own in rows):
-        raise ValueError("reset_mask: expected only in a dict for all environments, got it in one for a single "
+        raise ValueError("reset_mask: expected only in a dict for all environments, got one in a dict for a single "
                          "environment")
     return rows
 
@@ -233,7 +233,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         """The seed of each environment's random stream, a tuple of ints; -1 if unknown, for example after `load`.
 
         Raises:
-            RuntimeError: Python environments, which must be asked for it, are in flight.
+            RuntimeError: Python environments, which have to be asked for their seeds, are in flight.
         """
         if self._pool.is_hosted:
             return self._asked("np_random_seed")
@@ -273,8 +273,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         """Starts new episodes.
 
         Args:
-            env_id: Integers, shape (k,): the environments to reset. By default all; results in flight are then
-                discarded.
+            env_id: Integers, shape (k,): the environments to reset; by default all, which discards results in flight.
             seed: An int: environment i gets `seed + i`; or a sequence with one int (or None) for each environment (of
                 `env_id`, if given). With None, the random streams continue.
             options: In a synchronous pool, `{"reset_mask": mask}` with a bool array of shape (num_envs,) resets the
@@ -422,8 +421,8 @@ class GymnasiumPool(VectorAPI, VectorEnv):
             env_id: Integers, shape (k,): the environments.
 
         Returns:
-            uint8, (k, height, width, 3); without `env_id` a tuple of all pictures, as in Gymnasium. With render mode
-            "ansi" a tuple of strings.
+            uint8, (k, height, width, 3); without `env_id`, a tuple of all pictures, as in Gymnasium. With render mode
+            "ansi", a tuple of strings.
 
         Raises:
             As in `VectorAPI.render`.

@@ -141,7 +141,7 @@ class ParallelEnv(_ParallelEnv):
             Observations, rewards, terminated, truncated and infos of the agents that acted or are now in the game.
 
         Raises:
-            TypeError, ValueError: It is not a dict, an agent does not exist, or an action is missing or wrong.
+            TypeError, ValueError: `actions` is not a dict, an agent does not exist, or an action is missing or wrong.
             RuntimeError: The environment was never reset.
         """
         if not isinstance(actions, Mapping):

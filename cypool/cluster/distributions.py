@@ -1,4 +1,4 @@
-"""The meaning of a policy's parameters: drawing actions, their likelihood, and the divergence of two policies.
+"""Interprets a policy's parameters: draws actions, and computes their likelihood and the divergence of two policies.
 
 A distribution is any object with these attributes and methods; `parameters` is always float32, shape
 (rows, num_parameters):
@@ -38,7 +38,7 @@ class Distribution(Protocol):
 
 
 class Categorical:
-    """One of `n` choices; the parameters are logits, not necessarily normalised. -inf excludes a choice.
+    """One of `n` choices; the parameters are logits, not necessarily normalized. -inf excludes a choice.
 
     Args:
         n: Number of choices.

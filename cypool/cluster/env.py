@@ -59,15 +59,15 @@ class ClusterEnv(Normalizing, VectorEnv):
             to read its spaces.
         num_workers: Number of processes, 1 to 65,536.
         envs_per_worker: Number of environments per worker.
-        policy: The object that chooses actions on the workers: see `cypool.cluster.policies`. Copied. None: only
+        policy: The object that chooses actions on the workers: see `cypool.cluster.policies`. It is copied. None: only
             `step(actions)` works.
         sync: When workers fetch newer weights: `Always()` (the default), `Every(k)`, `Never()` or `APS(kl_threshold)`.
         seed: An int: row i gets `seed + i`; or a sequence with one int per row. Also seeds the policies' draws. By
             default from the operating system.
         max_episode_steps, episode_statistics: As in `cypool.make`.
         autoreset_mode: "NextStep" or "SameStep", as in `cypool.make`.
-        num_threads: Number of threads of each worker; by default its number of CPUs. For Gymnasium's environments,
-            their `num_workers`; 0, the default for a worker with one CPU: the worker's own process.
+        num_threads: Number of threads of each worker; by default its number of CPUs. For Gymnasium's environments, this
+            is `num_workers`; 0, the default for a worker with one CPU, uses the worker's own process.
         infos: Names of infos to include in rollouts.
         normalize_obs, normalize_reward: As in `cypool.make`, with statistics of all environments, which the learner
             keeps: see `normalization`, `load_normalization`, `gamma`, `epsilon` and `frozen` of
@@ -77,14 +77,14 @@ class ClusterEnv(Normalizing, VectorEnv):
             and variances of its observations are merged after the call: for `rollout` in the order of workers, for
             `stream` in the order of arrival, which affects the exact results. The learner normalizes rewards step by
             step, as they arrive.
-        address: The address of a Ray cluster, as in `ray.init`: "auto", "host:6379". None: the environment variable
-            RAY_ADDRESS, or otherwise Ray is started on this machine. An existing connection of the process to Ray is
-            used.
+        address: The address of a Ray cluster, as in `ray.init`: "auto", "host:6379". None: the address in the
+            environment variable RAY_ADDRESS, or if there is none, Ray is started on this machine. If the process is
+            already connected to Ray, that connection is used.
         cpus_per_worker: CPUs that a cluster reserves for each worker; nothing is reserved on this machine. The default
             is 1, or if Ray is started here, an equal share of the machine, at least 1.
         placement: Placement of workers on nodes: "SPREAD", "PACK", "STRICT_SPREAD" or "STRICT_PACK".
         imports: Names of modules for workers to import first, such as those that register the environment.
-        start_timeout: Maximum seconds for starting all workers, for restarting one, and for an answer of a cluster at
+        start_timeout: Maximum seconds for starting all workers, for restarting one, and for an answer from a cluster at
             "host:port".
         timeout: Maximum seconds for a worker's answer to one call. After that, its process is killed and replaced, as
             if it had died. Unlimited by default: calls wait for a stopped worker or a hanging environment until you
@@ -223,7 +223,7 @@ class ClusterEnv(Normalizing, VectorEnv):
         Args:
             seed: As in `cypool.make(...).reset`; also seeds the policies' draws.
             options: None or empty.
-            timeout: Maximum seconds for a worker before it is replaced; None: the `ClusterEnv`'s own `timeout`.
+            timeout: Maximum seconds for a worker before it is replaced; None: the `timeout` of the `ClusterEnv`.
 
         Returns:
             Observation and info, of `num_envs` rows.
@@ -354,7 +354,7 @@ class ClusterEnv(Normalizing, VectorEnv):
 
         Each worker has at most `in_flight` calls that are running, or finished but not fetched; the next one starts
         when the loop asks for the next rollout. So workers wait neither for the learner nor for each other, and a slow
-        learner stops them instead of filling up memory. All rollouts of a worker arrive, in order. Rollouts still
+        learner makes them pause instead of filling up memory. All rollouts of a worker arrive, in order. Rollouts still
         running when the loop ends are discarded.
 
         Args:
@@ -392,19 +392,19 @@ class ClusterEnv(Normalizing, VectorEnv):
     def stats(self) -> dict[str, Any]:
         """Returns statistics of the calls so far, as a dict.
 
-        * version: of the newest weights; worker_versions: that chose each worker's actions last.
-        * calls: answered with a policy's steps; steps: of environments.
+        * version: the newest weights' version; worker_versions: the versions that last chose each worker's actions.
+        * calls: number of calls that used a policy; steps: number of environment steps.
         * syncs: number of times that a worker took newer weights.
-        * bytes_published: of weights put into the object store; bytes_pulled: of weights that nodes fetched from there,
-          once for all workers of a node; bytes_received: of workers' answers.
-        * kl: "counts" of divergences found, between neighbours of "edges".
+        * bytes_published: size of weights put into the object store; bytes_pulled: size of weights that nodes fetched
+          from it, once for all workers on a node; bytes_received: size of the workers' answers.
+        * kl: a histogram of the divergences found: "counts" between adjacent "edges".
         * lag: number of versions that rollouts were behind the newest when they arrived: a dict of lag to count.
-        * restarts: of each worker; timeouts: those of them that took too long; pids: process ids.
+        * restarts: restarts of each worker; timeouts: restarts of a worker that took too long; pids: process ids.
         """
         return self._statistics.as_dict(self._weights.version, self._topology.records)
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Ends the workers, and Ray if it was started for this; called by `close`, which may be called twice."""
+        """Ends the workers, and Ray if it was started for them; called by `close`, which may be called twice."""
         try:
             self._topology.close()
         finally:

@@ -44,12 +44,12 @@ class Policy(Protocol):
 
 
 def env_spec_of(source: Any, max_episode_steps: int | None = None, **options: Any) -> EnvSpec:
-    """Returns the `EnvSpec` of an id, a task, or the first of functions that make environments; itself, if it is one.
+    """Returns the `EnvSpec` of an id, a task or the first of several functions; an `EnvSpec` is returned unchanged.
 
-    For a task and Gymnasium's environments, one is briefly created in this process.
+    A task or a Gymnasium environment is briefly created in this process.
 
     Raises:
-        TypeError, ValueError: As `cypool.make` and `cypool.from_factories`.
+        TypeError, ValueError: As in `cypool.make` and `cypool.from_factories`.
     """
     if isinstance(source, EnvSpec):
         return source
@@ -125,8 +125,8 @@ class MLPPolicy:
     the observation.
 
     Args:
-        env: An id or functions, as in `ClusterEnv`, or an `EnvSpec`. The observation is one `Array` or `Discrete`,
-            which is encoded one-hot.
+        env: An id or functions, as in `ClusterEnv`, or an `EnvSpec`. The observation is one `Array`, or a `Discrete`,
+            which is one-hot encoded.
         hidden: Sizes of the hidden layers.
         seed: Random seed for the initial weights.
         scale: A factor for observations, such as 1 / 255 for pictures.

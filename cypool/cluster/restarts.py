@@ -1,4 +1,4 @@
-"""Starts workers, initially and after their process died."""
+"""Starts workers, initially and after their process has died."""
 from __future__ import annotations
 
 import time
@@ -25,7 +25,7 @@ class Starter:
         sync: How workers decide about new weights themselves; None: the learner decides.
         infos: Names of infos that rollouts carry.
         imports: Modules that workers import first.
-        start_timeout: Seconds that it may take.
+        start_timeout: Seconds that a start may take.
     """
 
     def __init__(self, topology: Topology, recipe: dict[str, Any], factories: Sequence[Any] | None,
@@ -40,8 +40,8 @@ class Starter:
         """Starts all workers, and waits for them until this time of `time.monotonic`.
 
         Raises:
-            TimeoutError: One does not start in time.
-            RuntimeError: One could not be started.
+            TimeoutError: A worker does not start in time.
+            RuntimeError: A worker could not be started.
         """
         refs = [self.start(w) for w in range(len(self._topology.workers))]
         for w, ref in enumerate(refs):

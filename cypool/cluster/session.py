@@ -1,4 +1,4 @@
-"""The connection to Ray: one for the process, started for the first cluster that needs it, ended with the last one."""
+"""The connection to Ray: one per process, opened for the first cluster that needs it and closed with the last one."""
 from __future__ import annotations
 
 import math
@@ -17,7 +17,7 @@ def ray_or_explain() -> Any:
     """Returns the module.
 
     Raises:
-        ImportError: It is not installed; names the command that installs it.
+        ImportError: Ray is not installed; the message names the command that installs it.
     """
     try:
         import ray
@@ -27,7 +27,7 @@ def ray_or_explain() -> Any:
 
 
 def starts_here(address: str | None) -> bool:
-    """Whether `enter` would start a Ray on this machine."""
+    """Whether `enter` would start Ray on this machine."""
     return not ray_or_explain().is_initialized() and not (address or os.environ.get("RAY_ADDRESS"))
 
 
@@ -35,8 +35,8 @@ def enter(address: str | None, ray_init: dict[str, Any], timeout: float) -> bool
     """Connects to Ray, or starts it on this machine.
 
     Args:
-        address: The address of a cluster; None: that of RAY_ADDRESS, or otherwise Ray is started here. An existing
-            connection is kept.
+        address: The address of a cluster; None: the one in RAY_ADDRESS, or if there is none, Ray is started here. An
+            existing connection is kept.
         ray_init: More arguments for `ray.init`.
         timeout: Seconds that a cluster has to answer, or Ray's processes have to start here.
 

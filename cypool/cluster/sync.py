@@ -3,8 +3,8 @@
 `due(lag, drift)` is called once for each call of a worker, while there are newer weights than its own. `lag` is the
 number of versions that it is behind; `drift()` computes the mean KL divergence of the newest policy from the worker's,
 KL(worker's || newest), both on the same observations, or None if there are none yet. `where` determines the caller: the
-learner, before it calls the worker, so that only weights that are taken are sent; or the worker. To compute the drift,
-a learner must keep observations; `sample` is their number, for strategies that need the drift.
+learner, which asks before it calls the worker and only sends weights that are taken; or the worker. To compute the
+drift, a learner must keep observations; `sample` is their number, for strategies that need the drift.
 """
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Every:
     """A worker takes the newest version when it is `k` behind.
 
     Args:
-        k: At least 1; 1 is `Always`.
+        k: At least 1; 1 is the same as `Always`.
     """
 
     where = "learner"
@@ -72,15 +72,15 @@ class Never:
 
 
 class APS:
-    """Adaptive policy synchronisation: a worker takes the newest version once the policy has drifted.
+    """Adaptive policy synchronization: a worker takes the newest version once the policy has drifted.
 
     The measure is the mean over environments of KL(worker's policy || newest policy) on the worker's observations; the
     learner compares with the worker's policy output at that time.
 
     Args:
-        kl_threshold: Weights are due at this divergence or above. 0 is `Always`, infinity is `Never`. Weights that make
-            the divergence NaN are also due, and, for the learner, those whose drift is unknown because the worker has
-            not used its policy yet.
+        kl_threshold: Weights are due at this divergence or above. 0 is the same as `Always`, infinity as `Never`.
+            Weights that make the divergence NaN are also due, and, for the learner, those whose drift is unknown
+            because the worker has not used its policy yet.
         where: "learner": it evaluates the newest policy on `sample` observations of the worker's last rollout, and
             sends weights only when they are due. "worker": each version goes to each node that has workers, once; a
             worker evaluates both policies on the observations of its environments, and discards or takes the new one.

@@ -15,7 +15,7 @@ TOKEN = 0.001
 
 
 class WorkerRecord:
-    """The learner's data about a worker.
+    """The learner's record of a worker.
 
     Attributes:
         incarnation: The name of its current incarnation; calls meant for a different one are not answered.
@@ -121,7 +121,7 @@ class Topology:
         self.ray.kill(self.workers[w], no_restart=False)
 
     def close(self) -> None:
-        """Ends the workers, and Ray if it was started for this."""
+        """Ends the workers, and Ray if it was started for them."""
         try:
             # Ray's own end, at exit, was ours too
             if self.ray.is_initialized():

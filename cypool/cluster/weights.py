@@ -45,7 +45,7 @@ class WeightSync:
         self._on_nodes: set[str | None] = set()
 
     def publish(self, source: Any, ray: Any) -> int:
-        """Makes weights the newest, and returns their version; as `ClusterEnv.publish`."""
+        """Makes these weights the newest and returns their version; see `ClusterEnv.publish`."""
         assert self.policy is not None
         weights = weights_of(source)
         shapes = {name: array.shape for name, array in weights.items()}

@@ -1,6 +1,6 @@
-"""EnvPool's interface, that of version 1.2.5, on cypool: `import cypool.compat.envpool as envpool`.
+"""The interface of EnvPool 1.2.5 on cypool: `import cypool.compat.envpool as envpool`.
 
-Names, arguments, spaces and info are EnvPool's, but not its bugs: see docs/how_to/envpool.md.
+Names, arguments, spaces and infos match EnvPool's, but its bugs are left out: see docs/how_to/envpool.md.
 """
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def __getattr__(name: str) -> Any:
 def install_as_envpool(legacy: bool = False) -> None:
     """Makes `import envpool` return this module, for libraries that import it themselves.
 
-    There are also `envpool.registration`, `envpool.python.envpool.EnvPoolMixin` and `envpool.python.protocol`, which
-    some of them use.
+    This also provides `envpool.registration`, `envpool.python.envpool.EnvPoolMixin` and `envpool.python.protocol`,
+    which some of those libraries use.
 
     Args:
-        legacy: Whether to give `cypool.compat.envpool_legacy` instead, for scripts written for EnvPool 0.4 to 0.6.
+        legacy: Whether to return `cypool.compat.envpool_legacy` instead, for scripts written for EnvPool 0.4 to 0.6.
 
     Raises:
         RuntimeError: The real EnvPool was already imported, or the other of these two modules was installed.

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class DMEnvPool(EnvPool, DmPool):
     """A batch of environments as EnvPool presents it to dm_env users.
 
-    A batch is a time step as of `cypool.api.dm.DmPool`, but `reward` and `discount` are float32, and `observation`
-    is a named tuple of `env_id`, `players`, `obs` (of a dict: its parts) and the environment's own info.
+    A batch is a time step as in `cypool.api.dm.DmPool`, but `reward` and `discount` are float32, and `observation` is a
+    named tuple of `env_id`, `players`, `obs` (or the parts of a dict) and the environment's own info.
 
     Args:
         pool, env_spec, config: See `EnvPool`.
@@ -33,7 +33,7 @@ class DMEnvPool(EnvPool, DmPool):
         self._state = state_type(env_spec)
 
     def observation_spec(self) -> Any:
-        """Returns the specs of a single environment's row, in the named tuple that `observation` is."""
+        """Returns the specs of a single environment's row, as a named tuple like `observation`."""
         return self.spec.observation_spec()
 
     def action_spec(self) -> Any:

@@ -45,7 +45,7 @@ def state_type(env_spec: Any) -> Any:
 
 
 def state_spec(env_spec: Any, num_envs: int) -> Any:
-    """Returns the specs of a single environment's row, in the named tuple that `observation` is."""
+    """Returns the specs of a single environment's row, as a named tuple like `observation`."""
     observed = _int32(dm_spec_of(beside(env_spec.observation), "obs"))
     ids = dm_spec_of(Array((), np.int32, 0, num_envs - 1), "env_id")
     return state_type(env_spec)(ids, Players(ids), *(observed.values() if isinstance(observed, dict) else (observed,)),

@@ -1,4 +1,4 @@
-"""The functions of EnvPool's interface, from which its modules are made."""
+"""The functions of EnvPool's interface, from which its modules are built."""
 from __future__ import annotations
 
 import math
@@ -46,16 +46,16 @@ def make(task_id: str, env_type: str, *, legacy: bool = False, **kwargs: Any) ->
     Args:
         task_id: An id of `list_all_envs()`, such as "Pong-v5".
         env_type: "gym" or "gymnasium", which are equivalent, or "dm".
-        legacy: Whether a batch is the 4-tuple of EnvPool 0.4 to 0.6, and `reset` only returns observations.
+        legacy: Whether a batch is a 4-tuple as in EnvPool 0.4 to 0.6, and `reset` only returns observations.
         **kwargs: EnvPool's, with its defaults. `num_envs`: 1. `batch_size`: 0, which means `num_envs`, as None does.
             `num_threads`: 0, which means one for each CPU, but not more than `batch_size`. `seed`: 42, so environment
-            i gets `42 + i`; or a sequence of one int per environment, which may be called `env_seed` too.
+            i gets `42 + i`; or a sequence of one int per environment, which may also be passed as `env_seed`.
             `max_episode_steps`: that of the id. `reward_threshold`: that of `spec`. `base_path`: ignored.
             `thread_affinity_offset`: the CPU of the first thread; -1: any. `render_mode`: None or "rgb_array", which
-            are the same. `render_env_id`: the environment that `render` draws; 0. `render_width`, `render_height`: its
-            pixels; 0, -1: the environment's own. `render_camera_id`: MuJoCo's camera; -1: the default one.
-            `max_num_players`, `gym_reset_return_info` and some others: only EnvPool's defaults. And the options of the
-            environment, and `cypool.make`'s `env_options`.
+            are equivalent. `render_env_id`: 0, the environment that `render` draws. `render_width`, `render_height`:
+            the picture's size in pixels; 0 or -1: the environment's own. `render_camera_id`: MuJoCo's camera; -1: the
+            default one. `max_num_players`, `gym_reset_return_info` and some others only accept EnvPool's defaults.
+            Options of the environment and `cypool.make`'s `env_options` are accepted, too.
 
     Returns:
         A `GymnasiumEnvPool`, a `LegacyEnvPool` or a `DMEnvPool`.
@@ -111,7 +111,7 @@ def make_dm(task_id: str, **kwargs: Any) -> Any:
 
 
 def make_spec(task_id: str, **kwargs: Any) -> EnvSpec:
-    """Returns the `EnvSpec` of the pool that `make` would make; arguments as there."""
+    """Returns the `EnvSpec` of the pool that `make` would create with the same arguments."""
     common, limits, _, options = _split(task_id, kwargs, False)
     env_spec = cypool.make_spec(task_id, max_episode_steps=limits.get("max_episode_steps"), **options)
     return EnvSpec(env_spec, _config(env_spec, common, limits))

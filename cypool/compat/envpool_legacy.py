@@ -1,7 +1,7 @@
 """EnvPool's interface as it was in versions 0.4 to 0.6: `import cypool.compat.envpool_legacy as envpool`.
 
-As `cypool.compat.envpool`, but `env_type="gym"` has the API of Gym before 0.26: `reset` returns only observations,
-`step` four values. CleanRL's and PufferLib's scripts are written for it.
+Like `cypool.compat.envpool`, but `env_type="gym"` has the API of Gym before 0.26: `reset` returns only observations,
+and `step` four values. CleanRL's and PufferLib's scripts are written for it.
 """
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The classes of EnvPool's interface, except that of dm_env, and the type of `spec`."""
+"""The classes of EnvPool's interface, except the one for dm_env, and the type of `spec`."""
 from __future__ import annotations
 
 import functools
@@ -38,7 +38,7 @@ class EnvSpec:
         config: Names and values of the configuration.
 
     Attributes:
-        id: The task; may be assigned, as all attributes.
+        id: The task; may be assigned, like all attributes.
         config: A named tuple.
         reward_threshold: The return at which Gymnasium counts the task as solved, or None.
         observation_space, action_space: The spaces of a single environment.
@@ -68,7 +68,7 @@ class EnvSpec:
 
 
 class EnvPool:
-    """The common part of EnvPool's classes: mixed into an API, it has the arguments and results of EnvPool.
+    """The common part of EnvPool's classes: mixed into an API, it gives that API EnvPool's arguments and results.
 
     Args:
         pool: The engine. The API owns it.
@@ -107,12 +107,12 @@ class EnvPool:
 
         Args:
             env_id: Integers, shape (k,), which may be empty: the environments to reset; all by default.
-            seed: Unlike EnvPool, which ignores it: see `cypool.api.base.VectorAPI.async_reset`.
-            options: `{"reset_mask": mask}`, bools of shape (num_envs,), names environments as `env_id` does.
+            seed: See `cypool.api.base.VectorAPI.async_reset`; EnvPool ignores it.
+            options: `{"reset_mask": mask}`, bools of shape (num_envs,), selects environments, like `env_id`.
 
         Returns:
-            The rows of those environments; in an asynchronous pool the first batch. For Gymnasium observation and
-            info, with `legacy` the observation, for dm a time step.
+            The rows of those environments; in an asynchronous pool, the first batch. For Gymnasium, observation and
+            info; with `legacy`, the observation; for dm, a time step.
         """
         if options:
             if not isinstance(options, Mapping):
@@ -136,10 +136,10 @@ class EnvPool:
         Environments that were never reset are reset instead, and their actions are ignored.
 
         Args:
-            action: Shape (k, *action shape), or a dict of `action` and `env_id`. Floats and bools for discrete actions
-                are taken in an array, if they are whole numbers.
-            env_id: Integers, shape (k,). By default all environments, in an asynchronous pool those of the
-                batch received last.
+            action: Shape (k, *action shape), or a dict of `action` and `env_id`. For discrete actions, an array of
+                bools or of whole numbers as floats is accepted, too.
+            env_id: Integers, shape (k,). By default all environments; in an asynchronous pool, those of the batch
+                received last.
         """
         action, env_id = self._unpacked(action, env_id)
         if not self._start_instead(action, env_id):
@@ -149,9 +149,9 @@ class EnvPool:
         """Waits for a batch.
 
         Args:
-            reset: Whether to return the result of `reset`, not that of `step`.
+            reset: Whether to return only what `reset` returns, instead of the result of `step`.
             return_info: Ignored, as by EnvPool.
-            timeout: Seconds to wait at most; by default without limit.
+            timeout: Maximum seconds to wait; by default unlimited.
         """
         # before there is a batch that an error would lose
         reset = check_bool("reset", reset)
@@ -212,7 +212,7 @@ class EnvPool:
 class GymnasiumEnvPool(EnvPool, GymnasiumPool, gymnasium.Env):
     """A batch of environments as EnvPool presents it to Gymnasium users.
 
-    A batch, as `step` and `recv` return it, is a tuple (observation, reward, terminated, truncated, info) as of
+    A batch, as `step` and `recv` return it, is a tuple (observation, reward, terminated, truncated, info) as in
     `cypool.api.gymnasium.GymnasiumPool`, but `reward` is float32 and `info` has `players`, a dict of `env_id`.
 
     It is a `gymnasium.vector.VectorEnv`, whose autoreset mode is NEXT_STEP, and a `gymnasium.Env`.

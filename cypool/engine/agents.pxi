@@ -69,7 +69,7 @@ cdef void write_no_step(PyObject* env, OpenBatch* batch, uint32_t row) noexcept 
 
 
 cdef void write_alive(PyObject* env, OpenBatch* batch, uint32_t row) noexcept nogil:
-    """Writes again which agents are alive, as the next episode has begun."""
+    """Rewrites which agents are alive, because the next episode has begun."""
     cdef const AgentColumns* group
     cdef size_t first = 0
     cdef int g

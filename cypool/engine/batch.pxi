@@ -119,7 +119,7 @@ cdef class BatchLayout:
         spec: The `EnvSpec` of the environments.
         has_finals: Whether observations and infos exist twice, for the end of one episode and the start of the next.
         has_statistics: Whether there are columns for return, length and time of episodes.
-        rows_before: Rows that observations and infos have in front of those of the batch, from before it.
+        rows_before: Rows of observations and infos from before the batch, which precede its own.
     """
     cdef readonly int num_rows, rows_before
     cdef readonly int num_obs            # observation columns come first, then infos, then the engine's

@@ -16,7 +16,7 @@ cdef class DeferredDispatch(Dispatch):
     """Steps the oldest ids of the ring as one batch within recv, as a synchronous pool does.
 
     Threads that take environments from the queue move them, with action and row, from core to core. If every step takes
-    less time than that, the order of finishing gains nothing.
+    less time than that, receiving environments in the order they finish gains nothing.
 
     Args:
         distributor: Deals the rows of a batch out.

@@ -10,7 +10,7 @@ from cypool.util.park cimport now_ns
 
 
 cdef class Dispatch:
-    """Takes a batch from send to recv. The pool calls all methods with the GIL.
+    """Takes a batch from `send` to `recv`. The pool calls all methods with the GIL.
 
     Args:
         scheduler: The environments.

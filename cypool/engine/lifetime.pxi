@@ -83,8 +83,8 @@ cdef class Lifetime:
             raise RuntimeError("the pool is already in a call: use it from one thread at a time, and not from its own "
                                "hooks or policies")
         if self.forked():
-            raise RuntimeError("the pool was made before fork(): its threads or processes belong to the parent: make "
-                               "a new one")
+            raise RuntimeError("the pool was made before fork(), so its threads or processes belong to the parent: "
+                               "make a new one")
         return 0
 
     cdef bint forked(self) noexcept:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 class Observer:
     """Receives a pool's reports about its calls: `Pool.observers`.
 
-    The pool reports each change within its own call, so that observers miss nothing. It accepts no other call during
-    that time. If an observer raises, or Ctrl-C interrupts it, the caller gets the exception, and all observers are
+    The pool reports each change within its own call, so that observers miss nothing. It accepts no other call
+    meanwhile. If an observer raises, or Ctrl-C interrupts it, the caller gets the exception, and all observers are
     notified of a gap before the next change. An interrupted step stays in flight, and its batch comes later.
     """
 

@@ -69,7 +69,7 @@ cdef class Pool:
         spec: The `EnvSpec` of the environments: those above take sizes and bounds from here.
         num_envs, batch_size: Number of environments, and the argument.
         is_async: Whether `batch_size` is less than `num_envs`.
-        observers: What is notified of the pool's calls.
+        observers: The observers, which are notified of the pool's calls.
         hooks: The `cypool.features.batch_hooks.BatchHooks` that change batches, or None; it is an observer, too.
 
     Thread safety: one caller at a time; a second one gets a RuntimeError.
@@ -187,7 +187,7 @@ cdef class Pool:
         return pool
 
     def environments(self):
-        """Returns the `Env` objects, in the order of their ids: not to be stepped while the pool is open."""
+        """Returns the `Env` objects, in the order of their ids; they must not be stepped while the pool is open."""
         cdef GateGuard guard
         self.lifetime.enter(guard)
         return list(self.scheduler.env_objects)
@@ -216,12 +216,12 @@ cdef class Pool:
 
     @property
     def num_pending(self):
-        """Number of environments sent and not received yet."""
+        """Number of environments that were sent and not received yet."""
         return self.ids.pending
 
     @property
     def num_unstarted(self):
-        """Number of environments never reset, loaded or made a copy of another."""
+        """Number of environments that were never reset, loaded or made copies of others."""
         return self.ids.num_unstarted
 
     def unstarted(self):
@@ -229,7 +229,7 @@ cdef class Pool:
         return {i for i in range(self.num_envs) if not self.ids.is_started[i]}
 
     def in_flight(self):
-        """Returns the ids of environments sent to an asynchronous pool and not returned yet: a list."""
+        """Returns the ids of environments that were sent to an asynchronous pool and not returned yet: a list."""
         return [i for i in range(self.num_envs) if self.ids.in_flight[i]]
 
     def close(self):
@@ -356,13 +356,13 @@ cdef class Pool:
 
         Returns:
             Observation (an array, or a dict or tuple of arrays), reward, terminated, truncated, info: `batch_size`
-            rows, or as many as are pending if those are fewer. In the order of `send` if synchronous.
-            With autoreset "same_step" `info["final"]` is (observation, info) of the episodes that ended,
-            valid in the rows that are terminated or truncated.
+            rows, or as many as are pending if those are fewer. In a synchronous pool, in the order of `send`. With
+            autoreset "same_step", `info["final"]` is (observation, info) of the episodes that ended, valid in the rows
+            that are terminated or truncated.
 
         Raises:
             RuntimeError: Nothing is pending.
-            TimeoutError: The batch is not finished in time; it can still be received later.
+            TimeoutError: The batch was not finished in time; it can still be received later.
             EnvError: An environment failed.
         """
         cdef GateGuard guard
@@ -466,7 +466,7 @@ cdef class Pool:
         self._discard()
 
     def await_holding_gil(self, double timeout):
-        """Waits for the batch that `recv` will return, holding the GIL all the time: for tests.
+        """Waits for the batch that `recv` will return, while holding the GIL: for tests.
 
         Returns:
             Whether it finished within this number of seconds; if so, no environment asked for the GIL.
@@ -668,7 +668,7 @@ cdef class Pool:
 
         Args:
             env_ids: As in `send_reset`.
-            function: Is called with an environment, `args` and `kwargs`; all must be picklable.
+            function: Called with an environment, `args` and `kwargs`; all must be picklable.
 
         Returns:
             Its result, a list.

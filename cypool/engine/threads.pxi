@@ -128,7 +128,7 @@ cdef class Threads:
         return 0
 
     cdef void await_begun(self) noexcept:
-        """Waits until Python knows all threads, because it ends the process if a thread starts without memory."""
+        """Waits until Python knows all threads, because Python ends the process if a thread starts without memory."""
         cdef uint32_t begun
         with nogil:
             while True:
@@ -352,7 +352,7 @@ cdef class ThreadPool:
 
     Pools used in turn, or at the same time from several Python threads, share these threads instead of each having its
     own. The caller of a synchronous pool also steps environments, and wakes at most `num_threads - 1` threads to help
-    it. While another pool has work, a thread stays with one for a millisecond at a time, also in a rollout.
+    it. While another pool has work, a thread stays with one pool for a millisecond at a time, even in a rollout.
 
     Args:
         num_threads: Number of threads, 1 to 4096; by default one for each CPU available to this process.

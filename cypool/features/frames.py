@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 class FrameBuffers:
     """The observations of T steps of N environments, storing each frame of a stack (`Array.stack`) once.
 
-    `begin(obs)` stores the observation for the first action, `add(obs)` that of each step, and `stacks(index)` returns
-    observations bit for bit. An environment needs T + stack frames, plus a few for each new episode: if a stack does
-    not continue the previous one, all of its frames are stored. Arrays without a stack are stored unchanged.
-    `len(buffers)` is the number of observations, at most T + 1.
+    `begin(obs)` stores the observation for the first action, `add(obs)` the one after each step, and `stacks(index)`
+    returns stored observations bit for bit. An environment needs T + stack frames, plus a few for each new episode: if
+    a stack does not continue the previous one, all of its frames are stored. Arrays without a stack are stored
+    unchanged. `len(buffers)` is the number of observations, at most T + 1.
 
     Args:
         spec: The spec of the environments.

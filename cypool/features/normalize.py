@@ -26,7 +26,7 @@ class Moments:
 
     Attributes:
         mean, var: float64, `shape`.
-        count: Number of rows, plus the 0.0001 of a row of mean 0 and variance 1 that it starts with.
+        count: Number of rows, plus 0.0001: statistics start with that fraction of a row of mean 0 and variance 1.
     """
 
     def __init__(self, shape: tuple[int, ...]):
@@ -101,7 +101,7 @@ class Normalizing:
         """Restores the result of `normalization`.
 
         Raises:
-            ValueError: They belong to other observations, or to a pool that normalizes something else.
+            ValueError: They are for other observations, or from a pool that normalizes something else.
         """
         for moments, mean, var, count in self._statistics_in(statistics):
             moments.mean, moments.var, moments.count = mean, var, count
@@ -131,7 +131,7 @@ class Normalizing:
 
     @contextmanager
     def hold_statistics(self) -> Iterator[None]:
-        """Freezes the statistics of observations in the body of `with`, and adds all observations at its end.
+        """Freezes the statistics of observations in the body of `with`, and adds all its observations at the end.
 
         Rewards, which policies do not see, are added as usual.
         """

@@ -55,7 +55,7 @@ def wrap_error(error: BaseException) -> WorkerError:
 
 
 def describe_exit(status: int) -> str:
-    """Says how a process ended, by its exit code (below 0: a signal)."""
+    """Describes how a process ended, from its exit code (below 0: a signal)."""
     import signal
 
     if status >= 0:

@@ -75,7 +75,7 @@ cdef class SharedMemory:
         self.answered()
 
     def report_startup_error(self, int worker, error):
-        """Writes the error for which a worker cannot start."""
+        """Writes the error that keeps a worker from starting."""
         payload = pickle_error(error, BYTES_PER_ENV)
         first = self.envs_of(worker)[0]
         self.worker_controls[worker].payload_bytes = self.write_payload(first, payload, BYTES_PER_ENV)

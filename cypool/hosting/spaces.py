@@ -49,7 +49,7 @@ def described(observation_space: Any, action_space: Any) -> Any:
 
 
 def without_texts(space: Any) -> Any:
-    """Returns an observation space in which the bytes that a pool uses replace texts."""
+    """Returns an observation space in which texts are replaced by the bytes that a pool uses."""
     if _is_text(space):
         return spaces.Box(0, 255, (_text_bytes(space),), np.uint8)
     if isinstance(space, spaces.Dict) and any(map(_is_text, space.spaces.values())):

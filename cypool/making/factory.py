@@ -88,7 +88,7 @@ def make(id: str, env_type: str = "gymnasium", *,
     Args:
         id: An id of `list_all_envs()`, such as "Pong-v5"; or "gymnasium:" and a Gymnasium id, to run Gymnasium's
             environments in workers, as `from_factories` does; or "pettingzoo:" and a module, such as
-            "butterfly/pistonball_v6"; or a subclass of `cypool.mujoco.Task`, or an object of one.
+            "butterfly/pistonball_v6"; or a subclass of `cypool.mujoco.Task`, or an instance of one.
         env_type: The API of the result: "gymnasium"; "gym", the classic API before Gym 0.26; or "dm", the API of
             dm_env.
         num_envs: Number of environments, 1 to 1,048,576; by default one, or as many as the id stands for, such as ten
@@ -96,12 +96,12 @@ def make(id: str, env_type: str = "gymnasium", *,
         batch_size: Number of environments that one `recv` returns. By default `num_envs`: synchronous. If it is lower,
             the pool is asynchronous and returns those that finish first.
         num_threads: Threads that step environments, 0 to 4096. By default one for each CPU available to this process,
-            or several if steps mostly wait, but at most `batch_size`. The caller of a synchronous pool is one of them,
-            so 0 and 1 run everything on its thread; an asynchronous pool does so only with 0. For Gymnasium's
+            or several per CPU if steps mostly wait, but at most `batch_size`. The caller of a synchronous pool is one
+            of them, so 0 and 1 run everything on its thread; an asynchronous pool does so only with 0. For Gymnasium's
             environments, use `num_workers`.
         seed: An int: environment i gets `seed + i`, unless the id defines otherwise; or a sequence with one int per
             environment. By default, seeds come from the operating system, and Gymnasium's environments are reset
-            without one.
+            without a seed.
         max_episode_steps: Overrides the step limit of the id.
         autoreset_mode: "NextStep", "SameStep" or "Disabled", or a `gymnasium.vector.AutoresetMode`: when an environment
             starts the next episode after one has ended. The env_types "gym" and "dm" only have "NextStep".
@@ -110,13 +110,13 @@ def make(id: str, env_type: str = "gymnasium", *,
         normalize_obs, normalize_reward: Whether to normalize observations and rewards with running statistics: see
             `cypool.api.normalized.NormalizedPool`. Only with env_type "gymnasium".
         render_mode: "rgb_array" or None, which are equivalent: `render()` always works if the environment supports it.
-            Or "ansi", if `make_spec(id).render_modes` contains it: `render()` returns texts. Gymnasium's environments
+            Or "ansi", if `make_spec(id).render_modes` contains it: `render()` returns strings. Gymnasium's environments
             need a mode for `render()`.
         thread_pool: A `cypool.ThreadPool` with threads to share with other pools, instead of `num_threads`.
         thread_affinity: The CPUs that threads run on: a sequence of CPU numbers, assigned to the threads in turn; or
             "numa", which spreads them over the memory nodes. The caller of a synchronous pool, which is one of the
             threads, is not moved. By default, the operating system decides.
-        env_options: A sequence with one dict per environment: options in which they differ, on top of `options`. All
+        env_options: A sequence with one dict per environment, for options in which they differ; added to `options`. All
             environments must have the same observations and actions.
         reward_hook: A function that computes the reward: a C function, which the threads call for each environment, or
             a Python function, which is called for each batch. See `cypool.hooks`.
@@ -124,7 +124,7 @@ def make(id: str, env_type: str = "gymnasium", *,
             environment's, a pair of the function and that description: an `Array` or `Discrete` of `cypool.spec`, or a
             dict or tuple of them.
         debug: Whether to check what environments write: writing outside of the described row raises an `EnvError` that
-            describes the fault. Slow.
+            describes the fault. This is slow.
         **options: Options of the environment; `make_spec(id).options` lists them with their defaults. For Gymnasium's
             environments: arguments of `gymnasium.make`, and `workers`, `num_workers`, `start_method` and
             `worker_timeout`, as in `from_factories`.
@@ -190,7 +190,7 @@ def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymn
 
 
 def parallel_env(id: str, **kwargs: Any) -> ParallelEnv:
-    """Makes one environment with several agents, with PettingZoo's parallel API.
+    """Makes one environment with several agents, using PettingZoo's parallel API.
 
     Args:
         id: An id of `list_all_envs()` with several agents, such as "mpe2/simple_spread-v3".
@@ -210,7 +210,7 @@ def parallel_env(id: str, **kwargs: Any) -> ParallelEnv:
 
 
 def aec_env(id: str, **kwargs: Any) -> AECEnv:
-    """Makes one turn-based game with PettingZoo's AEC API.
+    """Makes one turn-based game, using PettingZoo's AEC API.
 
     Args:
         id: An id of `list_all_envs()` with turns, such as "board/connect_four-v0".

@@ -29,7 +29,7 @@ class Choice(NamedTuple):
         action: In the format of `step`.
         raw_action: float32, of the shape of the action: the numbers drawn, before clipping or squashing; None without a
             Gaussian.
-        log_prob: float32: the log probability, or log density, of the draw; None if nothing is drawn.
+        log_prob: float32: the log probability, or log density, of the drawn action; None if nothing is drawn.
         entropy: float32: the entropy of the distribution; None if nothing is drawn.
         value: float32; None without a value network.
     """
@@ -44,8 +44,8 @@ class Choice(NamedTuple):
 class MLP(Policy):
     """A multilayer perceptron that chooses or draws actions: a policy for `rollout`, and a function of observations.
 
-    It computes in float32. `env.rollout(T, policy=mlp)` and a loop over `env.step(mlp(obs))` have bit-identical results
-    with any number of threads; results of NumPy and torch differ by rounding.
+    It computes in float32. `env.rollout(T, policy=mlp)` and a loop over `env.step(mlp(obs))` give bit-identical results
+    with any number of threads; NumPy's and torch's results differ by rounding.
 
     Args:
         spec: The environments' spec: `env.env_spec` or `cypool.make_spec(id)`. The observation is one array of any
@@ -54,13 +54,13 @@ class MLP(Policy):
         weights: For each layer an array or a tensor of shape (outputs, inputs), as in `torch.nn.Linear`; copied. Or a
             `torch.nn.Sequential` of `Linear` layers with either `Tanh` or `ReLU` between them.
         biases: For each layer an array or a tensor, shape (outputs,). None with a module.
-        activation: "tanh" or "relu", between layers. By default the module's; for arrays "tanh".
+        activation: "tanh" or "relu", between layers. By default, the module's, or for arrays "tanh".
         output: How the last layer determines an action. For Discrete actions: "argmax"; or "categorical", which draws
-            by these logits. Otherwise "identity"; "clip" to the action's bounds; "tanh", scaled from [-1, 1] to these
-            bounds; or draws around the outputs: "gaussian", clipped to the bounds, or "tanh_gaussian", scaled to them
-            by tanh. By default "argmax" or "clip".
-        log_std: For Gaussians: the logarithms of the standard deviations, one per number of the action. Without them,
-            the last layer has twice as many outputs, the second half of which are used instead.
+            according to these logits. Otherwise "identity"; "clip" to the action's bounds; "tanh", scaled from [-1, 1]
+            to these bounds; or draws around the outputs: "gaussian", clipped to the bounds, or "tanh_gaussian", scaled
+            to them by tanh. By default "argmax" or "clip".
+        log_std: For Gaussians: the logarithms of the standard deviations, one per number of the action. If None, the
+            last layer has twice as many outputs, and the second half provides them.
         value: Layers of a second network with the same observations and activation, and one output: a pair (weights,
             biases), or a module.
         seed: Seed for the random numbers, which depend on it, on the environment and agent, and on the number of steps

@@ -3,7 +3,7 @@
 The two packages can be imported in either order.
 
 Gymnasium has no entry points for plug-ins: its `register` must be called. But importing cypool must not import
-Gymnasium, so we wait for that import. Nor must it take time for thousands of ids: the registry is filled when it is
+Gymnasium, so we wait for that import. Nor must it spend time on thousands of ids, so the registry is filled when it is
 first read.
 """
 from __future__ import annotations
@@ -33,7 +33,7 @@ def name_of(id: str) -> str:
 
 
 class Registry(dict[str, Any]):
-    """Gymnasium's registry; our new environments are added when it is read.
+    """Gymnasium's registry, to which our new environments are added when it is read.
 
     Methods that read behave as those of a dict and call `fill` first.
     """

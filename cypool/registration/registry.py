@@ -89,7 +89,7 @@ def register(id: str, entry_point: str, *, max_episode_steps: int | None = None,
     Args:
         id: A name and a version, optionally with a namespace: "Walk-v0", "mine/Walk-v0".
         entry_point: "module:Class" of a subclass of `cypool.env.Env`; imported on first use.
-        max_episode_steps: Truncates episodes after this number of steps; None: never.
+        max_episode_steps: Truncates episodes after this number of steps; None: there is no limit.
         reference: The reference for `cypool.testing.check_parity`: "gymnasium:<id>"; or "module:function", which takes
             the pool, its seed and its options, and returns a Gymnasium vector environment, whose `np_random` may be
             None, and its name and version.
@@ -100,9 +100,9 @@ def register(id: str, entry_point: str, *, max_episode_steps: int | None = None,
         **options: Values for options of the environment, or of `expand`, instead of the defaults.
 
     Raises:
-        ValueError: The id is malformed or taken, or the entry point, the limit or the reference is malformed.
-        TypeError: An option of the class can never be set, or has no value; raised on first use if the module has not
-            been imported yet.
+        ValueError: The id is malformed or already taken, or the entry point, the limit or the reference is malformed.
+        TypeError: An option of the class has the name of an argument of `make`, or has no value; raised on first use if
+            the module has not been imported yet.
     """
     pattern, expected = (_ID, "'<name>-v<number>'") if expand is None else (_EXPANDED_ID, "a name")
     if not isinstance(id, str) or not pattern.fullmatch(id):
@@ -130,9 +130,9 @@ def _add(entry: Entry) -> None:
 
 def register_pattern(pattern: str, parse: Callable[..., dict[str, Any]], *, entry_point: str, examples: Iterable[str],
                      reference: str | None = None) -> None:
-    """Registers all ids that match a pattern, for `make`: too many to list.
+    """Registers all ids that match a pattern, for `make`, when there are too many to list.
 
-    Gymnasium's `make` knows the examples, and other ids after a call of `cypool.make_spec` or `cypool.make` with them.
+    Gymnasium's `make` knows the examples; it knows other ids once `cypool.make_spec` or `cypool.make` has used them.
 
     Args:
         pattern: A regular expression that matches a whole id, with named groups:
@@ -140,7 +140,7 @@ def register_pattern(pattern: str, parse: Callable[..., dict[str, Any]], *, entr
         parse: Takes the groups as keywords, str or None; returns the options of the environment as a dict, which may
             contain `max_episode_steps`. Raises a ValueError for ids that do not exist.
         entry_point, reference: As in `register`.
-        examples: Matching ids, which are listed, suggested, tested and counted.
+        examples: Matching ids, to be listed, suggested, tested and counted.
 
     Raises:
         ValueError: The pattern is not a regular expression, an example does not match or is taken, or another argument
@@ -215,7 +215,7 @@ def add_observer(observer: Callable[[Entry], None]) -> None:
 def list_all_envs() -> list[str]:
     """Returns the sorted ids of all registered environments: cypool's and those of installed plug-ins.
 
-    A plug-in that cannot be imported causes a RuntimeWarning; only its ids are missing.
+    If a plug-in cannot be imported, there is a RuntimeWarning, and only its ids are missing.
     """
     _, failed = _import_plugins(None)
     for error in failed:
@@ -243,7 +243,7 @@ def make_spec(id: Any, *, max_episode_steps: int | None = None, **options: Any) 
     """Describes an environment without creating it.
 
     Args:
-        id: A registered id; or a subclass of `cypool.mujoco.Task`, or an object of one, which is set up for this.
+        id: A registered id; or a subclass of `cypool.mujoco.Task`, or an instance of one, which is set up for this.
         max_episode_steps: Overrides the limit of the id or the task.
         **options: Options of the environment.
 

@@ -44,7 +44,7 @@ class ReplayBuffer(Observer):
     `step` or `load`, causes a gap: the next row of each environment is the first one after it.
 
     Each environment has a ring of `capacity // num_envs` rows. An episode of T steps takes T + 1 rows, because its last
-    observation is stored, too. For observations declared as stacks (`Array.stack`), only the newest frame is stored; an
+    observation is also stored. For observations declared as stacks (`Array.stack`), only the newest frame is stored; an
     episode then takes one more row for each older frame of its first observation.
 
     If the pool normalizes, observations and rewards are stored unnormalized, and samples are normalized with the pool's
@@ -52,9 +52,9 @@ class ReplayBuffer(Observer):
 
     Args:
         env: A pool, with any API.
-        capacity: Total number of rows of all environments.
-        n_step: Number of steps combined into one in a sample. It is lower where an episode, or an agent's part in it,
-            ends, and just before the newest row.
+        capacity: Total number of rows, over all environments.
+        n_step: Number of steps combined into one in a sample. Fewer are combined where an episode, or an agent's part
+            in it, ends, and just before the newest row.
         gamma: Discount per step, 0 to 1.
         sequence_length: Number of consecutive rows in each row of a sample; sequences continue across episodes. None:
             single steps.
@@ -63,14 +63,14 @@ class ReplayBuffer(Observer):
             rows with a goal that was achieved later in the episode. For environments with goals.
         seed: Seed for drawing rows; an int or None.
         path: A memory-mapped file for all rows and their priorities. If it exists, the buffer continues with its rows,
-            with a gap in each environment. It contains everything stored before the process ended or was killed.
+            with a gap in each environment. It contains everything stored until the process ended or was killed.
 
     Raises:
         TypeError, ValueError: Wrong or incompatible arguments; or the file belongs to a different buffer, is damaged,
             or is open in another buffer.
         OSError: The file cannot be read or written, or the disk is full.
 
-    Thread safety: any threads. A sample waits for a batch that is being stored, but not for steps.
+    Thread safety: any thread. A sample waits for a batch that is being stored, but not for steps.
     """
 
     env: VectorAPI = fixed()
@@ -281,7 +281,7 @@ class ReplayBuffer(Observer):
         if self._closed:
             raise ClosedError("the buffer is closed")
         if self._file is not None and self._pid != os.getpid():
-            raise RuntimeError("the buffer was made before fork(): its file belongs to the parent: make a new one")
+            raise RuntimeError("the buffer was made before fork(), so its file belongs to the parent: make a new one")
 
     def __len__(self) -> int:
         """Returns the number of rows that can be sampled."""
@@ -297,7 +297,7 @@ class ReplayBuffer(Observer):
 
         Args:
             n: Number of rows.
-            beta: Exponent of the importance weights, 0 to 1, with priorities.
+            beta: Exponent of the importance weights, 0 to 1; used with priorities.
 
         Returns:
             A `Sample`. Its memory is reused once its arrays are no longer referenced.
@@ -320,7 +320,7 @@ class ReplayBuffer(Observer):
             return self._as_seen(self._gather(index, weight, goal))
 
     def gather(self, index: ArrayLike) -> Sample:
-        """Returns the given rows, with their original goals.
+        """Returns these rows, with their original goals.
 
         Args:
             index: Integers, (n,), from earlier samples or `indices`.
@@ -356,15 +356,15 @@ class ReplayBuffer(Observer):
             return result
 
     def indices(self) -> NDArray[np.int64]:
-        """Returns the indexes of all rows that can be sampled, int64, the newest of the form
-        `num_envs * row + env_id`."""
+        """Returns the indexes of all rows that can be sampled: int64, `num_envs * row + env_id`, where rows are counted
+        from the first one ever stored."""
         with LockGuard(self._lock):
             self._check_open()
             result: NDArray[np.int64] = self._ring.all_eligible()
             return result
 
     def episodes(self) -> Iterator[Episode]:
-        """Yields each complete stored episode, environment by environment; after a gap, the rest of an episode.
+        """Yields each complete stored episode, environment by environment; after a gap, the rest of the episode.
 
         Values are not normalized.
 
@@ -439,7 +439,7 @@ class ReplayBuffer(Observer):
         sample.discount[rows] = np.where(sample.terminated[rows], 0, np.float32(self.gamma))
 
     def update_priorities(self, index: ArrayLike, priority: ArrayLike) -> None:
-        """Sets the priorities of rows, as in the paper on prioritized replay after each update.
+        """Sets the priorities of rows, as prioritized replay does after each update.
 
         New rows get the highest priority so far. Rows that no longer exist are ignored.
 
@@ -494,7 +494,7 @@ class ReplayBuffer(Observer):
             files.create(path, self._header, self._shapes, self._contents())
 
     def load(self, path: Pathlike) -> None:
-        """Replaces all rows by those of a file. Each environment continues after a gap.
+        """Replaces all rows with those in a file. Each environment continues after a gap.
 
         Args:
             path: A file from `save`, or the `path` of a buffer, with the same capacity and environments, and with
@@ -614,7 +614,7 @@ class ReplayBuffer(Observer):
             self._map.flush()
 
     def close(self) -> None:
-        """Flushes to the file at `path` and closes it for other buffers to open; the pool stays open.
+        """Flushes the file at `path` and closes it, so that other buffers can open it; the pool stays open.
 
         The buffer cannot be used afterwards. A second call does nothing.
         """

@@ -1,4 +1,4 @@
-"""The history of a pool, to go back to any step: actions, resets, and exact states at intervals."""
+"""The history of a pool, for returning to any step: actions, resets, and exact states at intervals."""
 from __future__ import annotations
 
 import copy
@@ -125,7 +125,7 @@ def _events(packed: bytes) -> list[tuple[Any, ...]]:
 class History(Observer):
     """The steps of a synchronous pool since `cypool.history(env)`.
 
-    It records calls of the pool, and an exact state every `every` steps. `len(history)` is the number of steps; a
+    It records the pool's calls, and an exact state every `every` steps. `len(history)` is the number of steps; a
     rollout of T steps counts as T. In memory and in a file, a step takes the space of its actions and a 4-byte checksum
     of the results per environment, both compressed with zlib; a state takes as much as in `State.save`.
 
@@ -162,7 +162,7 @@ class History(Observer):
         return self._length
 
     def seek(self, step: int) -> Any:
-        """Takes the pool back to just before a step, bit for bit: loads an exact state, and repeats actions from there.
+        """Returns the pool to just before a step, bit for bit: loads an exact state, and repeats actions from there.
 
         The history keeps the later steps until the pool is stepped, reset or loaded again.
 
@@ -207,7 +207,7 @@ class History(Observer):
         Args:
             begin: Called with observations and infos of all environments at the start of the recorded steps and after
                 each gap, such as a `load`.
-            visit: Called with each reset and step since then.
+            visit: Called with each reset and step after that.
 
         Raises:
             ValueError, RuntimeError: As in `seek`.

@@ -21,7 +21,7 @@ OF_STEPS = {"reward": np.float32, "discount": np.float32, "terminated": np.bool_
 
 @dataclass
 class Sample:
-    """The result of `ReplayBuffer.sample`: arrays of n rows, or for sequences of L rows (n, L).
+    """The result of `ReplayBuffer.sample`: arrays of n rows or, for sequences of L rows, (n, L).
 
     Attributes:
         obs: The observation from which the action was chosen.
@@ -29,12 +29,12 @@ class Sample:
         reward: float32: the reward, or the discounted sum of the rewards of n steps.
         next_obs: The observation after the step, or after the last of several steps; at the end of an episode its last
             one. None for sequences, where it is the next row.
-        discount: float32: the factor of the value of `next_obs`: gamma to the power of the steps, 0 where the episode
-            terminated.
+        discount: float32: the factor of the value of `next_obs`: gamma to the power of the number of steps, 0 where the
+            episode terminated.
         terminated, truncated: bool: whether the episode ended in the step, or in the last of several.
         index: int64, (n,): for `gather` and `update_priorities`. Indexes are never reused.
         weight: float32, (n,): importance weights, at most 1; all 1 without priorities.
-        is_first: bool: whether `obs` is the first observation of an episode, or after a gap.
+        is_first: bool: whether `obs` is the first observation of an episode, or the first after a gap.
         is_last: bool, for sequences: whether `obs` is the last observation of an episode: no step was made from it, and
             action, reward and discount are 0.
         agents: A dict of groups of agents, each a dict of `reward`, `terminated`, `truncated` and, if agents may be

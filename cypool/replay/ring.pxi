@@ -253,7 +253,7 @@ cdef class Ring:
             self.set_last(env, self.written[env] - 1)
 
     cdef void set_last(self, int64_t env, int64_t newest) noexcept nogil:
-        """Notes for the rows of an episode which one is the last."""
+        """Notes, for the rows of an episode, which one is the last."""
         cdef int64_t row
         for row in range(newest, max(self.begun[env] - self.rows, <int64_t>0) - 1, -1):
             self.last[self.at(env, row)] = newest
@@ -619,7 +619,7 @@ cdef class Ring:
         return (newest - (newest - place) % self.rows) * self.num_envs + env
 
     def draw_goals(self, object bit_generator, cnp.ndarray index, cnp.ndarray goal, double share):
-        """Draws for a share of rows a later row of the same episode, whose achieved goal becomes the desired one.
+        """For a share of the rows, draws a later row of the same episode, whose achieved goal becomes the desired one.
 
         Args:
             bit_generator: NumPy's.

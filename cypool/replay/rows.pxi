@@ -52,7 +52,7 @@ cdef const Rng* rng_of(object bit_generator) except NULL:
 
 cdef void copy_blocks(char* out, size_t out_stride, const char* source, size_t source_stride, size_t blocks,
                       size_t block_bytes) noexcept nogil:
-    """Copies blocks that are apart."""
+    """Copies blocks that are not contiguous."""
     cdef size_t k
     if blocks == 1:
         memcpy(out, source, block_bytes)

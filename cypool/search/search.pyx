@@ -276,8 +276,8 @@ cdef class TreeEnv(Env):
 
     Its first step in a search copies the environment. Each later one takes the values of the waiting leaves, and walks
     down the tree until as many leaves as possible wait again. The observation is that of the leaves. A search begins
-    with a step, because that is one call, of which Ctrl-C leaves nothing in flight. A long step ends early, wherever
-    the tree is, and the next one continues.
+    with a step, because a step is a single call, and Ctrl-C leaves nothing of it in flight. A long step ends early,
+    wherever the tree is, and the next one continues.
 
     Args:
         spec: `search.spec`.

@@ -76,7 +76,7 @@ class TreeResult(NamedTuple):
 
         Args:
             temperature: At least 0; with 0 the result is `action`.
-            rng: By default a new generator.
+            rng: By default, a new generator.
 
         Returns:
             int64, (N,).
@@ -104,22 +104,22 @@ class TreeSearch:
         env: A synchronous pool of cypool's environments with one Discrete action, without Python hooks. The search uses
             copies of its environments, so the pool may be stepped during a search.
         simulations: Number of simulations per tree in a search.
-        leaves: Number of positions of a tree that wait for a value at once. More give larger batches, but slightly
-            worse searches.
+        leaves: Number of a tree's positions that wait for values at the same time. More make batches larger, but
+            searches slightly worse.
         algorithm: "puct", or "gumbel": sequential halving at the root, and the improved policy below it.
         discount: Discount per step, 0 to 1.
-        noise: With PUCT, (alpha, weight) of Dirichlet noise at the roots. With Gumbel, True or False: whether to add
-            its noise. By default none.
+        noise: With PUCT, (alpha, weight) of Dirichlet noise at the roots; with Gumbel, whether to add its noise, True
+            or False. By default, there is no noise.
         seed: Random seed for noise and chance.
         c_init, c_base: Constants of PUCT's exploration.
-        unvisited: The value of an unvisited action, or "parent": the mean of its node. With PUCT.
-        virtual_loss: A simulation still waiting for its value counts as this loss; 0: as its action's mean. With PUCT.
-        normalize: Whether to scale values to [0, 1] by the lowest and highest of the tree. By default with a single
-            player, whose returns can have any size.
+        unvisited: The value of an unvisited action, or "parent": the mean of its node. For PUCT.
+        virtual_loss: A simulation still waiting for its value counts as this loss; 0: as its action's mean. For PUCT.
+        normalize: Whether to scale values to [0, 1] by the lowest and highest in the tree; by default, only with a
+            single player, whose returns can have any size.
         considered, c_visit, c_scale: For Gumbel: the number of actions at the start of halving, and the scale of
             values.
-        chance: "resample": each simulation draws chance again. "foresee": each sees the chance that the environment
-            itself will draw, which is cheating. Chance from an environment's own stream cannot be redrawn
+        chance: "resample": each simulation draws chance events again. "foresee": each sees the events that the
+            environment itself will draw, which is cheating. Events from an environment's own stream cannot be redrawn
             (`EnvSpec.has_own_chance`), so "resample" is refused there.
         max_nodes: Maximum number of nodes of a tree.
         allow_hidden: Whether to search environments with hidden information, which the search can see.
@@ -191,7 +191,7 @@ class TreeSearch:
     @_alone
     def run(self, evaluate: Callable[..., Any] | Policy | Literal["constant", "rollout"] = "rollout", *,
             num_games: int = 1) -> TreeResult:
-        """Searches.
+        """Runs a search.
 
         Args:
             evaluate: A function that is called as `evaluate(obs, action_mask)` with `Leaves.obs` and
@@ -301,8 +301,8 @@ class TreeSearch:
                 of them.
 
         Raises:
-            TypeError, ValueError: A wrong shape or dtype, or NaN; the search still waits.
-            RuntimeError: No positions wait.
+            TypeError, ValueError: A wrong shape or dtype, or NaN; the search is still waiting.
+            RuntimeError: No positions are waiting.
         """
         self._send(logits, values)
 
@@ -332,7 +332,7 @@ class TreeSearch:
 
     @_alone
     def result(self) -> TreeResult:
-        """Returns the statistics of the roots, also before the end of a search.
+        """Returns the statistics of the roots, even before a search has ended.
 
         Raises:
             RuntimeError: The search is closed.
@@ -366,7 +366,7 @@ class TreeSearch:
 
         Raises:
             TypeError, ValueError: Wrong arguments; or an action does not lead from the root of a tree to the state of
-                its environment: this tree is dropped, the others have been advanced.
+                its environment: this tree is dropped, and the others have been advanced.
             RuntimeError: An environment of the pool is in flight.
         """
         self._check_rest("advance")

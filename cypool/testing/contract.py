@@ -43,7 +43,7 @@ class Contract:
         id: The environment.
         options: Its options.
         num_envs, num_steps: Size of each run.
-        num_episodes: Episodes that ended in one of them.
+        num_episodes: Number of episodes that ended in one of the runs.
         passed: The checks that passed.
         skipped: Checks that could not run, and why.
     """
@@ -67,7 +67,7 @@ class Contract:
 
 def check_env(id: Any, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 0, without_gil: bool = True,
               report: Callable[[str], object] | None = None, **options: Any) -> Contract:
-    """Checks with random legal actions that an environment keeps the promises that cypool makes about all.
+    """Checks with random legal actions that an environment keeps the promises that cypool makes for all environments.
 
     * It writes its whole row, and nothing else (`cypool.make(debug=True)`).
     * Observations are in their space, and those declared as stacks are stacks; rewards are finite.
@@ -81,25 +81,25 @@ def check_env(id: Any, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
     * Steps and resets run without the GIL.
     * Its module calls `import_cypool()`.
 
-    A task in Python has no compiled code and no asynchronous pools. Instead of the checks of these, a pool of one
-    environment has to give the same bytes as the first row of a larger one.
+    A task in Python has no compiled code and no asynchronous pools. Instead of the checks for these, a pool of one
+    environment must give the same bytes as the first row of a larger pool.
 
     Args:
-        id: A registered id; or a subclass of `cypool.mujoco.Task`, or an object of one.
+        id: A registered id; or a subclass of `cypool.mujoco.Task`, or an instance of one.
         num_envs: Environments in the batch, at least 2.
         num_steps: Steps of each run.
         seed: Random seed for the environments and the actions.
         without_gil: Whether the environment claims to run without the GIL, as compiled ones do.
         report: Called with the name of each check as soon as it has passed.
         **options: Options of the environment, and `max_episode_steps`; by default a fifth of `num_steps`, or the id's
-            own if that is less, so that episodes end.
+            own limit if that is lower, so that episodes end.
 
     Returns:
-        A `Contract`, for printing.
+        A `Contract`, which can be printed.
 
     Raises:
-        ContractError: It does not; the message names the promise and the first violation.
-        EnvError: The environment raised.
+        ContractError: It breaks a promise; the message names the promise and the first violation.
+        EnvError: The environment raised an exception.
         ValueError, TypeError, ImportError: As `cypool.make` and `cypool.make_spec`; or the id stands for several
             environments.
     """
@@ -455,7 +455,7 @@ class _Check:
                     env_id = np.array([t % self.num_envs], np.int32)
                     env.send(self.actions_of(env, t, env_id), env_id)
                     if not env._pool.await_holding_gil(patience):
-                        self.complain(f"a step or reset took the GIL, or longer than {patience:.1f} s")
+                        self.complain(f"a step or reset acquired the GIL, or took longer than {patience:.1f} s")
                     env.recv()
             finally:
                 sys.setswitchinterval(interval)

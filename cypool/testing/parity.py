@@ -46,7 +46,7 @@ class ParityError(AssertionError):
 
 @dataclass(frozen=True)
 class Parity:
-    """The comparison that `check_parity` made, with equal results.
+    """The report of a `check_parity` that found no difference.
 
     Attributes:
         id: The environment.
@@ -54,7 +54,7 @@ class Parity:
         options: Its options.
         autoreset_mode: The mode.
         num_envs, num_steps, seeds: The size of the comparison.
-        num_episodes: Episodes that ended, in all runs.
+        num_episodes: Number of episodes that ended, over all runs.
         num_terminated: Number of these that were terminated, not only truncated.
         has_streams: Whether random streams were also compared. Some references do not use NumPy's.
     """
@@ -83,8 +83,8 @@ def check_parity(id: str, *, num_envs: int = 4, num_steps: int = 1000, seeds: Se
     """Steps an environment and its reference with the same seeds and random actions, and compares everything exactly.
 
     Args:
-        id: An id that is registered with a `reference`: Gymnasium's environment of that id, in a `SyncVectorEnv`; or
-            an Atari game with a `preset`, or one whose id has one, and then the package of that preset.
+        id: An id that is registered with a `reference`: Gymnasium's environment of that id, in a `SyncVectorEnv`. Or an
+            Atari game with a `preset`, given or from its id, which is compared with that preset's package.
         num_envs: Environments in the batch.
         num_steps: Steps of the batch, for each seed.
         seeds: Seeds, one run each.
@@ -93,11 +93,11 @@ def check_parity(id: str, *, num_envs: int = 4, num_steps: int = 1000, seeds: Se
         **options: Options of both environments, and `max_episode_steps`.
 
     Returns:
-        A `Parity`, for printing.
+        A `Parity`, which can be printed.
 
     Raises:
         ParityError: They differ; the message names the first difference.
-        NotImplementedError: The environment does not implement `save`, which shows the position of its random stream.
+        NotImplementedError: The environment does not implement `save`, which gives the position of its random stream.
         ValueError: The environment has no reference, or the reference has no such option; or an argument is wrong, as
             in `cypool.make`.
         ImportError: The reference is not installed.
@@ -261,7 +261,7 @@ class _Run:
                 self._compare(f"info {key}", mine, value, theirs[f"_{key}"])
 
     def _compare_streams(self) -> None:
-        """Compares the positions of the random streams: each draw shows in the end, even if it had no effect.
+        """Compares the positions of the random streams, which reveal even draws without effect.
 
         Skipped if the reference does not use NumPy's.
         """

@@ -1,5 +1,5 @@
 """Tools around environments: `compile` builds them, `video` records them, `benchmark` compares their speed,
-`tuning` finds fast settings, `keyboard` plays them, and `cli` is the `cypool` command.
+`tuning` finds fast settings, `keyboard` maps keys to actions, and `cli` is the `cypool` command.
 """
 from __future__ import annotations
 

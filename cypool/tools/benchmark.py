@@ -109,7 +109,7 @@ def mujoco_rollout(args: Args, n: int, rows: int) -> Started:
 
 
 def mujoco_batch(module: str, args: Args, n: int, rows: int) -> Started:
-    """MuJoCo's own threads, or mjbatch's, as `mujoco_rollout`: Python sets the controls of each step."""
+    """MuJoCo's own threads, or mjbatch's, like `mujoco_rollout`, but Python sets the controls of each step."""
     import mujoco
 
     env, starts, length = episodes_of_mujoco(args, n, mujoco.mjtState.mjSTATE_INTEGRATION)
@@ -379,7 +379,7 @@ def show(report: dict[str, Any], args: Args) -> None:
     print(f"""
 Medians of {args.rounds} rounds of {args.seconds:g} s, quartiles in brackets. Ratios are computed within each round;
 where brackets overlap, the order is uncertain. {args.batch_size}/{args.num_envs} is asynchronous: the first
-{args.batch_size} of {args.num_envs} to finish. Frames in a step: {args.options.get("frame_skip", 1)}. If few cores were
+{args.batch_size} of {args.num_envs} to finish. Frames per step: {args.options.get("frame_skip", 1)}. If few cores were
 used, other programs were running.
 
 {args.env}, {args.threads} threads on {machine["cpu"]}, {machine["cpus_usable"]} of {machine["cpus"]} CPUs

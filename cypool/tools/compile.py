@@ -100,9 +100,9 @@ def compile(source: str | os.PathLike[str], name: str | None = None, *, max_epis
             **options: Any) -> str:
     """Compiles an environment, unless it is in the cache, and registers it; for prototypes and notebooks.
 
-    The compiled module stays in `$CYPOOL_CACHE/compiled` (`~/.cache/cypool/compiled`), under a hash of the text, of the
-    files next to it that it may include, and of the compiler and its settings. A changed text is compiled again and
-    replaces the old environment, except in existing pools.
+    The compiled module stays in `$CYPOOL_CACHE/compiled` (`~/.cache/cypool/compiled`), under a hash of the text, the
+    files next to it that it may include, and the compiler and its settings. If the text changes, it is compiled again
+    and replaces the old environment, except in existing pools.
 
     Args:
         source: The path of a .pyx, or a text with more than one line.

@@ -1,4 +1,4 @@
-"""Output of the command: colours, tables, wrapped text and progress, if there is a terminal."""
+"""Output of the command: colors, tables, wrapped text and progress, if there is a terminal."""
 from __future__ import annotations
 
 import os
@@ -21,7 +21,7 @@ def is_terminal(stream: TextIO | None = None) -> bool:
 
 
 def has_colours() -> bool:
-    """Whether stdout shows colours: decided by the usual environment variables, or by whether it is a terminal."""
+    """Whether stdout shows colors: decided by the usual environment variables, or by whether it is a terminal."""
     if os.environ.get("NO_COLOR"):
         return False
     return bool(os.environ.get("FORCE_COLOR")) or (is_terminal() and os.environ.get("TERM") != "dumb")
@@ -33,7 +33,7 @@ def width() -> int:
 
 
 def styled(text: str, style: str) -> str:
-    """Returns a text in "bold", "dim", "italic" or a colour; unchanged if colours are not shown."""
+    """Returns a text in "bold", "dim", "italic" or a color; unchanged if colors are not shown."""
     return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and text and has_colours() else text
 
 

@@ -79,7 +79,7 @@ def check_int(name: str, value: Any, minimum: int, maximum: int) -> int:
 
 
 class NoOptionsError(ValueError):
-    """An environment whose resets have no options got some."""
+    """An environment without reset options was given some."""
 
 
 def check_reset_options(options: dict[Any, Any], known: tuple[str, ...]) -> None:

@@ -1,7 +1,7 @@
-"""Files kept under the hash of their sources, for the next time: by `cypool.compile`, and by cypool's build.
+"""Files kept for reuse under the hash of their sources: by `cypool.compile`, and by cypool's build.
 
-The folder only ever grows and everything in it can be made again: delete it whenever you like. Its files run as your
-own code, so only you may have write access to the folder.
+The folder only grows, and everything in it can be made again, so delete it whenever you like. Its files run as your own
+code, so only you may have write access to the folder.
 
 The build loads this module by its path (build_tools/cache.py): it imports the standard library alone.
 """
@@ -139,7 +139,7 @@ def publish(target: Path) -> Iterator[Path]:
 
 @functools.cache
 def native_cpu(*command: str) -> str:
-    """Distinguishes CPUs where that matters: by the macros that "native" in the flags of a compiler's command sets.
+    """Distinguishes CPUs where that matters: by the macros that a compiler sets for "native" in its flags.
 
     Args:
         *command: The compiler and its flags, as words.

@@ -1,4 +1,4 @@
-"""Whether Python is ending: then a thread that comes back to it is held for ever, or ended."""
+"""Whether Python is shutting down: a thread that returns to it then hangs forever, or is ended."""
 
 cdef extern from *:
     """

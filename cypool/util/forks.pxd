@@ -1,4 +1,4 @@
-"""Whether this process is a child of the one that something was made in."""
+"""Whether this process is a child of the one in which something was made."""
 
 
 cdef extern from "cypool/util/forks.h" namespace "cypool" nogil:

@@ -1,4 +1,4 @@
-"""A lock that is held for a block, and released even if an interrupt breaks it off."""
+"""A lock that is held for a block, and released even if an interrupt cuts the block short."""
 cimport cython
 
 

@@ -1,4 +1,4 @@
-"""Installed packages: which version one is, and where its files are, without importing it."""
+"""Installed packages: their versions and files, without importing them."""
 from __future__ import annotations
 
 import os
@@ -16,7 +16,7 @@ def version_of(distribution: str) -> str:
 
 
 def require_version(what: str, distribution: str, versions: Sequence[str], install: str, package: str = "") -> None:
-    """Checks that one of some versions of a distribution is installed.
+    """Checks that an accepted version of a distribution is installed.
 
     Args:
         what: The package that needs it, with the verb: "Crafter needs".

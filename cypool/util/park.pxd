@@ -1,4 +1,4 @@
-"""Sleeping on a word and waking who sleeps there; the clock."""
+"""Sleeping on a word, waking those that sleep on it, and the clock."""
 from libc.stdint cimport int64_t, uint32_t
 from libcpp cimport bool as cbool
 from libcpp.atomic cimport atomic

@@ -11,7 +11,7 @@ from cypool.util.arguments import check_array
 def text(array: Any) -> Any:
     """Returns the texts of an array of bytes: `cypool.text(obs["mission"])`.
 
-    A text is written as UTF-8, with zeros up to the length of the last axis.
+    Texts are UTF-8, padded with zeros to the length of the last axis.
 
     Args:
         array: uint8, (..., length).

@@ -114,7 +114,7 @@ cdef class Guarded(Wrapper):
             if a[at] == FILLS[0] and b[at] == FILLS[1]:
                 self.complain(k, "did not write byte", <long>at)
             if a[at] != b[at]:
-                self.complain(k, "wrote a different one when called again, at", <long>at)
+                self.complain(k, "wrote a different byte when called again, at", <long>at)
         return 0
 
     cdef int complain_of_reward(self, double reward) except -1 with gil:

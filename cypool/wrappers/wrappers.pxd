@@ -11,7 +11,7 @@ ctypedef vector[PyObject*] EnvList      # borrowed
 # An environment around another one, and memory for its observation.
 
 cdef class Wrapper(Env):
-    """Holds another environment and does as that does; a subclass changes some of it."""
+    """Contains another environment and behaves like it, except where a subclass changes that."""
     cdef Env inner
     cdef shared_ptr[EnvList] pool            # all of the pool, where the inner ones prepare steps
 

@@ -99,7 +99,7 @@ def test_the_uncompiled_source_says_so(run_python, tmp_path):
     source = Path(cypool.__file__).read_text()
     (tmp_path / "cypool" / "__init__.py").write_text(source)
     done = run_python("import cypool", cwd=tmp_path)
-    assert "is cypool's source, which is not compiled. To import the installed cypool, start Python in" in done.stderr
+    assert "is cypool's uncompiled source. To import the installed cypool, start Python in" in done.stderr
 
 
 @pytest.mark.skipif(not (ROOT / "README.md").is_file(), reason="there is no README in this tree")

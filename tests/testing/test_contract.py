@@ -87,7 +87,7 @@ FAULTS = [
     ("too short", "observation steps: .*it did not write byte 4"),
     ("too early", "observation steps: .*it wrote before the start, at -2"),
     ("in info", r"info steps: expected 8 bytes, as describe specifies for float32, \(2,\); it wrote at least 16"),
-    ("fickle", "observation steps: .*it wrote a different one when called again"),
+    ("fickle", "observation steps: .*it wrote a different byte when called again"),
     ("outside", r"observation steps \[ 9 -1  9\] is not in Array"),
     ("unstacked", "observation steps is declared as a stack of 3 frames, but does not begin with the last ones"),
     ("endless", "env 0: RowError: Careless.step, reward: expected a finite number, got nan"),
@@ -111,7 +111,7 @@ def test_faults_are_found(walker, fault, message):
 
 @pytest.mark.skipif(not getattr(sys, "_is_gil_enabled", lambda: True)(), reason="there is no GIL to take")
 def test_what_takes_the_gil_is_found(walker):
-    with pytest.raises(ContractError, match=r"a step or reset took the GIL, or longer than \d+\.\d s"):
+    with pytest.raises(ContractError, match=r"a step or reset acquired the GIL, or took longer than \d+\.\d s"):
         check_env("walker/Careless-v0", fault="locked")
     assert len(check_env("walker/Careless-v0", fault="locked", without_gil=False).passed) == 7
 

@@ -1,4 +1,4 @@
-"""The list of verbs, their help, and running one."""
+"""The list of verbs and their help, and the function that runs a verb."""
 from __future__ import annotations
 
 import inspect
@@ -26,7 +26,7 @@ VERBS = {
 }
 _ABOUT = "Batches of reinforcement-learning environments: find, check, measure, tune and play them."
 _FLAGS = {"-h, --help": "Print this.", "--version": "Print the version.",
-          "--completion": 'Print the completion script for bash; also for zsh, after "autoload bashcompinit; '
+          "--completion": 'Print the completion script for bash; works in zsh, too, after "autoload bashcompinit; '
                           'bashcompinit".'}
 _COMPLETION = """_cypool() {
     mapfile -t COMPREPLY < <(_CYPOOL_COMPLETE=1 cypool "${COMP_WORDS[@]:1:COMP_CWORD}")

@@ -128,7 +128,7 @@ def _cpus() -> Lines:
     total, own, quota = os.cpu_count() or 1, len(os.sched_getaffinity(0)), cpus.quota_of_groups()
     found = f"{total}, of which this process may use {own}; num_threads defaults to {cpus.available()}"
     if quota is not None and quota < own:
-        yield ("warning", f"{found}; control groups allow {quota:g} CPUs of time",
+        yield ("warning", f"{found}; control groups limit it to {quota:g} CPUs' worth of time",
                "request a whole number of CPUs and pin the process to that many: once the quota is used up, all "
                "threads stall")
     else:

@@ -20,7 +20,7 @@ def _downloads() -> dict[str, str]:
 
 
 def run(family: str) -> None:
-    """Download the files that a family needs into cypool's cache with pip, verify them, and print their licences.
+    """Download the files that a family needs into cypool's cache with pip, verify them, and print their licenses.
 
     Does nothing if everything is in place.
     """

@@ -62,6 +62,6 @@ def run(name: str, folder: Path | None) -> None:
     missing = [requirement for module, requirement in needed.items() if find_spec(module) is None]
     first = f"pip install {' '.join(missing)} && " if missing else ""
     # plain text: to be copied
-    print(f"""The package is in {written}. To compile and test it, now and after each change of the .pyx:
+    print(f"""The package is in {written}. To compile and test it, now and after each change to the .pyx:
 
     {first}pip install --no-build-isolation -e {written} && pytest {written}""")

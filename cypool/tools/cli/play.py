@@ -21,7 +21,7 @@ def declare(parser: Parser) -> None:
     parser.add("--record", type=Path, metavar="FILE",
                help="write a video instead (.mp4, .gif or .png); needs no display")
     parser.add("--png", type=Path, metavar="FILE",
-               help=f"write one picture, after {STILL} steps or the number of --steps; needs no display")
+               help=f"write one picture, after --steps steps (default: {STILL}); needs no display")
     parser.add("--num-envs", type=number(int, 1), metavar="N",
                help="environments in the grid of --record or --png (default: 1)")
     parser.add("--random", action="store_true", help="watch random actions")
@@ -29,7 +29,7 @@ def declare(parser: Parser) -> None:
                help="watch a policy: a function that maps a batch of observations to actions")
     parser.add("--steps", type=number(int, 1), metavar="N",
                help="stop after this number of steps (default for a video: 300)")
-    parser.add("--fps", type=float, metavar="N", help="steps per second (default: as the environment specifies)")
+    parser.add("--fps", type=float, metavar="N", help="steps per second (default: the environment's own)")
     parser.add("--seed", type=number(int, 0), metavar="N", help="random seed for the environment")
     parser.add_options()
 
@@ -39,9 +39,9 @@ def run(id: str, record: Path | None, png: Path | None, num_envs: int | None, ra
     """Play an environment with the keyboard, watch a policy, or record a video or a picture.
 
     Escape quits, R starts a new episode. In turn-based environments, each key is a step. NetHack and board games are
-    played in the terminal; board games against -o opponent=..., or with -o view=mover for both players. Without a
-    display, --random and --policy show the environment in the terminal, as text if it has any, otherwise as coloured
-    blocks.
+    played in the terminal; in board games, you play against -o opponent=..., or both sides with -o view=mover. Without
+    a display, --random and --policy show the environment in the terminal, as text if it has a text form, otherwise as
+    colored blocks.
     """
     if random and policy:
         raise Refusal("--policy: cannot be combined with --random")
@@ -98,11 +98,11 @@ def run(id: str, record: Path | None, png: Path | None, num_envs: int | None, ra
             _watch_in_terminal(env, watched, fps, steps)
         else:
             raise Refusal(f"no display for a window; use cypool play {id} --record video.mp4, or --random or --policy "
-                          "in a terminal with colours")
+                          "in a terminal with colors")
 
 
 def _make(id: str, wants_text: bool, **arguments: Any) -> Any:
-    """Creates a pool, whose environments are rendered as text if that is wanted and supported."""
+    """Creates a pool; its environments are rendered as text if that is wanted and supported."""
     import cypool
 
     env = cypool.make(id, **arguments)
@@ -168,7 +168,7 @@ def _write_picture(env: Any, file: Path, act: Callable[[Any], Any], steps: int) 
 
 
 def _watch_in_terminal(env: Any, watched: Callable[[Any], Any], fps: float, steps: int | None) -> None:
-    """Shows texts, or pictures in coloured blocks, until Ctrl-C, or for a number of steps."""
+    """Shows texts, or pictures in colored blocks, until Ctrl-C, or for a number of steps."""
     import time
 
     done, total, is_redrawn = 0, 0.0, has_colours() and is_terminal()
@@ -196,7 +196,7 @@ def _watch_in_terminal(env: Any, watched: Callable[[Any], Any], fps: float, step
 
 
 def _in_blocks(picture: Any) -> str:
-    """Returns a picture in coloured blocks that leaves a line of the terminal free."""
+    """Returns a picture in colored blocks that leaves a line of the terminal free."""
     import shutil
 
     size = shutil.get_terminal_size()

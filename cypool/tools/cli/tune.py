@@ -24,7 +24,7 @@ def declare(parser: Parser) -> None:
 def run(id: str, milliseconds: float | None, purpose: str, max_envs: int, option: list[str], as_json: bool) -> None:
     """Measure which num_envs, batch_size and num_threads are fastest for an environment on this machine.
 
-    Chooses the setting with the fewest environments among those within 5 % of the fastest.
+    Chooses the setting with the fewest environments among those within 5% of the fastest.
     """
     from cypool.util.arguments import check_choice
 
@@ -67,7 +67,7 @@ def run(id: str, milliseconds: float | None, purpose: str, max_envs: int, option
         rows.append([(cell, "bold" * (each is measured[0])) for cell in cells])
     print_table(rows, heading=("num_envs", "batch_size", "num_threads", "steps/s", "of the best"), right=range(5))
     print(styled(f"\nThe fastest of the {len(measured)} settings measured. The first row is the smallest setting "
-                 "within 5 % of the best.", "dim"))
+                 "within 5% of the best.", "dim"))
     # plain text: to be copied
     print(f"\n    {line}\n")
     print_text(f"PyTorch: {torch}.")
