@@ -5,7 +5,7 @@
 
 The first writes a digest for each image kernel and environment whose results hold on all machines. MuJoCo's do not, and
 sines come from NumPy, so both are compared with Gymnasium's environments in the same process: that is the second. It
-leaves out Humanoid: Gymnasium takes its centre of mass from NumPy's einsum, which fuses additions on aarch64.
+leaves out Humanoid: Gymnasium takes its center of mass from NumPy's einsum, which fuses additions on aarch64.
 """
 import hashlib
 import importlib

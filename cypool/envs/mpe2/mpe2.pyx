@@ -120,7 +120,7 @@ class SimplePush(MPE2):
     """An agent goes to a landmark, and an adversary pushes it away.
 
     Observation: float32 (8,) for the adversary: velocity; relative positions of landmarks and of the agent. float32
-        (19,) for the agent: velocity; the goal's relative position and colour; landmarks, their colours, and the
+        (19,) for the agent: velocity; the goal's relative position and color; landmarks, their colors, and the
         adversary.
     Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
         strength per choice.
@@ -132,7 +132,7 @@ class SimplePush(MPE2):
 class SimpleReference(MPE2):
     """Each of two agents knows the other's goal, and communicates it.
 
-    Observation: float32 (21,): velocity; relative positions of landmarks; the colour of the other's goal; its message.
+    Observation: float32 (21,): velocity; relative positions of landmarks; the color of the other's goal; its message.
     Action: Ten words times the five moves of `Simple`: move + 5 * word; with `continuous_actions` float32 (15,) in [0,
         1], five forces and ten numbers for the message.
     Reward: `local_ratio` times its own reward, the negative distance of the other to its goal, plus the rest times the
@@ -144,7 +144,7 @@ class SimpleReference(MPE2):
 class SimpleSpeakerListener(MPE2):
     """A speaker that cannot move knows the goal of a listener.
 
-    Observation: float32 (3,) for the speaker: the colour of the goal. float32 (11,) for the listener: velocity;
+    Observation: float32 (3,) for the speaker: the color of the goal. float32 (11,) for the listener: velocity;
         relative positions of landmarks; the speaker's message.
     Action: The speaker says one of three words; with `continuous_actions` float32 (3,) in [0, 1]. The listener moves as
         in `Simple`.
@@ -212,7 +212,7 @@ cdef class CollectTreasure(MPE2):
         strength per choice.
     Reward: All get 5 for each treasure picked up or delivered. Collectors get -5 for each other collector that they
         touch. All lose a tenth of a distance: collectors, that to the nearest treasure or its deposit; deposits,
-        that to the nearest collector with a treasure for them, or to the centre of all.
+        that to the nearest collector with a treasure for them, or to the center of all.
     """
     describe = staticmethod(specs.describer("CollectTreasure", shape_of))
 

@@ -136,7 +136,7 @@ cdef class Humanoid(_Humanoid):
     Observation: float64 (348,): positions without x and y, and velocities; inertia and velocity of each body except the
         world; actuator forces; contact forces on each body.
     Action: float32 (17,) in [-0.4, 0.4]: the torques.
-    Reward: For the velocity of the centre of mass and for health, minus the costs of the action and of contact forces.
+    Reward: For the velocity of the center of mass and for health, minus the costs of the action and of contact forces.
     Terminated: The torso is too high or too low.
     Info: `x_position`, `y_position`, `distance_from_origin`, `x_velocity`, `y_velocity`, the parts of the reward,
         `reward_survive`, `reward_forward`, `reward_ctrl`, `reward_contact`, and with tendons `tendon_length` and
@@ -182,7 +182,7 @@ cdef class HumanoidV4(_Humanoid):
     Action, Terminated: As in `Humanoid`.
     Reward: As in `Humanoid`, but contact forces have no cost; and the step in which health is lost is also rewarded, if
         it ends the episode.
-    Info: `x_position` and `y_position` of the centre of mass, `distance_from_origin`, `x_velocity`, `y_velocity`,
+    Info: `x_position` and `y_position` of the center of mass, `distance_from_origin`, `x_velocity`, `y_velocity`,
         `reward_alive`, `reward_linvel`, `reward_quadctrl`, `forward_reward` float64.
     """
     describe = staticmethod(specs.humanoid_v4)

@@ -16,7 +16,7 @@ META = 128
 
 
 def screen_text(chars: NDArray[np.uint8], colors: NDArray[np.int8], cursor: Any = None) -> str:
-    """Returns a terminal's screen as text with colours, which a terminal shows as NetHack does.
+    """Returns a terminal's screen as text with colors, which a terminal shows as NetHack does.
 
     Args:
         chars: `tty_chars` of one environment.

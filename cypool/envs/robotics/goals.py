@@ -68,7 +68,7 @@ class Pose(NamedTuple):
         reward_type: "sparse" or "dense".
         ignores_position: Whether any position is accepted.
         ignores_z: Whether any rotation around its own axis is accepted: for the pen.
-        distance_threshold: The distance, in metres.
+        distance_threshold: The distance, in meters.
         rotation_threshold: The angle, in radians.
     """
 

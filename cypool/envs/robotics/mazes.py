@@ -37,7 +37,7 @@ def check_map(name: str, value: Any) -> Map:
 
 
 def check_cell(name: str, cell: Any, maze_map: Map, scale: float) -> list[float]:
-    """Returns the centre of a cell that an option of a reset names; empty: it names none."""
+    """Returns the center of a cell that an option of a reset names; empty: it names none."""
     if cell is None:
         return []
     if not isinstance(cell, (tuple, list, np.ndarray)) or len(np.shape(cell)) != 1 or len(cell) != 2:
@@ -61,7 +61,7 @@ def _packaged(robot: str, maze_map: Map, shares_empty: bool) -> Maze:
 
 
 def load_maze(robot: str, maze_map: Map, is_v3: bool, xml_file: str | None) -> tuple[Any, Cells, Cells]:
-    """Returns the model of a maze, and the centres of the cells where goals are, and where episodes begin.
+    """Returns the model of a maze, and the centers of the cells where goals are, and where episodes begin.
 
     Args:
         robot: One of `ROBOTS`.

@@ -40,8 +40,8 @@ class Maze(NamedTuple):
 
     Attributes:
         text: The XML of the model.
-        goals: Centres of the cells where goals are.
-        starts: Centres of the cells where episodes begin.
+        goals: Centers of the cells where goals are.
+        starts: Centers of the cells where episodes begin.
     """
 
     text: bytes
@@ -50,7 +50,7 @@ class Maze(NamedTuple):
 
 
 def centre(row: int, column: int, maze_map: tuple[tuple[int | str, ...], ...], scale: float) -> tuple[float, float]:
-    """Returns x and y of the centre of a cell."""
+    """Returns x and y of the center of a cell."""
     return ((column + 0.5) * scale - len(maze_map[0]) / 2 * scale, len(maze_map) / 2 * scale - (row + 0.5) * scale)
 
 
