@@ -119,8 +119,8 @@ cdef class CraftaxClassic(_OpenWorld):
     Reward: 1 for a step that unlocks an achievement, plus a tenth of the health gained or lost.
     Terminated: When the player has no health left or walks into lava, or after `max_timesteps` steps.
     Info: `achievements` float32 (22,), in the order of `ACHIEVEMENTS` in `cypool.envs.craftax.specs`: 100 at the end of
-        an episode that unlocked it, else 0. `discount` float32: 0 at the end, else 1. `score` float32: their geometric
-        mean.
+        an episode that unlocked it, else 0. `discount` float32: 0 at the end, else 1. `score` float32: the package's
+        score, a geometric mean of the achievements.
     """
     describe = staticmethod(specs.classic)
     game = "Craftax-Classic"
