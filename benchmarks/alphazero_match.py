@@ -1,9 +1,9 @@
-"""Plays a network of examples/alphazero.py against OpenSpiel's C++ MCTSBot, with as many simulations for a move.
+"""Plays a network from examples/alphazero.py against OpenSpiel's C++ MCTSBot, with equally many simulations per move.
 
     pip install torch open_spiel && python examples/alphazero.py
     python benchmarks/alphazero_match.py alphazero.pt
 
-Each first move is played from both sides. Prints how many games the network wins, draws and loses.
+Every first move is played from both sides. Prints how many games the network wins, draws and loses.
 """
 import argparse
 import sys

@@ -1,15 +1,15 @@
-"""Simulates, without a cluster, the cost of weights on up to 1,000 workers: traffic against staleness.
+"""Simulates the cost of sending weights to up to 1,000 workers, without a cluster: traffic against staleness.
 
     pip install matplotlib && python benchmarks/aps_traffic.py --csv traffic.csv --plot traffic.svg
 
 The strategies are those of `cypool.cluster`. The rest is a model:
 
   * The policy is a point in 32 dimensions; KL(old || new) is half the squared distance, as between Gaussians of
-    variance 1 whose means are these points. An update moves it by a step of which a half keeps its direction. Its
-    length falls to a tenth in the course of training, and is five times as long in every twentieth update.
-  * A worker makes rollouts one after the other, each as long as an update, times a random factor between 0.5 and 2.
-    Before each one `sync.due` is asked. The learner's measurement is off by a factor with a spread of 20 %.
-  * Workers sit on nodes of 16; a version goes to a node once.
+    variance 1 whose means are these points. An update moves the point by a step, half of which keeps the previous
+    direction. Steps shrink to a tenth in the course of training; every twentieth one is five times as long.
+  * A worker makes one rollout after another, each as long as an update times a random factor between 0.5 and 2. It
+    calls `sync.due` before each rollout. The learner's measurement is off by a factor with a spread of 20 %.
+  * Workers run on nodes of 16; each version is sent to a node once.
 """
 import argparse
 import csv
@@ -38,7 +38,7 @@ def walk(updates, first_kl, rng):
 
 
 def simulate(sync, workers, policies, seed):
-    """Returns syncs, versions sent to nodes, and of each rollout its lag and its true divergence."""
+    """Returns syncs, versions sent to nodes, and the lag and true divergence of each rollout."""
     rng = np.random.default_rng(seed)
     durations = np.exp2(rng.uniform(-1, 1, workers))
     due_at = rng.uniform(0, durations)

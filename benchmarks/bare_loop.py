@@ -1,4 +1,4 @@
-"""The functions of bare_loop.cpp: MuJoCo's steps in a loop in C++, without an environment around it. Needs g++."""
+"""The functions of bare_loop.cpp: MuJoCo steps in a C++ loop, without an environment. Needs g++."""
 import ctypes
 import functools
 import subprocess
@@ -11,7 +11,7 @@ import numpy as np
 
 @functools.cache
 def compiled():
-    """Returns a library that calls the MuJoCo of this process."""
+    """Returns a library that calls this process's MuJoCo."""
     package = Path(mujoco.__file__).parent
     library = next(package.glob("libmujoco.so.*"))
     with tempfile.TemporaryDirectory() as folder:
@@ -21,12 +21,12 @@ def compiled():
 
 
 def pointer(array):
-    """Returns a pointer to the elements of an array, or to a struct of MuJoCo's package."""
+    """Returns a pointer to the elements of an array, or to a struct from MuJoCo's package."""
     return ctypes.c_void_p(array._address) if hasattr(array, "_address") else array.ctypes.data_as(ctypes.c_void_p)
 
 
 def loop_of(model, datas, actions, frame_skip, num_threads):
-    """Returns a candidate: takes actions, (steps, environments, controls), from the states of `datas`."""
+    """Returns a candidate that takes actions, (steps, environments, controls), from the states of `datas`."""
     steps, num_envs = actions.shape[:2]
     pointers = (ctypes.c_void_p * num_envs)(*map(pointer, datas))
     # the loop reads float64
@@ -42,7 +42,7 @@ def loop_of(model, datas, actions, frame_skip, num_threads):
 
 
 def arms_of(model, datas, actions, frame_skip):
-    """Returns a candidate: moves the mocap body by a part of each action, (steps, environments, at least three)."""
+    """Returns a candidate that moves the mocap body by a part of each action, (steps, environments, at least three)."""
     steps, num_envs = actions.shape[:2]
     way = np.clip(np.cumsum(0.05 * actions[..., :3].astype("float64"), 0), -0.15, 0.15)
     moves = [data.mocap_pos[0] + way[:, k] for k, data in enumerate(datas)]

@@ -1,12 +1,12 @@
-"""Measures the overhead of a cluster on one machine: rollouts through Ray, compared with the same pools without it.
+"""Measures the overhead of a cluster on one machine: rollouts through Ray, compared with the same pools without Ray.
 
     python benchmarks/cluster_overhead.py
 
-Three candidates take turns, in rounds A B C, C B A, ...; the result is the median of the rounds' ratios:
+Three candidates take turns, in rounds A B C, C B A, ...; the result is the median ratio over rounds:
 
-  * pools: a process for each worker with the same pool, policy and number of threads; nothing leaves it, so this is
-    the least that can be.
-  * one pool: all environments in this process, with as many threads as all workers have.
+  * pools: a process for each worker with the same pool, policy and number of threads; no data leaves it, so this is a
+    lower bound.
+  * one pool: all environments in this process, with as many threads as all workers together.
   * cluster: `ClusterEnv.rollout`, which delivers arrays of all environments to this process.
 """
 import argparse
@@ -23,7 +23,7 @@ from cypool.engine import cpus
 
 
 class Glance(MLPPolicy):
-    """Looks at every twelfth pixel of the newest screen: the environments, not the policy, are to take the time."""
+    """Looks at only every twelfth pixel of the newest screen, so that the environments take most of the time."""
 
     def features(self, obs):
         if obs.ndim == 4:
@@ -37,7 +37,7 @@ def recipe(args, num_envs, seed, num_threads):
 
 
 def roll(pipe, args, w, num_threads):
-    """Is a process of "pools"."""
+    """Runs as a process of "pools"."""
     worker = Worker()
     incarnation, _ = worker.start(recipe(args, args.envs, w * args.envs, num_threads), Glance(args.env, scale=1 / 255))
     worker.reset(incarnation)

@@ -1,8 +1,8 @@
-"""Measures how speed grows with the number of threads: steps (or simulations) per second of pools, wall time.
+"""Measures how speed grows with the number of threads: steps (or simulations) per second of pools, in wall time.
 
     python benchmarks/cores.py --ranges
 
-Ratios are speeds of many threads next to one. Numbers above that of the usable CPUs are left out.
+Ratios compare the speed of many threads with that of one. Thread counts above the number of usable CPUs are left out.
 """
 from functools import partial
 from itertools import pairwise
@@ -20,14 +20,14 @@ NUM_THREADS = [number for number in THREADS if number <= USABLE]
 
 
 def steps(id, num_envs, num_threads, **options):
-    """Returns a candidate: random actions in all environments of a pool."""
+    """Returns a candidate that takes random actions in all environments of a pool."""
     env = cypool.make(id, num_envs=num_envs, num_threads=num_threads, seed=0, **options)
     env.action_space.seed(0)
     return steps_of(env, [env.action_space.sample() for _ in range(20)])
 
 
 def recv_and_send(id, num_envs, num_threads):
-    """Returns a candidate: collects half of the environments in a call, and sends them actions."""
+    """Returns a candidate that receives half of the environments per call, and sends them actions."""
     env = cypool.make(id, num_envs=num_envs, batch_size=num_envs // 2, num_threads=num_threads, seed=0)
     actions = np.zeros(num_envs // 2, np.int64)
     env.async_reset()
@@ -42,7 +42,7 @@ def recv_and_send(id, num_envs, num_threads):
 
 
 def rollouts(id, num_envs, num_threads):
-    """Returns a candidate: a rollout of a perceptron."""
+    """Returns a candidate that rolls out a perceptron."""
     env = cypool.make(id, num_envs=num_envs, num_threads=num_threads, seed=0)
     random, sizes = np.random.default_rng(0), [*env.single_observation_space.shape, 64, 64, env.single_action_space.n]
     weights = [random.normal(size=(m, n)).astype(np.float32) for n, m in pairwise(sizes)]
@@ -52,7 +52,7 @@ def rollouts(id, num_envs, num_threads):
 
 
 def python_steps(num_envs, num_threads):
-    """Returns a candidate: steps of environments in Python, in processes."""
+    """Returns a candidate that steps Python environments in processes."""
     env = cypool.from_factories([PlainCartPole] * num_envs, num_workers=num_threads, seed=0)
     actions = np.zeros(num_envs, np.int64)
     env.reset()
@@ -66,7 +66,7 @@ def python_steps(num_envs, num_threads):
 
 
 def searches(id, num_trees, num_threads):
-    """Returns a candidate: searches of 200 simulations, without a network."""
+    """Returns a candidate that searches with 200 simulations, without a network."""
     env = cypool.make(id, num_envs=num_trees, num_threads=num_threads, seed=0,
                       autoreset_mode="Disabled")
     env.reset()

@@ -1,11 +1,11 @@
-"""Measures all families next to all peers that are installed: docs/reference/measurements.md is made of the result.
+"""Compares all families with all installed peers; docs/reference/measurements.md is made from the results.
 
     pip install ".[all,bench]" envpool==1.2.5
     python benchmarks/families.py --json docs_tools/measurements.json
     python docs_tools/make_measurements.py
 
-Each row is an environment, a number of environments and a number of threads. Its candidates, synchronous and
-asynchronous, take turns, as in `cypool bench`. A machine that has nothing else to do needs about ten minutes.
+Each row is an environment, a number of environments and a number of threads. Its synchronous and asynchronous
+candidates take turns, as in `cypool bench`. An idle machine needs about ten minutes.
 """
 import argparse
 import json
@@ -20,7 +20,7 @@ ROWS = [row for cases in CASES.values() for row in cases.measured]
 
 
 def measure(args):
-    """Returns the candidates, their samples, and the errors of peers that failed; these are left out."""
+    """Returns the candidates, their samples, and the errors of peers that failed and are left out."""
     candidates, _ = benchmark.choose(args)
     failed = {}
     while True:

@@ -1,10 +1,10 @@
-"""Measures a family next to other packages: `python benchmarks/family.py NAME --help` says which tables it has.
+"""Compares a family with other packages: `python benchmarks/family.py NAME --help` lists its tables.
 
     python benchmarks/family.py minigrid
     python benchmarks/family.py robotics "Fetch*" --table bare --rounds 3
 
-The tables are declared in tests/envs/NAME/measure.py. Steps are in microseconds, and ratios say how many times as long
-the first candidate takes. EnvPool is left out if it is not installed.
+The tables are declared in tests/envs/NAME/measure.py. Times per step are in microseconds, and ratios say how many times
+as long the first candidate takes. EnvPool is left out if it is not installed.
 """
 import sys
 

@@ -1,11 +1,11 @@
-"""Measures how long the first `cypool.make` of each family takes, and its part for importing packages.
+"""Measures how long the first `cypool.make` of each family takes, and how much of that is importing packages.
 
     python benchmarks/first_make.py
     python benchmarks/first_make.py dm_control/walker-walk-v0 --num-envs 64 --num-threads 2
 
-Each figure is the median of several new processes that do nothing else: milliseconds of the clock. The import of the
-package that a family needs is measured alone; the second `make` of the same id shows the effect of caches. The last
-columns are those of a process that has imported cypool, Gymnasium and the family before.
+Each figure is the median over several new processes that do nothing else, in milliseconds of wall time. Importing the
+package that a family needs is measured separately; the second `make` of the same id shows the effect of caches. The
+last columns are for a process that has already imported cypool, Gymnasium and the family.
 """
 import json
 import statistics
@@ -33,7 +33,7 @@ print([1000 * (b - a) for a, b in zip(times, times[1:])])
 
 
 def times(id, options, *before):
-    """Returns milliseconds: of the imports, the first `make`, and the second."""
+    """Returns the milliseconds of the imports, the first `make` and the second."""
     done = subprocess.run([sys.executable, "-c", PROGRAM, json.dumps([id, options, before])], capture_output=True,
                           text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])

@@ -1,13 +1,13 @@
-"""Measures where Python environments are stepped: by the caller, in threads and in processes; and cypool's own.
+"""Compares Python environments stepped by the caller, in threads and in processes, and cypool's own environments.
 
     python benchmarks/hosting.py                      # CartPole: the cost of a step
     python benchmarks/hosting.py --table plain        # a CartPole with Python's own numbers
     python benchmarks/hosting.py --table waiting      # steps that sleep for 2 ms
     python benchmarks/hosting.py "*threads*"          # the candidates whose names match
 
-Each candidate is a separate process, which makes its pool once; then all take turns. Prints microseconds of a step,
-ratios to the last candidate, and the time that a pool takes to start. CPU time is that of all threads and processes of
-a candidate. On a Python without its global lock, run the first command with `PYTHON_GIL=0`.
+Each candidate is a separate process, which makes its pool once; then all take turns. Prints microseconds per step,
+ratios to the last candidate, and how long a pool takes to start. CPU time covers all threads and processes of a
+candidate. On a free-threaded Python, run the first command with `PYTHON_GIL=0`.
 """
 import argparse
 import json
@@ -42,7 +42,7 @@ class Sleeper(gymnasium.Env):
 
 
 class PlainCartPole(gymnasium.Env):
-    """CartPole with Python's own numbers: of NumPy only the observation, and no episode of Gymnasium's wrappers."""
+    """CartPole with plain Python numbers: only the observation uses NumPy, and Gymnasium's wrappers are left out."""
 
     def __init__(self):
         self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (4,), np.float32)
@@ -109,12 +109,12 @@ POOLS = {
 
 
 def memory():
-    """Returns the megabytes of this process, and of those that it has started."""
+    """Returns the memory of this process and of those that it has started, in megabytes."""
     return memory_of(Path("/proc/self"), *descendants()) / 1e3
 
 
 def serve(name, kind, num_envs):
-    """Makes a pool and steps it; for each line of input, a number of seconds, it prints figures as JSON."""
+    """Makes a pool and steps it; for each input line, a number of seconds, prints figures as JSON."""
     before, began = memory(), time.perf_counter()
     env = POOLS[kind][name](num_envs)
     is_async = getattr(env, "batch_size", num_envs) < num_envs
@@ -152,7 +152,7 @@ class Served:
         self.start, self.seconds = json.loads(self.process.stdout.readline()), seconds
 
     def __call__(self):
-        """Returns that it took a step, and the times of a step."""
+        """Returns 1 step, and the times of a step."""
         print(self.seconds, file=self.process.stdin, flush=True)
         taken = json.loads(self.process.stdout.readline())
         return 1, {"wall": taken["wall"], "CPU": taken["CPU"] + taken["children's CPU"]}

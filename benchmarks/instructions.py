@@ -1,16 +1,16 @@
-"""Counts instructions with valgrind: of a step of CartPole or another environment, or of a frame, by function.
+"""Counts instructions with valgrind: for a step of CartPole or another environment, or for a frame, by function.
 
     python benchmarks/instructions.py [id] [num_envs ...]
     python benchmarks/instructions.py functions id ...
     python benchmarks/instructions.py calls
 
-`calls` counts those of the most common calls of a pool of one CartPole, and prints them next to those of the last
-release, which are in instructions.json. `calls --write VERSION` writes that file: it belongs to a release, on the
-version of Python that CI has.
+`calls` counts the instructions of the most common calls on a pool of one CartPole, and prints them next to the last
+release's counts in instructions.json. `calls --write VERSION` writes that file: do so for a release, with CI's version
+of Python.
 
-The others run twice, for different numbers of steps; the difference is free of start-up. One thread; the Python that
-runs this script runs cypool too. valgrind simulates a processor: the counts of one build do not depend on the machine
-it runs on, nor on other programs there. Another compiler, Python or NumPy changes them by some percent.
+The others run twice with different numbers of steps, so the difference excludes startup. They use one thread and the
+Python that runs this script. valgrind simulates a processor, so the counts of a build do not depend on the machine or
+on what else runs there. Another compiler, Python or NumPy changes them by a few percent.
 """
 import json
 import os
@@ -86,7 +86,7 @@ def run(program, folder, *arguments, options=()):
 
 
 def lines_of(id, num_envs, num_steps):
-    """Yields the instructions of each function in a whole run, and the line it stands in."""
+    """Yields the instructions of each function in a whole run, and the line that contains it."""
     with tempfile.TemporaryDirectory() as folder:
         run(STEPS, folder, id, num_envs, num_steps)
         text = subprocess.run(["callgrind_annotate", "--threshold=100", "--auto=no", os.path.join(folder, "out")],
@@ -106,7 +106,7 @@ def count(id, num_envs, num_steps):
 
 
 def of_calls(version):
-    """Prints the instructions of calls, next to the last release; or writes the counts of a release."""
+    """Prints the instructions of calls next to the last release's, or writes the counts of a release."""
     with tempfile.TemporaryDirectory() as folder:
         run(CALLS, folder, MANY, *COUNTED.values(), options=["--dump-before=getppid"])
         # a file before the calls of each kind that count, and one with them
@@ -126,7 +126,7 @@ def of_calls(version):
 
 
 def of_functions(id):
-    """Prints the instructions of a frame, and those of its functions; a step of games has several frames."""
+    """Prints the instructions of a frame and of its functions; a step of a game has several frames."""
     import cypool
 
     totals = []

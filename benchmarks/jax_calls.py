@@ -1,9 +1,9 @@
-"""A pool in code that JAX compiled, in NumPy, and through JAX's own callback: the time of a step of all environments.
+"""Times a step of all environments in code that JAX compiled, in NumPy, and through JAX's own callback.
 
     pip install ".[jax]" && python benchmarks/jax_calls.py
 
-Compiled code is a `jax.lax.scan` over steps, first on the caller's thread, then on one of XLA's. Patterns are those of
-numbers of environments.
+Compiled code is a `jax.lax.scan` over steps, first on the caller's thread, then on one of XLA's. Patterns match numbers
+of environments.
 """
 import jax
 import jax.numpy as jnp
@@ -44,7 +44,7 @@ def compiled(step, handle, actions, num_steps, busy=False):
 
 
 def called_back(env):
-    """Returns a `step` that brings rewards only."""
+    """Returns a `step` that returns only rewards."""
     def call(handle, actions):
         return handle, np.asarray(env.step(np.asarray(actions))[1], np.float32)
 

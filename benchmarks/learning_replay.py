@@ -1,11 +1,11 @@
-r"""SB3's DQN with its own replay buffer and with cypool's: returns, times and memory.
+r"""Compares SB3's DQN with its own replay buffer and with cypool's: returns, times and memory.
 
     pip install "cypool[sb3]" matplotlib
     python benchmarks/learning_replay.py --total-timesteps 250000
 
 Both learn at the same time, each in a separate process with one thread. Writes a CSV file, whose first lines contain
-command, machine and versions, and a picture next to it: return and memory by steps. With equal seeds both learn the
-same, row for row.
+the command, machine and versions, and next to it a picture of return and memory over steps. With equal seeds, both
+learn the same, row for row.
 """
 import argparse
 import csv
@@ -41,7 +41,7 @@ def parse_args():
 
 
 def learn(args):
-    """Prints a row for each thousand steps."""
+    """Prints a row every thousand steps."""
     import torch
     from stable_baselines3 import DQN
     from stable_baselines3.common.callbacks import BaseCallback
@@ -50,7 +50,7 @@ def learn(args):
     from cypool.adapters.sb3_replay import SB3ReplayBuffer
 
     class Log(BaseCallback):
-        """Follows the learning, without a part in it."""
+        """Watches the learning without taking part in it."""
 
         def _on_training_start(self):
             self.began, self.cpu = time.perf_counter(), time.process_time()
@@ -75,7 +75,7 @@ def learn(args):
 
 
 def resident_bytes():
-    """Bytes of memory that this process has now."""
+    """The memory that this process uses now, in bytes."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * 4096
 

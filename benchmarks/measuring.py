@@ -1,8 +1,8 @@
-"""The harness of the benchmarks: candidates take turns in rounds, and tables have their medians.
+"""The benchmark harness: candidates take turns in rounds, and tables show their medians.
 
-A candidate is a function that does some work and returns how many steps that was. It may measure itself, to leave a
-part of its work out: then it returns a pair, of this number and of the time of the steps, by clock if there are
-several. A candidate that is not there, such as another package that is not installed, is None.
+A candidate is a function that does some work and returns how many steps that was. To leave out a part of its work, it
+may measure itself and return a pair: this number and the time of the steps, by clock if there are several. A candidate
+that is unavailable, such as a package that is not installed, is None.
 """
 import argparse
 import importlib
@@ -27,7 +27,7 @@ os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
 
 def descendants():
-    """Yields the folders in /proc of the processes that this one and its children have started."""
+    """Yields the /proc folders of the processes that this one and its children have started."""
     pids = ["self"]
     for pid in pids:
         try:
@@ -40,12 +40,12 @@ def descendants():
 
 
 def memory_of(*folders):
-    """Returns the kilobytes of processes, by their folders in /proc; shared pages count in part."""
+    """Returns the memory of processes, given by their /proc folders, in kilobytes; shared pages count in part."""
     return sum(int((folder / "smaps_rollup").read_text().partition("\nPss:")[2].split()[0]) for folder in folders)
 
 
 def time_of_children():
-    """Returns the CPU seconds of the processes that this one has started, and of theirs."""
+    """Returns the CPU seconds of all descendants of this process."""
     total = 0
     for folder in descendants():
         try:
@@ -56,7 +56,7 @@ def time_of_children():
 
 
 def waits():
-    """Returns how often this process has waited, in millions, as a table has millionths."""
+    """Returns how often this process has waited, in millions, because tables show millionths."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw / 1e6
 
 
@@ -65,7 +65,7 @@ CLOCKS = {"wall": time.perf_counter, "CPU": time.process_time, "children's CPU":
 
 
 def cost(candidate, clocks=("CPU",), seconds=0.0):
-    """Calls a candidate until it has taken some seconds; returns the cost of a step by clock."""
+    """Calls a candidate for a number of seconds; returns the cost of a step by clock."""
     steps, spent, end = 0, dict.fromkeys(clocks, 0.0), time.perf_counter() + seconds
     while True:
         before = [CLOCKS[clock]() for clock in clocks]
@@ -82,14 +82,14 @@ def cost(candidate, clocks=("CPU",), seconds=0.0):
 
 
 class Samples(list):
-    """The rounds: of each the results of `cost`, by candidate."""
+    """The rounds: the results of `cost` in each, by candidate."""
 
     def median(self, name, clock="CPU"):
         """Returns the cost of a step of a candidate."""
         return statistics.median(each[name][clock] for each in self)
 
     def ratios(self, slow, fast, clock="CPU"):
-        """Returns of each round how many times as long one takes as another."""
+        """Returns, for each round, how many times as long one candidate takes as another."""
         return [each[slow][clock] / each[fast][clock] for each in self]
 
     def ratio(self, *pair):
@@ -98,7 +98,7 @@ class Samples(list):
 
 
 def take_turns(candidates, rounds, seconds=0.0, clocks=("CPU",)):
-    """Measures all candidates in each round, every other time from the last to the first; a first round warms up."""
+    """Measures all candidates in each round, in alternating order; the first round is a warm-up."""
     order, samples = [name for name, call in candidates.items() if call is not None], Samples()
     for k in range(rounds + 1):
         found = {name: cost(candidates[name], clocks, seconds if k else 0.0) for name in order}
@@ -109,22 +109,22 @@ def take_turns(candidates, rounds, seconds=0.0, clocks=("CPU",)):
 
 
 def digits(value):
-    """Returns three digits of a number, or two decimals."""
+    """Formats a number with three digits or two decimals."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.{2 - int(math.log10(max(value, 1)))}f}"
 
 
 def number(value, per_second=False):
-    """Returns digits of microseconds, or of steps per second."""
+    """Formats microseconds or steps per second."""
     return digits(1 / value if per_second else value * 1e6)
 
 
 def heading(*columns):
-    """Prints the head of a table in Markdown."""
+    """Prints the head of a Markdown table."""
     print(f"| {' | '.join(columns)} |\n| --- |{' --: |' * (len(columns) - 1)}")
 
 
 def row(*cells):
-    """Prints a row of it."""
+    """Prints a row of a Markdown table."""
     print(f"| {' | '.join(map(str, cells))} |", flush=True)
 
 
@@ -132,10 +132,11 @@ class Table(NamedTuple):
     """A table that has a row for each id, or whatever is measured.
 
     Attributes:
-        rows: Takes the arguments; yields names, each with its candidates by name.
+        rows: Takes the arguments; yields row names, each with its candidates by name.
         candidates: All names, in the order of the columns.
-        ratios: Pairs of candidates: how many times as long the first takes. By default all others next to the first.
-        clocks: Of `CLOCKS`.
+        ratios: Pairs of candidates: how many times as long the first one takes. By default, compares all others with
+            the first.
+        clocks: Names in `CLOCKS`.
     """
 
     rows: Callable[[argparse.Namespace], Iterable[tuple[str, dict]]]
@@ -144,7 +145,7 @@ class Table(NamedTuple):
     clocks: tuple[str, ...] = ("CPU",)
 
     def show(self, arguments):
-        """Measures and prints all rows; the last has arithmetic means of costs, geometric ones of ratios."""
+        """Measures and prints all rows; the last one has arithmetic means of costs and geometric means of ratios."""
         names, clocks = self.candidates, self.clocks
         compared = self.ratios or tuple((name, names[0]) for name in names[1:])
         unit = "steps/s" if arguments.per_second else "us"
@@ -174,13 +175,13 @@ class Table(NamedTuple):
 
 
 def show_candidates(samples, base, clocks=("CPU",), more=None):
-    """Prints a table that has a row for each candidate, with the ratio to one of them.
+    """Prints a table with a row for each candidate and its ratio to one of them.
 
     Args:
-        samples: Of `take_turns`.
-        base: The name of this one.
-        clocks: As there.
-        more: By column: by name, texts for more columns.
+        samples: The result of `take_turns`.
+        base: The name of the candidate to compare with.
+        clocks: As in `take_turns`.
+        more: Texts for more columns, by column and name.
     """
     more = more or {}
     heading("", *(f"us, {clock}" for clock in clocks), *(f"times {base}, {clock}" for clock in clocks), *more)
@@ -192,7 +193,7 @@ def show_candidates(samples, base, clocks=("CPU",), more=None):
 # ---- candidates
 
 def random_actions(space, *shape, seed=0):
-    """Returns random actions of that shape; those without limits are between -1 and 1."""
+    """Returns random actions of that shape; unbounded ones are between -1 and 1."""
     rng = np.random.default_rng(seed)
     if hasattr(space, "n"):
         return rng.integers(space.n, size=(*shape, *space.shape)).astype(space.dtype)
@@ -200,14 +201,14 @@ def random_actions(space, *shape, seed=0):
 
 
 def steps_of(env, actions, num_envs=None, limit=None, step=None):
-    """Returns a candidate: takes all actions in each call. None for None.
+    """Returns a candidate that takes all actions in each call. None for None.
 
     Args:
         env: A pool, or anything that has `reset` and `step`.
         actions: For each step.
         num_envs: How many environments take a step; by default those of the pool, or one.
-        limit: The number of steps before each of which it is reset, which does not count. By default it is reset once.
-        step: Instead of that of `env`.
+        limit: Resets `env` before each such number of steps, without counting the reset. By default it is reset once.
+        step: Replaces the `step` of `env`.
     """
     if env is None:
         return None
@@ -231,7 +232,7 @@ def steps_of(env, actions, num_envs=None, limit=None, step=None):
 
 
 def pool_steps(id, num_envs, num_threads, **options):
-    """Returns a candidate: takes random actions in a pool of cypool's."""
+    """Returns a candidate that takes random actions in a cypool pool."""
     import cypool
 
     env = cypool.make(id, num_envs=num_envs, num_threads=num_threads, seed=0, **options)
@@ -240,10 +241,10 @@ def pool_steps(id, num_envs, num_threads, **options):
 
 
 def loop_steps(reset, step, actions):
-    """Returns a candidate: takes all actions in each call in one environment; a reset counts as a step, as in a pool.
+    """Returns a candidate that takes all actions in one environment per call; a reset counts as a step, as in a pool.
 
     Args:
-        reset: Called after an episode has ended, and once before.
+        reset: Called once at the start, and after each episode.
         step: Takes an action; returns whether the episode has ended.
         actions: For each step.
     """
@@ -264,7 +265,7 @@ def loop_steps(reset, step, actions):
 
 
 def resets_of(env):
-    """Returns a candidate: resets."""
+    """Returns a candidate that resets."""
     def run():
         env.reset()
         return getattr(env, "num_envs", 1)
@@ -273,7 +274,7 @@ def resets_of(env):
 
 
 def envpool(id, num_envs, num_threads=1, **options):
-    """Returns a pool of EnvPool's (1.2.5); None if it is not installed, or has no such id."""
+    """Returns an EnvPool (1.2.5) pool; None if EnvPool is not installed or has no such id."""
     try:
         import envpool
 
@@ -287,7 +288,7 @@ def envpool(id, num_envs, num_threads=1, **options):
 # ---- programs
 
 def parser(doc, **defaults):
-    """Returns a parser of the benchmarks' common arguments, whose help is their docstring."""
+    """Returns a parser for the benchmarks' common arguments, with a docstring as its help."""
     made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("patterns", nargs="*", help="patterns of row names")
     made.add_argument("--rounds", type=int, default=5)
@@ -301,11 +302,11 @@ def parser(doc, **defaults):
 
 
 def show(tables, made, words=None):
-    """Runs a program: prints one of its tables, which `--table` names, the first by default.
+    """Runs a program: prints the table that `--table` names, by default the first.
 
     Args:
-        tables: By name.
-        made: A parser of `parser`.
+        tables: The tables by name.
+        made: A parser from `parser`.
         words: The command line.
     """
     made.add_argument("--table", choices=list(tables), default=next(iter(tables)))

@@ -1,11 +1,11 @@
-"""Measures the needs of a pool of environments: time to make and reset it, memory, file descriptors and mappings.
+"""Measures what a pool of environments needs: time to make and reset it, memory, file descriptors and mappings.
 
     python benchmarks/memory.py NetHackScore-v0 --num-envs 1000 --num-steps 50
     python benchmarks/memory.py "procgen-*-v0"
     python benchmarks/memory.py LunarLander-v3 CarRacing-v3 --num-envs 200 --num-steps 0
 
-Each id is measured in a new process, in which two environments are there before. Times are of the CPU. Memory is that
-of the process, divided by the number of environments, rows of the batches included; shared pages count in part.
+Each id is measured in a new process that already has two environments. Times are CPU times. Memory is the process's,
+including rows of batches, divided by the number of environments; shared pages count in part.
 """
 import os
 import subprocess
@@ -19,13 +19,13 @@ import cypool
 
 
 def used():
-    """Returns kilobytes of memory, and numbers of file descriptors and mappings."""
+    """Returns the kilobytes of memory, and the numbers of file descriptors and mappings."""
     mappings = len(Path("/proc/self/maps").read_text().splitlines())
     return memory_of(Path("/proc/self")), len(os.listdir("/proc/self/fd")), mappings
 
 
 def measure(id, num_envs, num_steps):
-    """Prints the cells of an id's row."""
+    """Prints the cells of the row for an id."""
     few = cypool.make(id, num_envs=2, num_threads=0, seed=0)
     few.reset()
     before, begin = used(), time.process_time()

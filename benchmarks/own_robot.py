@@ -1,10 +1,10 @@
-"""Steps of a robot with live arrays, next to MuJoCo's own batches and mjbatch: python benchmarks/own_robot.py
+"""Compares a robot with live arrays to MuJoCo's own batches and mjbatch: python benchmarks/own_robot.py
 
     python -m venv other && other/bin/pip install mjbatch
     python benchmarks/own_robot.py --python other/bin/python
 
-CPU time of one of MuJoCo's steps, in microseconds. Each call makes five, with random set points around the first
-keyframe, and one of a hundred simulations is reset after it. Processes take turns. mjbatch pins an older MuJoCo: it
+Prints the CPU time of a MuJoCo step in microseconds. Each call takes five steps, with random set points around the
+first keyframe; then one simulation in a hundred is reset. Processes take turns. mjbatch pins an older MuJoCo, so it
 runs in the Python that `--python` names.
 """
 import argparse
@@ -24,7 +24,7 @@ NSTEP = 5
 
 
 def make(library, model, num_envs, num_threads):
-    """Returns a batch, and what steps it if it says so."""
+    """Returns a batch and, if it reports that, what steps it."""
     if library == "cypool":
         from cypool.mujoco import Batch
         batch = Batch(model, num_envs, num_threads=num_threads)
@@ -34,7 +34,7 @@ def make(library, model, num_envs, num_threads):
 
 
 def work(args):
-    """Makes calls as often as a line on stdin says, and prints the CPU time of a step."""
+    """For each line on stdin, makes that many calls and prints the CPU time of a step."""
     import mujoco
 
     model = mujoco.MjModel.from_xml_path(args.model)

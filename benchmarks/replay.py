@@ -1,12 +1,12 @@
-"""Measures `ReplayBuffer` next to the buffers of Stable-Baselines3, Tianshou, TorchRL and cpprb, in turn in one run.
+"""Compares `ReplayBuffer` with the buffers of Stable-Baselines3, Tianshou, TorchRL and cpprb, in turn in one run.
 
     python benchmarks/replay.py
     python benchmarks/replay.py --table storing --rounds 125
 
-Microseconds on one thread: of a sample of 256 stacks and the observations after them; with `--table priority` the same
-by priority, and an update of the priorities; with `--table storing` of a step of some environments of Pong, and of one
-that is stored. Libraries that are not there are left out. All have the same steps of Pong. `memcpy` copies as many
-bytes as a sample has, from as much memory as the ring's.
+Prints microseconds on one thread: for a sample of 256 stacks and the observations after them; with `--table priority`,
+for a sample by priority and an update of the priorities; with `--table storing`, for a step of some Pong environments,
+and for one that is stored. Missing libraries are left out. All store the same steps of Pong. `memcpy` copies as many
+bytes as a sample has, from as much memory as the ring has.
 """
 import sys
 
@@ -135,7 +135,7 @@ def uniform(arguments):
 
 
 def by_priority(arguments):
-    """Yields the same for samples by priority, which is updated then."""
+    """Yields the same for samples by priority, followed by an update of the priorities."""
     yield "cypool", prioritized(arguments.rows)
     yield from peers(filled(arguments.rows), arguments.rows, {
         "cpprb": cpprb_buffer, "Tianshou": lambda *parts: tianshou_buffer(*parts, True)})
@@ -150,7 +150,7 @@ def peers(buffer, rows, makers):
 
 
 def storing(arguments):
-    """Yields functions that step, and that store the step."""
+    """Yields functions that step and that store the step."""
     num_envs = arguments.num_envs
     env = cypool.make("Pong-v5", num_envs=num_envs, num_threads=1, seed=0)
     # so small that all of it was written to: the system takes its time for memory once only
@@ -166,7 +166,7 @@ def storing(arguments):
 
 
 def repeated(call, times):
-    """Returns a candidate: this number of calls."""
+    """Returns a candidate that makes this number of calls."""
     def run():
         for _ in range(times):
             call()

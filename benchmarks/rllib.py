@@ -1,10 +1,10 @@
-"""Measures RLlib's sampling: its own runner of Gymnasium's environments, and `PoolEnvRunner`.
+"""Measures RLlib's sampling: its own runner with Gymnasium's environments, and `PoolEnvRunner`.
 
     python benchmarks/rllib.py --per-second
 
-Samples of one environment runner in this process, torch with one thread. The network is PPO's default one, or for the
-last rows that of Mnih et al. (2015), which is smaller. "cypool" is `PoolEnvRunner`, and "a pool" RLlib's own runner
-with a pool. With `--table network` only the network counts.
+Samples with one environment runner in this process, with one torch thread. The network is PPO's default or, in the last
+rows, the smaller one of Mnih et al. (2015). "cypool" is `PoolEnvRunner`, and "a pool" is RLlib's own runner with a
+pool. With `--table network`, only the network is timed.
 """
 import logging
 import time
@@ -43,7 +43,7 @@ def runner_of(cls, env, env_config, mode, num_envs, model=None):
 
 
 def samples_of(runner, num_timesteps, of_network):
-    """Returns a candidate: samples; or the part of their time that the network takes."""
+    """Returns a candidate that samples, or that times only the network's share."""
     seconds, forward = 0.0, runner.module.forward_exploration
 
     def timed(*args, **kwargs):

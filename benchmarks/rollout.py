@@ -1,13 +1,13 @@
-"""Measures `rollout` next to a loop over `step`, and next to `mujoco.rollout` for robots.
+"""Compares `rollout` with a loop over `step` and, for robots, with `mujoco.rollout`.
 
     python benchmarks/rollout.py
     python benchmarks/rollout.py --table copies
     python benchmarks/rollout.py --table policy
 
-Microseconds of a step of all environments, with one thread and with two. "last" returns the last observation only, and
-mujoco.rollout computes states only: no observations, no rewards. With `--table copies`: `copy` to one environment, and
-`load` of a saved state. With `--table policy`: rollouts with `cypool.MLP`, next to loops over `step` with the same
-networks in torch; they choose actions, or draw them.
+Prints microseconds for a step of all environments, with one thread and with two. "last" returns only the last
+observation, and mujoco.rollout computes only states, without observations and rewards. `--table copies` measures `copy`
+to one environment, and `load` of a saved state. `--table policy` compares rollouts with `cypool.MLP` to loops over
+`step` with the same networks in torch, which choose actions or draw them.
 """
 import itertools
 import math
@@ -22,7 +22,7 @@ RUNS = [("CartPole-v1", 1, 128), ("CartPole-v1", 64, 128), ("CartPole-v1", 1024,
 
 
 def peer_of(env, num_threads, steps):
-    """Returns a function that has `mujoco.rollout` make as many steps from the same model, or None."""
+    """Returns a function in which `mujoco.rollout` takes as many steps of the same model, or None."""
     if env.env_spec.id not in ("Ant-v5", "HalfCheetah-v5", "Humanoid-v5"):
         return None
     import gymnasium
@@ -42,7 +42,7 @@ def peer_of(env, num_threads, steps):
 
 
 def counted(steps, call, *args, **kwargs):
-    """Returns a candidate: a call that takes this number of steps."""
+    """Returns a candidate: a call that takes this many steps."""
     def run():
         call(*args, **kwargs)
         return steps
@@ -51,7 +51,7 @@ def counted(steps, call, *args, **kwargs):
 
 
 def prepared(runs, arguments, count=1):
-    """Yields labels, the rest of a run, numbers of threads, and pools that have been reset."""
+    """Yields for each run its label, its other parts, a number of threads, and pools that have been reset."""
     for id, num_envs, *rest in runs:
         for num_threads in (1, 2) if chosen([id], arguments.patterns) else ():
             envs = [cypool.make(id, num_envs=num_envs, num_threads=num_threads, seed=0) for _ in range(count)]
@@ -91,7 +91,7 @@ POLICIES = [("CartPole-v1", 1, 128), ("CartPole-v1", 8, 128), ("CartPole-v1", 64
 
 
 class TorchLoop:
-    """A loop over `step` with networks of torch: as few calls as it takes, and no `torch.distributions`."""
+    """A loop over `step` with torch networks, with as few calls as possible and without `torch.distributions`."""
 
     def __init__(self, env, policy, value, steps):
         self.env, self.policy, self.value, self.steps = env, policy, value, steps
@@ -109,7 +109,7 @@ class TorchLoop:
                 self.obs = self.env.step(action)[0]
 
     def act(self, obs):
-        """Chooses, or draws, and computes the data for a learner, if there is a value network."""
+        """Chooses or draws actions, and computes the data for a learner if there is a value network."""
         import torch
 
         last = self.policy(obs)

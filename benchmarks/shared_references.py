@@ -1,11 +1,11 @@
-"""Lists the objects whose reference counts threads share while one of them makes a call: for a Python without the GIL.
+"""Lists the objects whose reference counts threads share during a call, on a Python without the GIL.
 
     .ci/free_threaded --python benchmarks/shared_references.py            # one CartPole
     .ci/free_threaded --python benchmarks/shared_references.py gymnasium  # Gymnasium's CartPole; or others of CALLS
 
-Such a count is changed by an atomic instruction, for which CPUs wait if they change the same one. Needs gdb. It stops
-at each reference that a thread drops of an object that another thread has made (`_Py_DecRefShared`). Immortal objects,
-and those of the thread itself, are not among them. Prints for each object how often that is in a call, and by whom.
+Such counts change by atomic instructions, for which CPUs wait if they change the same one. Needs gdb, which stops
+whenever a thread drops a reference to an object that another thread made (`_Py_DecRefShared`). Immortal objects and the
+thread's own are left out. Prints for each object how often this happens in a call, and where.
 """
 import os
 import subprocess

@@ -1,10 +1,9 @@
-"""Measures pools that several threads of Python step, each its own: steps per second of one thread, and of all.
+"""Measures pools that several Python threads step, each its own: steps per second of one thread, and of all.
 
     .ci/free_threaded --python benchmarks/threads.py
 
-Microseconds of a call of `step`: of one thread, and of all calls of all threads. On a busy machine look at the CPU
-time: threads that wait for each other, or take each other's cache lines, need more of it for a call, or leave CPUs
-idle.
+Prints microseconds per call of `step`, for one thread and for all threads together. On a busy machine, look at the CPU
+time: threads that wait for each other or take each other's cache lines need more of it per call, or leave CPUs idle.
 """
 import sys
 import threading
@@ -28,7 +27,7 @@ POOLS = {
 
 
 def together(envs, num_steps):
-    """Returns a candidate: steps each pool in a separate thread."""
+    """Returns a candidate that steps each pool in a separate thread."""
     for env in envs:
         env.reset()
 

@@ -1,4 +1,4 @@
-"""Tianshou's Collector with a small network: with cypool's vector environments, and with its own.
+"""Measures Tianshou's Collector with a small network, with cypool's vector environments and with its own.
 
     pip install torch && pip install ".[tianshou]" && python benchmarks/tianshou_collectors.py CartPole-v1 --per-second
 """

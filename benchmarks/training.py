@@ -1,9 +1,10 @@
-"""Measures how long training libraries train PPO on CartPole: with a pool, and with their own vectors of Gymnasium's.
+"""Measures how long libraries take to train PPO on CartPole, with a pool and with their own Gymnasium vector
+environments.
 
     python benchmarks/training.py
     python benchmarks/training.py sb3 skrl
 
-Microseconds of a step with all that the training does, torch with one thread.
+Prints microseconds per step, including all training, with one torch thread.
 """
 import contextlib
 import io
@@ -79,7 +80,7 @@ LIBRARIES = {"sb3": train_sb3, "skrl": train_skrl, "agilerl": train_agilerl, "pu
 
 
 def training(name, with_pool):
-    """Returns a candidate: a whole training."""
+    """Returns a candidate that runs a whole training."""
     def run():
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             return LIBRARIES[name](with_pool)

@@ -1,11 +1,11 @@
-"""Measures tree searches: simulations per second of one core, of cypool, mctx with pgx, and OpenSpiel's bots.
+"""Compares tree searches of cypool, mctx with pgx, and OpenSpiel's bots: simulations per second on one core.
 
     pip install open_spiel pgx mctx
     taskset -c 0 python benchmarks/tree_search.py --ranges
 
-All search from the first position, with trees that begin empty, on one thread; CPU time. Networks are two perceptrons
-with two layers of 128, for logits and the value. "Constant": each position has the value 0. OpenSpiel's bot in C++ has
-only random games when Python makes it; mctx has no random games.
+All search from the first position with empty trees, on one thread; times are CPU times. Networks are two perceptrons
+with two layers of 128, for logits and the value. "Constant": each position has the value 0. OpenSpiel's C++ bot only
+supports random games when created from Python; mctx has no random games.
 """
 import os
 from importlib.util import find_spec
@@ -54,12 +54,12 @@ def layers(num_inputs, num_outputs, seed=0):
 
 
 def searches(simulations, call):
-    """Returns a candidate: calls a function that makes this number of simulations."""
+    """Returns a candidate that calls a function that makes this many simulations."""
     return lambda: (call(), simulations)[1]
 
 
 def ours(row, leaves=1):
-    """Returns a candidate: searches with trees of cypool's."""
+    """Returns a candidate that searches with cypool's trees."""
     env = cypool.make(row.id, num_envs=row.num_trees, num_threads=0, seed=0, autoreset_mode="Disabled", **row.options)
     env.reset()
     search = cypool.TreeSearch(env, simulations=row.simulations, algorithm=row.algorithm, leaves=leaves)
@@ -72,7 +72,7 @@ def ours(row, leaves=1):
 
 
 def with_mctx(row):
-    """Returns a candidate: searches with mctx in pgx's games; None without them."""
+    """Returns a candidate that searches with mctx in pgx's games; None if they are missing."""
     if row.pgx is None or find_spec("mctx") is None or find_spec("pgx") is None:
         return None
     import jax
@@ -118,7 +118,7 @@ def with_mctx(row):
 
 
 def bots(row):
-    """Returns candidates: OpenSpiel's bots, in C++ and in Python; without those that are not there."""
+    """Returns the candidates: OpenSpiel's C++ and Python bots, as far as available."""
     if row.evaluator == "network" or find_spec("pyspiel") is None:
         return {}
     import pyspiel

@@ -3,7 +3,7 @@
     python benchmarks/tune.py
 
 Every setting that `tune` may choose is measured five times, in turns; then its choice and the sweep's best are measured
-in turns again. Prints a line for each id and goal; exit status 1 if a choice is more than 10 % slower than the best.
+again, in turns. Prints a line for each id and goal; exits with 1 if a choice is more than 10 % slower than the best.
 """
 import argparse
 import statistics

@@ -1,4 +1,5 @@
-"""The pages of the API reference: which public modules and names they show, in which order. mkdocstrings fills them.
+"""The pages of the API reference: which public modules and names they show, and in which order. mkdocstrings fills
+them.
 
 A page begins with the names that most readers look for: `make`, and the methods of the pool that it returns.
 `tests/docs/test_api.py` compares the lists with the package, so that no name is forgotten.
@@ -60,7 +61,7 @@ class Page(NamedTuple):
     Attributes:
         title: Its heading.
         description: A sentence for search engines.
-        text: Markdown that comes first.
+        text: Markdown at the top of the page.
         shown: Names of modules, classes and functions, each with options of mkdocstrings, or headings ("## ...").
     """
 
@@ -78,7 +79,7 @@ def classes_of(module: str) -> list[str]:
 
 
 def _topic(name: str) -> Page:
-    """Returns the page of a topic, which names the pages of the others."""
+    """Returns the page of a topic, which links to the pages of the others."""
     title, description, headings = TOPICS[name]
     shown: list[str | tuple[str, dict[str, Any]]] = []
     for heading in headings:
@@ -96,7 +97,7 @@ def _methods() -> str:
 
 
 def _attributes() -> str:
-    """Returns a table of a pool's attributes, from the docstrings of its class and of the base."""
+    """Returns a table of a pool's attributes, from the docstrings of its class and the base class."""
     meanings: dict[str, str] = {}
     for path in (BASE, GYMNASIUM):
         module, _, name = path.rpartition(".")
@@ -108,12 +109,12 @@ def _attributes() -> str:
 
 
 def declarations(module: str) -> str:
-    """Returns what a module declares for Cython, without its docstring."""
+    """Returns a module's Cython declarations, without its docstring."""
     return (ROOT / "cypool" / f"{module}.pxd").read_text().split('"""', 2)[2].strip()
 
 
 def _contract() -> str:
-    """Returns the modules that Cython alone sees, as code."""
+    """Returns the modules that only Cython sees, as code."""
     return "\n\n".join(f"## Declarations of cypool.{module}\n\n```cython\n{declarations(module)}\n```"
                        for module in ("env", "random", "backend"))
 
@@ -175,7 +176,7 @@ WITHOUT_MEMBERS = {each[0] for page in PAGES.values() for each in page.shown
 
 
 def public_names() -> list[str]:
-    """Returns the classes and functions that the pages show, by their modules."""
+    """Returns the classes and functions that the pages show, by module."""
     names = [f"cypool.{name}" for group in NAMES.values() for name in group]
     for page in PAGES.values():
         for each in page.shown:

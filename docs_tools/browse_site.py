@@ -1,8 +1,8 @@
-"""Looks at the built site in Chromium: python docs_tools/browse_site.py [--shots FOLDER]
+"""Checks the built site in Chromium: python docs_tools/browse_site.py [--shots FOLDER]
 
-Opens pages in two widths and two themes, and prints a fault for each message on the console, request to another server,
-table that does not fit, block of code that differs from its source, and word or query of `site_search.py` that does not
-lead to its page. Ends with 1 if there are faults. It needs `pip install playwright` and Debian's package `chromium`.
+Opens pages in two widths and two themes, and prints a fault for each console message, request to another server, table
+that does not fit, code block that differs from its source, and word or query in `site_search.py` that does not lead to
+its page. Exits with 1 if there are faults. It needs `pip install playwright` and Debian's package `chromium`.
 """
 from __future__ import annotations
 
@@ -71,14 +71,14 @@ RESULTS = """() => [document, ...[...document.querySelectorAll("*")].map(each =>
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Serves the site without a word."""
+    """Serves the site silently."""
 
     def log_message(self, *args: Any) -> None:
         pass
 
 
 def pages(number: int) -> list[str]:
-    """Returns the first pages of each section, the longest sections last, without pages of sources."""
+    """Returns the first pages of each section, the longest sections last, without source pages."""
     sections: dict[str, list[str]] = {}
     for file in sorted(SITE.rglob("index.html")):
         place = file.parent.relative_to(SITE).as_posix()

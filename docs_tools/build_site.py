@@ -5,8 +5,8 @@
     public modules (api.py) -+
 
 The generator sees Markdown and one configuration file. Zensical is the maintained successor of Material for MkDocs, by
-the same people. Both read this configuration: `mkdocs build --strict` passes, too. A link to a file of the repository
-that is not a page leads to a page with its text, so that the site needs no public address of the sources.
+the same people. Both read this configuration, so `mkdocs build --strict` passes, too. A link to a file of the
+repository that is not a page leads to a page with its text, so the site needs no public address for the sources.
 """
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Site:
     """The files of the site, as they are written to `SOURCE`.
 
     Attributes:
-        pages: Where each page of the repository stands in the site.
+        pages: Where each page of the repository is in the site.
     """
 
     def __init__(self) -> None:
@@ -89,7 +89,7 @@ class Site:
                               if name.startswith("docs/") and name.endswith((".md", ".ipynb"))}
 
     def write(self) -> None:
-        """Writes all pages; those of sources and folders as links lead to them."""
+        """Writes all pages; source and folder pages only if links lead to them."""
         for name, place in self.pages.items():
             text = notebook.as_markdown(ROOT / name) if name.endswith(".ipynb") \
                 else (ROOT / name).read_text()
@@ -124,7 +124,7 @@ class Site:
         return re.sub(links, replace, text, flags=re.MULTILINE)
 
     def _target(self, file: str) -> str:
-        """Returns where a file or folder of the repository stands in the site, and puts it there."""
+        """Puts a file or folder of the repository into the site, and returns its place."""
         if file in self.pages:
             return self.pages[file]
         visible = re.sub(r"(^|/)\.", r"\1", file)  # the generator leaves out names that begin with a dot
@@ -177,12 +177,12 @@ def title_of(page: Path) -> str:
 
 
 def page_of_source(file: str, text: str) -> str:
-    """Returns a page that the search leaves out."""
+    """Returns a page that is excluded from search."""
     return f"---\nsearch: {{exclude: true}}\n---\n\n# {file}\n\n{text}\n"
 
 
 def outside_code(change: Callable[[str], str], text: str, change_code: Callable[[str], str] = str) -> str:
-    """Returns the text with `change` made outside of code, and `change_code` to each code."""
+    """Returns the text with `change` applied outside of code, and `change_code` to code."""
     codes = [change_code(match[0]) for match in re.finditer(CODE, text, re.DOTALL | re.MULTILINE)]
     prose = re.sub(CODE, "\0", text, flags=re.DOTALL | re.MULTILINE)
     return re.sub("\0", lambda _: codes.pop(0), change(prose))
@@ -195,25 +195,25 @@ def deepen_lists(text: str) -> str:
 
 
 def deepen_code(code: str) -> str:
-    """Indents a block of code in a list by four spaces: each line by the same number."""
+    """Indents a code block in a list by four spaces: each line by the same amount."""
     indent = re.match(" *", code)[0]  # type: ignore[index]
     more = len(deeper(indent)) - len(indent)
     return re.sub(r"^(?=.)", " " * more, code, flags=re.MULTILINE)
 
 
 def deeper(indent: str) -> str:
-    """Returns the four spaces of each level, where GitHub needs two of a bullet and three of a number."""
+    """Returns four spaces for each level, where GitHub needs two for a bullet and three for a number."""
     return indent + " " if len(indent) == 3 else indent * 2 if len(indent) % 2 == 0 else indent
 
 
 def as_tabs(match: re.Match[str]) -> str:
-    """Returns sections of a page as tabs, as the generator writes them."""
+    """Returns sections of a page as tabs, in the generator's syntax."""
     tabs = re.sub(r"^(?=.)", "    ", match[1], flags=re.MULTILINE)
     return re.sub(r"^    ## (.*)$", r'=== "\1"', tabs, flags=re.MULTILINE)
 
 
 def edit_link(name: str) -> str:
-    """Returns a link to the page where one edits a file."""
+    """Returns a link to the page for editing a file."""
     source = project()["urls"]["Source"]
     return f'<a class="edit" href="{source}/edit/main/{name}" title="Edit {name}">Edit</a>\n\n'
 
@@ -242,19 +242,19 @@ def project() -> dict[str, Any]:
 
 
 def addresses() -> str:
-    """Returns the addresses and the version of the project, in YAML."""
+    """Returns the project's addresses and version, in YAML."""
     urls, version = project()["urls"], f"cypool {cypool.__version__}"
     return (f"site_url: {urls['Documentation']}\nrepo_url: {urls['Source']}\nrepo_name: {version}\n"
             f"copyright: {version}, {project()['license']}\n")
 
 
 def main() -> None:
-    """Writes the pages, then has them built; ends with the generator's exit status, or 1 if the site has a fault."""
+    """Writes and builds the pages; exits with the generator's status, or with 1 if the site has a fault."""
     parser = argparse.ArgumentParser(description="Builds the documentation site.")
     parser.add_argument("--serve", action="store_true", help="serve the site at http://localhost:8000")
-    parser.add_argument("--no-pictures", action="store_true", help="leave out the pictures of environments")
+    parser.add_argument("--no-pictures", action="store_true", help="leave out pictures of environments")
     parser.add_argument("--partial", action="store_true",
-                        help="only list the ids of environments whose packages are not installed")
+                        help="only list ids for environments whose packages are not installed")
     args = parser.parse_args()
     shutil.rmtree(SOURCE, ignore_errors=True)
     SOURCE.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""The catalogue of environments, made from the registry: films, ids and options on each family's page, and an index."""
+"""The catalogue of environments, made from the registry: videos, ids and options on family pages, and an index."""
 from __future__ import annotations
 
 import functools
@@ -34,7 +34,7 @@ def families() -> dict[str, tuple[Family, list[Entry]]]:
 
 
 def write(folder: Path, pictures: bool, partial: bool = False) -> None:
-    """Writes the index, adds to the families' pages, and writes pictures if they are wanted and can be taken.
+    """Writes the index, adds to the families' pages, and writes pictures if they are wanted and possible.
 
     Raises:
         ImportError: An environment needs a package that is not installed, and `partial` is False.
@@ -70,7 +70,7 @@ cypool {cypool.__version__} has {total:,} ids in {len(tiles)} families. A page l
 
 
 def cases_of(family: Family) -> Any:
-    """Returns what tests and pages need of a family."""
+    """Returns what tests and pages need to know about a family."""
     tests = str(Path(__file__).parents[1] / "tests")
     if tests not in sys.path:
         sys.path.insert(0, tests)
@@ -80,21 +80,21 @@ def cases_of(family: Family) -> Any:
 
 
 def films_of(family: Family, folder: Path) -> dict[str, str]:
-    """Returns ids that show a family well, and their films."""
+    """Returns ids that represent a family well, and their videos."""
     ids = list(dict.fromkeys(cases_of(family).pictures or family.smoke_ids))[:3]
     films = {id: take_picture(id, folder, FRAMES) for id in ids if cypool.make_spec(id).render_fps}
     return {id: f"pictures/{film}" for id, film in films.items() if film}
 
 
 def shown(films: dict[str, str]) -> str:
-    """Returns a row of films with their ids."""
+    """Returns a row of videos with their ids."""
     figures = "".join(f'<figure><img src="{film}" alt="{id}"><figcaption><code>{id}</code></figcaption></figure>'
                       for id, film in films.items())
     return f'\n<div class="films">{figures}</div>\n' if films else ""
 
 
 def page(family: Family, entries: list[Entry], pictures: Path | None, partial: bool) -> str:
-    """Returns what a family's page has from the registry: the ids, a section for each docstring, and the options."""
+    """Returns the registry's part of a family's page: ids, a section for each docstring, and options."""
     classes: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         classes[entry.entry_point].append(entry)
@@ -125,7 +125,7 @@ def page(family: Family, entries: list[Entry], pictures: Path | None, partial: b
 
 
 def listed(names: list[str]) -> str:
-    """Returns names in a row, or the first ones and the number of the others."""
+    """Returns all names, or the first ones and the number of the others."""
     if len(names) > 4:
         return f"{', '.join(names[:3])} and {len(names) - 3} others"
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
@@ -138,7 +138,7 @@ def class_of(entry_point: str) -> Any:
 
 
 def table_of(entries: list[Entry], pictures: Path | None) -> str:
-    """Returns the table of the ids of some classes; a value that all have stands once, above the table."""
+    """Returns the table of ids of some classes; values that all share are given once, above the table."""
     groups: dict[tuple[str, str], list[Entry]] = defaultdict(list)
     for entry in entries:
         groups[entry.entry_point, stem(entry.id)].append(entry)
@@ -174,24 +174,24 @@ def table_of(entries: list[Entry], pictures: Path | None) -> str:
 
 
 def representative(group: list[Entry]) -> Entry:
-    """Returns the newest of the shortest ids, which stands for all."""
+    """Returns the newest of the shortest ids, which represents them all."""
     return min(group, key=lambda entry: (len(entry.id), -version(entry.id)))
 
 
 def stem(id: str) -> str:
-    """Returns the common part of the ids of a game or robot."""
+    """Returns the part that the ids of a game or robot have in common."""
     name = re.sub(r"^.*/|NoFrameskip|Deterministic|-ram|-v\d+$|-MultiBinary", "", id)
     return re.sub(r"(E\dM\d|MAP\d\d)(-S\d)?$", "", name)
 
 
 def version(id: str) -> int:
-    """Returns the number at the end of an id, 0 for a benchmark without one."""
+    """Returns the number at the end of an id; 0 for a benchmark without one."""
     found = re.search(r"-v(\d+)$", id)
     return int(found[1]) if found else 0
 
 
 def ids_of(shown: Entry, group: list[Entry]) -> str:
-    """Returns the ids of a group, folded up if there are many."""
+    """Returns the ids of a group, collapsed if there are many."""
     others = [code(entry.id) for entry in group if entry is not shown]
     text = code(shown.id)
     if len(others) > 6:
@@ -200,7 +200,7 @@ def ids_of(shown: Entry, group: list[Entry]) -> str:
 
 
 def reference_of(entry: Entry) -> str:
-    """Returns the name of the reference of `check_parity` for an id."""
+    """Returns the name of the reference that `check_parity` uses for an id."""
     if entry.reference is None:
         return ""
     package, _, name = entry.reference.partition(":")
@@ -211,7 +211,7 @@ def reference_of(entry: Entry) -> str:
 
 
 def describe(space: Any) -> str:
-    """Returns a space in short: dtype and shape of an array."""
+    """Describes a space briefly: dtype and shape of an array."""
     if isinstance(space, dict):
         return ", ".join(f"{key}: {describe(each)}" for key, each in space.items())
     if isinstance(space, tuple):
@@ -223,7 +223,7 @@ def describe(space: Any) -> str:
 
 
 def code(text: str) -> str:
-    """Returns the text as code, with a line for each part of a space that has names, and places to break it."""
+    """Returns the text as code, with a line for each named part of a space, and with possible line breaks."""
     text = html.escape(text)
     if len(text) > 60:
         text = re.sub(r", (?=\w+: )", ",<br>", text)
@@ -232,14 +232,14 @@ def code(text: str) -> str:
 
 
 def docstring(cls: Any) -> str:
-    """Returns a class's docstring in Markdown: each "Name: text" a paragraph."""
+    """Returns a class's docstring in Markdown, with each "Name: text" as a paragraph."""
     text = re.sub(r"\A\w+\(.*\)\n+", "", inspect.getdoc(cls) or "")
     return re.sub(r"^([A-Z]\w+): ", r"\n**\1**: ", re.sub(r"^ +(?!\*)", "", text, flags=re.MULTILINE),
                   flags=re.MULTILINE)
 
 
 def options_of(cls: Any, entries: list[Entry]) -> dict[str, tuple[str, str]]:
-    """Returns a class's options: the default, and the line of `describe`'s docstring."""
+    """Returns a class's options: the default, and the line in `describe`'s docstring."""
     lines: dict[str, str] = {}
     for each in reversed(cls.__mro__):
         if "describe" in vars(each):
@@ -258,7 +258,7 @@ def options_of(cls: Any, entries: list[Entry]) -> dict[str, tuple[str, str]]:
 
 
 def table_of_options(options: dict[str, dict[str, tuple[str, str]]]) -> str:
-    """Returns one table of the options of all classes: name, default, meaning, and the classes that have them."""
+    """Returns one table of the options of all classes: name, default, meaning, and the classes with the option."""
     names = {name for each in options.values() for name in each}
     if not names:
         return "There are no options."
@@ -275,7 +275,7 @@ def table_of_options(options: dict[str, dict[str, tuple[str, str]]]) -> str:
 
 
 def shorten(value: Any) -> str:
-    """Returns a default as Python writes it; of a path, the file's name."""
+    """Returns a default in Python syntax; for a path, the file name."""
     if isinstance(value, str) and value.startswith("/"):
         value = Path(value).name
     text = repr(value).replace("|", "&#124;")
@@ -283,9 +283,9 @@ def shorten(value: Any) -> str:
 
 
 def take_picture(id: str, folder: Path, frames: int = 1) -> str | None:
-    """Writes a picture of an environment after some random steps; returns its name, or None if there is no way.
+    """Writes a picture of an environment after some random steps; returns its name, or None if that is impossible.
 
-    A picture of an earlier build of the same version is used again.
+    A picture from an earlier build of the same version is reused.
     """
     name = re.sub(r"[^\w-]", "_", id) + ("_film" if frames > 1 else "") + ".webp"
     kept = PICTURES / cypool.__version__ / name
@@ -300,9 +300,9 @@ def take_picture(id: str, folder: Path, frames: int = 1) -> str | None:
 
 
 def draw(id: str, file: Path, frames: int = 1) -> None:
-    """Writes a picture of an environment; an empty file if it shows nothing, none if it cannot be drawn now.
+    """Writes a picture of an environment: an empty file if it shows nothing, no file if it cannot be drawn now.
 
-    With several frames, the picture moves, about as fast as one watches.
+    With several frames, the picture is animated at about viewing speed.
     """
     import numpy as np
     from PIL import Image

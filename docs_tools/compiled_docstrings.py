@@ -1,4 +1,4 @@
-"""Gives mkdocstrings the docstrings of compiled modules, whose signatures are in stubs, and each parameter a type."""
+"""Gives mkdocstrings the docstrings of compiled modules, whose signatures are in stubs, and types for parameters."""
 from __future__ import annotations
 
 import importlib
@@ -10,9 +10,9 @@ import griffe
 
 
 class CompiledDocstrings(griffe.Extension):
-    """Reads the docstrings of compiled modules, and of the classes and functions in them, from the modules.
+    """Reads the docstrings of compiled modules and of their classes and functions from the modules.
 
-    In all docstrings, "a, b: text" becomes "a: text" and "b: text", each of which has the type of its annotation.
+    In all docstrings, "a, b: text" becomes "a: text" and "b: text", each with the type from its annotation.
     """
 
     def on_package(self, *, pkg: griffe.Module, **kwargs: Any) -> None:

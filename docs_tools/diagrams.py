@@ -1,8 +1,8 @@
-"""Pictures of the diagrams in Markdown: python docs_tools/diagrams.py --mermaid FILE
+"""Draws the diagrams in Markdown as pictures: python docs_tools/diagrams.py --mermaid FILE
 
-GitHub draws a block of Mermaid. The site loads no script from another server, so it shows a picture in docs/pictures,
-whose name has the hash of the block. This command draws the missing pictures and deletes those without a block. It
-needs Chromium, `pip install playwright` and mermaid.min.js of the npm package `mermaid`.
+GitHub draws Mermaid blocks. The site loads no scripts from other servers, so it shows a picture from docs/pictures,
+whose name contains the block's hash. This command draws missing pictures and deletes those without a block. It needs
+Chromium, `pip install playwright` and mermaid.min.js of the npm package `mermaid`.
 """
 from __future__ import annotations
 

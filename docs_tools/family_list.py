@@ -14,7 +14,7 @@ MARKER = "<!-- families -->\n"
 
 
 def item(family: Family) -> str:
-    """Returns the content, reference and packages of a family, in lines of at most 120 characters."""
+    """Returns the contents, reference and packages of a family, in lines of at most 120 characters."""
     said = [f"- **[{family.title}]({family.name}.md)**: {family.description}."]
     if family.reference:
         said.append(f"Reference: {family.reference}. Equal: {family.fidelity}.")

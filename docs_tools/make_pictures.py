@@ -1,8 +1,8 @@
 """Makes the pictures for the README: python docs_tools/make_pictures.py
 
-`throughput-ID-THEME.svg` draws a row of docs_tools/measurements.json. `showcase.webp` shows six environments that act
-at random, as `cypool.record` films them; it needs the packages of ".[docs]", theirs and OpenGL (EGL). `info.svg` is a
-terminal with `cypool info`.
+`throughput-ID-THEME.svg` plots a row of docs_tools/measurements.json. `showcase.webp` shows six environments with
+random actions, as `cypool.record` films them; it needs the packages in ".[docs]", those of the environments, and OpenGL
+(EGL). `info.svg` is a terminal with `cypool info`.
 """
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ THEMES = {"light": {"text": "#1f2328", "faint": "#59636e", "bar": "#afb8c1", "ou
 
 
 def draw_throughput(report: dict[str, Any], id: str, theme: dict[str, str]) -> str:
-    """Returns bars of frames per second as SVG, cypool on top, the others with how many times faster cypool is."""
+    """Returns an SVG bar chart of frames per second, cypool on top, with ratios to cypool for the others."""
     settings = next(row for row in report["rows"] if (row["env"], row["num_envs"], row["threads"]) == (id, 64, 2))
     speeds = {CANDIDATES[row["candidate"]]: median_of(row) for row in settings["results"]
               if row["candidate"] in CANDIDATES}
@@ -66,7 +66,7 @@ def median_of(row: dict[str, Any]) -> float:
 
 
 def film(id: str) -> list[Any]:
-    """Returns pictures of an environment that acts at random, each of the size of a cell."""
+    """Returns pictures of an environment with random actions, each the size of a cell."""
     from PIL import Image, ImageOps
 
     import cypool

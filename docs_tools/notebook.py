@@ -1,4 +1,4 @@
-"""Notebooks as pages of the site: text, code and the outputs that are stored in the file."""
+"""Turns notebooks into pages of the site: text, code and the outputs stored in the file."""
 from __future__ import annotations
 
 import json

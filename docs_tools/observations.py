@@ -1,6 +1,6 @@
 """Tables of the numbers in an observation by index, for the pages of families.
 
-The cases of a family name the parts. Names of joints and bodies are read from the models of MuJoCo's robots.
+A family's cases name the parts. Names of joints and bodies are read from the MuJoCo models of robots.
 """
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ OF_BODY = {"cinert": (10, "inertia (9 numbers) and mass"), "cvel": (6, "angular 
 
 
 class Row(NamedTuple):
-    """A line of a table.
+    """A row of a table.
 
     Attributes:
-        meaning: Of its numbers.
+        meaning: What its numbers mean.
         source: The field of MuJoCo's data, or "".
-        numbers: How many numbers it stands for.
+        numbers: How many numbers it covers.
     """
 
     meaning: str
@@ -45,7 +45,7 @@ def rows_of(id: str, parts: Sequence[str | tuple[str, int]]) -> list[Row]:
 
 @functools.cache
 def model_of(id: str) -> Any:
-    """Returns the robot's model, which Gymnasium has."""
+    """Returns the robot's model from Gymnasium."""
     import gymnasium
 
     env: Any = gymnasium.make(id).unwrapped
@@ -53,7 +53,7 @@ def model_of(id: str) -> Any:
 
 
 def rows_of_field(model: Any, function: str, field: str, first: str, last: str) -> list[Row]:
-    """Returns a row for each number of a joint, or one for the numbers of a body."""
+    """Returns a row for each number of a joint, or one row for the numbers of a body."""
     if field in OF_BODY:
         count, meaning = OF_BODY[field]
         rows = [Row(f"{body_of(model, k)}: {meaning}", f"{field}[{k}]", count) for k in range(model.nbody)]
@@ -68,13 +68,13 @@ def rows_of_field(model: Any, function: str, field: str, first: str, last: str) 
 
 
 def body_of(model: Any, number: int) -> str:
-    """Returns the name of a body, or that of the one above it."""
+    """Returns the name of a body, or a description by its parent."""
     body = model.body(number)
     return f"`{body.name}`" if body.name else f"body below {body_of(model, body.parentid[0])}"
 
 
 def joints_of(model: Any) -> list[tuple[str, str]]:
-    """Returns "free", "slide" or "hinge" for each joint, and a name: that of its body if the joint is free."""
+    """Returns "free", "slide" or "hinge" for each joint, and a name: its body's if the joint is free."""
     kinds = {0: "free", 2: "slide", 3: "hinge"}
     joints = [model.joint(k) for k in range(model.njnt)]
     return [(kinds[int(joint.type[0])], body_of(model, joint.bodyid[0]) if joint.type[0] == 0 else f"`{joint.name}`")
@@ -111,13 +111,13 @@ def velocities_of(model: Any, field: str) -> list[str]:
 
 
 def motors_of(model: Any) -> list[tuple[str, str]]:
-    """Returns the joint that each number of an action moves, and its range."""
+    """Returns the joint that each number of an action moves, and the range."""
     return [(f"`{model.joint(model.actuator_trnid[k, 0]).name}`",
              "{:g} to {:g}".format(*model.actuator_ctrlrange[k])) for k in range(model.nu)]
 
 
 def text(id: str, parts: Sequence[str | tuple[str, int]]) -> str:
-    """Returns the table of an observation, and of a robot that of an action."""
+    """Returns the table of an observation and, for a robot, of an action."""
     rows = rows_of(id, parts)
     has_source = any(row.source for row in rows)
     lines = ["| index | observation |" + " field |" * has_source, "| --: | --- |" + " --- |" * has_source]

@@ -1,7 +1,7 @@
-"""The settings of the runs in docs/data, for docs/how_to/settings.md: python docs_tools/settings.py prints them.
+"""Prints the settings of the runs in docs/data, for docs/how_to/settings.md: python docs_tools/settings.py
 
-The first line of a data file is the command that wrote it. Settings that it leaves out are the defaults of the program,
-which are read from its source.
+The first line of a data file is the command that wrote it. Settings missing there are the program's defaults, which are
+read from its source.
 """
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Run(NamedTuple):
 
     Attributes:
         file: Its name.
-        program: The name of the example that wrote it.
+        program: The example that wrote it.
         command: The first line.
         id: The environment.
-        settings: Those that the agent learned with.
-        steps, seconds, results: At the end of each seed, those of cypool.
-        cpu_seconds: The same, if the program measured them.
+        settings: The settings that the agent learned with.
+        steps, seconds, results: cypool's, at the end of each seed.
+        cpu_seconds: The same, if the program measured CPU time.
     """
 
     file: str
@@ -78,7 +78,7 @@ def run_of(file: Path) -> Run | None:
 
 
 def defaults_of(program: Path) -> dict[str, Any]:
-    """Returns the defaults of a program's options; where it has settings by environment, these by id."""
+    """Returns the defaults of a program's options; by id if it has settings for each environment."""
     found: dict[str, Any] = {}
     for node in ast.walk(ast.parse(program.read_text())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
@@ -97,7 +97,7 @@ def defaults_of(program: Path) -> dict[str, Any]:
 
 
 def given_in(words: list[str]) -> dict[str, Any]:
-    """Returns the options of a command line; one without a value is True."""
+    """Returns the options of a command line; those without a value are True."""
     found: dict[str, Any] = {}
     name = ""
     for word in words:
@@ -110,7 +110,7 @@ def given_in(words: list[str]) -> dict[str, Any]:
 
 
 def shown(values: list[float], digits: int = 3) -> str:
-    """Returns the range of some numbers, rounded to some digits."""
+    """Returns the range of some numbers, rounded to a number of digits."""
     def rounded(value: float) -> str:
         return f"{round(value):,}" if abs(value) >= 10**(digits - 1) else f"{value:.{digits}g}"
 
@@ -139,7 +139,7 @@ def text() -> str:
 
 
 def wrapped(command: str) -> str:
-    """Returns a command in lines that fit a page."""
+    """Returns a command wrapped to fit a page."""
     lines = [""]
     for words in re.split(r" (?=--)", command):
         if len(lines[-1]) + len(words) > 90:

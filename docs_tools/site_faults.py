@@ -1,4 +1,4 @@
-"""The faults that build_site.py looks for in the site that it has built; `browse_site.py` sees the others."""
+"""The faults that build_site.py looks for in the site it has built; `browse_site.py` finds the others."""
 from __future__ import annotations
 
 import importlib
@@ -30,10 +30,10 @@ class Page(HTMLParser):
         title: Its `<title>`.
         description: Its description, for search engines.
         links: Targets of `<link>` and `<a>`, by `rel` or class.
-        media: Targets of pictures and films.
+        media: Targets of pictures and videos.
         ids: The anchors.
-        codes: Texts of the blocks of code, without the line break at their ends.
-        signatures: Those of the blocks that are signatures.
+        codes: Texts of the code blocks, without the final line break.
+        signatures: Code blocks that are signatures.
         text: All text outside of code.
     """
 
@@ -86,7 +86,7 @@ class Page(HTMLParser):
 
 
 def all_of(site: Path, pages: dict[Path, str]) -> list[str]:
-    """Returns "page: fault" for each fault of the built site; `pages` maps files of Markdown to their places."""
+    """Returns "page: fault" for each fault of the built site; `pages` maps Markdown files to their places."""
     names = [path.relative_to(site).as_posix() for path in sorted(site.rglob("index.html"))]
     # pages of sources have one block of code
     shown = {name: Page((site / name).read_text()) for name in names if not name.startswith("source/")}
@@ -99,22 +99,22 @@ def all_of(site: Path, pages: dict[Path, str]) -> list[str]:
 
 
 def built(place: str) -> str:
-    """Returns the file of a page in the site."""
+    """Returns the file of a page of the site."""
     return place.removesuffix(".md").removesuffix("index").rstrip("/") + "/index.html" if place != "index.md" \
         else "index.html"
 
 
 def broken_media(page: Page, site: Path, file: Path) -> Iterator[str]:
-    """Yields each picture or film that is missing or is no picture or film."""
+    """Yields each picture or video that is missing or is not one."""
     for target in page.media:
         path = target.partition("#")[0].partition("?")[0]
         base = site if path.startswith("/") else file.parent
         if ":" not in path and not (path.endswith(MEDIA) and (base / path.lstrip("/")).is_file()):
-            yield f"no picture or film: {target}"
+            yield f"not a picture or video: {target}"
 
 
 def page_faults(page: Page, site: Path, file: Path) -> Iterator[str]:
-    """Yields what the head of a page lacks, and Markdown, diagrams and long signatures in its text."""
+    """Yields what a page's head lacks, and Markdown, diagrams and long signatures in the text."""
     if not page.title:
         yield "no title"
     if not page.description:
@@ -136,7 +136,7 @@ def page_faults(page: Page, site: Path, file: Path) -> Iterator[str]:
 
 
 def damaged_code(page: Page, source: str) -> Iterator[str]:
-    """Yields each block of code that the page does not show as it is in the Markdown, and in its order."""
+    """Yields each code block that the page does not show as in the Markdown, in the same order."""
     codes = iter(page.codes)
     for match in BLOCK.finditer(source):
         wanted = re.sub(f"(?m)^{match[1]}", "", match[4]).rstrip("\n")
@@ -146,7 +146,7 @@ def damaged_code(page: Page, source: str) -> Iterator[str]:
 
 
 def same_titles(pages: dict[str, Page]) -> list[str]:
-    """Returns the titles and descriptions that several pages have."""
+    """Returns the titles and descriptions that several pages share."""
     faults = []
     for kind in ("title", "description"):
         number = Counter(getattr(page, kind) for page in pages.values())
@@ -156,7 +156,7 @@ def same_titles(pages: dict[str, Page]) -> list[str]:
 
 
 def missing_names(pages: list[Page]) -> list[str]:
-    """Returns the public names, members of classes and attributes of pools that no page of the API shows."""
+    """Returns the public names, class members and pool attributes that no API page shows."""
     ids = set().union(*(page.ids for page in pages))
     ends = {name for id in ids for name in (id, ".".join(id.split(".")[-2:]))}
     codes = "\n".join(code for page in pages for code in page.codes)
@@ -170,7 +170,7 @@ def missing_names(pages: list[Page]) -> list[str]:
 
 
 def members_of(name: str) -> list[str]:
-    """Returns the public methods and properties that a class documents, none if the name is not a class."""
+    """Returns the public methods and properties that a class documents; none if the name is not a class."""
     module, _, last = name.rpartition(".")
     try:
         cls = getattr(importlib.import_module(module), last)

@@ -1,10 +1,10 @@
-"""Search of the site: words that lead to a page, in addition to those of titles and texts.
+"""Site search: words that lead to a page, in addition to those in titles and texts.
 
-The site's search ranks by words in titles, then in names of sections, then in texts, each in proportion to its length.
-So a method called `async_reset` comes before the page that explains asynchronous pools. As in the index of a book, an
-entry has words as its title, and leads to the page that names them in a comment: `<!-- search: install, wheel -->`. The
-game or robot that a family names as its example leads to the family. `browse_site.py` searches for each entry, and for
-each of `QUERIES`.
+The site's search ranks words in titles first, then those in section names, then those in texts, in proportion to
+length, so a method called `async_reset` comes before the page that explains asynchronous pools. As in the index of a
+book, an entry has words as its title, and leads to the page that names them in a comment: `<!-- search: install, wheel
+-->`. The game or robot that a family gives as its example leads to the family. `browse_site.py` searches for each entry
+and for each of `QUERIES`.
 """
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ QUERIES = {
 
 
 def entries(pages: dict[str, str]) -> dict[str, str]:
-    """Returns the page to which words lead; `pages` maps files of Markdown to their places in the site."""
+    """Returns the page that words lead to; `pages` maps Markdown files to their places in the site."""
     found = {catalogue.stem(family.smoke_ids[0]): f"environments/{family.name}"
              for family, _ in catalogue.families().values() if "/" not in family.smoke_ids[0]}
     for name, place in pages.items():
@@ -83,7 +83,7 @@ def write(site: Path, pages: dict[str, str]) -> list[str]:
         if target := known.get(f"{page}/"):
             added.append(target | {"title": word, "text": f"<p>{word}: {target['title']}</p>"})
         else:
-            faults.append(f"search: {word!r} leads to {page}, which is no page")
+            faults.append(f"search: {word!r} leads to {page}, which is not a page")
     # the first of equal ones comes first
     index["items"] = added + index["items"]
     file.write_text(json.dumps(index, separators=(",", ":")))

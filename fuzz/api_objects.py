@@ -1,12 +1,13 @@
-"""Cases of `fuzz_api.py` about objects themselves: these are assigned to, copied, changed and shared by threads.
+"""Cases of `fuzz_api.py` about objects themselves, which are assigned to, copied, changed and shared by threads.
 
-A case has a pool and its twin, of the same arguments and seed, and objects around the pool. Something is done to one of
+A case has a pool, its twin with the same arguments and seed, and objects around the pool. Something is done to one of
 them, and then the pool is used:
 
-* mutate: a dict, list, set or array that an object hands out is changed. The pool steps on as its twin does.
-* copy: `copy.copy`, `copy.deepcopy` and pickle. What comes of it works, or says why not; the pool steps on as its twin.
-* assign: an attribute gets another value. Whatever is raised then, nothing crashes.
-* share: two threads call the same object at once, and get results, or errors of the documented kinds.
+* mutate: a dict, list, set or array that an object hands out is changed. The pool steps on like its twin.
+* copy: `copy.copy`, `copy.deepcopy` and pickle. The copy works, or the error says why not; the pool steps on like its
+  twin.
+* assign: an attribute gets another value. Whatever is raised, nothing crashes.
+* share: two threads call the same object at once, and get results or documented errors.
 """
 import copy
 import pickle
@@ -23,7 +24,7 @@ LARGE = 10**6  # bytes of random numbers at most
 
 
 def containers(root, most=400):
-    """Returns dicts, lists, sets and arrays that are reached from an object by public attributes: (path, container)."""
+    """Returns dicts, lists, sets and arrays reachable from an object through public attributes: (path, container)."""
     found, seen, waiting = [], set(), [("", root)]
     while waiting and len(seen) < most:
         path, value = waiting.pop(0)
@@ -52,7 +53,7 @@ def containers(root, most=400):
 
 
 def change(r, container, value):
-    """Changes a container; returns how."""
+    """Changes a container; returns a description of the change."""
     if isinstance(container, np.ndarray):
         how = r.choice(["fill", "fill", "fill", "flags", "shape", "resize", "byteorder"])
         if how == "shape":
@@ -120,9 +121,9 @@ class Objects:
     """A pool, its twin, and objects around them.
 
     Args:
-        case: The `Case` of fuzz_api.py: its random numbers, log and findings.
-        hostile: Returns something that does not fit, and its text.
-        drawn_pool: Returns an id, and options.
+        case: The `Case` of fuzz_api.py, with its random numbers, log and findings.
+        hostile: Returns an unsuitable value, and its text.
+        drawn_pool: Returns an id and options.
         allowed: The documented exceptions.
     """
 
@@ -179,7 +180,7 @@ class Objects:
         self.twin.close()
 
     def around(self):
-        """Makes objects around the pool, as far as it takes them."""
+        """Makes objects around the pool, as far as the pool supports them."""
         pool, spec = self.pool, self.pool.env_spec
         makers = {
             "state": lambda: pool.save(), "buffers": lambda: pool.rollout_buffers(4),
@@ -204,7 +205,7 @@ class Objects:
         return cypool.MLP(spec, [np.ones((num, size), np.float32)], [np.zeros(num, np.float32)])
 
     def steps_as_its_twin(self):
-        """Whether the pool still works; it must do what its twin does, or say what is wrong."""
+        """Whether the pool still works; it must do the same as its twin, or say what is wrong."""
         case = self.case
         for k in range(STEPS):
             case.log(f"step {k} of pool and twin")
@@ -236,7 +237,7 @@ class Objects:
         return True
 
     def is_made_again_as_its_twin(self):
-        """Whether a copy of the pool begins as one of its twin does, or is refused."""
+        """Whether a copy of the pool starts like a copy of its twin, or is refused."""
         with copy.deepcopy(self.twin) as one:
             want = one.reset()
         try:
@@ -337,7 +338,7 @@ class Objects:
         return self.hostile(self.r, self.pool)
 
     def share(self):
-        """Two threads use the same object at once, or one of them the pool that it is of."""
+        """Two threads use the same object at once, or one of them uses the object's pool."""
         name = self.r.choice(sorted(self.objects.keys() - {"batch"}))
         names = name, self.r.choice([name, "pool"])
         self.note(f"threads in {names}")
@@ -383,7 +384,7 @@ class Objects:
                     self.case.log(f"  {type(error).__name__}: {error!s:.80}")
 
     def calls(self, name, value, is_pool_kept=True):
-        """Returns calls of an object as (text, call). Those of the pool itself change nothing, if it is kept."""
+        """Returns calls of an object as (text, call). If the pool is kept, calls of the pool itself change nothing."""
         if name == "pool":
             if not is_pool_kept or value is self.pool:
                 kept = [("save", value.save), ("rollout_buffers", lambda: value.rollout_buffers(2)),

@@ -1,7 +1,8 @@
-"""Layers that `fuzz_faults.py` breaks off: pools with all that observes them, and models of these in plain Python.
+"""Layers whose calls `fuzz_faults.py` interrupts: pools with everything that observes them, and plain Python models of
+these.
 
-All environments are counters. An observation has the last three counts, each with the action that led there, so a row
-identifies its step. A step adds 1, a reset 3; the reward is the action. No two actions of a case are equal.
+All environments are counters. An observation has the last three counts, each with the action that led to it, so a row
+identifies its step. A step adds 1, a reset adds 3, and the reward is the action. No two actions of a case are equal.
 """
 import itertools
 import os
@@ -60,7 +61,7 @@ class Counting(gymnasium.Env):
 
 
 class Wrong(AssertionError):
-    """Something is not as it has to be."""
+    """Something is not as it should be."""
 
 
 def expect(condition, *what):
@@ -73,7 +74,7 @@ def check_frames(frames, what):
 
 
 def check_steps(obs, action, reward, next_obs, what, factor=1):
-    """Checks transitions, a row each, as a buffer has them."""
+    """Checks transitions, one per row, as a buffer stores them."""
     for frames in (obs, next_obs):
         check_frames(frames, what)
     joined = (obs[:, 1:] == next_obs[:, :2]).all() and (action.reshape(-1) == next_obs[:, 2, 1]).all() and (
@@ -82,11 +83,11 @@ def check_steps(obs, action, reward, next_obs, what, factor=1):
 
 
 class Layer:
-    """A layer, and calls of it.
+    """A layer, and calls to it.
 
     Args:
         r: Random numbers.
-        faults: Breaks off calls: `faults.around(call)`.
+        faults: Interrupts calls: `faults.around(call)`.
     """
 
     weight = 1
@@ -108,7 +109,7 @@ class Layer:
         return np.array([[self.action()] for _ in range(count)], np.float32)
 
     def call(self, text, function, *args):
-        """Calls, maybe broken off. Returns the result in a list, or None if there is none."""
+        """Makes a call, which may be interrupted. Returns the result in a list, or None if there is none."""
         self.faults.log(text)
         may_refuse = self.is_dirty or self.num_pending()
         try:
@@ -117,7 +118,7 @@ class Layer:
             raise
         except BaseException as error:
             if self.faults.is_own(error):
-                self.faults.log("  broken off")
+                self.faults.log("  interrupted")
                 self.lost()
             elif may_refuse and type(error) in (RuntimeError, ValueError) and UNTIMELY.search(str(error)):
                 self.faults.log(f"  {error}")
@@ -132,7 +133,7 @@ class Layer:
         return 0 if pool is None else pool._pool.num_pending
 
     def lost(self):
-        """A call was broken off: its effect is unknown."""
+        """A call was interrupted, so its effect is unknown."""
         self.is_dirty = True
 
     def run(self):
@@ -230,7 +231,7 @@ class Pools(Layer):
         self.counts, self.ended = [None] * self.n, [None] * self.n
 
     def begin(self):
-        """A reset of all that nothing breaks off."""
+        """Resets all environments without interruption."""
         self.is_dirty = False
         self.sent, self.counts = [set() for _ in range(self.n)], [None] * self.n
         self.faults.log("reset")
@@ -255,7 +256,7 @@ class Pools(Layer):
     # ---- rows
 
     def rows(self, batch, whole):
-        """Returns env ids, observations, rewards, which have ended, and the last observations, of any API's batch."""
+        """Returns env ids, observations, rewards, end flags and last observations from a batch of any API."""
         final, every = {}, np.arange(self.n)
         if self.api in ("dm", "envpool_dm"):
             seen = batch.observation
@@ -273,7 +274,7 @@ class Pools(Layer):
         return info["env_id"], obs, batch[1], batch[2] | batch[3], final
 
     def take(self, batch, failed=(), whole=False, steps=()):
-        """Checks a batch, and notes it. Rows of `steps` are of a step."""
+        """Checks and records a batch. Rows in `steps` come from a step."""
         ids, obs, reward, ended, final = self.rows(batch, whole)
         if ids is None:
             return
@@ -340,11 +341,11 @@ class Pools(Layer):
         return some
 
     def someone(self):
-        """Returns the pool or the buffer: calls of the pool pass the buffer by."""
+        """Returns the pool or the buffer: calls of the pool bypass the buffer."""
         return self.through if self.r.random() < 0.9 else self.env
 
     def over(self):
-        """Resets the environments that wait for a reset, in mode Disabled."""
+        """Resets the environments that wait for a reset in mode Disabled."""
         if self.mode == "Disabled":
             self.is_dirty = True
 
@@ -470,7 +471,7 @@ class Pools(Layer):
             self.check_history()
 
     def check_history(self):
-        """Repeats the whole history, and seeks: nothing breaks it off."""
+        """Repeats the whole history, and seeks, without interruption."""
         history, env = self.history, self.env
         if env._pool.num_pending:
             return
@@ -583,7 +584,7 @@ class Pools(Layer):
     # ---- the end
 
     def works(self):
-        """After all, it works as if nothing had been."""
+        """In the end, the layer works as if nothing had happened."""
         self.begin()
         self.may_fail = False
         buffer = self.buffer
@@ -624,7 +625,7 @@ class Pools(Layer):
 
 
 class Hosted(Pools):
-    """Environments in Python: here, in threads, and now and then in processes."""
+    """Environments in Python: in the caller, in threads, and occasionally in processes."""
 
     weight = 4
     apis = ("gymnasium", "gymnasium", "gym", "dm")

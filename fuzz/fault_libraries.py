@@ -1,4 +1,4 @@
-"""More layers that `fuzz_faults.py` breaks off: adapters, tree searches, buffers to which a library adds its steps."""
+"""More layers whose calls `fuzz_faults.py` interrupts: adapters, tree searches, buffers filled by libraries."""
 import zlib
 from types import SimpleNamespace
 
@@ -156,7 +156,7 @@ class AddedToTorchRL(Added):
 
 
 class Frames(Layer):
-    """`FrameBuffers`: observations with each frame once."""
+    """`FrameBuffers`: observations that store each frame once."""
 
     def __init__(self, r, faults):
         super().__init__(r, faults)
@@ -193,7 +193,7 @@ class Frames(Layer):
         elif len(self.buffers):
             # one that was broken off has done all, or nothing
             found = self.buffers.stacks()
-            expect(any(np.array_equal(found, rows) for rows in self.maybe), "stacks after a begin that was broken off")
+            expect(any(np.array_equal(found, rows) for rows in self.maybe), "stacks after an interrupted begin")
 
     def works(self):
         self.buffers.begin(self.walks.frames)
@@ -204,7 +204,7 @@ class Frames(Layer):
 # ---- adapters
 
 class Adapted(Layer):
-    """A pool as the vector environment of a library; this class has PyTorch's tensors."""
+    """A pool as a library's vector environment; this class uses PyTorch tensors."""
 
     needs = "torch"
 
@@ -280,7 +280,7 @@ class AdaptedToSB3(Adapted):
 
 
 class AdaptedToTianshou(Adapted):
-    """Resets ended environments itself: then the first observation has to be the one that the next step continues."""
+    """Resets ended environments itself, so the first observation has to be the one that the next step continues."""
     needs = "tianshou"
 
     def adapter(self, pool):
@@ -337,7 +337,7 @@ class AdaptedToTorchRL(Adapted):
 
 
 class Trees(Layer):
-    """Tree searches of connect four, and the same search that nothing breaks off."""
+    """Tree searches of connect four, and the same searches without interruption."""
 
     weight = 3
 

@@ -1,17 +1,17 @@
-"""Calls the whole public API with wrong arguments, in every order, and looks for crashes: a tool, not a test.
+"""Calls the whole public API with wrong arguments, in any order, and looks for crashes: a tool, not a test.
 
     python fuzz/fuzz_api.py --cases 4000                       about twenty minutes on two cores
-    python fuzz/fuzz_api.py --case 123                         one case again, with all it does
-    python fuzz/fuzz_api.py --families robotics metaworld      of these families alone, other cases
-    python fuzz/fuzz_api.py --only games                       games with turns alone, with all their options
+    python fuzz/fuzz_api.py --case 123                         repeats one case, and prints its calls
+    python fuzz/fuzz_api.py --families robotics metaworld      cases of these families only
+    python fuzz/fuzz_api.py --only games                       only turn-based games, with all their options
 
-Each case is a process, forked, with a time limit. It makes a pool of some family, env_type and mode, and does a dozen
+Each case is a forked process with a time limit. It makes a pool of some family, env_type and mode, and does a dozen
 things with it: calls in any order, arguments of all kinds, states that were edited, damaged or saved by others. Each
-may succeed, or raise an exception of a documented kind whose message names the argument; and afterwards the pool works
-on. Anything else is a finding, printed with the line that repeats it.
+call may succeed, or raise a documented exception whose message names the argument; afterwards, the pool still works.
+Anything else is a finding, printed with the command that reproduces it.
 
-The environments are those of the registry, each family as often. Numbers in their states are replaced by those at an
-edge of the ranges that a family declares (`state_fields`), or else of the number's type.
+The environments come from the registry, each family equally often. Numbers in their states are replaced by edge values
+of the ranges that a family declares (`state_fields`), or else of the number's type.
 """
 import argparse
 import importlib
@@ -54,7 +54,7 @@ HOSTED = [("gymnasium:CartPole-v1", options) for options in (
 
 
 def classes(family):
-    """Returns the ids of a family, by class: [ids of a class, ...]; none if they cannot be made here."""
+    """Returns the ids of a family, by class: [ids of a class, ...]; empty if they cannot be made here."""
     found = {}
     if not family.is_installed:
         print(f"without {family.title}: {family.needs} is not installed", file=sys.stderr)
@@ -91,7 +91,7 @@ def class_of(id):
 
 
 def drawn_pool(r):
-    """Returns an id, and options."""
+    """Returns an id and options."""
     kind = r.random()
     if kind < 0.1 and HOSTED:
         return r.choice(HOSTED)
@@ -107,7 +107,7 @@ class Hostile(Exception):
 
 
 def raising(*names):
-    """Returns an object that raises in these methods."""
+    """Returns an object whose given methods raise."""
     def fail(*args, **kwargs):
         raise Hostile("on purpose")
 
@@ -115,7 +115,7 @@ def raising(*names):
 
 
 def calling(pool, value):
-    """Returns an object that calls the pool when it is looked at, and then says it is `value`."""
+    """Returns an object that calls the pool when it is examined, and then poses as `value`."""
     def call(*args, **kwargs):
         for name, given in (("step", ([0, 0],)), ("close", ()), ("reset", ()), ("recv", ())):
             try:
@@ -129,13 +129,13 @@ def calling(pool, value):
 
 
 class Liar(list):
-    """A list that says another length each time."""
+    """A list that reports a different length each time."""
     def __len__(self):
         return random.randrange(5)
 
 
 class Changing:
-    """An index that says something else when it is asked again."""
+    """An index that returns a different value when it is read again."""
     def __init__(self):
         self.calls = 0
 
@@ -155,7 +155,7 @@ def read_only(array):
 
 
 def hostile(r, pool=None):
-    """Returns something, and how to write it."""
+    """Returns a value, and its source text."""
     text = r.choice(VALUES)
     return eval(text, globals(), {"pool": pool}), text
 
@@ -183,7 +183,7 @@ VALUES = [value.strip() for value in VALUES if value.strip()]
 
 
 def drawn_parts(r, pool):
-    """Returns parts of a checkpoint next to a pool, as many as it takes."""
+    """Returns the additional parts of a checkpoint that a pool supports."""
     parts = {"rng": np.random.Generator(r.choice([np.random.PCG64, np.random.Philox, np.random.MT19937])(1))}
     options = r.choice([{}, {"alpha": 0.5}, {"sequence_length": 2}, {"n_step": 2}, {"n_sampled_goal": 2}])
     spec = pool.env_spec
@@ -210,7 +210,7 @@ def drawn_parts(r, pool):
 
 
 def changed(r, value, drawn):
-    """Returns plain data with another value somewhere in it."""
+    """Returns plain data with one value replaced."""
     if r.random() < 0.1:
         return drawn()
     if isinstance(value, dict) and value:
@@ -235,7 +235,7 @@ def changed(r, value, drawn):
 
 
 def resealed(r, data):
-    """Returns the bytes of a state with other numbers in it, or with damage."""
+    """Returns the bytes of a state with changed numbers, or with damage."""
     try:
         state = State.from_bytes(data)
         row = r.choice(state.rows)
@@ -249,11 +249,11 @@ def resealed(r, data):
 # ---- cases
 
 class Case:
-    """One pool, and calls of it.
+    """One pool, and calls to it.
 
     Args:
         seed: Determines all calls.
-        log: Is called with the text of the next call.
+        log: Called with the text of the next call.
     """
 
     def __init__(self, seed, log):
@@ -263,10 +263,10 @@ class Case:
         self.findings.append(f"{text}: {type(error).__name__}: {error!s:.300}")
 
     def attempt(self, text, call, names=(), also=()):
-        """Calls. An error has to name one of `names`, if there are any; those of `also` are fine, too.
+        """Makes a call. An error has to name one of `names`, if there are any; errors in `also` are fine, too.
 
         Returns:
-            Whether it went well, and the result.
+            Whether it succeeded, and the result.
         """
         self.log(text)
         try:
@@ -350,7 +350,7 @@ class Case:
                 return
 
     def call(self):
-        """A call with good arguments, at any time."""
+        """A call with valid arguments, at any time."""
         r, pool = self.r, self.pool
         one, both = self.actions(1), self.actions()
         name, *given = r.choice([
@@ -396,7 +396,7 @@ class Case:
         self.drain()
 
     def state(self):
-        """A state that was edited, damaged, or is of others."""
+        """A state that was edited or damaged, or belongs to others."""
         r, pool = self.r, self.pool
         if self.good is None:
             return
@@ -451,7 +451,7 @@ class Case:
             self.attempt("save after load", pool.save)
 
     def checkpoint(self):
-        """A checkpoint that was edited or damaged, or is of others."""
+        """A checkpoint that was edited or damaged, or belongs to others."""
         r, pool = self.r, self.pool
         if self.id.startswith("gymnasium:"):
             return
@@ -504,7 +504,7 @@ class Case:
                     (2, *pool.env_spec.observation.shape), pool.env_spec.observation.dtype)), also=ValueError)
 
     def edges(self):
-        """States with numbers at an edge, or beyond it, in one of two environments."""
+        """States with numbers at or beyond an edge, in one of two environments."""
         r = self.r
         self.id, options = drawn_pool(r)
         while self.id not in FAMILY_OF or not CASES[FAMILY_OF[self.id]].saves:
@@ -542,7 +542,7 @@ class Case:
             self.attempt("step after copy", lambda: self.pool.step(self.actions()))
 
     def edge_states(self, state):
-        """Yields (path, state, whether it is in range): in the ranges that are declared, or, where none are, any."""
+        """Yields (path, state, whether it is in range), for declared ranges or, without any, for any number."""
         r, own = self.r, state.rows[0]["own"]
         count = 5
         if hasattr(resolve(self.id, None, dict(state.rows[0]["options"]))[0], "state_fields"):
@@ -564,7 +564,7 @@ class Case:
         thread.join()
 
     def works(self):
-        """After all that the pool works on, or is closed."""
+        """In the end, the pool still works, or is closed."""
         self.log("works")
         try:
             self.pool.async_reset()
@@ -579,11 +579,11 @@ class Case:
         except Exception as error:
             # any action may come, legal or not
             if "expected a legal action" not in str(error):
-                self.find("the pool does not work any more", error)
+                self.find("the pool no longer works", error)
         self.pool.close()
 
     def function(self):
-        """A function, with one wrong argument."""
+        """A function call with one wrong argument."""
         r = self.r
         value, text = hostile(r)
         id = drawn_id(r)
@@ -639,7 +639,7 @@ ARGUMENTS = {
 # ---- states as plain data
 
 def numbers_in(data, place=()):
-    """Yields where numbers, arrays and bytes are in plain data: tuples of indices and keys."""
+    """Yields the places of numbers, arrays and bytes in plain data: tuples of indices and keys."""
     if isinstance(data, (tuple, list)):
         for k, value in enumerate(data):
             yield from numbers_in(value, (*place, k))
@@ -657,7 +657,7 @@ def at(data, place):
 
 
 def put(data, place, value):
-    """Returns plain data with something else in one place."""
+    """Returns plain data with the value in one place replaced."""
     if not place:
         return value
     key, *rest = place
@@ -676,7 +676,7 @@ def replacements(r, value):
 
 
 def with_edge(r, data):
-    """Returns bytes, of which four or eight are an edge of a number's type; inside, if they were compressed."""
+    """Returns bytes with four or eight replaced by an edge value of a number type; if compressed, inside."""
     packed = False
     try:
         data, packed = zlib.decompress(data), True
@@ -691,7 +691,7 @@ def with_edge(r, data):
 
 
 def same_rows(a, b):
-    """Whether two saved environments are the same, but for the time that an episode took."""
+    """Whether two saved environments are the same, apart from the time that an episode took."""
     return same({**a, "episode_ns": 0}, {**b, "episode_ns": 0})
 
 
@@ -704,7 +704,7 @@ def same(a, b):
 
 
 def damaged(r, data):
-    """Returns bytes that differ here and there, or end early; inside, if they were compressed."""
+    """Returns bytes that differ in places or end early; if compressed, inside."""
     packed = False
     if r.random() < 0.8:
         try:
@@ -742,7 +742,7 @@ def line_of(sign, text):
 
 
 def fork_case(seed, run=run_case, limit=LIMIT):
-    """Runs a case in a forked process; returns its findings, or how the process ended, and the number of calls."""
+    """Runs a case in a forked process; returns its findings or how the process ended, and the number of calls."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -803,9 +803,9 @@ def main():
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0, help="seed of the first case")
     parser.add_argument("--case", type=int, help="run one case in this process, and print its calls")
-    parser.add_argument("--families", nargs="+", choices=sorted(IDS), help="only make environments of these families")
-    parser.add_argument("--only", choices=sorted(SHARES), help="only play games with turns, or only assign, copy, "
-                        "change and share objects")
+    parser.add_argument("--families", nargs="+", choices=sorted(IDS), help="only make environments from these families")
+    parser.add_argument("--only", choices=sorted(SHARES),
+                        help="only play turn-based games, or only assign, copy, change and share objects")
     given = parser.parse_args()
     again = "python fuzz/fuzz_api.py" + (f" --only {given.only}" if given.only else "")
     if given.families:

@@ -1,15 +1,15 @@
-"""Breaks calls off, and compares the state after them with models in plain Python: a tool, not a test.
+"""Interrupts calls, and compares the state after them with plain Python models: a tool, not a test.
 
-    python fuzz/fuzz_faults.py signals --cases 10000      a signal whose handler raises, at any moment of a call
+    python fuzz/fuzz_faults.py signals --cases 10000      signals whose handlers raise, at any moment of a call
     python fuzz/fuzz_faults.py failures --cases 10000     hooks, policies and factories that raise at any step
-    python fuzz/fuzz_faults.py signals --case 123         one case again, with all it does
+    python fuzz/fuzz_faults.py signals --case 123         repeats one case, and prints its calls
 
-Half of the signals come at an instruction of Python, which a case repeats; the others after some microseconds.
+Half of the signals arrive at a Python instruction, which is reproducible; the others after some microseconds.
 
-A case has a layer around a pool (`fault_layers.py`, `fault_libraries.py`), and makes a dozen calls of it. After one
-that was broken off, the next ones work, or raise an error of those that the documentation names, and rows are right. In
-the end the layer works as if nothing had been, and `close` leaves no thread. Anything else is a finding, printed with
-the line that repeats it. Cases run in processes with a limit of time.
+A case has a layer around a pool (`fault_layers.py`, `fault_libraries.py`), and makes a dozen calls to it. After an
+interrupted call, the next ones work or raise a documented error, and rows are correct. In the end, the layer works as
+if nothing had happened, and `close` leaves no threads. Anything else is a finding, printed with the command that
+reproduces it. Cases run in processes with a time limit.
 """
 import argparse
 import collections
@@ -37,23 +37,23 @@ CHUNK = 200  # cases of a process
 
 
 class Alarm(Exception):
-    """An exception that a handler raises to end a call that takes too long."""
+    """The exception that a handler raises to end a call that takes too long."""
 
 
 class Leave(BaseException):
-    """Something else that is no error."""
+    """Another exception that is not an error."""
 
 
 class Faults:
-    """Breaks off calls.
+    """Interrupts calls.
 
     Args:
         r: Random numbers.
-        log: Is called with the text of the next call.
+        log: Called with the text of the next call.
 
     Attributes:
-        count: How many calls were broken off.
-        hooks: The probability of a hook.
+        count: How many calls were interrupted.
+        hooks: The probability that a hook raises.
     """
 
     def __init__(self, r, log):
@@ -68,7 +68,7 @@ class Faults:
         return error
 
     def is_own(self, error):
-        """Returns whether an exception is one of those, or was raised because of one."""
+        """Returns whether an exception is one of these, or was raised because of one."""
         seen = []
         while error is not None and not any(error is each for each in seen):
             if any(error is own for own in self.raised):
@@ -81,11 +81,11 @@ class Faults:
         self.raised.clear()
 
     def pass_by(self):
-        """The user's code is here."""
+        """Called by the user's code."""
 
 
 class Signals(Faults):
-    """A signal comes at a random moment."""
+    """A signal arrives at a random moment."""
 
     hooks = 0.25
     counts = collections.defaultdict(lambda: 300)
@@ -105,7 +105,7 @@ class Signals(Faults):
         return self.r.choice([lambda name, call: call(), self.at_any_time, self.at_any_instruction])(name, call)
 
     def at_any_instruction(self, name, call):
-        """Has the signal come while an instruction of Python is executed: this can be repeated."""
+        """Makes the signal arrive while a Python instruction is executed, which is reproducible."""
         before = self.counts[name]
         trace = tracer(self.r.randrange(1, before + before // 10 + 2))
         try:
@@ -119,7 +119,7 @@ class Signals(Faults):
         return result
 
     def at_any_time(self, name, call):
-        """Has the signal come after some microseconds, also outside of Python code."""
+        """Makes the signal arrive after some microseconds, even outside of Python code."""
         most = self.times[name]
         delay = self.r.uniform(1e-6, 1.1 * most)
         began = time.perf_counter()
@@ -135,7 +135,7 @@ class Signals(Faults):
 
 
 class Failures(Faults):
-    """Code of the user's raises."""
+    """The user's code raises."""
 
     hooks = 0.7
     left = None
@@ -168,7 +168,7 @@ def num_threads():
 
 
 def run_case(mode, layers, seed, log):
-    """Runs a case in this process; returns how many calls it broke off. Raises its finding."""
+    """Runs a case in this process; returns how many calls it interrupted. Raises its finding."""
     r = random.Random(seed)
     layer = r.choices(layers, [layer.weight for layer in layers])[0]
     before, others = num_threads(), []
@@ -195,7 +195,7 @@ def run_case(mode, layers, seed, log):
 
 
 def run_cases(mode, layers, seeds, say):
-    """Runs cases in this process, which may end meanwhile; reports findings."""
+    """Runs cases in this process, which may end in the meantime; reports findings."""
     warnings.simplefilter("ignore")
     gc.collect()
     gc.freeze()
@@ -217,7 +217,7 @@ def fork_cases(mode, layers, seeds, report):
     """Runs cases in a forked process.
 
     Returns:
-        How many were begun, how many had findings, and how many calls were broken off.
+        How many were started, how many had findings, and how many calls were interrupted.
     """
     reader, writer = os.pipe()
     with tempfile.TemporaryFile() as errors:
@@ -253,7 +253,7 @@ def fork_cases(mode, layers, seeds, report):
 
 
 def chosen(names=None):
-    """Returns the layers that can be made here, or those of them with these names."""
+    """Returns the layers that can be made here, or those with these names."""
     found = []
     for layer in LAYERS:
         if getattr(layer, "needs", None) and find_spec(layer.needs) is None:
@@ -290,8 +290,8 @@ def main():
         begun, found, more = fork_cases(given.mode, layers, range(first, min(first + CHUNK, end)), lambda seed, text: (
             print(f"{again} --case {seed}: {text}", flush=True)))
         first, bad, broken = first + max(begun, 1), bad + found, broken + more
-    print(f"{given.cases} cases from seed {given.first} in {time.monotonic() - began:.0f} s, {broken} calls broken "
-          f"off, {bad} with findings")
+    print(f"{given.cases} cases from seed {given.first} in {time.monotonic() - began:.0f} s, {broken} calls "
+          f"interrupted, {bad} with findings")
     return bad > 0
 
 

@@ -1,9 +1,10 @@
-"""Compares lanes with mj_step on random models: of the class that lanes step, and just outside of it.
+"""Compares lanes with mj_step on random models, inside and just outside of the class that lanes can step.
 
     python fuzz/fuzz_mujoco_lanes.py --cases 500 --seed 0
 
-Each model is stepped from random states, with and without mj_step1 at the end. It is equal, or lanes refuse it. Ends
-with 1 if a number differs; also where the comparison at first use finds that, because then the class is too large.
+Each model is stepped from random states, with and without mj_step1 at the end. Results are equal, or lanes refuse the
+model. Exits with 1 if a number differs, even if the comparison at first use finds it, because then the class is too
+large.
 """
 import argparse
 import random
@@ -21,7 +22,7 @@ MOST_DEPTH = 4
 
 
 class Writer:
-    """Writes a random model as XML. Features outside of the class have a small probability each."""
+    """Writes a random model as XML. Each feature outside of the class has a small probability."""
 
     def __init__(self, seed):
         self.r = random.Random(seed)
@@ -112,7 +113,7 @@ class Writer:
         return self.element("asset", self.element("mesh", name="stone", vertex=corners) + hills)
 
     def shape(self, others):
-        """Returns the type of a geom, and its size, or its mesh."""
+        """Returns the type of a geom and its size or mesh."""
         r = self.r
         if r.random() > others:
             return {"type": r.choices(["sphere", "capsule"], [2, 3])[0]}
@@ -120,7 +121,7 @@ class Writer:
         return {"type": kind, "mesh": "stone"} if kind == "mesh" else {"type": kind}
 
     def walls(self):
-        """Returns geoms of the world, near the robot: boxes, and rods and balls in any direction."""
+        """Returns world geoms near the robot: boxes, and rods and balls in any direction."""
         r, walls = self.r, []
         for _ in range(r.choice([0, 0, 0, 1, 3, 8])):
             given = {**self.shape(0.6), "pos": self.lengths(3, -1, 1), "size": self.lengths(3, 0.05, 0.5)}
@@ -141,7 +142,7 @@ class Writer:
         return given
 
     def own_contact(self, given):
-        """Adds what a geom may have otherwise than most geoms of the model."""
+        """Adds attributes in which a geom may differ from most geoms of the model."""
         r = self.r
         self.sometimes(given, 0.2, contype=r.choice([0, 1, 2]), conaffinity=r.choice([0, 1, 2]))
         self.sometimes(given, 0.2, friction=self.numbers(3, r.choice([-1, 0.1]), 1.5))
@@ -189,7 +190,7 @@ class Writer:
         return self.element("body", parts, **given)
 
     def thing(self):
-        """Returns a body without children, of which most have inertia that is constant."""
+        """Returns a body without children; most such bodies have constant inertia."""
         kinds = self.r.choice([(), ("slide",), ("slide", "slide"), ("hinge",), (None, None)])
         joints = "".join(map(self.joint, kinds)) if self.r.random() < 0.5 else "<freejoint/>"
         geom = self.element("geom", **self.shape(self.others), size=self.lengths(3, 0.03, 0.15))
@@ -423,9 +424,9 @@ def outcome(path, seed, steps):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=500, help="number of models")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the first model; the others count up")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the first model; the others follow")
     parser.add_argument("--steps", type=int, default=100, help="steps of each of seven environments, five times")
-    parser.add_argument("--keep", type=Path, help="folder to keep the models that differ in")
+    parser.add_argument("--keep", type=Path, help="folder in which to keep models that differ")
     given = parser.parse_args()
     counts, wrong = Counter(), []
     with tempfile.TemporaryDirectory() as folder:

@@ -1,8 +1,8 @@
-"""Batches and tasks in anybody's hands: python fuzz/fuzz_own_robot.py --cases 5000
+"""Calls batches and tasks with anything: python fuzz/fuzz_own_robot.py --cases 5000
 
-Each case makes a batch, or a pool of a task, and calls it in any order with anything: bad ids, states, keyframes and
-names, arrays with any numbers, tasks that raise, call their own pool, close it, or return arrays of other shapes. A
-call that fails has to raise a sentence; after it, a reset and a step work, and the numbers are finite.
+Each case makes a batch or a pool of a task, and makes calls in any order: with bad ids, states, keyframes and names,
+arrays with any numbers, and tasks that raise, call their own pool, close it, or return arrays of other shapes. A call
+that fails has to raise a sentence; afterwards, a reset and a step work, and the numbers are finite.
 """
 import argparse
 import contextlib
@@ -35,13 +35,13 @@ BATCHES, TASKS = load("test_batch"), load("test_task")
 
 
 def anything(rng):
-    """Returns an argument that fits rarely."""
+    """Returns an argument that is rarely valid."""
     return rng.choice((None, -1, 0, 2, 10**12, 0.5, "hand", "up", "", "qpos", [], [0, 0], [1, 2], [-1], [True, False],
                        np.zeros(3), np.array([[1]]), np.arange(3) > 0, {"a": 1}, np.nan, object()))
 
 
 def scribble(rng, array):
-    """Writes numbers to some places of an array."""
+    """Writes numbers to some elements of an array."""
     if array.size and array.flags.writeable:
         flat = array.reshape(-1)
         for _ in range(rng.randint(1, 4)):
@@ -49,7 +49,7 @@ def scribble(rng, array):
 
 
 def call_batch(rng, batch):
-    """Makes one call of a batch."""
+    """Makes one call to a batch."""
     fields = list(batch._fields)
     kind = rng.choice(("body", "joint", "geom", "site", "camera", "tendon", "actuator", "sensor"))
     ids = rng.choice((None, None, [0], [0, 2], np.array([True, False, True]), anything(rng)))
@@ -85,7 +85,7 @@ def call_batch(rng, batch):
 
 
 def batch_case(rng):
-    """A batch, calls, and then a reset and a step, unless its models are broken."""
+    """Makes a batch, calls it, and then resets and steps it, unless its models are broken."""
     model = rng.choice((BATCHES.ARM, BATCHES.HELD, BATCHES.PUSHER))
     with Batch(model, 3, num_threads=rng.choice((0, 1, 2)), physics=rng.choice(("lanes", "mj_step"))) as batch:
         kept = [batch.qpos]
@@ -127,7 +127,7 @@ def broken(rng, name, method):
 
 
 def task_case(rng):
-    """A pool of a task that does anything."""
+    """Makes a pool of a task that does anything."""
     names = rng.sample(("act", "reset", "reward", "terminated", "observe", "info"), rng.randint(0, 3))
     cls = type("Fuzzed", (TASKS.Pole,), {name: broken(rng, name, getattr(TASKS.Pole, name)) for name in names})
     cls.env = None

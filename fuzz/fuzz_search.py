@@ -1,13 +1,13 @@
-"""Calls tree searches and their pools with anything, in any order, and looks for crashes and stale trees: a tool.
+"""Calls tree searches and their pools with anything, in any order, and looks for crashes and stale trees.
 
     python fuzz/fuzz_search.py --cases 10000        about twenty minutes on two cores
-    python fuzz/fuzz_search.py --case 123           one case again, with all it does
+    python fuzz/fuzz_search.py --case 123           repeats one case, and prints its calls
 
-Each case is a process, forked, with a time limit. It makes a pool of some game, and searches, and does some dozens of
-things with them: calls in any order, wrong arguments, assigned attributes, copies, two threads at once, signals at any
-moment, environments that go elsewhere, and pools that are closed. Each may succeed, or raise an exception of a
-documented kind. A model knows where each tree belongs: a search from anywhere else has the results of a new one.
-Anything else is a finding, printed with the line that repeats it; but signals and threads come at other moments.
+Each case is a forked process with a time limit. It makes a pool of some game, and searches, and does dozens of things
+with them: calls in any order, wrong arguments, assigned attributes, copies, two threads at once, signals at any moment,
+environments that move elsewhere, and closed pools. Each call may succeed or raise a documented exception. A model knows
+where each tree belongs: a search from anywhere else returns the results of a new search. Anything else is a finding,
+printed with the command that repeats it, although the timing of signals and threads may differ.
 """
 import argparse
 import copy
@@ -82,7 +82,7 @@ def network(spec):
 
 
 class Case(fuzz_api.Case):
-    """One pool, one search of it, and calls of both."""
+    """One pool, a search of it, and calls to both."""
 
     def run(self):
         r, self.alarmed_at = self.r, None
@@ -113,7 +113,7 @@ class Case(fuzz_api.Case):
         return [(row["own"], row["elapsed_step"], row["needs_reset"], str(row["rng"])) for row in self.pool.save().rows]
 
     def forget(self):
-        """Notes that nothing is known of the trees."""
+        """Notes that nothing is known about the trees."""
         self.where = None
 
     def is_open(self):
@@ -144,7 +144,7 @@ class Case(fuzz_api.Case):
         return self.r.choice(found)
 
     def search_all(self):
-        """Searches, and compares those that begin again with a new search."""
+        """Searches, and compares searches that start over with a new search."""
         evaluator = self.evaluator()
         if not self.is_open():
             self.attempt("run", lambda: self.search.run(evaluator))
@@ -153,7 +153,7 @@ class Case(fuzz_api.Case):
         self.search.simulations = self.options_of_search["simulations"]
         well, result = self.attempt(f"run({evaluator})", lambda: self.search.run(evaluator, num_games=2))
         if not well:
-            self.findings.append(f"{self.id}: a search failed that nothing was wrong with")
+            self.findings.append(f"{self.id}: a valid search failed")
             return
         self.where = [None] * self.pool.num_envs
         if known is None or evaluator == "rollout":
@@ -204,7 +204,7 @@ class Case(fuzz_api.Case):
             self.findings.append(f"{self.id}: advance refused the step that was made")
 
     def elsewhere(self):
-        """The environments go somewhere else."""
+        """Moves the environments elsewhere."""
         r = self.r
         if not self.is_open():
             return
@@ -221,7 +221,7 @@ class Case(fuzz_api.Case):
             self.step()
 
     def wrong_advance(self):
-        """Actions that were not taken, or steps that the search does not know of."""
+        """Actions that were not taken, or steps that the search does not know about."""
         if not self.is_open():
             return
         self.search_all()
@@ -282,7 +282,7 @@ class Case(fuzz_api.Case):
         self.forget()
 
     def is_down(self):
-        """Returns whether errors have other reasons than arguments."""
+        """Returns whether errors may have reasons other than arguments."""
         return not self.is_open() or self.pool._pool.num_pending > 0
 
     def attributes(self):
@@ -299,7 +299,7 @@ class Case(fuzz_api.Case):
         self.settle()
 
     def recipes(self):
-        """A copy of the recipe is changed, and with it nothing else."""
+        """Changing a copy of the recipe changes nothing else."""
         other, before = self.r.choice(games()), copy.deepcopy(dict(self.pool.recipe))
         key, value = self.r.choice([("id", other[0]), ("num_envs", 7), ("seed", [1, 2]), *other[1].items()])
         self.attempt(f"recipe[{key!r}] = {value!r}", lambda: self.pool.recipe.update({key: value}))
@@ -320,7 +320,7 @@ class Case(fuzz_api.Case):
         self.forget()
 
     def one_call(self):
-        """Returns a call, and its text."""
+        """Returns a call and its text."""
         r, actions = self.r, self.actions()
         evaluator = self.evaluator()
         calls = [
@@ -371,7 +371,7 @@ class Case(fuzz_api.Case):
     is_armed = False
 
     def signals(self):
-        """A signal whose handler raises, at any moment of a call."""
+        """A signal arrives at any moment of a call, and its handler raises."""
         r = self.r
         name, call = self.one_call()
         longest = r.choice([1e-3, 1e-2, 0.1])
@@ -394,7 +394,7 @@ class Case(fuzz_api.Case):
             pass
         except Exception as error:
             if self.alarmed_at is not None and isinstance(error.__cause__ or error.__context__, Alarm):
-                self.find(f"{name} takes a signal for another error", error)
+                self.find(f"{name} mistakes a signal for another error", error)
             elif type(error) not in fuzz_api.ALLOWED:
                 self.find(f"{name}, with a signal", error)
         finally:

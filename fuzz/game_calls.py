@@ -1,8 +1,8 @@
-"""The part of `fuzz_api.py` that plays games with turns: with any options, and a look at all that their rows say.
+"""The part of `fuzz_api.py` that plays turn-based games with any options, and checks all of their rows.
 
-A call may succeed, or raise an exception that names an option or an argument, within seconds and some memory. Then, by
-the pages: an unfinished match has a legal action of the player to move; a match that is over has none, and nobody
-moves; rewards are those of the players; where one match has ended, the next one begins.
+A call may succeed or raise an exception that names an option or argument, within a few seconds and limited memory. Then
+the documented rules apply: an unfinished match has a legal action for the player to move; a finished match has none,
+and nobody moves; rewards are the players'; after a match ends, the next one begins.
 """
 import resource
 import time
@@ -34,8 +34,8 @@ class GameCalls:
     """Makes and plays games.
 
     Args:
-        case: A `Case`, whose random numbers, log and findings these are.
-        ids: Of games: lists.
+        case: A `Case`, whose random numbers, log and findings are used.
+        ids: Lists of game ids.
     """
 
     def __init__(self, case, ids):
@@ -57,7 +57,7 @@ class GameCalls:
         return result
 
     def drawn(self, id):
-        """Returns options of a game: usual ones; sometimes one of them is at an edge, or of another type."""
+        """Returns options of a game: usual ones, but sometimes one is an edge value or has another type."""
         r, options = self.r, {}
         defaults = {name: value for name, value in cypool.make_spec(id).options.items() if name != "short_name"}
         share, values = r.choice([(0, USUAL), (0.4, USUAL), (0.9, SMALL), (0.9, SMALL)])
@@ -138,7 +138,7 @@ class GameCalls:
                 return
 
     def batch(self, text, rows, call, reset=None):
-        """Makes a right call and looks at its rows; returns whether there are any."""
+        """Makes a valid call and checks its rows; returns whether there are any."""
         well, batch = False, None
 
         def caught():
@@ -179,7 +179,7 @@ def games_of(pool):
 
 
 class Rows:
-    """Looks at the rows of a pool, one batch after another.
+    """Checks the rows of a pool, one batch after another.
 
     Attributes:
         ended: Which environments wait for a reset.
@@ -195,7 +195,7 @@ class Rows:
         self.masks = self.players = None
 
     def refuse(self, actions):
-        """Whether an action is illegal where that is an error."""
+        """Whether an action is illegal and this is an error."""
         for row in np.flatnonzero(~self.ended & ~self.loses):
             mask, player, action = self.masks[row], self.players[row], actions[row]
             acting = range(len(mask)) if player == -2 else [player]
@@ -204,7 +204,7 @@ class Rows:
         return False
 
     def look(self, batch, reset=None):
-        """Yields what is wrong in a batch of all environments; `reset`: which of them the call has reset."""
+        """Yields the faults in a batch of all environments; `reset` says which ones the call has reset."""
         obs, info = batch[0], batch[-1]
         masks = obs["action_mask"] if self.by_agent else info["action_mask"]
         count = len(masks)

@@ -1,10 +1,10 @@
-"""Puts errors into lanes, one after another, and prints who notices them: nobody may get a wrong row before.
+"""Puts errors into lanes, one after another, and prints which check notices them: no wrong row may get out before.
 
     python fuzz/mutate_mujoco_lanes.py [NAME ...] [--folder FOLDER]
 
-Each error is compiled in a copy of this tree, in eight seconds, and robots are stepped in lanes and by mj_step. Of each
-robot it prints: refused, where the comparison at first use notices; noticed, where a later comparison does, before
-anybody has the row; equal, where nothing comes out otherwise; WRONG ROW and its step. Ends with 1 if there is one.
+Each error is compiled in a copy of this tree, in eight seconds, and robots are stepped in lanes and by mj_step. For
+each robot it prints: refused, if the comparison at first use notices; noticed, if a later comparison does before the
+row is returned; equal, if no result changes; WRONG ROW and its step. Exits with 1 if there is a wrong row.
 """
 import argparse
 import os
@@ -139,7 +139,7 @@ ROBOTS = (("HalfCheetah-v5", 400), ("Walker2d-v5", 300), ("Ant-v5", 300), ("Huma
 
 
 def own_robots():
-    """Returns options of a robot of one's own, with most features of the class, on level ground and on hills."""
+    """Returns options for a custom robot with most features of the class, on level ground and on hills."""
     import tests_path  # noqa: F401
     from envs.mujoco.test_mujoco_lanes_class import robot
     from envs.mujoco.test_mujoco_lanes_objects import coupled, scene
@@ -163,7 +163,7 @@ def own_robots():
 
 
 def step_all():
-    """Steps all robots in lanes and by mj_step, and prints a word for each."""
+    """Steps all robots in lanes and by mj_step, and prints one word for each."""
     import numpy as np
 
     import cypool

@@ -1,15 +1,15 @@
-"""Environments in other processes, while these are killed and stopped at random: a tool, not a test.
+"""Steps environments in other processes, which are killed and stopped at random: a tool, not a test.
 
     python fuzz/soak_processes.py --seconds 600
 
-Pools of Gymnasium's environments, and of families with a tests/envs/NAME/soak.py, are stepped, synchronously and
-asynchronously. At random their processes are killed (SIGKILL), or stopped (SIGSTOP) and continued later or never, and
-Ctrl-C comes. Each call has to return within `LIMIT`, with a result or an error that the documentation names. Rows of
-the environments that live have to be those of a reference in this process. After each pool no process, thread or file
-descriptor may be left, and at the end of each session no shared memory and no folder; some sessions are killed
-themselves. Prints counts; the exit status is 1 if anything went wrong.
+Pools of Gymnasium environments, and of families with a tests/envs/NAME/soak.py, are stepped, synchronously and
+asynchronously. At random, their processes are killed (SIGKILL), or stopped (SIGSTOP) and continued later or never, and
+Ctrl-C arrives. Each call has to return within `LIMIT`, with a result or a documented error. Rows of surviving
+environments have to match those of a reference in this process. After each pool, no process, thread or file descriptor
+may be left, and after each session no shared memory and no folder; some sessions are killed themselves. Prints counts;
+exits with 1 if anything went wrong.
 
-The draws follow from `--seed`, their times do not.
+The draws are determined by `--seed`, their timing is not.
 """
 import argparse
 import copy
@@ -49,7 +49,7 @@ DOCUMENTED = (
 
 
 class Chain(gymnasium.Env):
-    """Shows a number that follows from the seed and all actions of the episode."""
+    """Observes a number determined by the seed and all actions of the episode."""
 
     observation_space = gymnasium.spaces.Box(0, 2**62, (4,), np.int64)
     action_space = gymnasium.spaces.Discrete(5)
@@ -81,11 +81,11 @@ class Chaos(threading.Thread):
     """Kills and stops processes at random.
 
     Args:
-        rng: Where to draw from.
-        victims: Returns process ids: those that may be stopped for ever, and those that have to continue.
-        pace: Mean seconds between two blows.
-        interrupts: Whether Ctrl-C comes, too.
-        counts: Counts blows.
+        rng: The generator to draw from.
+        victims: Returns the ids of processes that may be stopped forever, and of those that have to continue.
+        pace: Mean seconds between two attacks.
+        interrupts: Whether to send Ctrl-C, too.
+        counts: Counts the attacks.
     """
 
     def __init__(self, rng, victims, pace, interrupts, counts):
@@ -141,7 +141,7 @@ class Chaos(threading.Thread):
 
 
 class HostedRound:
-    """One pool of environments in Python, and a reference for each of them in this process."""
+    """A pool of Python environments, and a reference for each of them in this process."""
 
     def __init__(self, rng, watch):
         self.rng, self.watch, self.counts = rng, watch, watch.counts
@@ -200,7 +200,7 @@ class HostedRound:
             env = None
 
     def restart(self, env):
-        """Resets all with seeds."""
+        """Resets all environments with seeds."""
         self.known = [False] * self.num
         self.sent = {}
         while True:
@@ -314,7 +314,7 @@ class HostedRound:
             raise Problem(f"{self}: env {i} at {task}: got elapsed_step {elapsed}")
 
     def save(self, env):
-        """Saves all, or goes back to where they were saved."""
+        """Saves all environments, or goes back to the saved states."""
         if self.state is not None and self.rng.random() < 0.5:
             state, references, known, over = self.state
             self.known = [False] * self.num
@@ -337,7 +337,7 @@ class HostedRound:
         self.counts["saves"] += 1
 
     def expect(self, error):
-        """Counts an error that may come; raises if it may not."""
+        """Counts an expected error; raises if it is unexpected."""
         text = str(error)
         if isinstance(error, KeyboardInterrupt):
             return
@@ -354,14 +354,14 @@ ROUNDS = {"hosted": HostedRound, **{name: family.Round for name, family in FAMIL
 
 
 def held():
-    """Threads and open files of this process, and the processes that it has started."""
+    """The threads and open files of this process, and the processes that it has started."""
     gc.collect()
     return (sorted(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd")),
             [(p.pid, p.name()) for p in psutil.Process().children(recursive=True)])
 
 
 def session(seed, seconds, kinds):
-    """Rounds, one after the other, in a separate process."""
+    """Runs rounds, one after another, in a separate process."""
     rng = random.Random(seed)
     watch = Watch()
     # objects that are kept for the next time exist now
@@ -395,7 +395,7 @@ def session(seed, seconds, kinds):
 
 
 def of_session(leader):
-    """Which processes of a session there are."""
+    """Which processes of a session exist."""
     found = []
     for pid in psutil.pids():
         with suppress(OSError):
@@ -405,7 +405,7 @@ def of_session(leader):
 
 
 def kill(child):
-    """Kills a session's first process, and the processes that it has stopped: these cannot end by themselves."""
+    """Kills a session's first process, and those that it has stopped, which cannot end by themselves."""
     child.kill()
     child.wait()
     for pid in of_session(child.pid):
@@ -414,7 +414,7 @@ def kill(child):
 
 
 def await_none(what, find):
-    """Waits until there is nothing; returns whether that came."""
+    """Waits until nothing is left; returns whether that happened."""
     end = time.monotonic() + 60
     while find():
         if time.monotonic() > end:

@@ -1,15 +1,15 @@
-"""Pools in many threads of Python at once, for as long as you like: a tool, of which a test runs a short session.
+"""Runs pools in many Python threads at once, for as long as you like: a tool; a test runs a short session of it.
 
     python fuzz/soak_threads.py --seconds 600
 
-Threads make, step, share and close pools, native and of Python environments. These raise, and the caller or worker
-threads step them. Several threads call one pool at once, one collects garbage, and one sends Ctrl-C to the main thread,
-which steps pools, too. A pool of one thread has to return the same as it did before there were threads. A pool that
-several threads call may only raise the errors that the documentation names. A session ends as a program does whose
-daemon threads are in calls. Its exit status has to be 0, with nothing said, and within `LIMIT`. Prints counts; the exit
-status is 1 if anything went wrong.
+Threads make, step, share and close pools of native and of Python environments. The latter raise errors, and are stepped
+by the caller or by worker threads. Several threads call one pool at once, one collects garbage, and one sends Ctrl-C to
+the main thread, which steps pools, too. A pool used by one thread has to return the same as it did before there were
+threads. A pool that several threads call may only raise documented errors. A session ends like a program whose daemon
+threads are in the middle of calls: with exit status 0, without output, and within `LIMIT`. Prints counts; exits with 1
+if anything went wrong.
 
-Most is to be seen on a Python without the GIL: `.ci/free_threaded --python fuzz/soak_threads.py`.
+This finds most on a Python without the GIL: `.ci/free_threaded --python fuzz/soak_threads.py`.
 """
 import argparse
 import faulthandler
@@ -65,7 +65,7 @@ class Moody(gymnasium.Env):
 
 
 def actions_of(env, step):
-    """Actions that depend on nothing but the step."""
+    """Actions that depend only on the step."""
     space = env.single_action_space
     if isinstance(space, gymnasium.spaces.Discrete):
         return (np.arange(env.num_envs) + step) % space.n
@@ -73,7 +73,7 @@ def actions_of(env, step):
 
 
 def digest_of(id, num_envs, **arguments):
-    """Steps a new pool; returns a digest of all that it returns."""
+    """Steps a new pool; returns a digest of everything that it returns."""
     total = hashlib.sha256()
     env = cypool.make(id, num_envs=num_envs, seed=5, **arguments)
     total.update(env.reset()[0].tobytes())
@@ -91,12 +91,12 @@ def digest_of(id, num_envs, **arguments):
 
 
 class Session:
-    """Threads that call pools until there were enough rounds, or time is over.
+    """Threads that call pools until they have done enough rounds, or time is up.
 
     Args:
-        seed: Of the draws.
-        rounds: Of each thread; None: until the time is over.
-        seconds: How long at most.
+        seed: Seed of the draws.
+        rounds: Rounds of each thread; None: until time is up.
+        seconds: Time limit.
     """
 
     def __init__(self, seed, rounds, seconds):
@@ -109,7 +109,7 @@ class Session:
         self.common = None
 
     def run(self):
-        """Runs all; leaves some daemon threads in their calls."""
+        """Runs everything; leaves some daemon threads in the middle of their calls."""
         signal.signal(signal.SIGINT, self.interrupt)
         # many threads share the CPUs: `close` is not to warn of those that are only slow
         forkserver.GRACE = LIMIT / 4
@@ -279,7 +279,7 @@ class Session:
         for _ in range(20):
             batch = buffer.sample(8)
             if not np.isfinite(batch.obs).all():
-                self.failed.append("a sample of rows that nobody wrote")
+                self.failed.append("a sample with rows that were never written")
 
     def collect_garbage(self, rng):
         gc.collect()
@@ -304,7 +304,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--rounds", type=int, help="rounds of each thread in a session")
+    parser.add_argument("--rounds", type=int, help="rounds per thread in a session")
     parser.add_argument("--session", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.session:

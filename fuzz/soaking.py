@@ -1,4 +1,4 @@
-"""The harness of soaks of processes: a watch over calls, and the processes that one has started."""
+"""The harness of process soak tests: a watchdog for calls, and the processes that a process has started."""
 import os
 import signal
 import subprocess
@@ -14,11 +14,11 @@ LIMIT = 240.0  # seconds that a call may take: two starts of a process that hang
 
 
 class Problem(Exception):
-    """Something that must not be."""
+    """Something that must not happen."""
 
 
 class Watch:
-    """Ends the process if a call takes too long; raises KeyboardInterrupt for a SIGINT only while there is a call."""
+    """Ends the process if a call takes too long; raises KeyboardInterrupt for SIGINT only during calls."""
 
     def __init__(self):
         self.began = None
@@ -59,7 +59,7 @@ class Watch:
 
 
 def children(pid):
-    """The processes that one has started, with their command lines."""
+    """The processes that a process has started, with their command lines."""
     found = {}
     with suppress(OSError):
         # the threads of a pool start engines

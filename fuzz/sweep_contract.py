@@ -1,9 +1,10 @@
-"""Has `cypool.testing.check_env` look at registered ids, all of them or those that patterns name, on all cores.
+"""Runs `cypool.testing.check_env` on all registered ids, or on those that match patterns, using all cores.
 
     python fuzz/sweep_contract.py
     python fuzz/sweep_contract.py "ALE/*" "Vizdoom*-v1"
 
-Ids whose data is not on this machine, such as Doom's own maps, are counted. Ends with 1 if an id breaks the contract.
+Ids whose data is missing on this machine, such as Doom's own maps, are counted. Exits with 1 if an id breaks the
+contract.
 """
 import functools
 import sys

@@ -1,10 +1,10 @@
-"""Compares a family with the package that it equals, for long: `python fuzz/sweep_family.py NAME --help` says how.
+"""Compares a family at length with the package that it matches: see `python fuzz/sweep_family.py NAME --help`.
 
     python fuzz/sweep_family.py mpe2
     python fuzz/sweep_family.py robotics "Fetch*" --seeds 8 9 --out robotics.jsonl
 
-The runs are declared in tests/envs/NAME/sweep.py; without one, all ids are stepped next to their references. Each is a
-process. Ends with 1 if one of them differs.
+The runs are declared in tests/envs/NAME/sweep.py; without that file, all ids are stepped next to their references. Each
+run is a process. Exits with 1 if a run differs.
 """
 import sys
 

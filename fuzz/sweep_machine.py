@@ -1,11 +1,12 @@
-"""Whether another kind of machine has the same results as this one:
+"""Checks whether another kind of machine gives the same results as this one:
 
-    python fuzz/sweep_machine.py > here.txt         # there too, and compare; .ci/aarch64 does it
-    python fuzz/sweep_machine.py parity             # there, compared with the packages that are followed
+    python fuzz/sweep_machine.py > here.txt         # there too; compare the files, as .ci/aarch64 does
+    python fuzz/sweep_machine.py parity             # there, compared with the reference packages
 
-The first writes a digest for each image kernel and environment whose results hold on all machines. MuJoCo's do not, and
-sines come from NumPy, so both are compared with Gymnasium's environments in the same process: that is the second. It
-leaves out Humanoid: Gymnasium takes its centre of mass from NumPy's einsum, which fuses additions on aarch64.
+The first command writes a digest for each image kernel and environment whose results are the same on all machines.
+MuJoCo's results and NumPy's sines are not, so the second command compares them with Gymnasium's environments in the
+same process. It leaves out Humanoid, because Gymnasium computes its center of mass with NumPy's einsum, which fuses
+additions on aarch64.
 """
 import hashlib
 import importlib

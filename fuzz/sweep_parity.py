@@ -1,9 +1,9 @@
-"""Steps environments and their references, those whose ids match a pattern, on all cores, and compares everything.
+"""Steps environments whose ids match a pattern and their references, on all cores, and compares everything.
 
     python fuzz/sweep_parity.py "*-v4" "*-v5" --num-steps 10000 --seeds 0 1 2
     python fuzz/sweep_parity.py "Ant-v5" --option action_dtype=float64
 
-Ids without a reference are left out. Ends with 1 if one of the others differs.
+Ids without a reference are left out. Exits with 1 if any of the others differs.
 """
 import ast
 import sys
@@ -14,7 +14,7 @@ import cypool
 
 
 def option(text):
-    """Splits `name=value`; a value that is no Python literal is a str."""
+    """Splits `name=value`; a value that is not a Python literal is a str."""
     name, _, value = text.partition("=")
     try:
         return name, ast.literal_eval(value)

@@ -1,7 +1,7 @@
-"""The harness of the sweeps: long comparisons, each in a separate process, and their counts.
+"""The sweep harness: long comparisons, each in a separate process, and their counts.
 
 A run is a function that returns a `Counter` of its comparisons, and raises if there is a difference. It is forked, so
-that it may end its process. Runs of one group have a line together.
+it may end its process. Runs of a group share a line of output.
 """
 import argparse
 import importlib
@@ -32,8 +32,8 @@ class Run(NamedTuple):
     """Something to compare.
 
     Attributes:
-        group: The name of the line, such as an id.
-        name: Its name within the group. Both identify the run in the file of results.
+        group: The name of the output line, such as an id.
+        name: Its name within the group. Both identify the run in the results file.
         compare: Compares, and returns its counts.
     """
 
@@ -43,7 +43,7 @@ class Run(NamedTuple):
 
 
 def parity(id, **options):
-    """Runs `check_parity`; returns a `Counter` of steps, episodes and terminated ones."""
+    """Runs `check_parity`; returns a `Counter` of steps, episodes and terminated episodes."""
     from cypool.testing import check_parity
 
     report = check_parity(id, **options)
@@ -76,8 +76,8 @@ def played_runs(cases, players, arguments):
 
     Args:
         cases: Ids with options.
-        players: Takes a seed; has `check_parity` play with players instead of by chance.
-        arguments: Of the command line.
+        players: Takes a seed; makes `check_parity` use players instead of random actions.
+        arguments: The command-line arguments.
     """
     for number, (id, options) in enumerate(cases):
         for mode in ("NextStep", "SameStep", "Disabled") if chosen([id], arguments.patterns) else ():
@@ -92,7 +92,7 @@ def ids_of(family):
 
 
 def _child(run, connection):
-    """Compares in a separate process, and sends its counts, a difference or None, and the bytes it printed."""
+    """Compares in a separate process, and sends the counts, a difference or None, and the bytes printed."""
     # of packages that are compared with
     warnings.simplefilter("ignore")
     seen, difference = Counter(), None
@@ -116,7 +116,7 @@ def _child(run, connection):
 
 
 def _results(runs, jobs):
-    """Starts runs, `jobs` at a time; yields them in their order, with the messages of their processes."""
+    """Starts runs, `jobs` at a time; yields them in order, with the messages of their processes."""
     context, runs = multiprocessing.get_context("fork"), iter(runs)
     running, done, waiting = {}, {}, []
     while True:
@@ -143,18 +143,18 @@ def _results(runs, jobs):
 
 
 def text_of(counts):
-    """Returns a phrase: of each count that is not 0."""
+    """Describes all nonzero counts in a phrase."""
     return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
 
 
 def sweep(runs, jobs=1, out=None, is_quiet=False):
-    """Makes runs, and prints a line for each group, each difference, and the end; returns the exit status.
+    """Executes runs, and prints a line for each group and difference, and a summary; returns the exit status.
 
     Args:
-        runs: Yields them.
-        jobs: How many at a time; 0: only prints the results in the file.
-        out: A file of results, one in a line. A run that it has as equal is not repeated.
-        is_quiet: Whether it is a difference if a run prints something.
+        runs: Yields the runs.
+        jobs: How many to run at a time; 0: only prints the results in the file.
+        out: A file of results, one per line. Runs recorded as equal are not repeated.
+        is_quiet: Whether printing something counts as a difference.
     """
     began, seen_of, names_of, runs = time.monotonic(), {}, {}, list(runs)
     rows = map(json.loads, out.read_text().splitlines()) if out and out.exists() else ()
@@ -191,7 +191,7 @@ def sweep(runs, jobs=1, out=None, is_quiet=False):
 
 
 def _summary(group, names_of, kept, seen_of):
-    """Adds up the counts of a group's runs; returns them as a text."""
+    """Adds up the counts of a group's runs; returns them as text."""
     rows = [kept[group, name] for name in names_of[group] if (group, name) in kept]
     seen_of[group] = seen = Counter(runs=len(rows), differ=sum(row["difference"] is not None for row in rows))
     seen["not done"] = len(names_of[group]) - len(rows)
@@ -201,19 +201,19 @@ def _summary(group, names_of, kept, seen_of):
 
 
 def parser(doc, **defaults):
-    """Returns a parser of the sweeps' common arguments, whose help is their docstring."""
+    """Returns a parser for the sweeps' common arguments, with a docstring as its help."""
     made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("patterns", nargs="*", help="patterns of group names")
     made.add_argument("--num-steps", type=int)
     made.add_argument("--seeds", type=int, nargs="+")
     made.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="number of parallel processes")
-    made.add_argument("--out", type=Path, help="file of results to continue; --jobs 0: only show them")
+    made.add_argument("--out", type=Path, help="results file to continue; --jobs 0: only show the results")
     made.set_defaults(**{"num_steps": 1000, "seeds": [0], **defaults})
     return made
 
 
 def sweep_family(name, words):
-    """Sweeps a family as `tests/envs/NAME/sweep.py` says, or else compares its ids; returns the exit status."""
+    """Sweeps a family as `tests/envs/NAME/sweep.py` declares, or else compares its ids; returns the exit status."""
     if not (tests_path.TESTS / "envs" / name / "sweep.py").exists():
         arguments = parser(f"Compares the ids of {name} with their references.").parse_args(words)
         found = parity_runs(chosen(ids_of(name), arguments.patterns), num_envs=1, num_steps=arguments.num_steps,

@@ -1,4 +1,4 @@
-"""Puts `tests/` on the path of a script: families' cases, sweeps and soaks, and helpers that tests use, too."""
+"""Puts `tests/` on a script's path, for families' cases, sweeps and soaks, and for helpers shared with tests."""
 import sys
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The built-in families, found as folders with an `ids.py`: importing this registers their ids and loads none of them.
+"""The built-in families, found as folders with an `ids.py`. Importing this registers their ids without loading them.
 """
 from __future__ import annotations
 
@@ -41,5 +41,5 @@ FAMILIES = _found()
 
 
 def family_of(entry_point: str) -> Family | None:
-    """Returns the family of the class that an id is registered with, or None."""
+    """Returns the family of the class registered for an id, or None."""
     return next((family for family in FAMILIES if family.has(entry_point)), None)

@@ -16,46 +16,47 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 # a NamedTuple: importing cypool with Gymnasium makes this class, and a dataclass takes ten times as long
 class Family(NamedTuple):
-    """A family of environments: a folder below `cypool/envs` with an `ids.py` that has one of these as `FAMILY`.
+    """A family of environments: a folder in `cypool/envs` whose `ids.py` defines one of these as `FAMILY`.
 
-    `tests/envs/FAMILY/cases.py` has the part for tests, CI, benchmarks and fuzzers, and `docs/reference/FAMILY.md` is
-    its page.
+    `tests/envs/FAMILY/cases.py` holds what tests, CI, benchmarks and fuzzers need; `docs/reference/FAMILY.md` is its
+    page.
 
-    "By class" means by the name of the `Env` subclass; "*" stands for all others. Patterns are those of `fnmatch`.
+    "By class" means keyed by the name of the `Env` subclass; "*" stands for all others. Patterns use `fnmatch` syntax.
 
     Attributes:
-        name: The folder, and its extension module.
-        title: The name as people write it.
-        description: A phrase about its environments, for a table.
-        smoke_ids: One or two ids that show that it works, within a second.
-        licence: The licence of its data and its library, if not cypool's.
-        package: The Python package that its environments import, or need to run.
-        download: The module that downloads the library of its environments if no current package contains it, for
-            `cypool get`. It has `is_there`, `is_valid`, `find`, `checked`, `check_machine`, `download` and `LICENCES`.
+        name: The name of its folder and extension module.
+        title: The display name.
+        description: A phrase describing its environments, for a table.
+        smoke_ids: One or two ids for a smoke test that takes less than a second.
+        licence: The license of its data and library, if not cypool's.
+        package: The Python package that its environments import or need to run.
+        download: The module with which `cypool get` downloads its library if no current package contains it. It has
+            `is_there`, `is_valid`, `find`, `checked`, `check_machine`, `download` and `LICENCES`.
         distribution: The wheel that contains its module, if not cypool's own; `extra` installs it.
-        extra: The extra of `pyproject.toml` that installs the package, or without one the package that draws pictures.
+        extra: The extra in `pyproject.toml` that installs the package or, if there is none, the package that draws
+            pictures.
         command: The command that installs the package, if an extra would install too much.
-        reference: The packages that it matches, with versions; or a phrase for your own model.
-        reference_package: Import name of the package that `check_parity` needs in addition to `package` and Gymnasium.
-        parity_mode: The autoreset mode in which `cypool check` and sweeps compare with them.
+        reference: The packages that it matches, with versions, or a phrase if there are none.
+        reference_package: Import name of the package that `check_parity` needs besides `package` and Gymnasium.
+        parity_mode: The autoreset mode that `cypool check` and sweeps use.
         parity_options: Options that `cypool check` replaces if they are None, because the defaults have no reference.
-        fidelity: The parts that match them: a phrase for a table.
-        data: "module:function" that checks its data for `cypool doctor`: yields a status, a text and advice.
+        fidelity: What matches the reference: a phrase for a table.
+        data: "module:function" that checks its data for `cypool doctor`: yields statuses, texts and advice.
         groups: Names of groups of ids that `cypool bench` measures together.
         loop: "module:function" that steps the package's own environments one by one, for `cypool bench`, if Gymnasium
-            does not have the ids: takes an id, their number and options; returns the space of actions, and a function
-            of actions that returns the number of environments that it stepped.
-        peers: By class: the peers of `cypool bench`, with the names of `--peers`, if they have the id.
+            does not have the ids: takes an id, the number of environments and options; returns the action space, and a
+            function that takes actions and returns how many environments it stepped.
+        peers: By class: the peers that `cypool bench` measures if they have the id, named as in `--peers`.
         peer_options: Options with which cypool and its peers do the same work.
         gymnasium_module: The module that registers its ids with Gymnasium when it is imported.
-        keys: By class: the action of each key of `cypool play`; "" is the action without a key, by default action 0.
-        keyboard: "module:function" instead of `keys`: takes a spec; returns a function from the names of the held keys
-            to an action, and a line that lists the keys.
-        turns: Classes of turn-based games, where each key is a step.
+        keys: By class: the action of each key in `cypool play`; "" is the action while no key is held, by default 0.
+        keyboard: "module:function" instead of `keys`: takes a spec; returns a function that maps the names of the held
+            keys to an action, and a line that lists the keys.
+        turns: Classes of turn-based games, in which each key press is a step.
         terminal: "module:function" that plays with a keyboard in the terminal instead of a window: takes a pool of one
-            environment, a function that writes, the descriptor of the terminal, a number of steps or None, and None or
-            a function that takes the observations and returns the actions, instead of keys; returns the number of
-            steps and the sum of rewards. A game with turns has the view "single" by default.
+            environment, a write function, the terminal's descriptor, a number of steps or None, and a function that
+            maps observations to actions, or None to use the keys; returns the number of steps and the sum of rewards.
+            Turn-based games default to the view "single".
     """
 
     name: str
@@ -86,7 +87,7 @@ class Family(NamedTuple):
 
     @property
     def is_built(self) -> bool:
-        """Whether the build has the family: `CYPOOL_WITHOUT` may leave it out."""
+        """Whether the build includes the family; `CYPOOL_WITHOUT` may leave it out."""
         folder = os.path.join(os.path.dirname(__file__), self.name)
         # find_spec would import the package first
         return PathFinder.find_spec(self.name, [folder]) is not None
@@ -105,24 +106,24 @@ class Family(NamedTuple):
         return self.is_installed and (not self.reference_package or find_spec(self.reference_package) is not None)
 
     def compared(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns those of `parity_options` that an environment with such options takes."""
+        """Returns the `parity_options` that an environment with these options accepts."""
         return {name: value for name, value in self.parity_options.items() if options.get(name, value) is None}
 
     @property
     def needs(self) -> str:
-        """The name of the package, or of the download, that its environments need; "": they need nothing."""
+        """The name of the package or download that its environments need; "" if they need nothing."""
         return self.package or self.name * bool(self.download)
 
     @property
     def install(self) -> str:
-        """The command that installs the needs of its environments or their pictures; "": they have none."""
+        """The command that installs what its environments or their pictures need; "" if they need nothing."""
         if self.download:
             return f"cypool get {self.name}"
         return self.command or (f'pip install "cypool[{self.extra}]"' if self.extra else "")
 
     @property
     def build(self) -> str:
-        """How to get the family in an installation that is without it."""
+        """How to add the family to an installation that lacks it."""
         from_source = "reinstall without CYPOOL_WITHOUT"
         return f"{self.install}, or from source {from_source}" if self.distribution else from_source
 
@@ -131,11 +132,11 @@ class Family(NamedTuple):
         return [each for each in known_entries() if self.has(each.entry_point) and matches(each.id, patterns)]
 
     def has(self, entry_point: str) -> bool:
-        """Whether a class that an id is registered with is one of the family."""
+        """Whether the class registered for an id belongs to the family."""
         return entry_point.startswith(f"cypool.envs.{self.name}.")
 
     def of_class(self, by_class: Mapping[str, Any], entry_point: str, default: Any = None) -> Any:
-        """Returns the value of one of the mappings by class for the class of an entry point."""
+        """Looks up an entry point's class in one of the by-class mappings."""
         return by_class.get(entry_point.partition(":")[2], by_class.get("*", default))
 
 

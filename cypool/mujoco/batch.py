@@ -55,21 +55,21 @@ def load_model(model: Any) -> mujoco.MjModel:
 class Batch:
     """Simulations of one MuJoCo model, stepped by threads, in lanes if possible.
 
-    Each field of `mujoco.MjData` is an attribute: an array of shape (num_envs, ...) that stays the same object. Those
-    of the state, such as `qpos`, `qvel` and `ctrl`, are inputs: write to them before a call. All others are results,
-    which are read-only. A result is computed only after you have accessed it: at first it has the values that `forward`
-    would give, and later those of the last call. As after `mujoco.mj_step`, values derived from positions and
-    velocities belong to the state before the last step: call `forward` if you need those of the new state.
+    Each field of `mujoco.MjData` is an attribute: an array of shape (num_envs, ...) that stays the same object. State
+    fields, such as `qpos`, `qvel` and `ctrl`, are inputs: write to them before a call. All others are read-only
+    results. A result is computed only once you have accessed it: at first it has the values that `forward` would give,
+    then those of the last call. As after `mujoco.mj_step`, values derived from positions and velocities belong to the
+    state before the last step: call `forward` if you need those of the new state.
 
     Args:
         model: The path of an XML file, MJCF text, a `mujoco.MjSpec` or a `mujoco.MjModel`, which is copied.
         num_envs: Number of simulations.
-        num_threads: Number of threads that step them, including the caller; by default one for each CPU.
+        num_threads: Number of threads that step them, including the caller; one per CPU by default.
         physics: "mj_step" switches lanes off.
 
     Attributes:
         model: The `mujoco.MjModel`, for names and sizes.
-        num_envs, num_threads: As given.
+        num_envs, num_threads: The arguments.
         warning: int32, (num_envs, kinds): MuJoCo's warnings since the last reset, by `mujoco.mjtWarning`.
 
     Raises:
@@ -137,8 +137,8 @@ class Batch:
             name: A field of real numbers, such as "geom_friction", or an option, such as "opt.gravity".
 
         Returns:
-            The live array, (num_envs, ...), with the model's values at first. After you write to a field on which
-            others depend, such as "body_mass", call `set_const`.
+            The live array, (num_envs, ...), which starts with the model's values. After writing to a field that others
+            depend on, such as "body_mass", call `set_const`.
 
         Raises:
             ValueError: There is no such field, or it cannot vary.
@@ -179,7 +179,7 @@ class Batch:
                 self._run("fill", None)
 
     def _add(self, key: Any, name: str, parts: Any) -> None:
-        """Adds a live array of a whole field, or of some of its rows as (first, shape of one)."""
+        """Adds a live array of a whole field, or of some of its rows, given as (first, shape of one row)."""
         _, shape, dtype = self._fields[name]
         if parts is None:
             array = _zeros((self.num_envs, *shape), dtype)
@@ -196,7 +196,7 @@ class Batch:
     def body(self, *names: str | int) -> Objects:
         """Returns live arrays of bodies: `xpos`, `xquat`, `xmat`, `cvel` and other fields of mjData.
 
-        Here and in the methods below, several names give arrays whose second axis is the objects.
+        Here and in the methods below, passing several names returns arrays whose second axis is the objects.
         """
         return Objects(self, "body", names)
 
@@ -225,7 +225,7 @@ class Batch:
         return Objects(self, "actuator", names)
 
     def sensor(self, *names: str | int) -> Any:
-        """Returns the live array of a sensor's values; those of several sensors are concatenated."""
+        """Returns the live array of a sensor's values; several sensors are concatenated."""
         return Objects(self, "sensor", names).data
 
     # calls
@@ -238,7 +238,7 @@ class Batch:
             ids: The simulations: integers, or a bool array of shape (num_envs,); by default all.
 
         Raises:
-            RuntimeError: MuJoCo failed in some simulations, which are unchanged.
+            RuntimeError: MuJoCo failed in some simulations, which remain unchanged.
         """
         self._call("step", ids, check_int("nstep", nstep, 1, 2**31 - 1))
 
@@ -265,7 +265,7 @@ class Batch:
             self.forward(ids)
 
     def set_const(self, ids: Any = None) -> None:
-        """Computes the values that depend on fields of `expand`, like `mujoco.mj_setConst`; `ids` as in `step`."""
+        """Recomputes the values that depend on fields from `expand`, like `mujoco.mj_setConst`; `ids` as in `step`."""
         if not self._has_constants:
             with self._calling():
                 for number in self._simulations.setconst_fields():
@@ -299,7 +299,7 @@ class Batch:
         return {name: self._arrays[name] for name in (*STATE, *INPUTS) if name in self._arrays}
 
     def get_data(self, env_id: int) -> mujoco.MjData:
-        """Returns a simulation as `mujoco.MjData`, after `mj_forward`, for images and MuJoCo's own functions."""
+        """Returns a simulation as `mujoco.MjData`, after `mj_forward`, for rendering and MuJoCo's own functions."""
         env_id = check_int("env_id", env_id, 0, self.num_envs - 1)
         data = mujoco.MjData(self.model)
         for name, array in self._inputs().items():
@@ -309,7 +309,7 @@ class Batch:
 
     @property
     def stepped_by(self) -> str:
-        """How the model is stepped: a text that begins with "lanes" or "mj_step: ", and the reason."""
+        """How the model is stepped: a text that begins with "lanes", or with "mj_step: " and the reason."""
         why = self._simulations.why_mj_step()
         if why is not None:
             return f"mj_step: {why}"
@@ -331,7 +331,7 @@ class Batch:
 
     @contextlib.contextmanager
     def _calling(self) -> Iterator[None]:
-        """Excludes other threads, and waits for the rest of an interrupted call."""
+        """Excludes other threads, and waits for an interrupted call to finish."""
         if not self._lock.acquire(blocking=False):
             raise RuntimeError("the batch is already in a call: use it from one thread at a time")
         try:
@@ -387,10 +387,10 @@ class Objects:
     Args:
         batch: The batch.
         kind: The kind of the objects.
-        names: Their names or numbers, at least one.
+        names: Their names or numbers; at least one.
 
     Attributes:
-        id: The number of the object; an array for several.
+        id: The number of the object, or an array for several.
     """
 
     def __init__(self, batch: Batch, kind: str, names: tuple[str | int, ...]):
@@ -430,8 +430,8 @@ class Objects:
             array = batch.bind(field)
             first, end = parts[0][0], parts[-1][0] + parts[-1][1]
             if [f for f, _ in parts[1:]] != [f + n for f, n in parts[:-1]]:
-                raise ValueError(f"{self._kind}: expected neighbours, as {field} of others is not a view; use "
-                                 f"batch.{field} and column numbers")
+                raise ValueError(f"{self._kind}: expected adjacent objects, as {field} of others is not a view; "
+                                 f"use batch.{field} and column numbers")
             array = array[:, first:end]
             return array[:, 0] if self._is_one and size in ("nu", "nactuator", "nout") else array
         key = (field, tuple(parts))

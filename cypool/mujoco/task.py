@@ -1,4 +1,4 @@
-"""Tasks: a robot, and functions over arrays of all environments that turn its simulation into episodes."""
+"""Tasks: a robot, and functions on arrays over all environments that turn its simulation into episodes."""
 from __future__ import annotations
 
 import copy
@@ -39,7 +39,7 @@ class Task:
         max_episode_steps: The step limit of an episode; None: no limit.
         action_space, observation_space: `gymnasium.spaces.Box`, the second also a `Dict` of them. By default, actions
             are float32 within the model's control limits, and observations float32 of the shape that `observe` returns.
-        render_options: Options of pictures: `width`, `height`, `camera_name` or `camera_id`, `default_camera_config`,
+        render_options: Options for pictures: `width`, `height`, `camera_name` or `camera_id`, `default_camera_config`,
             as for Gymnasium's robots.
     """
 
@@ -56,7 +56,7 @@ class Task:
     _num_envs = 0
 
     def setup(self, sim: Batch) -> None:
-        """Runs once, before all other methods: make views of arrays here, and call `add_state`."""
+        """Runs once, before all other methods: create views of arrays here, and call `add_state`."""
 
     def act(self, sim: Batch, action: NDArray[Any]) -> None:
         """Sets the controls from the actions, shape (num_envs, ...); by default, to the actions."""
@@ -82,19 +82,20 @@ class Task:
         raise NotImplementedError(f"{type(self).__name__}.reward: a task must define this method")
 
     def terminated(self, sim: Batch) -> Any:
-        """Returns a flag for each environment, True if the episode ends; by default, none does."""
+        """Returns a flag for each environment, True if the episode ends; by default, all are False."""
         return False
 
     def truncated(self, sim: Batch) -> Any:
-        """Returns a flag for each environment, True if the episode is cut off, even before the step limit."""
+        """Returns a flag for each environment, True to cut off the episode before the step limit."""
         return False
 
     def info(self, sim: Batch) -> Mapping[str, Any]:
-        """Returns more arrays (num_envs, ...) by name, with the same names in each step."""
+        """Returns additional arrays (num_envs, ...) by name; the names must be the same in each step."""
         return {}
 
     def add_state(self, shape: int | tuple[int, ...] = (), dtype: Any = np.float64) -> NDArray[Any]:
-        """Returns an array of zeros with one row for each environment, which is saved, loaded and copied with it.
+        """Returns an array of zeros with one row per environment, which is saved, loaded and copied with the
+        environment.
 
         Call it in `setup`, and write to the array; do not replace it.
         """
@@ -130,9 +131,9 @@ class _Rows(RowsBackend):
     """Steps the environments of a task.
 
     Args:
-        task: The task, which nothing else uses.
+        task: The task, which must not be used elsewhere.
         num_envs, num_threads, limit: As in `cypool.make`.
-        options: Those of the task, for the spec.
+        options: The options of the task, for the spec.
     """
 
     def __init__(self, task: Task, num_envs: int, num_threads: int | None, limit: int | None,

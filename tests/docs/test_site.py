@@ -40,9 +40,9 @@ def faults(tool, tmp_path):
 @pytest.mark.parametrize("html, fault", [
     ('<img src="a.webp"><p>Text.</p><pre><code>a [b](c)</code></pre><p><code>[b](c)</code> 2**31</p>', None),
     ('<img src="a.webp#only-light"><source srcset="/a.webp 2x"><video src="https://example.org/a.mp4">', None),
-    ('<img src="b.webp">', "no picture or film: b.webp"),
-    ('<img src="icon">', "no picture or film: icon"),
-    ('<video src="b.mp4">', "no picture or film: b.mp4"),
+    ('<img src="b.webp">', "not a picture or video: b.webp"),
+    ('<img src="icon">', "not a picture or video: icon"),
+    ('<video src="b.mp4">', "not a picture or video: b.mp4"),
     ("<p>see [the page](page.md)</p>", "Markdown: "),
     ("<table><tr><td>- <b>A</b> list</td></tr></table>", "Markdown: "),
     ("<p>a **bold word</p>", "Markdown: "),
@@ -131,7 +131,7 @@ def test_words_lead_to_pages(tool, tmp_path):
     index = {"config": {}, "items": [{"location": f"{place}/", "level": "1", "title": "x", "text": ""}
                                      for _, place in others if place != page]}
     (tmp_path / "search.json").write_text(json.dumps(index))
-    assert f"search: {last!r} leads to {page}, which is no page" in module.write(tmp_path, site.pages)
+    assert f"search: {last!r} leads to {page}, which is not a page" in module.write(tmp_path, site.pages)
     items = json.loads((tmp_path / "search.json").read_text())["items"]
     assert [item["title"] for item in items[:-len(index["items"])]] == [
         word for word in entries if entries[word] != page]

@@ -1,4 +1,4 @@
-"""Atari games."""
+"""Atari environments."""
 include "image.pxi"
 include "frames.pxi"
 include "game.pxi"

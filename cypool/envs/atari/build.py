@@ -1,6 +1,6 @@
 """The Arcade Learning Environment, compiled from its sdist.
 
-It is under GPL-2, and so is a binary that contains it; nothing of its text is kept here.
+It is licensed under GPL-2, and so is any binary that contains it; none of its source is kept here.
 """
 
 from build_tools.library import Replacement, Rewrite, SourceLibrary, Together

@@ -15,20 +15,20 @@ cdef enum:
 
 @functools.lru_cache(maxsize=32)
 def picture_of(height, width, gray, rgb, out_size, by_area, channels_last):
-    """Returns the `Picture` for these arguments, which are its own: the same one each time."""
+    """Returns the `Picture` for these constructor arguments: the same object each time."""
     return Picture(height, width, gray, rgb, out_size, by_area, channels_last)
 
 
 cdef class Picture:
-    """Turns screens, which are palette indices, into frames. Const once made: all envs that show the same share one.
+    """Turns screens of palette indices into frames. Immutable once made, so all envs with the same settings share one.
 
     Args:
         height, width: Size of a screen.
-        gray: The gray of each palette index, 256 bytes; None: frames are in colour.
+        gray: The gray of each palette index, 256 bytes; None: frames are in color.
         rgb: Red, green and blue of each palette index, three times 256 bytes.
         out_size: (height, width) of a reduced frame; None: whole screens are shown.
-        by_area: Whether they are reduced as by OpenCV's INTER_AREA, else INTER_LINEAR.
-        channels_last: Whether the colours of a reduced frame's pixel lie side by side.
+        by_area: Whether to resize like OpenCV's INTER_AREA instead of INTER_LINEAR.
+        channels_last: Whether the colors of a reduced frame's pixel are stored next to each other.
     """
     cdef readonly size_t frame_bytes
     cdef readonly size_t num_planes      # 1, or 3 in colour
@@ -60,7 +60,7 @@ cdef class Picture:
         self.interleaved = channels_last and self.num_planes == 3
 
     cdef void shrink(self, const uint8_t* a, const uint8_t* b, uint8_t* frame, uint8_t* pooled) noexcept nogil:
-        """Reduces the maximum of two screens, which goes to `pooled`, too: a screen for each plane; NULL: nowhere."""
+        """Reduces the maximum of two screens; also stores it in `pooled`, a screen for each plane, unless NULL."""
         cdef uint8_t[MAX_SCREEN] scratch
         cdef uint8_t* plane = scratch
         cdef size_t k

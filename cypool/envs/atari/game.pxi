@@ -97,9 +97,9 @@ SIMD = ["none", "avx2", "avx512"][:best_simd() + 1]
 
 
 def use_simd(name):
-    """Has emulators draw with these instructions, one of `SIMD`. The pixels are the same: for tests.
+    """Makes emulators draw with these instructions, one of `SIMD`. The pixels stay the same. For tests.
 
-    To be called while no environment runs.
+    Call it only while no environment is running.
     """
     tell_simd(SIMD.index(check_choice("name", name, SIMD)))
 
@@ -118,7 +118,7 @@ def game_facts(task):
     path = roms.rom_path(task)
     cdef string rom = str(path).encode()
     if <bytes>ale.rom_name(rom) != task.encode():
-        raise ValueError(f"task: {path} is not the ROM of {task!r} that ALE knows: reinstall ale-py")
+        raise ValueError(f"task: {path} is not the ROM that ALE knows for {task!r}: reinstall ale-py")
     cdef string md5 = ale.rom_md5(rom)
     cdef unique_ptr[ale.ALEInterface] game = make_unique[ale.ALEInterface]()
     ale.load_rom(game.get()[0], rom, md5)
@@ -141,19 +141,19 @@ def describe_game(options):
 
 
 cdef class SharedStart:
-    """How a game begins, for all envs that play it."""
+    """How a game begins, shared by all envs that play it."""
     cdef Start start
     cdef string example                  # a state of it, with which others are compared; in critical sections only
 
 
 @functools.lru_cache(maxsize=None)
 def start_of(task, mode, difficulty):
-    """Returns the `SharedStart` for these arguments, which are options of an env: the same one each time."""
+    """Returns the `SharedStart` for these options of an env: the same object each time."""
     return SharedStart()
 
 
 def state_of(text):
-    """Returns the text of a random stream as the state of NumPy's bit generator that draws the same."""
+    """Converts the text of a random stream to the state of a NumPy bit generator that draws the same numbers."""
     try:
         *key, place = map(int, text.split())
     except ValueError as error:
@@ -162,11 +162,11 @@ def state_of(text):
 
 
 cdef class Atari(Env):
-    """An Atari game. Each step repeats the action for `frame_skip` frames.
+    """An Atari game in which each step repeats the action for `frame_skip` frames.
 
-    Follows EnvPool's Atari: the same options and defaults, seeds, resets and rewards; but games with 250 rows show the
-    full screen, of which EnvPool shows 210 rows. The emulator is ALE's, except for its processor and video chip, which
-    cypool replaces bit for bit, and its colour averaging, which is left out.
+    Follows EnvPool's Atari: the same options and defaults, seeds, resets and rewards. However, games with 250 rows show
+    the full screen, while EnvPool shows only 210 rows. The emulator is ALE's, except for its processor and video chip,
+    for which cypool has bit-identical replacements, and its color averaging, which is left out.
 
     Observation: uint8 (stack_num, img_height, img_width), the last frames, the newest last; without `gray_scale`, three
         planes (red, green, blue) for each frame, or with `channels_last` (stack_num, img_height, img_width, 3). Each
@@ -183,10 +183,9 @@ cdef class Atari(Env):
         seeded, and `episode_frame_number`, since the game began: int32; with `zero_discount_on_life_loss`, `discount`
         float32.
 
-    If a game ends before the last frame of a step, the observation shows its final frame.
+    If a game ends before the last frame of a step, the observation shows the game's final frame.
 
-    A `preset` imitates another package in all of this, including bugs in its observation of the step in which a game
-    ends:
+    A `preset` imitates another package in all of this, including bugs in how it observes the step in which a game ends:
 
     * "envpool": EnvPool 1.2.5, which shows 210 rows. If a game ends before the second-to-last frame of a step, the
       observation repeats the previous step's picture. An end in the last step of the time limit is only reported as
@@ -321,7 +320,7 @@ cdef class Atari(Env):
         return 0
 
     cdef int64_t _draw_noops(self, bint seeded) noexcept nogil:
-        """Returns how many frames without action a reset does."""
+        """Returns the number of no-op frames in a reset."""
         if self.settings.noop_max == 0:
             return 0
         if self.quirks.hashes_seeds:
@@ -347,7 +346,7 @@ cdef class Atari(Env):
 
     @cython.final
     cdef inline int _play(self, const void* action, int skip, Played* played) except -1 nogil:
-        """Has the emulator draw the frames of a step, until the episode ends."""
+        """Makes the emulator draw the frames of a step until the episode ends."""
         cdef float strength = 1
         cdef ale.Action act
         cdef ale.ALEInterface* game = self.game.get()
@@ -382,7 +381,7 @@ cdef class Atari(Env):
 
     @cython.final
     cdef inline bint _life_lost(self, bint lost) except -1 nogil:
-        """Returns whether an episode that ends with a life does so with this frame."""
+        """Returns whether this frame ends an episode that ends when a life is lost."""
         cdef int lives = self.game.get().lives()
         if not self.quirks.follows_lives:
             return 0 < lives < self.lives
@@ -518,7 +517,7 @@ cdef class Atari(Env):
         return np.ascontiguousarray(colours[:, indices].T).reshape(screen.height(), screen.width(), 3)
 
     cdef int _load(self) except -1 nogil:
-        """Makes a new emulator with its seed, and does its first reset."""
+        """Makes a new emulator with its seed, and resets it for the first time."""
         cdef unique_ptr[ale.ALEInterface] game = make_unique[ale.ALEInterface]()
         game.get().setFloat(b"repeat_action_probability", self.settings.repeat_action_probability)
         if self.quirks.emulator_limits:
@@ -533,14 +532,14 @@ cdef class Atari(Env):
         return 0
 
     cdef int _new_game(self) except -1 nogil:
-        """Resets the game, unless that has been done."""
+        """Resets the game unless that has already been done."""
         if not self.fresh:
             self.game.get().reset_game()
         self.fresh = False
         return 0
 
     cdef ale.Action _joystick(self, const float* action) noexcept nogil:
-        """Returns the action of radius, angle and fire, as ale_py's AtariEnv does."""
+        """Converts radius, angle and fire to an action as ale_py's AtariEnv does."""
         cdef float threshold = self.settings.continuous_action_threshold
         # in single precision and with NumPy's sine: so does ale_py
         cdef float x = action[0] * cosf(action[1]), y = action[0] * sinf(action[1])
@@ -554,7 +553,7 @@ cdef class Atari(Env):
         return <ale.Action>(<int>move + <int>ale.PLAYER_A_UPFIRE - <int>ale.PLAYER_A_UP)
 
     cdef void _show(self, int played, int skip, bint ended, const uint8_t* previous) noexcept nogil:
-        """Puts the picture after `played` of `skip` frames of a step behind the other frames.
+        """Appends the picture after `played` of `skip` frames of a step to the stacked frames.
 
         previous: The screen before the last one, if all were played.
         """
@@ -569,7 +568,7 @@ cdef class Atari(Env):
             self._push(previous if whole else ale.current_screen(self.game.get()[0]))
 
     cdef void _push(self, const uint8_t* previous) noexcept nogil:
-        """Puts this frame behind the others; of an image the maximum of the previous screen and this one."""
+        """Appends this frame to the others; for an image, the maximum of the previous screen and this one."""
         cdef ale.ALEInterface* game = self.game.get()
         cdef const uint8_t* screen = ale.current_screen(game[0])
         cdef uint8_t* frame = self.frames.push()

@@ -30,7 +30,7 @@ def pool_frames(a, b, table, *, simd=2):
         a: The palette bytes of one frame: a C-contiguous uint8 array of any shape.
         b: The other frame, of the same shape.
         table: The value of each palette byte: a uint8 array of shape (256,).
-        simd: Which vector instructions are used where the CPU has them: 0, none; 1, AVX2; 2, all. The pixels are the
+        simd: Which vector instructions to use where the CPU has them: 0, none; 1, AVX2; 2, all. The pixels are the
             same.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Keys for the joystick: the input of `cypool play` for Atari."""
+"""Keys that act as the joystick in `cypool play` for Atari."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
@@ -15,7 +15,7 @@ _POSITIONS = {frozenset(keys.split()): number for number, keys in enumerate((
 
 
 def keyboard(spec: Any) -> tuple[Callable[[Collection[str]], int], str]:
-    """Returns a function from the names of the held keys to an action, and a line that says which keys there are."""
+    """Returns a function that maps the names of the held keys to an action, and a line that lists the keys."""
     there = list(action_set(spec.options, game_facts(spec.options["task"])))
 
     def choose(held: Collection[str]) -> int:

@@ -1,4 +1,4 @@
-"""The Arcade Learning Environment's C++ interface, as far as it is used; names as in ALE's headers."""
+"""The parts of the Arcade Learning Environment's C++ interface that are used, named as in ALE's headers."""
 from libc.stdint cimport uint8_t
 from libcpp cimport bool as cbool
 from libcpp.string cimport string

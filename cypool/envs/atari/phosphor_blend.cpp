@@ -11,7 +11,7 @@ namespace ale {
 PhosphorBlend::PhosphorBlend(stella::OSystem* system) : m_osystem(system) {}
 
 void PhosphorBlend::process(ALEScreen&) {
-    throw std::runtime_error("color_averaging: expected False, got True: cypool is built without colour averaging");
+    throw std::runtime_error("color_averaging: expected False, got True: cypool is built without color averaging");
 }
 
 }  // namespace ale

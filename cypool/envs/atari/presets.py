@@ -1,4 +1,4 @@
-"""The packages that are followed: which defaults they have, and how they begin, show and end a game."""
+"""The packages that presets follow: their defaults, and how they begin, show and end a game."""
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -8,18 +8,19 @@ MAX_EPISODE_STEPS = 27_000
 
 
 class PackageQuirks(NamedTuple):
-    """The behaviour of a package that no option sets.
+    """The behavior of a package that no option controls.
 
     Attributes:
-        hashes_seeds: ALE's seed and the number of no-ops are drawn from NumPy's generators.
+        hashes_seeds: NumPy's generators draw ALE's seed and the number of no-ops.
         fires_first: A reset presses fire before its no-ops, not after them.
-        begins_black: The stack of an episode begins with black frames, not with the first one.
-        ends_at_once: An episode ends with the very frame in which a life is lost or the limit of frames is reached, and
-            the next one begins with a new game. The step shows a faulty image then.
-        follows_lives: With `ends_at_once`: a life is lost if the frame before had more, not if the step before had and
-            some are left.
-        emulator_limits: The emulator counts an episode's frames, with those of its reset; else its steps' are counted.
-        repeats_image: A game that ends before the last frame but one of a step shows the image of the last step.
+        begins_black: The stack of an episode begins with black frames instead of copies of the first frame.
+        ends_at_once: An episode ends at the exact frame in which a life is lost or the frame limit is reached, and the
+            next one begins with a new game. The step then shows a faulty image.
+        follows_lives: With `ends_at_once`: a life counts as lost if the previous frame had more lives; otherwise, if
+            the previous step had more and some are left.
+        emulator_limits: The emulator counts an episode's frames, including those of its reset; otherwise only frames of
+            steps count.
+        repeats_image: If a game ends before the second-to-last frame of a step, the previous step's image is repeated.
         limit_hides_end: An end in the last step of the time limit is reported as truncation only.
         rows: Maximum number of rows of a screen to show.
     """
@@ -36,7 +37,7 @@ class PackageQuirks(NamedTuple):
 
 
 class Preset(NamedTuple):
-    """A package: the defaults of options, and its quirks."""
+    """A package: its defaults for options, and its quirks."""
 
     defaults: dict[str, Any]
     quirks: PackageQuirks

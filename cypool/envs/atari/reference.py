@@ -1,4 +1,4 @@
-"""The packages that Atari's presets follow, each as a vector environment: for `cypool.testing.check_parity`."""
+"""The packages that Atari's presets follow, as vector environments for `cypool.testing.check_parity`."""
 from __future__ import annotations
 
 import warnings
@@ -46,16 +46,16 @@ class Vector(Protocol):
 
 
 class Reference:
-    """Another package's vector environment. Rewards are float64, integers of info int32; info has Gymnasium's masks.
+    """Another package's vector environment. Rewards are float64, integers in info int32; info has Gymnasium's masks.
 
     Args:
         env: The environment.
         unseen: Names of infos to leave out.
-        seeded: Whether it was seeded when it was made, and takes no seed later.
+        seeded: Whether it was seeded at creation and takes no seed later.
 
     Attributes:
         single_observation_space, single_action_space: The environment's.
-        np_random: The random generators; None where they are not NumPy's.
+        np_random: The random generators; None if they are not NumPy's.
     """
 
     def __init__(self, env: Any, unseen: Any, seeded: bool = False):
@@ -98,7 +98,7 @@ class Reference:
 
 
 def _narrowed(info: dict[str, Any]) -> dict[str, Any]:
-    """Returns an info with 32-bit integers; those from Python have 64 bits."""
+    """Returns an info whose 64-bit integers, such as Python's, are converted to 32 bits."""
     return {key: _narrowed(value) if isinstance(value, dict) else
             value.astype(np.int32) if value.dtype == np.int64 else value for key, value in info.items()}
 
@@ -108,8 +108,8 @@ def make(ours: Vector, seed: int, options: dict[str, Any]) -> tuple[Reference, s
 
     Args:
         ours: The pool.
-        seed: The pool's, an int.
-        options: Those the pool was made with, and `max_episode_steps`.
+        seed: The pool's seed, an int.
+        options: The options that the pool was made with, and `max_episode_steps`.
 
     Returns:
         The `Reference`, and its name and version.
@@ -188,7 +188,7 @@ def _make_gymnasium(ours: Vector, seed: int, options: dict[str, Any], unseen: An
 
 
 def _id_of_gymnasium(id: str) -> str:
-    """Returns Gymnasium's id, or that of Pong if Gymnasium has none of this kind for the game."""
+    """Returns Gymnasium's id, or Pong's if Gymnasium has no id of this kind for the game."""
     import gymnasium
 
     if id in gymnasium.registry:
@@ -210,7 +210,7 @@ def _task(ours: Vector) -> str:
 
 
 def _renamed(options: dict[str, Any], names: Mapping[str, str], package: str) -> dict[str, Any]:
-    """Returns options by the names that a package has for them."""
+    """Returns options under a package's names for them."""
     for name in options:
         if name not in names:
             raise ValueError(f"{name}: not an option of {package}, the reference; it has {', '.join(names)}")

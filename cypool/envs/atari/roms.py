@@ -1,4 +1,4 @@
-"""The games, and where their ROMs are: in the installed ale-py, which is found without importing it."""
+"""The games, and the locations of their ROMs in the installed ale-py, which is found without importing it."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -44,12 +44,12 @@ ATARI_26 = (
 
 
 def title(task: str) -> str:
-    """Returns the game's name as ids have it: "MsPacman" for "ms_pacman"."""
+    """Returns the game's name as used in ids: "MsPacman" for "ms_pacman"."""
     return "".join(part.capitalize() for part in task.split("_"))
 
 
 def ale_title(task: str) -> str:
-    """Returns the game's name as ids of ale_py have it: "TicTacToe3D" where `title` has "TicTacToe3d"."""
+    """Returns the game's name as used in ids of ale_py: "TicTacToe3D" where `title` has "TicTacToe3d"."""
     return task.title().replace("_", "")
 
 
@@ -60,7 +60,7 @@ def rom_path(task: str) -> Path:
         ValueError: `task` is not a game, or its ROM is missing.
     """
     if task in TWO_PLAYERS:
-        raise ValueError(f"task: {task!r} needs two players, and ALE has no rules for it")
+        raise ValueError(f"task: {task!r} needs two players, and ALE does not support it")
     if task not in TASKS:
         import difflib  # importing cypool does without
 
@@ -69,7 +69,7 @@ def rom_path(task: str) -> Path:
         raise ValueError(f"task: expected one of the games in cypool.envs.atari.roms.TASKS, got {task!r}{hint}")
     folder = folder_of("ale_py")
     if folder is None:
-        raise ValueError(f"task: the ROM of {task!r} comes with ale-py, which is not installed: "
+        raise ValueError(f"task: the ROM of {task!r} is part of ale-py, which is not installed: "
                          'pip install "cypool[atari]"')
     from pathlib import Path
 
@@ -80,7 +80,7 @@ def rom_path(task: str) -> Path:
 
 
 def examine() -> Iterator[tuple[str, str, str]]:
-    """Looks for all ROMs; yields the lines of `cypool doctor` about them."""
+    """Looks for all ROMs; yields what `cypool doctor` prints about them."""
     missing = []
     for task in TASKS:
         try:

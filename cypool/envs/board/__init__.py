@@ -1,1 +1,1 @@
-"""Board games with turns: tic-tac-toe, connect four, Othello, Breakthrough, Hex, Go, backgammon and 2048."""
+"""Turn-based board games: tic-tac-toe, connect four, Othello, Breakthrough, Hex, Go, backgammon and 2048."""

@@ -70,8 +70,8 @@ cdef class TicTacToe(BoardGame):
 
     Observation: float32 (3, 3, 3): empty cells, stones of player 1, stones of player 0.
     Action: A cell, row by row.
-    Reward: 1 for a line of three, -1 for the other player.
-    Terminated: A line of three, or no empty cell.
+    Reward: 1 for completing a line of three, -1 for the other player.
+    Terminated: After a line of three, or when no cell is empty.
     """
     describe = staticmethod(specs.tic_tac_toe)
     name = "tic_tac_toe"
@@ -85,8 +85,8 @@ cdef class ConnectFour(BoardGame):
 
     Observation: float32 (3, 6, 7): stones of player 0, of player 1, and empty cells; the lowest row first.
     Action: A column.
-    Reward: 1 for a line of four, -1 for the other player.
-    Terminated: A line of four, or a full board.
+    Reward: 1 for completing a line of four, -1 for the other player.
+    Terminated: After a line of four, or when the board is full.
     """
     describe = staticmethod(specs.connect_four)
     name = "connect_four"
@@ -96,12 +96,12 @@ cdef class ConnectFour(BoardGame):
 
 
 cdef class Othello(BoardGame):
-    """Stones enclosed between two of the other colour flip; the player with more stones at the end wins.
+    """Stones enclosed between two of the other color flip; the player with more stones at the end wins.
 
     Observation: float32 (3, 8, 8): empty cells, the player's stones, the opponent's stones.
     Action: A cell, row by row; 64: pass, which is legal only if no other action is.
-    Reward: At the end, 1 for more stones, -1 for fewer.
-    Terminated: No player can place a stone.
+    Reward: At the end, 1 for the player with more stones, -1 for the other.
+    Terminated: When no player can place a stone.
     """
     describe = staticmethod(specs.othello)
     name = "othello"
@@ -115,9 +115,9 @@ cdef class Breakthrough(BoardGame):
 
     Observation: float32 (3, rows, columns): pieces of player 0, of player 1, and empty cells.
     Action: ((row * columns + column) * 6 + direction) * 2, plus 1 for a capture. Directions of player 0 are 0 to 2:
-        left, straight and right, towards higher rows; those of player 1 are 3 to 5.
+        left, straight and right, toward higher rows; those of player 1 are 3 to 5.
     Reward: 1 for the winner, -1 for the loser.
-    Terminated: A piece has reached the other side, or a player has no pieces left.
+    Terminated: When a piece reaches the other side, or a player has no pieces left.
     """
     describe = staticmethod(specs.breakthrough)
     name = "breakthrough"
@@ -133,8 +133,8 @@ cdef class Hex(BoardGame):
         connected to the first column, to the last column, and others; empty cells; player 0: others, stones connected
         to the last row, to the first row, and winning stones.
     Action: A cell, row by row.
-    Reward: 1 for a connection, -1 for the other player.
-    Terminated: A player has made the connection.
+    Reward: 1 for making the connection, -1 for the other player.
+    Terminated: When a player has made the connection.
     """
     describe = staticmethod(specs.hexagons)
     name = "hex"
@@ -149,8 +149,9 @@ cdef class Go(BoardGame):
     Observation: float32 (4, board_size, board_size): black stones, white stones, empty points, and a plane of ones if
         white is to move.
     Action: A point, row by row; the last action is a pass.
-    Reward: At the end, 1 for the player with more points, -1 for the other one; 0 if a position was repeated.
-    Terminated: Both passed, a position was repeated (positional superko), or 2 * board_size ** 2 moves were made.
+    Reward: At the end, 1 for the player with more points, -1 for the other; 0 if a position was repeated.
+    Terminated: When both have passed, a position is repeated (positional superko), or 2 * board_size ** 2 moves are
+        made.
     """
     describe = staticmethod(specs.go)
     name = "go"
@@ -165,7 +166,7 @@ cdef class Game2048(BoardGame):
     Observation: float32 (4, 4): the tiles; 0 for an empty cell.
     Action: Up (0), right (1), down (2), left (3).
     Reward: The sum of the merged tiles.
-    Terminated: A tile has reached `max_tile`, no move is possible, or 2 * `max_tile` - 1 moves were made.
+    Terminated: When a tile reaches `max_tile`, no move is possible, or 2 * `max_tile` - 1 moves are made.
     """
     describe = staticmethod(specs.game_2048)
     name = "2048"
@@ -175,7 +176,7 @@ cdef class Game2048(BoardGame):
 
 
 cdef class Backgammon(BoardGame):
-    """Backgammon without doubling: player 0 moves towards higher points, player 1 towards lower ones.
+    """Backgammon without doubling: player 0 moves toward higher points, player 1 toward lower ones.
 
     Observation: float32 (200,): for the player, then for the opponent, at each point whether there are 1, 2 or 3
         checkers, and how many more; for the player, checkers on the bar, checkers borne off, and whether it is the
@@ -183,7 +184,7 @@ cdef class Backgammon(BoardGame):
     Action: Two moves: the start of the first checker, plus 26 times that of the second, plus 676 if the first uses the
         lower die. Starts are 0 to 23; 24: the bar; 25: no move. Doubles take two actions.
     Reward: 1 for the winner, -1 for the loser; more with `scoring_type`.
-    Terminated: A player has borne off all checkers, or more than `max_player_turns` turns were played.
+    Terminated: When a player has borne off all checkers, or more than `max_player_turns` turns are played.
     """
     describe = staticmethod(specs.backgammon)
     name = "backgammon"

@@ -20,7 +20,7 @@ def draw(game: str, tensor: NDArray[np.float32]) -> NDArray[np.uint8]:
     """Returns the picture of a position.
 
     Args:
-        game: Its id, without the family.
+        game: The game's id, without the family.
         tensor: The observation of player 0.
     """
     if game == "backgammon":
@@ -44,7 +44,7 @@ def draw(game: str, tensor: NDArray[np.float32]) -> NDArray[np.uint8]:
 
 
 def _draw_points(tensor: NDArray[Any]) -> NDArray[np.uint8]:
-    """Returns a picture of backgammon: the points, the bar and the dice between them, and checkers off at the right."""
+    """Returns a picture of backgammon: the points, the bar and dice in between, and checkers borne off at the right."""
     picture = GridPicture(3, 13)
     for c in range(12):
         picture.fill(1, c, "gray")
@@ -67,7 +67,7 @@ def _draw_points(tensor: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def checkers_of(tensor: NDArray[Any], who: int) -> NDArray[np.int64]:
-    """Returns the number of checkers on each point: of the observing player (0), or of the opponent (1)."""
+    """Returns the number of checkers on each point, of the observing player (0) or the opponent (1)."""
     parts = tensor[96 * who:96 * (who + 1)].reshape(24, 4)
     counts: NDArray[np.int64] = (parts @ (1, 2, 3, 1) + 3 * (parts[:, 3] > 0)).astype(np.int64)
     return counts

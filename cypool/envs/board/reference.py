@@ -13,7 +13,7 @@ from cypool.spec import EnvSpec
 
 
 def _parameters(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the options that are OpenSpiel's."""
+    """Returns the options that OpenSpiel has, too."""
     return {name: value for name, value in options.items()
             if name not in ("view", "seat", "opponent", "simulations", "illegal")}
 
@@ -29,12 +29,12 @@ def _loader(spec: EnvSpec) -> Callable[[], Any]:
 
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
-    """Returns OpenSpiel's games as a vector environment, and their name and version."""
+    """Returns OpenSpiel games as a vector environment, and their name and version."""
     return make_references(ours, _loader(ours.env_spec), 'pip install "cypool[board]"')
 
 
 def loop(id: str, num_envs: int, **options: Any) -> tuple[Any, Callable[[Any], int]]:
-    """Returns the space of actions, and a function that steps OpenSpiel's games one by one, for `cypool bench`.
+    """Returns the action space, and a function that steps OpenSpiel games one by one, for `cypool bench`.
 
     It draws legal actions itself, and a step is a move in any view.
     """

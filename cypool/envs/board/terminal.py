@@ -1,4 +1,4 @@
-"""Board games as people play them in a terminal: boards as text, and names of moves."""
+"""Board games in a terminal: boards as text, and names of moves."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ Before = tuple[NDArray[Any], int] | None
 
 def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | None = None,
          choose: Chooser | None = None) -> tuple[int, float]:
-    """Plays with lines from a terminal: see `cypool.envs.shared.turns.turn_terminal.play`."""
+    """Plays with lines typed in a terminal: see `cypool.envs.shared.turns.turn_terminal.play`."""
     game = env.env_spec.id.removeprefix("board/").removesuffix("-v0")
     show = {"2048": _show_tiles, "backgammon": _show_points}.get(game) or partial(_show_cells, game)
     return turn_terminal.play(env, write, terminal, steps, choose, show, _PLAYERS)
@@ -70,7 +70,7 @@ def _move(game: str, action: int, shape: tuple[int, ...]) -> str:
 
 
 def _done(game: str, before: NDArray[Any], cells: NDArray[Any], other: int) -> str:
-    """Returns the move of the other player between two positions; "": it is not known."""
+    """Returns the other player's move between two positions; "" if it is not known."""
     is_new = (cells == other) & ((before != other) if game == "breakthrough" else (before == 0))
     to = np.argwhere(is_new).tolist()
     if len(to) != 1:
@@ -84,7 +84,7 @@ def _done(game: str, before: NDArray[Any], cells: NDArray[Any], other: int) -> s
 
 
 def _passes(game: str, before: NDArray[Any], cells: NDArray[Any], own: int) -> bool:
-    """Whether the other player has passed between two positions, where it has no new stone."""
+    """Whether the other player, who has no new stone, passed between two positions."""
     # a stone that is put where one was captured is not new; it captures
     return game == "othello" or (game == "go" and bool((cells == own).sum() > (before == own).sum()))
 

@@ -1,1 +1,1 @@
-"""LunarLander, BipedalWalker and CarRacing, on the same Box2D as Gymnasium's; one module for each."""
+"""LunarLander, BipedalWalker and CarRacing, on the same Box2D as Gymnasium's."""

@@ -38,17 +38,16 @@ cdef class BipedalWalker(ArchivedEnv):
     """A robot with a hull, two legs, motors at the hips and knees, and ten lidar rays that sense the ground.
 
     Follows `gymnasium.envs.box2d.BipedalWalker` of Gymnasium 1.4 with box2d 2.3.10: the same seed and actions give
-    bit-identical results. As in Gymnasium, Box2D's world persists across resets, so that earlier episodes change the
-    last bits of later ones: two environments match if all their seeds, actions and resets do. `fresh_world` avoids
-    this.
+    bit-identical results. As in Gymnasium, Box2D's world persists across resets, so earlier episodes change the last
+    bits of later ones; two environments match if all their seeds, actions and resets do. `fresh_world` avoids this.
 
     Observation: float32 (24,): the hull's angle (rad), its angular velocity, forward and upward velocity; for each leg,
         angle and velocity of hip and knee, and whether it touches the ground, 0 or 1; the lengths of the rays, from 0
         to 1.
     Action: float32 (4,) in [-1, 1]: the torques of hip and knee for each leg.
-    Reward: For moving forward, 300 in total, and for keeping the head upright, minus 0.028 for the full torque of a
-        motor; -100 for a fall.
-    Terminated: The hull touches the ground, or the robot is left of the start or at the far end.
+    Reward: For moving forward, 300 in total, and for keeping the head upright, minus 0.028 for full torque of a motor;
+        -100 for a fall.
+    Terminated: When the hull touches the ground, or the robot is left of the start or at the far end.
     """
     describe = staticmethod(specs.bipedal_walker)
 

@@ -1,6 +1,6 @@
 """Box2D's C++, as pybox2d patched it, compiled from the sdist of box2d-py without SWIG and without Python.
 
-The wheels of box2d, with which Gymnasium runs, have the same engine.
+The box2d wheels that Gymnasium uses contain the same engine.
 """
 
 import re
@@ -68,7 +68,7 @@ REPLACED = {"b2Island.cpp": (ITERATIONS, OUR_ITERATIONS), "b2StackAllocator.cpp"
 
 
 def _one_unit(unpacked, folder):
-    """Writes all of Box2D as one file: one compilation takes a third of the time of 44."""
+    """Writes all of Box2D to one file, which compiles in a third of the time of 44 files."""
     texts = [HEADERS]
     for path in sorted((unpacked / "Box2D").rglob("*.cpp")):
         text = path.read_text()

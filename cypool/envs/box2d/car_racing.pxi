@@ -66,7 +66,7 @@ _lock = threading.Lock()
 def use_canvas_simd(on):
     """Sets whether pictures use vector instructions, if the CPU has them. The pixels do not change.
 
-    For tests, to be called while no environment is running.
+    For tests; call it only while no environment is running.
     """
     set_canvas_simd(check_bool("on", on))
 
@@ -83,7 +83,8 @@ cdef class CarRacing(ArchivedEnv):
     Action: float32 (3,): steering in [-1, 1], gas and brake in [0, 1]; or, without `continuous`, nothing (0), right
         (1), left (2), gas (3) or brake (4).
     Reward: 1000 for all tiles of the track, in equal parts; -0.1 per step; -100 for leaving the field.
-    Terminated: All tiles were visited, the start was passed again after most of them, or the car left the field.
+    Terminated: When all tiles have been visited, the start is passed again after most of them, or the car leaves the
+        field.
     Info: `lap_finished` bool, whether the episode ended with a complete lap.
     """
     describe = staticmethod(specs.car_racing)
@@ -142,7 +143,7 @@ cdef tuple _rgb(Color color):
 
 
 def _prepare_texts():
-    """Makes pygame draw the numbers that pictures can show, once."""
+    """Makes pygame draw the numbers that pictures can show, only once."""
     with _lock:
         if texts().levels.empty():
             first, numbers = draw_numbers()

@@ -50,9 +50,10 @@ cdef enum:
 
 
 def use_simd(on):
-    """Sets whether worlds are stepped together with the CPU's wide vectors, if it has them. The results do not change.
+    """Sets whether worlds are stepped together with wide vector instructions, if the CPU has them. The results do not
+    change.
 
-    For tests, to be called while no environment is running.
+    For tests; call it only while no environment is running.
     """
     set_simd(check_bool("on", on))
 
@@ -64,12 +65,13 @@ cdef class LunarLander(ArchivedEnv):
     bit-identical results.
 
     Observation: float32 (8,): position relative to the pad, velocity, angle (rad), angular velocity, and for each leg
-        whether it touches the ground, 0 or 1. Everything except the angle is scaled, as in Gymnasium.
+        whether it touches the ground, 0 or 1. All values except the angle are scaled, as in Gymnasium.
     Action: Nothing (0), left (1), main (2) or right engine (3); or, with `continuous`, float32 (2,) in [-1, 1]: the
-        main engine's power, half at 0 and none below, and that of the left (below -0.5) or right engine (above 0.5).
+        main engine's power, half at 0 and none below, and the power of the left (below -0.5) or right engine (above
+        0.5).
     Reward: For getting closer, slower and more upright, and for each leg on the ground; -0.3 per step for the main
         engine and -0.03 for a side engine; -100 for a crash, 100 for coming to rest.
-    Terminated: The body touches the ground, or the rocket is out of sight or at rest.
+    Terminated: When the body touches the ground, or the rocket is out of sight or at rest.
     """
     describe = staticmethod(specs.lunar_lander)
 

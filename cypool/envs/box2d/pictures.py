@@ -1,6 +1,6 @@
-"""Pictures of Box2D's environments: drawn with pygame in Gymnasium's order, and so with its pixels.
+"""Pictures of the Box2D environments, drawn with pygame in Gymnasium's order, so that the pixels are identical.
 
-They are our own code, as Gymnasium's own code cannot be imported without the package Box2D.
+They use our own code, because Gymnasium's cannot be imported without the package Box2D.
 """
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def draw_lunar_lander(smooth_y: Sequence[float], particles: Sequence[tuple[float
     """Draws the picture of a LunarLander.
 
     Args:
-        smooth_y: The height of the moon at 11 places, in metres.
-        particles: Flames: where they are, in pixels, and how long they last.
+        smooth_y: The height of the moon's surface at 11 places, in meters.
+        particles: Flames: their positions in pixels, and how long they last.
         outlines: Outlines of the lander and its legs, in pixels.
 
     Returns:
@@ -71,12 +71,12 @@ def draw_bipedal_walker(scroll: float, ground: Points, clouds: Sequence[Points],
     """Draws the picture of a BipedalWalker.
 
     Args:
-        scroll: Left edge of the picture, in metres.
-        ground: The line of the ground, in metres.
-        clouds: Their corners, in metres.
+        scroll: Left edge of the picture, in meters.
+        ground: The line of the ground, in meters.
+        clouds: Corners of the clouds, in meters.
         renders: Number of pictures drawn since the reset, modulo 100, which selects the ray to show.
-        ray_from, ray_to: Ends of the rays, in metres.
-        outlines: In pixels: outlines of the pieces of ground, the last one first, of stumps, stairs and pits, of the
+        ray_from, ray_to: Ends of the rays, in meters.
+        outlines: Outlines, in pixels, of the pieces of ground, the last one first, of stumps, stairs and pits, of the
             four parts of the legs, and of the hull.
 
     Returns:
@@ -156,9 +156,9 @@ def draw_car_racing(car: CarView, background: Color, grass: Color, quads: Sequen
 
     Args:
         car: The car.
-        background, grass: Colours of the field and of the patches on it.
+        background, grass: Colors of the field and of the patches on it.
         quads: The pieces of the road.
-        skids: Traces of wheels that slide.
+        skids: Skid marks of the wheels.
         shapes: The parts of the car.
 
     Returns:
@@ -220,10 +220,10 @@ def draw_numbers() -> tuple[int, list[Picture]]:
     """Draws the numbers that CarRacing's observations show.
 
     Returns:
-        The first number, and levels of gray, uint8 (height, width), for this one, all up to 1000, and -0.
+        The first number, and gray levels, uint8 (height, width), for each number from this one to 1000, then for -0.
 
     Raises:
-        ImportError: pygame is not installed, or does not draw the polygons that CarRacing's observations show.
+        ImportError: pygame is not installed, or cannot draw the polygons in CarRacing's observations.
     """
     pygame, gfxdraw = _pygame("CarRacing")
     _check_polygons(pygame, gfxdraw)

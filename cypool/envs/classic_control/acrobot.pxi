@@ -43,7 +43,7 @@ cdef inline double wrapped(double angle) noexcept nogil:
 
 
 cdef State slope_at(const State* y, double torque) noexcept nogil:
-    """The derivative: masses, lengths and moments of inertia are 1, centres of mass half way, g is 9.8."""
+    """The derivative: masses, lengths and moments of inertia are 1, centers of mass are halfway, and g is 9.8."""
     cdef State slope
     cdef double s2, c2, d1, d2, phi1, phi2
     sincos(y.theta2, &s2, &c2)
@@ -65,10 +65,10 @@ cdef class Acrobot(Env):
     Follows `gymnasium.envs.classic_control.AcrobotEnv` of Gymnasium 1.4, operation by operation: the same seed and
     actions give bit-identical results.
 
-    Observation: float32 (6,): cosine and sine of the first angle, 0 hanging down; cosine and sine of the second,
-        relative to the first; both angular velocities.
-    Reward: -1 per step, 0 for the last.
-    Terminated: The free end is higher than one link's length above the pivot.
+    Observation: float32 (6,): cosine and sine of the first angle, which is 0 when hanging down; cosine and sine of the
+        second angle, relative to the first; both angular velocities.
+    Reward: -1 per step, 0 for the last one.
+    Terminated: When the free end is more than one link's length above the pivot.
     """
     describe = staticmethod(specs.acrobot)
 

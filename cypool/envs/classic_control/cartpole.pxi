@@ -23,7 +23,7 @@ cdef class CartPole(Env):
 
     Observation: float32 (4,): cart position (m), its velocity, pole angle (rad), its velocity.
     Reward: 1 per step; with `sutton_barto_reward`, 0, and -1 when the pole falls.
-    Terminated: The cart is beyond 2.4 m or the pole beyond 12 degrees.
+    Terminated: When the cart is beyond 2.4 m or the pole beyond 12 degrees.
     """
     describe = staticmethod(specs.cartpole)
 

@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -O2
-"""The environments of classic control."""
+"""The classic control environments."""
 include "acrobot.pxi"
 include "cartpole.pxi"
 include "mountain_car.pxi"

@@ -24,7 +24,7 @@ cdef class MountainCar(Env):
 
     Observation: float32 (2,): position, velocity.
     Reward: -1 per step.
-    Terminated: The car is at 0.5 or beyond, with at least `goal_velocity`.
+    Terminated: When the car is at 0.5 or beyond, with a velocity of at least `goal_velocity`.
     """
     describe = staticmethod(specs.mountain_car)
 
@@ -79,7 +79,7 @@ cdef class MountainCarContinuous(Env):
     Observation: float32 (2,): position, velocity.
     Action: float32 (1,) in [-1, 1]: the push.
     Reward: Minus a tenth of the squared action, plus 100 at the goal.
-    Terminated: The car is at 0.45 or beyond, with at least `goal_velocity`.
+    Terminated: When the car is at 0.45 or beyond, with a velocity of at least `goal_velocity`.
     """
     describe = staticmethod(specs.mountain_car_continuous)
 

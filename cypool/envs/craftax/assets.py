@@ -32,7 +32,7 @@ _DARKNESS = 18
 
 
 class Pictures(NamedTuple):
-    """The parts of pictures with tiles of a size, as picture.h reads them: (number, y, x, channel), noise (y, x)."""
+    """The parts of pictures for one tile size, as picture.h reads them: (number, y, x, channel), noise (y, x)."""
 
     tile: int
     ground: Bytes  # by block and thing
@@ -46,7 +46,7 @@ def pictures(game: str, tile: int) -> Pictures:
     """Returns the parts of a game's pictures.
 
     Raises:
-        ImportError: craftax, a texture or Pillow is missing, or craftax is of another version.
+        ImportError: craftax, a texture or Pillow is missing, or craftax has a different version.
     """
     require_version("Pictures of Craftax need", "craftax", (VERSION,), INSTALL)
     return _classic(tile) if game == "Craftax-Classic" else _full(tile)
@@ -56,10 +56,10 @@ class _Textures:
     """Makes parts of pictures.
 
     Args:
-        folder: Of the game.
-        tile: Pixels of a side of a cell.
-        digit: How large digits are, as a part of a tile.
-        shift: How many pixels an icon is nearer to the corner than to the middle.
+        folder: The game's folder.
+        tile: Side length of a cell, in pixels.
+        digit: Size of digits, as a fraction of a tile.
+        shift: How many pixels icons are moved from the middle toward the corner.
     """
 
     def __init__(self, folder: str, tile: int, digit: float, shift: int):
@@ -67,7 +67,7 @@ class _Textures:
         self.left, self.end = (tile - self.small) // 2 - shift, tile - shift
 
     def load(self, name: str, size: int, clamps: bool = True) -> Bytes:
-        """Returns a texture with its alpha: 0 or 1, or as it is."""
+        """Returns a texture with its alpha, either rounded to 0 or 1, or unchanged."""
         texture = _original(self.folder, name).copy()
         if clamps:
             texture[..., 3] //= 255
@@ -96,7 +96,7 @@ class _Textures:
         return cells
 
     def enchanted(self, cells: Sequence[Bytes], name: str) -> list[Bytes]:
-        """Returns cells without magic, with that of fire, and with that of ice."""
+        """Returns cells without magic, with fire magic and with ice magic."""
         found = list(cells)
         for magic in ("fire", "ice"):
             texture = self.load(f"{name}_{magic}_enchantment", self.small)

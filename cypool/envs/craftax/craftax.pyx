@@ -51,7 +51,7 @@ DRAWN_TILE, ENLARGED = 16, 3
 
 
 cdef _look_at_streams():
-    """Finds out whether NumPy's streams are laid out as `place_of` reads them; NumPy does not promise it."""
+    """Checks that NumPy's streams have the layout that `place_of` reads, which NumPy does not guarantee."""
     global knows_streams
     stream = np.random.PCG64(1)
     numbers = stream.state["state"]["state"]
@@ -108,7 +108,7 @@ cdef class _OpenWorld(RulesEnv):
 cdef class CraftaxClassic(_OpenWorld):
     """An open world: eat, drink, sleep and fight, and collect, place and make things for 22 achievements.
 
-    Follows craftax 1.6.1: with the same seed or key and actions, results are bit-identical to those of one jitted
+    Follows craftax 1.6.1: with the same seed or key and actions, results are bit-identical to those of a single jitted
     environment in JAX 0.10.2.
 
     Observation: float32 (1345,): for each of 7 x 9 cells around the player, 17 kinds of blocks and 4 kinds of
@@ -117,9 +117,10 @@ cdef class CraftaxClassic(_OpenWorld):
     Action: noop (0), move left (1), right (2), up (3), down (4), do (5), sleep (6), place stone (7), table (8), furnace
         (9), plant (10), make wood pickaxe (11), stone (12), iron (13), wood sword (14), stone (15), iron (16).
     Reward: 1 for a step that unlocks an achievement, plus a tenth of the health gained or lost.
-    Terminated: The player has no health left or walks into lava, or `max_timesteps` steps are over.
+    Terminated: When the player has no health left or walks into lava, or after `max_timesteps` steps.
     Info: `achievements` float32 (22,), in the order of `ACHIEVEMENTS` in `cypool.envs.craftax.specs`: 100 at the end of
-        an episode with it, else 0. `discount` float32: 0 at the end, else 1. `score` float32: their geometric mean.
+        an episode that unlocked it, else 0. `discount` float32: 0 at the end, else 1. `score` float32: the package's
+        score, a geometric mean of the achievements.
     """
     describe = staticmethod(specs.classic)
     game = "Craftax-Classic"
@@ -135,21 +136,21 @@ cdef class CraftaxClassic(_OpenWorld):
 cdef class Craftax(_OpenWorld):
     """Nine floors of dungeons, mines and realms below an open world, with a boss, spells, potions and 67 achievements.
 
-    Follows craftax 1.6.1: with the same seed or key and actions, results are bit-identical to those of one jitted
+    Follows craftax 1.6.1: with the same seed or key and actions, results are bit-identical to those of a single jitted
     environment in JAX 0.10.2.
 
     Observation: float32 (8268,): for each of 9 x 11 cells around the player, 37 kinds of blocks, 5 kinds of items, and
         5 x 8 kinds of creatures and projectiles, one-hot, and whether it is lit; then 51 numbers: 16 for items, 6 for
-        potions, 9 for needs and attributes, 4 directions, 8 for armour, the light, whether the player sleeps, whether
+        potions, 9 for needs and attributes, 4 directions, 8 for armor, the light, whether the player sleeps, whether
         it rests, 2 spells, the floor, whether its ladder is open, and whether the boss is vulnerable. "pixels": float32
         (130, 110, 3).
     Action: the 17 of Craftax-Classic, then rest (17), descend (18), ascend (19), make diamond pickaxe (20),
-        diamond sword (21), iron armour (22), diamond armour (23), shoot arrow (24), make arrow (25), cast fireball
+        diamond sword (21), iron armor (22), diamond armor (23), shoot arrow (24), make arrow (25), cast fireball
         (26), iceball (27), place torch (28), drink red, green, blue, pink, cyan, yellow potion (29 to 34), read book
-        (35), enchant sword (36), armour (37), make torch (38), level up dexterity (39), strength (40), intelligence
+        (35), enchant sword (36), armor (37), make torch (38), level up dexterity (39), strength (40), intelligence
         (41), enchant bow (42).
     Reward: 1, 3, 5 or 8 for each achievement unlocked, plus a tenth of the health gained or lost.
-    Terminated: The player has no health left or has beaten the boss, or `max_timesteps` steps are over.
+    Terminated: When the player has no health left or has beaten the boss, or after `max_timesteps` steps.
     Info: `achievements` float32 (67,), in the order of `ACHIEVEMENTS` in `cypool.envs.craftax.specs`: 100 at the end of
         an episode that unlocked it, else 0. `discount` float32: 0 at the end, else 1.
     """

@@ -1,6 +1,6 @@
-"""craftax itself as environments of Gymnasium's: the other side of `cypool.testing.check_parity`.
+"""craftax itself as Gymnasium environments: the other side of `cypool.testing.check_parity`.
 
-Each environment is stepped by itself: `jax.vmap` of nine or more of Classic makes other worlds with jaxlib 0.10.2.
+Environments are stepped one by one: with jaxlib 0.10.2, `jax.vmap` over nine or more of Classic makes different worlds.
 """
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _ITEMS = {"Craftax-Classic": "wood stone coal iron diamond sapling wood_pickaxe 
 
 @functools.cache
 def package_env(game: str, obs_type: str, auto_reset: bool, static: tuple[int, ...]) -> Any:
-    """Returns an environment of the package, whose functions JAX compiles once."""
+    """Returns one of the package's environments, whose functions JAX compiles once."""
     folder = "craftax_classic" if game == "Craftax-Classic" else "craftax"
     # the package prints, and writes textures into its folder
     with contextlib.redirect_stdout(io.StringIO()):
@@ -50,17 +50,17 @@ def package_env(game: str, obs_type: str, auto_reset: bool, static: tuple[int, .
 
 
 def static_of(options: Mapping[str, Any]) -> tuple[str, tuple[int, ...]]:
-    """Returns which game options are of, and the package's static parameters among them."""
+    """Returns which game options belong to, and the package's static parameters among them."""
     game = "Craftax-Classic" if "zombie_health" in options else "Craftax"
     return game, tuple(options[name] for name in _STATIC[game])
 
 
 class Reference(gymnasium.Env[Any, Any]):
-    """One of the package's environments, with the key of a user who splits it for each call.
+    """One of the package's environments, with a key that is split for each call, as a user would.
 
     Args:
-        spec: Ours.
-        index: Which one it is in its pool.
+        spec: The spec of ours.
+        index: Its index in the pool.
         limit: Truncates episodes after this number of steps.
     """
 
@@ -92,7 +92,7 @@ class Reference(gymnasium.Env[Any, Any]):
         return taken
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode; with a seed, the first one of an environment with this seed, or with the given key."""
+        """Begins an episode; with a seed, the first episode of an environment with this seed or with the given key."""
         import jax
 
         if seed is not None:
@@ -105,7 +105,7 @@ class Reference(gymnasium.Env[Any, Any]):
         return np.asarray(obs), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Steps, and makes an array of the achievements."""
+        """Steps, and returns the achievements as an array."""
         key, before = self.take(), self.state
         obs, self.state, reward, done, found = self.env.step(key, before, int(action), self.params)
         self.steps += 1
@@ -125,25 +125,25 @@ class References(SyncVectorEnv):
     np_random: Any = None
 
     def streams(self, rows: list[Any]) -> list[tuple[str, str]]:
-        """Returns whether the whole state of each environment, as it is saved, is the package's."""
+        """Returns whether the whole saved state of each environment equals the package's."""
         envs: Any = self.envs
         return [("the package's state", compared(row["own"][0], env)) for row, env in zip(rows, envs, strict=True)]
 
 
 def compared(saved: bytes, env: Reference) -> str:
-    """Returns "the package's state", or where a saved one differs from it."""
+    """Returns "the package's state", or where a saved state differs from it."""
     theirs = packed(env, saved)
     first = next((k for k, (a, b) in enumerate(zip(saved, theirs, strict=False)) if a != b), len(theirs))
     return "the package's state" if saved == theirs else f"one that differs at byte {first}"
 
 
 def packed(env: Reference, saved: bytes, whole: bool = False) -> bytes:
-    """Returns how our environment saves the state of the package's; `saved` has what the package does not.
+    """Returns the package's state in the form that our environment saves; `saved` has the parts that the package lacks.
 
     Args:
         env: The package's.
         saved: The state of ours.
-        whole: Whether it has all floors, and not only those that the player has come to.
+        whole: Whether it has all floors instead of only those that the player has reached.
     """
     state, is_full = env.state, env.game == "Craftax"
     found = _bytes_of([(True, "u1"), (env.key, "<u4")])
@@ -183,7 +183,7 @@ def _bytes_of(parts: list[tuple[Any, str]]) -> bytes:
 
 
 def _records(*columns: tuple[Any, str]) -> tuple[NDArray[np.uint8], str]:
-    """Returns the bytes of items, whose numbers are the columns."""
+    """Returns the bytes of items, one column for each number."""
     count = len(np.asarray(columns[0][0]))
     return np.concatenate([np.ascontiguousarray(np.asarray(value).astype(dtype)).reshape(count, -1).view(np.uint8)
                            for value, dtype in columns], 1), "u1"

@@ -39,16 +39,16 @@ LANES = 8  # planes of pixels are padded to a multiple
 
 
 class Pictures(NamedTuple):
-    """The parts of pictures of a size.
+    """The parts of pictures of one size.
 
     Attributes:
         tiles: uint8, (material, texture, channel, pixel), pixels column by column: a cell with an object; material 0
             is beyond the edge.
-        vignette: float64, (pixel,), column by column: how strong the noise of the night is.
-        items: uint8, (item, amount, y, x, channel): a cell of the list of items.
+        vignette: float64, (pixel,), column by column: strength of the noise at night.
+        items: uint8, (item, amount, y, x, channel): a cell of the item list.
         size: Width and height of a picture.
-        grid: Columns and rows of cells, without those of items.
-        view: Columns and rows with those of items.
+        grid: Columns and rows of cells, without the item list.
+        view: Columns and rows including the item list.
     """
 
     tiles: NDArray[np.uint8]
@@ -79,7 +79,7 @@ def crafter_folder() -> Path:
 
 
 def rows_of_items(columns: int) -> int:
-    """Returns the number of rows of the list of items."""
+    """Returns the number of rows of the item list."""
     return -(-len(ITEMS) // columns)
 
 
@@ -89,7 +89,7 @@ def pictures(view: tuple[int, int], size: tuple[int, int]) -> Pictures:
     """Draws the parts of pictures as crafter does, bit for bit.
 
     Args:
-        view: Columns and rows of cells, with those of items.
+        view: Columns and rows of cells, including the item list.
         size: Width and height.
 
     Raises:
@@ -140,14 +140,14 @@ def _original(name: str) -> Image:
     try:
         with Image.open(path) as image:
             if image.mode not in ("RGB", "RGBA"):
-                raise OSError(f"expected colours, got the mode {image.mode}")
+                raise OSError(f"expected colors, got the mode {image.mode}")
             return image.copy()
     except (OSError, SyntaxError) as error:
         raise ImportError(f"crafter: the texture {path} cannot be read: {error}: {INSTALL}") from error
 
 
 def _blend(canvas: NDArray[np.uint8], x: int, y: int, texture: NDArray[np.uint8]) -> None:
-    """Draws a texture; a part of it that is transparent may change by one, as crafter's numbers are rounded."""
+    """Draws a texture; transparent parts may change by one, because crafter rounds its numbers."""
     target = canvas[y:y + texture.shape[0], x:x + texture.shape[1]]
     if texture.shape[-1] == 4:
         alpha = texture[..., 3:].astype(np.float32) / 255

@@ -77,7 +77,7 @@ SIMD = ("plain", "avx2", "avx512")
 def use_simd(name):
     """Sets which vector instructions of `SIMD` are used, if the CPU has them. The results do not change.
 
-    For tests, to be called while no environment is running.
+    For tests; call it only while no environment is running.
     """
     global simd
     simd = <Simd><int>min(SIMD.index(check_choice("name", name, SIMD)), <int>best_simd())
@@ -87,7 +87,7 @@ cdef class Crafter(ArchivedEnv):
     """An open world: eat, drink, sleep and fight, and collect, place and make things for 22 achievements.
 
     Follows crafter 1.8.3: the same seed and actions give bit-identical results. crafter picks creatures from sets,
-    whose order depends on memory addresses; here, they keep their order of creation. The world of episode k depends
+    whose order depends on memory addresses; here, creatures stay in order of creation. The world of episode k depends
     only on the seed and k.
 
     Observation: uint8 (height, width, 3): the world around the player, darker at night, and the player's inventory.
@@ -97,7 +97,7 @@ cdef class Crafter(ArchivedEnv):
         (9), plant (10), make wood pickaxe (11), stone (12), iron (13), wood sword (14), stone (15), iron (16).
     Reward: 1 for a step that unlocks an achievement, plus a tenth of the health gained or lost;
     without `reward`, 0.
-    Terminated: The player dies.
+    Terminated: When the player dies.
     Truncated: After `length` steps.
     Info: `inventory` int32 (16,) and `achievements` int32 (22,), counts in the order of `ITEMS` and `ACHIEVEMENTS` in
         `cypool.envs.crafter.assets`. `discount` float64: 0 after death, else 1. `player_pos` int64 (2,): x and y.
@@ -165,13 +165,13 @@ cdef class Crafter(ArchivedEnv):
         return 0
 
     def follow(self, choices):
-        """Makes the coming steps choose among creatures as crafter did, whose choices depend on addresses in memory.
+        """Makes the next steps choose among creatures as crafter did, because its choices depend on memory addresses.
 
         For tests.
 
         Args:
-            choices: int32, for each choice among several in a chunk: their number, and their cells, x * height + y, in
-                crafter's order.
+            choices: int32, for each choice among several creatures in a chunk: their number, and their cells, x *
+                height + y, in crafter's order.
         """
         choices = np.ascontiguousarray(choices, np.int32)
         cells = self.world.shape.width * self.world.shape.height

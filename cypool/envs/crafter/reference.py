@@ -1,4 +1,4 @@
-"""crafter itself as an environment of Gymnasium's: the other side of `cypool.testing.check_parity`."""
+"""crafter itself as a Gymnasium environment: the other side of `cypool.testing.check_parity`."""
 from __future__ import annotations
 
 import collections
@@ -14,10 +14,10 @@ from cypool.envs.crafter.assets import VERSION, crafter_folder
 
 
 class OrderedSet(dict[Any, None]):
-    """A set that keeps the order in which its items came."""
+    """A set that keeps insertion order."""
 
     def add(self, item: Any) -> None:
-        """Adds an item, as the last one."""
+        """Adds an item at the end."""
         self[item] = None
 
     def remove(self, item: Any) -> None:
@@ -26,7 +26,7 @@ class OrderedSet(dict[Any, None]):
 
 
 class OrderedWorld(engine.World):  # type: ignore[misc]
-    """crafter's world, whose sets of objects have no order that a seed determines, with ordered sets."""
+    """crafter's world with ordered sets of objects; a seed does not determine the order of crafter's own sets."""
 
     def reset(self, seed: int | None = None) -> None:
         """Empties the world."""
@@ -38,7 +38,7 @@ class Reference(gymnasium.Env[Any, Any]):
     """crafter's environment with ordered sets.
 
     Args:
-        max_episode_steps: Truncates episodes after this number of steps, if that is sooner than `length`.
+        max_episode_steps: Truncates episodes after this number of steps if it is less than `length`.
         obs_type: "rgb".
         semantic: Whether infos have `semantic`.
         render_size: Size of images from `render`.
@@ -48,7 +48,7 @@ class Reference(gymnasium.Env[Any, Any]):
     def __init__(self, max_episode_steps: int | None = None, obs_type: str = "rgb", semantic: bool = True,
                  render_size: Any = (512, 512), **options: Any):
         if obs_type != "rgb":
-            raise ValueError(f"obs_type: expected 'rgb', as crafter has no other to compare with, got {obs_type!r}")
+            raise ValueError(f"obs_type: expected 'rgb', the only one that crafter can compare, got {obs_type!r}")
         self.crafter = Env(**options, seed=0)
         self.crafter._world.__class__ = OrderedWorld
         self.limit, self.semantic, self.render_size = max_episode_steps, semantic, render_size
@@ -65,7 +65,7 @@ class Reference(gymnasium.Env[Any, Any]):
         return self.crafter.reset(), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Steps, and makes arrays of the infos."""
+        """Steps, and converts the infos to arrays."""
         self.steps += 1
         obs, reward, _, info = self.crafter.step(int(action))
         length = self.crafter._length
@@ -79,7 +79,7 @@ class Reference(gymnasium.Env[Any, Any]):
         return obs, float(reward), self.crafter._player.health <= 0, truncated, arrays
 
     def render(self) -> Any:
-        """Returns a picture of `render_size`, and leaves the random stream where it was."""
+        """Returns a picture of `render_size` without advancing the random stream."""
         random = self.crafter._world.random
         state = random.get_state()
         picture = self.crafter.render(self.render_size)
@@ -119,7 +119,7 @@ def _position(random: np.random.RandomState) -> tuple[bytes, int]:
 
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
-    """Returns crafter's environments in a `SyncVectorEnv`, and its name and version.
+    """Returns crafter's environments in a `SyncVectorEnv`, and crafter's name and version.
 
     Raises:
         ValueError: crafter has no such option.

@@ -1,4 +1,4 @@
-"""The DeepMind Control Suite, simulated by MuJoCo; models come from the installed dm_control."""
+"""The DeepMind Control Suite, simulated by MuJoCo with the models of the installed dm_control."""
 import cypool.envs.shared.mujoco  # noqa: F401
 from cypool.util.packages import require_version
 

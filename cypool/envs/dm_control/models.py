@@ -1,4 +1,4 @@
-"""The models of the suite, as texts: dm_control's files, or made by its own functions."""
+"""The models of the suite as text, from dm_control's files or made by its own functions."""
 from __future__ import annotations
 
 import warnings
@@ -40,7 +40,7 @@ _SIZES = {
 
 
 def sizes_of(domain: str, task: str) -> tuple[int, ...]:
-    """Returns how large the model of a task is: nq, nv, nu, nbody and nsensordata."""
+    """Returns the sizes of a task's model: nq, nv, nu, nbody and nsensordata."""
     return _SIZES.get(f"{domain}-{task}") or _SIZES[domain]
 
 
@@ -68,7 +68,7 @@ def text_of(domain: str, task: str, random: Any = None) -> tuple[bytes, dict[str
         random: For lqr, a `numpy.random.RandomState` from which the model is drawn.
 
     Raises:
-        ImportError: dm_control cannot be imported, or misses a file.
+        ImportError: dm_control cannot be imported, or lacks a file.
     """
     if domain in _FILES:
         return _read(f"{domain}.xml"), {name: _read(name) for name in _COMMON}
@@ -96,12 +96,12 @@ def text_of(domain: str, task: str, random: Any = None) -> tuple[bytes, dict[str
 
 
 def _read(name: str) -> bytes:
-    """Returns a file of the suite, without importing it."""
+    """Returns a file of the suite, without importing the suite."""
     path = file_of("the DeepMind Control Suite", "dm_control", f"suite/{name}", INSTALL)
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise ImportError(f"the DeepMind Control Suite: one of dm_control's files cannot be read: {error}",
+        raise ImportError(f"the DeepMind Control Suite: cannot read one of dm_control's files: {error}",
                           name="dm_control") from error
 
 

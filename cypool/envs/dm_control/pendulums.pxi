@@ -69,7 +69,7 @@ cdef class Cartpole(ControlTask):
 
     Observation: float64 `position` (1 + 2 * poles,), `velocity` (1 + poles,).
     Action: float64 (1,) in [-1, 1]: the force on the cart.
-    Reward: In [0, 1]: upright poles near the middle with small controls and velocities; 0 or 1 if "sparse".
+    Reward: In [0, 1]: for upright poles near the middle with small controls and velocities; 0 or 1 if "sparse".
     Terminated: Never.
     """
     describe = staticmethod(specs.cartpole)
@@ -160,14 +160,14 @@ cdef class Pendulum(ControlTask):
 
 
 cdef class LQR(ControlTask):
-    """Masses in a row are connected by springs; the driven ones bring all to rest.
+    """Masses in a row are connected by springs; the driven masses bring all of them to rest.
 
     Follows `dm_control.suite.lqr` 1.0.50. The springs are drawn once from the seed, for all episodes.
 
     Observation: float64 `position` (n,), `velocity` (n,): n is 2 or 6.
     Action: float64 (1,) or (2,) in [-1e10, 1e10]: the forces.
     Reward: 1 minus half the sum of squared positions, minus a twentieth of the sum of squared actions.
-    Terminated: Positions and velocities are below 1e-6.
+    Terminated: When positions and velocities are below 1e-6.
     """
     describe = staticmethod(specs.lqr)
 

@@ -22,12 +22,13 @@ QUADRUPED_SPEEDS = {"walk": 0.5, "run": 5}
 cdef class Quadruped(ControlTask):
     """A quadruped walks, runs, escapes from a bowl of rough ground, or fetches a ball.
 
-    Follows `dm_control.suite.quadruped` 1.0.50. It finds initial positions in a tenth of the time.
+    Follows `dm_control.suite.quadruped` 1.0.50, but finds initial positions in a tenth of the time.
 
     Observation: float64 `egocentric_state` (44,), `torso_velocity` (3,), `torso_upright` (), `imu` (6,), `force_torque`
         (24,); for escape also `origin` (3,), `rangefinder` (20,); for fetch `ball_state` (9,), `target_position` (3,).
     Action: float64 (12,) within [-1, 1.1].
-    Reward: In [0, 1]: an upright torso and, by task, speed, distance from the middle, or a ball near the target.
+    Reward: In [0, 1]: for an upright torso and, depending on the task, speed, distance from the middle, or a ball near
+        the target.
     Terminated: Never.
     """
     describe = staticmethod(specs.quadruped)
@@ -69,7 +70,7 @@ cdef class Quadruped(ControlTask):
             self.target, self.floor = self.site("target"), self.geom("floor")
 
     def _sensors(self, kind, other):
-        """Returns the places in sensordata of the numbers of all sensors of two types."""
+        """Returns the positions in sensordata of all values of two types of sensors."""
         return [self.model.sensor_adr[k] + i for k in range(self.model.nsensor)
                 if self.model.sensor_type[k] in (kind, other) for i in range(self.model.sensor_dim[k])]
 
@@ -125,7 +126,7 @@ cdef class Quadruped(ControlTask):
                 break
             z += 0.01
         else:
-            raise RuntimeError("expected a height without contacts, found none below 100 m")
+            raise RuntimeError("expected a height without contacts, found none up to 100 m")
         guard.restart(self.own, self.data)
         qpos[0], qpos[1], qpos[2] = x, y, z
         memcpy(qpos + 3, rotation, 4 * sizeof(double))

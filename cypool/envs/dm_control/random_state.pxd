@@ -1,4 +1,4 @@
-"""The draws of numpy.random.RandomState, without the GIL."""
+"""Draws like numpy.random.RandomState, without the GIL."""
 from libc.stdint cimport uint32_t
 from libcpp cimport bool as cbool
 

@@ -1,4 +1,4 @@
-"""dm_control itself as a vector environment of Gymnasium's kind: the reference of `cypool.testing.check_parity`."""
+"""dm_control itself as a Gymnasium-style vector environment: the reference for `cypool.testing.check_parity`."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -25,11 +25,11 @@ def load(domain: str, task: str, seed: int, **options: Any) -> Any:
 
     Args:
         domain, task: Names in the suite.
-        seed: Its `random`.
-        **options: Options of ours that dm_control has, too.
+        seed: Passed as `random`.
+        **options: Those of our options that dm_control has, too.
 
     Raises:
-        ValueError: It has no such option.
+        ValueError: dm_control has no such option.
     """
     from dm_control import suite
     from dm_control.rl import control
@@ -61,9 +61,9 @@ def load(domain: str, task: str, seed: int, **options: Any) -> Any:
 
 
 def _repair() -> None:
-    """Lets dm_control run with a newer MuJoCo: it looks for all fields of the one that it was made for.
+    """Lets dm_control run with a newer MuJoCo, although it looks for all fields of the version it was made for.
 
-    dm_control 1.0.50 was made for 3.17; 4.0 has no `flex_vertedge`, for example.
+    dm_control 1.0.50 was made for MuJoCo 3.17; 4.0, for example, has no `flex_vertedge`.
     """
     import mujoco
     from dm_control.mujoco.wrapper.mjbindings import sizes
@@ -75,11 +75,11 @@ def _repair() -> None:
 
 
 class Repeated:
-    """An environment of dm_control that takes each action several times and sums the rewards, as DrQ's wrapper does.
+    """A dm_control environment that repeats each action and sums the rewards, as DrQ's wrapper does.
 
     Args:
         env: The environment.
-        times: Number of times that it takes each action.
+        times: Number of times to take each action.
     """
 
     def __init__(self, env: Any, times: int):
@@ -89,7 +89,7 @@ class Repeated:
         return getattr(self._env, name)
 
     def step(self, action: Any) -> Any:
-        """Steps until the last time, or until the episode ends."""
+        """Steps until the last repetition, or until the episode ends."""
         reward = 0.0
         for _ in range(self._times):
             result = self._env.step(action)
@@ -102,7 +102,7 @@ class Repeated:
 
 
 def loop(id: str, num_envs: int, **options: Any) -> tuple[Any, Callable[[Any], int]]:
-    """Returns the space of actions, and a function that steps environments one by one, for `cypool bench`."""
+    """Returns the action space, and a function that steps environments one by one, for `cypool bench`."""
     domain, task = next((name, task) for name, domain in DOMAINS.items() for task in domain.tasks
                         if _is_of(id, name, task))
     envs = [load(domain, task, k) for k in range(num_envs)]
@@ -120,7 +120,7 @@ def loop(id: str, num_envs: int, **options: Any) -> tuple[Any, Callable[[Any], i
 
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
-    """Returns a batch of dm_control's environments with Gymnasium's API, and its name and version.
+    """Returns a batch of dm_control environments with Gymnasium's API, and its name and version.
 
     Raises:
         ValueError: dm_control has no such option.
@@ -148,7 +148,7 @@ def _is_of(id: str, domain: str, task: str) -> bool:
 
 
 class Reference(gymnasium.Env[Any, Any]):
-    """An environment of dm_control with Gymnasium's API.
+    """A dm_control environment with Gymnasium's API.
 
     Args:
         env: The environment.
@@ -164,7 +164,7 @@ class Reference(gymnasium.Env[Any, Any]):
         return self._observed(self.dm.reset()), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Steps; the last time of an episode has a discount of 0 or 1."""
+        """Steps; the discount at the end of an episode is 0 or 1."""
         result = self.dm.step(action.astype(np.float64))
         ended = result.last()
         return self._observed(result), result.reward, ended and result.discount == 0, ended and result.discount == 1, {}
@@ -185,7 +185,7 @@ class References(SyncVectorEnv):
     np_random: Any = None
 
     def choose(self, actions: Any) -> Any:
-        """Returns actions like random ones that do not make the simulation unstable: those of lqr have no limits."""
+        """Scales random actions so that they do not make the simulation unstable: those of lqr have no limits."""
         space: Any = self.single_action_space
         return actions / 1e10 if space.high.max() >= 1e10 else actions
 

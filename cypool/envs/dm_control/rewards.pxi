@@ -49,7 +49,7 @@ cdef double reciprocal(double x, double low, double high, double margin) noexcep
 
 
 cdef double gaussian_of_element(double x, double margin) noexcept nogil:
-    """Of an element of an array, whose square differs from a number's; around 0."""
+    """For an array element around 0, whose square differs from a number's."""
     cdef double scaled
     if x == 0:
         return 1.0
@@ -58,7 +58,7 @@ cdef double gaussian_of_element(double x, double margin) noexcept nogil:
 
 
 cdef double small_control(const double* ctrl, Py_ssize_t n) noexcept nogil:
-    """Returns the mean of quadratic ones, which are 0 at 1."""
+    """Returns the mean of quadratic terms, which are 0 at 1."""
     cdef double[MAX_CONTROLS] values
     cdef Py_ssize_t k
     for k in range(n):

@@ -19,7 +19,7 @@ cdef class Fish(ControlTask):
     Observation: float64 `joint_angles` (7,), `upright` (), `velocity` (13,); for swim also `target` (3,), before the
         velocity.
     Action: float64 (5,) in [-1, 1]: the torques.
-    Reward: In [0, 1]: how upright it is; how near its mouth is to the target.
+    Reward: In [0, 1]: how upright the fish is, or how near its mouth is to the target.
     Terminated: Never.
     """
     describe = staticmethod(specs.fish)
@@ -104,7 +104,7 @@ cdef class Swimmer(ControlTask):
         return 0
 
     cdef void to_target(self, double* out) noexcept nogil:
-        """Writes three numbers, of which the first two count."""
+        """Writes three numbers, of which only the first two matter."""
         cdef double[3] way
         difference(self.data.geom_xpos + 3 * self.target, self.data.geom_xpos + 3 * self.nose, way)
         vector_times_matrix(way, self.data.xmat + 9 * self.head, out)

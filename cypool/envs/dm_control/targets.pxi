@@ -49,14 +49,14 @@ cdef class BallInCup(ControlTask):
 
 
 cdef class Finger(ControlTask):
-    """A finger spins a body on a hinge, or turns it until its tip is at a target.
+    """A finger spins a body on a hinge, or turns the body until its tip is at a target.
 
     Follows `dm_control.suite.finger` 1.0.50.
 
     Observation: float64 `position` (4,), `velocity` (3,), `touch` (2,); for turn also `target_position` (2,),
         `dist_to_target` ().
     Action: float64 (2,) in [-1, 1]: the torques.
-    Reward: 1 while the body spins fast enough, or its tip is in the target; else 0.
+    Reward: 1 while the body spins fast enough or its tip is in the target, else 0.
     Terminated: Never.
     """
     describe = staticmethod(specs.finger)
@@ -139,7 +139,7 @@ cdef class PointMass(ControlTask):
 
     Observation: float64 `position` (2,), `velocity` (2,).
     Action: float64 (2,) in [-1, 1]: the forces; with "hard", along two directions drawn for each episode.
-    Reward: In [0, 1]: closeness to the middle, with small controls.
+    Reward: In [0, 1]: for being close to the middle, with small controls.
     Terminated: Never.
     """
     describe = staticmethod(specs.point_mass)

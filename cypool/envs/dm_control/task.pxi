@@ -40,7 +40,7 @@ cdef class ControlTask(SimulationInLanes):
     """Base of the tasks of the DeepMind Control Suite.
 
     Follows `dm_control.suite` 1.0.50 and its `control.Environment`, operation by operation and draw by draw: with the
-    same seed, as `random`, and the same actions, all observations are bit-identical. A MuJoCo warning, for which
+    same actions and the same seed, passed as `random`, all observations are bit-identical. A MuJoCo warning, for which
     dm_control raises a PhysicsError, becomes the `EnvError` of this environment; its next step is a reset.
 
     Info: nothing.
@@ -63,9 +63,9 @@ cdef class ControlTask(SimulationInLanes):
 
         Args:
             spec: Its spec.
-            env_id: Its place in the pool.
+            env_id: Its index in the pool.
             domain: Its domain.
-            written: Names of the model's fields that it writes to.
+            written: Names of the model fields that it writes to.
         """
         options = spec.options
         self.reads = READS_UNKNOWN
@@ -254,7 +254,7 @@ cdef class ControlTask(SimulationInLanes):
         return 0
 
     cdef int _write_picture(self, uint8_t* out) except -1 nogil:
-        """Writes (height, width, 3 * frames): a pixel's colours, picture after picture."""
+        """Writes (height, width, 3 * frames): each pixel's colors, picture after picture."""
         cdef int num_frames = self.frames.num_frames, frame
         cdef size_t pixel, pixels = <size_t>self.camera.height * self.camera.width
         cdef const uint8_t* picture
@@ -282,14 +282,14 @@ cdef class ControlTask(SimulationInLanes):
 
     cdef object check_own(self, object state):
         if type(state) is not tuple or len(state) != 6:
-            raise ValueError(f"expected six values of the task, got {shown(state)}")
+            raise ValueError(f"expected six task values, got {shown(state)}")
         key, pos, has_spare, spare, written, episode = state
         if type(key) is not bytes or len(key) % 4 != 0:
             raise ValueError(f"random: expected the key of an MT19937, got {shown(key)}")
         stream = {"bit_generator": "MT19937", "state": {"key": np.frombuffer(key, "<u4"), "pos": pos}}
         stream = check_stream("random", stream, np.random.MT19937)
         if type(written) is not bytes or len(written) != len(self.variation.contents()):
-            raise ValueError(f"expected the fields of the model that the task writes, got {shown(written)}")
+            raise ValueError(f"expected the model fields that the task writes, got {shown(written)}")
         episode = check_state(episode, *[float] * <Py_ssize_t>self.episode.size())
         spare = check_float("spare", spare, -sys.float_info.max, sys.float_info.max)
         return stream, check_bool("has_spare", has_spare), spare, written, episode

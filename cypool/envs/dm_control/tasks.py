@@ -1,4 +1,4 @@
-"""The domains and tasks of the suite: names and defaults, without dm_control."""
+"""The domains and tasks of the suite, with their names and defaults, without importing dm_control."""
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -8,10 +8,10 @@ class Domain(NamedTuple):
     """A domain of the suite.
 
     Attributes:
-        entry_point: The class.
+        entry_point: The environment's class.
         tasks: Names of its tasks.
-        time_limit: Seconds of an episode.
-        control_timestep: Seconds of a step; None: one step of MuJoCo's.
+        time_limit: Length of an episode, in seconds.
+        control_timestep: Length of a step, in seconds; None: one MuJoCo step.
     """
 
     entry_point: str
@@ -45,6 +45,6 @@ DOMAINS = {
 
 
 def envpool_id(domain: str, task: str) -> str:
-    """Returns EnvPool's name of a task: WalkerWalk-v1, HumanoidCMURun-v1."""
+    """Returns EnvPool's name for a task: WalkerWalk-v1, HumanoidCMURun-v1."""
     words = f"{domain}_{task}".split("_")
     return "".join(word[:1].upper() + word[1:] for word in words) + "-v1"

@@ -1,1 +1,1 @@
-"""highway-env: driving on highways, at crossings and in car parks; networks.py has the roads."""
+"""highway-env: driving on highways, at intersections and in parking lots; networks.py defines the roads."""

@@ -103,7 +103,7 @@ cdef extern from "cypool/envs/highway/env.h" namespace "cypool::highway" nogil:
 
 
 cdef int rounding(product) except -1:
-    """Returns how NumPy rounds a product of two pairs of numbers."""
+    """Returns how NumPy rounds the dot product of two pairs of numbers."""
     rng = np.random.default_rng(2)
     ways = {0, 1, 2}
     for _ in range(400):
@@ -119,12 +119,12 @@ cdef int rounding(product) except -1:
 
 
 def differs(of_numpy, of_c, *arguments):
-    """Returns whether NumPy's function gives results different from the C library's."""
+    """Returns whether NumPy's function gives different results from the C library's."""
     return of_numpy(*arguments).tolist() != list(map(of_c, *[each.tolist() for each in arguments]))
 
 
 cdef int measure() except -1:
-    """Finds the functions that differ between CPUs and between versions of Python."""
+    """Finds the functions whose results differ between CPUs and between versions of Python."""
     numpy.dot, numpy.dotf, numpy.normal = numpy_math.dot, numpy_math.dotf, normal
     if not numpy_math.is_c:
         numpy.sin, numpy.cos = numpy_math.numpy_sin, numpy_math.numpy_cos
@@ -154,7 +154,7 @@ measure()
 
 
 cdef class Shared:
-    """Roads and options, which environments with the same options share."""
+    """Roads and options, shared by environments with the same options."""
     cdef object __weakref__
     cdef shared_ptr[ConstSetup] setup
 
@@ -289,7 +289,7 @@ cdef class HighwayEnv(ArchivedEnv):
         return 0
 
     cdef dict options(self):
-        """Returns the options, with those of resets."""
+        """Returns the options, including those of resets."""
         return json.loads(self.driving.setup.get().config)
 
     cdef Shared shared_with(self, dict options):
@@ -300,8 +300,8 @@ cdef class HighwayEnv(ArchivedEnv):
             raise ValueError("config: expected one that keeps observations, actions and infos, got one that changes "
                              "them")
         if spec.goals != own.goals:
-            raise ValueError("config: expected unchanged reward_weights and success_goal_reward, which compute_reward "
-                             f"uses, got {list(spec.goals.weights)} and {spec.goals.success}")
+            raise ValueError("config: expected reward_weights and success_goal_reward unchanged, because "
+                             f"compute_reward uses them, got {list(spec.goals.weights)} and {spec.goals.success}")
         return shared_of(self.task, dict(spec.options))
 
     cdef int take_reset_options(self, dict options) except -1:
@@ -402,7 +402,7 @@ class Intersection(HighwayEnv):
 
 
 class Parking(HighwayEnv):
-    """Park in a given space, in its direction."""
+    """Park in a given space, in the right direction."""
     describe = staticmethod(specs.TASKS["Parking"].describe)
 
 
@@ -422,5 +422,5 @@ class RacetrackOval(HighwayEnv):
 
 
 class LaneKeeping(HighwayEnv):
-    """Keep to a winding lane, with noise."""
+    """Keep in a winding lane, with noise."""
     describe = staticmethod(specs.TASKS["LaneKeeping"].describe)

@@ -15,7 +15,7 @@ _INTS = FIELDS[:6]
 
 
 class Roads:
-    """A graph of lanes: by start, by end, in the order of their creation."""
+    """A graph of lanes, by start, then by end, in order of creation."""
 
     def __init__(self) -> None:
         self.graph: dict[str, dict[str, list[dict[str, Any]]]] = {}
@@ -29,7 +29,7 @@ class Roads:
         self.add(start, end, straight(a, b, **more))
 
     def parallel(self, start: str, end: str, count: int, begin: float, length: float, limit: float = 30) -> None:
-        """Adds lanes along the x axis, four metres apart."""
+        """Adds lanes along the x axis, four meters apart."""
         rotation = np.array([[np.cos(0.0), np.sin(0.0)], [-np.sin(0.0), np.cos(0.0)]])
         for k in range(count):
             a, b = (rotation @ np.array([x, k * 4]) for x in (begin, begin + length))
@@ -50,7 +50,7 @@ class Roads:
             "length": radius * (stop - begin) * turn, "width": width, "limit": limit, **more})
 
     def numbers(self) -> tuple[list[dict[str, Any]], dict[str, int]]:
-        """Returns the lanes in the graph's order, and the number of each node: by name."""
+        """Returns the lanes in the graph's order, and the number of each node by name."""
         names = sorted({n for a, ends in self.graph.items() for n in (a, *ends)})
         nodes = {name: k for k, name in enumerate(names)}
         lanes = []

@@ -1,4 +1,4 @@
-"""The options `observation` and `action`: their checks, and the spaces that they define."""
+"""Checks the options `observation` and `action`, and derives the spaces that they define."""
 from __future__ import annotations
 
 import math
@@ -21,7 +21,7 @@ PARTS = {"KinematicsGoal": ("observation", "achieved_goal", "desired_goal"),
 
 
 def interval(name: str, value: Any) -> list[float]:
-    """Checks two numbers, the second of which is greater."""
+    """Checks two increasing numbers."""
     low, high = numbers(name, value, 2, 2)
     if not low < high:
         raise ValueError(f"{name}: expected two increasing numbers, got {shown(value)}")
@@ -38,7 +38,7 @@ def numbers(name: str, value: Any, least: int, most: int, low: float = -MOST) ->
 
 
 def _items(name: str, value: Any, most: int, expected: str) -> list[Any]:
-    """Returns a list, or the numbers of an array as Python's."""
+    """Returns a list, or an array converted to Python numbers."""
     if isinstance(value, np.ndarray):
         # one number's view may have more rows than there is memory
         if max(value.size, *value.shape, 0) > most:
@@ -159,9 +159,9 @@ ACTIONS = tuple(_ACTIONS)
 
 
 def _checked(name: str, value: Any, kinds: dict[str, dict[str, Option]], around: dict[str, str]) -> dict[str, Any]:
-    """Returns a complete dict of one of these kinds, or a dict around it: `around` maps its type to the key.
+    """Returns a complete dict of one of these kinds, or a dict that wraps others: `around` maps its type to the key.
 
-    A dict around others may have a list.
+    A wrapping dict may contain a list.
     """
     given = _dict(name, value, {"type", *around.values(), *(key for each in kinds.values() for key in each)},
                   "a dict with a type")
@@ -210,18 +210,18 @@ def check_action(name: str, value: Any) -> dict[str, Any]:
 
 
 def of_one(checked: dict[str, Any]) -> dict[str, Any]:
-    """Returns one agent's part of an observation or an action."""
+    """Returns the configuration for one agent's observation or action."""
     inner: dict[str, Any] = checked.get("observation_config") or checked.get("action_config") or checked
     return inner
 
 
 def parts_of(checked: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns the parts of an agent's observation."""
+    """Returns the configurations of the parts of an agent's observation."""
     return list(checked.get("observation_configs") or [of_one(checked)])
 
 
 def grid_shape(own: dict[str, Any]) -> list[int]:
-    """Returns the numbers of cells of a grid."""
+    """Returns the numbers of cells of a grid along its axes."""
     size = np.array(own["grid_size"] or [[-27.5, 27.5], [-27.5, 27.5]], float)
     step = np.array(own["grid_step"] or [5, 5], float)
     found: list[int] = np.floor((size[:, 1] - size[:, 0]) / step).astype(int).tolist()
@@ -235,7 +235,7 @@ def features_of(own: dict[str, Any]) -> list[str]:
 
 
 def horizon_of(own: dict[str, Any], policy_frequency: float) -> int:
-    """Returns the number of steps that times to collision cover."""
+    """Returns the number of time steps that times to collision cover."""
     return int(own["horizon"] / (1 / policy_frequency))
 
 

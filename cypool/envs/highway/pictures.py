@@ -33,12 +33,12 @@ def need_highway_env(what: str) -> None:
 
 
 class Painter:
-    """An environment of highway-env, which draws the bodies that it is given on its own roads.
+    """A highway-env environment that draws the given bodies on its own roads.
 
     Args:
         id: Its id.
-        config: Its config.
-        view: Replaces keys of the config in its pictures.
+        config: The config.
+        view: Overrides keys of the config for pictures.
     """
 
     def __init__(self, id: str, config: dict[str, Any], view: dict[str, Any]):
@@ -63,7 +63,7 @@ class Painter:
         self.viewer = EnvViewer(self.env, {**self.env.config, **view})
 
     def draw(self, bodies: list[Any], is_parking: bool, agent: int) -> NDArray[np.uint8]:
-        """Returns a picture of vehicles and objects, with an agent's vehicle in its middle."""
+        """Returns a picture of vehicles and objects, centered on an agent's vehicle."""
         from highway_env.vehicle.behavior import IDMVehicle
         from highway_env.vehicle.controller import MDPVehicle
         from highway_env.vehicle.dynamics import BicycleVehicle
@@ -106,10 +106,10 @@ def draw_scene(id: str, task: str, options: dict[str, Any], bodies: list[Any], a
         id: The environment's id.
         task: Its class.
         options: Its options.
-        bodies: Vehicles and objects: kind, place, heading, speed, steering, acceleration, whether it crashed or was
-            hit, length, width and agent of each.
+        bodies: For each vehicle or object: kind, position, heading, speed, steering, acceleration, whether it crashed
+            or was hit, length, width and agent.
         agent: The agent whose vehicle is in the middle.
-        view: Replaces keys of the config.
+        view: Overrides keys of the config.
 
     Returns:
         uint8, (height, width, 3).

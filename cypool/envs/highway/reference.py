@@ -1,4 +1,4 @@
-"""highway-env itself: the reference of `cypool.testing.check_parity`."""
+"""highway-env itself: the reference for `cypool.testing.check_parity`."""
 from __future__ import annotations
 
 import functools
@@ -22,7 +22,7 @@ _BARE = ("parking-ActionRepeat-v0", "parking-parked-v0", "lane-keeping-v0")
 
 
 class Reference(GroupReference):
-    """An environment of highway-env, with arrays for the agents of a group, and infos as columns.
+    """A highway-env environment, with an array for each group of agents, and infos as columns.
 
     Args:
         env: The environment.
@@ -43,7 +43,7 @@ class Reference(GroupReference):
         return generator
 
     def render(self) -> Any:
-        """Draws as the package does."""
+        """Draws random numbers as the package does."""
         return self.env.render()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
@@ -70,7 +70,7 @@ class Reference(GroupReference):
         return np.stack(obs) if self.is_group else obs
 
     def _flat(self, info: dict[str, Any], idle: dict[str, float]) -> dict[str, Any]:
-        """Returns infos without `action`, and with the rewards as columns; at reset these are those of idle."""
+        """Returns infos without `action` and with the rewards as columns; at reset, the rewards of idling."""
         rewards = info.get("rewards", {})
         flat = {key: value for key, value in info.items() if key not in ("rewards", "action")}
         flat |= {key: float(idle.get(key, value)) for key, value in rewards.items()}
@@ -83,7 +83,7 @@ class Reference(GroupReference):
 
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
-    """Returns highway-env's environments of the same id and options, and their name and version."""
+    """Returns highway-env's environments with the same id and options, and their name and version."""
     need_highway_env("check_parity")
     if "others_collide" in options:
         raise ValueError("others_collide: expected no such option, as highway-env has separate ids")

@@ -1,4 +1,4 @@
-"""lbforaging itself, as a vector environment of Gymnasium's, with all players in one array."""
+"""lbforaging itself as a Gymnasium vector environment, with all players in one array."""
 from __future__ import annotations
 
 import warnings
@@ -15,7 +15,7 @@ VERSION = "2.0.0"
 
 
 def make_env(spec: EnvSpec) -> Any:
-    """Returns an environment of lbforaging with our options."""
+    """Returns an lbforaging environment with our options."""
     own: Any = spec.agents["agent"].observation
     space = gymnasium.spaces.Box(own.low, own.high, own.shape, np.float32)
     with warnings.catch_warnings():

@@ -30,7 +30,7 @@ cdef enum:
 
 
 cdef class CoupledHalfCheetahRobot(MujocoEnv):
-    """A robot that Gymnasium lacks."""
+    """Two coupled half cheetahs, a robot that Gymnasium lacks."""
     describe = staticmethod(specs.coupled_half_cheetah)
 
     cdef vector[double] jacobian            # of the tendon: a number for each degree of freedom

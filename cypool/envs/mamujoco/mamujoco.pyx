@@ -45,7 +45,7 @@ ctypedef vector[Entry] Seen
 
 
 cdef class Table:
-    """Observations and motors of agents, for all environments of a pool."""
+    """The agents' observations and motors, shared by all environments of a pool."""
     cdef vector[Seen] groups                # an entry for each number that one of a group sees, agent after agent
     cdef vector[int] motors                 # of each number of the agents' actions
     cdef readonly object robot, fields      # the spec of the robot; names of the fields that are seen
@@ -126,7 +126,7 @@ cdef class MaMujoco(Env):
             joined[self.table.motors[k]] = actions[k]
 
     cdef void lend(self) noexcept nogil:
-        """Gives the robot the counters of the engine."""
+        """Gives the robot the engine's counters."""
         self.robot.elapsed_step, self.robot.needs_reset = self.elapsed_step, self.needs_reset
         self.robot.reset_requested, self.robot.observe_only = self.reset_requested, self.observe_only
         self.robot.reward, self.robot.raw_reward = 0, NAN

@@ -1,4 +1,4 @@
-"""gymnasium-robotics' MaMuJoCo, as a vector environment of Gymnasium's with groups of agents as arrays."""
+"""MaMuJoCo of gymnasium-robotics as a Gymnasium vector environment, with groups of agents as arrays."""
 from __future__ import annotations
 
 import contextlib
@@ -20,7 +20,7 @@ from cypool.util.packages import require_version
 
 
 class _Dense:
-    """MuJoCo's data with a dense Jacobian of tendons, which the package reads and older versions of MuJoCo had."""
+    """MuJoCo data with a dense tendon Jacobian, which the package reads and older versions of MuJoCo had."""
 
     def __init__(self, model: Any, data: Any):
         self._data, self.ten_J = data, data.ten_J
@@ -36,7 +36,7 @@ class _Dense:
 
 @functools.cache
 def _package() -> Any:
-    """Returns the package's module and classes that run with the installed MuJoCo."""
+    """Returns the package's module and classes, able to run with the installed MuJoCo."""
     level = gymnasium.logger.min_level
     # importing it says that a version has changed
     gymnasium.logger.min_level = gymnasium.logger.ERROR + 1
@@ -74,11 +74,11 @@ def _package() -> Any:
 
 
 class Reference(ParallelReference):
-    """An environment of MaMuJoCo.
+    """A MaMuJoCo environment.
 
     Args:
-        spec: Ours.
-        options: Those that were given.
+        spec: The spec of ours.
+        options: The given options.
     """
 
     def __init__(self, spec: EnvSpec, options: dict[str, Any]):
@@ -110,7 +110,7 @@ class Reference(ParallelReference):
         return {**next(iter(infos.values()), {}), "state": self.env.state()}
 
     def finish(self, terminated: bool, truncated: bool) -> tuple[float, bool, bool]:
-        """Ends a step; the reward is that of one agent."""
+        """Ends a step; the reward is one agent's."""
         _, terminated, truncated = super().finish(terminated, truncated)
         return float(next(iter(self.columns.values()))["reward"][0]), terminated, truncated
 

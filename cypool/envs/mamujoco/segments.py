@@ -1,4 +1,4 @@
-"""The models of robots that Gymnasium lacks: files and templates of the installed gymnasium-robotics."""
+"""Models of robots that Gymnasium lacks, from files and templates of the installed gymnasium-robotics."""
 from __future__ import annotations
 
 from cypool.util.packages import file_of, require_version
@@ -8,7 +8,7 @@ INSTALL = 'pip install "cypool[mamujoco]"'
 
 
 def _read(name: str) -> str:
-    """Returns a file of gymnasium-robotics, which is not imported."""
+    """Returns a file of gymnasium-robotics without importing it."""
     require_version("MaMuJoCo needs", "gymnasium-robotics", (VERSION,), INSTALL, "gymnasium_robotics")
     path = file_of("MaMuJoCo", "gymnasium_robotics", f"envs/multiagent_mujoco/assets/{name}", INSTALL)
     with open(path, encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""Tables of the data that each agent sees and of its motors, made from the joints of a robot."""
+"""Tables of each agent's motors and the data it sees, made from a robot's joints."""
 from __future__ import annotations
 
 import itertools
@@ -12,13 +12,13 @@ BODY_SIZES = {"cinert": 10, "cvel": 6, "cfrc_ext": 6}
 
 
 class Entry(NamedTuple):
-    """A number of an observation.
+    """A number in an observation.
 
     Attributes:
         field: A field of MuJoCo's data.
-        place: In this field; of "xpos" the axis.
-        how: "copy"; "clip" to -limit ... limit; "sin" or "cos" of it.
-        limit: See there.
+        place: Index in this field; for "xpos", the axis.
+        how: "copy"; "clip" to -limit ... limit; "sin" or "cos".
+        limit: The limit for "clip".
         body: For "xpos": the name of a body.
         less: For "xpos": another body, whose position is subtracted; "": none.
     """
@@ -35,12 +35,12 @@ class Joint(NamedTuple):
     """A joint with a motor, or something that all agents see.
 
     Attributes:
-        name: In edges and parts.
+        name: The name in edges and parts.
         place: Index of its position and velocity; negative from the end.
-        motor: Its number.
+        motor: The motor's number.
         bodies: The bodies whose forces, inertias and velocities belong to it.
-        special: By category: entries instead of the usual ones.
-        clips: Whether numbers of bodies are clipped to -1 ... 1.
+        special: By category: entries that replace the usual ones.
+        clips: Whether the bodies' numbers are clipped to -1 ... 1.
         label: Joints that are equally far away are seen in the order of their labels; "": the name.
     """
 
@@ -71,9 +71,9 @@ class Robot(NamedTuple):
     """A robot that can be split into agents.
 
     Attributes:
-        joints: In the order of those with one label.
-        edges: Names of joints that are neighbours of each other.
-        everywhere: Seen by all agents.
+        joints: The joints; those with the same label keep this order.
+        edges: Names of joints that are neighbors of each other.
+        everywhere: The parts that all agents see.
         parts: By configuration: the names of each agent's joints.
         categories: Default categories of an agent's own joints.
         known: All categories of joints.
@@ -96,7 +96,7 @@ def _one_each(names: Iterable[str]) -> list[list[str]]:
 
 
 def _plane(first: int = 0, order: str = "xzy", limit: float = 0.0) -> list[Joint]:
-    """Returns the root of a robot in a plane, whose x is not observed."""
+    """Returns the root of a planar robot, whose x is not observed."""
     joints = []
     for axis in order:
         k = first + "xzy".index(axis)
@@ -215,7 +215,7 @@ def _walker() -> Robot:
 
 
 def _segments_of(conf: str) -> tuple[int, int]:
-    """Returns the number of agents, and of segments of each, from "2x3"."""
+    """Returns the number of agents, and of segments per agent, from text such as "2x3"."""
     agents, each = conf.split("x")
     return int(agents), int(each)
 
@@ -282,13 +282,13 @@ def agents_of(robot: Robot, conf: str, obsk: int, local: Sequence[Sequence[str]]
     Args:
         robot: The robot.
         conf: Its configuration.
-        obsk: Number of joints away that an agent can see.
-        local: Categories of each depth.
-        everywhere: Categories of the part that all see.
+        obsk: How many joints away an agent can see.
+        local: Categories at each distance.
+        everywhere: Categories of the parts that all agents see.
         model: MuJoCo's model.
 
     Raises:
-        ValueError: The model is that of another robot.
+        ValueError: The model belongs to another robot.
     """
     sizes = {"qpos": model.nq, "qvel": model.nv, "qfrc_actuator": model.nv}
     joints = {joint.name: joint for joint in robot.joints}

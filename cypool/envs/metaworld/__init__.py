@@ -1,4 +1,4 @@
-"""Meta-World: fifty tasks of a Sawyer arm, simulated by MuJoCo; models come from the installed package."""
+"""Meta-World: fifty tasks of a Sawyer arm, simulated by MuJoCo with the models of the installed package."""
 import cypool.envs.shared.mujoco  # noqa: F401
 from cypool.util.packages import require_version
 

@@ -1,7 +1,7 @@
-"""The benchmarks of Meta-World: the environments that an id of one stands for.
+"""The benchmarks of Meta-World: which environments each of their ids stands for.
 
-Each function takes the requested number of environments, or None, the seed and options, and returns the options and
-seeds of all environments, as `cypool.register` describes. Other options apply to all environments.
+Each function takes the requested number of environments or None, the seed and the options, and returns the options and
+seeds of all environments, as described in `cypool.register`. Other options apply to all environments.
 """
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ TASK_SETS: dict[str, tuple[str, ...]] = {
 
 
 def multi_task(num_envs: int | None, seed: int, *, benchmark: str, num_goals: int = 50, **options: Any) -> Expanded:
-    """Expands an id of MT10, MT25 or MT50: a task for each environment, the goal observed.
+    """Expands an id of MT10, MT25 or MT50: a task for each environment, with the goal observed.
 
-    Several environments of a task are next to each other, with consecutive seeds.
+    Environments of the same task are adjacent, with consecutive seeds.
     """
     return _multi_task(TASK_SETS[benchmark], num_envs, seed, num_goals, options)
 
 
 def one_task(num_envs: int | None, seed: int, *, env_name: str = "reach-v3", num_goals: int = 50,
              **options: Any) -> Expanded:
-    """Expands the id of MT1: any number of environments of a task."""
+    """Expands the id of MT1: any number of environments of one task."""
     return _multi_task((_task("env_name", env_name),), num_envs, seed, num_goals, options)
 
 
@@ -70,7 +70,7 @@ def one_goal(num_envs: int | None, seed: int, *, env_name: str = "reach-v3", par
 
 
 def own_tasks(num_envs: int | None, seed: int, *, envs_list: Any = MT10[:3], **options: Any) -> Expanded:
-    """Expands the id of custom multi-task benchmarks: environments of these tasks, each with separate goals."""
+    """Expands the id of custom multi-task benchmarks: environments of the given tasks, each with separate goals."""
     tasks = _tasks("envs_list", envs_list)
     copies = _copies(num_envs, tasks)
     each = [{"task": task, "task_index": k, "num_tasks": len(tasks), **options}
@@ -85,7 +85,7 @@ def meta_learning(num_envs: int | None, seed: int, *, benchmark: str, **options:
 
 def one_meta_task(num_envs: int | None, seed: int, *, split: str, env_name: str = "reach-v3",
                   **options: Any) -> Expanded:
-    """Expands an id of ML1: a task, whose test split has other goals."""
+    """Expands an id of ML1: one task, whose test split has different goals."""
     is_test = split == "test"
     return _meta_learning((_task("env_name", env_name),), num_envs, seed, seed + is_test, is_test, **options)
 
@@ -112,13 +112,13 @@ def _multi_task(tasks: tuple[str, ...], num_envs: int | None, seed: int, num_goa
 
 def _meta_learning(tasks: tuple[str, ...], num_envs: int | None, seed: int, goal_seed: int, is_test: bool,
                    total_tasks_per_cls: int | None = None, num_goals: int = 50, **options: Any) -> Expanded:
-    """Divides the goals of each task among its environments, which all have the same seed."""
+    """Divides each task's goals among its environments, which all have the same seed."""
     copies = _copies(num_envs, tasks)
     goals = _goals(tasks, goal_seed, num_goals)
     if total_tasks_per_cls is not None:
         num_goals = check_int("total_tasks_per_cls", total_tasks_per_cls, 1, num_goals)
     if num_goals % copies:
-        raise ValueError(f"num_envs: expected a number for each task that divides its {num_goals} goals, got {copies}")
+        raise ValueError(f"num_envs: expected a number per task that divides its {num_goals} goals, got {copies}")
     common = {"partially_observable": True, "task_select": "pseudorandom", "terminate_on_success": is_test, **options}
     each = [{"task": task, "goals": goals[task][:num_goals][copy::copies], **common}
             for task in tasks for copy in range(copies)]

@@ -1,4 +1,4 @@
-"""The package's two protocols of evaluation, for pools: multi-task agents, and agents that adapt to a task first."""
+"""The package's two evaluation protocols for pools: multi-task agents, and agents that adapt to a task first."""
 from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol
@@ -14,7 +14,7 @@ Pool = Any
 
 
 class Timestep(NamedTuple):
-    """A step that an agent takes while it adapts: batches, one row for each environment."""
+    """A step that an agent takes while it adapts: batches with one row for each environment."""
 
     observation: Any
     action: Any
@@ -31,7 +31,7 @@ class Agent(Protocol):
         """Returns actions for a batch of observations; they are clipped to [-1, 1]."""
 
     def reset(self, env_mask: Bools, /) -> None:
-        """Learns in which environments an episode begins."""
+        """Is told in which environments an episode begins."""
 
 
 class MetaLearningAgent(Agent, Protocol):
@@ -41,7 +41,7 @@ class MetaLearningAgent(Agent, Protocol):
         """Forgets the previous tasks."""
 
     def adapt_action(self, observations: Any, /) -> tuple[Any, Any]:
-        """Returns actions, and other arguments for `step`."""
+        """Returns actions, and additional arguments for `step`."""
 
     def step(self, timestep: Timestep, /) -> None:
         """Receives a step."""
@@ -73,13 +73,13 @@ def task_names(env: Pool) -> list[str]:
 
 def change(env: Pool, *, terminate_on_success: bool | None = None, sample_tasks_on_reset: bool | None = None,
            sample_tasks: bool = False) -> None:
-    """Changes these options of a pool's environments from now on; None: unchanged.
+    """Changes these options of a pool's environments from now on; None leaves them unchanged.
 
     Args:
-        env: The pool, which was reset before.
+        env: The pool, which must have been reset.
         terminate_on_success: Whether an episode ends with success.
         sample_tasks_on_reset: Whether each reset chooses a goal.
-        sample_tasks: Makes the next reset choose one, unless the current one was never played.
+        sample_tasks: Makes the next reset choose a goal, unless the current one was never played.
     """
     state = env.save()
     rows = []
@@ -101,7 +101,7 @@ def evaluate(agent: Agent, env: Pool, num_episodes: int = 50) -> Evaluation:
 
     Args:
         agent: The agent.
-        env: A pool of Meta-World's tasks with `autoreset_mode="SameStep"`, which was reset before.
+        env: A pool of Meta-World tasks with `autoreset_mode="SameStep"`, which must have been reset.
         num_episodes: Episodes per task.
     """
     num_episodes = check_int("num_episodes", num_episodes, 1, 2**31 - 1)
@@ -135,15 +135,15 @@ def evaluate_meta_learning(agent: MetaLearningAgent, env: Pool, num_evals: int =
 
     Args:
         agent: The agent.
-        env: A pool of Meta-World's tasks with `autoreset_mode="SameStep"`, such as "Meta-World/ML10-test", which was
-            reset before.
-        num_evals: Number of times that new goals are chosen.
-        adaptation_steps: Number of times that the agent adapts to each.
-        adaptation_episodes: Number of episodes before it adapts.
-        evaluation_episodes: Episodes per task after that.
+        env: A pool of Meta-World tasks with `autoreset_mode="SameStep"`, such as "Meta-World/ML10-test", which must
+            have been reset.
+        num_evals: How many times new goals are chosen.
+        adaptation_steps: How many times the agent adapts to each goal.
+        adaptation_episodes: Number of episodes before each adaptation.
+        evaluation_episodes: Episodes per task after adapting.
 
     Returns:
-        The means of all evaluations, and the returns of all episodes.
+        The means over all evaluations, and the returns of all episodes.
     """
     counts = {"num_evals": num_evals, "adaptation_steps": adaptation_steps, "adaptation_episodes": adaptation_episodes}
     for name, count in counts.items():

@@ -116,7 +116,7 @@ cpdef Model load_sawyer(str task):
     return model
 
 
-@describes("See `Simulation.describe`. Pictures do not include the numbers.", **specs.OPTIONS)
+@describes("See `Simulation.describe`. Image observations do not include the numbers.", **specs.OPTIONS)
 def describe_sawyer(options, common):
     return specs.sawyer(options, common, load_sawyer)
 
@@ -132,7 +132,7 @@ cdef class Sawyer(SimulationInLanes):
         `recurrent_info_in_obs` the last action, reward and end; the dtype is then float32.
     Action: float32 (4,) in [-1, 1]: the movement of the hand, and the force of the gripper.
     Reward: 0 to 10, 10 for success.
-    Terminated: On success with `terminate_on_success`, else never.
+    Terminated: On success if `terminate_on_success` is True, else never.
     Info: `success`, `near_object`, `grasp_success`, `grasp_reward`, `in_place_reward`, `obj_to_target` and
         `unscaled_reward` float64; `unstable` int32, as in `MujocoEnv`.
     """
@@ -271,7 +271,7 @@ cdef class Sawyer(SimulationInLanes):
             shuffle(self.rng, self.order.data(), self.num_goals)
 
     cdef void draw_goal(self, double* drawn) noexcept nogil:
-        """Draws the numbers of `draw` of tasks.py from another stream."""
+        """Draws the same numbers as `draw` in tasks.py, from another stream."""
         cdef double[2] gap
         cdef int k
         while True:
@@ -326,7 +326,7 @@ cdef class Sawyer(SimulationInLanes):
         return 0
 
     cdef void normalize(self) noexcept nogil:
-        """Adds the observation to the statistics, and sets the one that is returned."""
+        """Adds the observation to the statistics, and sets the observation to return."""
         cdef double* numbers = self.normalized.data()
         if not self.normalization.of_observations():
             return
@@ -362,7 +362,7 @@ cdef class Sawyer(SimulationInLanes):
         if not self.normalization.can_be(statistics):
             raise ValueError("expected statistics with counts above 0 and variances of at least 0")
         if type(written) is not bytes or len(written) != len(self.variation.contents()):
-            raise ValueError("expected the fields of the model that the arm writes")
+            raise ValueError("expected the model fields that the arm writes")
         return self.check_info(info), episode, goals, order, rest, statistics, written
 
     cdef int load_own(self, object checked) except -1:

@@ -1,4 +1,4 @@
-"""Files of the installed metaworld, which is not imported, because that takes most of a second."""
+"""Files of the installed metaworld, which is not imported because that takes almost a second."""
 from __future__ import annotations
 
 from cypool.envs.metaworld import INSTALL

@@ -1,4 +1,4 @@
-"""metaworld itself, as `cypool.testing.check_parity` compares with it."""
+"""metaworld itself: the reference for `cypool.testing.check_parity`."""
 from __future__ import annotations
 
 import warnings
@@ -18,8 +18,8 @@ _SHARED = ("reward_function_version", "terminate_on_success", "use_one_hot", "re
 def load() -> Any:
     """Returns the package, able to run with this MuJoCo.
 
-    Since mujoco 3.17 an equality of a model has more numbers than the eleven that the package writes. With an older
-    one, it is unchanged.
+    Since mujoco 3.17, an equality of a model has more numbers than the eleven that the package writes. With older
+    versions, the package is unchanged.
     """
     with warnings.catch_warnings():
         # the package's warnings, when it is imported
@@ -39,7 +39,7 @@ def load() -> Any:
 
 
 def make(spec: Any, seed: int) -> Any:
-    """Returns the environment of a spec as the package makes it, with the infos and the dtypes of ours.
+    """Returns the environment of a spec as the package makes it, but with our infos and dtypes.
 
     Args:
         spec: The spec of our environment.
@@ -98,9 +98,9 @@ def make(spec: Any, seed: int) -> Any:
 
 
 class Players:
-    """Plays the tasks of a batch: scripted policies, with noise, and random actions that are held for a while.
+    """Plays the tasks of a batch with noisy scripted policies, and with random actions that are held for a while.
 
-    Random actions grasp nothing: without the policies most of each reward is never computed.
+    Random actions grasp nothing, so without the policies most of each reward would never be computed.
 
     Args:
         envs: The package's environments.
@@ -119,7 +119,7 @@ class Players:
         self.held: Any = None
 
     def act(self, actions: Any) -> Any:
-        """Returns actions in place of random ones: the k-th environment gets the k-th kind of the three, and so on."""
+        """Returns actions that replace random ones; the environments cycle through the three kinds of actions."""
         if self.steps % 10 == 0:
             self.held = actions
         self.steps += 1

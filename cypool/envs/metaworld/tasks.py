@@ -1,4 +1,4 @@
-"""The fifty tasks of Meta-World in numbers, and the draws of a reset for them."""
+"""The fifty tasks of Meta-World in numbers, and the numbers that a reset draws for them."""
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -26,11 +26,11 @@ class Task(NamedTuple):
 
     Attributes:
         file: The model, without the common part of all paths.
-        draws: Least and greatest of the three or six numbers that a reset draws, its goal.
+        draws: Bounds of the three or six numbers that a reset draws as its goal.
         goals: Range of goals, to which observed ones are clipped.
         hand: Initial position of the hand.
         mocap: Range in which it can move.
-        apart: Minimum distance between two places of a goal; nearer ones are drawn again.
+        apart: Minimum distance between the two places of a goal; closer ones are drawn again.
     """
 
     file: str
@@ -153,10 +153,10 @@ def check_goals(name: str, goals: Any) -> tuple[Point, ...]:
 
     Args:
         name: The task.
-        goals: A sequence of them, or an array.
+        goals: A sequence of goals, or an array.
 
     Raises:
-        TypeError, ValueError: They are not such numbers, too many, or none.
+        TypeError, ValueError: The goals are not such numbers, or there are too many or none.
     """
     size = len(TASKS[name].draws[0])
     expected = f"1 to {MOST_GOALS} goals of {size} finite numbers for {name}"
@@ -168,12 +168,12 @@ def check_goals(name: str, goals: Any) -> tuple[Point, ...]:
         raise ValueError(f"goals: expected {expected}, got an array of shape {array.shape}")
     array = array.astype(np.float64)
     if not np.isfinite(array).all():
-        raise ValueError(f"goals: expected {expected}, got some that are not finite")
+        raise ValueError(f"goals: expected {expected}, got non-finite numbers")
     return tuple(map(tuple, array.tolist()))
 
 
 def draw(name: str, stream: Any) -> list[float]:
-    """Returns the numbers that a reset draws for a task from a stream of NumPy's, a `RandomState` or a `Generator`."""
+    """Returns the numbers that a reset draws for a task from a NumPy stream, a `RandomState` or a `Generator`."""
     task = TASKS[name]
     low, high = task.draws
     while True:

@@ -1,1 +1,1 @@
-"""MiniGrid and BabyAI: grid worlds with missions; levels.py and babyai.py have the levels."""
+"""MiniGrid and BabyAI: grid worlds with missions; levels.py and babyai.py define the levels."""

@@ -1,4 +1,4 @@
-"""BabyAI's levels, as levels.py has minigrid's."""
+"""BabyAI's levels, like minigrid's in levels.py."""
 from __future__ import annotations
 
 import functools
@@ -29,13 +29,13 @@ def _level(generator: str, room_size: Any, num_rows: Any, num_cols: Any, *, max_
 
     Args:
         generator: As in `Level`.
-        room_size, num_rows, num_cols: As given.
-        max_steps: The limit where it does not depend on the mission.
-        smallest: The least size of a room.
-        fewest: The least number of rows and columns.
+        room_size, num_rows, num_cols: The given sizes.
+        max_steps: The step limit if it does not depend on the mission.
+        smallest: The minimum size of a room.
+        fewest: The minimum number of rows and columns.
         options: Other options, checked.
-        numbers: Their values in `Options`, where these differ; None: not there.
-        free: Which of size, rows and columns are options of the level.
+        numbers: Their values in `Options` where these differ; None: not in `Options`.
+        free: Which of size, rows and columns the level has as options.
     """
     rooms = {"room_size": check_int("room_size", room_size, smallest, 100),
              "num_rows": check_int("num_rows", num_rows, fewest[0], MAX_ROOMS),
@@ -370,7 +370,7 @@ def _level_gen(room_size: Any = 8, num_rows: Any = 3, num_cols: Any = 3, num_dis
                "instr_kinds": _digits(options["instr_kinds"], CLAUSES)}
     made = _level("level_gen", room_size, num_rows, num_cols, options=options, numbers=numbers, free=SIZE + GRID)
     if options["locked_room_prob"] and made.numbers["num_rows"] == made.numbers["num_cols"] == 1:
-        raise ValueError("locked_room_prob: expected 0 for one room, which has no door")
+        raise ValueError("locked_room_prob: expected 0 for a single room, which has no door")
     return made._replace(options={key: made.options[key] for key in free})
 
 

@@ -1,9 +1,9 @@
-"""The levels: a function for each class of minigrid, with the names and defaults of its arguments, and its ids.
+"""The levels: a function for each minigrid class, with the names and defaults of its arguments, and its ids.
 
 The function checks the arguments and returns a `Level`, which names the method of `Levels` (levels.h) that draws it.
-babyai.py and babyai.h have BabyAI's. A line in `LEVELS`, in the same header, names the method that steps the level. New
-numbers that it reads belong in `CYPOOL_OPTIONS` (rooms.h). The ids, classes and tests follow from these. specs.py has
-the options of all levels.
+BabyAI's levels are in babyai.py and babyai.h. A line in `LEVELS`, in the same header, names the method that steps the
+level. New numbers that it reads belong in `CYPOOL_OPTIONS` (rooms.h). Ids, classes and tests follow from these.
+specs.py has the options that all levels share.
 """
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Level(NamedTuple):
 
     Attributes:
         generator: The function that draws it, in `LEVELS` of levels.h or of babyai.h.
-        options: The arguments of the level alone, checked.
+        options: The arguments that only this level has, checked.
         numbers: For the generator: the `Options` of rooms.h that differ from 0.
-        max_steps: The limit, where `max_steps` is not given; 0: BabyAI's, which depends on the mission.
+        max_steps: The step limit if `max_steps` is not given; 0: BabyAI's, which depends on the mission.
         mission: The mission, if all episodes share it.
-        see_through: Whether one sees through walls, where `see_through_walls` is not given.
+        see_through: Whether the agent sees through walls if `see_through_walls` is not given.
         num_actions: Number of actions.
-        mission_length: Number of letters of the longest mission.
+        mission_length: Number of letters in the longest mission.
         has_goal: Whether there is always a goal.
     """
 
@@ -58,7 +58,7 @@ class Level(NamedTuple):
 
 
 class LevelClass(NamedTuple):
-    """A class of minigrid.
+    """A minigrid class.
 
     Attributes:
         arguments: Checks the arguments of its constructor, and returns the level.
@@ -75,7 +75,7 @@ CLASSES: dict[str, LevelClass] = {}
 
 def level(ids: Mapping[str, Mapping[str, Any]], prefix: str = "") -> Callable[[Callable[..., Level]],
                                                                              Callable[..., Level]]:
-    """Adds a class to `CLASSES`; `door_key` makes the class `DoorKey`, with the prefix before."""
+    """Adds a class to `CLASSES`; `door_key` becomes the class `DoorKey`, preceded by the prefix."""
     def add(function: Callable[..., Level]) -> Callable[..., Level]:
         name = prefix + "".join(word.capitalize() for word in function.__name__.split("_"))
         CLASSES[name] = LevelClass(function, ids)

@@ -39,11 +39,11 @@ cdef class MiniGrid(RulesEnv):
     Follows minigrid 3.2.0: the same seed and actions give bit-identical results.
 
     Observation: `direction`: `Discrete(4)`: right (0), down (1), left (2), up (3). `image` uint8 (view, view, 3): type,
-        colour and state of the visible cells, from left to right and from far to near. `mission`: `Text`.
+        color and state of the visible cells, from left to right and from far to near. `mission`: `Text`.
     Action: Left (0), right (1), forward (2), pick up (3), drop (4), toggle (5), done (6).
     Reward: 1 - 0.9 * (steps / limit) for success; else 0, or -1 for a collision in Dynamic-Obstacles.
-    Terminated: The mission is done or has failed.
-    Truncated: The step limit is reached: `max_steps`, or that of the level or its mission.
+    Terminated: When the mission is done or has failed.
+    Truncated: At the step limit: `max_steps`, or else the limit of the level or its mission.
     """
     describe = staticmethod(specs.any_level)
 

@@ -1,4 +1,4 @@
-"""The spaces of the observations that minigrid's wrappers make, by option."""
+"""The observation spaces of minigrid's wrappers, by option."""
 from __future__ import annotations
 
 import math
@@ -18,7 +18,7 @@ def observation_of(width: int, height: int, mission_length: int, shared: dict[st
     Args:
         width, height: Size of its grid.
         mission_length: Bytes of its missions.
-        shared: The options that all levels have, checked.
+        shared: The options that all levels share, checked.
     """
     image = _image(width, height, mission_length, shared)
     if shared["obs_type"] == "flat" or shared["image_only"]:

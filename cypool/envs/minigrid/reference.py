@@ -1,4 +1,4 @@
-"""minigrid itself: the reference of `cypool.testing.check_parity`, and the drawing of pictures."""
+"""minigrid itself: the reference for `cypool.testing.check_parity`, which also draws pictures."""
 from __future__ import annotations
 
 import functools
@@ -25,7 +25,7 @@ def need_minigrid(what: str) -> None:
 
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
-    """Returns minigrid's environment of the same id and options in a `SyncVectorEnv`, and its name and version."""
+    """Returns minigrid's environment with the same id and options in a `SyncVectorEnv`, and its name and version."""
     need_minigrid("check_parity")
     from gymnasium.vector import SyncVectorEnv
 
@@ -76,15 +76,15 @@ def draw_level(codes: NDArray[np.uint8], agent: tuple[int, int], direction: int,
     """Draws a level with minigrid's own code.
 
     Args:
-        codes: uint8, (width, height, 3): type, colour and state of all cells.
+        codes: uint8, (width, height, 3): type, color and state of all cells.
         agent: Its column and row.
         direction: Its direction: right, down, left, up.
-        carried: Type, colour and state of the object that it carries; type 1: nothing.
-        see_through_walls, agent_view_size: The level's.
+        carried: Type, color and state of the object that the agent carries; type 1: nothing.
+        see_through_walls, agent_view_size: The level's options.
         highlight, tile_size, agent_pov: As in minigrid's constructors.
 
     Returns:
-        uint8, (height, width, 3): `tile_size` pixels for a cell.
+        uint8, (height, width, 3), with `tile_size` pixels per cell.
 
     Raises:
         ImportError: minigrid is not installed, or has a different version.

@@ -1,4 +1,4 @@
-"""The pictures of cells for `obs_type="rgb"` and "rgb_partial": identical to minigrid's, with a table for each size."""
+"""Pictures of cells for `obs_type="rgb"` and "rgb_partial", identical to minigrid's, with a table for each size."""
 from __future__ import annotations
 
 import functools
@@ -23,7 +23,7 @@ KINDS = [(1, 0, 0), (2, 5, 0), (8, 1, 0), (9, 0, 0),
 
 
 def kind_numbers() -> NDArray[np.uint8]:
-    """Returns the index in KINDS of all types, colours and states: uint8, (11, 6, 3)."""
+    """Returns the index in KINDS for all types, colors and states: uint8, (11, 6, 3)."""
     numbers = np.zeros((NUM_TYPES, NUM_COLORS, NUM_STATES), np.uint8)
     for k, kind in enumerate(KINDS):
         numbers[kind] = k
@@ -32,14 +32,14 @@ def kind_numbers() -> NDArray[np.uint8]:
 
 @functools.lru_cache(4)
 def tiles(size: int) -> NDArray[np.uint8]:
-    """Returns all tiles of a size, which its caller must not change.
+    """Returns all tiles of a size; callers must not change them.
 
     Args:
-        size: Pixels of a side.
+        size: Side length in pixels.
 
     Returns:
         uint8, (kind, 5, 2, size, size, 3): without the agent (0) or with it, by its direction plus one; not seen (0) or
-        seen.
+        seen (1).
     """
     pixels = np.empty((len(KINDS), 5, 2, size, size, 3), np.uint8)
     # where the centres of pixels are, in units of the side
@@ -64,7 +64,7 @@ def tiles(size: int) -> NDArray[np.uint8]:
 
 
 def _shapes(type: int, color: Any, state: int) -> list[tuple[Shape, Any]]:
-    """Returns the shapes of an object and their colours, from the back to the front."""
+    """Returns the shapes of an object and their colors, from back to front."""
     if type in (2, 8):
         return [(_rectangle(0, 1, 0, 1), color)]
     if type == 9:
@@ -96,7 +96,7 @@ def _shapes(type: int, color: Any, state: int) -> list[tuple[Shape, Any]]:
 
 
 def _smaller(numbers: NDArray[np.uint8], palettes: tuple[NDArray[np.uint8], ...], size: int) -> NDArray[np.uint8]:
-    """Returns an image of numbers of colours in the size of a tile: uint8, (palette, size, size, 3)."""
+    """Returns an image of color numbers in the size of a tile: uint8, (palette, size, size, 3)."""
     blocks = numbers.reshape(size, SUBDIVISIONS, size, SUBDIVISIONS).transpose(0, 2, 1, 3)
     first = blocks[:, :, 0, 0]
     # most blocks have one colour, which is their mean
@@ -148,6 +148,6 @@ def _triangle(*corners: tuple[float, float]) -> Shape:
 
 
 def _rotated(shape: Shape, quarters: int) -> Shape:
-    """Returns a shape turned around the middle, to the right."""
+    """Returns a shape turned to the right around the middle."""
     cos, sin = math.cos(-0.5 * math.pi * quarters), math.sin(-0.5 * math.pi * quarters)
     return lambda x, y: shape(0.5 + (x - 0.5) * cos - (y - 0.5) * sin, 0.5 + (y - 0.5) * cos + (x - 0.5) * sin)

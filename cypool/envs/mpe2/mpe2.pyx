@@ -84,8 +84,8 @@ class SimpleSpread(MPE2):
         messages.
     Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
         strength per choice.
-    Reward: `local_ratio` times the agent's own reward, -1 for each agent that it touches, plus the rest times a shared
-        reward: for each landmark, the negative distance of the nearest agent.
+    Reward: `local_ratio` times the agent's own reward, which is -1 for each agent that it touches, plus the rest times
+        a shared reward: for each landmark, the negative distance to the nearest agent.
     """
     describe = staticmethod(specs.describer("SimpleSpread", shape_of))
 
@@ -120,7 +120,7 @@ class SimplePush(MPE2):
     """An agent goes to a landmark, and an adversary pushes it away.
 
     Observation: float32 (8,) for the adversary: velocity; relative positions of landmarks and of the agent. float32
-        (19,) for the agent: velocity; the goal's relative position and colour; landmarks, their colours, and the
+        (19,) for the agent: velocity; the goal's relative position and color; landmarks, their colors, and the
         adversary.
     Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
         strength per choice.
@@ -130,13 +130,13 @@ class SimplePush(MPE2):
 
 
 class SimpleReference(MPE2):
-    """Each of two agents knows the other's goal, and communicates it.
+    """Each of two agents knows the other's goal and communicates it.
 
-    Observation: float32 (21,): velocity; relative positions of landmarks; the colour of the other's goal; its message.
+    Observation: float32 (21,): velocity; relative positions of landmarks; the color of the other's goal; its message.
     Action: Ten words times the five moves of `Simple`: move + 5 * word; with `continuous_actions` float32 (15,) in [0,
         1], five forces and ten numbers for the message.
-    Reward: `local_ratio` times its own reward, the negative distance of the other to its goal, plus the rest times the
-        mean of both.
+    Reward: `local_ratio` times the agent's own reward, which is the negative distance of the other agent to its goal,
+        plus the rest times the mean of both.
     """
     describe = staticmethod(specs.describer("SimpleReference", shape_of))
 
@@ -144,7 +144,7 @@ class SimpleReference(MPE2):
 class SimpleSpeakerListener(MPE2):
     """A speaker that cannot move knows the goal of a listener.
 
-    Observation: float32 (3,) for the speaker: the colour of the goal. float32 (11,) for the listener: velocity;
+    Observation: float32 (3,) for the speaker: the color of the goal. float32 (11,) for the listener: velocity;
         relative positions of landmarks; the speaker's message.
     Action: The speaker says one of three words; with `continuous_actions` float32 (3,) in [0, 1]. The listener moves as
         in `Simple`.
@@ -169,8 +169,8 @@ class SimpleWorldComm(MPE2):
 
     Observation: float32 (34,) for an adversary, (28,) for an agent: velocity; position; relative positions of
         obstacles, food, forests, then of others; for each forest, 1 if inside, else -1; velocities of the other agents.
-        For an adversary, the last two are swapped, and the leader's message follows. Only the leader sees agents in
-        other forests; the others get zeros.
+        For an adversary, the last two parts are swapped, and the leader's message follows. Only the leader sees agents
+        in other forests; the others get zeros.
     Action: The moves of `Simple`; for the leader, times four words: move + 5 * word, with `continuous_actions` float32
         (9,).
     Reward: An adversary gets 5 whenever any adversary touches an agent, minus a tenth of the distance to the nearest
@@ -186,7 +186,8 @@ class SimpleFormation(MPE2):
     Observation: float32 (6,): velocity; position; the landmark's relative position.
     Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
         strength per choice.
-    Reward: The negative mean distance to the target places, each at most 2, for the assignment with the lowest sum.
+    Reward: The negative mean distance to the target positions, capped at 2 each, for the assignment with the lowest
+        sum.
     """
     describe = staticmethod(specs.describer("SimpleFormation", shape_of))
 
@@ -211,8 +212,8 @@ cdef class CollectTreasure(MPE2):
     Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
         strength per choice.
     Reward: All get 5 for each treasure picked up or delivered. Collectors get -5 for each other collector that they
-        touch. All lose a tenth of a distance: collectors, that to the nearest treasure or its deposit; deposits,
-        that to the nearest collector with a treasure for them, or to the centre of all.
+        touch. All lose a tenth of a distance: collectors, the distance to the nearest treasure or its deposit;
+        deposits, the distance to the nearest collector with a treasure for them, or to the center of all.
     """
     describe = staticmethod(specs.describer("CollectTreasure", shape_of))
 

@@ -1,4 +1,4 @@
-"""mpe2 itself: its environments with our options, and the pictures that it draws."""
+"""mpe2 itself: its environments with our options, and its pictures."""
 from __future__ import annotations
 
 import functools
@@ -40,10 +40,10 @@ def module_of(id: str) -> str:
 
 
 def make_env(module: str, kind: str, options: dict[str, Any], render_mode: str | None = None) -> Any:
-    """Returns an environment of mpe2 with our options.
+    """Returns an mpe2 environment with our options.
 
     Args:
-        module: mpe2's name of it, such as "simple_spread_v3".
+        module: mpe2's name for it, such as "simple_spread_v3".
         kind: "parallel_env" or "raw_env".
         options: Ours.
         render_mode: As in mpe2.
@@ -64,7 +64,7 @@ def make_env(module: str, kind: str, options: dict[str, Any], render_mode: str |
 
 
 class _Chosen:
-    """Stands for a random stream that draws the goals that were chosen, and no places."""
+    """Replaces a random stream: draws the goals that were chosen, and no positions."""
 
     def __init__(self, goals: Sequence[int]):
         self.goals: Iterator[int] = iter(goals)
@@ -92,7 +92,7 @@ def draw_world(id: str, options: Mapping[str, Any], state: dict[str, Any]) -> ND
     Args:
         id: The environment's id.
         options: Ours.
-        state: The numbers of world.h.
+        state: The numbers in world.h.
 
     Returns:
         uint8, (700, 700, 3).

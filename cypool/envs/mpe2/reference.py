@@ -1,4 +1,4 @@
-"""mpe2's parallel environments as a vector environment of Gymnasium's, with groups of agents as arrays."""
+"""mpe2's parallel environments as a Gymnasium vector environment, with groups of agents as arrays."""
 from __future__ import annotations
 
 from typing import Any
@@ -8,11 +8,11 @@ from cypool.envs.shared.packages.group_references import GroupReferences, Parall
 
 
 class Reference(ParallelReference):
-    """A parallel environment, in which all agents of a group are one array.
+    """A parallel environment, in which each group of agents is one array.
 
     Args:
-        module: mpe2's name of it.
-        options: Our options of it.
+        module: mpe2's name for it.
+        options: Our options.
         max_episode_steps: Truncates episodes after this number of steps.
         render_mode: As in mpe2.
     """
@@ -42,7 +42,7 @@ class References(GroupReferences):
         super().__init__(lambda: Reference(module, options, max_episode_steps), num_envs, autoreset_mode)
 
     def streams(self, rows: list[Any]) -> list[tuple[Any, Any]]:
-        """Returns the streams from which treasures are respawned: in our saved rows, and mpe2's."""
+        """Returns the streams from which treasures respawn, from our saved rows and from mpe2."""
         pairs = []
         for row, env in zip(rows, self.envs, strict=True):
             world: Any = env.env.unwrapped.world  # type: ignore[attr-defined]

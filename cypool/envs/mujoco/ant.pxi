@@ -107,7 +107,7 @@ cdef class Ant(_Ant):
         each body except the world.
     Action: float32 (8,) in [-1, 1]: the torques.
     Reward: For velocity and health, minus the costs of the action and of contact forces.
-    Terminated: The torso is too high or too low, or a position or velocity is not finite.
+    Terminated: When the torso is too high or too low, or a position or velocity is not finite.
     Info: `x_position`, `y_position`, `distance_from_origin`, `x_velocity`, `y_velocity` and the parts of the reward,
         `reward_forward`, `reward_ctrl` (of the action's dtype), `reward_survive`, `reward_contact`: float64.
     """
@@ -150,8 +150,8 @@ cdef class AntV4(_Ant):
     Observation: float64 (27,), as in `Ant` without contact forces; with `use_contact_forces`, (111,) with those of all
         bodies.
     Action, Terminated: As in `Ant`.
-    Reward: As in `Ant`, but contact forces only have a cost with `use_contact_forces`; and the step in which health is
-        lost is also rewarded, if it ends the episode.
+    Reward: As in `Ant`, but contact forces only have a cost with `use_contact_forces`, and the step in which health is
+        lost is also rewarded if it ends the episode.
     Info: As in `Ant`, without `reward_contact`, but with `forward_reward`. With `use_contact_forces`, `reward_ctrl` is
         the cost of contacts.
     """

@@ -86,7 +86,7 @@ cdef class Hopper(_Upright):
     Observation: float64 (11,): positions without x; velocities clipped to 10.
     Action: float32 (3,) in [-1, 1]: the torques.
     Reward: For velocity and health, minus the cost of the action.
-    Terminated: Height, angle or any other position or velocity is unhealthy.
+    Terminated: When the height, the angle or any other position or velocity is unhealthy.
     Info: `x_position`, `z_distance_from_origin`, `x_velocity`, `reward_forward`, `reward_survive` float64;
         `reward_ctrl` of the action's dtype.
     """
@@ -110,7 +110,7 @@ cdef class Hopper(_Upright):
 
 cdef class HopperV4(Hopper):
     """The same robot as in `gymnasium.envs.mujoco.hopper_v4.HopperEnv`: the step in which health is lost is also
-    rewarded, if it ends the episode. The info contains more than Gymnasium's, as in `Hopper`.
+    rewarded if it ends the episode. The info contains more than Gymnasium's, as in `Hopper`.
     """
 
     def __init__(self, spec, env_id):
@@ -126,7 +126,7 @@ cdef class Walker2d(_Upright):
     Observation: float64 (17,): positions without x; velocities clipped to 10.
     Action: float32 (6,) in [-1, 1]: the torques.
     Reward: For velocity and health, minus the cost of the action.
-    Terminated: Height or angle is unhealthy.
+    Terminated: When the height or the angle is unhealthy.
     Info: As in `Hopper`.
     """
     describe = staticmethod(specs.walker2d)
@@ -134,7 +134,7 @@ cdef class Walker2d(_Upright):
 
 cdef class Walker2dV4(Walker2d):
     """The same robot as in `gymnasium.envs.mujoco.walker2d_v4.Walker2dEnv`: one foot has less friction than the other,
-    and the step in which health is lost is also rewarded, if it ends the episode. The info contains more than
+    and the step in which health is lost is also rewarded if it ends the episode. The info contains more than
     Gymnasium's.
     """
     describe = staticmethod(specs.walker2d_v4)

@@ -27,7 +27,7 @@ cdef class _Person(MujocoEnv):
         self.skipped = 2
 
     cdef void read_options(self, dict options):
-        """Reads the options of version 5 for the parts of the observation."""
+        """Reads the version-5 options that select the parts of the observation."""
         self.skipped = 2 if options["exclude_current_positions_from_observation"] else 0
         self.sees_inertia = options["include_cinert_in_observation"]
         self.sees_velocity = options["include_cvel_in_observation"]
@@ -136,8 +136,8 @@ cdef class Humanoid(_Humanoid):
     Observation: float64 (348,): positions without x and y, and velocities; inertia and velocity of each body except the
         world; actuator forces; contact forces on each body.
     Action: float32 (17,) in [-0.4, 0.4]: the torques.
-    Reward: For the velocity of the centre of mass and for health, minus the costs of the action and of contact forces.
-    Terminated: The torso is too high or too low.
+    Reward: For the velocity of the center of mass and for health, minus the costs of the action and of contact forces.
+    Terminated: When the torso is too high or too low.
     Info: `x_position`, `y_position`, `distance_from_origin`, `x_velocity`, `y_velocity`, the parts of the reward,
         `reward_survive`, `reward_forward`, `reward_ctrl`, `reward_contact`, and with tendons `tendon_length` and
         `tendon_velocity`: float64.
@@ -180,9 +180,9 @@ cdef class HumanoidV4(_Humanoid):
     Observation: float64 (376,): as in `Humanoid`, but including the world body, and the actuator forces of all degrees
         of freedom.
     Action, Terminated: As in `Humanoid`.
-    Reward: As in `Humanoid`, but contact forces have no cost; and the step in which health is lost is also rewarded, if
+    Reward: As in `Humanoid`, but contact forces have no cost, and the step in which health is lost is also rewarded if
         it ends the episode.
-    Info: `x_position` and `y_position` of the centre of mass, `distance_from_origin`, `x_velocity`, `y_velocity`,
+    Info: `x_position` and `y_position` of the center of mass, `distance_from_origin`, `x_velocity`, `y_velocity`,
         `reward_alive`, `reward_linvel`, `reward_quadctrl`, `forward_reward` float64.
     """
     describe = staticmethod(specs.humanoid_v4)
@@ -274,7 +274,7 @@ cdef class HumanoidStandupV4(_Standup):
 
     Follows `gymnasium.envs.mujoco.humanoidstandup_v4.HumanoidStandupEnv` of Gymnasium 1.4, operation by operation.
 
-    Observation: float64 (376,), as in `HumanoidV4`. Everything else is as in `HumanoidStandup` with its defaults;
+    Observation: float64 (376,), as in `HumanoidV4`. Everything else is as in `HumanoidStandup` with its defaults, but
         Gymnasium's info only has the parts of the reward.
     """
     describe = staticmethod(specs.humanoid_standup_v4)

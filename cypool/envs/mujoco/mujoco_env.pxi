@@ -17,14 +17,14 @@ ctypedef int (*Method)(MujocoEnv env) noexcept nogil
 
 
 cdef class MujocoEnv(SimulationInLanes):
-    """Base of the environments that MuJoCo simulates; a subclass is one robot.
+    """Base of the MuJoCo environments; each subclass is one robot.
 
     Gymnasium's robots are examples; read `half_cheetah.pxi` first. Like them, a subclass specifies its observation in
     `describe`, and implements three methods: `reset_model`, which sets the initial state, `step_model`, which applies
     the action and sets the reward, and `get_obs`.
 
-    A MuJoCo error, or any warning except instability, is raised by the step and becomes the `EnvError` of this
-    environment. If a simulation becomes unstable, MuJoCo restarts it from the model's initial position; the episode
+    A MuJoCo error, or any warning except for instability, is raised by the step and becomes this environment's
+    `EnvError`. If a simulation becomes unstable, MuJoCo restarts it from the model's initial position; the episode
     continues from there, as in Gymnasium, and `info["unstable"]` counts these restarts.
 
     Info: the infos of the robot, and `unstable` int32.
@@ -108,13 +108,13 @@ cdef class MujocoEnv(SimulationInLanes):
         return draw_normal(self.rng, 0, 1)
 
     cdef void add_uniform(self, double scale, const double* initial, double* out, Py_ssize_t n) noexcept nogil:
-        """Writes n numbers that differ from the initial ones by up to `scale`."""
+        """Writes n numbers that differ from the initial ones by at most `scale`."""
         cdef Py_ssize_t k
         for k in range(n):
             out[k] = initial[k] + self.uniform(-scale, scale)
 
     cdef void add_normal(self, double scale, const double* initial, double* out, Py_ssize_t n) noexcept nogil:
-        """Writes n numbers that differ from the initial ones by a normal deviation of `scale`."""
+        """Writes n numbers that differ from the initial ones by normal noise with standard deviation `scale`."""
         cdef Py_ssize_t k
         for k in range(n):
             out[k] = initial[k] + scale * self.normal()

@@ -43,8 +43,8 @@ cdef class InvertedPendulum(_InvertedPendulum):
 
     Observation: float64 (4,): position of the cart, angle of the pole, and their velocities.
     Action: float32 (1,) in [-3, 3]: the force.
-    Reward: 1 per step, 0 for the last.
-    Terminated: The pole's angle exceeds 0.2, or a number is not finite.
+    Reward: 1 per step, 0 for the last one.
+    Terminated: When the pole's angle exceeds 0.2, or a number is not finite.
     Info: `reward_survive` int64.
     """
     describe = staticmethod(specs.inverted_pendulum)
@@ -134,7 +134,7 @@ cdef class InvertedDoublePendulum(_DoublePendulum):
     Action: float32 (1,) in [-1, 1]: the force.
     Reward: For health, minus the squared distance of the tip from its upright position, and the squared angular
     velocities.
-    Terminated: The tip is not higher than 1.
+    Terminated: When the tip is not higher than 1.
     Info: `reward_survive`, `distance_penalty`, `velocity_penalty` float64.
     """
     describe = staticmethod(specs.inverted_double_pendulum)

@@ -75,7 +75,7 @@ cdef class _Reacher(_Arm):
 
 
 cdef class Reacher(_Reacher):
-    """An arm with two joints in the plane moves its tip to a target.
+    """A planar arm with two joints moves its tip to a target.
 
     Follows `gymnasium.envs.mujoco.reacher_v5.ReacherEnv` of Gymnasium 1.4, operation by operation.
 
@@ -194,7 +194,7 @@ cdef class Pusher(_Pusher):
 
 cdef class PusherV4(_Pusher):
     """The same arm as in `gymnasium.envs.mujoco.pusher_v4.PusherEnv`: the reward uses the distances before the step,
-    and the info contains its parts without their weights. Gymnasium itself cannot create this one with MuJoCo 3.
+    and the info contains its parts without their weights. Gymnasium itself cannot create this version with MuJoCo 3.
     """
     describe = staticmethod(specs.pusher_v4)
 

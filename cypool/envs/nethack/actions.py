@@ -1,4 +1,4 @@
-"""The keys of NetHack, by the names that NLE has for them, and the actions of its environments."""
+"""NetHack's keys under NLE's names, and the actions of NLE's environments."""
 from __future__ import annotations
 
 # "^d" is control and d, "M-p" is meta and p
@@ -29,7 +29,7 @@ _USELESS = {"extcmd", "extlist", "annotate", "autopickup", "conduct", "glance", 
 
 
 def key(written: str) -> int:
-    """Returns the code of a key in NetHack's notation."""
+    """Returns the code of a key given in NetHack's notation."""
     if written.startswith("M-"):
         return 128 + key(written[2:])
     if len(written) == 2:
@@ -45,5 +45,5 @@ OF_TASKS = ("more", *_DIRECTIONS, "kick", "eat", "search")
 
 
 def keys_of(names: tuple[str, ...]) -> tuple[int, ...]:
-    """Returns the keys that actions with these names press."""
+    """Returns the keys that the actions with these names press."""
     return tuple(KEYS[name] for name in names)

@@ -100,7 +100,7 @@ private:
         event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));
         if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0) {
             timer = nullptr;
-            throw std::runtime_error("NetHack: expected the system to have a timer for this thread, got none");
+            throw std::runtime_error("NetHack: expected the system to provide a timer for this thread, got none");
         }
         forks_ = num_forks();
     }

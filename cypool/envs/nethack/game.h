@@ -294,7 +294,7 @@ public:
     }
     // Plays an episode again. False: it is over before the last action.
     bool replay(const Start& start, const std::vector<uint8_t>& actions) {
-        if (!begin(start)) throw std::runtime_error("NetHack: the game does not start");
+        if (!begin(start)) throw std::runtime_error("NetHack: the game failed to start");
         for (const uint8_t action : actions) {
             if (counts_.over) return false;
             step(action);

@@ -1,4 +1,4 @@
-"""NLE's library and NetHack's texts: where they are, whether they are the right ones, and how to get them."""
+"""NLE's library and NetHack's texts: finds, checks and downloads them."""
 from __future__ import annotations
 
 import functools
@@ -28,7 +28,7 @@ of it."""
 
 
 def is_valid() -> bool:
-    """Whether the library can be found, and is the right one with the right texts."""
+    """Whether the right library and the right texts can be found."""
     return WHEEL.is_valid(checked)
 
 

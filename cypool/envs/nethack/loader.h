@@ -151,7 +151,7 @@ private:
             }
             for (const char* name : {"perm", "record", "logfile", "xlogfile"}) instead::create(name);
         });
-        if (!done) throw std::runtime_error("NetHack's library: cannot be loaded");
+        if (!done) throw std::runtime_error("NetHack's library cannot be loaded");
         loaded_ = first->save();
         places = {find("nle_start"),    find("nle_step"),          find(instead::FILL),        find(instead::DESCRIBE),
                   find(instead::PRINT), find(instead::DRAW_GLYPH), find(instead::DRAW_STATUS), find("program_state")};

@@ -75,7 +75,7 @@ cdef enum:
 
 
 cdef class Memory:
-    """A game's memory, for `load` in the same process. Other code can only create empty ones."""
+    """A game's memory, for `load` in the same process. Other code can only create empty instances."""
     cdef shared_ptr[Saved] saved
     cdef object options, values
 
@@ -86,14 +86,15 @@ cdef class Memory:
 cdef class NetHack(Env):
     """NetHack with a task: a new dungeon in each episode, hundreds of kinds of objects and monsters, and one life.
 
-    Played by nle 1.3.0's library without its Python code: with the same seeds, clock and actions, results are
-    bit-identical. Unlike in NLE, episodes are drawn from the environment's random stream.
+    Runs nle 1.3.0's library without its Python code: with the same seeds, clock and actions, results are bit-identical.
+    Unlike in NLE, episodes are drawn from the environment's random stream.
 
-    Observation: A dict with the `observation_keys`: the observations of NLE, in its dtypes.
+    Observation: A dict with the `observation_keys`: NLE's observations, in its dtypes.
     Action: The index of a key in `actions`; by default 86 commands, 23 in tasks, 121 in the challenge.
-    Reward: In NetHack, score and challenge, the increase of NetHack's score; in gold, eat and scout, that of gold,
-        nutrition or seen cells; otherwise 1 for success. All except NetHack include the step penalty.
-    Terminated: The game is over, the task is done, or the episode is aborted, which NLE does not report as truncated.
+    Reward: In NetHack, score and challenge, the increase in NetHack's score; in gold, eat and scout, the increase in
+        gold, nutrition or seen cells; otherwise 1 for success. All except NetHack include the step penalty.
+    Terminated: When the game is over, the task is done, or the episode is aborted, which NLE does not report as
+        truncated.
     Truncated: In the challenge, also set if an odd `no_progress_timeout` is reached, as in NLE.
     Info: `end_status` int32: aborted (-1), running (0), death or another end of the game (1), task done (2).
         `is_ascended` bool. On request, `how_done` int32, NetHack's reason for the end of the game; `turns` int64;
@@ -235,13 +236,13 @@ cdef class NetHack(Env):
         return drawn(cells, find(self.spec.options["nle_path"]))
 
     def overwrite(self, name, word):
-        """Overwrites a variable of the game, as a bug in it might.
+        """Overwrites a variable of the game, as a bug might.
 
         For tests.
 
         Args:
             name: The variable.
-            word: Its first eight bytes; or another variable, whose address they become.
+            word: Its first eight bytes, or another variable, whose address is written.
 
         Returns:
             The seeds and clock before.
@@ -260,7 +261,7 @@ cdef class NetHack(Env):
 
 cdef int raise_no_start() except -1 nogil:
     with gil:
-        raise RuntimeError("NetHack: the game does not reach a first command: expected other options or seeds")
+        raise RuntimeError("NetHack: the game never reaches a first command: try other options or seeds")
 
 
 cdef int put_seeds(Start* start, object seeds) except -1:

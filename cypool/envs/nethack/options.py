@@ -1,4 +1,4 @@
-"""The options of NetHack's environments, and their results: the spec, and texts and checks for the game."""
+"""The options of NetHack's environments, and what follows from them: the spec, and texts and checks for the game."""
 from __future__ import annotations
 
 import functools
@@ -88,7 +88,7 @@ def _defaults_of(task: str) -> dict[str, Any]:
 
 
 def _check_names(name: str, given: Any, *, known: Any) -> tuple[str, ...]:
-    """Returns a tuple of names, each known and only once."""
+    """Returns a tuple of unique, known names."""
     names = tuple(check_choice(f"{name}[{k}]", each, known)
                   for k, each in enumerate(check_list(name, given, "a sequence of names")))
     if not names or len(set(names)) != len(names):
@@ -139,7 +139,7 @@ def _check_options(name: str, given: Any) -> tuple[str, ...]:
 
 
 def _check_seeds(name: str, given: Any) -> tuple[int, int, int | None]:
-    """Returns NLE's seeds: of the game, of numbers that are only shown, and of the levels, or None."""
+    """Returns NLE's seeds: for the game, for numbers that are only displayed, and for the levels, or None."""
     expected = "a pair (core, disp), or (core, disp, lgen)"
     seeds = check_list(name, given, expected)
     if len(seeds) not in (2, 3):
@@ -203,7 +203,7 @@ def nethack(options: dict[str, Any]) -> EnvSpec:
 
 
 def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what game.h reads."""
+    """Returns the options that game.h reads."""
     names = list(KEYS)
     return {
         **{name: options[name] for name in ("abort_steps", "no_progress_timeout", "allow_all_yn_questions",
@@ -227,17 +227,17 @@ def text_of(options: tuple[str, ...], character: str, wizard: bool) -> str:
 
 
 def seeds_and_clock(options: dict[str, Any]) -> tuple[tuple[int, int, int | None] | None, int | str | None]:
-    """Returns the seeds and the clock of the options of a reset; None for missing ones."""
+    """Returns the seeds and the clock from the options of a reset; None for missing ones."""
     check_reset_options(options, ("nle_seeds", "clock"))
     return (_check_seeds("options['nle_seeds']", options["nle_seeds"]) if "nle_seeds" in options else None,
             _check_clock("options['clock']", options["clock"]) if "clock" in options else None)
 
 
 def check_saved(state: Any, options: dict[str, Any]) -> tuple[Any, ...]:
-    """Returns a saved game: its seeds, whether it has the last one, its clocks, high scores and actions.
+    """Returns a saved game: its seeds, whether it has the last seed, its clocks, high scores and actions.
 
     Raises:
-        ValueError: It is not one.
+        ValueError: It is not a saved game.
     """
     seed = (0, _MOST_SEED)
     values: tuple[Any, ...] = check_state(state, seed, seed, seed, bool, (0, 2 * _MOST_CLOCK), (0, 2**40), bytes, bytes)

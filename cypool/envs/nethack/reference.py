@@ -1,4 +1,4 @@
-"""NLE's own environments, with a clock that we set: the reference of `cypool.testing.check_parity`."""
+"""NLE's own environments, with a clock that we set: the reference for `cypool.testing.check_parity`."""
 from __future__ import annotations
 
 import ctypes
@@ -37,7 +37,7 @@ def _address(number: int | None) -> bytes:
 
 
 class Clock:
-    """The clock of one copy of NLE's library: the local time that we set, without time zones.
+    """The clock of one copy of NLE's library: a local time that we set, without time zones.
 
     Args:
         file: The descriptor of the copy.
@@ -59,7 +59,7 @@ class Clock:
 
 
 class Reference(gymnasium.Env[Any, Any]):
-    """An environment of NLE's that draws its episodes as cypool's does.
+    """An NLE environment that draws its episodes as cypool's does.
 
     Args:
         options: The options of cypool's environment.
@@ -79,7 +79,7 @@ class Reference(gymnasium.Env[Any, Any]):
         if task == "challenge":
             names += ["no_progress_timeout"]
         if options["clock"] == "real":
-            raise ValueError("clock: expected a fixed one, got 'real'")
+            raise ValueError("clock: expected a fixed time, got 'real'")
         logging.getLogger("nle").setLevel(logging.ERROR)
         with warnings.catch_warnings():
             # of a function of logging's that NLE calls
@@ -114,7 +114,7 @@ class Reference(gymnasium.Env[Any, Any]):
         return self._copied(obs), self._arrays(info)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Steps, and copies the arrays that NLE will overwrite."""
+        """Steps, and copies the arrays that NLE overwrites."""
         with warnings.catch_warnings():
             # that the game cannot be quit in the usual way
             warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""NetHack as people play it: its screen as text, and its keys."""
+"""NetHack in a terminal: its screen as text, and its keys."""
 from __future__ import annotations
 
 import os
@@ -16,12 +16,12 @@ META = 128
 
 
 def screen_text(chars: NDArray[np.uint8], colors: NDArray[np.int8], cursor: Any = None) -> str:
-    """Returns a terminal's screen as text with colours, which a terminal shows as NetHack does.
+    """Returns a screen as colored text, which a terminal displays as NetHack does.
 
     Args:
         chars: `tty_chars` of one environment.
         colors: Its `tty_colors`.
-        cursor: Its `tty_cursor`, which is shown in reverse; None: it is not shown.
+        cursor: Its `tty_cursor`, shown in reverse; None: not shown.
     """
     at = None if cursor is None else (int(cursor[0]), int(cursor[1]))
     lines = []
@@ -39,7 +39,7 @@ def screen_text(chars: NDArray[np.uint8], colors: NDArray[np.int8], cursor: Any 
 
 @contextmanager
 def keys_as_they_come(terminal: int) -> Iterator[None]:
-    """Makes a terminal return each key at once, including control and a letter, except Ctrl-C."""
+    """Makes a terminal return each key at once, including control keys except Ctrl-C."""
     old = termios.tcgetattr(terminal)
     new = termios.tcgetattr(terminal)
     new[0] &= ~(termios.IXON | termios.ICRNL)
@@ -52,7 +52,7 @@ def keys_as_they_come(terminal: int) -> Iterator[None]:
 
 
 def pressed(terminal: int) -> int | None:
-    """Returns the next key; None: the terminal was closed. Meta and a letter arrive as escape and this letter."""
+    """Returns the next key; None if the terminal was closed. Meta and a letter arrive as escape and that letter."""
     typed = os.read(terminal, 1)
     if typed == b"\033" and select.select([terminal], [], [], 0)[0]:
         typed = os.read(terminal, 1)
@@ -62,17 +62,17 @@ def pressed(terminal: int) -> int | None:
 
 def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | None = None,
          choose: Callable[[Any], Any] | None = None) -> tuple[int, float]:
-    """Plays from the keyboard of a terminal until Ctrl-C or the end of its input.
+    """Plays from the keyboard of a terminal until Ctrl-C or the end of input.
 
     Args:
         env: A pool of one environment.
         write: Writes to the terminal.
-        terminal: The descriptor that keys come from.
+        terminal: The descriptor to read keys from.
         steps: Ends after this number of steps.
         choose: Takes the observations and returns the actions; None: the keys are the actions.
 
     Returns:
-        Steps, and the sum of rewards.
+        The number of steps, and the sum of rewards.
 
     Raises:
         ValueError: The environment does not observe its screen.

@@ -1,4 +1,4 @@
-"""NetHack's tiles, read from the texts in nle: a picture of each glyph."""
+"""NetHack's tiles, a picture of each glyph, read from the texts in nle."""
 from __future__ import annotations
 
 import functools
@@ -52,7 +52,7 @@ def pictures(folder: Path) -> NDArray[np.uint8]:
 
 
 def _tiles_in(text: str) -> NDArray[np.uint8]:
-    """Returns the tiles of a file: each colour has a letter."""
+    """Returns the tiles in a file, in which each color has a letter."""
     palette = np.zeros((128, 3), np.uint8)
     for letter, *colour in re.findall(r"^(.) = \((\d+), *(\d+), *(\d+)\)", text, re.MULTILINE):
         palette[ord(letter)] = [int(part) for part in colour]

@@ -1,1 +1,1 @@
-"""Games of OpenSpiel, whose installed library plays them."""
+"""OpenSpiel games, played by OpenSpiel's installed library."""

@@ -123,7 +123,7 @@ public:
         write(state_.get(), player, Span{&*begin, tensor_size});
         const auto is_written = [](float number) { return number != 0; };
         if (std::any_of(room.begin(), begin, is_written) || std::any_of(end, room.end(), is_written)) {
-            throw std::runtime_error("OpenSpiel: it writes outside of its tensor of " + text_of(tensor_size)
+            throw std::runtime_error("OpenSpiel: the game writes outside of its tensor of " + text_of(tensor_size)
                                      + " numbers");
         }
         std::copy(begin, end, tensor);
@@ -249,7 +249,7 @@ private:
 
     // as NumPy's `choice` with probabilities
     static Action drawn(const Outcomes& outcomes, const Rng* rng) {
-        if (outcomes.empty()) throw std::runtime_error("OpenSpiel: chance has no outcome");
+        if (outcomes.empty()) throw std::runtime_error("OpenSpiel: a chance event has no outcome");
         double total = 0, sum = 0;
         for (const auto& each : outcomes) total += each.second;
         const double place = rng->next_double(rng->state);

@@ -1,4 +1,4 @@
-"""OpenSpiel's library: found where its package is installed, which is not imported."""
+"""Finds OpenSpiel's library in its installed package, which is not imported."""
 from __future__ import annotations
 
 import os

@@ -1,6 +1,6 @@
 # distutils: extra_compile_args = -O2
 # distutils: libraries = dl
-"""Games of OpenSpiel: its library as Python functions, and the class of the environments."""
+"""OpenSpiel games: the library as Python functions, and the environment class."""
 import functools
 import sys
 
@@ -137,7 +137,7 @@ cdef object default_of(const Parameter& parameter):
 
 
 cdef GamePointer loaded(str short_name, dict parameters) except *:
-    """Returns a game; a parameter is an int, float, bool or str, or a tuple of the text of a game."""
+    """Returns a game; a parameter is an int, float, bool or str, or a tuple with the text of a game."""
     cdef Parameters given
     cdef Parameter parameter
     cdef string name
@@ -159,7 +159,7 @@ cdef GamePointer loaded(str short_name, dict parameters) except *:
 
 
 def facts_of(str short_name, dict parameters):
-    """Returns what the spec of a game with some parameters says; raises a RuntimeError with OpenSpiel's message."""
+    """Returns what a game's spec needs, given some parameters; raises a RuntimeError with OpenSpiel's message."""
     cdef GamePointer game = loaded(short_name, parameters)
     cdef const GameType* type = &the_library.type_of(game.get())
     cdef int dynamics = type.dynamics, chance_mode = type.chance_mode
@@ -178,13 +178,13 @@ def facts_of(str short_name, dict parameters):
 
 
 cdef class OpenSpiel(RulesEnv):
-    """A game of OpenSpiel.
+    """An OpenSpiel game.
 
-    Observation: float32: the player's tensor, as in OpenSpiel's `rl_environment`: of the information state, or of the
+    Observation: float32: the player's tensor, as in OpenSpiel's `rl_environment`: the information state, or the
         observation if a game has none.
     Action: OpenSpiel's.
     Reward: OpenSpiel's, for each move.
-    Terminated: The game is over.
+    Terminated: When the game is over.
     """
     describe = staticmethod(specs.describer(games, facts_of))
 
@@ -229,17 +229,17 @@ cdef class OpenSpiel(RulesEnv):
 
 
 def texts_of(OpenSpiel env not None, own, int player, actions, num_known):
-    """Returns a saved game as people read it.
+    """Returns a saved game in readable form.
 
     Args:
         env: An environment that loads it.
-        own: What an environment saved.
+        own: The state that an environment saved.
         player: The player who reads it.
         actions: Actions of this player.
-        num_known: Number of first moves to leave out.
+        num_known: Number of moves to leave out at the start.
 
     Returns:
-        The position, the names of the actions, and the moves: who played, chance being -1, and the name.
+        The position, the names of the actions, and the moves: the player (-1: chance) and the name.
     """
     env.load(own)
     cdef Match* match = &(<RulesOf[Turns[Match]]*>env.rules.get()).get().game

@@ -1,4 +1,4 @@
-"""The games themselves, played from Python."""
+"""OpenSpiel's own games, played from Python."""
 from __future__ import annotations
 
 from typing import Any
@@ -10,7 +10,7 @@ from cypool.envs.shared.turns.turn_reference import make_references
 
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
-    """Returns OpenSpiel's games as a vector environment, and their name and version."""
+    """Returns OpenSpiel games as a vector environment, and their name and version."""
     given = given_parameters(games(), ours.env_spec.options)
 
     def load() -> Any:

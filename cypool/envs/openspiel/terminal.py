@@ -1,4 +1,4 @@
-"""Games of OpenSpiel as people play them in a terminal: OpenSpiel's texts of positions and names of moves."""
+"""OpenSpiel games in a terminal, with OpenSpiel's texts for positions and names for moves."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -17,17 +17,17 @@ _FEW = 40
 
 def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | None = None,
          choose: Chooser | None = None) -> tuple[int, float]:
-    """Plays with lines from a terminal: see `cypool.envs.shared.turns.turn_terminal.play`.
+    """Plays with lines typed in a terminal: see `cypool.envs.shared.turns.turn_terminal.play`.
 
     Raises:
-        ValueError: All move at once; or as there.
+        ValueError: All players move at once; also as in `turn_terminal.play`.
     """
     spec = env.env_spec
     num_players = 1
     if "current_player" in spec.info:
         low, high = (int(bound) for bound in (spec.info["current_player"].low, spec.info["current_player"].high))
         if low < -1:
-            raise ValueError(f"id: expected a game with turns for the terminal, got {spec.id}, which has simultaneous "
+            raise ValueError(f"id: expected a turn-based game for the terminal, got {spec.id}, which has simultaneous "
                              "moves")
         num_players = high + 1
     num_known, reader = 0, OpenSpiel(spec, 0)

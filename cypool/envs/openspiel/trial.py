@@ -1,4 +1,4 @@
-"""Tries games in a separate process: with some parameters, OpenSpiel ends its process, or never returns."""
+"""Tries games in a separate process, because OpenSpiel ends its process or never returns with some parameters."""
 from __future__ import annotations
 
 import atexit
@@ -93,7 +93,7 @@ os.register_at_fork(after_in_child=_forget)
 
 
 def serve(make: Callable[..., Any]) -> None:
-    """Answers each line with what is wrong with its game, or nothing; each game is played in a separate process."""
+    """Answers each line with the fault of its game, or nothing; plays each game in a separate process."""
     global _is_server
     _is_server = True
     # whatever the user does with these signals

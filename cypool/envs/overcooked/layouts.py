@@ -1,4 +1,4 @@
-"""Layouts of kitchens: those of the installed overcooked-ai, and texts."""
+"""Layouts of kitchens, from the installed overcooked-ai or from text."""
 from __future__ import annotations
 
 import ast
@@ -23,14 +23,14 @@ RECIPES = tuple((onions, tomatoes) for onions in range(MOST_INGREDIENTS + 1)
 
 
 class KitchenLayout(NamedTuple):
-    """A kitchen at the start of an episode, and the orders of its file.
+    """A kitchen at the start of an episode, and the orders from its file.
 
     Attributes:
         terrain: Rows of " ", X, O, T, D, P and S.
-        players: Column, row and direction of each.
-        soups: (onions, tomatoes) by column and row of a pot; they do not cook yet.
-        words: The orders of the file, by the names of options.
-        orders: The initial orders: all, and those with a bonus; None: from the options.
+        players: Column, row and direction of each player.
+        soups: (onions, tomatoes) by column and row of a pot; the soups are not cooking yet.
+        words: The orders from the file, by option name.
+        orders: The initial orders: all of them, and those with a bonus; None: from the options.
     """
 
     terrain: tuple[str, ...]
@@ -47,7 +47,7 @@ def recipe_of(ingredients: Iterable[str]) -> tuple[int, int]:
 
 
 def check_layout(name: str, value: Any) -> str:
-    """Returns the name of a layout unchanged, or a text without the space around its lines.
+    """Returns the name of a layout unchanged, or a text with its lines stripped.
 
     Raises:
         TypeError, ValueError: It is neither.

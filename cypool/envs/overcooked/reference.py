@@ -1,4 +1,4 @@
-"""The grid world of overcooked_ai, as a vector environment of Gymnasium's, with all agents in one array."""
+"""The grid world of overcooked_ai as a Gymnasium vector environment, with all agents in one array."""
 from __future__ import annotations
 
 import functools
@@ -24,7 +24,7 @@ _OWN, _OTHERS = ([k for k, layer in enumerate(LAYERS) if layer.startswith(whose)
 
 @functools.cache
 def grid_world() -> Any:
-    """Returns overcooked_ai's module of the grid world."""
+    """Returns overcooked_ai's grid world module."""
     name = "overcooked_ai_py"
     is_imported = name in sys.modules
     if not is_imported:
@@ -43,7 +43,7 @@ def grid_world() -> Any:
 
 
 def make_mdp(options: dict[str, Any]) -> Any:
-    """Returns a grid world of overcooked_ai with our options."""
+    """Returns an overcooked_ai grid world with our options."""
     words = {name: options[name] for name in (
         "order_bonus", "delivery_reward", "recipe_values", "onion_value", "tomato_value", "cook_time", "recipe_times",
         "onion_time", "tomato_time") if options[name] is not None}
@@ -65,7 +65,7 @@ class Reference(GroupReference):
     """A grid world as an environment.
 
     Args:
-        spec: Ours.
+        spec: The spec of ours.
     """
 
     def __init__(self, spec: EnvSpec):
@@ -82,7 +82,8 @@ class Reference(GroupReference):
         super().__init__({"agent": self.num_agents}, spec.max_episode_steps)
 
     def encoded(self, k: int) -> NDArray[Any]:
-        """Returns the package's encoding for player k; of others it encodes one, and the others put down their things.
+        """Returns the package's encoding for player k; it encodes only one other player, and the rest put down what
+        they hold.
         """
         me = self.state.players[k]
         other, *rest = [each for each in self.state.players if each is not me] or [

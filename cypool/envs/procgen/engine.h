@@ -162,7 +162,7 @@ public:
     // Makes an instance. The first one loads all pictures; where that fails, another call would wait for it for ever.
     void* instance(Options options) {
         std::lock_guard<std::mutex> lock(making_);
-        if (dead_) throw std::runtime_error("procgen's library: it has failed to load its pictures");
+        if (dead_) throw std::runtime_error("procgen's library: it failed to load its pictures");
         const bool loading = !loaded_;
         bool lost = false;
         void* made = nullptr;

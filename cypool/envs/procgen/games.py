@@ -14,8 +14,8 @@ class Game(NamedTuple):
     """A game.
 
     Attributes:
-        modes: Its values of `distribution_mode`.
-        limit: Steps after which the game itself ends an episode.
+        modes: The values of `distribution_mode` that it supports.
+        limit: Number of steps after which the game itself ends an episode.
         exploration_level: The level of `distribution_mode="exploration"`; None: the game lacks this mode.
     """
 

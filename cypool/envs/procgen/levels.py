@@ -1,4 +1,4 @@
-"""`play_level`: begins episodes at levels of your choice, to test an agent there."""
+"""`play_level`: begins episodes at levels of your choice, to test an agent on them."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -16,17 +16,17 @@ STREAM_PARTS, LAST_MOVE = 2, 4  # in a saved state
 
 
 def play_level(env: Any, level_seed: ArrayLike, env_id: ArrayLike | None = None) -> tuple[Any, dict[str, Any]]:
-    """Begins an episode at given levels, whatever `num_levels` and `start_level` are.
+    """Begins an episode at given levels, regardless of `num_levels` and `start_level`.
 
-    The stream that levels are drawn from stays where it is: later episodes have the levels that they would have had.
+    The stream that levels are drawn from does not advance, so later episodes keep their levels.
 
     Args:
-        env: A pool of Procgen's environments that was reset, with Gymnasium's API.
+        env: A pool of Procgen environments that was reset, with Gymnasium's API.
         level_seed: An int for all environments, or one for each: 0 to 2**31 - 1.
         env_id: Integers, shape (k,): the environments; all by default.
 
     Returns:
-        Observation and info of these environments.
+        The observation and info of these environments.
 
     Raises:
         TypeError, ValueError: Wrong levels or ids; `env` is a pool of other environments.

@@ -1,4 +1,4 @@
-"""procgen's library and pictures: where they are, whether they are the right ones, and how to get them."""
+"""procgen's library and pictures: finds, checks and downloads them."""
 from __future__ import annotations
 
 import ctypes
@@ -28,13 +28,13 @@ _DT_STRTAB, _DT_NEEDED, _DT_IGNORED = 5, 1, 0x60000010
 
 
 def is_valid() -> bool:
-    """Whether the library can be found, and is the right one with all its pictures."""
+    """Whether the right library and all its pictures can be found."""
     return WHEEL.is_valid(checked)
 
 
 @functools.cache
 def checked(folder: Path) -> tuple[Path, str]:
-    """Returns the library to open, and the folder of its pictures as it wants it.
+    """Returns the library to open, and the folder of its pictures in the form it expects.
 
     Args:
         folder: From `find`.
@@ -67,7 +67,7 @@ def _sha256_of(path: Path) -> str:
 
 
 def digest_of(folder: Path) -> str:
-    """Returns sha256 of the names and contents of all files in a folder."""
+    """Returns the sha256 of the names and contents of all files in a folder."""
     total = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         content = path.read_bytes()
@@ -90,7 +90,7 @@ def _has_glib() -> bool:
 
 
 def _without_glib(library: Path) -> Path:
-    """Returns a copy of the library that does not ask for GLib: two entries have a tag that the linker ignores."""
+    """Returns a copy of the library that does not require GLib: two entries get a tag that the linker ignores."""
     def write(path: Path) -> str:
         data = bytearray(library.read_bytes())
         (headers,), (size, count) = struct.unpack_from("<Q", data, 32), struct.unpack_from("<HH", data, 54)

@@ -1,4 +1,4 @@
-"""procgen's library, called as procgen's Python calls it: the reference of `cypool.testing.check_parity`."""
+"""procgen's library, called as procgen's Python code calls it: the reference for `cypool.testing.check_parity`."""
 from __future__ import annotations
 
 import ctypes
@@ -31,7 +31,7 @@ def _rows(columns: list[NDArray[Any]]) -> Any:
 
 
 class Batch:
-    """An instance of the library: a batch of environments that it resets itself.
+    """An instance of the library: a batch of environments, which it resets itself.
 
     Args:
         num: Number of environments.
@@ -77,7 +77,7 @@ class Batch:
         self._library.libenv_observe(self._handle)
 
     def act(self, actions: Any) -> None:
-        """Steps all environments, and begins another level where one has ended."""
+        """Steps all environments, and begins a new level where one has ended."""
         self.action[:] = actions
         self._library.libenv_act(self._handle)
         self._library.libenv_observe(self._handle)
@@ -88,11 +88,11 @@ class Batch:
 
 
 class Reference:
-    """Batches as one vector environment of Gymnasium's kind, without last observations.
+    """Batches as one Gymnasium-style vector environment, without last observations.
 
     Args:
         ours: The pool whose options and spaces it uses.
-        seed: Its seed.
+        seed: The pool's seed.
     """
 
     # no Generators
@@ -115,7 +115,7 @@ class Reference:
         self._steps, self._level_steps = np.zeros(self._num, int), np.zeros(self._num, int)
 
     def reset(self, *, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
-        """Returns the first pictures; there is only one reset, and the seed was set at creation."""
+        """Returns the first pictures; only one reset is possible, and the seed was set at creation."""
         return self._picture(), self._infos()
 
     def step(self, actions: Any) -> tuple[Any, ...]:
@@ -159,7 +159,7 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
     """Returns instances of procgen's library as a vector environment, and its name and version.
 
     Raises:
-        ValueError: The reference only has the mode SameStep.
+        ValueError: The reference only supports the mode SameStep.
     """
     mode = ours.metadata["autoreset_mode"].value
     if mode != "SameStep":

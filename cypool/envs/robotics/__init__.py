@@ -1,5 +1,4 @@
-"""Gymnasium-Robotics: hands, arms and mazes with goals, simulated by MuJoCo, with the models of the installed
-package."""
+"""Gymnasium-Robotics: hands, arms and mazes with goals, simulated by MuJoCo with the installed package's models."""
 import cypool.envs.shared.mujoco  # noqa: F401
 from cypool.util.packages import require_version
 

@@ -65,7 +65,7 @@ cdef class Adroit(RoboticsEnv):
         """Remembers values of the episode, after the first forward."""
 
     cdef bint judge(self) noexcept nogil:
-        """Returns whether it is a success; sets a dense reward."""
+        """Returns whether the task is solved; sets the dense reward."""
         return False
 
     cdef int begin_episode(self) except -1 nogil:
@@ -168,7 +168,7 @@ cdef class AdroitDoor(Adroit):
 
 
 cdef class AdroitHammer(Adroit):
-    """A hand hammers in a nail.
+    """A hand hammers a nail into a board.
 
     Follows `gymnasium_robotics.envs.adroit_hand.adroit_hammer` 1.4.2.
 
@@ -229,7 +229,7 @@ cdef class AdroitHammer(Adroit):
 
 
 cdef class AdroitPen(Adroit):
-    """A hand turns a pen to match another one.
+    """A hand turns a pen to match the direction of another.
 
     Follows `gymnasium_robotics.envs.adroit_hand.adroit_pen` 1.4.2.
 

@@ -35,7 +35,7 @@ cdef int reset_welds(Model model) except -1:
 
 
 cdef tuple fetch_start_of(Model model, str name):
-    """Returns the start of episodes: time, qpos, qvel; the position of the gripper; and the height of the object."""
+    """Returns how episodes start: time, qpos and qvel, the position of the gripper, and the height of the object."""
     cdef const mjModel* m = model.mj
     cdef mjData* d
     cdef int mocap, grip = model.find(libmujoco.mjOBJ_SITE, "robot0:grip"), k
@@ -71,7 +71,7 @@ cdef tuple fetch_start_of(Model model, str name):
 cdef class Fetch(RoboticsEnv):
     """Base of the four tasks.
 
-    Action: float32 (4,) in [-1, 1]: the movement of the gripper, and how far it opens.
+    Action: float32 (4,) in [-1, 1]: the movement of the gripper, and its opening.
     Reward: -1 while the goal is at least 5 cm away, then -0.0; "dense": minus the distance.
     Terminated: Never.
     Info: `is_success` float32.
@@ -127,7 +127,7 @@ cdef class Fetch(RoboticsEnv):
                     place[k] = self.gripper[k] + self.uniform(-self.obj_range, self.obj_range)
                 attempts += 1
                 if attempts == FETCH_MOST_ATTEMPTS:
-                    raise RuntimeError(f"expected a place for the object, found none in {FETCH_MOST_ATTEMPTS} attempts")
+                    raise RuntimeError(f"expected a spot for the object, found none in {FETCH_MOST_ATTEMPTS} attempts")
             memcpy(self.data.qpos + self.qpos_of_thing, place, sizeof(place))
         self.forward()
         for k in range(3):

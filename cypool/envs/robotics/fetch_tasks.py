@@ -9,13 +9,13 @@ class Task(NamedTuple):
 
     Attributes:
         file: The model.
-        slide: Position of the robot.
-        thing: The pose of an object; (): none.
+        slide: Position of the robot's base.
+        thing: The pose of the object; () if there is none.
         block_gripper: Whether the gripper stays closed.
         in_the_air: Whether a goal may be in the air.
         extra_height: Extra height of the gripper at the start of an episode.
-        offset: Offset of the goal, forwards.
-        obj_range, target_range: Maximum distance of object and goal from the gripper, along each axis.
+        offset: Forward offset of the goal.
+        obj_range, target_range: Maximum distances of object and goal from the gripper, along each axis.
     """
 
     file: str

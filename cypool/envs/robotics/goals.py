@@ -1,4 +1,4 @@
-"""Rewards from goals: functions of goals alone, for any number at once, bit-identical to the reference."""
+"""Rewards from goals: functions of goals alone, for any number of them at once, bit-identical to the reference."""
 from __future__ import annotations
 
 import itertools
@@ -15,11 +15,11 @@ _EPS4 = np.finfo(np.float64).eps * 4.0
 
 
 class Distance(NamedTuple):
-    """A goal that counts as reached when it is near: for Fetch, and for the hand that reaches.
+    """A goal that counts as reached when it is near: for Fetch and the reaching hand.
 
     Attributes:
         reward_type: "sparse" or "dense".
-        threshold: The distance.
+        threshold: The distance at which it counts as reached.
     """
 
     reward_type: str
@@ -36,11 +36,11 @@ class Distance(NamedTuple):
 
 
 class MazeGoal(NamedTuple):
-    """A place in a maze.
+    """A position in a maze.
 
     Attributes:
         reward_type: "sparse" or "dense".
-        continuing_task: Whether an episode continues there.
+        continuing_task: Whether an episode continues at the goal.
     """
 
     reward_type: str
@@ -62,13 +62,13 @@ class MazeGoal(NamedTuple):
 
 
 class Pose(NamedTuple):
-    """A position and a rotation of an object in a hand.
+    """The position and rotation of an object in a hand.
 
     Attributes:
         reward_type: "sparse" or "dense".
         ignores_position: Whether any position is accepted.
-        ignores_z: Whether any rotation around its own axis is accepted: for the pen.
-        distance_threshold: The distance, in metres.
+        ignores_z: Whether any rotation around the object's own axis is accepted: for the pen.
+        distance_threshold: The distance, in meters.
         rotation_threshold: The angle, in radians.
     """
 
@@ -81,8 +81,8 @@ class Pose(NamedTuple):
     def compute_reward(self, achieved: Numbers, desired: Numbers) -> Any:
         """Returns the reward of each pair of goals.
 
-        For a pen, they match those of the reference for a batch: it sets a row instead of an angle, so they differ from
-        those of steps, and fewer than three goals raise an error.
+        For a pen, rewards match the reference's for a batch: it sets a row instead of an angle, so they differ from the
+        rewards of steps, and fewer than three goals raise an error.
         """
         if self.ignores_position:
             far = np.zeros_like(achieved[..., 0])
@@ -109,7 +109,7 @@ class Pose(NamedTuple):
 
 
 class Tasks(NamedTuple):
-    """Goals of several tasks, one after the other: for the kitchen, where each counts whenever it is completed.
+    """Goals of several tasks, concatenated: for the kitchen, where each counts whenever it is completed.
 
     Attributes:
         sizes: Number of values of each task's goal.
@@ -125,12 +125,12 @@ class Tasks(NamedTuple):
         return np.sum(near, axis=0, dtype=np.float64).reshape(achieved.shape[:-1])
 
     def compute_terminated(self, achieved: Numbers, desired: Numbers) -> Any:
-        """Raises a NotImplementedError: tasks that were completed before count, too."""
+        """Raises a NotImplementedError, because tasks completed earlier count, too."""
         raise NotImplementedError("compute_terminated: terminations of the kitchen do not depend on goals alone")
 
 
 def lengths(ways: Numbers, n: int) -> Numbers:
-    """Returns `np.linalg.norm(ways[..., :n], axis=-1)`, for few numbers in half the time."""
+    """Returns `np.linalg.norm(ways[..., :n], axis=-1)`, in half the time for few numbers."""
     found: Numbers
     if n < 8:
         squares = ways * ways
@@ -145,7 +145,7 @@ def lengths(ways: Numbers, n: int) -> Numbers:
 
 
 def euler2mat(euler: Numbers) -> Numbers:
-    """Returns the matrices of rotations, as gymnasium-robotics does."""
+    """Returns the matrices of rotations, computed as in gymnasium-robotics."""
     ai, aj, ak = -euler[..., 2], -euler[..., 1], -euler[..., 0]
     si, sj, sk = np.sin(ai), np.sin(aj), np.sin(ak)
     ci, cj, ck = np.cos(ai), np.cos(aj), np.cos(ak)
@@ -155,7 +155,7 @@ def euler2mat(euler: Numbers) -> Numbers:
 
 
 def mat2euler(mat: Numbers) -> Numbers:
-    """Returns the Euler angles of rotations, as gymnasium-robotics does."""
+    """Returns the Euler angles of rotations, computed as in gymnasium-robotics."""
     cy = np.sqrt(mat[..., 2, 2] * mat[..., 2, 2] + mat[..., 1, 2] * mat[..., 1, 2])
     regular = cy > _EPS4
     euler = np.empty(mat.shape[:-1])
@@ -167,7 +167,7 @@ def mat2euler(mat: Numbers) -> Numbers:
 
 
 def euler2quat(euler: Numbers) -> Numbers:
-    """Returns the quaternions of Euler angles, as gymnasium-robotics does."""
+    """Returns the quaternions of Euler angles, computed as in gymnasium-robotics."""
     ai, aj, ak = euler[..., 2] / 2, -euler[..., 1] / 2, euler[..., 0] / 2
     si, sj, sk = np.sin(ai), np.sin(aj), np.sin(ak)
     ci, cj, ck = np.cos(ai), np.cos(aj), np.cos(ak)

@@ -44,7 +44,7 @@ _hand_starts = WeakKeyDictionary()
 
 
 cdef tuple hand_start_of(Model model, dict given):
-    """Returns time, qpos and qvel of the hand that reaches; its fingertips; and its palm."""
+    """Returns time, qpos and qvel of the reaching hand, its fingertips and its palm."""
     cdef const mjModel* m = model.mj
     cdef mjData* d
     cdef int site, palm = model.find(libmujoco.mjOBJ_BODY, "robot0:palm"), k
@@ -88,7 +88,7 @@ cdef class Hand(RoboticsEnv):
         self.control(action)
 
     cdef void control(self, const void* action) noexcept nogil:
-        """Moves each joint to a part of its range; in the middle if there is no action."""
+        """Moves each joint to a point in its range: the middle if there is no action."""
         cdef double low, high, part
         cdef int k
         for k in range(self.model.nu):
@@ -293,7 +293,7 @@ cdef class Manipulate(Hand):
     cdef int is_placed(self) except -1 nogil:
         """Puts the object on the palm, waits, and returns whether it is still there.
 
-        The data is not reset: warm start, controls and forces are those of the episode before.
+        The data is not reset: warm start, controls and forces carry over from the previous episode.
         """
         cdef double* qpos = self.data.qpos + self.thing
         cdef double[3] place, axis = [0, 0, 1]

@@ -24,7 +24,7 @@ cdef enum:
 
 
 cdef class FrankaKitchen(RoboticsEnv):
-    """An arm does up to seven tasks in a kitchen.
+    """An arm performs up to seven tasks in a kitchen.
 
     Follows `gymnasium_robotics.envs.franka_kitchen.kitchen_env` 1.4.2.
 
@@ -33,7 +33,7 @@ cdef class FrankaKitchen(RoboticsEnv):
         `tasks_to_complete`.
     Action: float64 (9,) in [-1, 1]: velocities of the joints.
     Reward: The number of tasks completed in this step.
-    Terminated: All tasks are completed, with `terminate_on_tasks_completed`.
+    Terminated: When all tasks are completed, with `terminate_on_tasks_completed`.
     Info: `tasks_to_complete`, `step_task_completions`, `episode_task_completions`: int32, a bit for each task, bit k
         for the k-th of `TASKS`.
     """
@@ -112,7 +112,7 @@ cdef class FrankaKitchen(RoboticsEnv):
         self.info[0], self.info[1], self.info[2] = self.episode[TODO], completed, self.episode[DONE]
 
     cdef void observe_noisily(self) noexcept nogil:
-        """Observes with noise, and the goals without."""
+        """Observes with noise, but goals without."""
         cdef double* out = self.noisy.data()
         cdef size_t t, first = 0
         cdef int k

@@ -38,9 +38,9 @@ cdef enum:
 cdef class Maze(RoboticsEnv):
     """Base of the mazes.
 
-    Observation: float64 `observation`, of the robot; `achieved_goal`, `desired_goal` (2,): x and y.
+    Observation: float64 `observation`, the robot's; `achieved_goal`, `desired_goal` (2,): x and y.
     Reward: 1 within 45 cm of the goal, else 0; "dense": exp(-distance).
-    Terminated: At the goal without `continuing_task`, else never.
+    Terminated: At the goal unless `continuing_task`, else never.
     """
     cdef double scale, height            # of a cell, and of the goal's site
     cdef double least                    # how far a start is from the goal
@@ -289,8 +289,8 @@ cdef class _AntMaze(Maze):
 cdef class AntMaze(_AntMaze):
     """An ant in a maze.
 
-    Follows `gymnasium_robotics.envs.maze.ant_maze_v5` 1.4.2. The ant's own reward and end are ignored, but infos
-    contain the parts of that reward.
+    Follows `gymnasium_robotics.envs.maze.ant_maze_v5` 1.4.2. The ant's own reward and termination are ignored, but
+    infos contain the parts of that reward.
 
     Observation: As in `Maze`; `observation` (105,): positions of torso and joints, without x and y; velocities; clipped
         contact forces on each body except the world.
@@ -369,12 +369,12 @@ cdef class AntMazeV4(_AntMaze):
 
 
 cdef class AntMazeV3(AntMazeV4):
-    """The same maze, but a reached goal is replaced before the reward is computed.
+    """The same maze, but a goal that is reached is replaced before the reward is computed.
 
     Follows `gymnasium_robotics.envs.maze.ant_maze_v3` 1.4.2.
 
     Observation, Action: As in `AntMazeV4`.
-    Reward: As in `Maze`; when a goal is reached, for the next one.
+    Reward: As in `Maze`; when a goal is reached, the reward is for the next one.
     Terminated: As in `Maze`.
     Info: Those of Gymnasium's `Ant-v4`.
     """

@@ -37,7 +37,7 @@ def check_map(name: str, value: Any) -> Map:
 
 
 def check_cell(name: str, cell: Any, maze_map: Map, scale: float) -> list[float]:
-    """Returns the centre of a cell that an option of a reset names; empty: it names none."""
+    """Returns the center of the cell that a reset option names; empty if it names none."""
     if cell is None:
         return []
     if not isinstance(cell, (tuple, list, np.ndarray)) or len(np.shape(cell)) != 1 or len(cell) != 2:
@@ -51,7 +51,7 @@ def check_cell(name: str, cell: Any, maze_map: Map, scale: float) -> list[float]
 
 @functools.lru_cache(maxsize=16)
 def _packaged(robot: str, maze_map: Map, shares_empty: bool) -> Maze:
-    """Returns the maze of a robot whose file comes with a package."""
+    """Returns the maze of a robot whose file is part of a package."""
     if robot == "point":
         path = asset_path("point/point.xml")
     else:
@@ -61,16 +61,16 @@ def _packaged(robot: str, maze_map: Map, shares_empty: bool) -> Maze:
 
 
 def load_maze(robot: str, maze_map: Map, is_v3: bool, xml_file: str | None) -> tuple[Any, Cells, Cells]:
-    """Returns the model of a maze, and the centres of the cells where goals are, and where episodes begin.
+    """Returns the model of a maze, and the centers of the cells with goals and of those where episodes begin.
 
     Args:
         robot: One of `ROBOTS`.
         maze_map: As `check_map` returns it.
-        is_v3: Whether it is of version 3.
+        is_v3: Whether the environment is version 3.
         xml_file: The user's robot.
 
     Raises:
-        TypeError, ValueError: The user's robot does not fit into a maze.
+        TypeError, ValueError: The user's robot cannot be used in a maze.
     """
     if xml_file is None:
         maze = _packaged(robot, maze_map, not is_v3)

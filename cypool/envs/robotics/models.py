@@ -1,4 +1,4 @@
-"""Files of the installed gymnasium-robotics, which is not imported: that prints, and changes Gymnasium's registry."""
+"""Files of the installed gymnasium-robotics, which is not imported: that prints and changes Gymnasium's registry."""
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
@@ -40,8 +40,8 @@ class Maze(NamedTuple):
 
     Attributes:
         text: The XML of the model.
-        goals: Centres of the cells where goals are.
-        starts: Centres of the cells where episodes begin.
+        goals: Centers of the cells with goals.
+        starts: Centers of the cells where episodes begin.
     """
 
     text: bytes
@@ -50,7 +50,7 @@ class Maze(NamedTuple):
 
 
 def centre(row: int, column: int, maze_map: tuple[tuple[int | str, ...], ...], scale: float) -> tuple[float, float]:
-    """Returns x and y of the centre of a cell."""
+    """Returns x and y of the center of a cell."""
     return ((column + 0.5) * scale - len(maze_map[0]) / 2 * scale, len(maze_map) / 2 * scale - (row + 0.5) * scale)
 
 
@@ -62,12 +62,12 @@ def make_maze(path: str, maze_map: tuple[tuple[int | str, ...], ...], scale: flo
         path: The XML of the robot.
         maze_map: Rows of cells: 1 is a wall, 0 is empty, "g" is for goals, "r" for starts and "c" for both.
         scale: The width of a cell.
-        height: Height of walls, in widths.
-        shares_empty: Whether empty cells are goals where no cell is one, and starts likewise; else they are both where
-            no cell is either.
+        height: Height of walls, as a multiple of `scale`.
+        shares_empty: Whether empty cells become goals if no cell is a goal, and starts if none is a start; otherwise
+            they become both if there is neither.
 
     Raises:
-        ValueError: The robot is the user's, and walls cannot be added.
+        ValueError: Walls cannot be added to the user's robot.
     """
     try:
         root = ElementTree.parse(path).getroot()
@@ -101,7 +101,7 @@ def make_maze(path: str, maze_map: tuple[tuple[int | str, ...], ...], scale: flo
 
 
 def kitchen_limits() -> dict[str, tuple[float, ...]]:
-    """Returns noise amplitudes and bounds of positions and velocities, of all 29 joints."""
+    """Returns noise amplitudes and bounds of the positions and velocities of all 29 joints."""
     path = asset_path("kitchen_franka/franka_assets/franka_config.xml")
     limits = {}
     try:

@@ -1,4 +1,4 @@
-"""gymnasium-robotics itself, as `cypool.testing.check_parity` compares with it."""
+"""gymnasium-robotics itself: the reference for `cypool.testing.check_parity`."""
 from __future__ import annotations
 
 import types
@@ -12,7 +12,7 @@ def load() -> Any:
     """Returns the package, registered with Gymnasium and able to run with this MuJoCo.
 
     Since mujoco 3.12, its enumerations no longer equal NumPy's integers, so an assertion of the package fails for
-    Fetch, hands and the kitchen. With an older one, the package is unchanged.
+    Fetch, hands and the kitchen. With older versions, the package is unchanged.
     """
     import gymnasium
     import mujoco
@@ -36,11 +36,11 @@ def load() -> Any:
 
 
 def make(id: str, **options: Any) -> Any:
-    """Returns the environment of an id, without a wrapper that checks it.
+    """Returns the environment of an id, without Gymnasium's checking wrappers.
 
     Args:
         id: The package's id.
-        **options: Options of both; those of the maze as lists, and without those for the storage of results.
+        **options: Options that both have; maze maps as lists, and no options for storing results.
     """
     import gymnasium
 
@@ -58,7 +58,7 @@ def make(id: str, **options: Any) -> Any:
 
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
-    """Returns a batch of gymnasium-robotics' environments, and its name and version."""
+    """Returns a batch of gymnasium-robotics environments, and its name and version."""
     from gymnasium.vector import SyncVectorEnv
 
     id = ours.env_spec.id
@@ -70,21 +70,21 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
 
 
 def bits(tasks: Any) -> np.int32:
-    """Returns names of the kitchen's tasks as bits."""
+    """Returns the names of kitchen tasks as bits."""
     from cypool.envs.robotics.robotics import KITCHEN_TASKS
 
     return np.int32(sum(1 << list(KITCHEN_TASKS).index(task) for task in tasks))
 
 
 class Plain:
-    """A wrapper of Gymnasium's with the types that cypool has: the kitchen's goals are arrays, and its lists bits.
+    """A Gymnasium wrapper that returns cypool's types: the kitchen's goals as arrays, and its lists as bits.
 
     Args:
         env: The environment.
     """
 
     def __new__(cls, env: Any) -> Any:
-        """Returns the wrapper: Gymnasium is not imported before a comparison."""
+        """Returns the wrapper, so that Gymnasium is not imported before a comparison."""
         import gymnasium
 
         class Wrapper(gymnasium.Wrapper[Any, Any, Any, Any]):

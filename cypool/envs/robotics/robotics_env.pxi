@@ -18,7 +18,7 @@ from cypool.random cimport normal as draw_normal, uniform as draw_uniform
 
 
 cpdef Model load_robot(str path):
-    """Returns the model of a file of the package's assets, changed as the package does it."""
+    """Returns the model of an asset file of the package, modified as the package does."""
     cdef Edit edit = NULL
     cdef Model model
     if path.startswith("fetch/"):
@@ -49,8 +49,8 @@ cdef double distance_blas(const double* a, const double* b, int n) noexcept nogi
 cdef class RoboticsEnv(SimulationInLanes):
     """Base of the robots of Gymnasium-Robotics.
 
-    Follows gymnasium-robotics 1.4.2, operation by operation and draw by draw. A MuJoCo error, or any warning except
-    instability, becomes the `EnvError` of this environment.
+    Follows gymnasium-robotics 1.4.2, operation by operation and draw by draw. A MuJoCo error, or any warning except for
+    instability, becomes this environment's `EnvError`.
 
     Info: the infos of the robot, and `unstable` int32, as in `MujocoEnv`.
     """
@@ -78,11 +78,11 @@ cdef class RoboticsEnv(SimulationInLanes):
 
         Args:
             spec: Its spec.
-            env_id: Its place in the pool.
+            env_id: Its index in the pool.
             model: Its model.
-            start: Time, positions and velocities that an episode begins with; None: those of the model.
-            frame_skip: MuJoCo's steps in one of ours.
-            written: Names of the model's fields that it writes to.
+            start: Time, positions and velocities at the start of an episode; None: the model's.
+            frame_skip: MuJoCo steps per environment step.
+            written: Names of the model fields that it writes to.
         """
         options = spec.options
         self.reads = READS_UNKNOWN
@@ -245,11 +245,11 @@ cdef class RoboticsEnv(SimulationInLanes):
 
     cdef object check_own(self, object state):
         if type(state) is not tuple or len(state) != 6:
-            raise ValueError("expected six values of the robot")
+            raise ValueError("expected six robot values")
         info, *goals, episode, written = state
         numbers = [float] * <Py_ssize_t>self.goal.size()
         if type(written) is not bytes or len(written) != len(self.variation.contents()):
-            raise ValueError("expected the fields of the model that the robot writes")
+            raise ValueError("expected the model fields that the robot writes")
         goals = [check_state(goal, *numbers) for goal in goals]
         return self.check_info(info), goals, self.check_episode(episode), written
 

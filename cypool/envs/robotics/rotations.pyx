@@ -105,11 +105,11 @@ cdef double angle_between(const double* a, const double* b) noexcept nogil:
 def angles_of_pens(achieved, desired):
     """Returns the angles between goals of pens, for one pair or a batch, as gymnasium-robotics computes them.
 
-    For one pair, the third Euler angle does not count. For a batch, the third rotation does not: the package sets a row
-    instead of an angle.
+    For one pair, the third Euler angle is ignored. For a batch, the third rotation is: the package sets a row instead
+    of an angle.
 
     Args:
-        achieved, desired: Places and quaternions, of shape (7,) or (n, 7) with at least three.
+        achieved, desired: Positions and quaternions, of shape (7,) or (n, 7) with n of at least 3.
 
     Returns:
         Radians, of shape () or (n,).

@@ -1,4 +1,4 @@
-"""Numbers of the robots that appear only in the package's code."""
+"""Numbers about the robots that appear only in the package's code."""
 from __future__ import annotations
 
 # where an episode of the hand that reaches begins

@@ -1,1 +1,1 @@
-"""The robotic warehouse: agents bring requested shelves to goals, and back."""
+"""The robotic warehouse: agents bring requested shelves to goals and return them."""

@@ -1,4 +1,4 @@
-"""rware itself, as a vector environment of Gymnasium's, with all agents in one array."""
+"""rware itself as a Gymnasium vector environment, with all agents in one array."""
 from __future__ import annotations
 
 import warnings
@@ -12,7 +12,7 @@ VERSION = "2.0.0"
 
 
 def make_env(spec: EnvSpec) -> Any:
-    """Returns an environment of rware with our options."""
+    """Returns an rware environment with our options."""
     with warnings.catch_warnings():
         # of packages that it imports
         warnings.simplefilter("ignore")

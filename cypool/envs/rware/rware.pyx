@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -O2
-"""The robotic warehouse: agents that bring requested shelves to goals, and back."""
+"""The robotic warehouse: agents bring requested shelves to goals and return them."""
 from cypool.envs.shared.pixels.grid_picture import GridPicture
 from cypool.envs.rware import specs
 
@@ -20,7 +20,7 @@ cdef extern from "cypool/envs/rware/warehouse.h" namespace "cypool::rware" nogil
 
 
 def order_of_set(cells):
-    """Returns cells (x, y) in the order in which Python iterates over a set that they were added to one by one.
+    """Returns cells (x, y) in the order in which Python iterates over a set to which they were added one by one.
 
     For tests.
     """
@@ -37,15 +37,15 @@ cdef class Warehouse(RulesEnv):
     Follows rware 2.0.0: the same seed and actions give bit-identical results.
 
     Observation: float32 (71,) with the default sensors: x, y, whether the agent carries a shelf, its direction one-hot
-        (up, down, left, right), whether it is on a highway. Then for each visible cell, row by row: whether there is an
-        agent, its direction, its message, whether there is a shelf, and whether it is requested. "image": float32
+        (up, down, left, right), and whether it is on a highway. Then for each visible cell, row by row: whether there
+        is an agent, its direction, its message, whether there is a shelf, and whether it is requested. "image": float32
         (layers, 2 * `sensor_range` + 1, 2 * `sensor_range` + 1). "image_dict": `features` float32 (6,), direction,
         whether it is on a highway, and whether it carries a shelf; `image`.
     Action: nothing (0), forward (1), turn left (2), right (3), load or unload (4). With `msg_bits`: int64
         (1 + `msg_bits`,), this action and the bits of a message.
-    Reward: 1 for a delivery, for the agent, or with "global" for all. "two_stage": 0.5 for the delivery, and 0.5 when
+    Reward: 1 for a delivery, to the agent or, with "global", to all. "two_stage": 0.5 for the delivery, and 0.5 when
         the shelf is put back.
-    Terminated: Without `truncate`: after `max_steps` steps, or `max_inactivity_steps` without a delivery.
+    Terminated: Without `truncate`, after `max_steps` steps, or after `max_inactivity_steps` without a delivery.
     Truncated: In the same cases, with `truncate`.
     """
     describe = staticmethod(specs.warehouse)

@@ -1,1 +1,1 @@
-"""Toy text: small worlds of numbered states, and games of cards and chance; one module for each."""
+"""Toy text: small worlds of numbered states, and games of cards and chance."""

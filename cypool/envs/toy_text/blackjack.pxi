@@ -53,7 +53,7 @@ cdef class Blackjack(Env):
     Observation: A tuple of `Discrete(32)`, the player's sum; `Discrete(11)`, the dealer's face-up card, 1 to 10; and
         `Discrete(2)`, whether the player has a usable ace, which counts as 11.
     Reward: 1, 0 or -1 at the end; see `natural`.
-    Terminated: The player has stuck, or has more than 21.
+    Terminated: When the player sticks or has more than 21.
     """
     describe = staticmethod(specs.blackjack)
 

@@ -21,8 +21,8 @@ cdef class Catch(Env):
     first row, the paddle in column `width // 2` of the last one.
 
     Observation: float32 (height, width): 1 where ball and paddle are, else 0.
-    Reward: 0; in the last step, 1 for a caught ball, else -1.
-    Terminated: The ball is in the last row.
+    Reward: 0, except in the last step: 1 if the ball is caught, else -1.
+    Terminated: When the ball is in the last row.
     """
     describe = staticmethod(specs.catch)
 

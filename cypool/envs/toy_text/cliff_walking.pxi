@@ -15,8 +15,9 @@ cdef class CliffWalking(Tabular):
     Follows `gymnasium.envs.toy_text.CliffWalkingEnv` of Gymnasium 1.4: the same seed and actions give bit-identical
     results.
 
-    Observation: `Discrete(48)`: the row times 12, plus the column. The start is 36, the goal 47, the cliff in between.
-    Reward: -1 per step; -100 for a step off the cliff, which leads back to the start.
+    Observation: `Discrete(48)`: the row times 12, plus the column. The start is 36, the goal is 47, and the cliff lies
+        in between.
+    Reward: -1 per step; -100 for stepping off the cliff, which leads back to the start.
     Terminated: At the goal.
     Info: `prob` float64: the probability of the actual move, 1 after a reset.
     """

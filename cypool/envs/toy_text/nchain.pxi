@@ -15,7 +15,7 @@ cdef enum:
 
 
 cdef class NChain(Env):
-    """A chain of states: one step forward (0), or back to the first (1); sometimes the other action is taken instead.
+    """A chain of states: go one step forward (0), or back to the first state (1); sometimes the other action is taken.
 
     Follows EnvPool's `NChain-v0` in everything except the random numbers.
 

@@ -1,4 +1,4 @@
-"""Tables of the states that may follow each state and action, and of those where episodes begin.
+"""Tables of the states that may follow each state and action, and of the states in which episodes begin.
 
 A table is (transitions, start): `transitions[state][action]` is a list of (probability, next state, reward,
 terminated); `start` has, for each state, the probability that an episode begins in it.
@@ -89,7 +89,7 @@ def taxi(rainy_probability: float | None) -> Transitions:
 
 
 def taxi_masks() -> list[list[bool]]:
-    """Returns for each state which actions change something on a dry day."""
+    """Returns, for each state, which actions change something on a dry day."""
     return [[_taxi_outcomes(state, action, None)[0][1] != state for action in range(TAXI_ACTIONS)]
             for state in range(TAXI_STATES)]
 

@@ -22,11 +22,11 @@ cdef class Table:
     """The possible outcomes of each state and action.
 
     Args:
-        transitions: `transitions[state][action]` is a list of (probability, next state, reward, terminated), of one
-            length in all the table or 1.
+        transitions: `transitions[state][action]` is a list of (probability, next state, reward, terminated), whose
+            length is 1 or the same throughout the table.
         start: For each state, the probability that an episode begins in it.
 
-    Thread safety: any number of threads: it never changes.
+    Thread safety: any number of threads, because it never changes.
     """
     cdef int num_states
     cdef int num_actions
@@ -55,7 +55,7 @@ cdef class Table:
 
 
 cdef class Tabular(Env):
-    """Base of the environments that are a table; a subclass sets `table`.
+    """Base of environments defined by a table; subclasses set `table`.
 
     Info: `prob` float64: the probability of the last action's outcome, 1 after a reset.
     """

@@ -36,7 +36,7 @@ cdef class Taxi(Tabular):
     Observation: `Discrete(500)`: ((row * 5 + column) * 5 + passenger) * 4 + destination. Passenger and destination are
         red (0), green (1), yellow (2) or blue (3); the passenger can also be in the taxi (4).
     Reward: -1 per step; 20 for dropping the passenger off at the destination; -10 for an illegal pick-up or drop-off.
-    Terminated: The passenger was dropped off at the destination.
+    Terminated: When the passenger is dropped off at the destination.
     Info: `prob` float64: the probability of the actual move, 1 after a reset. `action_mask` int8 (6,): 1 for actions
         that change something on a dry day.
     """

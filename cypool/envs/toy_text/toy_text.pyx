@@ -1,4 +1,4 @@
-"""Gymnasium's toy texts, and EnvPool's Catch and NChain."""
+"""Gymnasium's toy text environments, and EnvPool's Catch and NChain."""
 include "blackjack.pxi"
 include "catch.pxi"
 include "tabular.pxi"

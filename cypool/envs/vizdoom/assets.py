@@ -1,4 +1,4 @@
-"""Engine, game data and scenarios, which come with the installed vizdoom; and the folder that engines run in."""
+"""The engine, game data and scenarios from the installed vizdoom, and the folder that engines run in."""
 from __future__ import annotations
 
 import atexit
@@ -41,7 +41,7 @@ def package() -> Path:
     """Returns the folder of the installed vizdoom, which is found without importing it.
 
     Raises:
-        ImportError: It is not installed, or not the version that is needed.
+        ImportError: It is not installed, or has the wrong version.
     """
     found = folder_of("vizdoom")
     if found is None:
@@ -51,7 +51,7 @@ def package() -> Path:
         raise ImportError(f"{NEEDED}; version {installed} is installed")
     folder = Path(found)
     if not (folder / "vizdoom").is_file():
-        raise ImportError(f"{NEEDED}; the engine is missing in {folder}: reinstall it")
+        raise ImportError(f"{NEEDED}; the engine is missing from {folder}: reinstall it")
     return folder
 
 
@@ -60,7 +60,7 @@ def find_config(name: str, path: Pathlike) -> Any:
 
     Args:
         name: The argument, for messages.
-        path: A path, or the name of a scenario that comes with vizdoom or with EnvPool's assets, ".cfg" or not.
+        path: A path, or the name of a scenario from vizdoom or from EnvPool's assets, with or without ".cfg".
 
     Raises:
         TypeError, ValueError: It is not a path, or the file does not exist.
@@ -81,7 +81,7 @@ def find_config(name: str, path: Pathlike) -> Any:
 
 
 def find_data(name: str, path: Pathlike) -> Any:
-    """Returns the absolute path of a WAD; a name alone is looked for where vizdoom keeps its own, too.
+    """Returns the absolute path of a WAD; a bare name is also looked for among vizdoom's own WADs.
 
     Raises:
         TypeError, ValueError: It is not a path, or the file does not exist.
@@ -96,10 +96,10 @@ def find_data(name: str, path: Pathlike) -> Any:
 
 
 def lumps_of(name: str, path: Pathlike) -> Any:
-    """Returns the names of the contents of a WAD; None for an archive, which may have folders.
+    """Returns the names of a WAD's contents; None for an archive, which may have folders.
 
     Raises:
-        ValueError: It is neither, or is cut off; the engine would silently play without it.
+        ValueError: It is neither, or truncated; the engine would silently play without it.
     """
     size = os.path.getsize(path)
     with open(path, "rb") as file:
@@ -114,15 +114,14 @@ def lumps_of(name: str, path: Pathlike) -> Any:
 
 
 def check_map(name: str, value: Any, files: Any) -> None:
-    """Raises a ValueError if a map is in none of some WADs, {argument: path}; the engine would search for it
-    forever."""
+    """Raises a ValueError if none of some WADs, {argument: path}, has a map; the engine would search for it forever."""
     lumps = [lumps_of(argument, path) for argument, path in files.items()]
     if None not in lumps and value.upper().encode() not in set().union(*lumps):
         raise ValueError(f"{name}: expected a map in {' or '.join(files.values())}, got {shown(value)}")
 
 
 def record_into(folder: Any) -> str:
-    """Creates a folder for recordings; returns a short name for it, because commands to engines must be short.
+    """Creates a folder for recordings; returns a short name for it, because engine commands must be short.
 
     Raises:
         ValueError: It cannot be made.
@@ -138,18 +137,18 @@ def record_into(folder: Any) -> str:
 
 
 def default_iwad() -> str:
-    """Returns the path of the game data that vizdoom chooses by itself: Doom 2 if there is one, else Freedoom."""
+    """Returns the path of the game data that vizdoom chooses by default: Doom 2 if available, else Freedoom."""
     for name in ("doom2.wad", "freedoom2.wad"):
         for folder in (Path(), package()):
             if (folder / name).is_file():
                 return str((folder / name).absolute())
-    raise ImportError(f"{NEEDED}; freedoom2.wad is missing in {package()}: reinstall it")
+    raise ImportError(f"{NEEDED}; freedoom2.wad is missing from {package()}: reinstall it")
 
 
 def engine_dir() -> tuple[str, Any]:
-    """Returns the folder that engines of this process run in, and the handle of its list of names.
+    """Returns the folder in which this process's engines run, and the handle of its list of names.
 
-    The first call removes the files of processes that were killed.
+    The first call removes files left by killed processes.
     """
     pid = os.getpid()
     if pid not in _own:
@@ -201,7 +200,7 @@ def sweep() -> None:
 def _open_list(folder: Any) -> Any:
     """Opens the list of names in a folder.
 
-    Anyone may put anything into the folder for temporary files. So a link is not followed, and opening a pipe does not
+    Anyone may put anything into the folder for temporary files, so links are not followed, and opening a pipe does not
     wait for a writer.
 
     Raises:

@@ -1,4 +1,4 @@
-"""ViZDoom's library, which starts and talks to its engine, compiled from its sdist without Boost.
+"""ViZDoom's library, which starts the engine and talks to it, compiled from the sdist without Boost.
 
 The engine itself is a program: it comes with the installed wheel of the same version.
 """
@@ -17,7 +17,7 @@ BOOST = (
 
 
 def _headers(unpacked, folder):
-    """Writes the version's header, as the library's own build does, and those of Boost."""
+    """Writes the version header, as the library's own build does, and headers that replace Boost."""
     number = VERSION.replace(".", "")
     (folder / "ViZDoomVersion.h").write_text(
         f'#define VIZDOOM_LIB_VERSION {number}\n#define VIZDOOM_LIB_VERSION_STR "{VERSION}"\n')

@@ -1,4 +1,4 @@
-"""Configs of ViZDoom: their results, and the lines that each interface adds."""
+"""ViZDoom configs: what they result in, and the lines that each interface adds."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -40,7 +40,7 @@ class Config(NamedTuple):
 
     @property
     def num_deltas(self) -> int:
-        """Number of buttons that take a number."""
+        """Number of buttons that take a value."""
         return sum(BUTTONS.index(name) >= FIRST_DELTA for name in self.buttons)
 
     def picture(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -71,7 +71,7 @@ def lines_of(config: Mapping[str, Any]) -> str:
 
 
 def wrapper_lines(path: str, options: Mapping[str, Any], read_config: ReadConfig) -> str:
-    """Returns the lines of config that ViZDoom's wrapper adds to those of the file."""
+    """Returns the config lines that ViZDoom's wrapper adds to the file."""
     config = options["config"]
     text = lines_of(config)
     facts = read_config(path, text)
@@ -87,7 +87,7 @@ def wrapper_lines(path: str, options: Mapping[str, Any], read_config: ReadConfig
 
 
 def envpool_lines(options: Mapping[str, Any], read_config: ReadConfig) -> str:
-    """Returns the lines of config that EnvPool adds to those of the file."""
+    """Returns the config lines that EnvPool adds to the file."""
     # EnvPool's engine is an older one, which has no flashes
     forced = {"window_visible": False, "mode": "PLAYER", "doom_map": options["map_id"],
               **dict.fromkeys(("render_screen_flashes", *_UNSEEN), False)}
@@ -99,7 +99,7 @@ def envpool_lines(options: Mapping[str, Any], read_config: ReadConfig) -> str:
 
 
 def envpool_size(config: Config, options: Mapping[str, Any], read_config: ReadConfig) -> tuple[int, int]:
-    """Returns height and width of the image that observations are made from; the engine may draw a larger one."""
+    """Returns the height and width of the image that observations are made from; the engine may draw a larger one."""
     if options["screen_resolution"] is None:
         asked = read_config(options["cfg_path"], "")
         if asked.width < _NARROW:

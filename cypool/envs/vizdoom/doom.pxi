@@ -48,7 +48,7 @@ def probe(path, text):
 
     Args:
         path: A config file, or "".
-        text: Lines in the same format, which follow those of the file.
+        text: Lines in the same format, appended to the file's.
 
     Raises:
         ValueError: The library does not understand a line.
@@ -85,9 +85,9 @@ cdef object _config_of(library.Facts facts):
 
 
 cdef class Doom(Env):
-    """One match, and the common part of both interfaces.
+    """A match: the common part of both interfaces.
 
-    The engine starts, and restarts after a fault, in `reset`, which runs on the pool's threads.
+    `reset`, which runs on the pool's threads, starts the engine, and restarts it after a fault.
     """
     cdef library.Match* match            # owned
     cdef readonly size_t num_players
@@ -105,9 +105,9 @@ cdef class Doom(Env):
         """Makes the match.
 
         Args:
-            config_path, text: The config, and lines that follow those of the file.
+            config_path, text: The config file, and lines appended to it.
             arguments: The arguments of each player's engine.
-            pipelined: Whether all tics of a step may be requested at once, if there are no other players.
+            pipelined: Whether all tics of a step may be requested at once if there are no other players.
         """
         cdef library.Settings settings
         options = spec.options

@@ -31,10 +31,10 @@ def describe_envpool(options):
 
 
 cdef class EnvPoolDoom(Doom):
-    """Observations, actions and rewards of EnvPool 1.2.5: small stacked images, and changes of game variables.
+    """Observations, actions and rewards of EnvPool 1.2.5: small stacked images, and changes in game variables.
 
     A step that ends the episode has reward 0 and repeats the previous picture, because the game no longer renders one.
-    With several players, they are the first dimension of observations, actions and infos.
+    With several players, observations, actions and infos have a first dimension for the players.
     """
     describe = staticmethod(describe_envpool)
 
@@ -234,7 +234,7 @@ cdef class EnvPoolDoom(Doom):
         return reward
 
     cdef void push(self, size_t player, bint first) noexcept nogil:
-        """Shrinks a player's screen to the newest frame, or to all frames at the start of an episode."""
+        """Shrinks a player's screen into the newest frame, or into all frames at the start of an episode."""
         cdef const uint8_t* screen = self.buffer(player, SCREEN)
         cdef uint8_t* target = self.frames.newest_frame(player)
         cdef const uint8_t* plane

@@ -26,8 +26,8 @@ cdef class GymnasiumDoom(Doom):
     """Observations, actions and rewards of ViZDoom's own Gymnasium wrapper, `VizdoomEnv` of version 1.3.2.
 
     Observations are dicts: the screen, and depth, labels, automap, audio, notifications and game variables if the
-    config enables them. Each reset draws the seed of the episode. With several players, they are the first dimension of
-    observations and actions; the reward is the sum of their rewards, which `info["player_reward"]` lists.
+    config enables them. Each reset draws the seed of the episode. With several players, observations and actions have a
+    first dimension for the players; the reward is the sum of the players' rewards, which `info["player_reward"]` lists.
     """
     describe = staticmethod(describe_gymnasium)
 
@@ -119,7 +119,7 @@ cdef class GymnasiumDoom(Doom):
         return 0
 
     cdef void copy(self, size_t player, Source source, uint8_t* target, size_t size) noexcept nogil:
-        """Writes one part of a player's observation: straight from the memory that the engine wrote it to."""
+        """Writes one part of a player's observation, straight from the memory that the engine wrote it to."""
         cdef const uint8_t* seen = NULL
         cdef size_t k
         if source == VARIABLES_:

@@ -1,4 +1,4 @@
-"""Games of ViZDoom: the interface of `cpp/match.h`."""
+"""ViZDoom games: the interface of `cpp/match.h`."""
 from libc.stdint cimport int16_t, uint8_t, uint32_t
 from libcpp cimport bool as cpp_bool
 from libcpp.string cimport string

@@ -1,4 +1,4 @@
-"""Buttons, variables and formats by the numbers that ViZDoom's library uses for them."""
+"""Buttons, variables and formats under the numbers that ViZDoom's library uses."""
 
 BUTTONS = tuple((
     "ATTACK USE JUMP CROUCH TURN180 ALTATTACK RELOAD ZOOM SPEED STRAFE MOVE_RIGHT MOVE_LEFT MOVE_BACKWARD MOVE_FORWARD "

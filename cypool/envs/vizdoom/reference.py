@@ -1,4 +1,4 @@
-"""ViZDoom's own Gymnasium wrapper: the reference of `cypool.testing.check_parity`."""
+"""ViZDoom's own Gymnasium wrapper: the reference for `cypool.testing.check_parity`."""
 from __future__ import annotations
 
 import warnings
@@ -14,7 +14,7 @@ VERSION = "1.3.2"
 
 
 class Reference(SyncVectorEnv):
-    """Environments of the wrapper. Its streams are not compared, as ours have no states; they seed the episodes."""
+    """Environments of the wrapper. Its streams, which seed episodes, are not compared: ours have no states."""
 
     np_random = None  # type: ignore[assignment]
 
@@ -22,7 +22,7 @@ class Reference(SyncVectorEnv):
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
     """Returns the wrapper's environments as a vector environment, and its name and version.
 
-    ViZDoom leaves files in the current folder.
+    ViZDoom leaves files behind in the current folder.
     """
     require_version("check_parity needs", "vizdoom", (VERSION,), 'pip install "cypool[vizdoom]"')
     given = {name: value for name, value in options.items() if name != "config"} | (options.get("config") or {})

@@ -1,4 +1,4 @@
-"""Doom, as in ViZDoom's wrapper and as in EnvPool."""
+"""Doom, as in ViZDoom's wrapper or as in EnvPool."""
 include "doom.pxi"
 include "envpool_doom.pxi"
 include "gymnasium_doom.pxi"

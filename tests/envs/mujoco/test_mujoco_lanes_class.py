@@ -178,7 +178,7 @@ def test_lanes_of_a_body_that_turns_far_within_a_step_have_the_bits_of_mj_step(t
 
 @pytest.mark.parametrize(("changes", "reason"), [
     ({"joint": 'damping="-1"'}, 'joint "knee0" has a negative damping'),
-    ({"joint": 'solimplimit="0.9 0.95 0.001 0.5 3"'}, 'joint "knee0" has a power in its solimp'),
+    ({"joint": 'solimplimit="0.9 0.95 0.001 0.5 3"'}, 'joint "knee0" has a solimp whose power is neither 1 nor 2'),
     ({"joint": 'pos="-0 0 0.1"'}, 'joint "knee0" has a negative zero in its axis or pos'),
     ({"knee": 'gravcomp="-1"'}, 'body "knee0" has a negative gravcomp'),
     ({"actuators": SERVOS + '<motor name="push" site="imu"/>'}, 'actuator "push" does not act on a joint'),

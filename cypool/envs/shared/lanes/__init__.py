@@ -1,1 +1,1 @@
-"""Steps of environments that MuJoCo simulates, several at once."""
+"""Steps MuJoCo environments several at a time."""

@@ -514,14 +514,14 @@ private:
         // without islands, sums have another order
         refuse_if(disabled_ & NO_ISLAND, "the flag island is disabled");
         refuse_if(disabled_ & NO_SENSOR && size("nsensor") != 0, "the flag sensor is disabled");
-        refuse_if(disabled_ >= 2 * NO_MULTICCD, "a flag is disabled that lanes do not know");
+        refuse_if(disabled_ >= 2 * NO_MULTICCD, "a flag that lanes do not know is disabled");
         refuse_if(m_->opt.enableflags & ~(ENERGY | INVDISCRETE), "flags other than energy and invdiscrete are enabled");
         refuse_if(option<int>("opt.noslip_iterations") != 0, "noslip_iterations is not zero");
         const bool is_elliptic = option<int>("opt.cone") != 0;
         refuse_if(is_elliptic && option<int>("opt.solver") == GAUSS_SEIDEL,
                   "friction cones are elliptic and the solver is PGS");
         refuse_if(is_elliptic && is_mujoco_4,
-                  "friction cones are elliptic, for which MuJoCo 4 has another line search");
+                  "friction cones are elliptic, for which MuJoCo 4 uses a different line search");
         refuse_if(m_->opt.timestep < 0, "the timestep is negative");
         refuse_if(option<int>("opt.disableactuator") != 0, "actuatorgroupdisable disables actuators");
         refuse_if(option<int>("opt.solver") != GAUSS_SEIDEL && option<int>("opt.solver") != NEWTON,
@@ -650,7 +650,7 @@ private:
             j.is_centered = j.pos[0] == 0 && j.pos[1] == 0 && j.pos[2] == 0;
             refuse_if((j.type == mjJNT_BALL || j.type == mjJNT_FREE)
                           && (j.is_limited || j.is_force_limited || j.stiffness != 0),
-                      ALL_JOINTS, k, "is a ball or free joint with a limit, a spring or a limit of forces");
+                      ALL_JOINTS, k, "is a ball or free joint with a limit, a spring or a force limit");
             refuse_if(j.type == mjJNT_FREE && o.bodies[array<int>("jnt_bodyid")[k]].num_joints != 1, ALL_JOINTS, k,
                       "is free, and its body has other joints");
             if (j.is_limited) {
@@ -682,7 +682,7 @@ private:
             for (int i = 0; i < o.nv; ++i) dof.tree |= Dofs{array<int>("dof_treeid")[i] == tree} << i;
             refuse_if(m_->opt.integrator == IMPLICIT_FAST && m_->jnt_type[dof.joint] == mjJNT_FREE
                           && __builtin_popcountll(dof.tree) == 6,
-                      BODIES, dof.body, "is a single free body, which implicitfast turns in another way");
+                      BODIES, dof.body, "is a single free body, which implicitfast rotates differently");
             // implicit Euler's matrix could be singular
             refuse_if(m_->dof_damping[k] < 0, ALL_JOINTS, dof.joint, "has a negative damping");
             o.has_damping |= o.dofs[k].damping > 0 && !(disabled_ & NO_EULERDAMP);
@@ -836,7 +836,7 @@ private:
             std::sort(jacobian.begin(), jacobian.end());
             for (int j = 0; j < t.num_joints; ++j) {
                 std::tie(t.dofs[j], t.jacobian[j]) = jacobian[static_cast<size_t>(j)];
-                refuse_if(j && t.dofs[j] == t.dofs[j - 1], ALL_TENDONS, k, "has a joint twice");
+                refuse_if(j && t.dofs[j] == t.dofs[j - 1], ALL_TENDONS, k, "lists a joint twice");
                 t.dof_set |= Dofs{1} << t.dofs[j];
             }
             t.stiffness = disabled_ & NO_SPRING ? 0 : array<double>("tendon_stiffness")[k];
@@ -901,7 +901,7 @@ private:
                                      return p.geom1 != q.geom1 ? p.geom1 < q.geom1 : p.geom2 < q.geom2;
                                  });
             }
-        refuse_if(num_given != size("npair"), "a contact pair lists geoms of one body");
+        refuse_if(num_given != size("npair"), "a contact pair lists two geoms of the same body");
         std::vector<Pair> joined;
         for (const Pair& p : o.pairs) {
             if (joined.empty() || !continues(joined.back(), p))
@@ -943,7 +943,7 @@ private:
         Pair p = {};
         p.geom1 = geom1, p.geom2 = geom2, p.type1 = type[geom1], p.type2 = type[geom2];
         p.body1 = m_->geom_bodyid[geom1], p.body2 = m_->geom_bodyid[geom2], p.given = given;
-        refuse_if(p.type2 > MESH, GEOMS, geom2, "has the shape of a plugin, and may touch others");
+        refuse_if(p.type2 > MESH, GEOMS, geom2, "has a shape defined by a plugin, and may touch others");
         p.is_on_floor = is_floor(geom1);
         p.is_general =
             !(is_round(geom2) && (is_round(geom1) || is_floor(geom1))) && !(is_round(geom1) && is_wall(geom2));
@@ -1043,7 +1043,7 @@ private:
         translation += weight_[2 * p.body1];
         translation += weight_[2 * p.body2];
         // the rows are no more than errors of rounding, and MuJoCo leaves out those that are zero
-        refuse_if(translation < mjMINVAL, p, "may touch, and their contact moves nothing");
+        refuse_if(translation < mjMINVAL, p, "may touch, but their contact moves nothing");
         const double first = p.friction[0];
         const bool is_normal = p.condim == 1 || option<int>("opt.cone") != 0;
         p.impedance.inverse_weight = is_normal ? translation : translation + first * first * translation;
@@ -1068,7 +1068,7 @@ private:
         s.is_flat = s.low == s.high || s.width <= mjMINVAL;
         s.flat = 0.5 * (s.low + s.high);
         refuse_if(!s.is_flat && s.power != 2 && s.power != 1, kind, number,
-                  "has a power in its solimp that is neither 1 nor 2");
+                  "has a solimp whose power is neither 1 nor 2");
         return s;
     }
 

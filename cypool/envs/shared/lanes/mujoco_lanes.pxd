@@ -1,4 +1,4 @@
-"""Steps of environments that MuJoCo simulates, several at once, with the bits of mj_step."""
+"""Steps MuJoCo environments several at a time, bit-identical to mj_step."""
 from cpython.object cimport PyObject
 from libcpp.memory cimport shared_ptr
 from libcpp.vector cimport vector

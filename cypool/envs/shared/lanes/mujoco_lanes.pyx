@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -O3
-"""Steps of environments that MuJoCo simulates, several at once, with the bits of mj_step.
+"""Steps MuJoCo environments several at a time, bit-identical to mj_step.
 
 docs/explanation/mujoco_lanes.md explains it.
 """
@@ -47,7 +47,7 @@ _verdicts = {}
 
 
 cdef class Lanes:
-    """The lanes of one model. Shared by environments; any number of threads may step. Only `make_lanes` makes one."""
+    """The lanes of one model, which environments share; any number of threads may step. Only `make_lanes` creates one."""
     cdef Model loaded                    # kept alive
     cdef Engine* engine                  # owned
     cdef atomic[int64_t] steps           # of environments of pools
@@ -91,37 +91,37 @@ cdef class Lanes:
 
     def compare(self, int steps, int every, uint64_t seed, double noise, double ctrl, bint ends_with_step1=False,
                 int frames=1):
-        """Returns what differs first from mj_step, "" if nothing does.
+        """Returns the first thing that differs from mj_step; "" if nothing does.
 
         Args:
-            steps: Of each of seven environments.
-            every: How many of them follow a reset.
-            seed: Of the random numbers.
-            noise: How far positions and velocities are from the model's own after a reset.
+            steps: Steps of each of seven environments.
+            every: Number of steps between resets.
+            seed: Seed of the random numbers.
+            noise: How far positions and velocities deviate from the model's own after a reset.
             ctrl: The largest control.
             ends_with_step1: Whether mj_step1 follows each step.
-            frames: MuJoCo's steps in one of these.
+            frames: MuJoCo steps per step.
         """
         return self.engine.compare(steps, every, seed, noise, ctrl, ends_with_step1, frames).decode()
 
     def num_steps(self):
-        """Returns how many steps of pools' environments were taken to the lanes."""
+        """Returns how many steps of pools' environments were taken in lanes."""
         return self.steps.load()
 
     def num_compared(self):
-        """Returns how many of mj_step's steps were compared."""
+        """Returns how many steps were compared with mj_step."""
         return self.engine.get_compared()
 
     def num_by_mujoco(self):
-        """Returns how many of MuJoCo's steps mj_step took for environments in lanes."""
+        """Returns how many MuJoCo steps mj_step took for environments in lanes."""
         return self.engine.get_by_mujoco()
 
 
 def check_machine():
-    """Returns how many robots are stepped at once here.
+    """Returns how many robots are stepped at once on this machine.
 
     Raises:
-        ValueError: No model is stepped in lanes. The text says why.
+        ValueError: Lanes cannot be used here; the text says why.
     """
     return check_lanes()
 
@@ -130,7 +130,7 @@ def make_lanes(Model model):
     """Returns the `Lanes` of a model.
 
     Raises:
-        ValueError: Lanes cannot step it. The text says why.
+        ValueError: Lanes cannot step it; the text says why.
     """
     cdef Lanes made = _lanes.get(<size_t><void*>model)
     if made is not None:

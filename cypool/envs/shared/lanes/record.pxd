@@ -1,4 +1,4 @@
-"""One environment's part of a step in lanes."""
+"""One environment's share of a step in lanes."""
 from libc.stdint cimport uint64_t
 from libcpp cimport bool as cbool
 from libcpp.string cimport string

@@ -27,9 +27,10 @@ FIELDS = {"xpos": 1 << XPOS, "xmat": 1 << XMAT, "xipos": 1 << XIPOS, "cinert": 1
 
 
 cdef class SimulationInLanes(Simulation):
-    """Base of the families some of whose environments step in lanes.
+    """Base of families with environments that can step in lanes.
 
-    Lanes step all environments of a call before each takes its result, in its own `step`, where it would simulate.
+    Lanes step all environments of a call first; each then picks up its result in its own `step`, where it would
+    otherwise simulate.
     """
 
     prepares_steps = True
@@ -39,7 +40,7 @@ cdef class SimulationInLanes(Simulation):
         del record
 
     cdef object why_pool_cannot(self, list envs):
-        """Returns why lanes do not step these environments; None: they do."""
+        """Returns why lanes do not step these environments; None if they do."""
         cdef SimulationInLanes env
         why = self.why_mj_step()
         if why is None and len(envs) < (<Lanes>make_lanes(self.loaded)).engine.fewest():
@@ -83,7 +84,7 @@ cdef class SimulationInLanes(Simulation):
             # those of a base class are not all that this one reads
             fields = vars(type(self)).get("read_fields")
             if fields is None:
-                return f"{type(self).__name__} has no read_fields, which name the fields of mjData that it reads"
+                return f"{type(self).__name__} has no read_fields, the names of the mjData fields that it reads"
             if not isinstance(fields, tuple) or not set(fields) <= FIELDS.keys():
                 return f"lanes only compute {', '.join(FIELDS)}, but {type(self).__name__}.read_fields is {fields!r}"
             self.reads = 0
@@ -100,7 +101,7 @@ cdef class SimulationInLanes(Simulation):
             for name in randomize:
                 name = name.partition(":")[0]
                 if not may_vary(name.encode()):
-                    return f"randomize varies {name}, which lanes read from the shared model"
+                    return f"randomize varies {name}, but lanes read it from the shared model"
         if self.camera.sees_contacts:
             return "pictures show contacts"
         try:
@@ -121,7 +122,7 @@ cdef class SimulationInLanes(Simulation):
             return f"mj_step: {why}"
         text = "lanes"
         if (<Lanes>make_lanes(self.loaded)).engine.fewest() > 1:
-            text = "lanes if a thread takes two or more at a time, else mj_step"
+            text = "lanes if a thread takes two or more environments at a time, else mj_step"
         cdef PyObject* env
         cdef size_t count = 0
         if self.lanes is not None:
@@ -157,7 +158,7 @@ cdef class SimulationInLanes(Simulation):
         self.set_controls(action)
 
     cdef bint knows_model(self) except -1 nogil:
-        """Returns whether lanes have the numbers of this environment's model."""
+        """Returns whether lanes hold this environment's model values."""
         cdef Record* record = record_of(self)
         cdef const double* places
         cdef size_t count, more

@@ -32,7 +32,7 @@ cdef void _report(void* lanes, const char* differing) noexcept nogil:
 
 
 def set_up_stepper(Lanes lanes not None, capsule):
-    """Sets up the `Stepper` that a capsule points to; its owner keeps the lanes."""
+    """Sets up the `Stepper` that a capsule points to; its owner keeps the lanes alive."""
     cdef Stepper* stepper = <Stepper*>PyCapsule_GetPointer(capsule, "cypool.lanes.Stepper")
     stepper.lanes = <void*>lanes
     stepper.fewest = lanes.engine.fewest()

@@ -1,4 +1,4 @@
-"""MuJoCo: the shared code of the families that it simulates, for whichever version is installed.
+"""Code shared by the MuJoCo families, for whichever version of MuJoCo is installed.
 
 The layout of the structs differs between versions. It is computed here, before any module that uses MuJoCo is imported.
 """

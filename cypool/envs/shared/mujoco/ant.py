@@ -1,4 +1,4 @@
-"""Options and infos of an ant, which walks in mazes, too."""
+"""Options and infos of the ant, which also walks in mazes."""
 from __future__ import annotations
 
 import math
@@ -25,7 +25,7 @@ def check_main_body(model: Any, name: Any) -> Any:
     """Returns the name or number of a body.
 
     Raises:
-        TypeError, ValueError: The model has none.
+        TypeError, ValueError: The model has no such body.
     """
     if not isinstance(name, str):
         name = check_int("main_body", name, 0, model.nbody - 1)
@@ -37,7 +37,7 @@ def check_main_body(model: Any, name: Any) -> Any:
 
 
 def info(ctrl: str, last: str) -> dict[str, Any]:
-    """Returns the infos of an ant: the kind of `reward_ctrl`, and the name of the last one."""
+    """Returns the infos of an ant; `reward_ctrl` has the given kind, and the last one the given name."""
     names = ("x_position", "y_position", "distance_from_origin", "x_velocity", "y_velocity", "reward_forward",
              "reward_ctrl", "reward_survive", last)
     return dict.fromkeys(names, "float64") | {"reward_ctrl": ctrl}

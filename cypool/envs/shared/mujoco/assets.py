@@ -1,4 +1,4 @@
-"""Gymnasium's robots: the XML files that come with it, in the form that cypool's environments are written for."""
+"""Gymnasium's robots: the XML files it ships, in the versions that cypool's environments are written for."""
 from __future__ import annotations
 
 import errno
@@ -36,7 +36,7 @@ def asset_path(name: str) -> str:
     """Returns the path of one of Gymnasium's robots.
 
     Raises:
-        ValueError: No file has that name.
+        ValueError: There is no file of that name.
     """
     if name not in CHECKSUMS:
         raise ValueError(f"xml_file: expected a path that begins with '.', '/' or '~', or one of Gymnasium's files "
@@ -45,7 +45,7 @@ def asset_path(name: str) -> str:
 
 
 def stamps_of(path: str) -> tuple[tuple[str, int, int], ...]:
-    """Returns the time and size of an XML file, and of all files that it includes or names, such as meshes.
+    """Returns the modification time and size of an XML file and of all files that it includes or names, such as meshes.
 
     Raises:
         OSError: The file itself cannot be read.

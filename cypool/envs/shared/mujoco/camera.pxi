@@ -35,7 +35,7 @@ _renderers = weakref.WeakValueDictionary()
 cdef class Renderer:
     """Draws environments of one model, in one size.
 
-    Thread safety: any number of threads; each has a context for the time of a picture.
+    Thread safety: any number of threads; each holds a context while it draws.
     """
     cdef Model model
     cdef unique_ptr[GlContextPool] gl_contexts
@@ -67,7 +67,7 @@ cdef Renderer _renderer_of(Model model, int width, int height, int max_geom):
 
 
 def contexts():
-    """Returns the number of OpenGL contexts that no environment is drawing in: for tests."""
+    """Returns the number of idle OpenGL contexts: for tests."""
     cdef Renderer renderer
     total = 0
     for renderer in list(_renderers.values()):
@@ -78,12 +78,12 @@ def contexts():
 cdef class Camera:
     """The camera of an environment.
 
-    As in Gymnasium, a camera that is not the model's looks at the median of all positions when the first picture is
-    taken, and stays there.
+    As in Gymnasium, a camera that the model does not define points at the median of all positions when the first
+    picture is taken, and stays there.
 
     Args:
         loaded: The model.
-        options: Those of a spec.
+        options: The options of a spec.
 
     Thread safety: any thread, one at a time; `set_up`, `save` and `load` with the GIL.
     """

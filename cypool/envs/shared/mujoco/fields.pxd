@@ -1,4 +1,4 @@
-"""Fields of a MuJoCo model by their names, and a model that owns some and shares the others."""
+"""Fields of a MuJoCo model by name, and a model that owns some fields and shares the others."""
 from libcpp cimport bool as cbool
 from libcpp.string cimport string
 from libcpp.vector cimport vector

@@ -1,7 +1,7 @@
-"""MuJoCo's calls that may fail: where MuJoCo would end the process, an exception comes out.
+"""MuJoCo calls that may fail: where MuJoCo would end the process, they raise an exception.
 
-MuJoCo reports errors and warnings through a handler of the thread. After an error it goes no further than the handler,
-so that has to leave by a jump. Nothing is printed, and no log file written.
+MuJoCo reports errors and warnings to a per-thread handler. After an error it cannot continue, so the handler has to
+jump out. Nothing is printed, and no log file is written.
 """
 from libcpp.pair cimport pair
 from libcpp.string cimport string

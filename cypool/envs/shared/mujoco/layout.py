@@ -1,7 +1,7 @@
 """The layout of MuJoCo's structs, computed from the files of an installed package.
 
-Its `introspect` lists structs and enumerations, and a header the shapes of arrays. From these the layout follows, as
-the C compilers of 64-bit Linux lay out structs. MuJoCo itself is not imported.
+Its `introspect` lists structs and enumerations, and a header lists the shapes of arrays. The layout follows from these
+by the rules of C compilers on 64-bit Linux. MuJoCo itself is not imported.
 """
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Field(NamedTuple):
     """A field of a struct.
 
     Attributes:
-        offset: In the outermost struct.
+        offset: Offset in the outermost struct.
         size: Size of the field.
-        item: Size of one of its numbers, or of those that it points to; 0: unknown.
+        item: Size of one of its numbers, or of those it points to; 0 if unknown.
         type: "d", "f", "i", "q" (64 bits), "b" (8 bits): the type of the numbers; "S": anything else.
-        is_pointer: Whether they are elsewhere.
+        is_pointer: Whether the field points to its numbers.
     """
 
     offset: int
@@ -62,14 +62,14 @@ class Array(NamedTuple):
 
 
 class StructLayout(NamedTuple):
-    """Everything that cypool needs to know about a version.
+    """Everything that cypool needs to know about a version of MuJoCo.
 
     Attributes:
         sizes: Sizes of structs, in bytes.
         fields: By names such as "mjModel.opt.timestep".
         arrays: By names such as "mjModel.qpos0".
         numbers: Values of enumerations and of macros that are numbers.
-        derived_is_known: Whether the header has the sources and results of `mj_setConst`, as since 3.17.
+        derived_is_known: Whether the header lists the sources and results of `mj_setConst`, as it has since 3.17.
     """
 
     sizes: dict[str, int]
@@ -106,7 +106,7 @@ def read(package: Path) -> StructLayout:
 
 
 def _introspect(package: Path) -> types.SimpleNamespace:
-    """Imports two modules of `mujoco.introspect` under another name, and forgets them."""
+    """Imports two modules of `mujoco.introspect` under another name, without leaving them in `sys.modules`."""
     name = "cypool_mujoco_introspect"
     parent = types.ModuleType(name)
     parent.__path__ = [str(package / "introspect")]
@@ -171,7 +171,7 @@ class _Structs:
         return size, align, size, "S", False
 
     def _pointed(self, kind: Any) -> tuple[int, int, int, str, bool]:
-        """Does the same for a pointer's target, which may be unknown."""
+        """Does the same for the target of a pointer, which may be unknown."""
         if type(kind).__name__ == "ValueType" and kind.name not in _SCALARS:
             return 0, 1, 0, "S", False
         return self._sized(kind, "", {})
@@ -210,7 +210,7 @@ def _arrays(header: str, numbers: dict[str, int]) -> tuple[dict[str, Array], boo
 def _uses(body: str) -> dict[str, tuple[bool, bool]]:
     """Returns for each array whether mj_setConst computes from it, and whether it writes to it.
 
-    The groups of mj_setConst follow one another: a source is read by the first one that uses it.
+    The groups of mj_setConst follow one another; the first one that uses a source reads it.
     """
     found = {}
     for name, groups in re.findall(r"X\(\s*(\w+)\s*,(.*?)\)\s*\\?$", body, re.MULTILINE):

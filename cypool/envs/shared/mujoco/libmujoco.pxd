@@ -1,4 +1,4 @@
-"""MuJoCo's C interface, as far as it is used; names as in MuJoCo's headers, which describe each field."""
+"""The parts of MuJoCo's C interface that are used, named as in MuJoCo's headers, which describe each field."""
 from libc.stdint cimport int64_t
 
 

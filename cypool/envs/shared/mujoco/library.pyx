@@ -1,4 +1,4 @@
-"""MuJoCo's library, whichever version is installed: the places of its structs' fields, and its functions."""
+"""MuJoCo's library, whichever version is installed: its functions, and where its structs keep their fields."""
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
@@ -41,7 +41,7 @@ def set_up(object layout, bytes path):
         path: The library's file.
 
     Raises:
-        RuntimeError: It lacks something that is used, or has something else; the text begins with "no" or "another".
+        RuntimeError: Something that is used is missing or different; the text begins with "no" or "another".
     """
     cdef Found found
     cdef Place place

@@ -30,7 +30,7 @@ _latest = None
 
 
 cdef class Model:
-    """See the `.pxd`. Only `load_model` and `load_model_text` make one.
+    """See the `.pxd`. Only `load_model` and `load_model_text` create one.
 
     Thread safety: any number of threads: it never changes.
     """
@@ -85,13 +85,13 @@ cdef class Model:
         return 0
 
     def fields(self):
-        """Returns the name, rows and columns of each field, and "float64", "float32", or None for other types."""
+        """Returns the name, rows and columns of each field, and "float64", "float32" or None (other types)."""
         return [((<bytes>field.name).decode(), field.rows, field.columns,
                  "float64" if field.is_double else "float32" if field.is_float else None)
                 for field in fields_of(self.mj)]
 
     def numbers(self, size_t number):
-        """Returns the numbers of a field of real numbers, by its place in `fields`."""
+        """Returns the values of a real-valued field, given by its index in `fields`."""
         cdef Field field = fields_of(self.mj)[number]
         cdef VariedModel* shared = new VariedModel(self.mj)
         cdef size_t k
@@ -172,11 +172,11 @@ cpdef Model load_model(object xml_file):
 
 
 cdef Model load_edited(str path, Edit edit):
-    """Returns the model of an XML file that comes with a package: the same object while it is in use.
+    """Returns the model of an XML file shipped with a package: the same object as long as it is in use.
 
     Args:
         path: The file.
-        edit: Changes it once, before it is used; NULL: no change.
+        edit: Changes the model once, before it is used; NULL: no change.
 
     Raises:
         ValueError: MuJoCo cannot read it.
@@ -198,7 +198,7 @@ cdef Model load_edited(str path, Edit edit):
 
 
 cpdef Model load_model_text(object key, str name, bytes text, dict files):
-    """Returns the model that an MJCF text describes: the same object while a model with this key is in use.
+    """Returns the model that an MJCF text describes: the same object as long as a model with this key is in use.
 
     Args:
         key: Identifies this text and these files.

@@ -12,7 +12,7 @@ from cypool.random cimport Rng
 # Models: compiled by MuJoCo from an XML file.
 
 cdef class Model:
-    """A robot and its world. Shared by environments, and never changed."""
+    """A robot and its world. Environments share it, and it never changes."""
     cdef mjModel* mj                     # owned
     cdef readonly str path
     cdef readonly int nq, nv, nu, nbody, nsite, ncam, ntendon, nsensordata      # as mjModel has them

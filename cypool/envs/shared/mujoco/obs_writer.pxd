@@ -1,4 +1,4 @@
-"""Puts an observation together, number after number; writes nothing behind its end, whatever it is given."""
+"""Assembles an observation number by number; never writes past its end, whatever it is given."""
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 

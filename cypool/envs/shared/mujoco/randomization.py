@@ -21,11 +21,11 @@ class VariedRange(NamedTuple):
     """Numbers of a field that vary.
 
     Attributes:
-        field: The number of the field, in `Model.fields`.
-        begin: The first of its numbers.
-        end: Their end.
-        operation: The number of `OPERATIONS`.
-        low: The least number that is drawn.
+        field: The index of the field in `Model.fields`.
+        begin: Index of the first number.
+        end: Index after the last number.
+        operation: The index in `OPERATIONS`.
+        low: The smallest number drawn.
         high: The largest.
     """
 
@@ -115,7 +115,7 @@ def _range_of(model: Any, fields: list[Any], key: str, operation: str, low: floa
 
 
 def _row_of(model: Any, name: str, owner: str) -> tuple[int, int]:
-    """Returns the row of a field that an object has, and the next."""
+    """Returns an object's row of a field, and the next row."""
     kind = name.partition("_")[0]
     if kind not in _OBJECTS:
         raise ValueError(f"randomize: expected a field of {', '.join(_OBJECTS)} for a name after the colon, got "

@@ -25,7 +25,7 @@ cdef enum:
 
 
 cdef class Simulation(Env):
-    """Base of the families that MuJoCo simulates: holds model and data, draws, saves and loads.
+    """Base of the MuJoCo families: holds model and data, draws, saves and loads.
 
     Thread safety: any thread, one at a time.
     """

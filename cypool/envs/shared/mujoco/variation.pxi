@@ -10,11 +10,11 @@ from cypool.random cimport uniform
 
 
 cdef class Variation:
-    """A model that changes in each episode.
+    """A model that changes with each episode.
 
     Args:
         loaded: The model to vary.
-        randomize: As `check_randomize` returns it, except None.
+        randomize: The result of `check_randomize`, except None.
         own: Names of other fields that an environment writes to.
 
     Thread safety: any thread, one at a time.

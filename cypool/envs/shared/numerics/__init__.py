@@ -1,1 +1,1 @@
-"""Numbers with the bits of NumPy's, JAX's and XLA's."""
+"""Arithmetic that is bit-identical to NumPy, JAX and XLA."""

@@ -1,9 +1,9 @@
 # distutils: extra_compile_args = -O2
-"""Functions of single numbers with NumPy's exact results, without the GIL.
+"""Functions of single numbers that return exactly NumPy's results, without the GIL.
 
 An environment that follows one written in Python needs the sine that its source calls. `math.sin` is the C library's.
-`numpy.sin` is NumPy's own loop: always for float32, for float64 as NumPy was built and the CPU is. If its results are
-those of the C library, the C library is called directly.
+`numpy.sin` is NumPy's own loop: always for float32, and for float64 depending on NumPy's build and the CPU. If its
+results equal the C library's, the C library is called directly.
 """
 from libc.math cimport fabs, sqrt
 
@@ -40,7 +40,7 @@ cdef struct Function:
 
 
 cdef Function find(object ufunc, str types) except *:
-    """Returns NumPy's loop of a function, for its arguments' and its result's types: "d->d", "dd->d"."""
+    """Returns NumPy's loop of a function for the given types of arguments and result: "d->d", "dd->d"."""
     cdef Function found
     cdef const PyUFuncObject* fields = <const PyUFuncObject*>ufunc
     cdef Py_ssize_t k
@@ -57,7 +57,7 @@ cdef Function find(object ufunc, str types) except *:
 
 
 cdef int check() except -1:
-    """Calls the loops as environments do, and compares the results with those of NumPy itself."""
+    """Calls the loops as environments do, and compares the results with NumPy's own."""
     cdef double x, product = 0
     cdef double[3] vector = [0.3, -1.7, 29.0]
     for dtype in (np.float64, np.float32):
@@ -150,7 +150,7 @@ cdef double call_two(const Function* function, double x, double y) noexcept nogi
 
 
 cdef void multiply(const double* a, int rows, const double* b, double* out) noexcept nogil:
-    """Writes the product of a matrix of three columns and one of three by three."""
+    """Writes the product of a matrix with three columns and a 3 x 3 matrix."""
     cdef char** args = [<char*>a, <char*>b, <char*>out]
     cdef cnp.npy_intp* sizes = [1, rows, 3, 3]
     cdef cnp.npy_intp row = 3 * sizeof(double), item = sizeof(double)

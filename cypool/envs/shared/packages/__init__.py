@@ -1,1 +1,1 @@
-"""Packages that families read from or are compared with."""
+"""Packages that families read files from or are compared with."""

@@ -1,4 +1,4 @@
-"""Reference packages of several agents as vector environments of Gymnasium's, with groups of agents as arrays."""
+"""Multi-agent reference packages as Gymnasium vector environments, with groups of agents as arrays."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ COLUMNS = ("reward", "terminated", "truncated")
 
 
 class GroupReference(gymnasium.Env[Any, Any]):
-    """One environment, in which all agents of a group are one array.
+    """One environment, in which each group of agents is one array.
 
     A subclass sets the spaces, and steps the package's environment between `forget` and `finish`.
 
@@ -35,7 +35,7 @@ class GroupReference(gymnasium.Env[Any, Any]):
                                 "truncated": np.zeros(count, np.bool_)} for group, count in self.groups.items()}
 
     def finish(self, terminated: bool, truncated: bool) -> tuple[float, bool, bool]:
-        """Ends a step whose columns are written; returns reward and ends of the environment."""
+        """Ends a step once its columns are written; returns the environment's reward and end flags."""
         self.steps += 1
         truncated = truncated or (self.limit is not None and self.steps >= self.limit)
         reward = 0.0
@@ -48,7 +48,7 @@ class GroupReference(gymnasium.Env[Any, Any]):
 
 
 class TupleReference(GroupReference):
-    """An environment of Gymnasium's whose spaces are tuples with an item for each agent, all of one group `agent`.
+    """A Gymnasium environment whose spaces are tuples with an item for each agent, all in one group `agent`.
 
     Args:
         env: The package's environment.
@@ -87,7 +87,7 @@ class TupleReference(GroupReference):
 
 
 class ParallelReference(GroupReference):
-    """A parallel environment of PettingZoo's, in which all agents of a group are one array.
+    """A PettingZoo parallel environment, in which each group of agents is one array.
 
     Args:
         env: The package's environment.
@@ -145,10 +145,10 @@ class ParallelReference(GroupReference):
 
 
 class GroupReferences(SyncVectorEnv):
-    """A batch of these, whose infos have the columns of groups, as in cypool.
+    """A batch of these environments, whose infos have the groups' columns, as in cypool.
 
     Args:
-        make: Creates one of them.
+        make: Creates one environment.
         num_envs: Number of environments.
         autoreset_mode: As in `SyncVectorEnv`.
     """

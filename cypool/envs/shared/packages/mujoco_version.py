@@ -1,4 +1,4 @@
-"""The installed MuJoCo, which is not imported."""
+"""Finds the installed MuJoCo without importing it."""
 from __future__ import annotations
 
 import warnings

@@ -1,4 +1,4 @@
-"""Files of packages that cypool uses without importing them: found where they are installed, or downloaded with pip."""
+"""Files of packages that cypool uses without importing: found in an installed package, or downloaded with pip."""
 from __future__ import annotations
 
 import hashlib
@@ -19,17 +19,17 @@ from cypool.util.packages import folder_of
 
 
 class Wheel(NamedTuple):
-    """A wheel for Linux on x86-64 that holds a library.
+    """A wheel for Linux on x86-64 that contains a library.
 
     Attributes:
         family: The family that uses it.
-        package: Its name, and the folder in it.
+        package: The name of the package, and of the folder in it.
         version: Its version.
-        python: The version of Python that the wheel is for: the library needs none.
+        python: The version of Python that the wheel is for, although the library needs none.
         sha256: The hash of the wheel.
-        library: The library's file in the folder.
-        wanted: Files and folders in the folder that are taken from the wheel, with all licences.
-        option: The name of the option with the folder.
+        library: The library's file name in the folder.
+        wanted: Files and subfolders to take from the wheel, in addition to all licenses.
+        option: The name of the option that gives the folder.
     """
 
     family: str
@@ -48,16 +48,16 @@ class Wheel(NamedTuple):
 
     @property
     def cached(self) -> Path:
-        """The package's folder in cypool's cache, relative to that."""
+        """The package's folder, relative to cypool's cache."""
         return Path(f"{self.package}-{self.version}", self.package)
 
     def folder_in(self, path: str) -> Path | None:
-        """Returns the package's folder, which is `path` or in it; None if there is no library."""
+        """Returns the package's folder, which is `path` or lies in it; None if there is no library."""
         folders = (Path(path), Path(path, self.package))
         return next((each.absolute() for each in folders if os.path.isfile(each / self.library)), None)
 
     def check_folder(self, name: str, value: Any) -> str:
-        """Returns an option that is the package's folder, or the one around it.
+        """Checks and returns an option that names the package's folder or its parent.
 
         Raises:
             TypeError, ValueError: It is not a path, or the library is missing.
@@ -68,14 +68,14 @@ class Wheel(NamedTuple):
         return path
 
     def find(self, path: str | None) -> Path:
-        """Returns the package's folder; opens no file, and imports nothing.
+        """Returns the package's folder, without opening files or importing anything.
 
         Args:
-            path: That folder or the one around it; None: the environment variable with the family's name, cypool's
-                cache, or an installed package.
+            path: That folder or its parent; None: the environment variable named after the family, cypool's cache, or
+                an installed package.
 
         Raises:
-            ImportError: It is nowhere.
+            ImportError: It was not found.
         """
         variable = f"CYPOOL_{self.family.upper()}"
         given = path if path is not None else os.environ.get(variable)
@@ -107,10 +107,10 @@ class Wheel(NamedTuple):
         return True
 
     def is_valid(self, checked: Callable[[Path], Any]) -> bool:
-        """Whether the package can be found, and is the right one.
+        """Whether the package can be found and is the right one.
 
         Args:
-            checked: Raises an ImportError if the folder of `find` is not.
+            checked: Raises an ImportError if the folder from `find` is wrong.
         """
         try:
             checked(self.find(None))
@@ -136,7 +136,7 @@ class Wheel(NamedTuple):
         Raises:
             OSError: pip cannot download it, or the files cannot be written.
             ValueError: The downloaded file is not the expected one.
-            UnsafeCache: Others could put code into the cache.
+            UnsafeCache: Other users could put code into the cache.
         """
         target = cache.folder() / self.cached
         target.parent.parent.mkdir(parents=True, exist_ok=True)

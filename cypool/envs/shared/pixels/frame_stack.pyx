@@ -8,7 +8,7 @@ cdef class FrameStack:
     """Rings of frames that advance together; all zero at first.
 
     Args:
-        num_frames: Number of frames of a ring.
+        num_frames: Number of frames in a ring.
         frame_bytes: Size of a frame.
         num_stacks: Number of rings.
     """

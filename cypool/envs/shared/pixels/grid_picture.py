@@ -1,4 +1,4 @@
-"""`GridPicture`: a simple picture of a grid, for families whose packages draw with outdated libraries."""
+"""`GridPicture`: a simple picture of a grid, for families whose packages depend on outdated drawing libraries."""
 from __future__ import annotations
 
 import numpy as np
@@ -45,7 +45,7 @@ class GridPicture:
         self._inside(row, col)[y * y + x * x <= 81] = COLORS[color]
 
     def arrow(self, row: int, col: int, direction: tuple[int, int]) -> None:
-        """Draws a line from the middle of a cell towards an edge, in black.
+        """Draws a black line from the middle of a cell toward an edge.
 
         Args:
             row, col: The cell.
@@ -57,7 +57,7 @@ class GridPicture:
             self._inside(row, col)[y - 1:y + 2, x - 1:x + 2] = COLORS["black"]
 
     def number(self, row: int, col: int, number: int) -> None:
-        """Writes a number in the middle of a cell, in white."""
+        """Writes a white number in the middle of a cell."""
         text = str(number)
         size = 2 if len(text) < 3 else 1
         bits = np.zeros((5, 4 * len(text) - 1), bool)

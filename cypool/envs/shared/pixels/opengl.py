@@ -1,4 +1,4 @@
-"""Packages that look for OpenGL when they are imported, even if nothing will be drawn."""
+"""Imports packages that look for OpenGL on import, even if nothing will be drawn."""
 from __future__ import annotations
 
 import importlib
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def import_without_opengl(name: str) -> Any:
-    """Imports a module that imports the library in MUJOCO_GL; if that is missing, the module does without.
+    """Imports a module that imports the library in MUJOCO_GL; if that is missing, the module does without it.
 
     Raises:
         Exception: The import failed.

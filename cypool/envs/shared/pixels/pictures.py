@@ -1,4 +1,4 @@
-"""Pictures and texts of environments that follow Gymnasium's, by Gymnasium itself: pictures need pygame."""
+"""Pictures and texts of environments that follow Gymnasium's, drawn by Gymnasium itself; pictures need pygame."""
 from __future__ import annotations
 
 import functools
@@ -27,7 +27,7 @@ def draw(entry_point: str, options: dict[str, Any], state: dict[str, Any],
     Args:
         entry_point: "module:Class" of the environment.
         options: Its arguments, all hashable.
-        state: Names and values of the attributes that `render()` looks at.
+        state: Names and values of the attributes that `render()` reads.
         render_mode: "rgb_array" or "ansi".
 
     Returns:

@@ -22,7 +22,7 @@ def shrink(plane, height, width, *, simd=True):
         plane: The image: a C-contiguous uint8 array of shape (rows, columns).
         height: Rows of the result, at most those of `plane`.
         width: Columns of the result, at most those of `plane`.
-        simd: Whether vector instructions are used if the CPU has them. The pixels are the same.
+        simd: Whether to use vector instructions if the CPU has them. The pixels are the same either way.
 
     Returns:
         A new uint8 array of shape (height, width).

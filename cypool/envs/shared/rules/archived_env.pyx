@@ -13,7 +13,7 @@ cdef class ArchivedEnv(Env):
         return 0
 
     def state_fields(self, state):
-        """Returns (path, type, offset, least, greatest) of each number in a saved state; the type as in `struct`.
+        """Returns (path, type, offset, minimum, maximum) for each number in a saved state; types as in `struct`.
 
         Afterwards, the environment cannot be used.
         """

@@ -19,7 +19,7 @@ _prototypes = WeakValueDictionary()
 
 
 cdef class Prototype:
-    """The rules from which all environments with a spec get theirs: they share data that never changes."""
+    """The rules from which all environments of a spec derive theirs; they share data that never changes."""
 
 
 cdef Prototype prototype_of(RulesEnv env):
@@ -62,7 +62,7 @@ cdef Options options_of(dict values) except *:
 
 
 cdef class RulesEnv(ArchivedEnv):
-    """Base of environments whose rules are C++. A subclass has `describe` and `make`."""
+    """Base of environments whose rules are written in C++. Subclasses define `describe` and `make`."""
     def __init__(self, spec, env_id):
         self.prototype = prototype_of(self)
         self.take_rules(self.prototype.rules.get().another().release())
@@ -75,7 +75,7 @@ cdef class RulesEnv(ArchivedEnv):
         return 0
 
     def settings(self, options):
-        """Returns what the rules read of the options of the spec."""
+        """Returns the options of the spec that the rules read."""
         return dict(options)
 
     cdef Rules* make(self, const Options& options) except NULL:
@@ -83,7 +83,7 @@ cdef class RulesEnv(ArchivedEnv):
         raise NotImplementedError("make")
 
     cdef int draw_from(self, object second_stream) except -1:
-        """Gives the rules a second stream."""
+        """Gives the rules a second random stream."""
         self.second_stream = second_stream
         self.rules.get().last.second_rng = <const Rng*>PyCapsule_GetPointer(second_stream.capsule, "BitGenerator")
         return 0
@@ -113,7 +113,7 @@ cdef class RulesEnv(ArchivedEnv):
         return 0
 
     cdef object draw(self, dict state):
-        """Returns a picture of a state: its numbers, by the names that they have in `exchange`."""
+        """Returns a picture of a state, given by its numbers, with the names they have in `exchange`."""
         raise NotImplementedError(f"render: {type(self).__name__} has none")
 
     cdef int seed(self, object seed) except -1:

@@ -1,1 +1,1 @@
-"""Simulations of one MuJoCo model with live arrays, and environments whose rows Python computes for all at once."""
+"""Simulations of a MuJoCo model with live arrays, and environments whose rows Python computes all at once."""

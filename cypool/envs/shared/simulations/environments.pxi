@@ -81,29 +81,29 @@ cdef class RowEnv(Env):
 
     @property
     def stepped_by(self):
-        """How it is stepped: see `stepped_by` of pools."""
+        """How the environments are stepped: see `stepped_by` of pools."""
         return self.backend.stepped_by
 
 
 cdef class RowsBackend(StepBackend):
-    """Steps environments that are rows of arrays. A subclass in Python computes all rows at once.
+    """Steps environments that are rows of arrays. A Python subclass computes all rows at once.
 
     Its `advance(same_step)` steps the rows of `stepped`, resets those of `resets`, and writes to the other arrays. It
-    has `save_row`, `load_row` and `render_row` with a row's index, `stepped_by`, `close` and a `task`.
+    has `save_row`, `load_row` and `render_row`, which take a row's index, `stepped_by`, `close` and a `task`.
 
     Args:
-        spec: The environments'.
-        num_envs: How many there are.
-        num_threads: How many threads step.
+        spec: The spec of the environments.
+        num_envs: Number of environments.
+        num_threads: Number of threads that step.
 
     Attributes:
-        actions: One for each environment; valid where it is stepped.
-        stepped, resets, last: Bools: which environments are stepped, and reset; of the first, whose episode has
-            reached its limit.
-        reward, terminated, truncated: Of a step.
-        begun: Where a reset has followed the step: the observation of the step is then in `final`.
+        actions: One for each environment; valid where the environment is stepped.
+        stepped, resets, last: Bools: which environments are stepped, which are reset, and which of those stepped reach
+            the limit of their episode.
+        reward, terminated, truncated: The results of a step.
+        begun: Where a reset followed the step; the observation of the step is then in `final`.
         current, final: For each part of the observation, then for each info, an array with a row for each environment.
-        errors: By environment, what it raises instead of having a row.
+        errors: By environment, the exception that it raises instead of returning a row.
     """
     cdef readonly object actions, stepped, resets, last, reward, terminated, truncated, begun, errors
     cdef readonly list current, final, envs
@@ -151,7 +151,7 @@ cdef class RowsBackend(StepBackend):
         return self.num_threads
 
     def seed(self, seed):
-        """Seeds the environments, which no pool has yet."""
+        """Seeds the environments before a pool has them."""
         cdef RowEnv env
         for env in self.envs:
             env.seed(seed + env.env_id)
@@ -160,7 +160,7 @@ cdef class RowsBackend(StepBackend):
         """Refuses options."""
         if not options:
             return None
-        raise NoOptionsError(f"options: expected only reset_mask, as tasks have no reset options, got {shown(options)}")
+        raise NoOptionsError(f"options: expected only reset_mask, as tasks take no reset options, got {shown(options)}")
 
     cdef int submit(self, const int32_t* ids, uint32_t count, const char* actions, bint same_step) except -1:
         cdef RowEnv env
@@ -211,14 +211,14 @@ cdef class RowsBackend(StepBackend):
 
 
 cdef class Generators:
-    """The random streams of some environments: an array from each call, with a row from each stream.
+    """The random streams of some environments: each call returns an array with a row from each stream.
 
-    A row does not depend on the other environments. The numbers are those of a `numpy.random.Generator`, which
-    `rng[k]` returns for row k.
+    A row does not depend on the other environments. The numbers match those of a `numpy.random.Generator`; `rng[k]`
+    returns the one for row k.
 
     Args:
         envs: The environments.
-        ids: int64: whose streams these are.
+        ids: int64: the environments that the streams belong to.
     """
     cdef list envs
     cdef object ids
@@ -233,19 +233,19 @@ cdef class Generators:
         return np.random.Generator((<Env>self.envs[self.ids[k]])._bit_generator)
 
     def random(self, size=()):
-        """Returns numbers of [0, 1), shape (rows, *size)."""
+        """Returns numbers in [0, 1), shape (rows, *size)."""
         return self._drawn(size, np.float64, 0, 1)
 
     def uniform(self, low=0.0, high=1.0, size=()):
-        """Returns numbers of [low, high), shape (rows, *size); bounds broadcast to it."""
+        """Returns numbers in [low, high), shape (rows, *size); the bounds are broadcast."""
         return low + np.subtract(high, low) * self.random(size)
 
     def normal(self, loc=0.0, scale=1.0, size=()):
-        """Returns normally distributed numbers, shape (rows, *size); mean and deviation broadcast to it."""
+        """Returns normally distributed numbers, shape (rows, *size); mean and deviation are broadcast."""
         return loc + np.multiply(scale, self._drawn(size, None, 0, 1))
 
     def integers(self, int64_t low, high=None, size=()):
-        """Returns integers of [low, high), or of [0, low), shape (rows, *size)."""
+        """Returns integers in [low, high), or in [0, low), shape (rows, *size)."""
         first, end = (0, low) if high is None else (low, high)
         if first >= end:
             raise ValueError(f"high: expected more than {first}, got {end}")

@@ -1,4 +1,4 @@
-"""Simulations of one MuJoCo model with live arrays, and environments whose rows Python computes for all at once.
+"""Simulations of a MuJoCo model with live arrays, and environments whose rows Python computes all at once.
 
 `cypool.mujoco` has the classes that users see. `environments.pxi` knows nothing of MuJoCo.
 """
@@ -78,7 +78,7 @@ def copied_model(given):
     """Returns the `Model` of a `mujoco.MjModel`, which may change later.
 
     Raises:
-        ValueError: A batch cannot step it.
+        ValueError: A batch cannot step this model.
     """
     cdef Model model
     contents = np.empty(mujoco.mj_sizeModel(given), np.uint8)
@@ -100,7 +100,7 @@ def copied_model(given):
 
 
 def data_fields(Model model not None):
-    """Returns of each field of mjData: the size that its rows are counted by, its shape, and its dtype."""
+    """Returns, for each field of mjData, the size that counts its rows, its shape and its dtype."""
     cdef ArrayField field
     found = {name: ("", (), np.dtype(TYPES[letter])) for name, letter in SCALARS.items()}
     for field in data_arrays():
@@ -113,9 +113,9 @@ def data_fields(Model model not None):
 
 
 cdef class Simulations:
-    """Simulations of one model, as rows of arrays that it writes to; `cypool.mujoco.Batch` calls it.
+    """Simulations of one model as rows of the arrays that it writes to; `cypool.mujoco.Batch` uses it.
 
-    Thread safety: `run` of disjoint rows; everything else by one thread, while none runs.
+    Thread safety: several threads may `run` disjoint rows; everything else takes one thread while none runs.
     """
     cdef CSimulations* made              # owned
     cdef readonly Model model
@@ -147,7 +147,7 @@ cdef class Simulations:
             libmujoco.mj_deleteData(self.picture_data)
 
     def add(self, str name, cnp.ndarray rows, list parts):
-        """Has calls keep parts of a field of mjData, (offset, size) in bytes, in the rows of an array."""
+        """Makes calls store parts of a field of mjData, (offset, size) in bytes, in the rows of an array."""
         self.made.add(name.encode(), cnp.PyArray_BYTES(rows), <vector[pair[int64_t, int64_t]]>parts)
         self.arrays.append(rows)
 
@@ -155,14 +155,14 @@ cdef class Simulations:
         """Gives each row its own copy of a field of the model.
 
         Args:
-            number: Its place in `Model.fields`.
+            number: The field's index in `Model.fields`.
             rows: The array.
         """
         self.made.expand(fields_of(self.model.mj)[number], cnp.PyArray_BYTES(rows))
         self.arrays.append(rows)
 
     def vary(self, str name):
-        """Says that a field differs between rows; lanes themselves look at what mj_setConst writes."""
+        """Notes that a field differs between rows; lanes check by themselves what mj_setConst writes."""
         if self.why_not is None and not may_vary_in_lanes(name):
             self.made.stepper.lanes = NULL
             self.why_not = f"{name} differs between environments, but lanes read it from the shared model"
@@ -173,12 +173,12 @@ cdef class Simulations:
         return [k for k in range(fields.size()) if fields[k].is_derived]
 
     def command(self, str call, int frames, int keyframe, chosen):
-        """Says what the next steps of the chunks do.
+        """Sets what the next steps of the chunks do.
 
         Args:
             call: One of `CALLS`.
-            frames: MuJoCo's steps.
-            keyframe: -1: none.
+            frames: Number of MuJoCo steps.
+            keyframe: The keyframe; -1: none.
             chosen: A bool array, C-contiguous, (num_envs,); None: all.
         """
         self.made.call, self.made.frames, self.made.keyframe = <Call><int>CALLS[call], frames, keyframe
@@ -188,12 +188,12 @@ cdef class Simulations:
             self.made.chosen = <const unsigned char*>cnp.PyArray_DATA(chosen)
 
     def take_errors(self):
-        """Returns the errors of the last call: a dict of rows and texts."""
+        """Returns the errors of the last call: a dict from rows to texts."""
         cdef cmap[int64_t, string] errors = self.made.take_errors()
         return {row: text.decode(errors="replace") for row, text in errors}
 
     def why_mj_step(self):
-        """Returns why mj_step steps all, or None."""
+        """Returns why mj_step steps everything, or None."""
         if self.why_not is None and not self.made.stepper.is_usable(self.made.stepper.lanes):
             return "lanes differed from mj_step, or a MuJoCo callback is set"
         return self.why_not
@@ -203,7 +203,7 @@ cdef class Simulations:
         return self.made.repeats_last()
 
     def steps_alone(self):
-        """Returns how many calls of a row's step were mj_step's."""
+        """Returns how many times mj_step stepped a row."""
         return self.made.steps_alone()
 
     def camera(self, dict options):
@@ -223,7 +223,7 @@ cdef class Simulations:
 
 
 cdef class Chunk(Env):
-    """Rows of simulations as an environment: a pool of them has threads run a call."""
+    """Rows of simulations as an environment, so that the threads of a pool run a call."""
     cdef Simulations simulations
     cdef int64_t begin, end
 
@@ -240,7 +240,7 @@ cdef class Chunk(Env):
 
 
 def chunks(Simulations simulations, num_envs, size):
-    """Returns environments for a pool, each of which runs calls of this number of rows."""
+    """Returns environments for a pool, each of which runs calls for this many rows."""
     cdef Chunk chunk
     spec = EnvSpec(Array((), np.uint8), Array((), np.uint8), id="cypool.mujoco.Batch")
     made = []

@@ -1,4 +1,4 @@
-"""Games of OpenSpiel as a vector environment of Gymnasium's, in the view "mover"."""
+"""OpenSpiel games as a Gymnasium vector environment, in the view "mover"."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ VERSION = "2.0.2"
 
 
 class Reference(gymnasium.Env[Any, Any]):
-    """A game of OpenSpiel, whose chance draws with Gymnasium's generator.
+    """An OpenSpiel game, whose chance events are drawn with Gymnasium's generator.
 
     Args:
         spec: The spec of our environment.
@@ -75,7 +75,7 @@ class Reference(gymnasium.Env[Any, Any]):
 
 
 def make_references(ours: Any, load: Callable[[], Any], install: str) -> tuple[Any, str]:
-    """Returns OpenSpiel's games as a vector environment, and their name and version.
+    """Returns OpenSpiel games as a vector environment, and their name and version.
 
     Args:
         ours: The pool.

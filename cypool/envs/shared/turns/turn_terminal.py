@@ -1,4 +1,4 @@
-"""Games with turns, played by people from the keyboard of a terminal, a line for each move."""
+"""Turn-based games, played in a terminal by typing a line for each move."""
 from __future__ import annotations
 
 import os
@@ -13,13 +13,13 @@ Chooser = Callable[[Any], Any]
 
 
 class Shown(NamedTuple):
-    """A position as people see it.
+    """A position as shown to players.
 
     Attributes:
         text: The board.
-        moves: By name: the legal actions.
-        is_listed: Whether the moves are always listed, with numbers, as their names are hard to guess.
-        news: The others' moves since the last position; "": none known.
+        moves: The legal actions by name.
+        is_listed: Whether to always list the moves with numbers, because their names are hard to guess.
+        news: The other players' moves since the last position; "": none known.
     """
 
     text: str
@@ -30,20 +30,20 @@ class Shown(NamedTuple):
 
 def play(env: Any, write: Callable[[str], Any], terminal: int, steps: int | None, choose: Chooser | None,
          show: Callable[[Any, Any, int, Any], Shown], players: tuple[str, ...]) -> tuple[int, float]:
-    """Plays until Ctrl-C, the end of the input, or a number of steps.
+    """Plays until Ctrl-C, the end of input, or a number of steps.
 
     Args:
-        env: A pool of one environment, whose view is that of one player, or of the player to move.
+        env: A pool of one environment, with the view of one player or of the player to move.
         write: Writes to the terminal.
-        terminal: The descriptor that lines come from.
+        terminal: The descriptor to read lines from.
         steps: Ends after this number of steps.
         choose: Takes the observations and returns the actions; None: they are typed in the terminal.
-        show: Takes an observation, a mask of legal actions, the player who sees it, and the observation and the player
-            of the position before, or None.
+        show: Takes an observation, a mask of legal actions, the player who sees it, and the observation and player of
+            the previous position, or None.
         players: Names of the players.
 
     Returns:
-        Steps, and the sum of rewards.
+        The number of steps, and the sum of rewards.
 
     Raises:
         ValueError: The environment has another view.
@@ -107,7 +107,7 @@ def _result(reward: float, view: str | None, rewards: NDArray[Any], players: tup
 
 
 def _asked(shown: Shown, name: str, write: Callable[[str], Any], terminal: int) -> int | None:
-    """Asks for a move until it is legal; None: the input has ended."""
+    """Asks for a move until it is legal; returns None at the end of input."""
     listed = _in_columns([f"{k + 1}: {move}" if shown.is_listed else move for k, move in enumerate(shown.moves)])
     if shown.is_listed:
         write(f"{listed}\n")
@@ -145,7 +145,7 @@ def _in_columns(words: list[str]) -> str:
 
 
 def _line(terminal: int) -> str | None:
-    """Returns the next line; None: the input has ended."""
+    """Returns the next line; None at the end of input."""
     typed = b""
     while not typed.endswith(b"\n"):
         try:
