@@ -166,7 +166,7 @@ cdef class Atari(Env):
 
     Follows EnvPool's Atari: the same options and defaults, seeds, resets and rewards; but games with 250 rows show the
     full screen, of which EnvPool shows 210 rows. The emulator is ALE's, except for its processor and video chip, which
-    cypool replaces bit for bit, and its colour averaging, which is left out.
+    cypool replaces with bit-identical ones, and its colour averaging, which is left out.
 
     Observation: uint8 (stack_num, img_height, img_width), the last frames, the newest last; without `gray_scale`, three
         planes (red, green, blue) for each frame, or with `channels_last` (stack_num, img_height, img_width, 3). Each
@@ -189,8 +189,8 @@ cdef class Atari(Env):
     ends:
 
     * "envpool": EnvPool 1.2.5, which shows 210 rows. If a game ends before the second-to-last frame of a step, the
-      observation repeats the previous step's picture. An end in the last step of the time limit is only reported as
-      truncation.
+      observation repeats the previous step's picture. An episode that ends in the last step of the time limit is
+      only reported as truncated.
     * "ale": `ale_py`'s AtariVectorEnv 0.12. Resets press fire before the no-ops, and the stack begins with black
       frames. An episode ends at the exact frame in which a life is lost or the limit is reached, and always begins with
       a new game. If it ends at the last frame of a step, the maximum uses the previous step's picture instead of that

@@ -117,9 +117,10 @@ cdef class CraftaxClassic(_OpenWorld):
     Action: noop (0), move left (1), right (2), up (3), down (4), do (5), sleep (6), place stone (7), table (8), furnace
         (9), plant (10), make wood pickaxe (11), stone (12), iron (13), wood sword (14), stone (15), iron (16).
     Reward: 1 for a step that unlocks an achievement, plus a tenth of the health gained or lost.
-    Terminated: The player has no health left or walks into lava, or `max_timesteps` steps are over.
+    Terminated: The player has no health left or walks into lava, or `max_timesteps` steps have passed.
     Info: `achievements` float32 (22,), in the order of `ACHIEVEMENTS` in `cypool.envs.craftax.specs`: 100 at the end of
-        an episode with it, else 0. `discount` float32: 0 at the end, else 1. `score` float32: their geometric mean.
+        an episode that unlocked it, else 0. `discount` float32: 0 at the end, else 1. `score` float32: their geometric
+        mean.
     """
     describe = staticmethod(specs.classic)
     game = "Craftax-Classic"
@@ -149,7 +150,7 @@ cdef class Craftax(_OpenWorld):
         (35), enchant sword (36), armour (37), make torch (38), level up dexterity (39), strength (40), intelligence
         (41), enchant bow (42).
     Reward: 1, 3, 5 or 8 for each achievement unlocked, plus a tenth of the health gained or lost.
-    Terminated: The player has no health left or has beaten the boss, or `max_timesteps` steps are over.
+    Terminated: The player has no health left or has beaten the boss, or `max_timesteps` steps have passed.
     Info: `achievements` float32 (67,), in the order of `ACHIEVEMENTS` in `cypool.envs.craftax.specs`: 100 at the end of
         an episode that unlocked it, else 0. `discount` float32: 0 at the end, else 1.
     """

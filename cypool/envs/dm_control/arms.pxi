@@ -74,7 +74,7 @@ cdef class Manipulator(Arm):
     Observation: float64 `arm_pos` (8, 2), `arm_vel` (8,), `touch` (5,); and, if fully observable, `hand_pos` (4,),
         `object_pos` (4,), `object_vel` (3,), `target_pos` (4,).
     Action: float64 (5,) in [-1, 1]: the torques.
-    Reward: In [0, 1]: how close the object is to the target; for a peg, a third of it for the grip.
+    Reward: In [0, 1]: how close the object is to the target; for a peg, a third of the reward is for the grip.
     Terminated: Never.
     """
     describe = staticmethod(specs.manipulator)
@@ -172,7 +172,7 @@ cdef class Stacker(Arm):
     Observation: float64 `arm_pos` (8, 2), `arm_vel` (8,), `touch` (5,); and, if fully observable, `hand_pos` (4,),
         `box_pos` (n, 4), `box_vel` (3 * n,), `target_pos` (2,).
     Action: float64 (5,) in [-1, 1]: the torques.
-    Reward: In [0, 1]: a box is at the target, and the hand is away from it.
+    Reward: In [0, 1]: how close a box is to the target, and whether the hand is away from it.
     Terminated: Never.
     """
     describe = staticmethod(specs.stacker)

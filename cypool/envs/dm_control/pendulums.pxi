@@ -160,7 +160,7 @@ cdef class Pendulum(ControlTask):
 
 
 cdef class LQR(ControlTask):
-    """Masses in a row are connected by springs; the driven ones bring all to rest.
+    """Masses in a row are connected by springs; the driven ones bring them all to rest.
 
     Follows `dm_control.suite.lqr` 1.0.50. The springs are drawn once from the seed, for all episodes.
 

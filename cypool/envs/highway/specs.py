@@ -112,7 +112,7 @@ def _common(observation: dict[str, Any] = _KINEMATICS, action: dict[str, Any] = 
         "simulation_frequency": integer(simulation_frequency, 1, 1000, "Simulated frames per second."),
         "policy_frequency": integer(policy_frequency, 1, 1000, "Steps per second."),
         "neighbour_vehicles_connected_lanes": boolean(
-            False, "Whether vehicles also see those on the lane segments before and after their own."),
+            False, "Whether vehicles also see others on the lane segments before and after their own."),
         "screen_width": integer(size[0], 8, 2000, "Width of pictures."),
         "screen_height": integer(size[1], 8, 2000, "Height of pictures."),
         "centering_position": Option(list(centre), lambda name, value: numbers(name, value, 2, 2),
@@ -173,7 +173,7 @@ _OFFROAD = {"offroad_terminal": boolean(False, "Whether leaving the road ends th
 
 
 def _speeds(low: float, high: float) -> dict[str, Option]:
-    return {"reward_speed_range": _range([low, high], "Speeds with reward 0 and 1.")}
+    return {"reward_speed_range": _range([low, high], "Speeds that are rewarded with 0 and 1.")}
 
 
 def _highway(lanes: int, vehicles: int, collision: float, high_speed: float, right_lane: float, density: float,
@@ -474,7 +474,7 @@ _add("Parking", 9, networks.parking, "a b c", "",
      **_common({"type": "KinematicsGoal", "features": ["x", "y", "vx", "vy", "cos_h", "sin_h"],
                 "scales": [100, 100, 5, 5, 1, 1], "normalize": False}, {"type": "ContinuousAction"},
                policy_frequency=5, size=(600, 300), centre=(0.5, 0.5), scaling=7), **_duration(100),
-     controlled_vehicles=integer(1, 1, 6, "Number of vehicles; only the first one acts."),
+     controlled_vehicles=integer(1, 1, 6, "Number of controlled vehicles; only the first one acts."),
      reward_weights=Option([1, 0.3, 0, 0, 0.02, 0.02], lambda name, value: numbers(name, value, 6, 6, 0),
                            "Weights of the distance to the goal."),
      success_goal_reward=number(0.12, 0, 1e6, "Distance that counts as reaching the goal."),
@@ -492,7 +492,7 @@ def _racetrack() -> dict[str, Option]:
         "collision_reward": _weight(-1, "Weight of a collision."),
         "lane_centering_cost": number(4, 0, 1e6, "Cost of the distance from the middle of the lane."),
         "lane_centering_reward": _weight(1, "Weight of staying in the middle of the lane."),
-        "action_reward": _weight(-0.3, "Weight of the norm of actions."),
+        "action_reward": _weight(-0.3, "Weight of the actions' norm."),
         "other_vehicles": integer(1, 0, 1000, "Maximum number of other vehicles."), **_ON_ROAD,
         "terminate_off_road": boolean(True, "Whether leaving the road ends the episode.")}
 
@@ -512,5 +512,5 @@ _add("LaneKeeping", 11, networks.lane_keeping, "a b c d", "",
      **_common({"type": "AttributesObservation", "attributes": ["state", "derivative", "reference_state"]},
                {"type": "ContinuousAction", "steering_range": [-math.pi / 3, math.pi / 3], "longitudinal": False,
                 "lateral": True, "dynamical": True}, 10, 10, (600, 250), (0.4, 0.5), 7),
-     state_noise=number(0.05, 0, 1e3, "Noise of the state."),
-     derivative_noise=number(0.05, 0, 1e3, "Noise of the state's derivative."))
+     state_noise=number(0.05, 0, 1e3, "Amplitude of the noise added to the state."),
+     derivative_noise=number(0.05, 0, 1e3, "Amplitude of the noise added to the state's derivative."))

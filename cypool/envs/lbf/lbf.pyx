@@ -23,7 +23,7 @@ cdef class Foraging(RulesEnv):
     Action: none (0), north (1), south (2), west (3), east (4), load (5).
     Reward: For loaded food, the player's level times that of the food; with `unit_reward`, divided by the sum of its
         loaders' levels and by that of all food. `-penalty` if loading fails.
-    Terminated: No food is left or, without `truncate`, `time_limit` steps are over.
+    Terminated: No food is left or, without `truncate`, `time_limit` steps have passed.
     Truncated: With `truncate`, if food is left after `time_limit` steps.
     """
     describe = staticmethod(specs.foraging)

@@ -84,8 +84,8 @@ class SimpleSpread(MPE2):
         messages.
     Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
         strength per choice.
-    Reward: `local_ratio` times the agent's own reward, -1 for each agent that it touches, plus the rest times a shared
-        reward: for each landmark, the negative distance of the nearest agent.
+    Reward: `local_ratio` times the agent's own reward (-1 for each agent that it touches), plus the rest times a shared
+        reward (for each landmark, the negative distance of the nearest agent).
     """
     describe = staticmethod(specs.describer("SimpleSpread", shape_of))
 
@@ -135,7 +135,7 @@ class SimpleReference(MPE2):
     Observation: float32 (21,): velocity; relative positions of landmarks; the colour of the other's goal; its message.
     Action: Ten words times the five moves of `Simple`: move + 5 * word; with `continuous_actions` float32 (15,) in [0,
         1], five forces and ten numbers for the message.
-    Reward: `local_ratio` times its own reward, the negative distance of the other to its goal, plus the rest times the
+    Reward: `local_ratio` times its own reward (the negative distance of the other to its goal), plus the rest times the
         mean of both.
     """
     describe = staticmethod(specs.describer("SimpleReference", shape_of))
@@ -211,8 +211,8 @@ cdef class CollectTreasure(MPE2):
     Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
         strength per choice.
     Reward: All get 5 for each treasure picked up or delivered. Collectors get -5 for each other collector that they
-        touch. All lose a tenth of a distance: collectors, that to the nearest treasure or its deposit; deposits,
-        that to the nearest collector with a treasure for them, or to the centre of all.
+        touch. All lose a tenth of a distance: for collectors, to the nearest treasure or its deposit; for deposits, to
+        the nearest collector with a treasure for them, or to the centre of all.
     """
     describe = staticmethod(specs.describer("CollectTreasure", shape_of))
 

@@ -91,12 +91,12 @@ cdef class NetHack(Env):
 
     Observation: A dict with the `observation_keys`: the observations of NLE, in its dtypes.
     Action: The index of a key in `actions`; by default 86 commands, 23 in tasks, 121 in the challenge.
-    Reward: In NetHack, score and challenge, the increase of NetHack's score; in gold, eat and scout, that of gold,
+    Reward: In NetHack, score and challenge, the increase in NetHack's score; in gold, eat and scout, in gold,
         nutrition or seen cells; otherwise 1 for success. All except NetHack include the step penalty.
     Terminated: The game is over, the task is done, or the episode is aborted, which NLE does not report as truncated.
     Truncated: In the challenge, also set if an odd `no_progress_timeout` is reached, as in NLE.
     Info: `end_status` int32: aborted (-1), running (0), death or another end of the game (1), task done (2).
-        `is_ascended` bool. On request, `how_done` int32, NetHack's reason for the end of the game; `turns` int64;
+        `is_ascended` bool. On request, `how_done` int32, NetHack's code for how the game ended; `turns` int64;
         `depth` int64.
     """
     describe = staticmethod(specs.nethack)

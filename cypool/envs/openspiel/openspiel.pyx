@@ -178,7 +178,7 @@ def facts_of(str short_name, dict parameters):
 
 
 cdef class OpenSpiel(RulesEnv):
-    """A game of OpenSpiel.
+    """A game from OpenSpiel.
 
     Observation: float32: the player's tensor, as in OpenSpiel's `rl_environment`: of the information state, or of the
         observation if a game has none.

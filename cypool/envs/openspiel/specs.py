@@ -79,8 +79,8 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
         facts_of: Takes a name and given parameters; returns what a spec says. Raises a RuntimeError.
     """
     @describes(
-        "OpenSpiel's parameters of the game.",
-        short_name=unchecked("tic_tac_toe", "OpenSpiel's name of the game."),
+        "OpenSpiel's parameters for the game.",
+        short_name=unchecked("tic_tac_toe", "OpenSpiel's name for the game."),
         tensor=choice("auto", ("auto", "observation", "information_state"),
                       'A player\'s observation: "auto" is the information state, or the observation if a game has '
                       "none."),
@@ -90,7 +90,7 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
         view=unchecked(None, 'The contents of a row: "mover", the player to move; "players", all players, as agents; '
                              '"single", one player, with opponents in the environment. None: "mover", or "players" for '
                              "simultaneous moves."),
-        seat=unchecked(None, 'The player of the view "single": a number, "random" (the default), or "alternate", each '
+        seat=unchecked(None, 'The player of the view "single": a number, "random" (the default), or "alternate", all '
                              "in turn."),
         opponent=unchecked(None, OPPONENT), simulations=unchecked(None, SIMULATIONS),
         illegal=ILLEGAL)

@@ -24,7 +24,7 @@ cdef enum:
 
 
 cdef class FrankaKitchen(RoboticsEnv):
-    """An arm does up to seven tasks in a kitchen.
+    """An arm performs up to seven tasks in a kitchen.
 
     Follows `gymnasium_robotics.envs.franka_kitchen.kitchen_env` 1.4.2.
 

@@ -322,7 +322,7 @@ def franka_kitchen(load_robot: LoadRobot) -> Callable[..., Any]:
     @describes(
         **{**ROBOT, "action_dtype": SIMULATION["action_dtype"].with_default("float64"),
            "reward_type": ROBOT["reward_type"].with_default("sparse", "No effect: there is only one type of reward.")},
-        tasks_to_complete=Option(tuple(KITCHEN_TASKS), _check_tasks, "Names of tasks."),
+        tasks_to_complete=Option(tuple(KITCHEN_TASKS), _check_tasks, "Names of the tasks to complete."),
         terminate_on_tasks_completed=boolean(True, "Ends the episode when all tasks are completed."),
         remove_task_when_completed=boolean(True, "Counts each task only once."),
         robot_noise_ratio=number(0.01, -1e300, 1e300, "Scale of the noise in observations of the robot."),

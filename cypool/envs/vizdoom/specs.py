@@ -201,9 +201,9 @@ WRAPPER_OPTIONS = dict(
                                                                  "vizdoom."),
     frame_skip=_FRAME_SKIP,
     max_buttons_pressed=integer(
-        0, 0, len(BUTTONS), "Number of buttons that can be pressed at once: an action is one of all such combinations; "
+        0, 0, len(BUTTONS), "Number of buttons that can be pressed at once: an action is one of these combinations; "
                             "0: any number, each as a separate value. Buttons that take a number are separate, in a "
-                            "dict with the others, if any."),
+                            "dict together with any others."),
     treat_episode_timeout_as_truncation=boolean(True, "Also reports the game's own time limit as truncation; "
                                                       "`terminated` is set either way."),
     config=Option(None, _check_config, "A dict of config keys and values that override those of the file."),
@@ -275,13 +275,13 @@ ENVPOOL_OPTIONS = dict(
     use_inter_area_resize=boolean(True, "Resizes images with OpenCV's INTER_AREA instead of INTER_LINEAR."),
     weapon_duration=integer(5, 0, 2**31 - 1, "Number of steps that a weapon must be held before it is rewarded."),
     reward_config=Option(REWARDS, functools.partial(_check_map_of, known=VARIABLES, count=2, kind="game variables"),
-                         "{variable: (gain, loss)}: the reward is the gain times an increase, or minus the loss times "
-                         "a decrease."),
+                         "{variable: (gain, loss)}: the reward is the gain times an increase, or the loss, usually "
+                         "negative, times a decrease."),
     selected_weapon_reward_config=Option(
         WEAPON_REWARDS, functools.partial(_check_map_of, known=range(8), count=1, kind="weapons, 0 to 7"),
-        "{weapon: reward} for each step with that weapon in hand and ammunition for it."),
-    delta_button_config=Option(None, _check_deltas, "{button: (count, low, high)}: `count` values of the button, in "
-                                                    "combined actions."),
+        "{weapon: reward}: rewards each step with that weapon in hand and ammunition for it."),
+    delta_button_config=Option(None, _check_deltas, "{button: (count, low, high)}: uses `count` values of the button "
+                                                    "in combined actions."),
     wad_path=_WAD.with_default(""),
     vzd_path=Option("", _check_engine, "The engine, if not the installed one; it must have the same version."),
     iwad_path=_IWAD.with_default(""), game_args=_GAME_ARGS,

@@ -58,9 +58,9 @@ SIMULATION = {
     "height": integer(480, 1, 8192, "Height of pictures."),
     "camera_id": unchecked(None, "A camera of the model; None or -1: the free camera."),
     "camera_name": unchecked(None, "A camera of the model; None or -1: the free camera."),
-    "max_geom": integer(1000, 1, 10_000_000, "Maximum number of geoms in a picture; more raise an error."),
-    "visual_options": Option(None, _check_visual_options, "Visualization flags: a dict of MuJoCo's mjtVisFlag numbers "
-                             "to True or False."),
+    "max_geom": integer(1000, 1, 10_000_000, "Maximum number of geoms in a picture; more geoms raise an error."),
+    "visual_options": Option(None, _check_visual_options, "Visualization flags: a dict that maps MuJoCo's mjtVisFlag "
+                             "numbers to True or False."),
     "shadows": boolean(True, "Draws shadows; without them, a small picture takes a sixth of the time."),
 }
 PHYSICS = choice("lanes", ("lanes", "mj_step"), '"lanes": steps several environments of a pool at once if possible, '
