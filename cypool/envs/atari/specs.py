@@ -21,8 +21,8 @@ class Facts(NamedTuple):
     """Facts about a game before it is played.
 
     Attributes:
-        rom, md5: The path of its ROM, and the sum of that.
-        minimal, legal: ALE's numbers of the actions that it uses, and of those that it takes.
+        rom, md5: The path of its ROM, and the ROM's checksum.
+        minimal, legal: ALE's numbers for the actions that it uses, and for those that it accepts.
         height, width: Size of the screen.
         modes, difficulties: The game's modes and difficulties.
         gray, rgb: Colours of each palette index.
@@ -159,14 +159,14 @@ def spec_of(options: dict[str, Any], facts: Facts) -> EnvSpec:
 
 
 def action_set(options: dict[str, Any], facts: Facts) -> Sequence[int]:
-    """Returns ALE's numbers of the actions that a game is played with."""
+    """Returns ALE's numbers for the actions that a game is played with."""
     if options["full_action_space"] == "all":
         return range(NUM_ACTIONS)
     return facts.legal if options["full_action_space"] or options["continuous"] else facts.minimal
 
 
 def shown_rows(preset: str | None, facts: Facts) -> int:
-    """Returns how many rows of the screen images show."""
+    """Returns the number of rows of the screen that images show."""
     return min(facts.height, PRESETS[preset].quirks.rows)
 
 

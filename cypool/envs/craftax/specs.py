@@ -116,7 +116,7 @@ def full(options: dict[str, Any]) -> EnvSpec:
 
 
 def settings_of(game: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Returns the settings that world.h read."""
+    """Returns the settings that world.h reads."""
     found = dict(options)
     found |= {f"angles_{k}": angles for k, angles in enumerate(found.pop("fractal_noise_angles"))}
     return found if options["obs_type"] == "symbolic" else {**found, **parts_of(game, _TILES[game])}

@@ -39,8 +39,8 @@ class Task(NamedTuple):
 
     Attributes:
         number: Its number in options.h.
-        roads: A function that makes its roads.
-        nodes: The names of those that scenes.h and tasks.h use, in their order.
+        roads: A function that builds its roads.
+        nodes: The names of the nodes that scenes.h and tasks.h use, in their order.
         rewards: The parts of its reward, in the order of tasks.h.
         describe: Returns its spec.
     """
@@ -69,7 +69,7 @@ class Parking(NamedTuple):
         return -np.power(np.dot(away, np.array(self.weights)), 0.5)
 
     def compute_terminated(self, achieved: NDArray[Any], desired: NDArray[Any]) -> Any:
-        """Returns for each pair of goals whether it ends an episode."""
+        """Returns whether each pair of goals ends an episode."""
         return self.compute_reward(achieved, desired) > -self.success
 
 
@@ -137,7 +137,7 @@ _WITHOUT_EFFECT = ("collision_reward", "duration", "left_lane_constraint", "offr
 
 
 def _with_config(options: dict[str, Any], declared: dict[str, Option]) -> dict[str, Any]:
-    """Returns options with those of their `config`, which takes precedence: not deep, as in highway-env."""
+    """Returns options merged with their `config`, which takes precedence; not recursively, as in highway-env."""
     # its values are now those of the options, checked
     config, options["config"] = options["config"] or {}, None
     known = {_THEIRS.get(name, name): name for name in declared if name not in _OURS}
@@ -204,7 +204,7 @@ def _add(name: str, number: int, roads: Callable[..., networks.Roads], nodes: st
 
 
 def _check(name: str, options: dict[str, Any]) -> None:
-    """Refuses options that highway-env lacks, or does not follow in the same way each time."""
+    """Rejects options that highway-env lacks, or does not apply in the same way each time."""
     own, action = of_one(options["observation"]), of_one(options["action"])
     is_group = own is not options["observation"]
     if is_group != (action is not options["action"]):
@@ -274,7 +274,7 @@ def _spec(name: str, options: dict[str, Any]) -> EnvSpec:
 
 
 def config_of(options: dict[str, Any]) -> dict[str, Any]:
-    """Returns highway-env's config of options."""
+    """Returns highway-env's config for options."""
     own = {_THEIRS.get(name, name): value for name, value in options.items()
            if name not in (*_OURS, "max_episode_steps")}
     return own | (options.get("config") or {})
@@ -286,7 +286,7 @@ def types_of(options: dict[str, Any]) -> list[str]:
 
 
 def options_of(config: bytes) -> dict[str, Any]:
-    """Returns the options that a state has as JSON."""
+    """Returns the options that a state contains as JSON."""
     try:
         options: Any = json.loads(config)
     except (ValueError, RecursionError) as error:

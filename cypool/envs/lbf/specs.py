@@ -81,13 +81,13 @@ def foraging(options: dict[str, Any]) -> EnvSpec:
 
 
 def settings_of(options: dict[str, Any]) -> dict[str, Any]:
-    """Returns the settings that foraging.h read."""
+    """Returns the settings that foraging.h reads."""
     levels = levels_of(options)
     return {**options, **levels, "highest_food": highest_food_of(levels)}
 
 
 def levels_of(options: dict[str, Any]) -> dict[str, list[int]]:
-    """Returns the levels of each player and food, by option; none where `max_food_level` is None.
+    """Returns the levels of each player and food item, by option; none if `max_food_level` is None.
 
     Raises:
         ValueError: Their number differs from that of players or foods, or a lowest level is above the highest.

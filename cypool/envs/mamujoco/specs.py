@@ -41,10 +41,10 @@ def coupled_half_cheetah(model: Any, options: dict[str, Any]) -> EnvSpec:
 
 
 class Scenario(NamedTuple):
-    """A robot that agents move.
+    """A robot moved by agents.
 
     Attributes:
-        name: As MaMuJoCo calls it.
+        name: MaMuJoCo's name for it.
         robot: The class of the robot, in `cypool.envs.mujoco`.
         describe: Its own `describe`.
         default: The default configuration, or None.

@@ -1,4 +1,4 @@
-"""The ids of Meta-World: its fifty tasks, with EnvPool's names, too, and its benchmarks, pools of several."""
+"""The ids of Meta-World: its fifty tasks, also under EnvPool's names, and its benchmarks of several tasks."""
 from typing import Any
 
 from cypool.envs.family import Family

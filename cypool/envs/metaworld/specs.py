@@ -1,4 +1,4 @@
-"""The spec of Meta-World's environments: options, spaces and infos; and the check of a saved arm."""
+"""The spec of Meta-World's environments: options, spaces and infos, and a check of saved arms."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -60,7 +60,7 @@ def sawyer(options: dict[str, Any], common: dict[str, Any], load_model: Callable
 
     Args:
         options: The options of the arm, checked.
-        common: Those of all simulations, as they were given.
+        common: The options of all simulations, as given.
         load_model: Returns the model of a task.
     """
     has_task, has_last_step = options["use_one_hot"], options["recurrent_info_in_obs"]
@@ -103,7 +103,7 @@ def sawyer(options: dict[str, Any], common: dict[str, Any], load_model: Callable
 
 def check_saved(state: Any, *, num_remembered: int, num_numbers: int, num_ordered: int, num_goals: int,
                 num_statistics: int, is_fresh: bool) -> tuple[Any, ...]:
-    """Returns the values of a saved arm, those that the protocols of evaluation change as one tuple.
+    """Returns the values of a saved arm; those that the evaluation protocols change form one tuple.
 
     Args:
         state: A saved state.

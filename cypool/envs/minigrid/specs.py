@@ -1,4 +1,4 @@
-"""The options of all levels, and the specs of levels with them."""
+"""The options shared by all levels, and the specs of levels."""
 from __future__ import annotations
 
 import functools

@@ -1,4 +1,4 @@
-"""The scenarios in a table: groups of agents and options of each; and their specs."""
+"""A table of scenarios, with the groups of agents and the options of each, and their specs."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -74,8 +74,8 @@ def describer(name: str, shape_of: Callable[..., Any]) -> Callable[..., EnvSpec]
 
     Args:
         name: The name of its class.
-        shape_of: Takes what scenarios.h reads; returns the groups of agents, and the numbers of agents and landmarks.
-            A group is (agents, size of an observation, number of choices, size of an action).
+        shape_of: Takes the settings that scenarios.h reads; returns the groups of agents, and the numbers of agents and
+            landmarks. A group is (agents, size of an observation, number of choices, size of an action).
     """
     groups, own = SCENARIOS[name]
 
@@ -87,7 +87,7 @@ def describer(name: str, shape_of: Callable[..., Any]) -> Callable[..., EnvSpec]
 
 
 def settings_of(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the settings that scenarios.h read."""
+    """Returns the settings that scenarios.h reads."""
     return {**options, "scenario": list(SCENARIOS).index(name)}
 
 

@@ -74,7 +74,7 @@ def default_options(task: str) -> tuple[str, ...]:
 
 
 def _defaults_of(task: str) -> dict[str, Any]:
-    """Returns the values of options that are None."""
+    """Returns the defaults of options that are None."""
     is_challenge = task == "challenge"
     return {
         "character": "@" if is_challenge else "mon-hum-neu-mal",
@@ -139,7 +139,7 @@ def _check_options(name: str, given: Any) -> tuple[str, ...]:
 
 
 def _check_seeds(name: str, given: Any) -> tuple[int, int, int | None]:
-    """Returns NLE's seeds: of the game, of numbers that are only shown, and of the levels, or None."""
+    """Returns NLE's seeds for the game, for numbers that are only displayed, and for the levels, or None."""
     expected = "a pair (core, disp), or (core, disp, lgen)"
     seeds = check_list(name, given, expected)
     if len(seeds) not in (2, 3):
@@ -203,7 +203,7 @@ def nethack(options: dict[str, Any]) -> EnvSpec:
 
 
 def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what game.h reads."""
+    """Returns the settings that game.h reads."""
     names = list(KEYS)
     return {
         **{name: options[name] for name in ("abort_steps", "no_progress_timeout", "allow_all_yn_questions",
@@ -227,7 +227,7 @@ def text_of(options: tuple[str, ...], character: str, wizard: bool) -> str:
 
 
 def seeds_and_clock(options: dict[str, Any]) -> tuple[tuple[int, int, int | None] | None, int | str | None]:
-    """Returns the seeds and the clock of the options of a reset; None for missing ones."""
+    """Returns the seeds and the clock from the options of a reset; None for missing ones."""
     check_reset_options(options, ("nle_seeds", "clock"))
     return (_check_seeds("options['nle_seeds']", options["nle_seeds"]) if "nle_seeds" in options else None,
             _check_clock("options['clock']", options["clock"]) if "clock" in options else None)

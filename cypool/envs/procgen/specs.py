@@ -61,7 +61,7 @@ def procgen(options: dict[str, Any]) -> EnvSpec:
 
 
 def check_saved(state: Any, options: dict[str, Any]) -> tuple[Any, ...]:
-    """Returns a saved game: the words and the place of its stream, levels, last move, completion and actions.
+    """Returns a saved game: the words and the position of its stream, levels, last move, completion and actions.
 
     Raises:
         ValueError: It is not one.
@@ -83,7 +83,7 @@ def check_saved(state: Any, options: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the settings that engine.h read."""
+    """Returns the settings that engine.h reads."""
     mode = options["distribution_mode"]
     settings = {**options, "distribution_mode": MODE_NUMBERS[mode], "has_own_painter": options["painter"] == "cypool"}
     if mode == "exploration":

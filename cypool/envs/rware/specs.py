@@ -25,7 +25,7 @@ class WarehouseLayout(NamedTuple):
     """The cells of a warehouse.
 
     Attributes:
-        highways: Whether a cell has no place for a shelf: (rows, columns).
+        highways: Whether each cell is without a place for a shelf: (rows, columns).
         goals: Columns and rows of goals.
     """
 
@@ -113,7 +113,7 @@ def warehouse(options: dict[str, Any]) -> EnvSpec:
 
 
 def settings_of(options: dict[str, Any]) -> dict[str, Any]:
-    """Returns the settings that warehouse.h read."""
+    """Returns the settings that warehouse.h reads."""
     layout = layout_of(options)
     rows, cols = layout.highways.shape
     return {**options, "rows": rows, "cols": cols, "highways": layout.highways, "goals": layout.goals,

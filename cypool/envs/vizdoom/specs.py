@@ -1,4 +1,4 @@
-"""The specs of both interfaces: options, spaces and infos; and the arguments that options become for an engine."""
+"""The specs of both interfaces: options, spaces and infos, and the conversion of options to an engine's arguments."""
 from __future__ import annotations
 
 import functools
@@ -157,14 +157,14 @@ def _find_files(options: dict[str, Any], config: Config, map_option: str) -> Non
 
 
 def _find(name: str, path: Any, otherwise: Any) -> Any:
-    """Returns the WAD that an option names, or else the config; None if neither does."""
+    """Returns the WAD that an option or else the config names; None if neither does."""
     if path is None or (isinstance(path, str) and not path):
         path = otherwise
     return None if isinstance(path, str) and not path else assets.find_data(name, path)
 
 
 def _spec(options: dict[str, Any], observation: Any, action: Any, info: dict[str, Array], **others: Any) -> EnvSpec:
-    """Returns the spec of a match: of one player, or of several that are a group of agents called `player`.
+    """Returns the spec of a match with one player, or with several that form a group of agents called `player`.
 
     `Doom.write_infos` writes the infos of both interfaces, after the others, in this order.
     """
@@ -318,8 +318,8 @@ def rewarded(config: Config, options: Mapping[str, Any]) -> tuple[list[int], lis
     """Returns how variables are rewarded.
 
     Returns:
-        The numbers of the variables; which of these the infos have; the rewards of a gain and of a loss of each; and of
-        each weapon.
+        The numbers of the variables; which of these the infos contain; the rewards for a gain and a loss of each; and
+        those for each weapon.
     """
     names = list(dict.fromkeys([*config.variables, *INFO]))
     pairs = [options["reward_config"].get(name, (0, 0)) for name in names]
@@ -332,9 +332,9 @@ def rewarded(config: Config, options: Mapping[str, Any]) -> tuple[list[int], lis
 
 def combined_actions(buttons: Sequence[str], force_speed: bool, deltas: Mapping[str, tuple[int, float, float]],
                      ) -> NDArray[np.float64]:
-    """Returns EnvPool's choices of buttons: an array of a row of their values for each.
+    """Returns EnvPool's choices of buttons: an array with a row of button values for each.
 
-    At most one weapon is selected, and one of two opposite buttons pressed.
+    At most one weapon is selected, and at most one of two opposite buttons is pressed.
 
     Args:
         buttons: Names.

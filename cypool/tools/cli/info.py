@@ -85,7 +85,7 @@ def run(id: str, option: list[str], picture: bool | None, as_json: bool) -> None
 
 
 def _name(name: Any) -> str:
-    """Returns the name of a part as text: two names for a part of a group, the number for a part of a tuple."""
+    """Returns the name of a part as text: two names for a part in a group, a number for a part of a tuple."""
     if name is None:
         return "observation"
     return " ".join(name) if isinstance(name, tuple) else str(name)

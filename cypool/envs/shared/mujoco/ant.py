@@ -1,4 +1,4 @@
-"""Options and infos of an ant, which walks in mazes, too."""
+"""Options and infos of an ant, which also walks in mazes."""
 from __future__ import annotations
 
 import math

@@ -39,7 +39,7 @@ def turn_options(num_players: int) -> dict[str, Option]:
 
 
 def turn_settings(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what turn_rules.h reads."""
+    """Returns the settings that turn_rules.h reads."""
     seat = options.get("seat", 0)
     return {"view": _VIEWS.index(options.get("view", "mover")), "loses": options["illegal"] == "lose",
             "seat": {"random": -1, "alternate": -2}[seat] if isinstance(seat, str) else seat,
