@@ -43,7 +43,7 @@ cdef class MiniGrid(RulesEnv):
     Action: Left (0), right (1), forward (2), pick up (3), drop (4), toggle (5), done (6).
     Reward: 1 - 0.9 * (steps / limit) for success; else 0, or -1 for a collision in Dynamic-Obstacles.
     Terminated: The mission is done or has failed.
-    Truncated: The step limit is reached: `max_steps`, or that of the level or its mission.
+    Truncated: The step limit is reached: `max_steps`, or the limit of the level or its mission.
     """
     describe = staticmethod(specs.any_level)
 

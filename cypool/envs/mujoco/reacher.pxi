@@ -194,7 +194,7 @@ cdef class Pusher(_Pusher):
 
 cdef class PusherV4(_Pusher):
     """The same arm as in `gymnasium.envs.mujoco.pusher_v4.PusherEnv`: the reward uses the distances before the step,
-    and the info contains its parts without their weights. Gymnasium itself cannot create this one with MuJoCo 3.
+    and the info contains its parts without their weights. Gymnasium itself cannot create it with MuJoCo 3.
     """
     describe = staticmethod(specs.pusher_v4)
 

@@ -289,8 +289,8 @@ cdef class _AntMaze(Maze):
 cdef class AntMaze(_AntMaze):
     """An ant in a maze.
 
-    Follows `gymnasium_robotics.envs.maze.ant_maze_v5` 1.4.2. The ant's own reward and end are ignored, but infos
-    contain the parts of that reward.
+    Follows `gymnasium_robotics.envs.maze.ant_maze_v5` 1.4.2. The ant's own reward and termination are ignored,
+    but infos contain the parts of that reward.
 
     Observation: As in `Maze`; `observation` (105,): positions of torso and joints, without x and y; velocities; clipped
         contact forces on each body except the world.
@@ -374,7 +374,7 @@ cdef class AntMazeV3(AntMazeV4):
     Follows `gymnasium_robotics.envs.maze.ant_maze_v3` 1.4.2.
 
     Observation, Action: As in `AntMazeV4`.
-    Reward: As in `Maze`; when a goal is reached, for the next one.
+    Reward: As in `Maze`; when a goal is reached, already for the next one.
     Terminated: As in `Maze`.
     Info: Those of Gymnasium's `Ant-v4`.
     """
