@@ -27,19 +27,20 @@ TEXT = """# Measurements
 
 <!-- search: speed -->
 
-Each row compares cypool, on {threads} threads, with other libraries that have the environment. Runs were interleaved.
-[All results](../../docs_tools/measurements.json) include one thread and `SyncVectorEnv`.
+Each row compares cypool, on {threads} threads, with other libraries that provide the same environment. Runs were
+interleaved. [All results](../../docs_tools/measurements.json) also cover one thread and `SyncVectorEnv`.
 
 ```
 {command}
 python docs_tools/make_measurements.py
 ```
 
-- The columns "sync" and "async" show cypool's frames per second; one step of Atari or Doom is four frames. The
-  asynchronous pools return half of their environments at a time.
-- The other columns show how many times as fast cypool is: synchronous / asynchronous if the library has both, else
-  synchronous. Python loops and AsyncVectorEnv had at most four environments for each thread.
-- Values are medians. "rollout" and "batch" are `mujoco.rollout` and `mujoco.batch`, without observations and rewards.
+- The columns "sync" and "async" show cypool's frames per second; in Atari and Doom, one step is four frames.
+  Asynchronous pools return half of their environments at a time.
+- The other columns show cypool's speedup: synchronous / asynchronous if the library has both modes, otherwise
+  synchronous. Python loops and AsyncVectorEnv ran at most four environments per thread.
+- Values are medians. "rollout" and "batch" are `mujoco.rollout` and `mujoco.batch`, which compute no observations or
+  rewards.
 
 {table}
 

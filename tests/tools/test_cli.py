@@ -114,7 +114,7 @@ def test_info_of_a_class_without_a_text_has_its_familys(capsys):
 def test_info_leaves_room_for_a_limit_of_the_environments_own(capsys):
     assert main(["info", "Foraging-8x8-2p-3f-v3"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "step limit set by the environment, if any" in said and "time_limit = 50 Maximum steps of an" in said
+    assert "step limit set by the environment, if any" in said and "time_limit = 50 Maximum number of steps" in said
 
 
 @pytest.mark.families("mujoco")

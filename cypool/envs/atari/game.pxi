@@ -188,8 +188,8 @@ cdef class Atari(Env):
     A `preset` imitates another package in all of this, including bugs in how it observes the step in which a game ends:
 
     * "envpool": EnvPool 1.2.5, which shows 210 rows. If a game ends before the second-to-last frame of a step, the
-      observation repeats the previous step's picture. An end in the last step of the time limit is only reported as
-      truncation.
+      observation repeats the previous step's picture. An episode that ends in the last step of the time limit is
+      only reported as truncated.
     * "ale": `ale_py`'s AtariVectorEnv 0.12. Resets press fire before the no-ops, and the stack begins with black
       frames. An episode ends at the exact frame in which a life is lost or the limit is reached, and always begins with
       a new game. If it ends at the last frame of a step, the maximum uses the previous step's picture instead of that

@@ -21,8 +21,8 @@ class Facts(NamedTuple):
     """Facts about a game before it is played.
 
     Attributes:
-        rom, md5: The path of its ROM, and the sum of that.
-        minimal, legal: ALE's numbers of the actions that it uses, and of those that it takes.
+        rom, md5: The path of its ROM, and the ROM's checksum.
+        minimal, legal: ALE's numbers for the actions that it uses, and for those that it accepts.
         height, width: Size of the screen.
         modes, difficulties: The game's modes and difficulties.
         gray, rgb: Colours of each palette index.
@@ -71,17 +71,17 @@ OPTIONS = {
     "frame_skip": Option(4, _check_skip, "Number of frames per step; or (low, high): a random number from `low` to "
                                          "`high` - 1 for each step."),
     "noop_max": integer(30, 0, 100_000, "A reset begins with 1 to `noop_max` frames without action, or one less "
-                                        "before pressing fire; 0: none."),
+                                        "if it then presses fire; 0: none."),
     "episodic_life": boolean(False, "Losing a life ends the episode; the next one continues the game, except with "
                                     'the presets "ale" and "gymnasium".'),
     "zero_discount_on_life_loss": boolean(False, "Adds `discount` to the info, also for dm_env's time steps: 0 if a "
                                                  "life was lost or the episode is over, else 1."),
     "reward_clip": boolean(None, "Clips rewards to their sign: -1, 0 or 1."),
-    "use_fire_reset": boolean(None, "A reset ends by pressing fire, in games that use it."),
+    "use_fire_reset": boolean(None, "Presses fire at the end of a reset, in games that use it."),
     "img_height": integer(84, -_MOST, _MOST, "Height of an observation, at most that of the screen."),
     "img_width": integer(84, -_MOST, _MOST, "Width of an observation, at most that of the screen."),
-    "gray_scale": boolean(True, "Grayscale instead of colour."),
-    "channels_last": boolean(None, "Colour channels come last; otherwise an image is three planes."),
+    "gray_scale": boolean(True, "Whether images are grayscale instead of colour."),
+    "channels_last": boolean(None, "Puts colour channels last; otherwise an image is three planes."),
     "repeat_action_probability": number(None, 0, 1, "Probability, at each frame, that the console repeats the "
                                                     "previous action."),
     "full_action_space": Option(False, _check_full_action_space, "All legal actions, 18 in most games, instead of "
@@ -102,7 +102,7 @@ OPTIONS = {
                                                             "have no effect without an image."),
     "use_inter_area_resize": boolean(True, "Resizes images with OpenCV's INTER_AREA instead of INTER_LINEAR."),
     "max_num_frames_per_episode": integer(None, 1, 2**31 - 1, "Truncates episodes at this frame, even within a step; "
-                                                              'for the presets "ale" and "gymnasium".'),
+                                                              'only for the presets "ale" and "gymnasium".'),
 }
 
 
@@ -159,14 +159,14 @@ def spec_of(options: dict[str, Any], facts: Facts) -> EnvSpec:
 
 
 def action_set(options: dict[str, Any], facts: Facts) -> Sequence[int]:
-    """Returns ALE's numbers of the actions that a game is played with."""
+    """Returns ALE's numbers for the actions that a game is played with."""
     if options["full_action_space"] == "all":
         return range(NUM_ACTIONS)
     return facts.legal if options["full_action_space"] or options["continuous"] else facts.minimal
 
 
 def shown_rows(preset: str | None, facts: Facts) -> int:
-    """Returns how many rows of the screen images show."""
+    """Returns the number of rows of the screen that images show."""
     return min(facts.height, PRESETS[preset].quirks.rows)
 
 

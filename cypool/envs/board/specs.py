@@ -30,7 +30,7 @@ def _spec(options: dict[str, Any], tensor: Array, num_actions: int, num_players:
 
 
 def settings_of(options: dict[str, Any]) -> dict[str, Any]:
-    """Returns what the games and turn_rules.h read."""
+    """Returns the settings that the games and turn_rules.h read."""
     own = {**options, **turn_settings(options)}
     return own | {"scoring_type": SCORING.index(own["scoring_type"])} if "scoring_type" in own else own
 

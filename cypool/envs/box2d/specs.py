@@ -12,7 +12,7 @@ from cypool.util.arguments import check_float, shown
 from cypool.util.warn import warn_caller
 
 _FPS = 50
-_FRESH_WORLD = boolean(False, "Creates a new world for each episode, which then does not depend on earlier ones.")
+_FRESH_WORLD = boolean(False, "Creates a new world for each episode, so that it does not depend on earlier ones.")
 _ACTION_DTYPE = choice("float32", ("float32", "float64"),
                        '"float32", or "float64" to match Gymnasium when it is given float64 actions.')
 _CONTINUOUS_DTYPE = _ACTION_DTYPE.with_default("float32", f"For continuous actions: {_ACTION_DTYPE.meaning}")

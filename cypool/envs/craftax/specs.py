@@ -66,7 +66,7 @@ def _slots(default: int, what: str) -> Option:
 
 def _common(max_timesteps: int, always_diamond: bool, size: int) -> dict[str, Option]:
     return {
-        "max_timesteps": integer(max_timesteps, 1, 2**28, "Maximum steps of an episode, which then terminates."),
+        "max_timesteps": integer(max_timesteps, 1, 2**28, "Number of steps after which an episode terminates."),
         "day_length": integer(300, 1, _MOST, "Length of a day in steps."),
         "always_diamond": boolean(always_diamond, "Whether every world has a diamond."),
         "mob_despawn_distance": integer(14, 0, _FARTHEST, "Distance from the player at which creatures despawn."),
@@ -96,7 +96,7 @@ def _spec(options: dict[str, Any], num_actions: int, num_symbols: int, shape: tu
     skeleton_health=integer(3, 1, _MOST, "Health of a new skeleton."),
     spawn_cow_chance=number(0.1, 0, 1, "Probability of a new cow in a step."),
     spawn_zombie_base_chance=number(0.02, 0, 1, "Probability of a new zombie in a step by day."),
-    spawn_zombie_night_chance=number(0.1, 0, 1, "Increase in a new zombie's probability when night is darkest."),
+    spawn_zombie_night_chance=number(0.1, 0, 1, "Increase in this probability when night is darkest."),
     spawn_skeleton_chance=number(0.05, 0, 1, "Probability of a new skeleton in a step."),
     max_zombies=_slots(3, "zombies"), max_cows=_slots(3, "cows"), max_skeletons=_slots(2, "skeletons"),
     max_arrows=_slots(3, "arrows"), **_FLOW)
@@ -116,7 +116,7 @@ def full(options: dict[str, Any]) -> EnvSpec:
 
 
 def settings_of(game: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Returns what world.h reads."""
+    """Returns the settings that world.h reads."""
     found = dict(options)
     found |= {f"angles_{k}": angles for k, angles in enumerate(found.pop("fractal_noise_angles"))}
     return found if options["obs_type"] == "symbolic" else {**found, **parts_of(game, _TILES[game])}

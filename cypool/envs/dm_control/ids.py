@@ -8,7 +8,7 @@ from cypool.registration.registry import register
 FAMILY = Family(
     name="dm_control",
     title="DeepMind Control Suite",
-    description="all 51 tasks of `dm_control.suite`, as numbers or as images",
+    description="all 51 tasks of `dm_control.suite`, with numbers or images as observations",
     licence="MuJoCo, dm_control: Apache 2.0",
     package="dm_control",
     extra="dm-control",

@@ -56,7 +56,7 @@ def control_task(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def load_task(domain: str, task: str) -> Any:
-    """Returns the model of a task; for lqr, a representative of those of all seeds.
+    """Returns the model of a task; for lqr, whose model depends on the seed, a representative one.
 
     Raises:
         ImportError: dm_control cannot be imported.
@@ -79,7 +79,7 @@ def shapes_of(domain: str, options: dict[str, Any]) -> dict[str, tuple[int, ...]
 
 
 def times(domain: str, model: Any, options: Mapping[str, Any]) -> tuple[int, int | None]:
-    """Returns MuJoCo's steps in one of dm_control's, and dm_control's in an episode, or None."""
+    """Returns the number of MuJoCo steps in a dm_control step, and of dm_control steps in an episode, or None."""
     timestep, given = model.timestep, options["control_timestep"]
     if given is not None and options["n_sub_steps"] is not None:
         raise ValueError(f"n_sub_steps: expected None with control_timestep, got {options['n_sub_steps']} and {given}")
@@ -143,7 +143,7 @@ def _describe(domain: str, task: str, parts: dict[str, Any] | Callable[[dict[str
 
     Args:
         domain: Its name.
-        task: The task that it has by default.
+        task: Its default task.
         parts: Parts of the observation, see `_parts`; an int n stands for (n,).
         note: The meaning of a task's name.
         **own: The options of this domain alone.

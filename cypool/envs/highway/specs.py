@@ -39,8 +39,8 @@ class Task(NamedTuple):
 
     Attributes:
         number: Its number in options.h.
-        roads: A function that makes its roads.
-        nodes: The names of those that scenes.h and tasks.h use, in their order.
+        roads: A function that builds its roads.
+        nodes: The names of the nodes that scenes.h and tasks.h use, in their order.
         rewards: The parts of its reward, in the order of tasks.h.
         describe: Returns its spec.
     """
@@ -69,7 +69,7 @@ class Parking(NamedTuple):
         return -np.power(np.dot(away, np.array(self.weights)), 0.5)
 
     def compute_terminated(self, achieved: NDArray[Any], desired: NDArray[Any]) -> Any:
-        """Returns for each pair of goals whether it ends an episode."""
+        """Returns whether each pair of goals ends an episode."""
         return self.compute_reward(achieved, desired) > -self.success
 
 
@@ -112,7 +112,7 @@ def _common(observation: dict[str, Any] = _KINEMATICS, action: dict[str, Any] = 
         "simulation_frequency": integer(simulation_frequency, 1, 1000, "Simulated frames per second."),
         "policy_frequency": integer(policy_frequency, 1, 1000, "Steps per second."),
         "neighbour_vehicles_connected_lanes": boolean(
-            False, "Whether vehicles also see those on the lane segments before and after their own."),
+            False, "Whether vehicles also see others on the lane segments before and after their own."),
         "screen_width": integer(size[0], 8, 2000, "Width of pictures."),
         "screen_height": integer(size[1], 8, 2000, "Height of pictures."),
         "centering_position": Option(list(centre), lambda name, value: numbers(name, value, 2, 2),
@@ -137,7 +137,7 @@ _WITHOUT_EFFECT = ("collision_reward", "duration", "left_lane_constraint", "offr
 
 
 def _with_config(options: dict[str, Any], declared: dict[str, Option]) -> dict[str, Any]:
-    """Returns options with those of their `config`, which takes precedence: not deep, as in highway-env."""
+    """Returns options merged with their `config`, which takes precedence; not recursively, as in highway-env."""
     # its values are now those of the options, checked
     config, options["config"] = options["config"] or {}, None
     known = {_THEIRS.get(name, name): name for name in declared if name not in _OURS}
@@ -173,7 +173,7 @@ _OFFROAD = {"offroad_terminal": boolean(False, "Whether leaving the road ends th
 
 
 def _speeds(low: float, high: float) -> dict[str, Option]:
-    return {"reward_speed_range": _range([low, high], "Speeds with reward 0 and 1.")}
+    return {"reward_speed_range": _range([low, high], "Speeds that are rewarded with 0 and 1.")}
 
 
 def _highway(lanes: int, vehicles: int, collision: float, high_speed: float, right_lane: float, density: float,
@@ -204,7 +204,7 @@ def _add(name: str, number: int, roads: Callable[..., networks.Roads], nodes: st
 
 
 def _check(name: str, options: dict[str, Any]) -> None:
-    """Refuses options that highway-env lacks, or does not follow in the same way each time."""
+    """Rejects options that highway-env lacks, or does not apply in the same way each time."""
     own, action = of_one(options["observation"]), of_one(options["action"])
     is_group = own is not options["observation"]
     if is_group != (action is not options["action"]):
@@ -274,7 +274,7 @@ def _spec(name: str, options: dict[str, Any]) -> EnvSpec:
 
 
 def config_of(options: dict[str, Any]) -> dict[str, Any]:
-    """Returns highway-env's config of options."""
+    """Returns highway-env's config for options."""
     own = {_THEIRS.get(name, name): value for name, value in options.items()
            if name not in (*_OURS, "max_episode_steps")}
     return own | (options.get("config") or {})
@@ -286,7 +286,7 @@ def types_of(options: dict[str, Any]) -> list[str]:
 
 
 def options_of(config: bytes) -> dict[str, Any]:
-    """Returns the options that a state has as JSON."""
+    """Returns the options that a state contains as JSON."""
     try:
         options: Any = json.loads(config)
     except (ValueError, RecursionError) as error:
@@ -474,7 +474,7 @@ _add("Parking", 9, networks.parking, "a b c", "",
      **_common({"type": "KinematicsGoal", "features": ["x", "y", "vx", "vy", "cos_h", "sin_h"],
                 "scales": [100, 100, 5, 5, 1, 1], "normalize": False}, {"type": "ContinuousAction"},
                policy_frequency=5, size=(600, 300), centre=(0.5, 0.5), scaling=7), **_duration(100),
-     controlled_vehicles=integer(1, 1, 6, "Number of vehicles; only the first one acts."),
+     controlled_vehicles=integer(1, 1, 6, "Number of controlled vehicles; only the first one acts."),
      reward_weights=Option([1, 0.3, 0, 0, 0.02, 0.02], lambda name, value: numbers(name, value, 6, 6, 0),
                            "Weights of the distance to the goal."),
      success_goal_reward=number(0.12, 0, 1e6, "Distance that counts as reaching the goal."),
@@ -492,7 +492,7 @@ def _racetrack() -> dict[str, Option]:
         "collision_reward": _weight(-1, "Weight of a collision."),
         "lane_centering_cost": number(4, 0, 1e6, "Cost of the distance from the middle of the lane."),
         "lane_centering_reward": _weight(1, "Weight of staying in the middle of the lane."),
-        "action_reward": _weight(-0.3, "Weight of the norm of actions."),
+        "action_reward": _weight(-0.3, "Weight of the actions' norm."),
         "other_vehicles": integer(1, 0, 1000, "Maximum number of other vehicles."), **_ON_ROAD,
         "terminate_off_road": boolean(True, "Whether leaving the road ends the episode.")}
 
@@ -512,5 +512,5 @@ _add("LaneKeeping", 11, networks.lane_keeping, "a b c d", "",
      **_common({"type": "AttributesObservation", "attributes": ["state", "derivative", "reference_state"]},
                {"type": "ContinuousAction", "steering_range": [-math.pi / 3, math.pi / 3], "longitudinal": False,
                 "lateral": True, "dynamical": True}, 10, 10, (600, 250), (0.4, 0.5), 7),
-     state_noise=number(0.05, 0, 1e3, "Noise of the state."),
-     derivative_noise=number(0.05, 0, 1e3, "Noise of the state's derivative."))
+     state_noise=number(0.05, 0, 1e3, "Amplitude of the noise added to the state."),
+     derivative_noise=number(0.05, 0, 1e3, "Amplitude of the noise added to the state's derivative."))

@@ -9,7 +9,7 @@ from cypool.registration.registry import register_pattern
 FAMILY = Family(
     name="lbf",
     title="Level-based foraging",
-    description="players on a grid who collect food together",
+    description="players who collect food together on a grid",
     extra="lbf",
     reference="lbforaging 2.0.0",
     reference_package="lbforaging",

@@ -43,20 +43,20 @@ def _levels(default: int | None, meaning: str) -> Option:
     players=integer(2, 1, MAX_ENTITIES, "Number of players."),
     min_player_level=_levels(1, "Lowest level of players: an int, or a list with one per player, which is shuffled."),
     max_player_level=_levels(2, "Highest level of players: an int, or a list with one per player."),
-    min_food_level=_levels(1, "Lowest level of food: an int, or a list with one per food, which is shuffled."),
+    min_food_level=_levels(1, "Lowest level of food: an int, or a list with one per food item, which is shuffled."),
     max_food_level=_levels(None, "Highest level of food, in the same form; None: the sum of the three lowest players' "
                                  "levels."),
     field_size=Option((8, 8), _check_field_size, "Rows and columns of the field."),
-    max_num_food=integer(3, 1, MAX_ENTITIES, "Number of foods, if there is room for all."),
+    max_num_food=integer(3, 1, MAX_ENTITIES, "Number of food items, if there is room for all."),
     sight=integer(8, 0, _LARGEST_FIELD, "Number of cells that a player sees in each direction."),
     force_coop=boolean(False, "Gives all food the highest level."),
     unit_reward=boolean(True, "Scales the rewards of an episode to a sum of at most 1: `normalize_reward`."),
-    grid_observation=boolean(False, "Observations are layers of cells instead of lists of food and players."),
-    observe_agent_levels=boolean(True, "Whether players see the levels of players."),
+    grid_observation=boolean(False, "Observes layers of cells instead of lists of food and players."),
+    observe_agent_levels=boolean(True, "Whether players see each other's levels and their own."),
     penalty=number(0.0, 0, 1e9, "Penalty for a failed attempt to load."),
-    time_limit=integer(50, 1, _LONGEST, "Maximum steps of an episode."),
+    time_limit=integer(50, 1, _LONGEST, "Maximum number of steps per episode."),
     truncate=boolean(False, "Reports the end at `time_limit` as truncated; otherwise as terminated, as in lbforaging."),
-    fresh_world=boolean(False, "Creates a new world for each episode, which then does not depend on earlier ones."))
+    fresh_world=boolean(False, "Creates a new world for each episode, so that it does not depend on earlier ones."))
 def foraging(options: dict[str, Any]) -> EnvSpec:
     levels = levels_of(options)
     rows, cols = options["field_size"]
@@ -81,13 +81,13 @@ def foraging(options: dict[str, Any]) -> EnvSpec:
 
 
 def settings_of(options: dict[str, Any]) -> dict[str, Any]:
-    """Returns what foraging.h reads."""
+    """Returns the settings that foraging.h reads."""
     levels = levels_of(options)
     return {**options, **levels, "highest_food": highest_food_of(levels)}
 
 
 def levels_of(options: dict[str, Any]) -> dict[str, list[int]]:
-    """Returns the levels of each player and food, by option; none where `max_food_level` is None.
+    """Returns the levels of each player and food item, by option; none if `max_food_level` is None.
 
     Raises:
         ValueError: Their number differs from that of players or foods, or a lowest level is above the highest.

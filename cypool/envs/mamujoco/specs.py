@@ -22,10 +22,10 @@ _DEEPEST = 100
 _HIDDEN = ("action_dtype", "obs_dtype", "frame_stack", "from_pixels")
 _TEXT = """{name}, moved by agents that each control some of its motors.
 
-Follows `gymnasium_robotics.mamujoco_v1` of gymnasium-robotics 1.4.2, operation by operation, with the robot's
-version 5.
+Follows `gymnasium_robotics.mamujoco_v1` of gymnasium-robotics 1.4.2, operation by operation, with version 5
+of the robot.
 
-Observation: float64: the agent's view of its own joints, of nearby ones and of the root, by categories.
+Observation: float64: the agent's view of its own joints, of nearby ones and of the root, by category.
 Action: float32: the agent's motors.
 Reward: The robot's, for each agent.
 Terminated: When the robot's environment terminates, for all agents at once.
@@ -41,10 +41,10 @@ def coupled_half_cheetah(model: Any, options: dict[str, Any]) -> EnvSpec:
 
 
 class Scenario(NamedTuple):
-    """A robot that agents move.
+    """A robot moved by agents.
 
     Attributes:
-        name: As MaMuJoCo calls it.
+        name: MaMuJoCo's name for it.
         robot: The class of the robot, in `cypool.envs.mujoco`.
         describe: Its own `describe`.
         default: The default configuration, or None.
@@ -147,9 +147,9 @@ def describer(name: str) -> Callable[..., EnvSpec]:
                           f"How to split the robot into agents: {confs}."),
         agent_obsk=Option(1, _check_depth, "How many joints away an agent can see; None: a single agent.",
                           (0, _DEEPEST, -1, _DEEPEST + 1)),
-        local_categories=Option(None, _check_local, "Categories observed of an agent's own joints, of those one "
-                                                    "joint away, and so on: a list for each depth."),
-        global_categories=Option(None, _check_categories, "Categories observed of the root; None: qpos and qvel."),
+        local_categories=Option(None, _check_local, "Categories observed for an agent's own joints, for those "
+                                                    "one joint away, and so on: a list for each depth."),
+        global_categories=Option(None, _check_categories, "Categories observed for the root; None: qpos and qvel."),
         **{name: option for name, option in of_robot.items() if name not in hidden})
     def describe(options: dict[str, Any]) -> EnvSpec:
         division = division_of(scenario, options)

@@ -1,4 +1,4 @@
-"""The ids of Meta-World: its fifty tasks, with EnvPool's names, too, and its benchmarks, pools of several."""
+"""The ids of Meta-World: its fifty tasks, also under EnvPool's names, and its benchmarks of several tasks."""
 from typing import Any
 
 from cypool.envs.family import Family
@@ -7,7 +7,7 @@ from cypool.registration.registry import register
 FAMILY = Family(
     name="metaworld",
     title="Meta-World",
-    description="fifty tasks of a Sawyer arm at a table, and the benchmarks MT and ML",
+    description="fifty tasks for a Sawyer arm at a table, and the benchmarks MT and ML",
     licence="MuJoCo: Apache 2.0; metaworld: MIT",
     package="metaworld",
     extra="metaworld",

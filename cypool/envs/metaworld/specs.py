@@ -1,4 +1,4 @@
-"""The spec of Meta-World's environments: options, spaces and infos; and the check of a saved arm."""
+"""The spec of Meta-World's environments: options, spaces and infos, and a check of saved arms."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -20,10 +20,10 @@ _INFO = {**{name: Array((), np.float64) for name in (
 _FRAME = [-0.525, 0.348, -0.0525, -1] + [-np.inf] * 14, [0.525, 1.025, 0.7, 1] + [np.inf] * 14
 
 OPTIONS = {
-    "task": choice("reach-v3", TASKS, "A name of `cypool.envs.metaworld.tasks.TASKS`."),
-    "goals": unchecked(None, "The goals to choose from at resets: a sequence of the three or six numbers that a "
-                             "reset of the task draws; None: the `num_goals` that the package draws for a benchmark "
-                             "of this task with the environment's seed."),
+    "task": choice("reach-v3", TASKS, "The task: one of `cypool.envs.metaworld.tasks.TASKS`."),
+    "goals": unchecked(None, "The goals to choose from at resets: a sequence of goals, each with the three or six "
+                             "numbers that a reset of the task draws; None: the `num_goals` goals that the package "
+                             "draws for a benchmark of this task with the environment's seed."),
     "num_goals": integer(50, 1, MOST_GOALS, "Number of goals if `goals` is not given."),
     "task_select": choice("random", ("random", "pseudorandom", "fresh"),
                           'How a reset chooses a goal: "random"; "pseudorandom", all in turn, reshuffled after each '
@@ -38,11 +38,11 @@ OPTIONS = {
     "recurrent_info_in_obs": boolean(False, "Adds the last action, the reward and whether the episode ended to the "
                                             "observation."),
     "normalize_reward_in_recurrent_info": boolean(True, "Divides the reward in the observation by 10."),
-    "reward_function_version": choice("v2", ("v1", "v2"), 'The reward: "v2", or "v1", that of the first Meta-World.'),
+    "reward_function_version": choice("v2", ("v1", "v2"), 'The reward: "v2", or "v1" as in the first Meta-World.'),
     "reward_normalization_method": choice(
         None, ("gymnasium", "exponential"),
-        'None; "gymnasium": divides rewards by the standard deviation of their discounted sum; or '
-        '"exponential": by their exponentially weighted standard deviation. Unlike `normalize_reward` of '
+        '"gymnasium" divides rewards by the standard deviation of their discounted sum, "exponential" by their '
+        'exponentially weighted standard deviation; None: rewards are unchanged. Unlike with `normalize_reward` of '
         "`cypool.make`, each environment has its own statistics, which start when it is seeded."),
     "reward_alpha": number(0.001, 0, 1, 'The weight of the newest reward in "exponential" normalization, 0 to 1.'),
     "normalize_observations": boolean(False, "Normalizes observations to mean 0 and variance 1 with each "
@@ -50,7 +50,7 @@ OPTIONS = {
     "obs_dtype": choice(None, ("float64", "float32"), 'Dtype of observations; None: "float32" with `use_one_hot`, '
                                                       "`recurrent_info_in_obs` or `normalize_observations`, as in "
                                                       "the package's vector environments, else \"float64\"."),
-    "default_camera_config": unchecked(None, "The free camera, as in `MujocoEnv.describe`."),
+    "default_camera_config": unchecked(None, "The free camera, as in MuJoCo's robots."),
     "physics": PHYSICS,
 }
 
@@ -60,7 +60,7 @@ def sawyer(options: dict[str, Any], common: dict[str, Any], load_model: Callable
 
     Args:
         options: The options of the arm, checked.
-        common: Those of all simulations, as they were given.
+        common: The options of all simulations, as given.
         load_model: Returns the model of a task.
     """
     has_task, has_last_step = options["use_one_hot"], options["recurrent_info_in_obs"]
@@ -103,7 +103,7 @@ def sawyer(options: dict[str, Any], common: dict[str, Any], load_model: Callable
 
 def check_saved(state: Any, *, num_remembered: int, num_numbers: int, num_ordered: int, num_goals: int,
                 num_statistics: int, is_fresh: bool) -> tuple[Any, ...]:
-    """Returns the values of a saved arm, those that the protocols of evaluation change as one tuple.
+    """Returns the values of a saved arm; those that the evaluation protocols change form one tuple.
 
     Args:
         state: A saved state.

@@ -1,4 +1,4 @@
-"""The ids of MiniGrid and BabyAI: those of minigrid 3.2.0.
+"""The ids of MiniGrid and BabyAI in minigrid 3.2.0.
 
 The six `MiniGrid-WFC-...` ids are missing: the patterns that they are drawn from are not in minigrid's wheel, so that
 minigrid itself cannot reset them.

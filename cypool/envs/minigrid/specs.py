@@ -1,4 +1,4 @@
-"""The options of all levels, and the specs of levels with them."""
+"""The options shared by all levels, and the specs of levels."""
 from __future__ import annotations
 
 import functools
@@ -33,15 +33,15 @@ def _check_types(name: str, value: Any) -> tuple[str, ...]:
 
 
 SHARED = {
-    "max_steps": integer(None, 1, MAX_STEPS, "Maximum steps of an episode; None: those of the level's class."),
-    "see_through_walls": boolean(None, "Whether walls and closed doors hide the cells behind them; None: as in the "
-                                       "level's class."),
+    "max_steps": integer(None, 1, MAX_STEPS, "Maximum number of steps per episode; None: the level's default."),
+    "see_through_walls": boolean(None, "Whether walls and closed doors hide the cells behind them; None: the level's "
+                                       "default."),
     "agent_view_size": Option(7, _check_view, "Width and height of the view in cells: odd, 3 to 63."),
-    "highlight": boolean(True, "Whether pictures show the agent's view."),
+    "highlight": boolean(True, "Whether pictures highlight the agent's view."),
     "tile_size": integer(32, 1, 256, "Width and height of a cell in pictures, in pixels."),
     "agent_pov": boolean(False, "Whether pictures show only the agent's view."),
     "obs_type": choice("partial", OBS_TYPES, (
-        'The kind of `image`: "partial", the agent\'s view; "onehot" or "rgb_partial", the same as '
+        'The kind of `image`: "partial", the agent\'s view; "onehot" or "rgb_partial", the same as in '
         '`OneHotPartialObsWrapper` or `RGBImgPartialObsWrapper`; "full", "symbolic" or "rgb", the whole grid as in '
         '`FullyObsWrapper`, `SymbolicObsWrapper` or `RGBImgObsWrapper`. "flat": the whole observation as one array, as '
         "in `FlatObsWrapper`; not for BabyAI.")),
@@ -50,9 +50,9 @@ SHARED = {
     "random_action": integer(None, 0, 6, "The action taken otherwise; None: any action."),
     "no_death_types": Option((), _check_types, "As `NoDeath`: types of cells that do not end the episode, such as "
                                                '("lava",).'),
-    "death_cost": number(-1.0, -1e9, 1e9, "Added to the reward in such a cell."),
+    "death_cost": number(-1.0, -1e9, 1e9, "Added to the reward in such cells."),
     "obs_tile_size": integer(8, 1, 256, 'Width and height of a cell in "rgb" and "rgb_partial". The first pool with a '
-                                        "size draws its tiles: at 256 that takes 1.5 s."),
+                                        "given size draws the tiles, which takes 1.5 s at 256."),
     "view_size": optional(_check_view, 'As `ViewSizeWrapper`: size of the view in "partial", "onehot" and "flat"; '
                                        "None: `agent_view_size`."),
     "image_only": boolean(False, "As `ImgObsWrapper`: the observation is the image alone."),
@@ -61,7 +61,7 @@ SHARED = {
         "only for levels that have a goal.")),
     "bonus": choice(None, BONUSES, 'As `ActionBonus` ("action") or `PositionBonus` ("position"): adds 1 / '
                                    "sqrt(visits) to the reward."),
-    "bonus_scale": number(1.0, -1e9, 1e9, 'Factor of the bonus; 1 unless the bonus is "position".')}
+    "bonus_scale": number(1.0, -1e9, 1e9, 'Factor of the bonus; must be 1 unless the bonus is "position".')}
 
 
 @describes(**SHARED)

@@ -1,4 +1,4 @@
-"""The scenarios in a table: groups of agents and options of each; and their specs."""
+"""A table of scenarios, with the groups of agents and the options of each, and their specs."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -13,12 +13,12 @@ from cypool.spec import Array, Discrete, EnvSpec, Group
 _MOST_BRIEF = 8
 
 _COMMON = {
-    "max_cycles": integer(25, 1, 2**30, "Maximum steps of an episode."),
+    "max_cycles": integer(25, 1, 2**30, "Maximum number of steps per episode."),
     "continuous_actions": boolean(False, "Actions are numbers instead of choices."),
     "dynamic_rescaling": boolean(True, "Draws circles at the same scale as positions.")}
 _NEIGHBORS = {
     "num_agent_neighbors": integer(None, 0, 100, "Number of other agents observed, the nearest first, padded with "
-                                                 "zeros; None: all, in the order of their numbers."),
+                                                 "zeros; None: all, in numerical order."),
     "num_landmark_neighbors": integer(None, 0, 100, "Number of landmarks observed, in the same order.")}
 _LOCAL_RATIO = number(0.5, 0, 1, "The weight of each agent's own reward.")
 
@@ -40,12 +40,12 @@ SCENARIOS: dict[str, tuple[tuple[str, ...], dict[str, Option]]] = {
     "Simple": (("agent",), {}),
     "SimpleSpread": (("agent",), {
         "N": integer(3, 1, 100, "Number of agents and landmarks."), "local_ratio": _LOCAL_RATIO,
-        "curriculum_stage": _stage("0: collisions cost nothing; None, 1 or 2: they cost reward."),
+        "curriculum_stage": _stage("0: collisions cost nothing; None, 1 or 2: they reduce the reward."),
         "terminate_on_success": _success("there is an agent at each landmark"), **_NEIGHBORS}),
     "SimpleTag": (("adversary", "agent"), {
         **_counts("Number of agents, adversaries and obstacles.", num_good=1, num_adversaries=3),
         **_counts("Number of agents, adversaries and obstacles.", 0, num_obstacles=2),
-        "curriculum_stage": _stage("0, 1: agents are slower, by a half or a quarter; None, 2: full speed."),
+        "curriculum_stage": _stage("0 or 1: agents are slower, by a half or a quarter; None or 2: full speed."),
         "terminate_on_success": _success("all agents are caught"), **_NEIGHBORS}),
     "SimpleAdversary": (("adversary", "agent"), {
         "N": integer(2, 1, 100, "Number of agents and of landmarks."), **_NEIGHBORS}),
@@ -54,8 +54,8 @@ SCENARIOS: dict[str, tuple[tuple[str, ...], dict[str, Option]]] = {
     "SimpleSpeakerListener": (("speaker", "listener"), {}),
     "SimpleCrypto": (("eve", "bob", "alice"), {}),
     "SimpleWorldComm": (("leadadversary", "adversary", "agent"), {
-        **_counts("Number of agents, and of adversaries including their leader.", num_good=2, num_adversaries=4),
-        **_counts("Number of obstacles.", 0, num_obstacles=1), **_counts("Number of foods.", num_food=2),
+        **_counts("Number of agents, or of adversaries including their leader.", num_good=2, num_adversaries=4),
+        **_counts("Number of obstacles.", 0, num_obstacles=1), **_counts("Number of food items.", num_food=2),
         **_counts("Number of forests.", 0, num_forests=2)}),
     "SimpleFormation": (("agent",), {
         "N": integer(4, 1, 100, "Number of agents."),
@@ -74,8 +74,8 @@ def describer(name: str, shape_of: Callable[..., Any]) -> Callable[..., EnvSpec]
 
     Args:
         name: The name of its class.
-        shape_of: Takes what scenarios.h reads; returns the groups of agents, and the numbers of agents and landmarks.
-            A group is (agents, size of an observation, number of choices, size of an action).
+        shape_of: Takes the settings that scenarios.h reads; returns the groups of agents, and the numbers of agents and
+            landmarks. A group is (agents, size of an observation, number of choices, size of an action).
     """
     groups, own = SCENARIOS[name]
 
@@ -87,7 +87,7 @@ def describer(name: str, shape_of: Callable[..., Any]) -> Callable[..., EnvSpec]
 
 
 def settings_of(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what scenarios.h reads."""
+    """Returns the settings that scenarios.h reads."""
     return {**options, "scenario": list(SCENARIOS).index(name)}
 
 

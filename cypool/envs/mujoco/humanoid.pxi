@@ -246,7 +246,7 @@ cdef class _Standup(_Person):
 
 
 cdef class HumanoidStandup(_Standup):
-    """A humanoid stands up from lying on the ground.
+    """A humanoid gets up from the ground.
 
     Follows `gymnasium.envs.mujoco.humanoidstandup_v5.HumanoidStandupEnv` of Gymnasium 1.4, operation by operation.
 

@@ -37,11 +37,11 @@ def robot(options: dict[str, Any]) -> dict[str, Any]:
 
 def describes_robot(xml_file: str, frame_skip: int, /, **own: Option) -> Callable[[Callable[..., Any]],
                                                                                   Callable[..., Any]]:
-    """Returns a decorator that makes `describe` of a function that takes a robot's model and its checked options.
+    """Returns a decorator that makes `describe` from a function that takes a robot's model and its checked options.
 
     Args:
         xml_file: The default of that option.
-        frame_skip: Likewise.
+        frame_skip: The default of that option.
         **own: The options of this robot alone.
     """
     declared = {
@@ -324,7 +324,7 @@ def inverted_double_pendulum_v4(model: Any, options: dict[str, Any]) -> EnvSpec:
 
 
 def _describe_reacher(model: Any, options: dict[str, Any], seen_dimensions: int) -> EnvSpec:
-    """Returns the spec of an arm that observes this number of dimensions of the way to its target."""
+    """Returns the spec of an arm that observes this number of dimensions of the vector to its target."""
     _require(model, ("fingertip", "target"), 4)
     return describe_robot(model, 4 + model.nq + seen_dimensions, {"reward_dist": "float64", "reward_ctrl": "action"},
                           options)

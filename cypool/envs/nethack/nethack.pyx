@@ -97,7 +97,7 @@ cdef class NetHack(Env):
         truncated.
     Truncated: In the challenge, also set if an odd `no_progress_timeout` is reached, as in NLE.
     Info: `end_status` int32: aborted (-1), running (0), death or another end of the game (1), task done (2).
-        `is_ascended` bool. On request, `how_done` int32, NetHack's reason for the end of the game; `turns` int64;
+        `is_ascended` bool. On request, `how_done` int32, NetHack's code for how the game ended; `turns` int64;
         `depth` int64.
     """
     describe = staticmethod(specs.nethack)

@@ -74,7 +74,7 @@ def default_options(task: str) -> tuple[str, ...]:
 
 
 def _defaults_of(task: str) -> dict[str, Any]:
-    """Returns the values of options that are None."""
+    """Returns the defaults of options that are None."""
     is_challenge = task == "challenge"
     return {
         "character": "@" if is_challenge else "mon-hum-neu-mal",
@@ -164,10 +164,10 @@ def _check_clock(name: str, given: Any) -> int | str:
                                          'task\'s, a monk or "@".'),
     observation_keys=optional(
         functools.partial(_check_names, known=KEYS),
-        "Names of the observations, in this order; None: the task's. Unused ones cost nothing; `screen_descriptions` "
-        "changes the random numbers that NetHack draws."),
+        "Names of the observations, in the order wanted; None: the task's. Unused ones cost nothing. "
+        "`screen_descriptions` changes the random numbers that NetHack draws."),
     actions=optional(_check_actions, "Key codes of the actions, 0 to 255; None: the task's."),
-    options=optional(_check_options, "NetHack's own options; None: those of NLE."),
+    options=optional(_check_options, "NetHack's own options; None: NLE's."),
     wizard=boolean(False, "Runs the game in NetHack's debug mode."),
     allow_all_yn_questions=boolean(
         None, "Leaves single-letter prompts to the agent; otherwise the step answers most of them with escape. None: "
@@ -184,12 +184,12 @@ def _check_clock(name: str, given: Any) -> int | str:
     abort_steps=integer(None, 1, _LONGEST, "Steps after which the episode is aborted, `max_episode_steps` in NLE; "
                                            "None: 5000, or 1000000 for the challenge."),
     no_progress_timeout=integer(10000, 1, _LONGEST, "The challenge is aborted after half this number of steps in which "
-                                                    "no time passed."),
+                                                    "no time passes."),
     nle_seeds=optional(_check_seeds, "Seeds for every episode, (core, disp) or (core, disp, lgen); None: drawn for "
                                      "each episode."),
     clock=optional(_check_clock, "The game's clock at the start of each episode, in seconds of local time since 1970; "
                                  '"real": the actual time; None: drawn from the years 2000 to 2029.'),
-    infos=Option(("end_status", "is_ascended"), functools.partial(_check_names, known=INFOS), "Names of infos."),
+    infos=Option(("end_status", "is_ascended"), functools.partial(_check_names, known=INFOS), "Names of the infos."),
     max_step_seconds=number(10.0, 0.1, 1e6, "CPU seconds after which a step fails, because its game may be in an "
                                             "endless loop."),
     nle_path=optional(WHEEL.check_folder, "Folder of nle; None: `CYPOOL_NETHACK`, the one from `cypool get nethack`, "

@@ -40,7 +40,7 @@ def _check_parameter(name: str, kind: int, value: Any) -> Any:
 
 
 def _parameters(known: Games, short_name: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Returns a game's parameters, all of them; raises errors about those that are given."""
+    """Returns all of a game's parameters; raises errors about those that are given."""
     if not isinstance(short_name, str):
         raise TypeError(f"short_name: expected the name of a game, got {shown(short_name)}")
     if short_name not in known:
@@ -65,7 +65,7 @@ def _parameters(known: Games, short_name: str, given: dict[str, Any]) -> dict[st
 
 
 def given_parameters(known: Games, options: dict[str, Any]) -> dict[str, Any]:
-    """Returns the parameters that are not the game's defaults; that of a game is a tuple of its text."""
+    """Returns the parameters that differ from the game's defaults; a game as a parameter is a tuple of its text."""
     declared = known[options["short_name"]]
     return {name: (options[name],) if kind == GAME else options[name]
             for name, (kind, default, _) in declared.items() if options.get(name) not in (None, default or None)}
@@ -76,11 +76,11 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
 
     Args:
         games: Returns the parameters of all games.
-        facts_of: Takes a name and given parameters; returns what a spec says. Raises a RuntimeError.
+        facts_of: Takes a name and given parameters; returns the facts that a spec needs. May raise a RuntimeError.
     """
     @describes(
-        "OpenSpiel's parameters of the game.",
-        short_name=unchecked("tic_tac_toe", "OpenSpiel's name of the game."),
+        "OpenSpiel's parameters for the game.",
+        short_name=unchecked("tic_tac_toe", "OpenSpiel's name for the game."),
         tensor=choice("auto", ("auto", "observation", "information_state"),
                       'A player\'s observation: "auto" is the information state, or the observation if a game has '
                       "none."),
@@ -90,7 +90,7 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
         view=unchecked(None, 'The contents of a row: "mover", the player to move; "players", all players, as agents; '
                              '"single", one player, with opponents in the environment. None: "mover", or "players" for '
                              "simultaneous moves."),
-        seat=unchecked(None, 'The player of the view "single": a number, "random" (the default), or "alternate", each '
+        seat=unchecked(None, 'The player of the view "single": a number, "random" (the default), or "alternate", all '
                              "in turn."),
         opponent=unchecked(None, OPPONENT), simulations=unchecked(None, SIMULATIONS),
         illegal=ILLEGAL)
@@ -139,7 +139,7 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
 
 
 def _view(options: dict[str, Any], short_name: str, num_players: int, together: bool) -> dict[str, Any]:
-    """Returns the options about who sees what, checked."""
+    """Returns the options of views, checked."""
     given = {name: options[name] for name in _OF_VIEWS if options[name] is not None}
     if together:
         given.setdefault("view", "players")

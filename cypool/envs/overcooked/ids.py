@@ -1,4 +1,4 @@
-"""The ids of Overcooked: that of overcooked_ai, and one for each of its layouts."""
+"""The ids of Overcooked: overcooked_ai's own, and one for each of its layouts."""
 from __future__ import annotations
 
 from cypool.envs.family import Family

@@ -34,7 +34,7 @@ class Soups(NamedTuple):
     """Values and times of soups, by onions * 4 + tomatoes.
 
     Attributes:
-        values: The reward of serving it; 0: it was not ordered.
+        values: The reward for serving it; 0: it was not ordered.
         times: Steps that it cooks.
     """
 
@@ -66,7 +66,7 @@ def _check_numbers(name: str, value: Any) -> tuple[int, ...]:
                   "The name of one of overcooked-ai's layouts, or a custom layout: lines of X (counter), O, T and D "
                   "(dispensers of onions, tomatoes and dishes), P (pot), S (serving counter), spaces, and players 1 to "
                   "9."),
-    horizon=integer(400, 1, _LONGEST, "Maximum steps of an episode."),
+    horizon=integer(400, 1, _LONGEST, "Maximum number of steps per episode."),
     shaped_reward=number(0.0, 0, 1e6, "Weight of the shaped reward in an agent's reward."),
     obs_dtype=choice("int64", ("int64", "uint8"), "Dtype of observations: overcooked-ai's, or a smaller one."),
     start_all_orders=optional(_check_orders, 'Recipes with a value: lists of "onion" and "tomato"; an empty list: all '
@@ -104,7 +104,7 @@ def overcooked(options: dict[str, Any]) -> EnvSpec:
 
 
 def settings_of(options: dict[str, Any]) -> dict[str, Any]:
-    """Returns what kitchen.h reads."""
+    """Returns the settings that kitchen.h reads."""
     layout = layout_of(options["layout"])
     soups = soups_of(options, layout)
     return {**{name: options[name] for name in ("horizon", "shaped_reward", "placement_in_pot_reward",
@@ -152,7 +152,7 @@ def recipe_number(onions: int, tomatoes: int) -> int:
 
 def _by_recipe(options: dict[str, Any], words: dict[str, Any], orders: list[tuple[int, int]],
                names: tuple[str, str, str, str]) -> dict[tuple[int, int], int]:
-    """Returns a number of each recipe, as one of four options says: for all, listed, or by onions and tomatoes."""
+    """Returns a number for each recipe from one of four options: for all, listed, or by onions and tomatoes."""
     given = {name: options[name] for name in names if options[name] is not None}
     # an option takes the place of whatever the layout says
     given = given or {name: words[name] for name in names if name in words}

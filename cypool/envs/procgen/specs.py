@@ -23,7 +23,7 @@ _INFO = {"level_seed": Array((), np.int32), "prev_level_seed": Array((), np.int3
     env_name=choice("coinrun", GAMES, "The game."),
     distribution_mode=choice("hard", MODES, '"easy", "hard", "extreme", "memory" or "exploration"; each game has some '
                                             "of these."),
-    num_levels=integer(0, 0, MAX_LEVEL, "Number of levels; 0: all, 2**31 - 1."),
+    num_levels=integer(0, 0, MAX_LEVEL, "Number of levels; 0: all 2**31 - 1."),
     start_level=integer(0, 0, MAX_LEVEL, "The first level."),
     use_sequential_levels=boolean(False, "Continues an episode with another level when one is completed."),
     center_agent=boolean(True, "Centres the picture on the player; some games ignore this."),
@@ -61,7 +61,7 @@ def procgen(options: dict[str, Any]) -> EnvSpec:
 
 
 def check_saved(state: Any, options: dict[str, Any]) -> tuple[Any, ...]:
-    """Returns a saved game: the words and the place of its stream, levels, last move, completion and actions.
+    """Returns a saved game: the words and the position of its stream, levels, last move, completion and actions.
 
     Raises:
         ValueError: It is not one.
@@ -83,7 +83,7 @@ def check_saved(state: Any, options: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what engine.h reads."""
+    """Returns the settings that engine.h reads."""
     mode = options["distribution_mode"]
     settings = {**options, "distribution_mode": MODE_NUMBERS[mode], "has_own_painter": options["painter"] == "cypool"}
     if mode == "exploration":

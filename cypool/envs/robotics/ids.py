@@ -7,7 +7,7 @@ from cypool.registration.registry import register, register_absent
 FAMILY = Family(
     name="robotics",
     title="Gymnasium-Robotics",
-    description="robots with goals: Fetch, Shadow hands, mazes, Adroit, Franka's kitchen",
+    description="goal-based tasks for robots: Fetch, Shadow hands, mazes, Adroit and Franka's kitchen",
     licence="MuJoCo: Apache 2.0; gymnasium-robotics: MIT, with models under the licences of their makers",
     package="gymnasium_robotics",
     extra="robotics",

@@ -89,12 +89,12 @@ LoadRobot: TypeAlias = Callable[[str], Any]
 
 
 def fetch_path(task: str) -> str:
-    """Returns the file of a task of Fetch, in the package's assets."""
+    """Returns the file of a Fetch task in the package's assets."""
     return f"fetch/{TASKS[task].file}"
 
 
 def fetch(task: str, load_robot: LoadRobot) -> Callable[..., Any]:
-    """Returns `describe` of a task of Fetch."""
+    """Returns the `describe` of a Fetch task."""
     def describe(options: dict[str, Any]) -> EnvSpec:
         return describe_robot(
             load_robot(fetch_path(task)), options, obs_size=25 if TASKS[task].thing else 10, goal_size=3, num_actions=4,
@@ -114,7 +114,7 @@ _DISTANCE = number(0.01, 0, 1e300, "Distance that counts as success, in metres."
 
 
 def _check_qpos(given: Any, model: Any) -> dict[str, float] | None:
-    """Returns positions by names of joints; None: those of the package."""
+    """Returns positions by joint name; None: the package's."""
     if given is None:
         return None
     if not isinstance(given, dict):
@@ -127,7 +127,7 @@ def _check_qpos(given: Any, model: Any) -> dict[str, float] | None:
 
 
 def hand_reach(load_robot: LoadRobot) -> Callable[..., Any]:
-    """Returns `describe` of the hand that reaches."""
+    """Returns the `describe` of the reaching hand."""
     @describes(
         **ROBOT, distance_threshold=_DISTANCE,
         initial_qpos=unchecked(None, "Initial positions by joint name, the model's for other joints; None: the "
@@ -143,7 +143,7 @@ def hand_reach(load_robot: LoadRobot) -> Callable[..., Any]:
 
 
 def manipulate_path(thing: str, touch: str | None) -> str:
-    """Returns the file of a hand with an object, in the package's assets."""
+    """Returns the file of a hand with an object in the package's assets."""
     return f"hand/manipulate_{thing}{'' if touch is None else '_touch_sensors'}.xml"
 
 
@@ -171,7 +171,7 @@ _PEN = {**_MANIPULATE, "rotation_threshold": _ROTATION, "randomize_initial_posit
 
 
 def manipulate(thing: str, load_robot: LoadRobot) -> Callable[..., Any]:
-    """Returns `describe` of the hand with a thing."""
+    """Returns the `describe` of the hand with an object."""
     is_pen = thing == "pen"
 
     def describe(options: dict[str, Any]) -> EnvSpec:
@@ -257,7 +257,7 @@ def ant_maze_v3(options: dict[str, Any]) -> EnvSpec:
 
 
 def adroit_path(task: str) -> str:
-    """Returns the file of a task of Adroit's hand, in the package's assets."""
+    """Returns the file of an Adroit task in the package's assets."""
     return f"adroit_hand/adroit_{task}.xml"
 
 
@@ -267,7 +267,7 @@ _ADROIT = {"door": (39, 28, 1.5, 90.0), "hammer": (46, 26, 2.0, 45.0), "pen": (4
 
 
 def adroit(task: str, load_robot: LoadRobot) -> Callable[..., Any]:
-    """Returns `describe` of a task of Adroit's hand."""
+    """Returns the `describe` of an Adroit task."""
     obs_size, num_actions, distance, azimuth = _ADROIT[task]
 
     def describe(options: dict[str, Any]) -> EnvSpec:
@@ -279,7 +279,7 @@ def adroit(task: str, load_robot: LoadRobot) -> Callable[..., Any]:
 
 
 def check_initial_state(state: Any, sizes: Mapping[str, int]) -> list[float]:
-    """Returns the numbers of Adroit's `initial_state_dict`, part after part; None has none.
+    """Returns the numbers in Adroit's `initial_state_dict`, part by part; none for None.
 
     Args:
         state: The option of a reset.
@@ -318,11 +318,11 @@ def _check_tasks(name: str, tasks: Any) -> tuple[str, ...]:
 
 
 def franka_kitchen(load_robot: LoadRobot) -> Callable[..., Any]:
-    """Returns `describe` of the kitchen."""
+    """Returns the `describe` of the kitchen."""
     @describes(
         **{**ROBOT, "action_dtype": SIMULATION["action_dtype"].with_default("float64"),
            "reward_type": ROBOT["reward_type"].with_default("sparse", "No effect: there is only one type of reward.")},
-        tasks_to_complete=Option(tuple(KITCHEN_TASKS), _check_tasks, "Names of tasks."),
+        tasks_to_complete=Option(tuple(KITCHEN_TASKS), _check_tasks, "Names of the tasks to complete."),
         terminate_on_tasks_completed=boolean(True, "Ends the episode when all tasks are completed."),
         remove_task_when_completed=boolean(True, "Counts each task only once."),
         robot_noise_ratio=number(0.01, -1e300, 1e300, "Scale of the noise in observations of the robot."),

@@ -25,7 +25,7 @@ class WarehouseLayout(NamedTuple):
     """The cells of a warehouse.
 
     Attributes:
-        highways: Whether a cell has no place for a shelf: (rows, columns).
+        highways: Whether each cell is without a place for a shelf: (rows, columns).
         goals: Columns and rows of goals.
     """
 
@@ -65,7 +65,7 @@ def _check_layers(name: str, value: Any) -> tuple[str, ...]:
     request_queue_size=integer(2, 0, _MOST_CELLS, "Number of shelves requested at a time."),
     max_inactivity_steps=integer(None, 1, _LONGEST, "Steps without a delivery after which an episode ends; None: "
                                                     "unlimited."),
-    max_steps=Option(500, _check_steps, "Maximum steps of an episode; None: unlimited.", (1, _LONGEST, 0,
+    max_steps=Option(500, _check_steps, "Maximum number of steps per episode; None: unlimited.", (1, _LONGEST, 0,
     _LONGEST + 1)),
     reward_type=choice("individual", REWARD_TYPES, "Who gets the reward for a delivery."),
     layout=optional(_check_layout, 'A custom layout instead of columns and rows of shelves: lines of "x" for a shelf, '
@@ -74,7 +74,7 @@ def _check_layers(name: str, value: Any) -> tuple[str, ...]:
                                                             "together with the agent's own features."),
     image_observation_layers=Option(("shelves", "requests", "agents", "goals", "accessible"), _check_layers,
                                     f"The layers: some of {', '.join(LAYERS)}."),
-    image_observation_directional=boolean(True, "Rotates layers so that the agent looks up."),
+    image_observation_directional=boolean(True, "Rotates layers so that the agent faces up."),
     normalised_coordinates=boolean(False, "Scales the agent's own position to [0, 1]."),
     truncate=boolean(False, "Reports the end of an episode as truncated; otherwise as terminated, as in rware."))
 def warehouse(options: dict[str, Any]) -> EnvSpec:
@@ -113,7 +113,7 @@ def warehouse(options: dict[str, Any]) -> EnvSpec:
 
 
 def settings_of(options: dict[str, Any]) -> dict[str, Any]:
-    """Returns what warehouse.h reads."""
+    """Returns the settings that warehouse.h reads."""
     layout = layout_of(options)
     rows, cols = layout.highways.shape
     return {**options, "rows": rows, "cols": cols, "highways": layout.highways, "goals": layout.goals,

@@ -1,4 +1,4 @@
-"""The ids of the toy texts."""
+"""The ids of toy text."""
 from cypool.envs.family import Family
 from cypool.registration.registry import register
 

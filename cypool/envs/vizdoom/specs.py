@@ -1,4 +1,4 @@
-"""The specs of both interfaces: options, spaces and infos; and the arguments that options become for an engine."""
+"""The specs of both interfaces: options, spaces and infos, and the conversion of options to an engine's arguments."""
 from __future__ import annotations
 
 import functools
@@ -157,14 +157,14 @@ def _find_files(options: dict[str, Any], config: Config, map_option: str) -> Non
 
 
 def _find(name: str, path: Any, otherwise: Any) -> Any:
-    """Returns the WAD that an option names, or else the config; None if neither does."""
+    """Returns the WAD that an option or else the config names; None if neither does."""
     if path is None or (isinstance(path, str) and not path):
         path = otherwise
     return None if isinstance(path, str) and not path else assets.find_data(name, path)
 
 
 def _spec(options: dict[str, Any], observation: Any, action: Any, info: dict[str, Array], **others: Any) -> EnvSpec:
-    """Returns the spec of a match: of one player, or of several that are a group of agents called `player`.
+    """Returns the spec of a match with one player, or with several that form a group of agents called `player`.
 
     `Doom.write_infos` writes the infos of both interfaces, after the others, in this order.
     """
@@ -201,9 +201,9 @@ WRAPPER_OPTIONS = dict(
                                                                  "vizdoom."),
     frame_skip=_FRAME_SKIP,
     max_buttons_pressed=integer(
-        0, 0, len(BUTTONS), "Number of buttons that can be pressed at once: an action is one of all such combinations; "
+        0, 0, len(BUTTONS), "Number of buttons that can be pressed at once: an action is one of these combinations; "
                             "0: any number, each as a separate value. Buttons that take a number are separate, in a "
-                            "dict with the others, if any."),
+                            "dict together with any others."),
     treat_episode_timeout_as_truncation=boolean(True, "Also reports the game's own time limit as truncation; "
                                                       "`terminated` is set either way."),
     config=Option(None, _check_config, "A dict of config keys and values that override those of the file."),
@@ -275,13 +275,13 @@ ENVPOOL_OPTIONS = dict(
     use_inter_area_resize=boolean(True, "Resizes images with OpenCV's INTER_AREA instead of INTER_LINEAR."),
     weapon_duration=integer(5, 0, 2**31 - 1, "Number of steps that a weapon must be held before it is rewarded."),
     reward_config=Option(REWARDS, functools.partial(_check_map_of, known=VARIABLES, count=2, kind="game variables"),
-                         "{variable: (gain, loss)}: the reward is the gain times an increase, or minus the loss times "
-                         "a decrease."),
+                         "{variable: (gain, loss)}: the reward is the gain times an increase, or the loss, usually "
+                         "negative, times a decrease."),
     selected_weapon_reward_config=Option(
         WEAPON_REWARDS, functools.partial(_check_map_of, known=range(8), count=1, kind="weapons, 0 to 7"),
-        "{weapon: reward} for each step with that weapon in hand and ammunition for it."),
-    delta_button_config=Option(None, _check_deltas, "{button: (count, low, high)}: `count` values of the button, in "
-                                                    "combined actions."),
+        "{weapon: reward}: rewards each step with that weapon in hand and ammunition for it."),
+    delta_button_config=Option(None, _check_deltas, "{button: (count, low, high)}: uses `count` values of the button "
+                                                    "in combined actions."),
     wad_path=_WAD.with_default(""),
     vzd_path=Option("", _check_engine, "The engine, if not the installed one; it must have the same version."),
     iwad_path=_IWAD.with_default(""), game_args=_GAME_ARGS,
@@ -318,8 +318,8 @@ def rewarded(config: Config, options: Mapping[str, Any]) -> tuple[list[int], lis
     """Returns how variables are rewarded.
 
     Returns:
-        The numbers of the variables; which of these the infos have; the rewards of a gain and of a loss of each; and of
-        each weapon.
+        The numbers of the variables; which of these the infos contain; the rewards for a gain and a loss of each; and
+        those for each weapon.
     """
     names = list(dict.fromkeys([*config.variables, *INFO]))
     pairs = [options["reward_config"].get(name, (0, 0)) for name in names]
@@ -332,9 +332,9 @@ def rewarded(config: Config, options: Mapping[str, Any]) -> tuple[list[int], lis
 
 def combined_actions(buttons: Sequence[str], force_speed: bool, deltas: Mapping[str, tuple[int, float, float]],
                      ) -> NDArray[np.float64]:
-    """Returns EnvPool's choices of buttons: an array of a row of their values for each.
+    """Returns EnvPool's choices of buttons: an array with a row of button values for each.
 
-    At most one weapon is selected, and one of two opposite buttons pressed.
+    At most one weapon is selected, and at most one of two opposite buttons is pressed.
 
     Args:
         buttons: Names.

@@ -60,7 +60,7 @@ def _families() -> list[str]:
 
 
 def by_family(entries: list[Entry]) -> list[tuple[str, str, str, list[Entry]]]:
-    """Returns the name, the title and the description of each family, and its entries.
+    """Returns the name, title, description and entries of each family.
 
     The entries of a plug-in belong to its package.
     """

@@ -1,4 +1,4 @@
-"""Options that all environments of MuJoCo's have, and the common part of their specs."""
+"""Options that all MuJoCo environments have, and the common part of their specs."""
 from __future__ import annotations
 
 import math
@@ -58,9 +58,9 @@ SIMULATION = {
     "height": integer(480, 1, 8192, "Height of pictures."),
     "camera_id": unchecked(None, "A camera of the model; None or -1: the free camera."),
     "camera_name": unchecked(None, "A camera of the model; None or -1: the free camera."),
-    "max_geom": integer(1000, 1, 10_000_000, "Maximum number of geoms in a picture; more raise an error."),
-    "visual_options": Option(None, _check_visual_options, "Visualization flags: a dict of MuJoCo's mjtVisFlag numbers "
-                             "to True or False."),
+    "max_geom": integer(1000, 1, 10_000_000, "Maximum number of geoms in a picture; more geoms raise an error."),
+    "visual_options": Option(None, _check_visual_options, "Visualization flags: a dict that maps MuJoCo's mjtVisFlag "
+                             "numbers to True or False."),
     "shadows": boolean(True, "Draws shadows; without them, a small picture takes a sixth of the time."),
 }
 PHYSICS = choice("lanes", ("lanes", "mj_step"), '"lanes": steps several environments of a pool at once if possible, '
@@ -74,7 +74,7 @@ def simulation(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_sizes(model: Any, sizes: tuple[int, ...], name: str) -> None:
-    """Checks that the model of a package is as large as the one that environments know: they read it by number.
+    """Checks that a package's model has the size that environments expect, because they index it by number.
 
     Args:
         model: The model.
@@ -82,7 +82,7 @@ def check_sizes(model: Any, sizes: tuple[int, ...], name: str) -> None:
         name: The name of the model in the message.
 
     Raises:
-        ValueError: One differs.
+        ValueError: A size differs.
     """
     kinds = ("nq", "nv", "nu", "nbody", "nsensordata")
     found = tuple(getattr(model, kind) for kind in kinds)
@@ -143,7 +143,7 @@ def _settings(model: Any, config: Any) -> dict[str, Any]:
 
 
 def observation_of(size: int, options: Mapping[str, Any]) -> Array:
-    """Returns the space of observations with these options: `obs_size` numbers, or pictures."""
+    """Returns the space of observations with these options: `size` numbers, or pictures."""
     shape: tuple[int, ...] = (size,)
     dtype, stack = options["obs_dtype"], None
     if options["from_pixels"]:
@@ -154,11 +154,11 @@ def observation_of(size: int, options: Mapping[str, Any]) -> Array:
 
 
 def info_of(model: Any, kinds: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Array]:
-    """Returns the infos of a spec: those of the robot, `unstable`, and what `randomize` has drawn.
+    """Returns the infos of a spec: the robot's, `unstable`, and the values drawn by `randomize`.
 
     Args:
         model: The model.
-        kinds: The robot's: names, and dtypes, "action" for that of the action, or pairs of a dtype and a size.
+        kinds: The robot's infos: names, and dtypes, "action" for the action's dtype, or pairs of a dtype and a size.
         options: The options.
     """
     info = {}

@@ -12,7 +12,7 @@ from cypool.util.arguments import check_choice, check_int
 
 ILLEGAL = choice("error", ("error", "lose"), 'The effect of an illegal action: "error", a ValueError before anything '
                                              'is stepped; or "lose", the player loses.')
-OPPONENT = ('The opponents in the view "single": "random" plays uniformly from the legal actions; "tree_search" '
+OPPONENT = ('The opponents in the view "single": "random" picks legal actions uniformly; "tree_search" '
             "searches with random games.")
 SIMULATIONS = 'Number of simulations per move of a searching opponent.'
 _VIEWS = ("mover", "players", "single")
@@ -32,14 +32,14 @@ def turn_options(num_players: int) -> dict[str, Option]:
         "view": choice("mover", _VIEWS, 'The contents of a row: "mover", the player to move; "players", all players, '
                                         'as agents; "single", one player, with opponents in the environment.'),
         "seat": Option("random", check_seat, 'The player of the view "single": a number, "random", or "alternate", '
-                                             "each in turn.", (0, num_players - 1, "alternate", num_players, -1, "")),
+                                             "all in turn.", (0, num_players - 1, "alternate", num_players, -1, "")),
         "opponent": choice("random", ("random", "tree_search"), OPPONENT),
         "simulations": integer(100, 1, 1_000_000, SIMULATIONS),
         "illegal": ILLEGAL}
 
 
 def turn_settings(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what turn_rules.h reads."""
+    """Returns the settings that turn_rules.h reads."""
     seat = options.get("seat", 0)
     return {"view": _VIEWS.index(options.get("view", "mover")), "loses": options["illegal"] == "lose",
             "seat": {"random": -1, "alternate": -2}[seat] if isinstance(seat, str) else seat,
