@@ -25,7 +25,7 @@ class Facts(NamedTuple):
         minimal, legal: ALE's numbers for the actions that it uses, and for those that it accepts.
         height, width: Size of the screen.
         modes, difficulties: The game's modes and difficulties.
-        gray, rgb: Colours of each palette index.
+        gray, rgb: Colors of each palette index.
     """
 
     rom: bytes
@@ -80,8 +80,8 @@ OPTIONS = {
     "use_fire_reset": boolean(None, "Presses fire at the end of a reset, in games that use it."),
     "img_height": integer(84, -_MOST, _MOST, "Height of an observation, at most that of the screen."),
     "img_width": integer(84, -_MOST, _MOST, "Width of an observation, at most that of the screen."),
-    "gray_scale": boolean(True, "Whether images are grayscale instead of colour."),
-    "channels_last": boolean(None, "Puts colour channels last; otherwise an image is three planes."),
+    "gray_scale": boolean(True, "Whether images are grayscale instead of color."),
+    "channels_last": boolean(None, "Puts color channels last; otherwise an image is three planes."),
     "repeat_action_probability": number(None, 0, 1, "Probability, at each frame, that the console repeats the "
                                                     "previous action."),
     "full_action_space": Option(False, _check_full_action_space, "All legal actions, 18 in most games, instead of "

@@ -33,7 +33,7 @@ def bipedal_walker(options: dict[str, Any]) -> EnvSpec:
 @describes(
     continuous=boolean(True, "Actions are three numbers instead of a choice."),
     lap_complete_percent=number(0.95, 0, 1, "The fraction of tiles, 0 to 1, above which a lap counts as complete."),
-    domain_randomize=boolean(False, "Draws new colours for each episode."),
+    domain_randomize=boolean(False, "Draws new colors for each episode."),
     fresh_world=_FRESH_WORLD, action_dtype=_CONTINUOUS_DTYPE)
 def car_racing(options: dict[str, Any]) -> EnvSpec:
     low, high = np.array([-1, 0, 0], np.float32), np.ones(3, np.float32)

@@ -47,7 +47,7 @@ _verdicts = {}
 
 
 cdef class Lanes:
-    """The lanes of one model, which environments share; any number of threads may step. Only `make_lanes` creates one."""
+    """The lanes of one model, shared by environments; any number of threads may step. Only `make_lanes` creates one."""
     cdef Model loaded                    # kept alive
     cdef Engine* engine                  # owned
     cdef atomic[int64_t] steps           # of environments of pools
