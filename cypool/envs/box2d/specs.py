@@ -53,7 +53,7 @@ def _power(default: float, recommended: float, meaning: str) -> Option:
     def check(name: str, value: Any) -> float:
         power = check_float(name, value, -1000, 1000)
         if not 0 <= power <= recommended:
-            warn_caller(f"{name}: recommended from 0 to {recommended}, got {power}", RuntimeWarning)
+            warn_caller(f"{name}: the recommended range is 0 to {recommended}, got {power}", RuntimeWarning)
         return power
     return Option(default, check, meaning)
 

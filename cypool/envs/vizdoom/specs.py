@@ -73,7 +73,7 @@ def _check_config(name: str, config: Any) -> dict[str, Any]:
                   for each in values]
         texts = [str(each) for each in (key, *values)]
         if not isinstance(key, str) or None in values or any("\n" in text or "{" in text for text in texts):
-            raise ValueError(f"{name}: expected names with numbers, strings, bools or lists of them, got "
+            raise ValueError(f"{name}: expected names with numbers, strings, bools or lists of these, got "
                              f"{shown(key)}: {shown(value)}")
         for text in texts:
             _check_text(name, text)

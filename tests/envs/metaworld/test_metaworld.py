@@ -270,7 +270,7 @@ test_wrong_options = refuses([
     ({"use_one_hot": True, "task_index": 1}, ValueError, "task_index: expected"),
     ({"num_tasks": 0}, ValueError, "num_tasks: expected"),
     ({"obs_dtype": "float16"}, ValueError, "obs_dtype: expected"),
-    ({"camera_name": "behind"}, ValueError, "camera_name: expected a camera of .* 'gripperPOV'"),
+    ({"camera_name": "behind"}, ValueError, "camera_name: expected a camera in .* 'gripperPOV'"),
     ({"camera_id": 99}, ValueError, "camera_id: expected"),
     ({"default_camera_config": {"lookat": 1}}, TypeError, "default_camera_config"),
     ({"randomize": {"mass": (0, 1)}}, ValueError, "randomize: expected"),
