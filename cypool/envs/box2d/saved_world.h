@@ -171,8 +171,7 @@ void exchange_contacts(Archive& archive, b2ContactManager& contacts, const std::
                 made[k] = contacts.m_contactList;
                 if (contacts.m_contactCount != static_cast<int32>(k) + 1 || made[k]->GetFixtureA() != fixtures[a]
                     || made[k]->GetFixtureB() != fixtures[b]) {
-                    refuse_state("world." + name_of_item("contacts", k),
-                                 "two shapes that can touch, not listed before",
+                    refuse_state("world." + name_of_item("contacts", k), "two shapes that can touch, not listed before",
                                  std::to_string(a) + " and " + std::to_string(b));
                 }
             }

@@ -102,8 +102,7 @@ def times(domain: str, model: Any, options: Mapping[str, Any]) -> tuple[int, int
         return steps, None
     most = (2**31 - 2) * (timestep * steps)
     if time_limit > most:
-        raise ValueError(f"time_limit: expected at most {most} ({2**31 - 2} steps), or infinity, got "
-                         f"{time_limit}")
+        raise ValueError(f"time_limit: expected at most {most} ({2**31 - 2} steps), or infinity, got {time_limit}")
     # the first count that is not below it
     return steps, max(math.ceil(time_limit / (timestep * steps)), 1)
 

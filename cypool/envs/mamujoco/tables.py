@@ -5,8 +5,6 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from cypool.util.arguments import shown
-
 # numbers of a body
 BODY_SIZES = {"cinert": 10, "cvel": 6, "cfrc_ext": 6}
 

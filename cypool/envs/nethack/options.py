@@ -131,8 +131,7 @@ def _check_options(name: str, given: Any) -> tuple[str, ...]:
                 raise ValueError(f"{name}[{k}]: expected no option that names a file, because files are not "
                                  f"supported, got {shown(each)}")
             if part.strip().lower().startswith(_PATTERNS):
-                raise ValueError(f"{name}[{k}]: expected no option with patterns, which are not supported, got "
-                                 f"{shown(each)}")
+                raise ValueError(f"{name}[{k}]: expected no patterns, which are not supported, got {shown(each)}")
     if sum(map(len, texts)) > _MOST_TEXTS:
         raise ValueError(f"{name}: expected at most {_MOST_TEXTS} characters in total, got {sum(map(len, texts))}")
     return tuple(map(str, texts))

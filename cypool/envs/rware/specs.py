@@ -42,8 +42,7 @@ def _check_layout(name: str, value: Any) -> str:
         raise TypeError(f"{name}: expected a str, got {shown(value)}")
     lines = value.strip().replace(" ", "").lower().split("\n")
     if set("".join(lines)) - set("xg.") or len({len(line) for line in lines}) > 1 or "g" not in value.lower():
-        raise ValueError(f"{name}: expected lines of equal length, made of 'x', '.' and at least one 'g', got "
-                         f"{shown(value)}")
+        raise ValueError(f"{name}: expected equally long lines of 'x', '.' and at least one 'g', got {shown(value)}")
     return "\n".join(lines)
 
 

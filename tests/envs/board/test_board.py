@@ -150,7 +150,7 @@ def test_edited_states(id, options):
     ("backgammon", {"sides[0].off": 1}, r"sides\[0\]: expected 15 checkers, got 16"),
     ("backgammon", {"dice[0]": 0}, "dice: expected the lower die first, and equal dice for a second action, got 0 and"),
     ("backgammon", {"sides[1].points[12]": 1, "sides[1].points[0]": 1}, "sides"),
-    ("go", {"num_moves": 0}, "num_moves: expected at least one for each position, got 0"),
+    ("go", {"num_moves": 0}, "num_moves: expected at least .*, got 0"),
 ])
 def test_states_that_cannot_be_are_refused(id, changes, message):
     env = made(id)
