@@ -29,7 +29,7 @@ def _check_view(name: str, value: Any) -> int:
 
 
 def _check_types(name: str, value: Any) -> tuple[str, ...]:
-    return tuple(check_choice(name, each, DEATHS) for each in check_list(name, value, "names of types"))
+    return tuple(check_choice(name, each, DEATHS) for each in check_list(name, value, "type names"))
 
 
 SHARED = {

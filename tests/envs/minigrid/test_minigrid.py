@@ -332,7 +332,7 @@ test_bad_options = refuses([
     ("MiniGrid-Empty-8x8-v0", {"action_prob": 1.5}, "action_prob: expected 0 to 1, got 1.5"),
     ("MiniGrid-Dynamic-Obstacles-5x5-v0", {"random_action": 5}, "random_action: expected 0 to 2, got 5"),
     ("MiniGrid-LavaGapS5-v0", {"no_death_types": ("goal",)}, "no_death_types: expected one of"),
-    ("MiniGrid-LavaGapS5-v0", {"no_death_types": 3}, "no_death_types: expected names of types"),
+    ("MiniGrid-LavaGapS5-v0", {"no_death_types": 3}, "no_death_types: expected type names"),
     ("BabyAI-GoTo-v0", {"room_size": 3}, "room_size: expected 4 to 100, got 3"),
     ("BabyAI-OpenTwoDoors-v0", {"first_color": "pink"}, "first_color: expected one of"),
     ("BabyAI-FindObjS5-v0", {"num_cols": 4}, "num_cols: expected the value of num_rows, 3, got 4"),

@@ -587,7 +587,7 @@ def test_each_env_varies_and_the_shared_model_does_not():
     ({"geom_type": (1, 2)}, ValueError, "randomize: expected a real-valued field"),
     ({"opt.timestep": (1, 2)}, ValueError, "randomize: expected a real-valued field other than the time step"),
     ({"tendon_stiffness": (1, 2)}, ValueError, "has no object with 'tendon_stiffness'"),
-    ({"geom_friction:head": (1, 2)}, ValueError, "randomize: expected the name of a geom of .*ant.xml, got 'head'"),
+    ({"geom_friction:head": (1, 2)}, ValueError, "randomize: expected the name of a geom in .*ant.xml, got 'head'"),
     ({"opt.gravity:x": (1, 2)}, ValueError, "randomize: expected a name after the colon only in fields of body, jnt"),
 ])
 def test_bad_randomize(randomize, error, message):

@@ -72,7 +72,7 @@ cdef class Model:
         if isinstance(name, int) and 0 <= name < self.mj.nbody:
             found = name
         if found < 0:
-            raise ValueError(f"xml_file: expected a robot with a body {shown(name)}, found no such body in {self.path}")
+            raise ValueError(f"xml_file: expected a robot with a body {shown(name)}, found none in {self.path}")
         return found
 
     cdef int check(self, object spec, object describe) except -1:
