@@ -67,7 +67,7 @@ SHARED = {
 @describes(**SHARED)
 def any_level(options: dict[str, Any]) -> EnvSpec:
     """Has the options of all levels, but is not one itself."""
-    raise TypeError("describe: expected the class of a level, got MiniGrid")
+    raise TypeError("describe: expected a level class, got MiniGrid")
 
 
 def settings(function: Callable[..., Level], options: Mapping[str, Any]) -> tuple[Level, dict[str, Any]]:

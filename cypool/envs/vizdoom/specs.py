@@ -123,7 +123,7 @@ def _check_resolution(path: str, resolution: str, read_config: ReadConfig) -> No
     try:
         read_config(path, lines_of({"screen_resolution": resolution}))
     except ValueError:
-        raise ValueError("screen_resolution: expected one of ViZDoom's, such as 'RES_160X120', got "
+        raise ValueError("screen_resolution: expected a ViZDoom resolution, such as 'RES_160X120', got "
                          f"{shown(resolution)}") from None
 
 

@@ -189,7 +189,7 @@ test_bad_options = refuses([
     ({"clock": 2**40}, "clock: expected 0 to"),
     ({"infos": ["score"]}, r"infos\[0\]: expected one of 'end_status'"),
     ({"max_step_seconds": 0}, "max_step_seconds: expected 0.1 to"),
-    ({"nle_path": "/nowhere"}, "nle_path: expected the folder of nle, got '/nowhere'")], "NetHack-v0")
+    ({"nle_path": "/nowhere"}, "nle_path: expected nle's folder, got '/nowhere'")], "NetHack-v0")
 
 
 def test_wild_options():

@@ -466,7 +466,7 @@ test_bad_options = refuses([
     ({"painter": "qt"}, "painter: expected one of 'cypool', 'library', got 'qt'"),
     ({"procgen_path": 5}, "procgen_path: expected a path, got 5"), ({"num_actions": 0}, "num_actions: not an option"),
     ({"rand_seed": -5}, "rand_seed: not an option of procgen-coinrun-v0 .did you mean seed"),
-    ({"procgen_path": "/nowhere"}, "procgen_path: expected the folder of procgen, got '/nowhere'"),
+    ({"procgen_path": "/nowhere"}, "procgen_path: expected procgen's folder, got '/nowhere'"),
 ], "procgen-coinrun-v0")
 
 

@@ -492,7 +492,7 @@ def test_model_of_the_package_that_is_not_as_known_is_refused(monkeypatch, tmp_p
     # the texts of mazes that were made before
     monkeypatch.setattr(mazes, "_packaged", mazes._packaged.__wrapped__)
     for _ in "12":
-        with pytest.raises(ValueError, match=f"xml: expected the model of the package, with {expected}: reinstall"):
+        with pytest.raises(ValueError, match=f"xml: expected the package's model, with {expected}: reinstall"):
             cypool.make(id)
 
 

@@ -89,7 +89,7 @@ def check_sizes(model: Any, sizes: tuple[int, ...], name: str) -> None:
     if found != sizes:
         differing = [k for k in range(len(kinds)) if found[k] != sizes[k]]
         expected, got = (", ".join(f"{kinds[k]} {each[k]}" for k in differing) for each in (sizes, found))
-        raise ValueError(f"{name}: expected the model of the package, with {expected}, got one with {got}: reinstall "
+        raise ValueError(f"{name}: expected the package's model, with {expected}, got one with {got}: reinstall "
                          "the package")
 
 

@@ -64,7 +64,7 @@ class Wheel(NamedTuple):
         """
         path = check_path(name, value)
         if self.folder_in(path) is None:
-            raise ValueError(f"{name}: expected the folder of {self.package}, got {shown(path)}")
+            raise ValueError(f"{name}: expected {self.package}'s folder, got {shown(path)}")
         return path
 
     def find(self, path: str | None) -> Path:
