@@ -32,7 +32,7 @@ _MOST_AT_ONCE = 64  # rows that a thread takes: as many as lanes step at once
 
 
 def load_model(model: Any) -> mujoco.MjModel:
-    """Returns the compiled model of a path, an XML text, an `mjSpec` or a model.
+    """Returns the compiled model for a path, an XML text, an `mjSpec` or a model.
 
     Raises:
         TypeError: It is not one of these types.
@@ -122,10 +122,10 @@ class Batch:
             super().__setattr__(name, value)
 
     def bind(self, name: str) -> Any:
-        """Returns the live array of a field of mjData, like the attribute of this name."""
+        """Returns the live array of a field of mjData, like the attribute with this name."""
         if name not in self._arrays:
             if name not in self._fields:
-                raise ValueError(f"name: expected a field of mjData of a fixed size, got {shown(name)}"
+                raise ValueError(f"name: expected an mjData field of fixed size, got {shown(name)}"
                                  f"{suggestion(name, self._fields) if isinstance(name, str) else ''}")
             self._touch(name, name, None)
         return self._arrays[name]
@@ -382,7 +382,7 @@ class Batch:
 
 
 class Objects:
-    """Objects of a model by name, such as some of its sites: live arrays of their fields of `mujoco.MjData`.
+    """Objects in a model, such as some of its sites: live arrays of their fields in `mujoco.MjData`.
 
     Args:
         batch: The batch.
@@ -403,7 +403,7 @@ class Objects:
                 self._found.append(getattr(batch.model, kind)(name))
             except (KeyError, IndexError, TypeError) as error:
                 text = str(error.args[0]) if error.args else str(error)
-                raise ValueError(f"{kind}: expected one that the model has, got {shown(name)}: {text}") from error
+                raise ValueError(f"{kind}: expected a name in the model, got {shown(name)}: {text}") from error
         ids = np.array([found.id for found in self._found])
         self.id = int(ids[0]) if self._is_one else ids
 
@@ -417,7 +417,7 @@ class Objects:
             if size in sizes:
                 return self._array(prefix + attribute, size, shape)
         known = [field for field, (size, _, _) in batch._fields.items() if size in sizes]
-        raise AttributeError(f"{self._kind}: expected the name of one of mjData's fields {', '.join(known)}, without "
+        raise AttributeError(f"{self._kind}: expected a field from {known} without "
                              f"{' or '.join(filter(None, prefixes)) or 'a prefix'}, got {name!r}")
 
     def _array(self, field: str, size: str, shape: tuple[int, ...]) -> Any:
@@ -430,7 +430,7 @@ class Objects:
             array = batch.bind(field)
             first, end = parts[0][0], parts[-1][0] + parts[-1][1]
             if [f for f, _ in parts[1:]] != [f + n for f, n in parts[:-1]]:
-                raise ValueError(f"{self._kind}: expected adjacent objects, as {field} of others is not a view; "
+                raise ValueError(f"{self._kind}: expected adjacent objects, because otherwise {field} is not a view; "
                                  f"use batch.{field} and column numbers")
             array = array[:, first:end]
             return array[:, 0] if self._is_one and size in ("nu", "nactuator", "nout") else array

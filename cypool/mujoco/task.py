@@ -25,7 +25,7 @@ _CAMERA = ("width", "height", "camera_name", "camera_id", "default_camera_config
 class Task:
     """A robot and its task: subclass it, and pass the class to `cypool.make`.
 
-    Each method handles all environments at once. `sim` is a `cypool.mujoco.Batch`, whose arrays have one row for each.
+    Each method handles all environments at once. `sim` is a `cypool.mujoco.Batch`, with a row per environment.
     A step of the pool calls `act`, takes `frame_skip` MuJoCo steps, and calls `reward`, `terminated`, `truncated`,
     `reset` for the environments that start an episode, `observe` and `info`. Results for environments that
     start an episode instead of stepping are ignored.
@@ -37,7 +37,7 @@ class Task:
         frame_skip: Number of MuJoCo steps per environment step.
         physics: "mj_step" switches lanes off.
         max_episode_steps: The step limit of an episode; None: no limit.
-        action_space, observation_space: `gymnasium.spaces.Box`, the second also a `Dict` of them. By default, actions
+        action_space, observation_space: `gymnasium.spaces.Box`; observations also a `Dict` of them. By default, actions
             are float32 within the model's control limits, and observations float32 of the shape that `observe` returns.
         render_options: Options for pictures: `width`, `height`, `camera_name` or `camera_id`, `default_camera_config`,
             as for Gymnasium's robots.
@@ -59,7 +59,7 @@ class Task:
         """Runs once, before all other methods: create views of arrays here, and call `add_state`."""
 
     def act(self, sim: Batch, action: NDArray[Any]) -> None:
-        """Sets the controls from the actions, shape (num_envs, ...); by default, to the actions."""
+        """Sets the controls from the actions, shape (num_envs, ...); by default, copies the actions."""
         sim.ctrl[:] = action
 
     def reset(self, sim: Batch, ids: NDArray[Any], rng: Generators) -> None:
@@ -100,7 +100,7 @@ class Task:
         Call it in `setup`, and write to the array; do not replace it.
         """
         if self._state is None:
-            raise RuntimeError("add_state: expected a call in setup()")
+            raise RuntimeError("add_state: expected to be called in setup()")
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
         array = np.zeros((self._num_envs, *shape), dtype)
         if array.dtype.kind not in "biuf":
@@ -121,7 +121,7 @@ class Task:
             options: Arguments of the class.
         """
         if not isinstance(source, type) and options:
-            raise TypeError(f"{min(options)}: expected no options with an instance of a task: pass its class")
+            raise TypeError(f"{min(options)}: expected no options with a task instance: pass the class")
         task = copy.copy(source) if not isinstance(source, type) else source(**options)
         backend = _Rows(task, num_envs, num_threads, max_episode_steps, options)
         return backend.envs, backend
@@ -173,7 +173,7 @@ class _Rows(RowsBackend):
                        options=options, render_fps=fps)
 
     def _described(self, obs: Any) -> Any:
-        """Returns the description of observations, from the task's space, or from the first ones."""
+        """Returns the description of observations, from the task's space, or from the first observations."""
         space, name, num_envs = self.task.observation_space, f"{self.name}.observation_space", self.sim.num_envs
         if isinstance(obs, Mapping):
             spaces = getattr(space, "spaces", None)
@@ -310,7 +310,7 @@ class _Rows(RowsBackend):
 
 
 def _box(name: str, space: Any) -> Array | None:
-    """Returns the description of a space of Gymnasium's; None for None."""
+    """Returns the description of a Gymnasium space; None for None."""
     if space is None or isinstance(space, Array):
         return space
     if not all(hasattr(space, part) for part in ("shape", "dtype", "low", "high")):
@@ -322,7 +322,7 @@ def _controls(model: mujoco.MjModel) -> Array:
     limited = model.actuator_ctrllimited.astype(bool)
     low, high = np.where(limited, model.actuator_ctrlrange.T, [[-math.inf], [math.inf]])
     if model.nu == 0:
-        raise ValueError("model: expected actuators, or an action_space")
+        raise ValueError("model: expected a model with actuators, or an action_space")
     return Array((model.nu,), np.float32, low, high)
 
 

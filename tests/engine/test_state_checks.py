@@ -266,8 +266,8 @@ def test_streams_of_atari():
                          ([b"%d" % 2**32] + numbers[1:], "expected the state of MT19937"),
                          (numbers[1:], "expected the state of MT19937"),
                          (numbers[:-1] + [b"625"], OUT_OF_RANGE),
-                         ([b"x"], "expected the numbers of an MT19937, got b'x'"),
-                         ([], "expected the numbers of an MT19937, got b''")):
+                         ([b"x"], "expected the state of an MT19937, got b'x'"),
+                         ([], "expected the state of an MT19937, got b''")):
         with pytest.raises(ValueError, match=f"^state: .* env 0 cannot load: ValueError: noops: {message}"):
             env.load(edited(state, put(own, 2, b" ".join(bad))))
     refused(env, state, put(own, 2, own[2] + b" "))

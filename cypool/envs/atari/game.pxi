@@ -118,7 +118,7 @@ def game_facts(task):
     path = roms.rom_path(task)
     cdef string rom = str(path).encode()
     if <bytes>ale.rom_name(rom) != task.encode():
-        raise ValueError(f"task: {path} is not the ROM that ALE knows for {task!r}: reinstall ale-py")
+        raise ValueError(f"task: {path} is not the ROM that ALE expects for {task!r}: reinstall ale-py")
     cdef string md5 = ale.rom_md5(rom)
     cdef unique_ptr[ale.ALEInterface] game = make_unique[ale.ALEInterface]()
     ale.load_rom(game.get()[0], rom, md5)
@@ -157,7 +157,7 @@ def state_of(text):
     try:
         *key, place = map(int, text.split())
     except ValueError as error:
-        raise ValueError(f"noops: expected the numbers of an MT19937, got {shown(text)}") from error
+        raise ValueError(f"noops: expected the state of an MT19937, got {shown(text)}") from error
     return {"bit_generator": "MT19937", "state": {"key": key, "pos": place}}
 
 
@@ -463,7 +463,7 @@ cdef class Atari(Env):
         end = size + <Py_ssize_t>self.frames.frames.size()
         unpacked = unpack(packed, end + self.pooled.size())
         if len(unpacked) != end + <Py_ssize_t>self.pooled.size():
-            raise ValueError("state: expected a state of an environment with the same options")
+            raise ValueError("state: expected a state from an environment with the same options")
         try:
             if is_new:
                 self._load()
@@ -491,7 +491,7 @@ cdef class Atari(Env):
 
     cdef int copy_from(self, Env other) except -1 nogil:
         if (<Atari>other).game.get() == NULL:
-            raise RuntimeError("copy: the source has nothing to copy: reset it first")
+            raise RuntimeError("copy: the source environment has no state to copy: reset it first")
         if self.game.get() == NULL:
             self._load()
         copy_emulator(self.game.get()[0], (<Atari>other).game.get()[0])

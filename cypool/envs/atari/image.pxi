@@ -44,7 +44,7 @@ def pool_frames(a, b, table, *, simd=2):
     check_bytes("b", b)
     check_bytes("table", table)
     if b.shape != a.shape:
-        raise ValueError(f"b: expected shape {a.shape} as a has, got {b.shape}")
+        raise ValueError(f"b: expected the shape of a, {a.shape}, got {b.shape}")
     if table.shape != (256,):
         raise ValueError(f"table: expected shape (256,), got {table.shape}")
     out = np.empty(a.shape, np.uint8)

@@ -120,7 +120,7 @@ def make(ours: Vector, seed: int, options: dict[str, Any]) -> tuple[Reference, s
     """
     preset = ours.env_spec.options["preset"]
     if preset is None:
-        raise ValueError("preset: expected 'envpool', 'ale' or 'gymnasium', as the other defaults have no reference")
+        raise ValueError("preset: expected 'envpool', 'ale' or 'gymnasium', because only these have a reference")
     # players are of EnvPool, seeds of Gymnasium's reset
     unseen = {"players", "seeds"}.union(*(_INFOS[name] for name in _INFOS if not options.get(name, True)))
     options = {name: value for name, value in options.items() if name != "preset" and name not in _INFOS}
@@ -200,8 +200,8 @@ def _id_of_gymnasium(id: str) -> str:
 def _check_mode(ours: Vector, modes: Any, package: str) -> None:
     mode = ours.metadata["autoreset_mode"].value
     if mode not in modes:
-        raise ValueError(f"autoreset_mode: expected {' or '.join(map(repr, modes))}, as {package} has no other, "
-                         f"got {mode!r}")
+        raise ValueError(f"autoreset_mode: expected {' or '.join(map(repr, modes))}, because {package} supports no "
+                         f"other mode, got {mode!r}")
 
 
 def _task(ours: Vector) -> str:
@@ -213,7 +213,7 @@ def _renamed(options: dict[str, Any], names: Mapping[str, str], package: str) ->
     """Returns options under a package's names for them."""
     for name in options:
         if name not in names:
-            raise ValueError(f"{name}: not an option of {package}, the reference; it has {', '.join(names)}")
+            raise ValueError(f"{name}: not an option of {package}, the reference, which has {', '.join(names)}")
     if options.get("full_action_space") == "all":
-        raise ValueError(f"full_action_space: expected True or False, as {package} has no other value, got 'all'")
+        raise ValueError(f"full_action_space: expected a bool, because {package} does not support 'all', got 'all'")
     return {names[name]: value for name, value in options.items()}

@@ -60,7 +60,7 @@ def rom_path(task: str) -> Path:
         ValueError: `task` is not a game, or its ROM is missing.
     """
     if task in TWO_PLAYERS:
-        raise ValueError(f"task: {task!r} needs two players, and ALE does not support it")
+        raise ValueError(f"task: {task!r} needs two players, which ALE does not support")
     if task not in TASKS:
         import difflib  # importing cypool does without
 

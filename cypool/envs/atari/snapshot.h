@@ -404,7 +404,7 @@ inline bool knows_streams() {
 // `from` is of the same game and options, and only read.
 inline void copy_emulator(ale::ALEInterface& to, ale::ALEInterface& from) {
     static const bool knows = knows_streams();
-    if (!knows) throw std::logic_error("copy: expected ALE's random streams to be those of std::mt19937");
+    if (!knows) throw std::logic_error("copy: expected ALE's random streams to be of type std::mt19937");
     StellaEnvironment &env = *to.environment, &other = *from.environment;
     ale::stella::System& system = to.theOSystem->console().system();
     ale::stella::System& source = from.theOSystem->console().system();

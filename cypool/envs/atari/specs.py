@@ -50,7 +50,7 @@ def _check_skip(name: str, value: Any) -> int | tuple[int, int]:
     if not isinstance(value, tuple | list):
         return check_int(name, value, 1, 10_000)
     if len(value) != 2:
-        raise ValueError(f"{name}: expected an int, or two for a range, got {shown(value)}")
+        raise ValueError(f"{name}: expected an int, or a range of two ints, got {shown(value)}")
     low = check_int(f"{name}[0]", value[0], 1, 10_000)
     return low, check_int(f"{name}[1]", value[1], low + 1, 10_001)
 
@@ -111,8 +111,8 @@ def atari(options: dict[str, Any], facts: Facts) -> EnvSpec:
     preset = PRESETS[options["preset"]]
     limit = options["max_num_frames_per_episode"]
     if limit is not None and not preset.quirks.ends_at_once:
-        raise ValueError(f"max_num_frames_per_episode: expected None, or preset 'ale' or 'gymnasium', "
-                         f"got {limit}; max_episode_steps counts steps")
+        raise ValueError(f"max_num_frames_per_episode: expected None, except with preset 'ale' or 'gymnasium', "
+                         f"got {limit}; max_episode_steps limits the steps instead")
     options = {name: preset.defaults.get(name) if value is None else value for name, value in options.items()}
     check_int("img_height", options["img_height"], 1, shown_rows(options["preset"], facts))
     check_int("img_width", options["img_width"], 1, facts.width)

@@ -247,7 +247,7 @@ struct Backgammon {
         }
         if (current == OVER) return false;
         if (dice[0] < 1 || dice[0] > dice[1] || (is_second && dice[0] != dice[1])) {
-            refuse_state("dice", "the lower one first, and equal ones for a second action",
+            refuse_state("dice", "the lower die first, and equal dice for a second action",
                          text_of(dice[0]) + " and " + text_of(dice[1]));
         }
         if (shown != current) refuse_state("shown", text_of(current), text_of(shown));

@@ -84,7 +84,7 @@ struct Breakthrough {
     }
     template <class Archive> void exchange(Archive& archive) { exchange_bytes(archive, "pieces", pieces); }
     bool validate() const {
-        if (pieces[0] & pieces[1]) refuse_state("pieces", "one piece in a cell", "two");
+        if (pieces[0] & pieces[1]) refuse_state("pieces", "at most one piece in a cell", "two");
         for (const uint64_t own : pieces) {
             if (own & ~full()) refuse_state("pieces", "pieces on the board", text_of(own));
         }

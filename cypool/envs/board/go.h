@@ -306,7 +306,7 @@ struct Go {
         }
         if (ko != NOWHERE && colors[ko] != EMPTY) refuse_state("ko", "an empty point", text_of(ko));
         if (positions.size() > static_cast<size_t>(num_moves) + 1) {
-            refuse_state("num_moves", "at least one for each position", text_of(num_moves));
+            refuse_state("num_moves", "at least " + text_of(positions.size() - 1), text_of(num_moves));
         }
         hash = fresh.hash;
         knows_moves = false;

@@ -15,7 +15,7 @@ template <class Bits> int turn_of(const Bits (&stones)[2]) {
 template <class Bits> void check_stones(const Bits (&stones)[2]) {
     if (stones[0] & stones[1]) refuse_state("stones[1]", "cells without a stone of player 0", text_of(stones[1]));
     if (turn_of(stones) != 0 && turn_of(stones) != 1) {
-        refuse_state("stones", "equal numbers of both players, or one more of player 0",
+        refuse_state("stones", "as many stones for each player, or one more for player 0",
                      text_of(turn_of(stones)) + " more");
     }
 }
@@ -130,10 +130,10 @@ struct ConnectFour {
     bool validate() const {
         check_stones(stones);
         for (const uint64_t own : stones) {
-            if (own & ~FULL) refuse_state("stones", "stones in cells", text_of(own));
+            if (own & ~FULL) refuse_state("stones", "stones on the board", text_of(own));
         }
         // below each stone is a stone, or the edge
-        if (all() & ~LOWEST & ~(all() << 1)) refuse_state("stones", "stones on top of each other", "floating stones");
+        if (all() & ~LOWEST & ~(all() << 1)) refuse_state("stones", "no gaps below stones", "a floating stone");
         return !has_four(stones[0]) && !has_four(stones[1]) && all() != FULL && current == turn_of(stones);
     }
 };

@@ -88,7 +88,7 @@ struct Othello {
     }
     template <class Archive> void exchange(Archive& archive) { exchange_bytes(archive, "stones", stones); }
     bool validate() {
-        if (stones[0] & stones[1]) refuse_state("stones", "one stone in a cell", "two");
+        if (stones[0] & stones[1]) refuse_state("stones", "at most one stone in a cell", "two");
         return current != OVER && find_moves(current);
     }
 };

@@ -55,7 +55,7 @@ public:
         }
         // one in three or so is no closed track
         for (int attempts = 0; !make_track(rng); ++attempts) {
-            if (attempts == 1000) throw std::runtime_error("reset: expected random numbers that make a track");
+            if (attempts == 1000) throw std::runtime_error("reset: expected random numbers that produce a track");
         }
         build();
         move();

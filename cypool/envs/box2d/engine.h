@@ -134,7 +134,7 @@ inline void initialize() {
     circle.m_radius = 1;
     for (int k = 0; k < 2; ++k) add_body(world, b2_dynamicBody)->CreateFixture(&circle, 1);
     world.Step(1, 1, 1);
-    if (!b2Contact::s_initialized) throw std::logic_error("Box2D: expected tables that a first contact fills");
+    if (!b2Contact::s_initialized) throw std::logic_error("Box2D: expected tables that the first contact fills");
 }
 
 }  // namespace cypool::box2d

@@ -44,7 +44,7 @@ inline int32 index_of(const std::vector<b2Fixture*>& fixtures, const b2Fixture* 
     return static_cast<int32>(std::find(fixtures.begin(), fixtures.end(), fixture) - fixtures.begin());
 }
 
-[[noreturn]] inline void refuse_tree(const char* got) { refuse_state("world.tree", "a tree of all shapes", got); }
+[[noreturn]] inline void refuse_tree(const char* got) { refuse_state("world.tree", "a tree with all shapes", got); }
 
 // Each node is used once: in the tree, whose heights are true, or in the list of free ones.
 inline void check_tree(const std::vector<b2TreeNode>& nodes, int32 count, int32 root, int32 free) {
@@ -55,7 +55,7 @@ inline void check_tree(const std::vector<b2TreeNode>& nodes, int32 count, int32 
         if (seen[k] || nodes[k].height != -1) refuse_tree("free nodes that do not form a list");
         seen[k] = 1;
     }
-    if (num_free != capacity - count) refuse_tree("nodes that do not add up");
+    if (num_free != capacity - count) refuse_tree("a wrong number of free nodes");
     std::vector<int32> order{root};
     if (root == b2_nullNode || nodes[root].parent != b2_nullNode) refuse_tree("nodes that do not form a tree");
     for (size_t i = 0; i < order.size(); ++i) {
@@ -69,7 +69,7 @@ inline void check_tree(const std::vector<b2TreeNode>& nodes, int32 count, int32 
             order.push_back(child);
         }
     }
-    if (static_cast<int32>(order.size()) != count) refuse_tree("nodes that do not add up");
+    if (static_cast<int32>(order.size()) != count) refuse_tree("a wrong number of nodes");
     for (const int32 k : order) {
         const b2TreeNode& node = nodes[k];
         const int32 height = node.IsLeaf() ? 0 : 1 + std::max(nodes[node.child1].height, nodes[node.child2].height);
@@ -171,8 +171,7 @@ void exchange_contacts(Archive& archive, b2ContactManager& contacts, const std::
                 made[k] = contacts.m_contactList;
                 if (contacts.m_contactCount != static_cast<int32>(k) + 1 || made[k]->GetFixtureA() != fixtures[a]
                     || made[k]->GetFixtureB() != fixtures[b]) {
-                    refuse_state("world." + name_of_item("contacts", k),
-                                 "two shapes that can touch, for the first time",
+                    refuse_state("world." + name_of_item("contacts", k), "two shapes that can touch, not listed before",
                                  std::to_string(a) + " and " + std::to_string(b));
                 }
             }

@@ -53,7 +53,7 @@ def _power(default: float, recommended: float, meaning: str) -> Option:
     def check(name: str, value: Any) -> float:
         power = check_float(name, value, -1000, 1000)
         if not 0 <= power <= recommended:
-            warn_caller(f"{name}: recommended from 0 to {recommended}, got {power}", RuntimeWarning)
+            warn_caller(f"{name}: the recommended range is 0 to {recommended}, got {power}", RuntimeWarning)
         return power
     return Option(default, check, meaning)
 
@@ -62,8 +62,8 @@ def _power(default: float, recommended: float, meaning: str) -> Option:
     continuous=boolean(False, "Actions are two numbers instead of a choice."),
     gravity=Option(-10.0, _check_gravity, "Gravity, above -12 and below 0."),
     enable_wind=boolean(False, "Adds wind, until a leg touches the ground."),
-    wind_power=_power(15.0, 20, "Maximum force of the wind; as in Gymnasium, a value outside 0 to 20 warns."),
-    turbulence_power=_power(1.5, 2, "Maximum torque of the wind; a value outside 0 to 2 warns."),
+    wind_power=_power(15.0, 20, "Maximum force of the wind; values outside 0 to 20 cause a warning, as in Gymnasium."),
+    turbulence_power=_power(1.5, 2, "Maximum torque of the wind; values outside 0 to 2 cause a warning."),
     action_dtype=_CONTINUOUS_DTYPE)
 def lunar_lander(options: dict[str, Any]) -> EnvSpec:
     high = np.array([2.5, 2.5, 10, 10, 2 * math.pi, 10, 1, 1], np.float32)

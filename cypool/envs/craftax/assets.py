@@ -185,14 +185,13 @@ def _original(folder: str, name: str) -> Bytes:
     try:
         from PIL import Image
     except ImportError as error:
-        raise ImportError(f"craftax: Pillow, which reads its textures, is not installed: {INSTALL}") from error
+        raise ImportError(f"craftax: Pillow, which is needed to read textures, is not installed: {INSTALL}") from error
     path = Path(folder_of("craftax") or "") / folder / "assets" / f"{name}.png"
     try:
         with Image.open(path) as image:
             texture = np.asarray(image.convert("RGBA"))
     except (OSError, SyntaxError) as error:
-        raise ImportError(f"craftax: expected a texture in {path}, got none that can be read: {error}: "
-                          f"{INSTALL}") from error
+        raise ImportError(f"craftax: the texture {path} cannot be read: {error}: {INSTALL}") from error
     if texture.shape != (16, 16, 4):
-        raise ImportError(f"craftax: expected a texture of 16 x 16 in {path}, got {texture.shape}: {INSTALL}")
+        raise ImportError(f"craftax: expected 16 x 16 pixels in {path}, got {texture.shape}: {INSTALL}")
     return texture

@@ -99,7 +99,7 @@ cdef class _OpenWorld(RulesEnv):
 
     cdef object render(self):
         if not self.world().ready():
-            raise RuntimeError("render: expected a reset first, got none")
+            raise RuntimeError("render: expected a reset first")
         image = np.empty((*self.drawn_cells, 3), np.float32).repeat(DRAWN_TILE, 0).repeat(DRAWN_TILE, 1)
         self.world().draw((<_Drawn>drawn(self.game)).pictures, <float*>cnp.PyArray_DATA(image))
         return (image * 255 + 0.5).astype(np.uint8).repeat(ENLARGED, 0).repeat(ENLARGED, 1)

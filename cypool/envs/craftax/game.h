@@ -136,7 +136,7 @@ template <bool IS_FULL> struct Game : Beginning {
     template <class Archive> void exchange(Archive& archive);
     void validate() const {
         if (floors[0].empty() || floors[level].empty())
-            refuse_state("floors", "the first one, and the player's", "none");
+            refuse_state("floors", "the first floor and the player's floor", "none");
     }
 
     std::shared_ptr<const Setup> setup;

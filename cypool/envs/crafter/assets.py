@@ -72,7 +72,7 @@ def crafter_folder() -> Path:
     try:
         rules = path.read_bytes()
     except OSError as error:
-        raise ImportError(f"crafter: its rules are missing in {path}: {INSTALL}") from error
+        raise ImportError(f"crafter: its rules are missing from {path}: {INSTALL}") from error
     if hashlib.sha256(rules).hexdigest() != RULES:
         raise ImportError(f"crafter: expected the rules of crafter {VERSION} in {path}, got different ones: {INSTALL}")
     return folder
@@ -135,12 +135,12 @@ def _original(name: str) -> Image:
     try:
         from PIL import Image
     except ImportError as error:
-        raise ImportError(f"crafter: Pillow, which reads its textures, is not installed: {INSTALL}") from error
+        raise ImportError(f"crafter: Pillow, which is needed to read textures, is not installed: {INSTALL}") from error
     path = crafter_folder() / "assets" / f"{name}.png"
     try:
         with Image.open(path) as image:
             if image.mode not in ("RGB", "RGBA"):
-                raise OSError(f"expected colors, got the mode {image.mode}")
+                raise OSError(f"expected a color image, got mode {image.mode}")
             return image.copy()
     except (OSError, SyntaxError) as error:
         raise ImportError(f"crafter: the texture {path} cannot be read: {error}: {INSTALL}") from error

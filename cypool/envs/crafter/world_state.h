@@ -76,25 +76,25 @@ inline void World::take_objects(const Listed& listed) {
     survey();
     for (size_t k = 0; k < chunk_order.size(); ++k) {
         Chunk& chunk = chunks[chunk_order[k]];
-        if (chunk.known) refuse("chunks", k, "each once", chunk_order[k]);
+        if (chunk.known) refuse("chunks", k, "each chunk once", chunk_order[k]);
         chunk.known = true;
     }
     objects.resize(1 + listed.objects.size());
     for (size_t k = 0; k < listed.objects.size(); ++k) {
         const Object& object = listed.objects[k];
-        if ((object.kind == PLAYER) != (k == 0)) refuse("objects", k, "one player, the first", object.kind);
+        if ((object.kind == PLAYER) != (k == 0)) refuse("objects", k, "the player first, and only there", object.kind);
         if (!is_free(object.x, object.y, HABITATS[object.kind])) {
-            refuse("objects", k, "a cell that is free for it", at(object.x, object.y));
+            refuse("objects", k, "a cell that is free for this object", at(object.x, object.y));
         }
         if (!chunks[chunk_at(object.x, object.y)].known) {
-            refuse("objects", k, "a chunk of `chunks`", chunk_at(object.x, object.y));
+            refuse("objects", k, "a chunk from `chunks`", chunk_at(object.x, object.y));
         }
         append(static_cast<int>(k) + 1, object);
     }
     std::vector<bool> has_arrived(listed.objects.size());
     for (size_t k = 0; k < listed.arrivals.size(); ++k) {
         const int index = listed.arrivals[k];
-        if (has_arrived[index]) refuse("arrivals", k, "each once", index);
+        if (has_arrived[index]) refuse("arrivals", k, "each chunk once", index);
         has_arrived[index] = true;
         enter_chunk(index + 1);
     }

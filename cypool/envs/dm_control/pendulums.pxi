@@ -182,7 +182,7 @@ cdef class LQR(ControlTask):
         text, _ = text_of("lqr", self.spec.options["task"], random)
         stiffness = [float(number) for number in re.findall(rb'<joint[^>]* stiffness="([^"]+)"', text)]
         if len(stiffness) != self.model.njnt:
-            raise RuntimeError(f"expected a stiffness for each of {self.model.njnt} joints, found {stiffness}")
+            raise RuntimeError(f"expected a stiffness for each of the {self.model.njnt} joints, found {stiffness}")
         self.stiffness = stiffness
         return self.draw_from(random)
 

@@ -91,19 +91,18 @@ def times(domain: str, model: Any, options: Mapping[str, Any]) -> tuple[int, int
     else:
         steps = round(control_timestep / timestep)
         if not 1 <= steps <= MAX_STEPS or abs(control_timestep / timestep - steps) > 1e-8:
-            raise ValueError(f"control_timestep: expected a multiple of {timestep}, the time step of the model, at "
-                             f"most {MAX_STEPS} times, got {given}")
+            raise ValueError(f"control_timestep: expected 1 to {MAX_STEPS} times the model's time step, {timestep}, "
+                             f"got {given}")
     limit = MAX_STEPS // steps
     if options["action_repeat"] > limit:
-        raise ValueError(f"action_repeat: expected at most {limit} with {steps} MuJoCo steps each, got "
+        raise ValueError(f"action_repeat: expected at most {limit} repeats of {steps} MuJoCo steps, got "
                          f"{options['action_repeat']}")
     time_limit = DOMAINS[domain].time_limit if options["time_limit"] is None else options["time_limit"]
     if time_limit == math.inf:
         return steps, None
     most = (2**31 - 2) * (timestep * steps)
     if time_limit > most:
-        raise ValueError(f"time_limit: expected at most {most} ({2**31 - 2} steps), or infinity, got "
-                         f"{time_limit}")
+        raise ValueError(f"time_limit: expected at most {most} ({2**31 - 2} steps), or infinity, got {time_limit}")
     # the first count that is not below it
     return steps, max(math.ceil(time_limit / (timestep * steps)), 1)
 

@@ -52,7 +52,7 @@ public:
             const Body& b = world.vehicles[i];
             const std::string path = name_of_item("vehicle", i);
             if (b.agent >= 0 ? b.kind != ego_kind : b.kind != VEHICLE && b.kind != IDM) {
-                refuse_state(path + ".kind", "that of the vehicles there", std::to_string(b.kind));
+                refuse_state(path + ".kind", "a kind that fits this vehicle", std::to_string(b.kind));
             }
             const int last = static_cast<int>(world.objects.size()) - 1;
             if (b.agent >= 0 && (b.goal > last || (o->task == PARKING && b.goal < 0))) {
@@ -63,7 +63,7 @@ public:
             const auto count = std::count_if(world.vehicles.begin(), world.vehicles.end(),
                                              [&](const Body& b) { return b.agent == agent; });
             if (count != 1) {
-                refuse_state("vehicle", "one of agent " + std::to_string(agent), std::to_string(count));
+                refuse_state("vehicle", "one vehicle for agent " + std::to_string(agent), std::to_string(count));
             }
         }
     }

@@ -114,7 +114,7 @@ cdef int rounding(product) except -1:
         got = float(product(a, b))
         ways = {way for way in ways if expected[way] == got}
     if not ways:
-        raise ImportError(f"numpy {np.__version__}: expected a product of vectors that is rounded once or twice")
+        raise ImportError(f"numpy {np.__version__}: expected dot products to be rounded once or twice")
     return min(ways)
 
 
@@ -297,10 +297,9 @@ cdef class HighwayEnv(ArchivedEnv):
         spec, own = self.describe(**options), self.spec
         if any(getattr(spec, each) != getattr(own, each) for each in ("observation", "action", "agents", "info")) or (
                 specs.types_of(spec.options) != specs.types_of(own.options)):
-            raise ValueError("config: expected one that keeps observations, actions and infos, got one that changes "
-                             "them")
+            raise ValueError("config: expected no changes to the spaces of observations, actions and infos")
         if spec.goals != own.goals:
-            raise ValueError("config: expected reward_weights and success_goal_reward unchanged, because "
+            raise ValueError("config: expected unchanged reward_weights and success_goal_reward, because "
                              f"compute_reward uses them, got {list(spec.goals.weights)} and {spec.goals.success}")
         return shared_of(self.task, dict(spec.options))
 

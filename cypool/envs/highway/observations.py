@@ -78,7 +78,7 @@ def _features(known: tuple[str, ...]) -> Check:
 
 
 def _ranges(name: str, value: Any) -> dict[str, list[float]]:
-    given = _dict(name, value, FEATURES, "a dict of ranges, by feature")
+    given = _dict(name, value, FEATURES, "a dict from features to ranges")
     return {key: interval(f"{name}[{key!r}]", each) for key, each in given.items()}
 
 
@@ -191,9 +191,9 @@ def check_observation(name: str, value: Any) -> dict[str, Any]:
                                                     "TupleObservation": "observation_configs"})
     for own in parts_of(checked):
         if own["type"] in PARTS and checked["type"] == "TupleObservation":
-            raise ValueError(f"{name}: expected observations of one array in a TupleObservation, got {own['type']}")
+            raise ValueError(f"{name}: expected single-array observations in a TupleObservation, got {own['type']}")
         if own["type"] == "KinematicsGoal" and len(own["scales"]) != len(own["features"]):
-            raise ValueError(f"{name}['scales']: expected one for each feature, got {shown(own['scales'])}")
+            raise ValueError(f"{name}['scales']: expected one scale per feature, got {shown(own['scales'])}")
         if own["type"] == "OccupancyGrid" and not 1 <= math.prod(grid_shape(own)) <= 10_000:
             raise ValueError(f"{name}['grid_size']: expected 1 to 10000 cells, got {shown(own['grid_size'])} with "
                              f"steps {shown(own['grid_step'])}")
@@ -205,7 +205,7 @@ def check_action(name: str, value: Any) -> dict[str, Any]:
     checked = _checked(name, value, _ACTIONS, {"MultiAgentAction": "action_config"})
     own = of_one(checked)
     if not (own["longitudinal"] or own["lateral"]):
-        raise ValueError(f"{name}: expected longitudinal or lateral, got neither")
+        raise ValueError(f"{name}: expected longitudinal, lateral or both, got neither")
     return checked
 
 

@@ -147,7 +147,7 @@ def _with_config(options: dict[str, Any], declared: dict[str, Option]) -> dict[s
         elif key in _WITHOUT_EFFECT:
             continue
         elif key not in _OF_WINDOWS:
-            raise ValueError(f"config: expected keys of {', '.join(sorted(known))}, got {shown(key)}")
+            raise ValueError(f"config: expected keys from {sorted(known)}, got {shown(key)}")
         elif not isinstance(value, bool | np.bool_ | None) or value not in _OF_WINDOWS[key]:
             raise ValueError(f"config[{key!r}]: expected one of {shown(_OF_WINDOWS[key])}, got {shown(value)}")
     return options
@@ -222,14 +222,14 @@ def _check(name: str, options: dict[str, Any]) -> None:
             action["longitudinal"] and action["lateral"]):
         raise ValueError(f"action: expected one axis with {name}, got longitudinal and lateral")
     if name == "LaneKeeping" and (does != "ContinuousAction" or not action["dynamical"]):
-        raise ValueError("action: expected a dynamical ContinuousAction with LaneKeeping, got another one")
+        raise ValueError("action: expected a dynamical ContinuousAction with LaneKeeping, got a different one")
     for kind in kinds:
         if (name == "LaneKeeping") != (kind == "AttributesObservation"):
-            raise ValueError("observation: expected AttributesObservation with LaneKeeping only, "
+            raise ValueError("observation: expected AttributesObservation with LaneKeeping, and only there, "
                              f"got {kind} with {name}")
         for only, task in (("KinematicsGoal", "Parking"), ("ExitObservation", "Exit")):
             if kind == only and name != task:
-                raise ValueError(f"observation: expected {only} with {task} only, got it with {name}")
+                raise ValueError(f"observation: expected {only} only with {task}, got {only} with {name}")
     if options["policy_frequency"] > options["simulation_frequency"]:
         raise ValueError("policy_frequency: expected at most simulation_frequency, got "
                          f"{options['policy_frequency']} and {options['simulation_frequency']}")
@@ -243,11 +243,11 @@ def _check(name: str, options: dict[str, Any]) -> None:
     if name.startswith("Merge"):
         worst = options["collision_reward"] + options["merging_speed_reward"]
         if worst == options["high_speed_reward"] + options["right_lane_reward"]:
-            raise ValueError("collision_reward, merging_speed_reward: expected a sum that differs from that of "
-                             f"high_speed_reward and right_lane_reward, got {worst} for both")
+            raise ValueError("collision_reward + merging_speed_reward: expected a value other than "
+                             f"high_speed_reward + right_lane_reward, got {worst} for both")
     lane = options.get("initial_lane_id")
     if lane is not None and lane >= options["lanes_count"]:
-        raise ValueError(f"initial_lane_id: expected one of {options['lanes_count']} lanes, got {lane}")
+        raise ValueError(f"initial_lane_id: expected at most {options['lanes_count'] - 1}, the last lane, got {lane}")
 
 
 def _spec(name: str, options: dict[str, Any]) -> EnvSpec:

@@ -114,12 +114,11 @@ public:
         for (size_t k = 0; k < foods_.size(); ++k) {
             left += foods_[k].level;
             if (k > 0 && !is_before(foods_[k - 1], foods_[k])) {
-                refuse_state(name_of_item("food", k), "foods row by row", "one before its predecessor");
+                refuse_state(name_of_item("food", k), "food items in row order", "one out of order");
             }
             for (size_t j = 0; j < k; ++j) {
                 if (distance(foods_[j].at, foods_[k].at) < FOOD_DISTANCE) {
-                    refuse_state(name_of_item("food", k), "foods that are at least 3 steps apart",
-                                 "two that are closer");
+                    refuse_state(name_of_item("food", k), "food items at least 3 steps apart", "two that are closer");
                 }
             }
         }

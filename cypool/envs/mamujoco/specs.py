@@ -104,7 +104,7 @@ text_makers.update(dict.fromkeys((*SEGMENTED, "CoupledHalfCheetah"), _text_of))
 def _check_conf(scenario: Scenario, name: str, value: Any) -> str | None:
     if scenario.name in SEGMENTED:
         if not isinstance(value, str):
-            raise TypeError(f"{name}: expected a text such as '2x3', got {shown(value)}")
+            raise TypeError(f"{name}: expected a str such as '2x3', got {shown(value)}")
         match = re.fullmatch(r"([1-9]\d{0,2})x([1-9]\d{0,2})", value)
         least = 1 + (scenario.robot == "Swimmer")
         if match is None or not least <= int(match[1]) * int(match[2]) <= _MOST_SEGMENTS:

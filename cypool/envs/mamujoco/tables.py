@@ -5,8 +5,6 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from cypool.util.arguments import shown
-
 # numbers of a body
 BODY_SIZES = {"cinert": 10, "cvel": 6, "cfrc_ext": 6}
 
@@ -323,7 +321,7 @@ def _check_model(agents: Iterable[Agent], model: Any, sizes: Mapping[str, int]) 
         raise ValueError(f"xml_file: expected a robot with {len(motors)} motors, got {model.nu} in {model.path}")
     for entry in (entry for agent in agents for entry in agent.entries):
         if not 0 <= entry.place < limits[entry.field]:
-            raise ValueError(f"xml_file: expected a robot with {shown(entry.field)} {entry.place}, got "
+            raise ValueError(f"xml_file: expected a robot with {entry.field}[{entry.place}], got "
                              f"{limits[entry.field]} numbers in {model.path}")
         for body in filter(None, (entry.body, entry.less)):
             model.body(body)

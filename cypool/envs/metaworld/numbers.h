@@ -93,7 +93,7 @@ inline double tolerance(double x, double low, double high, double margin, Sigmoi
 }
 // reward_utils.hamacher_product
 inline Number hamacher(Number a, Number b) {
-    if (!(0 <= a.v && a.v <= 1 && 0 <= b.v && b.v <= 1)) complain("a part of it is outside 0 to 1");
+    if (!(0 <= a.v && a.v <= 1 && 0 <= b.v && b.v <= 1)) complain("a part of the reward is outside 0 to 1");
     const Number denominator = a + b - a * b;
     return denominator.v > 0 ? a * b / denominator : Number(0);
 }

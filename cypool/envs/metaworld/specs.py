@@ -118,10 +118,10 @@ def check_saved(state: Any, *, num_remembered: int, num_numbers: int, num_ordere
         TypeError, ValueError: It is not one.
     """
     if type(state) is not tuple or len(state) != 11:
-        raise ValueError("expected eleven values of the arm")
+        raise ValueError("expected eleven values for the arm")
     info, episode, goals, order, *others, statistics, written = state
     if type(episode) is not tuple or len(episode) != num_remembered or any(type(each) is not float for each in episode):
-        raise ValueError(f"expected {num_remembered} numbers of the episode")
+        raise ValueError(f"expected {num_remembered} numbers for the episode")
     goals = check_state(goals, *[float] * num_numbers)
     order = check_state(order, *[(0, num_goals - 1)] * num_ordered)
     if len(set(order)) != len(order):

@@ -129,7 +129,7 @@ public:
         for (int k = FIRST; k < count; ++k) {
             const Pos at = objects[k].at;
             if ((at.x < 0) != (at.y < 0)) {
-                refuse_state(name_of_item("objects", k) + ".at", "a cell, or -1 twice",
+                refuse_state(name_of_item("objects", k) + ".at", "a cell, or -1 for both",
                              std::to_string(at.x) + " and " + std::to_string(at.y));
             }
             placed[k] = on_grid(k);
@@ -140,13 +140,13 @@ public:
                 refuse_state(name_of_item("cells", k), "an existing object", std::to_string(object));
             }
         });
-        place(carrying, "carrying", "an object in one place only");
+        place(carrying, "carrying", "an object that is nowhere else");
         if (carrying && !is_portable(carrying)) {
             refuse_state("carrying", "a key, ball or box", std::to_string(carrying));
         }
         for (int k = FIRST; k < count; ++k) {
             if (objects[k].contains && (on_grid(k) || k == carrying)) {
-                place(objects[k].contains, name_of_item("objects", k) + ".contains", "an object in one place only");
+                place(objects[k].contains, name_of_item("objects", k) + ".contains", "an object that is nowhere else");
             }
         }
         if (will_carry() && !(object_ >= FIRST && on_grid(object_))) {

@@ -29,7 +29,7 @@ def _check_view(name: str, value: Any) -> int:
 
 
 def _check_types(name: str, value: Any) -> tuple[str, ...]:
-    return tuple(check_choice(name, each, DEATHS) for each in check_list(name, value, "names of types"))
+    return tuple(check_choice(name, each, DEATHS) for each in check_list(name, value, "type names"))
 
 
 SHARED = {
@@ -67,7 +67,7 @@ SHARED = {
 @describes(**SHARED)
 def any_level(options: dict[str, Any]) -> EnvSpec:
     """Has the options of all levels, but is not one itself."""
-    raise TypeError("describe: expected the class of a level, got MiniGrid")
+    raise TypeError("describe: expected a level class, got MiniGrid")
 
 
 def settings(function: Callable[..., Level], options: Mapping[str, Any]) -> tuple[Level, dict[str, Any]]:
@@ -105,7 +105,7 @@ def _check_together(made: Level, shared: dict[str, Any]) -> None:
         raise ValueError(f'view_size: expected obs_type "partial", "onehot" or "flat", got {obs_type!r}')
     if obs_type == "flat" and made.mission_length > MISSION_LENGTH:
         raise ValueError("obs_type: expected a value other than 'flat' for BabyAI, whose missions have more than "
-                         f"{MISSION_LENGTH} letters")
+                         f"{MISSION_LENGTH} characters")
     if obs_type == "flat" and (shared["image_only"] or shared["goal_direction"]):
         raise ValueError("obs_type: expected a value other than 'flat' with image_only or goal_direction")
     if shared["goal_direction"] and shared["image_only"]:
@@ -113,4 +113,4 @@ def _check_together(made: Level, shared: dict[str, Any]) -> None:
     if shared["goal_direction"] and not made.has_goal:
         raise ValueError("goal_direction: expected None for a level without a goal")
     if shared["bonus"] != "position" and shared["bonus_scale"] != 1:
-        raise ValueError(f'bonus_scale: expected 1, as bonus is not "position", got {shared["bonus_scale"]}')
+        raise ValueError(f'bonus_scale: expected 1 unless bonus is "position", got {shared["bonus_scale"]}')

@@ -169,7 +169,7 @@ public:
 
     // Raises an error where there is no game, or one that cannot continue.
     void check() const {
-        if (!begun_) throw std::runtime_error("NetHack: expected a game that continues, got one that failed, or none");
+        if (!begun_) throw std::runtime_error("NetHack: expected a game in progress, got a failed one, or none");
     }
     bool is_over() const { return counts_.over; }
     int end_status() const { return counts_.end_status; }
@@ -254,7 +254,7 @@ public:
 
     void step(int action) {
         // the library would jump to where its game has ended
-        if (counts_.over) throw std::runtime_error("NetHack: expected a game that continues, got one that is over");
+        if (counts_.over) throw std::runtime_error("NetHack: expected a game in progress, got one that is over");
         Thread::begin_step(max_ticks());
         int64_t old[NUM_BLSTATS];
         std::memcpy(old, values<int64_t>(BLSTATS), sizeof old);

@@ -50,7 +50,7 @@ def checked(folder: Path) -> tuple[bytes, bytes]:
         except OSError as error:
             raise ImportError(f"nethack: cannot read {folder / file}: {error.strerror}: {GET}") from error
         if hashlib.sha256(data).hexdigest() not in known:
-            raise ImportError(f"nethack: expected {file} of the wheels of nle {VERSION}, which cypool supports, got "
-                              f"another one in {folder}: {GET}")
+            raise ImportError(f"nethack: expected {file} from the wheels of nle {VERSION}, which cypool supports, "
+                              f"got a different file in {folder}: {GET}")
         found.append(data)
     return found[0], found[1]

@@ -28,7 +28,7 @@ public:
         num_segments_ = header.e_phnum;
         for (int k = 0; k < num_segments_; ++k) {
             const Elf64_Phdr& each = segments_[k];
-            if (each.p_type == PT_TLS) refuse("variables of threads");
+            if (each.p_type == PT_TLS) refuse("thread-local variables");
             if (each.p_type != PT_LOAD) continue;
             const size_t end = up(each.p_vaddr + each.p_memsz);
             layout_.bytes = std::max(layout_.bytes, end);
@@ -95,7 +95,7 @@ private:
     static size_t down(size_t address) { return address & ~(PAGE - 1); }
     static size_t up(size_t address) { return down(address + PAGE - 1); }
     [[noreturn]] static void refuse(const std::string& what) {
-        throw std::runtime_error("NetHack's library: expected the one that cypool knows, got one with " + what);
+        throw std::runtime_error("NetHack's library: expected the build that cypool supports, got one with " + what);
     }
     [[noreturn]] static void refuse_system() {
         throw std::runtime_error(std::string("NetHack's library: the system cannot map it: ") + std::strerror(errno));

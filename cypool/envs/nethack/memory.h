@@ -106,8 +106,8 @@ struct LibraryLayout {
     if (error == ENOMEM && count + MAPS_OF_BLOCK >= limit) {
         text += ". A game has " + std::to_string(MAPS_OF_BLOCK) + " memory maps, and this process has "
                 + std::to_string(count) + " of the " + std::to_string(limit)
-                + " that the system allows (vm.max_map_count): make fewer environments, or have root raise it, sysctl "
-                  "-w vm.max_map_count=" + std::to_string(4 * limit);
+                + " that the system allows (vm.max_map_count): make fewer environments, or raise the limit as root: "
+                  "sysctl -w vm.max_map_count=" + std::to_string(4 * limit);
     }
     throw std::runtime_error(text);
 }
@@ -256,7 +256,7 @@ private:
     // A game may have overwritten this, too.
     size_t arena_used() const {
         const auto used = static_cast<size_t>(head().top - arena_);
-        if (used < sizeof(Head) || used > ARENA_BYTES) throw std::runtime_error("NetHack: its memory is damaged");
+        if (used < sizeof(Head) || used > ARENA_BYTES) throw std::runtime_error("NetHack: a game's memory is damaged");
         return used;
     }
 

@@ -215,9 +215,9 @@ cdef class NetHack(Env):
             with nogil:
                 fits = self.game.replay(start, played)
         except RuntimeError as error:
-            raise ValueError(f"state: expected a game that continues, got one that fails: {error}") from error
+            raise ValueError(f"state: expected a game in progress, got one that fails: {error}") from error
         if not fits:
-            raise ValueError("state[7]: expected actions of one episode, got some after its end")
+            raise ValueError("state[7]: expected the actions of one episode, got actions after its end")
         return 0
 
     cdef int copy_from(self, Env other) except -1 nogil:
@@ -261,7 +261,7 @@ cdef class NetHack(Env):
 
 cdef int raise_no_start() except -1 nogil:
     with gil:
-        raise RuntimeError("NetHack: the game never reaches a first command: try other options or seeds")
+        raise RuntimeError("NetHack: the game never reaches its first command: try other options or seeds")
 
 
 cdef int put_seeds(Start* start, object seeds) except -1:

@@ -119,8 +119,8 @@ def _check_character(name: str, given: Any) -> str:
 
 def _check_options(name: str, given: Any) -> tuple[str, ...]:
     """Returns NetHack's own options."""
-    expected = f"a text of 1 to {_MOST_TEXT} printable letters"
-    texts = check_list(name, given, "a sequence of texts")
+    expected = f"a str of 1 to {_MOST_TEXT} printable characters"
+    texts = check_list(name, given, "a sequence of strings")
     for k, each in enumerate(texts):
         if not isinstance(each, str):
             raise TypeError(f"{name}[{k}]: expected {expected}, got {shown(each)}")
@@ -128,13 +128,12 @@ def _check_options(name: str, given: Any) -> tuple[str, ...]:
             raise ValueError(f"{name}[{k}]: expected {expected}, got {shown(each)}")
         for part in each.split(","):
             if part.strip()[:1] in ("@", "/"):
-                raise ValueError(f"{name}[{k}]: expected no option that names a file, as files are not supported, got "
-                                 f"{shown(each)}")
+                raise ValueError(f"{name}[{k}]: expected no option that names a file, because files are not "
+                                 f"supported, got {shown(each)}")
             if part.strip().lower().startswith(_PATTERNS):
-                raise ValueError(f"{name}[{k}]: expected no option with patterns, which are not supported, got "
-                                 f"{shown(each)}")
+                raise ValueError(f"{name}[{k}]: expected no patterns, which are not supported, got {shown(each)}")
     if sum(map(len, texts)) > _MOST_TEXTS:
-        raise ValueError(f"{name}: expected at most {_MOST_TEXTS} letters in total, got {sum(map(len, texts))}")
+        raise ValueError(f"{name}: expected at most {_MOST_TEXTS} characters in total, got {sum(map(len, texts))}")
     return tuple(map(str, texts))
 
 

@@ -73,7 +73,7 @@ class Reference(gymnasium.Env[Any, Any]):
         if task != "challenge":
             names += ["actions", "wizard"]
         elif options["wizard"] or options["actions"] != keys_of(ALL):
-            raise ValueError("actions, wizard: expected neither, as NLE's challenge does not accept them")
+            raise ValueError("actions, wizard: expected neither, because NLE's challenge does not accept them")
         if task != "nethack":
             names += ["penalty_mode", "penalty_step", "penalty_time"]
         if task == "challenge":

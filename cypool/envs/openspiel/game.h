@@ -103,7 +103,7 @@ public:
     }
     void play_random(const Rng* rng) override {
         const auto& legal = legal_of(current);
-        if (legal.empty()) throw std::runtime_error("OpenSpiel: a player who moves has no legal action");
+        if (legal.empty()) throw std::runtime_error("OpenSpiel: the player to move has no legal action");
         play(legal[static_cast<size_t>(integers(rng, 0, static_cast<int64_t>(legal.size())))], rng);
     }
     void observe(int player, float* tensor) const override {
@@ -123,7 +123,7 @@ public:
         write(state_.get(), player, Span{&*begin, tensor_size});
         const auto is_written = [](float number) { return number != 0; };
         if (std::any_of(room.begin(), begin, is_written) || std::any_of(end, room.end(), is_written)) {
-            throw std::runtime_error("OpenSpiel: the game writes outside of its tensor of " + text_of(tensor_size)
+            throw std::runtime_error("OpenSpiel: the game writes outside its tensor of " + text_of(tensor_size)
                                      + " numbers");
         }
         std::copy(begin, end, tensor);
@@ -175,7 +175,7 @@ public:
         } catch (const std::invalid_argument&) {
             throw;
         } catch (const std::exception& error) {
-            refuse_state("history", "moves that the game takes", error.what());
+            refuse_state("history", "moves that the game accepts", error.what());
         }
         // who plays an illegal action may have lost
         if (saved != current && saved != OVER) refuse_state("current_player", text_of(current), text_of(saved));
@@ -282,7 +282,7 @@ private:
         start();
         size_t k = 0;
         const auto take = [&](const std::vector<Action>& legal) {
-            if (k == given.size()) refuse_state("history", "the moves of all", "fewer");
+            if (k == given.size()) refuse_state("history", "moves of all players", "fewer");
             if (std::find(legal.begin(), legal.end(), given[k]) == legal.end()) {
                 refuse_state(name_of_item("history", k), "a legal action", text_of(given[k]));
             }
@@ -291,7 +291,7 @@ private:
         };
         int next;
         while ((next = mover()) == CHANCE || k < given.size()) {
-            if (next == OVER) refuse_state("history", text_of(k) + " moves, as it is over then", text_of(given.size()));
+            if (next == OVER) refuse_state("history", text_of(k) + " moves until its end", text_of(given.size()));
             current = next;
             known_ = 0;
             if (next == TOGETHER) {

@@ -185,7 +185,7 @@ private:
             Dl_info info;
             ElfW(Sym)* symbol = nullptr;
             if (!dladdr1(table, &info, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT) || symbol == nullptr) {
-                throw std::runtime_error("no size of the table of " + name);
+                throw std::runtime_error("no size for the table of " + name);
             }
             // before the functions lie an offset and a pointer to the type
             begin_ = table + 2;
@@ -198,7 +198,7 @@ private:
             void* const wanted = library_.find<void*>(symbol);
             void* const* found = std::find(begin_, end_, wanted);
             if (found == end_ || std::find(found + 1, end_, wanted) != end_) {
-                throw std::runtime_error("no place of " + symbol + " among the functions of " + name_);
+                throw std::runtime_error("no position for " + symbol + " among the functions of " + name_);
             }
             return static_cast<size_t>(found - begin_);
         }

@@ -105,8 +105,8 @@ cdef int open_library() except -1:
         # its own module sets a handler of errors that suits as well
         the_library.open(path.encode(), "pyspiel" not in sys.modules)
     except RuntimeError as error:
-        raise ImportError(f"{library.NEEDING} the library of open_spiel {library.VERSION}, found another one in "
-                          f"{path}: {error}: {library.INSTALL}", name="pyspiel") from error
+        raise ImportError(f"{library.NEEDING} open_spiel's library {library.VERSION}, but {path} is "
+                          f"different: {error}: {library.INSTALL}", name="pyspiel") from error
     _is_open = True
     return 0
 
@@ -204,7 +204,7 @@ cdef class OpenSpiel(RulesEnv):
         RulesEnv.seed(self, seed)
         if self.second_stream is not None:
             if seed is not None and seed >= 2**32:
-                raise ValueError(f"seed: expected at most {2**32 - 1}, as a RandomState has, got {seed}")
+                raise ValueError(f"seed: expected at most {2**32 - 1}, a RandomState's limit, got {seed}")
             self.draw_from(RandomState(seed)._bit_generator)
         return 0
 

@@ -34,7 +34,7 @@ def _check_parameter(name: str, kind: int, value: Any) -> Any:
     if kind == FLAG:
         return check_bool(name, value)
     if not isinstance(value, str):
-        what = "a text" if kind == TEXT else "the text of a game, such as 'kuhn_poker(players=3)'"
+        what = "a str" if kind == TEXT else "a str that names a game, such as 'kuhn_poker(players=3)'"
         raise TypeError(f"{name}: expected {what}, got {shown(value)}")
     return value
 
@@ -44,7 +44,7 @@ def _parameters(known: Games, short_name: str, given: dict[str, Any]) -> dict[st
     if not isinstance(short_name, str):
         raise TypeError(f"short_name: expected the name of a game, got {shown(short_name)}")
     if short_name not in known:
-        raise ValueError(f"short_name: expected a game of OpenSpiel {library.VERSION}, got {shown(short_name)}"
+        raise ValueError(f"short_name: expected a game from OpenSpiel {library.VERSION}, got {shown(short_name)}"
                          f"{suggestion(short_name, known)}")
     declared = known[short_name]
     for name in given:
@@ -56,7 +56,7 @@ def _parameters(known: Games, short_name: str, given: dict[str, Any]) -> dict[st
         if given.get(name) is not None:
             parameters[name] = _check_parameter(name, kind, given[name])
         elif is_mandatory:
-            raise ValueError(f"{name}: expected a value, as it has no default in {short_name}")
+            raise ValueError(f"{name}: expected a value, because {short_name} has no default for it")
         # that of cypool.make has another meaning
         elif name != "seed":
             # OpenSpiel says 0 also where the game finds a default itself
@@ -118,15 +118,15 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
         shapes = facts["shapes"]
         if not 1 <= facts["num_actions"] <= _LARGEST or not any(shapes.values()) or not all(
                 min(shape, default=1) > 0 and math.prod(shape) <= _LARGEST for shape in shapes.values()):
-            raise ValueError(f"{what}: expected a game with numbered actions and tensors, got {facts['num_actions']} "
-                             f"actions and {shapes}")
+            raise ValueError(f"{what}: expected numbered actions and tensors for observations, got "
+                             f"{facts['num_actions']} actions and {shapes}")
         if not 1 <= num_players <= _MOST_PLAYERS:
             raise ValueError(f"{what}: expected 1 to {_MOST_PLAYERS} players, got {num_players}")
         kind = options["tensor"]
         if kind == "auto":
             kind = next(iter(shapes))
         if not shapes.get(kind):
-            raise ValueError(f"tensor: expected {' or '.join(shapes)}, as {short_name} has no other, got {kind}")
+            raise ValueError(f"tensor: expected {' or '.join(shapes)}, which {short_name} provides, got {kind}")
         options["tensor"] = kind
         options |= _view(options, short_name, num_players, together)
         tensor = Array(shapes[kind], np.float32)
@@ -145,10 +145,10 @@ def _view(options: dict[str, Any], short_name: str, num_players: int, together: 
         given.setdefault("view", "players")
         # an array compared with a string is an array
         if not isinstance(given["view"], str) or given["view"] != "players":
-            raise ValueError(f"view: expected 'players', as {short_name} has simultaneous moves, got "
+            raise ValueError(f"view: expected 'players', because {short_name} has simultaneous moves, got "
                              f"{shown(given['view'])}")
     declared = turn_options(max(num_players, 2))
     checked = check_options({name: declared[name] for name in _OF_VIEWS}, given)
     if num_players == 1 and not together and checked["view"] != "mover":
-        raise ValueError(f"view: expected 'mover', as {short_name} has one player, got {checked['view']!r}")
+        raise ValueError(f"view: expected 'mover', because {short_name} has one player, got {checked['view']!r}")
     return checked

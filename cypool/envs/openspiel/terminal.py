@@ -27,8 +27,7 @@ def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | 
     if "current_player" in spec.info:
         low, high = (int(bound) for bound in (spec.info["current_player"].low, spec.info["current_player"].high))
         if low < -1:
-            raise ValueError(f"id: expected a turn-based game for the terminal, got {spec.id}, which has simultaneous "
-                             "moves")
+            raise ValueError(f"id: expected a turn-based game, got {spec.id}, which has simultaneous moves")
         num_players = high + 1
     num_known, reader = 0, OpenSpiel(spec, 0)
 

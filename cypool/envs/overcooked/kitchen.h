@@ -211,7 +211,7 @@ public:
             const Player& player = players[k];
             const std::string name = name_of_item("player", k);
             if (kitchen_->terrain[kitchen_->cell(player.x, player.y)] != ' ')
-                refuse_state(name, "a cell of the floor", "another");
+                refuse_state(name, "a floor cell", "another kind of cell");
             for (size_t j = 0; j < k; ++j)
                 if (player.x == players[j].x && player.y == players[j].y)
                     refuse_state(name, "a cell without another player", "one with another");
@@ -221,7 +221,7 @@ public:
             const std::string name = name_of_item("thing", c);
             const char terrain = kitchen_->terrain[c];
             if (things[c].kind && terrain != 'X' && terrain != 'P')
-                refuse_state(name, "nothing where there is no counter and no pot", "something");
+                refuse_state(name, "nothing outside counters and pots", "something");
             if (things[c].kind && things[c].kind != SOUP && terrain == 'P')
                 refuse_state(name, "nothing or a soup in a pot", "something else");
             check(name, things[c], terrain == 'P');
@@ -241,7 +241,7 @@ private:
     void check(const std::string& name, const Thing& thing, bool in_pot) const {
         const bool is_soup = thing.kind == SOUP;
         if (is_soup ? thing.ingredients() < 1 || thing.ingredients() > MOST_INGREDIENTS : thing.ingredients() > 0)
-            refuse_state(name, "1 to 3 ingredients in a soup, and else 0", text_of(thing.ingredients()));
+            refuse_state(name, "1 to 3 ingredients in a soup, otherwise 0", text_of(thing.ingredients()));
         const int most = is_soup ? kitchen_->times[thing.recipe()] : -1, least = in_pot || !is_soup ? -1 : most;
         if (thing.tick < least || thing.tick > most)
             refuse_state(name + ".tick", text_of(least) + " to " + text_of(most), text_of(thing.tick));

@@ -53,7 +53,7 @@ def check_layout(name: str, value: Any) -> str:
         TypeError, ValueError: It is neither.
     """
     if not isinstance(value, str):
-        raise TypeError(f"{name}: expected the name of a layout, or a text of its lines, got {shown(value)}")
+        raise TypeError(f"{name}: expected the name of a layout, or its lines as a str, got {shown(value)}")
     if "\n" not in value.strip():
         return value.strip()
     lines = [line.strip() for line in value.strip().split("\n")]
@@ -70,7 +70,7 @@ def check_layout(name: str, value: Any) -> str:
     edge = lines[0] + lines[-1] + "".join(line[0] + line[-1] for line in lines)
     expect(set(edge) <= set("XOTDPS"), "no floor at the edge")
     expect(digits == [str(k + 1) for k in range(len(digits))] != [], "players 1, 2 and so on, each once")
-    expect({"D", "S", "P"} <= set(text) and bool({"O", "T"} & set(text)), "D, S, P, and O or T")
+    expect({"D", "S", "P"} <= set(text) and bool({"O", "T"} & set(text)), "at least one D, S, P, and O or T")
     return "\n".join(lines)
 
 
@@ -103,7 +103,7 @@ def names() -> list[str]:
 @functools.lru_cache(maxsize=64)
 def _read(name: str) -> KitchenLayout:
     if name not in names():
-        raise ValueError(f"layout: expected one of {', '.join(names())}, or a text of lines, got {shown(name)}")
+        raise ValueError(f"layout: expected one of {', '.join(names())}, or the lines of a layout, got {shown(name)}")
     with open(os.path.join(_folder(), f"{name}.layout"), encoding="utf-8") as file:
         # a name that is no literal
         given = ast.literal_eval(file.read().replace("float('inf')", "1e999"))

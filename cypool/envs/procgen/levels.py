@@ -38,7 +38,7 @@ def play_level(env: Any, level_seed: ArrayLike, env_id: ArrayLike | None = None)
     given = [level_seed] * len(state) if hasattr(type(level_seed), "__index__") and not isinstance(
         level_seed, np.ndarray) else check_list("level_seed", level_seed, "an int or a sequence of ints")
     if len(given) != len(state):
-        raise ValueError(f"level_seed: expected one for each of {len(state)} envs, got {len(given)}")
+        raise ValueError(f"level_seed: expected one seed for each of {len(state)} envs, got {len(given)}")
     levels = [check_int("level_seed", level, 0, MAX_LEVEL) for level in given]
     fresh = {"elapsed_step": 0, "episode_length": 0, "episode_return": 0.0, "episode_ns": 0, "needs_reset": False,
              "reset_requested": False}

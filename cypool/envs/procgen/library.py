@@ -47,7 +47,7 @@ def checked(folder: Path) -> tuple[Path, str]:
     library, pictures = folder / LIBRARY_FILE, folder / PICTURES_FOLDER
     if _sha256_of(library) != LIBRARY:
         raise ImportError(f"procgen: expected the library of procgen {VERSION} for Python 3.10, which cypool supports, "
-                          f"got another one in {library}: {GET}")
+                          f"got a different one in {library}: {GET}")
     if digest_of(pictures) != PICTURES:
         raise ImportError(f"procgen: expected the pictures of procgen {VERSION} in {pictures}, but some are missing or "
                           f"different: {GET}")

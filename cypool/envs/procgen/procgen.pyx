@@ -175,7 +175,7 @@ cdef class Procgen(Env):
         self.is_seeded = False
         if not self.game.load(saved):
             with gil:
-                raise ValueError("state[6]: expected actions of one level, got some after its end")
+                raise ValueError("state[6]: expected the actions of one level, got actions after its end")
         return 0
 
     cdef int copy_from(self, Env other) except -1 nogil:

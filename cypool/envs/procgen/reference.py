@@ -108,7 +108,7 @@ class Reference:
         self._level_limit, self._limit = own, ours.env_spec.max_episode_steps or 2**31
         if options["batch_seeds"]:
             if self._limit < own:
-                raise ValueError("max_episode_steps: expected None with batch_seeds, as a batch has a single limit")
+                raise ValueError("max_episode_steps: expected None with batch_seeds, because a batch has one limit")
             self._batches = [Batch(self._num, seed, options)]
         else:
             self._batches = [Batch(1, seed + k, options) for k in range(self._num)]
@@ -163,5 +163,5 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
     """
     mode = ours.metadata["autoreset_mode"].value
     if mode != "SameStep":
-        raise ValueError(f"autoreset_mode: expected 'SameStep', as procgen shows no last observations, got {mode!r}")
+        raise ValueError(f"autoreset_mode: expected 'SameStep', procgen's only mode, got {mode!r}")
     return Reference(ours, seed), f"procgen {VERSION}"

@@ -141,5 +141,5 @@ cdef class FrankaKitchen(RoboticsEnv):
         values = check_state(values, *[float] * ROBOT, (0.0, 127.0), (0.0, 127.0))
         for bits in values[TODO:]:
             if not math.isfinite(bits) or bits != int(bits) or int(bits) & ~self.chosen:
-                raise ValueError(f"state: expected bits of tasks, got {shown(bits)}")
+                raise ValueError(f"state: expected task bits, got {shown(bits)}")
         return values

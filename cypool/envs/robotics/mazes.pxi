@@ -58,7 +58,7 @@ cdef class Maze(RoboticsEnv):
             model.check(spec, type(self).describe)
         # a model that is not the package's reads and writes elsewhere
         if model.mj.nq < 2 or robot == "point" and (model.mj.nq != 2 or model.mj.nv != 2):
-            raise ValueError(f"{model.path}: expected {'two joints' if robot == 'point' else 'a place in the plane'}, "
+            raise ValueError(f"{model.path}: expected {'two joints' if robot == 'point' else 'two positions or more'}, "
                              f"got {model.mj.nq} positions and {model.mj.nv} velocities")
         super().__init__(spec, env_id, model, None, frame_skip)
         self.is_v3 = version == 3
@@ -147,7 +147,7 @@ cdef class Maze(RoboticsEnv):
         if self.continuing_task and self.reset_target and self.goals.size() > 2:
             while self.is_near():
                 if attempts == MAZE_MOST_ATTEMPTS:
-                    raise RuntimeError(f"expected another goal, found none in {MAZE_MOST_ATTEMPTS} attempts")
+                    raise RuntimeError(f"expected a different goal, found none in {MAZE_MOST_ATTEMPTS} attempts")
                 attempts += 1
                 self.draw_goal()
         return 0

@@ -24,7 +24,7 @@ Map = tuple[tuple["int | str", ...], ...]
 def check_map(name: str, value: Any) -> Map:
     """Returns the map of a maze as tuples."""
     if not isinstance(value, (tuple, list)) or not all(isinstance(row, (tuple, list)) for row in value):
-        raise TypeError(f"{name}: expected a list of rows, which are lists of cells, got {shown(value)}")
+        raise TypeError(f"{name}: expected a list of rows, each a list of cells, got {shown(value)}")
     rows = tuple(map(tuple, value))
     if not 1 <= len(rows) <= MOST_CELLS or any(len(row) != len(rows[0]) for row in rows):
         raise ValueError(f"{name}: expected 1 to {MOST_CELLS} rows of the same length, got {shown(value)}")
@@ -89,4 +89,4 @@ def load_maze(robot: str, maze_map: Map, is_v3: bool, xml_file: str | None) -> t
         beside = assets.stamps_of(os.path.abspath(model.path))
         return load_model_text(("maze", maze.text, beside), "the maze", maze.text, {}), maze.goals, maze.starts
     except ValueError as error:
-        raise ValueError(f"xml_file: with walls, {error}") from error
+        raise ValueError(f"xml_file: with walls added, {error}") from error

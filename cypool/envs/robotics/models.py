@@ -112,6 +112,6 @@ def kitchen_limits() -> dict[str, tuple[float, ...]]:
         if len(joints) != 29:
             raise ValueError(f"limits of {len(joints)}")
     except (ElementTree.ParseError, KeyError, ValueError) as error:
-        raise ImportError(f"gymnasium_robotics: expected the limits of 29 joints in {path}, got another file: "
+        raise ImportError(f"gymnasium_robotics: expected the limits of 29 joints in {path}, got a different file: "
                           f"{error!r}") from error
     return limits

@@ -118,10 +118,10 @@ def _check_qpos(given: Any, model: Any) -> dict[str, float] | None:
     if given is None:
         return None
     if not isinstance(given, dict):
-        raise TypeError(f"initial_qpos: expected a dict of joints, got {shown(given)}")
+        raise TypeError(f"initial_qpos: expected a dict from joint names to positions, got {shown(given)}")
     for joint in given:
         if model.named(int(mujoco.mjtObj.mjOBJ_JOINT), joint) < 0:
-            raise ValueError(f"initial_qpos: expected joints of the model, got {shown(joint)}")
+            raise ValueError(f"initial_qpos: expected joints in the model, got {shown(joint)}")
     # more is unstable to MuJoCo
     return {joint: check_float("initial_qpos", value, -1e10, 1e10) for joint, value in given.items()}
 
@@ -202,10 +202,10 @@ def _load_maze(kind: str, version: int, options: dict[str, Any]) -> Any:
     maze_map = options["maze_map"]
     model, goals, starts = mazes.load_maze(kind, maze_map, version == 3, options.get("xml_file"))
     if not goals or not starts:
-        raise ValueError(f"maze_map: expected cells for goals and for starts, got {shown(maze_map)}")
+        raise ValueError(f"maze_map: expected at least one goal cell and one start cell, got {shown(maze_map)}")
     # a goal in a cell is never far enough from a start there
     if version != 3 and any(all(start == goal for start in starts) for goal in goals):
-        raise ValueError(f"maze_map: expected a start in another cell for each goal, got {shown(maze_map)}")
+        raise ValueError(f"maze_map: expected each goal to have a start in a different cell, got {shown(maze_map)}")
     return model
 
 
@@ -292,11 +292,11 @@ def check_initial_state(state: Any, sizes: Mapping[str, int]) -> list[float]:
     if state is None:
         return numbers
     if not isinstance(state, dict) or state.keys() != sizes.keys():
-        raise ValueError(f"initial_state_dict: expected a dict of {', '.join(sizes)}, got {shown(state)}")
+        raise ValueError(f"initial_state_dict: expected a dict with {', '.join(sizes)}, got {shown(state)}")
     for name, size in sizes.items():
         part = state[name]
         if not isinstance(part, np.ndarray) or part.dtype != np.float64 or part.shape != (size,):
-            raise TypeError(f"initial_state_dict: expected {name} as {size} numbers of float64, got {shown(part)}")
+            raise TypeError(f"initial_state_dict: expected {name} to be {size} float64 numbers, got {shown(part)}")
         if not np.isfinite(part).all():
             raise ValueError(f"initial_state_dict: expected finite numbers in {name}, got {shown(part)}")
         numbers += part.tolist()

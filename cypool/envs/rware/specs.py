@@ -39,11 +39,10 @@ def _check_steps(name: str, value: Any) -> int | None:
 
 def _check_layout(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{name}: expected a text, got {shown(value)}")
+        raise TypeError(f"{name}: expected a str, got {shown(value)}")
     lines = value.strip().replace(" ", "").lower().split("\n")
     if set("".join(lines)) - set("xg.") or len({len(line) for line in lines}) > 1 or "g" not in value.lower():
-        raise ValueError(f"{name}: expected lines of the same length of 'x', '.' and 'g', with a 'g', got "
-                         f"{shown(value)}")
+        raise ValueError(f"{name}: expected equally long lines of 'x', '.' and at least one 'g', got {shown(value)}")
     return "\n".join(lines)
 
 
@@ -51,7 +50,7 @@ def _check_layers(name: str, value: Any) -> tuple[str, ...]:
     layers = tuple(check_choice(f"{name}[{k}]", layer, LAYERS)
                    for k, layer in enumerate(check_list(name, value, "a list of layers")))
     if not layers or len(set(layers)) < len(layers):
-        raise ValueError(f"{name}: expected unique layers, at least one, got {shown(value)}")
+        raise ValueError(f"{name}: expected one or more unique layers, got {shown(value)}")
     return layers
 
 
@@ -89,7 +88,7 @@ def warehouse(options: dict[str, Any]) -> EnvSpec:
     if agents > rows * cols:
         raise ValueError(f"n_agents: expected at most {rows * cols} (the number of cells), got {agents}")
     if options["request_queue_size"] >= shelves:
-        raise ValueError(f"request_queue_size: expected at most {shelves - 1}, fewer than the shelves of {name}, "
+        raise ValueError(f"request_queue_size: expected at most {shelves - 1}, one less than the number of shelves, "
                          f"got {options['request_queue_size']}")
     if options["normalised_coordinates"] and min(rows, cols) < 2:
         raise ValueError("normalised_coordinates: expected False with a single row or column, got True")
@@ -98,8 +97,8 @@ def warehouse(options: dict[str, Any]) -> EnvSpec:
         observation: Any = Array((8 + side * side * (7 + options["msg_bits"]),), np.float32)
     else:
         if rows != cols and {"agent_direction", "agent_load"} & set(layers):
-            raise ValueError("image_observation_layers: expected no agent_direction and agent_load for a grid that is "
-                             f"not square, as rware swaps its rows and columns there, got {rows} x {cols}")
+            raise ValueError("image_observation_layers: expected neither agent_direction nor agent_load unless the "
+                             f"grid is square, because rware swaps rows and columns in them, got {rows} x {cols}")
         high = np.ones((len(layers), side, side), np.float32)
         for layer, bounds in zip(layers, high, strict=True):
             bounds[:] = 4 if layer == "agent_direction" else 1

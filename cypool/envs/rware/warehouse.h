@@ -276,12 +276,12 @@ public:
                 refuse_state(name_of_item("shelf", k), "a cell without another shelf", "one with another");
             }
             if (!is_carried[k + 1] && s->is_highway(shelves[k])) {
-                refuse_state(name_of_item("shelf", k), "a cell off the highways, as no agent carries it",
+                refuse_state(name_of_item("shelf", k), "a cell off the highways, because no agent carries it",
                              "one on them");
             }
         }
         if (std::count(requested.begin(), requested.end(), 1) != s->o.requests) {
-            refuse_state("request", "shelves that differ", "the same twice");
+            refuse_state("request", "different shelves", "the same shelf twice");
         }
     }
 

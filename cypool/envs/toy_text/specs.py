@@ -50,10 +50,10 @@ def _check_desc(name: str, desc: Any) -> Rows | None:
         tiles: list[Any] = [row] if isinstance(row, (str, bytes)) else check_list(name, row, expected)
         tiles = [tile.decode("latin-1") if isinstance(tile, bytes) else tile for tile in tiles]
         if not all(isinstance(tile, str) for tile in tiles):
-            raise TypeError(f"{name}: expected {expected}, got the row {shown(row)}")
+            raise TypeError(f"{name}: expected {expected}, got row {shown(row)}")
         rows.append("".join(tiles))
     if not rows or not rows[0] or len(set(map(len, rows))) > 1:
-        raise ValueError(f"{name}: expected {expected}, got rows of the lengths {list(map(len, rows))}")
+        raise ValueError(f"{name}: expected {expected}, got rows of lengths {list(map(len, rows))}")
     letters = set("".join(rows))
     if not letters <= set("SFHG") or "S" not in letters:
         raise ValueError(f"{name}: expected {expected}, got {shown(rows)}")

@@ -73,7 +73,7 @@ def _check_config(name: str, config: Any) -> dict[str, Any]:
                   for each in values]
         texts = [str(each) for each in (key, *values)]
         if not isinstance(key, str) or None in values or any("\n" in text or "{" in text for text in texts):
-            raise ValueError(f"{name}: expected names with numbers, strings, bools or lists of them, got "
+            raise ValueError(f"{name}: expected names with numbers, strings, bools or lists of these, got "
                              f"{shown(key)}: {shown(value)}")
         for text in texts:
             _check_text(name, text)
@@ -123,7 +123,7 @@ def _check_resolution(path: str, resolution: str, read_config: ReadConfig) -> No
     try:
         read_config(path, lines_of({"screen_resolution": resolution}))
     except ValueError:
-        raise ValueError("screen_resolution: expected one of ViZDoom's, such as 'RES_160X120', got "
+        raise ValueError("screen_resolution: expected a ViZDoom resolution, such as 'RES_160X120', got "
                          f"{shown(resolution)}") from None
 
 

@@ -285,13 +285,13 @@ def test_random_frame_skips():
 @pytest.mark.parametrize(("arguments", "error", "message"), [
     ({"preset": "gym"}, ValueError, "preset: expected one of 'envpool', 'ale', 'gymnasium', got 'gym'"),
     ({"preset": True}, ValueError, "preset: "),
-    ({"frame_skip": (2,)}, ValueError, "frame_skip: expected an int, or two for a range"),
+    ({"frame_skip": (2,)}, ValueError, "frame_skip: expected an int, or a range of two ints"),
     ({"frame_skip": (2, 2)}, ValueError, r"frame_skip\[1\]: expected 3 to 10001, got 2"),
     ({"frame_skip": (0, 2)}, ValueError, r"frame_skip\[0\]: expected 1"),
     ({"frame_skip": (2, 5.0)}, TypeError, r"frame_skip\[1\]: "),
     ({"frame_skip": -1}, ValueError, "frame_skip: "),
     ({"frame_skip": None}, TypeError, "frame_skip: "),
-    ({"max_num_frames_per_episode": 100}, ValueError, "max_num_frames_per_episode: expected None, or preset"),
+    ({"max_num_frames_per_episode": 100}, ValueError, "max_num_frames_per_episode: expected None, except"),
     ({"max_num_frames_per_episode": 0, "preset": "ale"}, ValueError, "max_num_frames_per_episode: expected 1 to"),
     ({"max_num_frames_per_episode": 1.5, "preset": "ale"}, TypeError, "max_num_frames_per_episode: "),
     ({"zero_discount_on_life_loss": None}, TypeError, "zero_discount_on_life_loss: "),
@@ -306,13 +306,13 @@ def test_bad_arguments_are_named(arguments, error, message):
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    ({}, "preset: expected 'envpool', 'ale' or 'gymnasium', as the other defaults have no reference"),
+    ({}, "preset: expected 'envpool', 'ale' or 'gymnasium', because only these have a reference"),
     ({"preset": "ale", "mode": 0}, "mode: not an option of AtariVectorEnv"),
     ({"preset": "ale", "max_episode_steps": 5}, "max_episode_steps: not an option of AtariVectorEnv"),
     ({"preset": "ale", "autoreset_mode": "Disabled"}, "autoreset_mode: expected 'NextStep' or 'SameStep'"),
     ({"preset": "envpool", "autoreset_mode": "SameStep"}, "autoreset_mode: expected 'NextStep'"),
     ({"preset": "gymnasium", "reward_clip": True}, "reward_clip: not an option of AtariPreprocessing"),
-    ({"preset": "gymnasium", "full_action_space": "all"}, "full_action_space: expected True or False"),
+    ({"preset": "gymnasium", "full_action_space": "all"}, "full_action_space: expected a bool"),
     ({"preset": "gymnasium", "obs_type": "ram", "noop_max": 5}, "noop_max: not an option of AtariEnv"),
 ], ids=str)
 def test_what_a_reference_does_not_have_is_named(arguments, message):

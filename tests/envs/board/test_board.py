@@ -139,18 +139,18 @@ def test_edited_states(id, options):
 
 @pytest.mark.parametrize("id, changes, message", [
     ("connect_four", {"stones[1]": 1}, r"stones\[1\]: expected cells without a stone of player 0"),
-    ("connect_four", {"stones[0]": 4}, "stones: expected stones on top of each other"),
-    ("connect_four", {"stones[0]": 64}, "stones: expected stones in cells"),
+    ("connect_four", {"stones[0]": 4}, "stones: expected no gaps below stones"),
+    ("connect_four", {"stones[0]": 64}, "stones: expected stones on the board"),
     ("connect_four", {"current_player": 0}, "current_player: expected a player who can move in this .*, got 0"),
-    ("tic_tac_toe", {"stones[0]": 7}, "stones: expected equal numbers of both players, or one more of .*, got 3 more"),
+    ("tic_tac_toe", {"stones[0]": 7}, "stones: expected as many stones for each player, or one more .*, got 3 more"),
     ("othello", {f"stones[{k}]": 0 for k in range(16)}, "current_player: expected a player who can move"),
     ("breakthrough", {f"pieces[{k}]": 255 * (k < 8) for k in range(16)}, "current_player: expected a player who"),
     ("hex", {"cells[0]": 5}, r"cells\[0\]: expected 7, got 5"),
     ("go", {"ko": 0}, "ko: expected an empty point, got 0"),
     ("backgammon", {"sides[0].off": 1}, r"sides\[0\]: expected 15 checkers, got 16"),
-    ("backgammon", {"dice[0]": 0}, "dice: expected the lower one first, and equal ones for a second action, got 0 and"),
+    ("backgammon", {"dice[0]": 0}, "dice: expected the lower die first, and equal dice for a second action, got 0 and"),
     ("backgammon", {"sides[1].points[12]": 1, "sides[1].points[0]": 1}, "sides"),
-    ("go", {"num_moves": 0}, "num_moves: expected at least one for each position, got 0"),
+    ("go", {"num_moves": 0}, "num_moves: expected at least .*, got 0"),
 ])
 def test_states_that_cannot_be_are_refused(id, changes, message):
     env = made(id)

@@ -180,7 +180,7 @@ def test_damaged_states(id):
     state = env.save()
     saved, = state.rows[0]["own"]
     for wrong, message in ((saved[:-1], r"state: world.joints\[\d\].motor_speed: expected 4 more bytes, got 3"),
-                           (saved + b"\0", "state: its end: expected no more bytes, got 1"), (b"", "state: ready"),
+                           (saved + b"\0", "state: end: expected no more bytes, got 1"), (b"", "state: ready"),
                            (saved[: len(saved) // 2], "more bytes"), (b"\2", "state: ready: expected 0 to 1, got 2"),
                            (saved[:-8] + b"\xff" * 8, "motor_torque: expected 0 to 1e\\+09, got -?nan"), (3, "state")):
         with pytest.raises(ValueError, match=message):
@@ -313,7 +313,7 @@ test_bad_options = refuses([
 
 @pytest.mark.parametrize(("name", "value"), [("wind_power", 25.0), ("turbulence_power", -0.5)])
 def test_wind_beyond_what_is_recommended(name, value):
-    with pytest.warns(RuntimeWarning, match=f"{name}: recommended"):
+    with pytest.warns(RuntimeWarning, match=f"{name}: the recommended"):
         assert cypool.make_spec("LunarLander-v3", **{name: value}).options[name] == value
 
 

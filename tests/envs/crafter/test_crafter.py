@@ -354,14 +354,14 @@ def test_refused_states():
     second = [int(saved.objects[name][1]) for name in ("x", "y")]
     water = [int(part[0]) for part in np.nonzero(saved.materials.reshape(SMALL["area"]) == 1)]
     cases = [
-        ({"objects[0].kind": 2, "objects[0].facing": 0}, r"objects\[0\]: expected one player, the first, got 2"),
+        ({"objects[0].kind": 2, "objects[0].facing": 0}, r"objects\[0\]: expected the player first, and only there"),
         ({"objects[1].kind": 1, "objects[1].health": 0, "objects[1].count": 0},
-         r"objects\[1\]: expected one player, the first, got 1"),
+         r"objects\[1\]: expected the player first, and only there, got 1"),
         ({f"objects[{count - 1}].x": second[0], f"objects[{count - 1}].y": second[1]},
-         rf"objects\[{count - 1}\]: expected a cell that is free for it"),
-        ({"arrivals[1].index": int(saved.arrivals[0])}, r"arrivals\[1\]: expected each once"),
+         rf"objects\[{count - 1}\]: expected a cell that is free for this"),
+        ({"arrivals[1].index": int(saved.arrivals[0])}, r"arrivals\[1\]: expected each chunk once"),
         ({"arrivals[0].index": count}, rf"arrivals\[0\].index: expected 0 to {count - 1}, got {count}"),
-        ({"chunks[1].chunk": int(saved.chunks[0])}, r"chunks\[1\]: expected each once"),
+        ({"chunks[1].chunk": int(saved.chunks[0])}, r"chunks\[1\]: expected each chunk once"),
         ({"random.position": 625}, "random.position: expected 0 to 624, got 625"),
         ({"materials[3]": 0}, r"materials\[3\]: expected 1 to 12, got 0"),
         ({"inventory[4]": 10}, r"inventory\[4\]: expected 0 to 9, got 10"),
@@ -375,7 +375,7 @@ def test_refused_states():
             env.load(edited(state, changes, fields))
     for own, message in (((), "expected 1 values, got 0"), (("text",), r"state\[0\]: expected bytes"),
                          ((b"",), "ready: expected 1 more bytes"),
-                         ((state.rows[0]["own"][0] + b"1",), "its end: expected no more bytes, got 1")):
+                         ((state.rows[0]["own"][0] + b"1",), "end: expected no more bytes, got 1")):
         with pytest.raises(ValueError, match=message):
             env.load(with_own(state, own))
     assert env.load(state)[0].any()
@@ -385,7 +385,7 @@ def test_a_chunk_that_is_missing():
     env = started(num_steps=5)
     world = SavedWorld(env.save(), SMALL["area"])
     world.chunks = world.chunks[1:]
-    with pytest.raises(ValueError, match=r"objects\[\d+\]: expected a chunk of `chunks`, got \d+"):
+    with pytest.raises(ValueError, match=r"objects\[\d+\]: expected a chunk from `chunks`, got \d+"):
         env.load(world.pack())
 
 
@@ -449,7 +449,7 @@ def test_without_the_package(monkeypatch, tmp_path):
     for version, folder, message in (
             (missing, None, "Crafter needs crafter 1.8.3, found none"),
             (lambda _: "1.8.2", None, "Crafter needs crafter 1.8.3, found 1.8.2"),
-            (lambda _: "1.8.3", None, "crafter: its rules are missing in data.yaml"),
+            (lambda _: "1.8.3", None, "crafter: its rules are missing from data.yaml"),
             (lambda _: "1.8.3", str(tmp_path),
              "crafter: expected the rules of crafter 1.8.3 in .*data.yaml, got different ones")):
         with monkeypatch.context() as patch:

@@ -169,8 +169,8 @@ ARRAYS = [np.arange(3)] * 3
     ({"observation": {"type": ["a"]}}, r"config\['observation'\]\['type'\]: expected one of"),
     ({"manual_control": np.array([0, 0])}, r"config\['manual_control'\]: expected one of"),
     (Broken(lanes_count=2), "config: expected a dict.*: broken"),
-    ({"lanes_count": 0}, r"config\['lanes_count'\]: expected 1 to 40"), ({"lanes": 2}, "config: expected keys of"),
-    ({"observation": KIN}, "config: expected one that keeps observations"), (5, "config: expected a dict"),
+    ({"lanes_count": 0}, r"config\['lanes_count'\]: expected 1 to 40"), ({"lanes": 2}, "config: expected keys from"),
+    ({"observation": KIN}, "config: expected no changes"), (5, "config: expected a dict"),
     ({"manual_control": True}, r"config\['manual_control'\]: expected one of")])
 def test_wrong_configs_are_refused_and_change_nothing(config, message):
     env, other = made(FAST), made(FAST)
@@ -187,7 +187,7 @@ def test_wrong_configs_are_refused_and_change_nothing(config, message):
 def test_other_goals_than_those_of_compute_reward_are_refused(change):
     env = made(PARKING)
     env.reset(options={"config": {"reward_weights": [1, 0.3, 0, 0, 0.02, 0.02], "collision_reward": -3}})
-    with pytest.raises(ValueError, match="config: expected reward_weights and success_goal_reward unchanged"):
+    with pytest.raises(ValueError, match="config: expected unchanged reward_weights and success_goal_reward"):
         env.reset(options={"config": change})
     with pytest.raises(ValueError, match="env_options: expected the same goals in all environments"):
         made(PARKING, num_envs=2, env_options=[change, {}])
@@ -221,7 +221,7 @@ def test_edited_states(id, options):
 
 
 @pytest.mark.parametrize("id, edit, message", [
-    ("merge-v0", {"vehicle[0].kind": 3}, r"vehicle\[0\].kind: expected that of the vehicles there, got 3"),
+    ("merge-v0", {"vehicle[0].kind": 3}, r"vehicle\[0\].kind: expected a kind that fits this vehicle, got 3"),
     ("merge-v0", {"vehicle[0].agent": -1}, "vehicle.*: expected"),
     (PARKING, {"vehicle[0].goal": 99}, r"vehicle\[0\].goal: expected an object, got 99")])
 def test_refused_states(id, edit, message):
@@ -252,7 +252,7 @@ test_refused_options = refuses([
     (FAST, {"centering_position": np.zeros((2, 2))}, "centering_position: expected a list of numbers, got an array"),
     (FAST, {"vehicles_count": 10**6}, "vehicles_count: expected 0 to 1000, got 1000000"),
     (FAST, {"duration": float("nan")}, "duration: expected 0 to"),
-    (FAST, {"initial_lane_id": 3}, "initial_lane_id: expected one of 3 lanes, got 3"),
+    (FAST, {"initial_lane_id": 3}, "initial_lane_id: expected at most 2, .*, got 3"),
     (FAST, {"collision_reward": None}, "collision_reward: expected a number, got None"),
     (FAST, {"policy_frequency": 6}, "policy_frequency: expected at most simulation_frequency, got 6 and 5"),
     (FAST, {"reward_speed_range": [30, 20]}, "reward_speed_range: expected two increasing numbers"),
@@ -270,10 +270,10 @@ test_refused_options = refuses([
      r"observation\['observation_configs'\]\[1\]\['type'\]: expected one of"),
     (FAST, {"observation": {"type": "TupleObservation", "observation_configs": [TTC]}, "action": BOX}, "action: exp"),
     (PARKING, {"observation": {"type": "TupleObservation", "observation_configs": [{"type": "KinematicsGoal"}]}},
-     "observation: expected observations of one array"),
+     "observation: expected single-array observations"),
     (CROSSING, {"from_pixels": True}, "from_pixels: expected one agent"),
     (FAST, {"config": {"lanes_count": 0}}, r"config\['lanes_count'\]: expected 1 to 40, got 0"),
-    (FAST, {"config": {"lanes": 5}}, "config: expected keys of action, centering_position"),
+    (FAST, {"config": {"lanes": 5}}, r"config: expected keys from \['action', 'centering_p"),
     (FAST, {"config": [5]}, "config: expected a dict"),
     (FAST, {"config": Broken(lanes_count=2)}, "config: expected a dict.*: broken"),
     (FAST, {"config": {"manual_control": np.array([0, 0])}}, r"config\['manual_control'\]: expected one of"),
@@ -285,11 +285,11 @@ test_refused_options = refuses([
     ("lane-keeping-v0", {"observation": {"type": "AttributesObservation", "attributes": ARRAYS}},
      r"observation\['attributes'\]: expected \['state'"),
     ("exit-v0", {"lanes_count": 1}, "lanes_count: expected at least 2 with Exit and other vehicles, got 1"),
-    ("merge-v0", {"collision_reward": 0.8}, "collision_reward, merging_speed_reward: expected a sum that differs"),
+    ("merge-v0", {"collision_reward": 0.8}, "collision_reward . merging_speed_reward: expected a value other"),
     ("merge-generic-v0", {"config": {"collision_reward": 1, "merging_speed_reward": -1, "high_speed_reward": 0,
                                      "right_lane_reward": 0}}, "collision_reward, merging_speed_reward: expected"),
     (FAST, {"observation": TTC, "action": BOX}, "action: expected DiscreteMetaAction with Highway"),
-    (FAST, {"action": {**BOX, "longitudinal": False, "lateral": False}}, "action: expected longitudinal or lateral"),
+    (FAST, {"action": {**BOX, "longitudinal": False, "lateral": False}}, "action: expected longitudinal, lateral or"),
     (FAST, {"action": {"type": "DiscreteMetaAction", "target_speeds": [20]}}, r"action\['target_speeds'\]: expected"),
     (FAST, {"observation": group(KIN, BOX, 2)["observation"]}, "observation: expected both MultiAgentObservation and"),
     ("merge-v0", {"action": BOX}, "action: expected one axis with Merge"),
@@ -297,7 +297,7 @@ test_refused_options = refuses([
     ("racetrack-v0", group(KIN, BOX, 2), "observation: expected one agent in Racetrack"),
     ("racetrack-oval-v0", {"no_lanes": 0}, "no_lanes: expected 1 to 30, got 0"),
     ("merge-generic-v0", {"after_merge_length": 80}, "after_merge_length: expected 90 to"),
-    ("lane-keeping-v0", {"observation": KIN}, "observation: expected AttributesObservation with LaneKeeping only"),
+    ("lane-keeping-v0", {"observation": KIN}, "observation: expected AttributesObservation with LaneKeeping, and"),
     ("parking-v0", {"reward_weights": [1]}, "reward_weights: expected 6 to 6 numbers"),
     ("intersection-v0", {"destination": "o4"}, "destination: expected"),
 ])

@@ -189,8 +189,8 @@ def test_states_that_break_rules_are_refused():
     state = env.save()
     near = {f"food[{k}].{name}": 1 + k for k in range(2) for name in ("row", "col")}
     for numbers, message in (
-            (near, r"food\[1\]: expected foods that are at least 3 steps apart"),
-            ({"food[0].row": 6}, r"food\[1\]: expected foods row by row"),
+            (near, r"food\[1\]: expected food items at least 3 steps apart"),
+            ({"food[0].row": 6}, r"food\[1\]: expected food items in row order"),
             ({"spawned_level": 0}, "spawned_level: expected at least"),
             ({f"player[0].{name}": number_in(state, f"food[0].{name}") for name in ("row", "col")},
              r"player\[0\]: expected a cell without food")):

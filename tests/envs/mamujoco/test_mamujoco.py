@@ -160,7 +160,7 @@ test_bad_options_are_refused = refuses([
     ({"reset_noise_scale": -1}, ValueError, "reset_noise_scale: expected 0 to")], CHEETAH)
 
 test_bad_segments_are_refused = refuses([
-    ({"agent_conf": None}, TypeError, "agent_conf: expected a text such as '2x3', got None"),
+    ({"agent_conf": None}, TypeError, "agent_conf: expected a str such as '2x3', got None"),
     ({"agent_conf": "2x"}, ValueError, "agent_conf: expected agents and segments per agent, such as '2x3', 1 to 64"),
     ({"xml_file": "ant.xml"}, ValueError, "xml_file: not an option")], SEGMENTS)
 

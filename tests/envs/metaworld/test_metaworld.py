@@ -54,7 +54,7 @@ def test_tasks_are_those_of_the_package():
 def test_model_of_the_package_that_is_not_as_known_is_refused(monkeypatch, tmp_path):
     change_file(monkeypatch, tmp_path, "metaworld", "assets/sawyer_xyz/sawyer_drawer.xml", lambda text: "\n".join(
         line for line in text.splitlines() if 'joint="l_close"' not in line))
-    with pytest.raises(ValueError, match="sawyer_drawer.xml: expected the model of the package, with nu 2, got one "
+    with pytest.raises(ValueError, match="sawyer_drawer.xml: expected the package's model, with nu 2, got one "
                                          "with nu 1: reinstall"):
         cypool.make("Meta-World/drawer-open-v3")
 
@@ -270,7 +270,7 @@ test_wrong_options = refuses([
     ({"use_one_hot": True, "task_index": 1}, ValueError, "task_index: expected"),
     ({"num_tasks": 0}, ValueError, "num_tasks: expected"),
     ({"obs_dtype": "float16"}, ValueError, "obs_dtype: expected"),
-    ({"camera_name": "behind"}, ValueError, "camera_name: expected a camera of .* 'gripperPOV'"),
+    ({"camera_name": "behind"}, ValueError, "camera_name: expected a camera in .* 'gripperPOV'"),
     ({"camera_id": 99}, ValueError, "camera_id: expected"),
     ({"default_camera_config": {"lookat": 1}}, TypeError, "default_camera_config"),
     ({"randomize": {"mass": (0, 1)}}, ValueError, "randomize: expected"),

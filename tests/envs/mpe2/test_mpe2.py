@@ -310,7 +310,7 @@ def test_mutated_states():
 @pytest.mark.parametrize("own, message", [
     ((), "state: expected 1 values, got 0"), (None, "state: expected a tuple, got None"),
     (("text",), r"state\[0\]: expected bytes"), ((b"",), "ready: expected 1 more bytes"),
-    ((b"\0\0",), "its end: expected no more bytes"),
+    ((b"\0\0",), "end: expected no more bytes"),
 ])
 def test_refused_states(own, message):
     env = played(SPREAD, 3)
@@ -349,7 +349,7 @@ test_refused_options = refuses([
     (TAG, {"num_obstacles": -1}, "num_obstacles: expected 0 to 50, got -1"),
     ("mpe2/simple_world_comm-v3", {"num_food": 0}, "num_food: expected 1 to 50, got 0"),
     ("mpe2/simple_adversary-v3", {"num_agent_neighbors": 0, "num_landmark_neighbors": 0},
-     "num_landmark_neighbors: expected at least 1 if num_agent_neighbors is 0, as agents of the group 'adversary'"),
+     "num_landmark_neighbors: expected at least 1 if num_agent_neighbors is 0, .* agents in the group 'adversary'"),
     (TREASURE, {"num_deposits": 7}, "num_deposits: expected 1 to 6, got 7"),
     (SPREAD, {"num_good": 2}, "num_good"), ("mpe2/simple-v3", {"N": 2}, "N"),
 ])

@@ -361,7 +361,7 @@ def test_states_and_copies_of_varying_models_in_lanes_are_those_of_mj_step():
 def test_environment_whose_model_lanes_cannot_step_goes_by_mj_step_and_is_counted():
     def play(env):
         results = steps(env)
-        assert ("of 30 by mj_step, as" in env.stepped_by) == env.stepped_by.startswith("lanes")
+        assert ("of 30 by mj_step, because" in env.stepped_by) == env.stepped_by.startswith("lanes")
         return results
 
     # dampings that are drawn below zero are none of lanes'

@@ -365,7 +365,7 @@ test_bad_options = refuses([
     ({"width": 84.0}, TypeError, "width: expected an int"),
     ({"camera_id": 1}, ValueError, "camera_id: expected -1 to 0, got 1"),
     ({"camera_id": "track"}, TypeError, "camera_id: expected an int"),
-    ({"camera_name": "side"}, ValueError, "camera_name: expected a camera of .*ant.xml, which has 'track'; got 'side'"),
+    ({"camera_name": "side"}, ValueError, "camera_name: expected a camera in .*ant.xml, which has 'track'; got 'side'"),
     ({"camera_name": 0}, TypeError, "camera_name: expected a str or None"),
     ({"camera_id": 0, "camera_name": "track"}, ValueError, "camera_id: expected None with camera_name"),
     ({"default_camera_config": {"zoom": 2}}, ValueError, "default_camera_config: expected lookat, .*, got 'zoom'"),

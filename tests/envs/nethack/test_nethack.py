@@ -176,12 +176,12 @@ test_bad_options = refuses([
     ({"observation_keys": ["glyph"]}, r"observation_keys\[0\]: expected one of 'glyphs'"),
     ({"actions": [256]}, r"actions\[0\]: expected 0 to 255, got 256"),
     ({"actions": []}, "actions: expected 1 to 256 keys, got 0"),
-    ({"options": ["a" * 201]}, r"options\[0\]: expected a text of 1 to 200"),
-    ({"options": ["a" * 200] * 21}, "options: expected at most 4000 letters in total"),
-    ({"options": ["time\0"]}, r"options\[0\]: expected a text"),
+    ({"options": ["a" * 201]}, r"options\[0\]: expected a str of 1 to 200"),
+    ({"options": ["a" * 200] * 21}, "options: expected at most 4000 characters in total"),
+    ({"options": ["time\0"]}, r"options\[0\]: expected a str"),
     ({"options": ["time, @/etc/passwd"]}, r"options\[0\]: expected no option that names a file"),
-    ({"options": ["MSGTYPE=hide \".*\""]}, r"options\[0\]: expected no option with patterns"),
-    ({"options": [1]}, r"options\[0\]: expected a text"),
+    ({"options": ["MSGTYPE=hide \".*\""]}, r"options\[0\]: expected no patterns"),
+    ({"options": [1]}, r"options\[0\]: expected a str"),
     ({"penalty_mode": "none"}, "penalty_mode: expected one of"),
     ({"penalty_step": float("nan")}, "penalty_step: expected"),
     ({"abort_steps": 0}, "abort_steps: expected 1 to"),
@@ -189,7 +189,7 @@ test_bad_options = refuses([
     ({"clock": 2**40}, "clock: expected 0 to"),
     ({"infos": ["score"]}, r"infos\[0\]: expected one of 'end_status'"),
     ({"max_step_seconds": 0}, "max_step_seconds: expected 0.1 to"),
-    ({"nle_path": "/nowhere"}, "nle_path: expected the folder of nle, got '/nowhere'")], "NetHack-v0")
+    ({"nle_path": "/nowhere"}, "nle_path: expected nle's folder, got '/nowhere'")], "NetHack-v0")
 
 
 def test_wild_options():
@@ -427,7 +427,7 @@ def test_actions_after_the_end():
     state = quitting.save()
     own = [*state.rows[0]["own"]]
     own[7] = bytes([0, 1] * 20)
-    with pytest.raises(ValueError, match="actions of one episode, got some after its end"):
+    with pytest.raises(ValueError, match="actions of one episode, got actions after its end"):
         quitting.load(with_own(state, tuple(own)))
 
 
@@ -442,7 +442,7 @@ def test_step_of_a_forged_state_whose_game_is_over_raises():
     assert terminated[0] or truncated[0]
     # the row says that the episode continues
     env.load(with_own(state, env.save().rows[0]["own"]))
-    with pytest.raises(cypool.EnvError, match="expected a game that continues, got one that is over"):
+    with pytest.raises(cypool.EnvError, match="expected a game in progress, got one that is over"):
         env.step([0])
     env.reset()
     env.step([0])
@@ -567,7 +567,7 @@ def test_other_files(tmp_path, monkeypatch):
     texts = tmp_path / "nle" / library.TEXTS_FILE
     texts.write_bytes(texts.read_bytes()[:-1] + b"x")
     assert not library.is_valid()
-    with pytest.raises(ImportError, match=r"expected nethackdir/nhdat of the wheels of nle 1.3.0"):
+    with pytest.raises(ImportError, match=r"expected nethackdir/nhdat from the wheels of nle 1.3.0"):
         made(nle_path=str(tmp_path))
     texts.unlink()
     with pytest.raises(ImportError, match="nethack: cannot read"):

@@ -200,15 +200,15 @@ def test_states_that_break_rules_are_refused():
     env = made()
     state = env.save()
     for numbers, message in (
-            ({"player[0].x": 0}, r"player\[0\]: expected a cell of the floor"),
+            ({"player[0].x": 0}, r"player\[0\]: expected a floor cell"),
             ({"player[1].x": 1, "player[1].y": 2}, r"player\[1\]: expected a cell without another player"),
-            ({f"thing[{DISHES}].kind": DISH}, r"thing\[16\]: expected nothing where there is no counter and no pot"),
+            ({f"thing[{DISHES}].kind": DISH}, r"thing\[16\]: expected nothing outside counters and pots"),
             ({f"thing[{POT}].kind": ONION}, r"thing\[2\]: expected nothing or a soup in a pot"),
-            (soup(f"thing[{POT}]"), r"thing\[2\]: expected 1 to 3 ingredients in a soup, and else 0, got 0"),
-            (soup(f"thing[{POT}]", 2, 2), r"thing\[2\]: expected 1 to 3 ingredients in a soup, and else 0, got 4"),
+            (soup(f"thing[{POT}]"), r"thing\[2\]: expected 1 to 3 ingredients in a soup, otherwise 0, got 0"),
+            (soup(f"thing[{POT}]", 2, 2), r"thing\[2\]: expected 1 to 3 ingredients in a soup, otherwise 0, got 4"),
             (soup(f"thing[{POT}]", 1, tick=21), r"thing\[2\].tick: expected -1 to 20, got 21"),
             (soup(f"thing[{COUNTER}]", 1, tick=3), r"thing\[1\].tick: expected 20 to 20, got 3"),
-            ({"player[0].held.onions": 1}, r"player\[0\].held: expected 1 to 3 ingredients in a soup, and else 0"),
+            ({"player[0].held.onions": 1}, r"player\[0\].held: expected 1 to 3 ingredients in a soup, otherwise 0"),
             ({"player[0].held.tick": 0}, r"player\[0\].held.tick: expected -1 to -1, got 0")):
         with pytest.raises(ValueError, match=message):
             env.load(edited(state, numbers))
@@ -219,7 +219,7 @@ test_states_of_other_forms_are_refused = refuses_other_forms(made)
 test_render_without_a_reset_is_refused = draws_after_a_reset(made)
 
 test_bad_options_are_refused = refuses([
-    ({"layout": 3}, TypeError, "layout: expected the name of a layout, or a text of its lines, got 3"),
+    ({"layout": 3}, TypeError, "layout: expected the name of a layout, or its lines as a str, got 3"),
     ({"layout": "XPX\nX1\nXDX"}, ValueError, "layout: expected lines of the same length"),
     ({"layout": "XPX\nX1X\nXsX"}, ValueError, "layout: expected the characters X, O, T, D, P, S, space and 1 to 9"),
     ({"layout": "XPX\n1 X\nXDX"}, ValueError, "layout: expected no floor at the edge"),

@@ -170,7 +170,7 @@ def test_very_many_pictures(game, mode):
 
 
 def test_the_reference_has_one_mode():
-    with pytest.raises(ValueError, match="autoreset_mode: expected 'SameStep', as procgen shows no last observations"):
+    with pytest.raises(ValueError, match="autoreset_mode: expected 'SameStep', procgen's only mode"):
         check_parity("procgen-maze-v0", num_steps=5)
     with pytest.raises(ValueError, match="max_episode_steps: expected None with batch_seeds"):
         parity("MazeEasy-v0", 5, max_episode_steps=7)
@@ -371,7 +371,7 @@ def test_actions_after_the_end_of_a_level_are_refused():
     state = env.save()
     own = state.rows[0]["own"]
     assert own[6] == bytes(taken) and env.load(state)
-    with pytest.raises(ValueError, match=r"state\[6\]: expected actions of one level, got some after its end"):
+    with pytest.raises(ValueError, match=r"state\[6\]: expected the actions of one level, got actions after its end"):
         env.load(with_own(state, (*own[:6], own[6] + b"\4")))
     env.reset()
     env.step([4])
@@ -402,7 +402,7 @@ def test_play_level():
     assert np.array_equal(env.reset()[1]["level_seed"], levels)
     assert play_level(env, 12, [2])[1]["level_seed"].tolist() == [12]
     for level, error, message in ((-1, ValueError, "level_seed: expected 0 to"), ("5", TypeError, "level_seed: expect"),
-                                  ([1, 2], ValueError, "level_seed: expected one for each of 3 envs, got 2"),
+                                  ([1, 2], ValueError, "level_seed: expected one seed for each of 3 envs, got 2"),
                                   (1.5, TypeError, "level_seed: expected an int or a sequence")):
         with pytest.raises(error, match=message):
             play_level(env, level)
@@ -466,7 +466,7 @@ test_bad_options = refuses([
     ({"painter": "qt"}, "painter: expected one of 'cypool', 'library', got 'qt'"),
     ({"procgen_path": 5}, "procgen_path: expected a path, got 5"), ({"num_actions": 0}, "num_actions: not an option"),
     ({"rand_seed": -5}, "rand_seed: not an option of procgen-coinrun-v0 .did you mean seed"),
-    ({"procgen_path": "/nowhere"}, "procgen_path: expected the folder of procgen, got '/nowhere'"),
+    ({"procgen_path": "/nowhere"}, "procgen_path: expected procgen's folder, got '/nowhere'"),
 ], "procgen-coinrun-v0")
 
 
@@ -647,7 +647,7 @@ def test_get(folder, tmp_path, monkeypatch, capsys):
 
     other = tmp_path / "other.whl"
     other.write_bytes(b"x")
-    for status, wheel, message in ((1, None, "pip: expected it to download procgen 0.10.7, got status 1: no such pack"),
+    for status, wheel, message in ((1, None, "pip: expected to download procgen 0.10.7, got exit status 1: no such"),
                                    (0, None, "got status 0"), (0, other, "pip: expected a wheel with sha256 4b594d14")):
         pip(status, wheel)
         assert main(["get", "procgen"]) == 2 and message in capsys.readouterr().err

@@ -121,8 +121,8 @@ def test_cells_have_the_order_of_a_set():
     ("rware-tiny-101ag-v2", "n_agents: expected 1 to 100, got 101"),
     ("rware-1x2-8h-2ag-1req-global-v2", "shelf_columns: expected an odd number, got 2"),
     ("rware-1x1-8h-2ag-1req-global-v2", "shelf_rows, shelf_columns and column_height: expected a layout with "),
-    ("rware-1x3-1h-2ag-4req-global-v2", "request_queue_size: expected at most 3, fewer than the shelves of "),
-    ("rware-tiny-16ag-easy-v2", "request_queue_size: expected at most 31, fewer than the shelves of shelf_rows, "),
+    ("rware-1x3-1h-2ag-4req-global-v2", "request_queue_size: expected at most 3, one less than the number of"),
+    ("rware-tiny-16ag-easy-v2", "request_queue_size: expected at most 31, one less than the number of shelves"),
     ("rware-99s-tiny-2ag-v2", "sensor_range: expected 0 to 20, got 99")])
 def test_ids_without_an_environment_are_refused(id, message):
     with pytest.raises(ValueError, match=message):
@@ -194,12 +194,12 @@ def test_states_that_break_rules_are_refused():
     for numbers, message in (
             ({"agent[1].x": 0}, r"agent\[0\]: expected a cell without another agent"),
             ({"shelf[1].x": 1}, r"shelf\[0\]: expected a cell without another shelf"),
-            ({"shelf[1].x": 2}, r"shelf\[1\]: expected a cell off the highways, as no agent carries it"),
+            ({"shelf[1].x": 2}, r"shelf\[1\]: expected a cell off the highways, because no agent carries it"),
             ({"agent[0].carries": 1}, r"agent\[0\].carries: expected a shelf that is where the agent is, or 0, got 1")):
         with pytest.raises(ValueError, match=message):
             env.load(edited(state, numbers))
     env = made()
-    with pytest.raises(ValueError, match="request: expected shelves that differ"):
+    with pytest.raises(ValueError, match="request: expected different shelves"):
         env.load(edited(env.save(), {"request[0]": 3, "request[1]": 3}))
 
 
@@ -215,19 +215,19 @@ test_bad_options_are_refused = refuses([
     ({"shelf_columns": 1}, ValueError, "shelf_rows, shelf_columns and .*: expected a layout with at least one shelf"),
     ({"layout": "gx", "n_agents": 3}, ValueError, r"n_agents: expected at most 2 \(the number of cells\), got 3"),
     ({"layout": "g."}, ValueError, "layout: expected a layout with at least one shelf"),
-    ({"layout": "gx\nx"}, ValueError, "layout: expected lines of the same length of 'x', '.' and 'g', with a 'g'"),
+    ({"layout": "gx\nx"}, ValueError, "layout: expected equally long lines of 'x', '.' and at least"),
     ({"layout": "xx"}, ValueError, "layout: expected lines"), ({"layout": "gxy"}, ValueError, "layout: expected lines"),
-    ({"layout": 5}, TypeError, "layout: expected a text, got 5"),
+    ({"layout": 5}, TypeError, "layout: expected a str, got 5"),
     ({"layout": "gxx", "request_queue_size": 1, "normalised_coordinates": True}, ValueError,
      "normalised_coordinates: expected False with a single row or column, got True"),
     ({"column_height": 1, "request_queue_size": 6}, ValueError, "request_queue_size: .* and column_height, got 6"),
-    ({"request_queue_size": 32}, ValueError, "request_queue_size: expected at most 31, fewer than the shelves"),
+    ({"request_queue_size": 32}, ValueError, "request_queue_size: expected at most 31, one less"),
     ({"reward_type": "mine"}, ValueError, "reward_type: expected one of 'global', 'individual', 'two_stage', got"),
     ({"observation_type": "dict"}, ValueError, "observation_type: expected one of"),
-    ({"image_observation_layers": []}, ValueError, "image_observation_layers: expected unique layers, at least"),
+    ({"image_observation_layers": []}, ValueError, "image_observation_layers: expected one or more unique layers"),
     ({"image_observation_layers": ["goals", 3]}, ValueError, r"image_observation_layers\[1\]: expected one of"),
     ({"image_observation_layers": ["agent_load"], "observation_type": "image"}, ValueError,
-     "image_observation_layers: expected no agent_direction and agent_load for a grid that is not square"),
+     "image_observation_layers: expected neither agent_direction nor agent_load unless the grid"),
     ({"msg_bits": 17}, ValueError, "msg_bits: expected 0 to 16, got 17"),
     ({"max_inactivity_steps": 0}, ValueError, "max_inactivity_steps: expected 1 to"),
     ({"max_steps": 0}, ValueError, "max_steps: expected 1 to"),

@@ -394,7 +394,7 @@ test_wrong_options = refuses([
     ("Basic-v1", {"reward_config": {"HEALTH": 1}}, "reward_config: expected 2 numbers"),
     ("Basic-v1", {"delta_button_config": {"ATTACK": (2, 0, 1)}}, "delta_button_config: expected buttons that take"),
     ("Basic-v1", {"vzd_path": "/none"}, "vzd_path: expected the engine's executable"),
-    ("Basic-v1", {"screen_resolution": "RES_1X1"}, "screen_resolution: expected one of ViZDoom's, .*got .RES_1X1"),
+    ("Basic-v1", {"screen_resolution": "RES_1X1"}, "screen_resolution: expected a ViZDoom resolution, .*got .RES_1X1"),
     ("Basic-v1", {"screen_resolution": ""}, "screen_resolution: expected a name without spaces, got ''"),
     ("Basic-v1", {"map_id": ""}, "map_id: expected a name without spaces, got ''"),
     ("VizdoomBasic-v1", {"doom_map": "map01\nliving_reward = 9"}, "doom_map: expected a name without spaces, got"),

@@ -15,7 +15,7 @@ inline void Describer::equalities(Description& o) const {
         const double* const numbers = data + static_cast<int>(columns) * k;
         Equality e = {};
         e.type = array<int>("eq_type")[k];
-        refuse_if(e.type > TENDONS, EQUALITIES, k, "is one of flexes");
+        refuse_if(e.type > TENDONS, EQUALITIES, k, "constrains flexes");
         e.first = array<int>("eq_obj1id")[k], e.second = array<int>("eq_obj2id")[k];
         e.num_rows = e.type == CONNECT ? 3 : e.type == WELD ? 6 : 1;
         e.impedance = impedance(array<double>("eq_solref") + 2 * k, array<double>("eq_solimp") + 5 * k, EQUALITIES, k);

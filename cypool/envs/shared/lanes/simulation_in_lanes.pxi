@@ -130,7 +130,7 @@ cdef class SimulationInLanes(Simulation):
                 count += not record_of(<SimulationInLanes>env).drawn.empty() and not (
                     record_of(<SimulationInLanes>env).whose_own)
         if count:
-            text += f"; {count} of {self.pool.get().size()} by mj_step, as lanes do not support what varies in them"
+            text += f"; {count} of {self.pool.get().size()} by mj_step, because lanes do not support what varies there"
         return text
 
     cdef int step_many(self, const Rows* rows) except -1 nogil:

@@ -19,14 +19,14 @@ def _set_up() -> None:
     except Exception as error:
         raise ImportError(f"MuJoCo's environments: import mujoco failed: {error!r}", name="mujoco") from error
     if imported.__version__ != version:
-        raise ImportError(f"MuJoCo's environments: expected mujoco {version} of {folder}, got {imported.__version__} "
-                          f"of {imported.__file__}, which is already imported: a process can only use one version",
+        raise ImportError(f"MuJoCo's environments: expected mujoco {version} from {folder}, got {imported.__version__} "
+                          f"from {imported.__file__}, which is already imported: a process can only use one version",
                           name="mujoco")
     try:
         library.set_up(found, bytes(folder / f"libmujoco.so.{version}"))
     except RuntimeError as error:
-        raise ImportError(f"MuJoCo's environments: mujoco {version} has {error}, which this cypool needs; it was made "
-                          f"for {mujoco_version.COMPARED[0]} to {mujoco_version.COMPARED[-1]}",
+        raise ImportError(f"MuJoCo's environments: this cypool cannot use mujoco {version}, which has {error}; it was "
+                          f"made for {mujoco_version.COMPARED[0]} to {mujoco_version.COMPARED[-1]}",
                           name="mujoco") from error
     mujoco_version.warn_of(version)
 

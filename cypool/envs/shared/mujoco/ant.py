@@ -37,7 +37,7 @@ def check_main_body(model: Any, name: Any) -> Any:
 
 
 def info(ctrl: str, last: str) -> dict[str, Any]:
-    """Returns the infos of an ant; `reward_ctrl` has the given kind, and the last one the given name."""
+    """Returns the infos of an ant; `reward_ctrl` has the given kind, and the last info has the given name."""
     names = ("x_position", "y_position", "distance_from_origin", "x_velocity", "y_velocity", "reward_forward",
              "reward_ctrl", "reward_survive", last)
     return dict.fromkeys(names, "float64") | {"reward_ctrl": ctrl}

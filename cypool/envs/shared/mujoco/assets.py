@@ -1,4 +1,4 @@
-"""Gymnasium's robots: the XML files it ships, in the versions that cypool's environments are written for."""
+"""Gymnasium's robots: the XML files that it ships, in the versions that cypool's environments are written for."""
 from __future__ import annotations
 
 import errno
@@ -81,7 +81,7 @@ def check_asset(path: str) -> None:
 
     Raises:
         ValueError: They differ.
-        OSError: It cannot be read.
+        OSError: The file cannot be read.
     """
     with open(path, "rb") as file:
         found = hashlib.sha256(file.read()).hexdigest()

@@ -50,13 +50,13 @@ cdef Renderer _renderer_of(Model model, int width, int height, int max_geom):
     """Returns the renderer for this model and size, which all environments share.
 
     Raises:
-        ImportError: There is no OpenGL.
+        ImportError: OpenGL is missing.
         RuntimeError: OpenGL was used before this process was forked.
     """
     cdef string missing = open_gl()
     if missing.size() > 0:
         raise ImportError(
-            f"pictures of MuJoCo's robots need headless OpenGL, EGL or OSMesa: {missing.decode()}. On Debian "
+            f"pictures of MuJoCo's robots need headless OpenGL (EGL or OSMesa): {missing.decode()}. On Debian "
             "and Ubuntu: apt install libegl1 libgl1-mesa-dri (or libosmesa6); on Fedora: dnf install mesa-libEGL "
             "mesa-dri-drivers; the variable MUJOCO_GL (egl, osmesa) chooses one")
     key = id(model), width, height, max_geom

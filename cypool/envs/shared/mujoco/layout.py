@@ -1,7 +1,7 @@
 """The layout of MuJoCo's structs, computed from the files of an installed package.
 
-Its `introspect` lists structs and enumerations, and a header lists the shapes of arrays. The layout follows from these
-by the rules of C compilers on 64-bit Linux. MuJoCo itself is not imported.
+The package's `introspect` lists structs and enumerations, and a header lists the shapes of arrays. The layout follows
+from these by the rules of C compilers on 64-bit Linux. MuJoCo itself is not imported.
 """
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class Field(NamedTuple):
 
 
 class Array(NamedTuple):
-    """Shape of an array that mjModel or mjData points to: names of sizes of mjModel, and a factor.
+    """Shape of an array that mjModel or mjData points to: names of mjModel's sizes, and a factor.
 
     Attributes:
         rows: A size.
         columns: Another size, or "".
         factor: Multiplies the columns.
-        is_source: Whether `mj_setConst` computes from it.
-        is_derived: Whether it writes to it.
+        is_source: Whether `mj_setConst` reads it.
+        is_derived: Whether `mj_setConst` writes to it.
     """
 
     rows: str
@@ -80,13 +80,13 @@ class StructLayout(NamedTuple):
 
 
 def read(package: Path) -> StructLayout:
-    """Returns the layout of a MuJoCo.
+    """Returns the layout of a MuJoCo version.
 
     Args:
         package: The folder of the package `mujoco`.
 
     Raises:
-        OSError, ImportError, LookupError, AttributeError, TypeError, ValueError: It lacks needed information.
+        OSError, ImportError, LookupError, AttributeError, TypeError, ValueError: The package lacks needed information.
     """
     introspect = _introspect(package)
     structs = _Structs(introspect.structs.STRUCTS, introspect.enums.ENUMS)
@@ -208,7 +208,7 @@ def _arrays(header: str, numbers: dict[str, int]) -> tuple[dict[str, Array], boo
 
 
 def _uses(body: str) -> dict[str, tuple[bool, bool]]:
-    """Returns for each array whether mj_setConst computes from it, and whether it writes to it.
+    """Returns, for each array, whether mj_setConst reads it, and whether mj_setConst writes to it.
 
     The groups of mj_setConst follow one another; the first one that uses a source reads it.
     """

@@ -41,7 +41,7 @@ def set_up(object layout, bytes path):
         path: The library's file.
 
     Raises:
-        RuntimeError: Something that is used is missing or different; the text begins with "no" or "another".
+        RuntimeError: Something that is used is missing or different; the text begins with "no" or "a".
     """
     cdef Found found
     cdef Place place

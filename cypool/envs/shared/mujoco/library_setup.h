@@ -26,7 +26,7 @@ struct Found {
     Place place(const std::string& name, size_t bytes, size_t or_bytes = 0) const {
         const Place found = get(places, name);
         const auto size = static_cast<size_t>(found.bytes);
-        if (size != bytes && size != or_bytes) throw std::runtime_error("another type of " + name);
+        if (size != bytes && size != or_bytes) throw std::runtime_error("a different type for " + name);
         return found;
     }
 
@@ -44,7 +44,7 @@ inline void set_up_layout(Library& l, const Found& found) {
     l.context_bytes = found.size("mjrContext"), l.contact_bytes = found.size("mjContact");
     l.contact = found.place("mjData.contact", 0);  // an array of structs
 #define X(name, known) \
-    if (found.number(#name) != known) throw std::runtime_error("another " #name);
+    if (found.number(#name) != known) throw std::runtime_error("a different " #name);
     CYPOOL_MUJOCO_CONSTANTS(X)
 #undef X
 #define X(name) l.name = static_cast<int>(found.number(#name));
@@ -74,7 +74,7 @@ inline void set_up_layout(Library& l, const Found& found) {
     if (found.sizes.contains(#type)                                                                       \
         && found.place(#type "." #field, sizeof(std::remove_all_extents_t<decltype(type::field)>)).offset \
                != offsetof(type, field))                                                                  \
-        throw std::runtime_error("another place of " #type "." #field);
+        throw std::runtime_error("a different offset for " #type "." #field);
     CYPOOL_MUJOCO_SAME(X)
 #undef X
     for (const auto& [name, room] :
@@ -86,7 +86,7 @@ inline void set_up_layout(Library& l, const Found& found) {
 // Takes the functions of the library, which is loaded. Throws if it lacks one.
 inline void set_up_functions(Library& l, const char* path) {
     void* const handle = dlopen(path, RTLD_NOLOAD | RTLD_LAZY);
-    if (!handle) throw std::runtime_error(std::string("another library loaded than ") + path);
+    if (!handle) throw std::runtime_error(std::string("no library loaded from ") + path);
     const auto find = [handle]<class F>(F*& function, const char* name) {
         function = reinterpret_cast<F*>(dlsym(handle, name));
         return function != nullptr;
@@ -108,7 +108,7 @@ inline void set_up_functions(Library& l, const char* path) {
              && find(l.get_warning_handler, "_mjPRIVATE__get_tls_warning_fn")
              && find(l.set_error_handler, "_mjPRIVATE__set_tls_error_fn")
              && find(l.set_warning_handler, "_mjPRIVATE__set_tls_warning_fn")))
-        throw std::runtime_error("no error handlers for each thread");
+        throw std::runtime_error("no error handlers per thread");
     l.version = l.mj_version();
 }
 

@@ -45,7 +45,7 @@ def check_randomize(model: Any, randomize: Any) -> dict[str, tuple[str, float, f
     """Returns `randomize` with each value as (operation, low, high), or None for None.
 
     Raises:
-        TypeError: It is not a dict of str to tuples.
+        TypeError: `randomize` is not a dict from str to tuples.
         ValueError: A field or object does not exist, or an operation or range is wrong.
     """
     if randomize is None:
@@ -55,7 +55,7 @@ def check_randomize(model: Any, randomize: Any) -> dict[str, tuple[str, float, f
     checked = {}
     for name, value in randomize.items():
         if not isinstance(name, str) or not isinstance(value, (tuple, list)) or len(value) not in (2, 3):
-            raise TypeError(f"randomize: expected names of fields with (low, high) or (operation, low, high), got "
+            raise TypeError(f"randomize: expected field names with (low, high) or (operation, low, high), got "
                             f"{shown(name)}: {shown(value)}")
         operation, low, high = ("scale", *value) if len(value) == 2 else value
         place = f"randomize[{name!r}]"
@@ -94,13 +94,13 @@ def _range_of(model: Any, fields: list[Any], key: str, operation: str, low: floa
         # which have numbers in this model
         known = [each for each, rows, columns, dtype in fields if rows * columns and dtype and each != "opt.timestep"]
         hint = suggestion(name, known) or f"; these can vary: {', '.join(known)}"
-        raise ValueError(f"randomize: expected names of fields of mjModel, got {shown(name)}{hint}")
+        raise ValueError(f"randomize: expected mjModel fields, got {shown(name)}{hint}")
     _, rows, columns, dtype = fields[number := names.index(name)]
     if dtype is None or name == "opt.timestep":
         raise ValueError(f"randomize: expected a real-valued field other than the time step, got {shown(name)}")
     first, end = (0, rows) if owner == "" else _row_of(model, name, owner)
     if first == end or columns == 0:
-        raise ValueError(f"randomize: {model.path} has no object with a {name!r}")
+        raise ValueError(f"randomize: {model.path} has no object with {name!r}")
     varied = VariedRange(number, first * columns, end * columns, OPERATIONS.index(operation), low, high)
     values = np.array(model.numbers(number)[varied.begin:varied.end])
     with np.errstate(all="ignore"):
@@ -118,9 +118,9 @@ def _row_of(model: Any, name: str, owner: str) -> tuple[int, int]:
     """Returns an object's row of a field, and the next row."""
     kind = name.partition("_")[0]
     if kind not in _OBJECTS:
-        raise ValueError(f"randomize: expected a field of {', '.join(_OBJECTS)} for a name after the colon, got "
-                         f"{shown(name)}")
+        raise ValueError(f"randomize: expected a name after the colon only in fields of "
+                         f"{', '.join(_OBJECTS)}, got {shown(name)}")
     found = model.named(int(_OBJECTS[kind]), owner)
     if found < 0:
-        raise ValueError(f"randomize: expected the name of a {kind} of {model.path}, got {shown(owner)}")
+        raise ValueError(f"randomize: expected the name of a {kind} in {model.path}, got {shown(owner)}")
     return found, found + 1

@@ -124,7 +124,7 @@ inline void check_array(const Saved& saved, const Sizes& sizes_of, const Meaning
     const char* const name = field.name.c_str();
     const int64_t most = meaning.most ? meaning.most(sizes_of) : 0;
     if (meaning.kind == Meaning::CONSTANT && !saved.is_as_now(array, count * field.item_bytes))
-        refuse(name, "those of the model");
+        refuse(name, "the model's values");
     for (int64_t k = 0; k < count; ++k) {
         if (field.item_bytes == 1) {
             if (saved.get(reinterpret_cast<const unsigned char*>(array), k) > 1) refuse(name, "0 or 1");
@@ -135,7 +135,7 @@ inline void check_array(const Saved& saved, const Sizes& sizes_of, const Meaning
                                  + std::to_string(value));
             if (meaning.kind == Meaning::PARTS
                 && (value < 0 || saved.get(sizes, k) < 0 || value + saved.get(sizes, k) > most))
-                refuse(name, "parts of an array of " + std::to_string(most));
+                refuse(name, "parts of an array of size " + std::to_string(most));
         }
     }
 }

@@ -90,9 +90,9 @@ cdef class Simulation(Env):
 
     cdef object check_info(self, object state):
         if type(state) is not tuple or any(type(number) is not float for number in state):
-            raise TypeError(f"expected numbers of info, got {shown(state)}")
+            raise TypeError(f"expected a tuple of floats for the infos, got {shown(state)}")
         if len(state) != <Py_ssize_t>self.info.size():
-            raise ValueError(f"expected {self.info.size()} numbers of info, got {len(state)}")
+            raise ValueError(f"expected {self.info.size()} numbers for the infos, got {len(state)}")
         return state
 
     cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
@@ -207,7 +207,7 @@ cdef class Simulation(Env):
         if self.variation is not None:
             values = self.variation.checked(values)
         elif values is not None:
-            raise ValueError(f"expected None, as nothing is randomized, got {shown(values)}")
+            raise ValueError(f"expected None, because nothing is randomized, got {shown(values)}")
         unpacked = unpack(packed, size)
         if len(unpacked) != size:
             raise ValueError(f"expected {size} bytes, got {len(unpacked)}")

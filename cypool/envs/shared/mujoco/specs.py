@@ -89,7 +89,7 @@ def check_sizes(model: Any, sizes: tuple[int, ...], name: str) -> None:
     if found != sizes:
         differing = [k for k in range(len(kinds)) if found[k] != sizes[k]]
         expected, got = (", ".join(f"{kinds[k]} {each[k]}" for k in differing) for each in (sizes, found))
-        raise ValueError(f"{name}: expected the model of the package, with {expected}, got one with {got}: reinstall "
+        raise ValueError(f"{name}: expected the package's model, with {expected}, got one with {got}: reinstall "
                          "the package")
 
 
@@ -102,7 +102,7 @@ def check_with_model(model: Any, options: dict[str, Any], camera: Mapping[str, A
         camera: The robot's `default_camera_config`.
 
     Raises:
-        TypeError, ValueError: One of them is invalid.
+        TypeError, ValueError: An option is invalid.
     """
     options["randomize"] = check_randomize(model, options["randomize"])
     camera_id, name = options["camera_id"], options["camera_name"]
@@ -116,7 +116,7 @@ def check_with_model(model: Any, options: dict[str, Any], camera: Mapping[str, A
         kind = int(mujoco.mjtObj.mjOBJ_CAMERA)
         if model.named(kind, name) < 0:
             there = ", ".join(map(repr, model.names(kind, model.ncam))) or "none with a name"
-            raise ValueError(f"camera_name: expected a camera of {model.path}, which has {there}; got {shown(name)}")
+            raise ValueError(f"camera_name: expected a camera in {model.path}, which has {there}; got {shown(name)}")
     if "default_camera_config" in options:
         given = options["default_camera_config"]
         options["default_camera_config"] = _settings(model, camera if given is None else given)

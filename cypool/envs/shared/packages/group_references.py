@@ -145,7 +145,7 @@ class ParallelReference(GroupReference):
 
 
 class GroupReferences(SyncVectorEnv):
-    """A batch of these environments, whose infos have the groups' columns, as in cypool.
+    """A batch of environments with groups, whose infos have the groups' columns, as in cypool.
 
     Args:
         make: Creates one environment.

@@ -47,7 +47,7 @@ def find() -> tuple[Path, str]:
 
 
 def warn_of(version: str) -> None:
-    """Warns of a version that was not compared with the reference packages."""
+    """Warns about a version that was not compared with the reference packages."""
     if version not in COMPARED:
         warnings.warn(f"mujoco {version} was not compared with the reference packages; {', '.join(COMPARED)} were",
                       stacklevel=2)

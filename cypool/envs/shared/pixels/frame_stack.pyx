@@ -62,7 +62,7 @@ cdef class FrameStack:
 
     cdef int load(self, bytes frames, int newest) except -1:
         if <size_t>len(frames) != self.frames.size() or not 0 <= newest < self.num_frames:
-            raise ValueError("state: expected a state of an environment with the same options")
+            raise ValueError("state: expected a state from an environment with the same options")
         memcpy(self.frames.data(), <const uint8_t*>frames, self.frames.size())
         self.newest = newest
         return 0

@@ -18,7 +18,7 @@ class GridPicture:
     """A picture of a grid of cells.
 
     Args:
-        rows, cols: Its size.
+        rows, cols: The size of the grid.
 
     Attributes:
         pixels: uint8, (rows * 24 + 1, cols * 24 + 1, 3).

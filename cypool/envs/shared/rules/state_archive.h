@@ -200,7 +200,7 @@ public:
         }
     }
     void finish() const {
-        if (!rest_.empty()) refuse_state("its end", "no more bytes", std::to_string(rest_.size()));
+        if (!rest_.empty()) refuse_state("end", "no more bytes", std::to_string(rest_.size()));
     }
 
 private:

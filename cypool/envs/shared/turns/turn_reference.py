@@ -85,9 +85,9 @@ def make_references(ours: Any, load: Callable[[], Any], install: str) -> tuple[A
     require_version("check_parity needs", "open_spiel", (VERSION,), install)
     spec = ours.env_spec
     if spec.options.get("view", "mover") != "mover":
-        raise ValueError(f"view: expected 'mover', as the reference has no other view, got {spec.options['view']!r}")
+        raise ValueError(f"view: expected 'mover', the reference's only view, got {spec.options['view']!r}")
     if spec.options.get("chance_stream", "np_random") != "np_random":
-        raise ValueError("chance_stream: expected 'np_random', as the reference uses no other stream, got "
+        raise ValueError("chance_stream: expected 'np_random', the reference's only stream, got "
                          f"{spec.options['chance_stream']!r}")
     spaces = ours.single_observation_space, ours.single_action_space
 

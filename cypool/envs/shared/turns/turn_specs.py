@@ -51,11 +51,11 @@ def turn_spec(options: dict[str, Any], tensor: Array, num_actions: int, num_play
     """Returns the spec of a game.
 
     Args:
-        options: All, checked.
+        options: All options, checked.
         tensor: A player's observation.
         num_actions: Number of actions.
         num_players: Number of players.
-        together: Whether they may all move at once.
+        together: Whether all players may move at once.
         **more: Other fields of the spec.
     """
     mask = Array((num_actions,), np.int8, 0, 1)
@@ -67,7 +67,7 @@ def turn_spec(options: dict[str, Any], tensor: Array, num_actions: int, num_play
     view = options.get("view", "mover")
     if options.get("opponent") == "tree_search":
         if more.get("has_hidden_information"):
-            raise ValueError("opponent: expected 'random', as a search would see hidden information, got 'tree_search'")
+            raise ValueError("opponent: expected 'random', because a search sees hidden information, got 'tree_search'")
         common["brief_steps"] = False
     if view == "players":
         group = Group(num_players, {"observation": tensor, "action_mask": mask}, Discrete(num_actions))

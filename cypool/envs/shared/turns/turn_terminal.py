@@ -19,7 +19,7 @@ class Shown(NamedTuple):
         text: The board.
         moves: The legal actions by name.
         is_listed: Whether to always list the moves with numbers, because their names are hard to guess.
-        news: The other players' moves since the last position; "": none known.
+        news: The other players' moves since the last position; "" if none are known.
     """
 
     text: str
