@@ -73,7 +73,7 @@ def page(report: dict[str, Any]) -> str:
                    for name, reason in row["failed"].items()}
         failures += [f"- {name} in `{row['env']}`: {reason}." for name, reason in reasons.items()]
     if failures:
-        failures = ["These could not be measured:", "",
+        failures = ["The following could not be measured:", "",
                     *(textwrap.fill(failure, 120, subsequent_indent="  ") for failure in failures), "", ""]
     machine = report["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
