@@ -126,11 +126,11 @@ def load_checkpoint(path: Pathlike, /, **parts: Any) -> dict[str, Any]:
                 of = content["pool"]
                 continues = of is not None and saved[of][0] == "pool"
                 if continues and _bare(parts[of]) is not part.env:
-                    raise ValueError(f"expected a buffer of the pool {of}")
+                    raise ValueError(f"expected a buffer for the pool {of}")
                 others[name] = part._from_checkpoint(content["own"], continues)
             elif kind == "policy":
                 if content["class"] != _base_of(part):
-                    raise ValueError(f"expected a policy of {shown(content['class'])}, got {shown(part)}")
+                    raise ValueError(f"expected a policy of class {shown(content['class'])}, got {shown(part)}")
                 others[name] = part._from_checkpoint(content["own"])
             elif kind == "NumPy Generator":
                 state = check_stream("state", content, type(part.bit_generator))
@@ -203,7 +203,7 @@ def _saved(part: Any, pools: Mapping[int, str]) -> Any:
     if kind in ("replay buffer", "history"):
         pool = pools.get(id(part.env))
         if pool is None and kind == "history":
-            raise ValueError("expected its pool among the parts")
+            raise ValueError("expected the history's pool among the parts")
         return {"pool": pool, "own": part._to_checkpoint()}
     if kind == "policy":
         return {"class": _base_of(part), "own": part._to_checkpoint()}
@@ -270,7 +270,7 @@ def _read(path: str) -> dict[str, Any]:
                 MemoryError) as error:
             raise ValueError(f"{expected}, got one that cannot be read: {type(error).__name__}: {error}") from error
     if saved_by != version():
-        raise ValueError(f"path: {path}: expected a checkpoint of cypool {version()}, got one of {shown(saved_by)}")
+        raise ValueError(f"path: {path}: expected a checkpoint from cypool {version()}, got one from {shown(saved_by)}")
     return parts
 
 
@@ -325,7 +325,7 @@ def _decoded(kind: str, about: Any, blobs: Blobs) -> Any:
         except RuntimeError as error:
             raise ValueError(str(error)) from error
     if kind not in ("array", "tensor"):
-        raise ValueError(f"{shown(kind)} is not a kind of value")
+        raise ValueError(f"{shown(kind)} is not a known kind of value")
     name, sizes = about
     if len(sizes) > MOST_AXES:
         raise ValueError(f"expected an array with at most {MOST_AXES} axes, got {len(sizes)}")
@@ -339,7 +339,7 @@ def _decoded(kind: str, about: Any, blobs: Blobs) -> Any:
 
     kept = getattr(torch, str(name), None)
     if not isinstance(kept, torch.dtype):
-        raise ValueError(f"expected a tensor with a dtype of torch, got {shown(name)}")
+        raise ValueError(f"expected a tensor with a torch dtype, got {shown(name)}")
     if 0 in shape:
         return torch.empty(shape, dtype=kept)
     return torch.from_numpy(blobs.array(math.prod(shape) * kept.itemsize)).view(kept).reshape(shape)

@@ -23,10 +23,10 @@ class _Frozen:
     """Refuses changes once it is made: pools take sizes and bounds from their specs."""
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__}.{name}: expected no assignment, as specs are immutable")
+        raise AttributeError(f"{type(self).__name__}.{name}: expected no assignment, because specs are immutable")
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__}.{name}: expected no deletion, as specs are immutable")
+        raise AttributeError(f"{type(self).__name__}.{name}: expected no deletion, because specs are immutable")
 
     def _set(self, **attributes: Any) -> None:
         self.__dict__.update(attributes)
@@ -36,7 +36,7 @@ class FrozenDict(dict[str, Any]):
     """A dict that refuses changes."""
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("expected no change to a dict of a spec or a recipe, as both are immutable: make a new one")
+        raise TypeError("expected no change to a dict in a spec or recipe, because both are immutable: make a new one")
 
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse
@@ -376,7 +376,7 @@ class EnvSpec:
         if self.illegal not in (None, "error", "lose"):
             raise ValueError(f"illegal: expected 'error', 'lose' or None, got {shown(self.illegal)}")
         if self.illegal is not None and not isinstance(self.one_action, Discrete):
-            raise ValueError(f"illegal: expected None, as no action is a Discrete, got {shown(self.illegal)}")
+            raise ValueError(f"illegal: expected None, because no action is a Discrete, got {shown(self.illegal)}")
         if self.goals is not None and not _has_goals(self.observation):
             raise ValueError("goals: expected an observation whose achieved_goal and desired_goal have the same dtype "
                              f"and shape, got {shown(self.observation)}")
@@ -385,7 +385,7 @@ class EnvSpec:
         """Derives observation, action and the `state` info from the groups of agents."""
         if not isinstance(self.agents, Mapping) or not all(
                 isinstance(name, str) and name and isinstance(group, Group) for name, group in self.agents.items()):
-            raise TypeError(f"agents: expected a dict of names to Groups, got {shown(self.agents)}")
+            raise TypeError(f"agents: expected a dict that maps names to Groups, got {shown(self.agents)}")
         if len(set(self.agent_names)) < self.num_agents:
             raise ValueError(f"agents: expected unique names, got {self.agent_names}")
         for name in ("observation", "action"):

@@ -125,7 +125,7 @@ class State:
             raise ValueError("data: expected a state returned by to_bytes(), got one that cannot be read: "
                              f"{type(error).__name__}: {error}") from error
         if saved_by != version():
-            raise ValueError(f"data: expected a state of cypool {version()}, got one of {shown(saved_by)}")
+            raise ValueError(f"data: expected a state from cypool {version()}, got one from {shown(saved_by)}")
         return state
 
     def __getstate__(self) -> dict[str, Any]:
@@ -406,7 +406,7 @@ def decoded(value: Any, blobs: Any, other: Callable[[str, Any], Any] | None = No
         return {decoded(key, blobs, other): decoded(item, blobs, other) for key, item in content}
     if other is not None:
         return other(kind, content)
-    raise ValueError(f"{shown(kind)} is not a kind of value")
+    raise ValueError(f"{shown(kind)} is not a known kind of value")
 
 
 class Blobs:

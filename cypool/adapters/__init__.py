@@ -57,7 +57,7 @@ def make_same_step(id: str, library: str, **kwargs: Any) -> GymnasiumPool:
 
     for name, value in (("env_type", "gymnasium"), ("autoreset_mode", "SameStep")):
         if name in kwargs:
-            raise TypeError(f"{name}: expected no value, as {library} needs {value!r}, got "
+            raise TypeError(f"{name}: expected no value, because {library} needs {value!r}, got "
                             f"{kwargs[name]!r}")
     env: GymnasiumPool = cypool.make(id, "gymnasium", autoreset_mode="SameStep", **kwargs)
     return env
@@ -76,7 +76,7 @@ def same_step(env: GymnasiumPool, several_agents: bool = False) -> GymnasiumPool
     from cypool.api.gymnasium import GymnasiumPool
 
     if not isinstance(env, GymnasiumPool):
-        raise TypeError(f"env: expected a pool of cypool.make(..., env_type='gymnasium'), got {env!r}")
+        raise TypeError(f"env: expected a pool from cypool.make(..., env_type='gymnasium'), got {env!r}")
     mode = env.metadata["autoreset_mode"].value
     if mode != "SameStep":
         raise ValueError(f"env: expected autoreset_mode='SameStep', got {mode!r}")

@@ -101,7 +101,7 @@ class _Calls:
 
     def reset(self, handle: Any, mask: Any = None) -> Any:
         if not self.pool.has_reset_mask or self.pool.is_async:
-            raise ValueError("reset: expected a synchronous pool of cypool.make's Gymnasium API")
+            raise ValueError("reset: expected a synchronous pool with cypool.make's Gymnasium API")
         obs, _, _, _, info = self.pool._empty_batch()
         return self._call(_reset, (obs, info), handle, mask)
 

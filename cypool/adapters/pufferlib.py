@@ -74,7 +74,7 @@ class PoolPufferEnv(PufferEnv):
         observation, action = space_of(described.observation), space_of(described.action)
         if not isinstance(observation, gymnasium.spaces.Box) or not isinstance(
                 action, gymnasium.spaces.Box | gymnasium.spaces.Discrete):
-            raise TypeError("env: expected an array as observation, and an array or a number as action, got "
+            raise TypeError("env: expected an array as the observation, and an array or a number as the action, got "
                             f"{observation} and {action}")
         # infos of Gymnasium's environments have no place here
         env.keeps_extra_infos = True

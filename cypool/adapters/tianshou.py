@@ -108,7 +108,7 @@ class PoolVectorEnv(BaseVectorEnv):
         self.pool = pool = same_step(pool)
         spec = pool.env_spec
         if isinstance(spec.observation, tuple):
-            raise TypeError(f"pool: expected an array or a dict as observation, got {spec.observation}")
+            raise TypeError(f"pool: expected an array or a dict as the observation, got {spec.observation}")
         # environments of Gymnasium return any infos, and their names are not known before
         self._is_hosted = pool.keeps_extra_infos = pool._pool.is_hosted
         self._reported_names = None if infos is None else list(infos)
@@ -117,7 +117,7 @@ class PoolVectorEnv(BaseVectorEnv):
             self._infos = [name for name in self._infos if name == "elapsed_step"]
         for name in self._infos:
             if name not in spec.info and name != "elapsed_step":
-                raise ValueError(f"infos: expected names of {['elapsed_step', *spec.info]}, got {name!r}")
+                raise ValueError(f"infos: expected names from {['elapsed_step', *spec.info]}, got {name!r}")
         self._mask = ["action_mask"] if spec.illegal is not None and "action_mask" in spec.info else []
         self.env_num = pool.num_envs
         self.wait_num = pool.batch_size
@@ -147,7 +147,7 @@ class PoolVectorEnv(BaseVectorEnv):
         if self._is_hosted:
             self.pool._pool.ask(ids_of(self._wrap_id(id)), assign, key, value)
             return
-        raise AttributeError(f"set_env_attr: a pool's environments have no attributes to assign, got {key!r}")
+        raise AttributeError(f"set_env_attr: a pool's environments have no settable attributes, got {key!r}")
 
     def reset(self, env_id: Any = None, **kwargs: Any) -> tuple[Any, Any]:
         """Starts new episodes, of all environments by default.

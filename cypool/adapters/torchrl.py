@@ -90,13 +90,13 @@ class PoolEnv(EnvBase):
         super().__init__(device=device, batch_size=[num_envs])
         self.pool = pool
         if isinstance(spec.observation, tuple):
-            raise TypeError(f"pool: expected an array or a dict as observation, got {spec.observation}")
+            raise TypeError(f"pool: expected an array or a dict as the observation, got {spec.observation}")
         self._infos = list(infos)
         if spec.illegal is not None and MASK in spec.info and MASK not in self._infos:
             self._infos.append(MASK)
         for name in self._infos:
             if name not in spec.info:
-                raise ValueError(f"infos: expected names of {list(spec.info)}, got {name!r}")
+                raise ValueError(f"infos: expected names from {list(spec.info)}, got {name!r}")
         self._reset_cache = ResetCache(pool, self._infos)
         self._coming_seed: int | None = None
         self._masks: dict[Any, Any] = {}  # those of the last observations

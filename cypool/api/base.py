@@ -146,10 +146,10 @@ class VectorAPI:
         """Adds the expected actions to the message about a wrong number of them."""
         if found := re.fullmatch(r"actions: expected \d+ rows, got (\d+)", str(error)):
             if self.is_async:
-                error.args = (f"{error}: in an asynchronous pool, one for each environment of the last received batch, "
-                              "which has at most batch_size rows, or for each of env_id",)
+                error.args = (f"{error}: in an asynchronous pool, pass one for each environment in the last received "
+                              "batch, which has at most batch_size rows, or for each id in env_id",)
             elif found[1] == "1":
-                error.args = (f"{error}: one for each environment, even if they are all equal",)
+                error.args = (f"{error}: pass one for each environment, even if they are all equal",)
 
     def _start(self, ids: EnvIds | None, seed: Seed, mask: Bools | None = None,
                options: Any = None) -> None:
@@ -209,8 +209,8 @@ class VectorAPI:
         """Raises a RuntimeError if the batch after a reset could contain other environments."""
         self._drop_early_end()
         if ids is not None and self._pool.num_pending:
-            raise RuntimeError("reset: expected no environments in flight, as the next batch could contain them, got "
-                               f"{self._pool.num_pending}: call async_reset(env_id), then recv()")
+            raise RuntimeError("reset: expected no environments in flight, because the next batch could contain them, "
+                               f"got {self._pool.num_pending}: call async_reset(env_id), then recv()")
 
     def async_reset(self, env_id: ArrayLike | None = None, *, seed: Seed = None) -> None:
         """Starts new episodes without waiting; `recv` returns the observations.
@@ -292,14 +292,14 @@ class VectorAPI:
         if frames not in ("stacked", "once"):
             raise ValueError(f"frames: expected 'stacked' or 'once', got {shown(frames)}")
         if self.is_async:
-            raise ValueError("rollout_buffers: expected a synchronous pool, as the rows of an asynchronous one have no "
-                             "fixed order")
+            raise ValueError("rollout_buffers: expected a synchronous pool, because the rows of an asynchronous pool "
+                             "are unordered")
         num_steps = check_int("num_steps", num_steps, 1, 2**31 - 1)
         try:
             made = RolloutBuffers if frames == "stacked" else FrameBuffers
             return made(self.env_spec, num_steps, self.num_envs)
         except (MemoryError, ValueError) as error:
-            raise ValueError(f"num_steps: expected a number that fits into memory, got {num_steps}: {error}") from error
+            raise ValueError(f"num_steps: expected few enough to fit in memory, got {num_steps}: {error}") from error
 
     def rollout(self, actions: Any, out: RolloutBuffers | None = None, *, policy: Any = None,
                 observe: int | Literal["all", "last"] = "all", timeout: float | None = None) -> RolloutBuffers:
@@ -423,7 +423,7 @@ class VectorAPI:
     def _load(self, state: State, env_id: ArrayLike | None) -> Batch:
         """Loads, and returns the observations as a batch of the engine."""
         if not isinstance(state, State):
-            raise TypeError(f"state: expected a result of save(), got {shown(state)}")
+            raise TypeError(f"state: expected a state returned by save(), got {shown(state)}")
         # it may have been unpickled, or edited
         rows, saved_ids = getattr(state, "rows", None), getattr(state, "env_id", None)
         if not isinstance(rows, (list, tuple)):
@@ -433,11 +433,11 @@ class VectorAPI:
         ids = ids_of(saved_ids if env_id is None else env_id)
         assert ids is not None
         if env_id is None and len(set(ids.tolist())) < len(ids):
-            raise ValueError("state: expected rows of different environments, or an env_id for each row, got rows of "
-                             f"{ids.tolist()}")
+            raise ValueError("state: expected rows from different environments, or an env_id for each row, got rows "
+                             f"from {ids.tolist()}")
         if env_id is None and len(ids) and not 0 <= ids.min() <= ids.max() < self.num_envs:
-            raise ValueError(f"state: expected rows of environments in [0, {self.num_envs}), or an env_id for each "
-                             f"row, got rows of {shown(ids.tolist())}")
+            raise ValueError(f"state: expected rows from environments in [0, {self.num_envs}), or an env_id for each "
+                             f"row, got rows from {shown(ids.tolist())}")
         self._drop_early_end()
         obs, info = self._pool.load(ids, list(rows))
         # a state says where a random stream is, not how it began

@@ -445,7 +445,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         load, spaces = super()._from_checkpoint(saved), self._drawn_spaces()
         streams = [state and check_stream("streams", state, np.random.PCG64) for state in saved["streams"]]
         if len(streams) != len(spaces):
-            raise ValueError(f"expected {len(streams)} random streams of action spaces, got {len(spaces)}")
+            raise ValueError(f"expected {len(streams)} random streams for action spaces, got {len(spaces)}")
 
         def take() -> Any:
             loaded = load()
@@ -484,9 +484,9 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         if spec.has_nested_observation:
             check_nested("out", obs, described)
         elif isinstance(described, Mapping):
-            obs = check_dict("out", obs, described, f"a dict of {list(described)} as observation")
+            obs = check_dict("out", obs, described, f"a dict with the keys {list(described)} as the observation")
         elif isinstance(described, tuple):
-            expected = f"a tuple of {len(described)} arrays as observation"
+            expected = f"a tuple of {len(described)} arrays as the observation"
             if not isinstance(obs, (tuple, list)):
                 raise TypeError(f"out: expected {expected}, got {shown(obs)}")
             obs = check_list("out", obs, expected)

@@ -145,10 +145,10 @@ class ParallelEnv(_ParallelEnv):
             RuntimeError: The environment was never reset.
         """
         if not isinstance(actions, Mapping):
-            raise TypeError(f"actions: expected a dict of {', '.join(self.agents)}, got {shown(actions)}")
+            raise TypeError(f"actions: expected a dict with keys {', '.join(self.agents)}, got {shown(actions)}")
         unknown = [agent for agent in actions if agent not in self._action_spaces]
         if unknown:
-            raise ValueError(f"actions: expected those of {', '.join(self.possible_agents)}, got {shown(unknown[0])}")
+            raise ValueError(f"actions: expected keys from {', '.join(self.possible_agents)}, got {shown(unknown[0])}")
         if not self.agents:
             if not self._was_reset:
                 raise RuntimeError("step: expected a reset before the first step")

@@ -149,7 +149,7 @@ class ClusterEnv(Normalizing, VectorEnv):
                                                       check_bool("normalize_reward", normalize_reward))
         for name in self._infos:
             if name not in (*spec.info, "elapsed_step"):
-                raise ValueError(f"infos: expected names of {spec.id}'s infos, got {name!r}")
+                raise ValueError(f"infos: expected names from {list(spec.info)}, got {name!r}")
         self._sync = Always() if sync is None else sync
         where = getattr(self._sync, "where", None)
         if isinstance(sync, type) or not hasattr(self._sync, "due") or where not in ("learner", "worker"):
@@ -192,18 +192,18 @@ class ClusterEnv(Normalizing, VectorEnv):
 
     def _check_policy(self, policy: Policy) -> None:
         if isinstance(self.env_spec.action, Mapping):
-            raise ValueError(f"policy: expected None, as no distribution draws the dict actions of {self.env_spec.id}; "
-                             f"pass them to step(actions); got {policy!r}")
+            raise ValueError(f"policy: expected None, because no distribution draws {self.env_spec.id}'s dict actions, "
+                             f"which are passed to step(actions); got {policy!r}")
         for name in ("distribution", "get_weights", "set_weights", "__call__"):
             if not hasattr(policy, name):
-                raise TypeError(f"policy: expected an object with {name}, see cypool.cluster.policies; got {policy!r}")
+                raise TypeError(f"policy: expected an object with {name} (see cypool.cluster.policies), got {policy!r}")
         # two rows reveal a policy that mixes them up
         blank = [np.zeros((2, *part.shape), part.dtype) for _, part in self.env_spec.observations]
         try:
             output = policy(self.env_spec.pack(blank))
         except Exception as error:
-            raise ValueError(f"policy: expected a policy that accepts observations of {self.env_spec.id}, got one that "
-                             f"raises {error!r}") from error
+            raise ValueError(f"policy: expected a policy that accepts observations from {self.env_spec.id}, got one "
+                             f"that raises {error!r}") from error
         params, _ = checked(policy, output, 2)
         drawn = np.asarray(policy.distribution.sample(params, np.random.default_rng(0)))
         shape, action = (2, *self.env_spec.action.shape), self.env_spec.action
@@ -336,7 +336,7 @@ class ClusterEnv(Normalizing, VectorEnv):
             elif wanted != (found := {key: (array.shape, array.dtype) for key, array in buffers.items()}):
                 # rows that are never written would hold arbitrary values
                 raise ValueError(f"policy: expected the same arrays from all workers, but worker {w} returned "
-                                 f"{_differing(wanted, found)}, another worker {_differing(found, wanted)}")
+                                 f"{_differing(wanted, found)}, and a different worker {_differing(found, wanted)}")
             for key, array in arrays.items():
                 buffers[key][:, rows] = array
             self._learn_rollout(w, part, arrays)

@@ -125,8 +125,8 @@ def register(task_id: str, entry_point: Any = None, *class_names: Any, **options
     """
     if entry_point is None or class_names:
         raise TypeError("register: expected register(task_id, 'module:Class', max_episode_steps=..., **options), where "
-                        "Class derives from cypool.env.Env; EnvPool's own form, with names of its compiled classes, is "
-                        "not supported")
+                        "Class derives from cypool.env.Env; EnvPool's own form, with the names of its compiled "
+                        "classes, is not supported")
     cypool.register(task_id, entry_point, **options)
 
 
@@ -153,7 +153,7 @@ def _split(task_id: str, kwargs: dict[str, Any], legacy: bool) -> tuple[Any, ...
     common["env_seed"] = check_list("env_seed", common["env_seed"], "a sequence of ints")
     if hasattr(type(common["seed"]), "__iter__"):
         if common["env_seed"]:
-            raise ValueError("env_seed: expected None with a sequence as seed")
+            raise ValueError("env_seed: expected None if seed is a sequence")
         common["env_seed"], common["seed"] = check_list("seed", common["seed"], "an int or a sequence of ints"), 0
     render = {name: check_int(name, kwargs.get(name, value), -1, 2**13) for name, value in RENDER.items()}
     if not 0 <= render["render_env_id"] < num_envs:

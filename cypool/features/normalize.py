@@ -117,7 +117,7 @@ class Normalizing:
                 if moments is not None:
                     taken.append((moments, *_checked(given, moments.mean.shape)))
         except Exception as error:
-            raise ValueError(f"statistics: expected them as {self.normalization()}, got {shown(statistics)}: "
+            raise ValueError(f"statistics: expected statistics like {self.normalization()}, got {shown(statistics)}: "
                              f"{type(error).__name__}: {error}") from error
         return taken
 

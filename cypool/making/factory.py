@@ -246,7 +246,7 @@ def _pool_of_one(id: str, kwargs: dict[str, Any]) -> Any:
     """Returns a pool of one environment that waits for a reset after the end of its episode."""
     fixed: dict[str, Any] = {"env_type": "gymnasium", "num_envs": 1, "num_threads": 0, "autoreset_mode": "Disabled"}
     for name in fixed.keys() & kwargs.keys():
-        raise ValueError(f"{name}: expected no value, as it is always {fixed[name]!r} here, got "
+        raise ValueError(f"{name}: expected no value, because it is always {fixed[name]!r} here, got "
                          f"{shown(kwargs[name])}")
     return make(id, **fixed, **kwargs)
 
@@ -315,7 +315,7 @@ def _autoreset_mode(given: Any, api: type[VectorAPI], env_type: str) -> str:
 def _api_class(env_type: str) -> Any:
     """Returns the class of the API; imports only that class."""
     if not isinstance(env_type, str):
-        hint = " (num_envs is passed by name)" if isinstance(env_type, int) else ""
+        hint = " (pass num_envs by name)" if isinstance(env_type, int) else ""
         raise ValueError(f"env_type: expected 'gymnasium', 'gym' or 'dm', got {shown(env_type)}{hint}")
     if env_type == "gymnasium":
         from cypool.api.gymnasium import GymnasiumPool

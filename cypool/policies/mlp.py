@@ -136,8 +136,8 @@ class MLP(Policy):
         # rollouts in other threads have no memory for others; and old ones are no part of the new network
         for name, given, own in (("log_std", log_std, self._log_std), ("value", value, self._value)):
             if (given is None) != (own is None):
-                expected = "None, as the MLP was created without" if own is None else "one, as the MLP was created with"
-                raise ValueError(f"{name}: expected {expected} {name}, got {shown(given)}")
+                expected = "None" if own is None else "a value"
+                raise ValueError(f"{name}: expected {expected}, as when the MLP was created, got {shown(given)}")
 
     def _made(self, weights: Any, biases: Any, log_std: Any, value: Any, seed: int) -> tuple[Any, ...]:
         """Returns a network of these layers, and the layers and parts that it consists of."""
@@ -160,7 +160,7 @@ class MLP(Policy):
         if value is not None:
             pair = check_list("value", value, "a pair of weights and biases")
             if len(pair) != 2:
-                raise ValueError(f"value: expected a pair of weights and biases, got {len(pair)} of them")
+                raise ValueError(f"value: expected a pair of weights and biases, got {len(pair)} items")
             value_layers = _layers("value", "value", *pair)
             _check_ends("value", value_layers, num_inputs, 1, "the value")
             value = [each[0] for each in value_layers], [each[1] for each in value_layers]
@@ -270,7 +270,7 @@ class MLP(Policy):
         """Returns a C-contiguous mask for these rows; None where all actions are legal."""
         if not self._has_mask:
             if mask is not None:
-                raise ValueError(f"action_mask: expected None, as all actions are legal, got {shown(mask)}")
+                raise ValueError(f"action_mask: expected None, because all actions are legal, got {shown(mask)}")
             return None
         return check_mask(mask, (*rows, self._action.n))
 
@@ -281,7 +281,7 @@ class MLP(Policy):
                              f"{self._fits[0]} and {self._fits[1]}")
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("an MLP cannot be pickled or copied: create another one from its weights")
+        raise TypeError("an MLP cannot be pickled or copied: create a new one from its weights")
 
     def _for_rollout(self) -> Any:
         """Returns the policy of one rollout, with the current weights."""

@@ -88,7 +88,7 @@ class RandomPolicy(Policy):
             raise ValueError(f"policy: expected a RandomPolicy for {spec.action}, got one for {self._action}")
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a RandomPolicy cannot be pickled or copied: make another one with its seed")
+        raise TypeError("a RandomPolicy cannot be pickled or copied: make a new one with the same seed")
 
     def _for_rollout(self) -> Policy:
         """Returns the policy of one rollout."""

@@ -103,9 +103,9 @@ class ReplayBuffer(Observer):
         if length and self.n_step > 1:
             raise ValueError(f"n_step: expected 1 with sequences, got {n_step}")
         if self.n_sampled_goal and (spec.goals is None or length or self.n_step > 1):
-            raise ValueError(f"n_sampled_goal: expected 0 for {spec.id}, as it has no goals" if spec.goals is None else
-                             "n_sampled_goal: expected 0 with sequences or n_step above 1, as their rewards belong to "
-                             "several goals")
+            raise ValueError(f"n_sampled_goal: expected 0 for {spec.id}, which has no goals" if spec.goals is None else
+                             "n_sampled_goal: expected 0 with sequences or n_step above 1, because one reward would "
+                             "then belong to several goals")
         # the result of a hook need not be a stack, whatever its description says
         self._layout = RingLayout(spec, length, env.recipe.get("observation_hook") is None, self.alpha > 0)
         least = (self._layout.padding + max(length, 1) + 1) * env.num_envs
@@ -133,7 +133,7 @@ class ReplayBuffer(Observer):
         try:
             return {name: np.zeros(*shape) for name, shape in self._shapes.items() if name not in SUMS}
         except (MemoryError, ValueError) as error:
-            raise ValueError(f"capacity: expected a number of rows that fits into memory, got {capacity}: "
+            raise ValueError(f"capacity: expected few enough rows to fit in memory, got {capacity}: "
                              f"{error}") from error
 
     def _make_ring(self, rows: int, memory: dict[str, NDArray[Any]]) -> Ring:
@@ -226,7 +226,7 @@ class ReplayBuffer(Observer):
         """
         spec = self.env.env_spec
         if isinstance(self.env, NormalizedPool):
-            raise ValueError("add: expected a pool that does not normalize, as stored values are not normalized")
+            raise ValueError("add: expected a pool that does not normalize, because stored values are not normalized")
         if spec.agents:
             raise ValueError(f"add: expected an environment with one agent, got {spec.id}")
         ids = ids_of(env_id)

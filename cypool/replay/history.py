@@ -419,7 +419,7 @@ class History(Observer):
                     if num_steps < whole:
                         return count, at, ("rollout", num_steps, part)
                 else:
-                    raise ValueError(f"{shown(kind)} is not a kind of event")
+                    raise ValueError(f"{shown(kind)} is not a known kind of event")
         except (LookupError, TypeError, ValueError, OverflowError) as error:
             # of a file that `save` did not write
             raise ValueError(f"history: expected valid events: {error}") from error
@@ -502,7 +502,7 @@ class History(Observer):
         # results that a reset threw away were not received
         if len(differ) and wanted.any():
             raise RuntimeError(f"seek: expected the recorded results of step {step}, got different ones for env "
-                               f"{differ.min()}: is this another machine, or another version of a library?")
+                               f"{differ.min()}: is this a different machine, or a different version of a library?")
 
 
 def _without_times(state: State) -> bytes:
@@ -597,7 +597,7 @@ def load_history(path: Pathlike, env: VectorAPI) -> History:
     except (AttributeError, LookupError, TypeError, ValueError, OverflowError, RecursionError, zlib.error) as error:
         raise ValueError(f"{EXPECTED}, got one that cannot be read: {type(error).__name__}: {error}") from error
     if saved_by != version():
-        raise ValueError(f"path: expected a history of cypool {version()}, got one of {shown(saved_by)}")
+        raise ValueError(f"path: expected a history from cypool {version()}, got one from {shown(saved_by)}")
     try:
         env._pool.observers.attach(made)
         made.seek(len(made))
@@ -634,11 +634,11 @@ def _history_of(env: VectorAPI, every: int) -> History:
     if not isinstance(env, VectorAPI):
         raise TypeError(f"env: expected a pool, got {shown(env)}")
     if env.is_async:
-        raise ValueError("env: expected a synchronous pool, as the results of an asynchronous one have no fixed order")
+        raise ValueError("env: expected a synchronous pool, because the results of an asynchronous pool are unordered")
     if env._pool.observers.includes(History):
         raise RuntimeError("env: the pool already has a history: close it first")
     if env._pool.is_hosted and env.task is None:
-        raise ValueError("env: expected no Python environments, as their state is a pickle")
+        raise ValueError("env: expected no Python environments, because their state is a pickle")
     if env._pool.num_pending:
         raise RuntimeError("env: steps are in flight: call recv() first")
     return History(env, every)

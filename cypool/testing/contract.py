@@ -186,7 +186,7 @@ class _Check:
             self.look_at_spaces(events)
             self.look_at_stacks(events)
             again = self.play(env, seed=self.seed)
-        self.hold("observations are in their space, rewards are finite")
+        self.hold("observations are in their spaces, and rewards are finite")
         self.compare(events, again, "after reset(seed) of the same pool")
         for count in THREADS:
             with self.make(num_threads=count) as env:
@@ -304,7 +304,7 @@ class _Check:
             for at, (a, b) in enumerate(zip(first, second, strict=False)):
                 name = a.difference(b)
                 if name is not None:
-                    self.complain(f"env {i}, event {at}: {name} is {b.values.get(name)!r} {where}, and was "
+                    self.complain(f"env {i}, event {at}: {name} is {b.values.get(name)!r} {where}, but was "
                                   f"{a.values[name]!r} {otherwise}")
 
     def look_at_spaces(self, events: Events) -> None:
@@ -332,14 +332,14 @@ class _Check:
                     old, new = (one.values[key].reshape(math.prod(shape[:axis]), count, -1) for one in (before, event))
                     if old[:, 1:].tobytes() != new[:, :-1].tobytes():
                         self.complain(f"env {i}, event {at}: {key} is declared as a stack of {count} frames, but does "
-                                      "not begin with the last ones of the previous observation")
+                                      "not begin with the last frames of the previous observation")
 
     def look_at_module(self) -> None:
         """Checks that the module of a plug-in compares its ABI with the running one."""
         module = self.cls.__module__
         if module.split(".")[0] != "cypool" and not hasattr(sys.modules[module], "_cypool_abi"):
             self.complain(f"expected the module {module} to call import_cypool(), which checks the version of cypool "
-                          "it was built for; or it must be rebuilt")
+                          "that it was built for, or to be rebuilt")
 
     def watch_rows(self) -> None:
         try:
@@ -379,7 +379,7 @@ class _Check:
                 # bytes may be of any length, such as a list of actions
                 if what.endswith("longer") and env.save().rows[0]["own"] == own:
                     continue
-                self.complain(f"load accepted a state {what}, expected an exception, as from cypool.state.check_state")
+                self.complain(f"load accepted a state {what}, instead of raising an exception as check_state does")
         self.hold("save and load: the following steps give the same bytes")
         return True
 

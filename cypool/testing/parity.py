@@ -104,7 +104,7 @@ def check_parity(id: str, *, num_envs: int = 4, num_steps: int = 1000, seeds: Se
     """
     reference = entry_of(id).reference
     if reference is None:
-        raise ValueError(f"id: expected one registered with a reference, got {id!r}; check_env needs no "
+        raise ValueError(f"id: expected an id registered with a reference, got {id!r}; check_env needs no "
                          "reference")
     # before the reference, which has other messages for unknown options
     defaults = cypool.make_spec(id).options

@@ -442,7 +442,7 @@ def test_damaged_files_are_refused(tmp_path):
             State.from_bytes(signed(text))
     with pytest.raises(ValueError, match="bytes more than its header specifies"):
         State.from_bytes(signed(json.dumps(head).encode(), b"x"))
-    with pytest.raises(ValueError, match="^data: expected a state of cypool .*, got one of '0.0.9'"):
+    with pytest.raises(ValueError, match="^data: expected a state from cypool .*, got one from '0.0.9'"):
         State.from_bytes(signed(json.dumps({**head, "cypool": "0.0.9"}).encode()))
     # values in a valid form are checked when the state is loaded
     row = dict(head["rows"][0][1]["dict"])
