@@ -45,7 +45,7 @@ def save_checkpoint(path: Pathlike, /, **parts: Any) -> None:
         path: The file.
         **parts: Objects to save, under names of your choice:
 
-            * pools, or adapters and wrappers with an attribute `pool`: environments with their random streams,
+            * pools, or adapters and wrappers with a `pool` attribute: environments with their random streams,
               statistics of `normalize_obs` and `normalize_reward`, random streams of action spaces;
             * replay buffers: rows, priorities, the random stream for sampling, and, if the pool is also a part, the
               observations that the actions in flight were chosen from;
@@ -60,7 +60,7 @@ def save_checkpoint(path: Pathlike, /, **parts: Any) -> None:
         TypeError, ValueError: `path` is not a path, or a part is not one of these, appears twice, or lacks its pool.
         RuntimeError: Environments are in flight, or were never reset.
         NotImplementedError: Environments cannot be saved.
-        OSError: The file cannot be written. An existing file of that name is unchanged.
+        OSError: The file cannot be written. An existing file with that name is unchanged.
 
     Thread safety: no other thread may use the parts during the call.
     """

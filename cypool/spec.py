@@ -307,7 +307,7 @@ class EnvSpec:
         max_episode_steps: The engine truncates an episode after this number of steps; None: there is no limit. A value
             from `describe` applies if neither `make` nor the id has a limit.
         options: Every option of the environment with its value; `describe` returns those that it has converted.
-        unsaved_options: Names of options on which a state does not depend: it can be loaded with other values of these.
+        unsaved_options: Names of options on which a state does not depend, so it can be loaded with different values.
         spaces: Gymnasium's spaces of observation and action, if they differ from those derived from the two
             descriptions.
         goals: Computes rewards and ends for arbitrary goals, if the observation has `achieved_goal` and `desired_goal`.
@@ -318,11 +318,11 @@ class EnvSpec:
         state: The input of a centralized critic: "observations" (of all agents); an `Array`, which the environment
             writes as its first info, called `state`; or None.
         illegal: The effect of an illegal action, if `Env.legal` restricts actions. "error": the call raises a
-            ValueError before anything is stepped; "lose": the environment is stepped with it and handles the loss. The
-            action must be a `Discrete`, at least for one group of agents. `action_mask`, an int8 info or part of the
-            observation, shows which actions are legal. None: all actions are legal.
-        has_hidden_information: Whether players cannot see everything that others, or chance, have done. A search that
-            copies the environment would see it.
+            ValueError before anything is stepped; "lose": the environment is stepped with the action and handles the
+            loss. The action must be a `Discrete`, at least for one group of agents. `action_mask`, an int8 info or part
+            of the observation, shows which actions are legal. None: all actions are legal.
+        has_hidden_information: Whether some moves or random events are hidden from players. A search that copies the
+            environment would see these.
         has_own_chance: Whether steps draw random numbers from the environment's own stream instead of the engine's
             (`Env.rng`). A search that copies the environment cannot redraw these.
     """
@@ -469,7 +469,7 @@ class EnvSpec:
                 for agent in group.names or [f"{name}_{k}" for k in range(group.count)]]
 
     def with_observation(self, observation: Any) -> EnvSpec:
-        """Returns a copy with another observation; with agents, a dict of the observations of one agent of each group.
+        """Returns a copy with a different observation; with agents, a dict with one agent's observation per group.
 
         With a single group, its observation may be given without a dict.
         """

@@ -81,8 +81,8 @@ class State:
         """Returns the state as bytes: plain data, with a checksum and cypool's version.
 
         Raises:
-            ValueError: It contains anything other than numbers, strings, bytes, and tuples, lists and dicts of them.
-                This includes Python environments, whose own state is a pickle that would run code when loaded.
+            ValueError: The state contains anything other than numbers, strings, bytes, and tuples, lists and dicts of
+                them. This includes Python environments, whose own state is a pickle that would run code when loaded.
         """
         blobs: list[bytes] = []
         specs: dict[str, Any] = {}
@@ -106,7 +106,7 @@ class State:
 
         Raises:
             TypeError: `data` is not bytes.
-            ValueError: It is damaged, not a state, or from another version of cypool.
+            ValueError: `data` is damaged, not a state, or from another version of cypool.
         """
         text, blobs = verified(MAGIC, data, "data: expected a state returned by to_bytes()")
         try:
@@ -192,7 +192,7 @@ def check_state(state: Any, *kinds: Any) -> Any:
             integer in that range if both are ints, otherwise a real number. NaN is outside of every range.
 
     Raises:
-        TypeError: It is not a tuple, or a value has the wrong type.
+        TypeError: `state` is not a tuple, or a value has the wrong type.
         ValueError: The number of values is wrong, or one is out of range.
     """
     if not isinstance(state, (tuple, list)):
@@ -226,7 +226,7 @@ def check_stream(name: str, state: Any, kind: Any) -> dict[str, Any]:
         kind: The class of that bit generator, such as `numpy.random.PCG64`.
 
     Raises:
-        ValueError: It is invalid, or would make a stream repeat the same numbers.
+        ValueError: The state is invalid, or would make a stream repeat the same numbers.
     """
     if kind not in _scratch.streams:
         _scratch.streams[kind] = kind(0)

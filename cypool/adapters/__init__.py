@@ -22,7 +22,7 @@ def require(module: str, package: str, minimum: str, below: str, extra: str = ""
         package: The name of the package for pip.
         minimum, below: The supported versions: `minimum` or later, and earlier than `below`.
         extra: The name of the extra, if it differs from the package's.
-        install: The command that installs it, if no extra can.
+        install: The command that installs the package, if no extra can.
 
     Returns:
         The module.
@@ -51,7 +51,7 @@ def make_same_step(id: str, library: str, **kwargs: Any) -> GymnasiumPool:
         **kwargs: As in `cypool.make`, except `env_type` and `autoreset_mode`.
 
     Raises:
-        TypeError: One of those two is given.
+        TypeError: `env_type` or `autoreset_mode` is given.
     """
     import cypool
 

@@ -37,7 +37,7 @@ def make(id: str, infos: Sequence[str] | None = None, **kwargs: Any) -> PoolVect
 class Infos(Batch):
     """Infos of k environments as arrays; creates a dict for a row only when a caller iterates over the rows.
 
-    Tianshou's collectors repeatedly convert an array of dicts to a `Batch` of arrays; this already is one.
+    Tianshou's collectors repeatedly convert an array of dicts to a `Batch` of arrays; this class already is one.
     """
 
     # collectors look at this before they iterate over the rows
@@ -135,7 +135,7 @@ class PoolVectorEnv(BaseVectorEnv):
     def get_env_attr(self, key: str, id: Any = None) -> list[Any]:
         """Returns a list with a pool attribute for each environment; spaces are those of one environment.
 
-        Gymnasium environments have separate attributes.
+        Gymnasium environments each have their own attributes.
         """
         if key in ("action_space", "observation_space"):
             return [getattr(self.pool, f"single_{key}")] * len(self._wrap_id(id))
@@ -206,7 +206,7 @@ class PoolVectorEnv(BaseVectorEnv):
         return self._format_batch(obs, info), reward, terminated, truncated, self._chosen(info, extra_infos)
 
     def seed(self, seed: int | list[int] | None = None) -> list[list[int] | None]:
-        """Seeds and resets all environments, as Tianshou's own do; returns a list with one list per environment."""
+        """Seeds and resets all environments, as in Tianshou's classes; returns a list with one list per environment."""
         seeds: Any = [seed + i for i in range(self.env_num)] if isinstance(seed, int) else seed
         self._reset_all(seed=seeds)
         if seeds is not None and seeds[0] is not None:

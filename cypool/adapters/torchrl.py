@@ -65,8 +65,8 @@ class PoolEnv(EnvBase):
     If only some actions are legal, the key `action_mask` marks them: bool, all True if none is legal, as at the end of
     an episode.
 
-    Keys: `action`, int64 for discrete ones, or `("action", name)` for each part of a dict; `observation`, or the keys
-    of a dict; those of `infos`; `reward` float32, `done`, `terminated` and `truncated`, with a last axis of 1.
+    Keys: `action`, int64 for discrete actions, or `("action", name)` for each part of a dict; `observation`, or a
+    dict's keys; the names in `infos`; `reward` float32, `done`, `terminated` and `truncated`, with a last axis of 1.
 
     Args:
         pool: A synchronous pool from `cypool.make(..., autoreset_mode="SameStep")`, which the `PoolEnv` owns.

@@ -100,14 +100,14 @@ class FrameStorage(LazyTensorStorage):
         return data
 
     def state_dict(self) -> dict[str, Any]:
-        """Returns everything that the storage needs to continue; add no rows until it is written."""
+        """Returns everything that the storage needs to continue; add no rows until the state is written."""
         return {**super().state_dict(), "replay": self.replay._to_checkpoint(), "rows": self._rows.copy()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restores the result of `state_dict`.
 
         Raises:
-            ValueError: It is from a different storage.
+            ValueError: The state is from a different storage.
         """
         rows, replay = state_dict["rows"], state_dict["replay"]
         if rows.shape != self._rows.shape:

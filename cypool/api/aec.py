@@ -69,7 +69,7 @@ class AECEnv(_AECEnv):
         """Starts a game.
 
         Args:
-            seed: Restarts the random stream; with None, it continues.
+            seed: Restarts the random stream; with None, the stream continues.
             options: Ignored.
         """
         obs, info = self.pool.reset(seed=seed)

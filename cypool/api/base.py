@@ -93,7 +93,7 @@ class VectorAPI:
 
     @property
     def recipe(self) -> dict[str, Any]:
-        """A copy of the arguments of `cypool.make` for such a pool, which pickle and deepcopy use."""
+        """A copy of the `cypool.make` arguments for such a pool, which pickle and deepcopy use."""
         return FrozenDict(copied(self._recipe))
 
     @property
@@ -103,7 +103,7 @@ class VectorAPI:
 
     @property
     def stepped_by(self) -> str | None:
-        """How MuJoCo's robots are stepped: "lanes ...", or "mj_step: " and the reason; None in other environments."""
+        """How MuJoCo's robots are stepped: "lanes ...", or "mj_step: " and the reason; None for other environments."""
         return getattr(self._pool.environments()[0], "stepped_by", None)
 
     @property
@@ -337,9 +337,9 @@ class VectorAPI:
             TimeoutError, KeyboardInterrupt: The rollout ended early, and environments have made different numbers of
                 steps: call `reset` or `load` next. Both wait until Python environments have finished their current
                 step.
-            EnvError: An environment raised, or the C policy failed or chose an action out of bounds. The row of that
+            EnvError: An environment failed, or the C policy failed or chose an action out of bounds. The row of that
                 environment is zero and truncated, and its next step starts an episode. `batch` holds the rollout,
-                `steps` the step in which each environment first raised.
+                `steps` the step in which each environment first failed.
         """
         # the batch that `state` is of
         self._last = None
@@ -368,8 +368,8 @@ class VectorAPI:
         """Tries K action sequences from one state, for planners.
 
         This changes the pool's environments: each stays where its last sequence led. A planner therefore needs its own
-        pool, and gets states from `save` of the pool that it acts in. With fewer environments than sequences, the
-        sequences are tried in several rounds.
+        pool, and gets states from the `save` method of the pool in which it acts. With fewer environments than
+        sequences, the sequences are tried in several rounds.
 
         Args:
             state: A `State` of one environment with the same id and options as the pool's.
@@ -494,7 +494,7 @@ class VectorAPI:
             TypeError, ValueError: Wrong ids, or the options of a target and its source differ; nothing has changed.
             RuntimeError: An environment is in flight, or a source was never reset; nothing has changed.
             NotImplementedError: The environment cannot be copied, as in Doom; nothing has changed.
-            Exception: The error of an environment, whose next step starts an episode; all others have been copied.
+            Exception: An environment's error; its next step starts an episode, and all others have been copied.
         """
         sources, targets = (ids_of(np.reshape(ids, 1) if np.ndim(ids) == 0 else ids, name)
                             for ids, name in ((source, "source"), (target, "target")))
@@ -540,8 +540,8 @@ class VectorAPI:
         replay.
 
         Args:
-            achieved_goal, desired_goal: Goals in the format of observations, with any leading dimensions, equal for
-                both.
+            achieved_goal, desired_goal: Goals in the format of observations, with any leading dimensions, the same
+                for both.
             info: Ignored; for compatibility with Gymnasium-Robotics.
 
         Returns:

@@ -48,10 +48,10 @@ class ClusterEnv(Normalizing, VectorEnv):
     Row `w * envs_per_worker + i` always belongs to environment i of worker w. With the learner's actions, episodes
     equal those of `cypool.make(id, num_envs=num_workers * envs_per_worker, seed=seed)`.
 
-    If a worker's process dies, Ray restarts it, and the call continues. Its environments report `truncated`, with
-    reward 0 and the last observation, and start new episodes with new seeds, according to `autoreset_mode`. The worker
-    has the weights of version 0 until newer ones are due. Lost episodes have no statistics. A worker that does not
-    answer within `timeout` is killed and replaced in the same way.
+    If a worker's process dies, Ray restarts it, and the call continues. The worker's environments report `truncated`,
+    with reward 0 and the last observation, and start new episodes with new seeds, according to `autoreset_mode`. The
+    worker has the weights of version 0 until newer ones are due. Lost episodes have no statistics. A worker that does
+    not answer within `timeout` is killed and replaced in the same way.
 
     Args:
         id: As in `cypool.make`; or, as in `cypool.from_factories`, a sequence of functions without arguments, one for
@@ -63,7 +63,7 @@ class ClusterEnv(Normalizing, VectorEnv):
             `step(actions)` works.
         sync: When workers fetch newer weights: `Always()` (the default), `Every(k)`, `Never()` or `APS(kl_threshold)`.
         seed: An int: row i gets `seed + i`; or a sequence with one int per row. Also seeds the policies' draws. By
-            default from the operating system.
+            default, seeds come from the operating system.
         max_episode_steps, episode_statistics: As in `cypool.make`.
         autoreset_mode: "NextStep" or "SameStep", as in `cypool.make`.
         num_threads: Number of threads of each worker; by default its number of CPUs. For Gymnasium's environments, this
@@ -73,10 +73,10 @@ class ClusterEnv(Normalizing, VectorEnv):
             keeps: see `normalization`, `load_normalization`, `gamma`, `epsilon` and `frozen` of
             `cypool.api.normalized.NormalizedPool`. `reset` and `step` add their results to the statistics before they
             normalize them, bit for bit like a single pool of all environments. Each call that uses a worker's policy
-            sends it the observation statistics, which it uses for the policy's input and the whole rollout. The means
-            and variances of its observations are merged after the call: for `rollout` in the order of workers, for
-            `stream` in the order of arrival, which affects the exact results. The learner normalizes rewards step by
-            step, as they arrive.
+            sends the worker the observation statistics, which it uses for the policy's input and the whole rollout. The
+            means and variances of the worker's observations are merged after the call: for `rollout` in the order of
+            workers, for `stream` in the order of arrival, which affects the exact results. The learner normalizes
+            rewards step by step, as they arrive.
         address: The address of a Ray cluster, as in `ray.init`: "auto", "host:6379". None: the address in the
             environment variable RAY_ADDRESS, or if there is none, Ray is started on this machine. If the process is
             already connected to Ray, that connection is used.
@@ -229,7 +229,7 @@ class ClusterEnv(Normalizing, VectorEnv):
             Observation and info, of `num_envs` rows.
 
         Raises:
-            RuntimeError: A worker's environment raised, or a worker died repeatedly.
+            RuntimeError: A worker's environment failed, or a worker died repeatedly.
             TimeoutError: A worker took too long repeatedly, or could not be restarted.
         """
         self._expect_idle()
@@ -265,7 +265,7 @@ class ClusterEnv(Normalizing, VectorEnv):
 
         Raises:
             TypeError, ValueError: Wrong actions; nothing was sent.
-            RuntimeError: `reset` was not called, a worker's environment or policy raised, or a worker died repeatedly.
+            RuntimeError: `reset` was not called, a worker's environment or policy failed, or a worker died repeatedly.
             TimeoutError: As in `reset`.
         """
         self._expect_idle(begun=True, policy=actions is None)
@@ -373,11 +373,11 @@ class ClusterEnv(Normalizing, VectorEnv):
                             self._limit(timeout))
 
     def publish(self, weights: Any) -> int:
-        """Publishes new weights, which workers receive with their next call if they are due.
+        """Publishes new weights, which workers receive with their next call if the weights are due.
 
         Args:
-            weights: A dict of arrays or tensors with the names and shapes of the policy's; or a policy or torch module
-                with these.
+            weights: A dict of arrays or tensors with the names and shapes of the policy's weights; or a policy or
+                torch module with such weights.
 
         Returns:
             Their version, starting at 1.

@@ -2,10 +2,10 @@
 
 A policy is any object that pickles and has
 
-    distribution the meaning of its parameters: see distributions.py get_weights() a dict of names to NumPy arrays
-    set_weights(weights) takes such a dict, and must copy its arrays, which may be read-only policy(obs) for
-    observations with a leading axis of n rows, a dict: "params", (n, num_parameters), and anything else to include in
-    rollouts, such as "value", (n, ...)
+* `distribution`: the meaning of its parameters; see distributions.py.
+* `get_weights()`: a dict of names to NumPy arrays. `set_weights(weights)` must copy such arrays, even read-only ones.
+* `policy(obs)`, for observations with a leading axis of n rows: a dict with "params", (n, num_parameters), and
+  anything else to include in rollouts, such as "value", (n, ...).
 
 It runs on the workers, and with `APS(where="learner")` also on the learner.
 """
@@ -105,7 +105,7 @@ def weights_of(source: Any) -> dict[str, NDArray[Any]]:
         source: A dict of arrays or tensors; or something with `get_weights` (a policy) or `state_dict` (a module).
 
     Raises:
-        TypeError: It is not one of these.
+        TypeError: `source` is not one of these.
     """
     for method in ("get_weights", "state_dict"):
         if hasattr(source, method):

@@ -41,7 +41,7 @@ def enter(address: str | None, ray_init: dict[str, Any], timeout: float) -> bool
         timeout: Seconds that a cluster has to answer, or Ray's processes have to start here.
 
     Returns:
-        Whether it was started here, by this call or an earlier one.
+        Whether Ray was started here, by this call or an earlier one.
 
     Raises:
         TimeoutError: Nothing answers at the address.

@@ -69,7 +69,7 @@ class Streams:
             endless: Whether, when the next answer is asked for, another call takes the place of the last one.
 
         Raises:
-            RuntimeError: A worker's environment or policy raised, or it died repeatedly.
+            RuntimeError: A worker's environment or policy failed, or the worker died repeatedly.
             TimeoutError: A worker took too long repeatedly, or could not be restarted.
         """
         ray, topology, start_timeout = self._topology.ray, self._topology, self._starter.start_timeout

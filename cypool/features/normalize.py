@@ -101,7 +101,7 @@ class Normalizing:
         """Restores the result of `normalization`.
 
         Raises:
-            ValueError: They are for other observations, or from a pool that normalizes something else.
+            ValueError: The statistics are for different observations, or from a pool that normalizes something else.
         """
         for moments, mean, var, count in self._statistics_in(statistics):
             moments.mean, moments.var, moments.count = mean, var, count

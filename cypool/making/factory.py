@@ -116,8 +116,8 @@ def make(id: str, env_type: str = "gymnasium", *,
         thread_affinity: The CPUs that threads run on: a sequence of CPU numbers, assigned to the threads in turn; or
             "numa", which spreads them over the memory nodes. The caller of a synchronous pool, which is one of the
             threads, is not moved. By default, the operating system decides.
-        env_options: A sequence with one dict per environment, for options in which they differ; added to `options`. All
-            environments must have the same observations and actions.
+        env_options: A sequence with one dict per environment, for options that differ between them; added to `options`.
+            All environments must have the same observations and actions.
         reward_hook: A function that computes the reward: a C function, which the threads call for each environment, or
             a Python function, which is called for each batch. See `cypool.hooks`.
         observation_hook: The same for the observation. If its result has a different description than the
@@ -169,7 +169,7 @@ def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymn
             environments in turn. 0: the caller's thread steps them.
         start_method: "forkserver" or None: processes are forked from a fresh interpreter, which imports their modules
             once; "spawn": each process is a fresh interpreter.
-        worker_timeout: Maximum seconds for a step or a reset, also while the process is paused; after that, a new
+        worker_timeout: Maximum seconds for a step or a reset, even while the process is paused; after that, a new
             process replaces it. Not with threads. Unlimited by default; `recv(timeout=...)` and Ctrl-C always end a
             wait.
 

@@ -56,14 +56,14 @@ class MLP(Policy):
         biases: For each layer an array or a tensor, shape (outputs,). None with a module.
         activation: "tanh" or "relu", between layers. By default, the module's, or for arrays "tanh".
         output: How the last layer determines an action. For Discrete actions: "argmax"; or "categorical", which draws
-            according to these logits. Otherwise "identity"; "clip" to the action's bounds; "tanh", scaled from [-1, 1]
+            with the outputs as logits. Otherwise "identity"; "clip" to the action's bounds; "tanh", scaled from [-1, 1]
             to these bounds; or draws around the outputs: "gaussian", clipped to the bounds, or "tanh_gaussian", scaled
             to them by tanh. By default "argmax" or "clip".
         log_std: For Gaussians: the logarithms of the standard deviations, one per number of the action. If None, the
             last layer has twice as many outputs, and the second half provides them.
         value: Layers of a second network with the same observations and activation, and one output: a pair (weights,
             biases), or a module.
-        seed: Seed for the random numbers, which depend on it, on the environment and agent, and on the number of steps
+        seed: Seed for the random numbers, which depend on the seed, the environment, the agent and the number of steps
             that the MLP has made. They do not affect the environments' random streams.
 
     Raises:
@@ -124,7 +124,7 @@ class MLP(Policy):
             weights, biases, log_std, value: As in the constructor; the last two are required if they were given there.
 
         Raises:
-            TypeError, ValueError: As in the constructor; or one of the last two is missing, or was not given there.
+            TypeError, ValueError: As in the constructor; or one of the last two is missing, or was not given to it.
                 Nothing has changed.
         """
         weights, biases, value, _ = _arrays(weights, biases, value, self._activation)
@@ -275,7 +275,7 @@ class MLP(Policy):
         return check_mask(mask, (*rows, self._action.n))
 
     def check(self, spec: EnvSpec, num_envs: int) -> None:
-        """Raises a ValueError if the MLP is for other observations or actions than a pool's."""
+        """Raises a ValueError if the MLP's observations or actions differ from a pool's."""
         if (spec.observation, spec.action) != self._fits:
             raise ValueError(f"policy: expected an MLP for {spec.observation} and {spec.action}, got one for "
                              f"{self._fits[0]} and {self._fits[1]}")

@@ -22,7 +22,7 @@ class RandomPolicy(Policy):
 
     Args:
         spec: The environments' spec: `env.env_spec`. The action is Discrete, possibly for each agent of one group.
-        seed: Seed for the draws, which depend on it, on the environment and agent, and on the number of steps that the
+        seed: Seed for the draws, which depend on the seed, the environment, the agent and the number of steps that the
             policy has made. They do not affect the environments' random streams.
 
     Raises:

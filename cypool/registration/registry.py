@@ -95,14 +95,14 @@ def register(id: str, entry_point: str, *, max_episode_steps: int | None = None,
             None, and its name and version.
         expand: "module:function" that makes the id stand for several environments with different options, such as a
             benchmark of many tasks; the id then needs no version. The function takes `num_envs`, where None means the
-            minimum, and `seed`, an int; and as keywords `options` and those given to `make`. It returns a list of
-            dicts, the options of each environment, and a list of their seeds.
+            minimum, and `seed`, an int; and, as keywords, these `options` and those given to `make`. It returns a list
+            of dicts, the options of each environment, and a list of their seeds.
         **options: Values for options of the environment, or of `expand`, instead of the defaults.
 
     Raises:
         ValueError: The id is malformed or already taken, or the entry point, the limit or the reference is malformed.
-        TypeError: An option of the class has the name of an argument of `make`, or has no value; raised on first use if
-            the module has not been imported yet.
+        TypeError: An option of the class has the same name as an argument of `make`, or has no value; raised on first
+            use if the module has not been imported yet.
     """
     pattern, expected = (_ID, "'<name>-v<number>'") if expand is None else (_EXPANDED_ID, "a name")
     if not isinstance(id, str) or not pattern.fullmatch(id):

@@ -40,8 +40,8 @@ EMPTY = "sample: expected a buffer with rows, got an empty one"
 class ReplayBuffer(Observer):
     """Stores the steps of a pool, and samples from them.
 
-    `step`, `reset`, `send` and `recv` call the pool and store the results. Any other call of the pool, such as its own
-    `step` or `load`, causes a gap: the next row of each environment is the first one after it.
+    `step`, `reset`, `send` and `recv` call the pool and store the results. Any other call to the pool, such as
+    `env.step` or `env.load`, causes a gap: the next row of each environment is the first one after the gap.
 
     Each environment has a ring of `capacity // num_envs` rows. An episode of T steps takes T + 1 rows, because its last
     observation is also stored. For observations declared as stacks (`Array.stack`), only the newest frame is stored; an
@@ -142,23 +142,23 @@ class ReplayBuffer(Observer):
                     self.sequence_length or 0, self.alpha, goals)
 
     def reset(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls `reset` of the pool, and stores the first observations."""
+        """Calls the pool's `reset`, and stores the first observations."""
         return self._through(self.env.reset, *args, **kwargs)
 
     def async_reset(self, *args: Any, **kwargs: Any) -> None:
-        """Calls `async_reset` of the pool; `recv` stores the first observations."""
+        """Calls the pool's `async_reset`; `recv` stores the first observations."""
         self._through(self.env.async_reset, *args, **kwargs)
 
     def step(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls `step` of the pool and stores the steps, even if it raises an `EnvError`."""
+        """Calls the pool's `step` and stores the steps, even if it raises an `EnvError`."""
         return self._through(self.env.step, *args, **kwargs)
 
     def send(self, *args: Any, **kwargs: Any) -> None:
-        """Calls `send` of the pool; `recv` stores the steps."""
+        """Calls the pool's `send`; `recv` stores the steps."""
         self._through(self.env.send, *args, **kwargs)
 
     def recv(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls `recv` of the pool and stores the steps, even if it raises an `EnvError`."""
+        """Calls the pool's `recv` and stores the steps, even if it raises an `EnvError`."""
         return self._through(self.env.recv, *args, **kwargs)
 
     def _through(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -175,7 +175,7 @@ class History(Observer):
         Raises:
             TypeError, ValueError: `step` is out of this range.
             RuntimeError: Steps are in flight; the history is closed; or the results of a step differ from the recorded
-                ones, which can happen on another machine. The pool and the history are then unchanged.
+                ones, which can happen on a different machine. The pool and the history are then unchanged.
         """
         step = check_int("step", step, 0, self._length)
         self._at_rest("seek")
@@ -549,7 +549,7 @@ def history(env: VectorAPI, every: int = 1000) -> History:
         every: The number of steps between exact states: `seek` repeats at most this many.
 
     Raises:
-        TypeError, ValueError: `env` is not such a pool, or `every` not a positive int.
+        TypeError, ValueError: `env` is not such a pool, or `every` is not a positive int.
         RuntimeError: An environment is in flight, or was never reset; or the pool already has a history.
         NotImplementedError: The environments cannot be saved.
     """
@@ -576,7 +576,7 @@ def load_history(path: Pathlike, env: VectorAPI) -> History:
         env: A synchronous pool with the same number of environments, id and options.
 
     Raises:
-        TypeError: `path` is not a path, or `env` not a pool.
+        TypeError: `path` is not a path, or `env` is not a pool.
         ValueError: The file is damaged, not a history, from another version of cypool, or from a different pool.
         RuntimeError: The pool already has a history; or as in `History.seek`.
         OSError: The file cannot be read.
@@ -674,8 +674,8 @@ def first_difference(a: History, b: History) -> Difference | None:
     difference, nor do observations that a rollout did not keep.
 
     Raises:
-        TypeError: One is not a `History`.
-        ValueError: They have different numbers of environments.
+        TypeError: An argument is not a `History`.
+        ValueError: The histories have different numbers of environments.
     """
     for name, each in (("a", a), ("b", b)):
         if not isinstance(each, History):

@@ -296,7 +296,7 @@ class TreeSearch:
         """Provides policies and values for the positions of the last `recv`, and continues the search.
 
         Args:
-            logits: (n, actions): numbers or -inf; those of illegal actions may be anything. None: all are equal.
+            logits: (n, actions): numbers or -inf; those for illegal actions may be anything. None: all are equal.
             values: (n,): the expected return for the player to move. With more than two players (n, players): for each
                 of them.
 

@@ -1,4 +1,4 @@
-"""`cypool.testing.check_env`: does an environment keep the contract that users and the engine rely on?"""
+"""`cypool.testing.check_env`: does an environment follow the contract that users and the engine rely on?"""
 from __future__ import annotations
 
 import copy
@@ -70,7 +70,7 @@ def check_env(id: Any, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
     """Checks with random legal actions that an environment keeps the promises that cypool makes for all environments.
 
     * It writes its whole row, and nothing else (`cypool.make(debug=True)`).
-    * Observations are in their space, and those declared as stacks are stacks; rewards are finite.
+    * Observations are in their spaces, and those declared as stacks are stacks; rewards are finite.
     * The same seed and actions give bit-identical results with any number of threads, in synchronous and asynchronous
       pools, and after a reset with that seed.
     * `save` is complete: `load` restores the state in this pool, in another one, and after pickling. `load` rejects
@@ -98,7 +98,7 @@ def check_env(id: Any, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
         A `Contract`, which can be printed.
 
     Raises:
-        ContractError: It breaks a promise; the message names the promise and the first violation.
+        ContractError: The environment breaks a promise; the message names the promise and the first violation.
         EnvError: The environment raised an exception.
         ValueError, TypeError, ImportError: As `cypool.make` and `cypool.make_spec`; or the id stands for several
             environments.

@@ -113,9 +113,9 @@ def compile(source: str | os.PathLike[str], name: str | None = None, *, max_epis
         The id for `cypool.make`: "local/<class>-v0".
 
     Raises:
-        CompileError: It does not compile. The message shows the first error with its line.
+        CompileError: The source does not compile. The message shows the first error with its line.
         ValueError: The class does not exist.
-        TypeError: An option of the class has the name of an argument of `cypool.make`, or has no value.
+        TypeError: An option of the class has the same name as an argument of `cypool.make`, or has no value.
         FileNotFoundError: The file does not exist.
         ImportError: Cython or setuptools is missing, or the compiled module cannot be imported.
     """

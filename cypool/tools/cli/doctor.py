@@ -53,7 +53,7 @@ def declare(parser: Parser) -> None:
 def run(as_json: bool) -> None:
     """Check this machine and installation: one line per finding, with advice.
 
-    Start a bug report with its output.
+    Include the output in bug reports.
     """
     findings = []
     for examine in EXAMINATIONS:
