@@ -345,7 +345,7 @@ def verified(magic: bytes, data: Any, expected: str) -> tuple[bytes, Blobs]:
         elif kind is None:
             got = shown(begin[:20])
         elif magic.startswith(b"cypool " + kind[1]):
-            got = f"one of format {kind[2].decode()}, written by another version of cypool"
+            got = f"one of format {kind[2].decode()}, written by a different version of cypool"
         else:
             got = f"a {kind[1].decode()}, which cypool.load_{kind[1].decode()} reads"
         raise ValueError(f"{expected}, got {got}")

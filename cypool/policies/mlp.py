@@ -154,15 +154,15 @@ class MLP(Policy):
         elif self._output in GAUSSIANS:
             num_outputs *= 2
         layers = _layers("weights", "biases", weights, biases)
-        _check_ends("weights", layers, num_inputs, num_outputs, "as the action has"
-                    if self._output not in GAUSSIANS or log_std is not None else "means and logarithms of deviations")
+        _check_ends("weights", layers, num_inputs, num_outputs, "to match the action"
+                    if self._output not in GAUSSIANS or log_std is not None else "for means and log standard deviations")
         value_layers = []
         if value is not None:
             pair = check_list("value", value, "a pair of weights and biases")
             if len(pair) != 2:
                 raise ValueError(f"value: expected a pair of weights and biases, got {len(pair)} items")
             value_layers = _layers("value", "value", *pair)
-            _check_ends("value", value_layers, num_inputs, 1, "the value")
+            _check_ends("value", value_layers, num_inputs, 1, "for the value")
             value = [each[0] for each in value_layers], [each[1] for each in value_layers]
         low, high = ((), ()) if discrete else (action.low.reshape(-1), action.high.reshape(-1))
         network = Network(layers, value_layers, ACTIVATIONS.index(self._activation), OUTPUTS.index(self._output),
@@ -354,18 +354,18 @@ def steps_of(count: Any) -> Steps:
 
 def check_mask(mask: Any, shape: tuple[int, ...]) -> NDArray[Any]:
     """Returns a mask of legal actions, C-contiguous and of bytes."""
-    array = check_array("action_mask", mask, f"int8 of shape {shape}, as info['action_mask']")
+    array = check_array("action_mask", mask, f"int8 of shape {shape}, like info['action_mask']")
     if array.shape != shape or array.dtype not in (np.int8, np.uint8, np.bool_):
-        raise ValueError(f"action_mask: expected int8 of shape {shape}, as info['action_mask'], got {array.dtype} of "
+        raise ValueError(f"action_mask: expected int8 of shape {shape}, like info['action_mask'], got {array.dtype} of "
                          f"shape {array.shape}")
     return np.ascontiguousarray(array)
 
 
 def _check_ends(name: str, layers: list[tuple[Any, Any]], num_inputs: int, num_outputs: int, why: str) -> None:
     """Raises a ValueError if the first or the last layer has another size."""
-    for which, wanted, got in (("inputs of the first layer, as the observation has", num_inputs,
+    for which, wanted, got in (("inputs to the first layer, to match the observation", num_inputs,
                                 layers[0][0].shape[1]),
-                               (f"outputs of the last layer, {why}", num_outputs,
+                               (f"outputs from the last layer, {why}", num_outputs,
                                 layers[len(layers) - 1][0].shape[0])):
         if wanted != got:
             raise ValueError(f"{name}: expected {wanted} {which}, got {got}")

@@ -476,13 +476,13 @@ def _damaged(own: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(own, dict):
         for key in own:
             yield f"without {key!r}", {name: value for name, value in own.items() if name != key}
-            yield f"with {key!r} of another kind", {**own, key: _other(own[key])}
+            yield f"with {key!r} of a different kind", {**own, key: _other(own[key])}
     elif isinstance(own, (tuple, list)):
         if own:
             yield "without its last value", own[:-1]
         yield "with an extra value", type(own)([*own, 0])
         for k in range(len(own)):
-            yield f"with value {k} of another kind", type(own)([*own[:k], _other(own[k]), *own[k + 1:]])
+            yield f"with value {k} of a different kind", type(own)([*own[:k], _other(own[k]), *own[k + 1:]])
             if isinstance(own[k], bytes):
                 # longer ones, which cannot be read beyond their end
                 yield f"with value {k} one byte longer", type(own)([*own[:k], own[k] + b"\0", *own[k + 1:]])
@@ -491,7 +491,7 @@ def _damaged(own: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _other(value: Any) -> Any:
-    """Returns a value of another kind, not None, which many accept."""
+    """Returns a value of a different kind, not None, which many accept."""
     return 0.5 if isinstance(value, str) else "?"
 
 

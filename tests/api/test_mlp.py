@@ -310,7 +310,7 @@ def test_bad_mlps():
                        ([np.zeros((8, 3)), weights[1]], ValueError), ([Raising(), weights[1]], TypeError)):
         with pytest.raises(error, match="weights"):
             cypool.MLP(spec, bad, biases)
-    with pytest.raises(ValueError, match="weights: expected 2 outputs of the last layer, as the action has, got 3"):
+    with pytest.raises(ValueError, match="weights: expected 2 outputs from the last layer, to match the action, got 3"):
         cypool.MLP(spec, *layers(4, 8, 3))
     with pytest.raises(ValueError, match="biases: expected arrays of numbers with 1 axes"):
         cypool.MLP(spec, weights, [np.zeros((8, 1)), np.zeros(2)])
@@ -385,7 +385,7 @@ def test_bad_arguments_of_what_draws():
         cypool.MLP(box, weights, biases, log_std=[0])
     with pytest.raises(ValueError, match="log_std: expected None with output='categorical'"):
         cypool.MLP(spec, *layers(4, 2), output="categorical", log_std=[0, 0])
-    with pytest.raises(ValueError, match="weights: expected 2 outputs of the last layer, means and logarithms of dev"):
+    with pytest.raises(ValueError, match="weights: expected 2 outputs from the last layer, for means and log"):
         cypool.MLP(box, weights, biases, output="gaussian")
     for bad in (3, "ab", [weights], (weights, biases, biases), (weights, 3), ([], []), layers(3, 8, 2), layers(4, 8, 1),
                 (weights, [object(), object()]), Raising()):

@@ -473,7 +473,7 @@ def test_damaged_files_are_refused(tmp_path):
             with pytest.raises(ValueError, match=f"^path: expected a history .*, got {got}"):
                 cypool.load_history(tmp_path / name, other)
         (tmp_path / "state").write_bytes(b"cypool state 7\n" + bytes(99))
-        with pytest.raises(ValueError, match="got one of format 7, written by another version of cypool"):
+        with pytest.raises(ValueError, match="got one of format 7, written by a different version of cypool"):
             cypool.load_state(tmp_path / "state")
 
 
