@@ -155,7 +155,7 @@ class MLP(Policy):
             num_outputs *= 2
         layers = _layers("weights", "biases", weights, biases)
         _check_ends("weights", layers, num_inputs, num_outputs, "to match the action"
-                    if self._output not in GAUSSIANS or log_std is not None else "for means and log standard deviations")
+                    if self._output not in GAUSSIANS or log_std is not None else "for means and log_std")
         value_layers = []
         if value is not None:
             pair = check_list("value", value, "a pair of weights and biases")

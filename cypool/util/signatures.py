@@ -58,14 +58,14 @@ class Signature:
 
 
 def address_of(name: str, function: Any, signature: Signature, expected: str) -> int | None:
-    """Returns the address of a C function, checked as far as its kind allows; None for a function of another kind.
+    """Returns the address of a C function, checked as far as its kind allows; None for a function of a different kind.
 
     Args:
         name: The name of the argument.
         expected: The expected value, for the message about a wrong address.
 
     Raises:
-        TypeError: It has another signature.
+        TypeError: It has a different signature.
         ValueError: The address is 0 or below.
     """
     if isinstance(function, int) and not isinstance(function, bool):

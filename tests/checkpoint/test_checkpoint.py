@@ -400,7 +400,7 @@ def test_damaged_files_change_nothing(run):
         run.refused(bytes(data), "^path: .*expected a checkpoint written by save_checkpoint")
     run.refused(run.good + b"x", "one that is damaged")
     run.refused(run.env.save().to_bytes(), "got a state, which cypool.load_state reads$")
-    run.refused(run.good.replace(b"point 1", b"point 9", 1), "one of format 9, written by a different version of cypool$")
+    run.refused(run.good.replace(b"point 1", b"point 9", 1), "one of format 9, written by a different version .*")
     run.refused(b"PK\3\4", r"save_checkpoint\(\), got b'PK")
     with pytest.raises(OSError):
         cypool.load_checkpoint(run.path / "nothing", **run.parts())
