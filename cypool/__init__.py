@@ -50,7 +50,7 @@ from typing import TYPE_CHECKING, Any
 
 if find_spec("cypool.env") is None:
     raise ImportError(f"{os.path.dirname(__file__)} is cypool's uncompiled source. To import the installed "
-                      "cypool, start Python in another folder: cd .. (or compile in place: pip install -e .)")
+                      "cypool, start Python in a different folder: cd .. (or compile in place: pip install -e .)")
 
 from cypool.errors import ClosedError, CompileError, EnvError, WorkerError
 from cypool.features.conversions import add_conversion

@@ -45,7 +45,7 @@ def save_checkpoint(path: Pathlike, /, **parts: Any) -> None:
         path: The file.
         **parts: Objects to save, under names of your choice:
 
-            * pools, or adapters and wrappers with an attribute `pool`: environments with their random streams,
+            * pools, or adapters and wrappers with a `pool` attribute: environments with their random streams,
               statistics of `normalize_obs` and `normalize_reward`, random streams of action spaces;
             * replay buffers: rows, priorities, the random stream for sampling, and, if the pool is also a part, the
               observations that the actions in flight were chosen from;
@@ -60,7 +60,7 @@ def save_checkpoint(path: Pathlike, /, **parts: Any) -> None:
         TypeError, ValueError: `path` is not a path, or a part is not one of these, appears twice, or lacks its pool.
         RuntimeError: Environments are in flight, or were never reset.
         NotImplementedError: Environments cannot be saved.
-        OSError: The file cannot be written. An existing file of that name is unchanged.
+        OSError: The file cannot be written. An existing file with that name is unchanged.
 
     Thread safety: no other thread may use the parts during the call.
     """
@@ -126,11 +126,11 @@ def load_checkpoint(path: Pathlike, /, **parts: Any) -> dict[str, Any]:
                 of = content["pool"]
                 continues = of is not None and saved[of][0] == "pool"
                 if continues and _bare(parts[of]) is not part.env:
-                    raise ValueError(f"expected a buffer of the pool {of}")
+                    raise ValueError(f"expected a buffer for the pool {of}")
                 others[name] = part._from_checkpoint(content["own"], continues)
             elif kind == "policy":
                 if content["class"] != _base_of(part):
-                    raise ValueError(f"expected a policy of {shown(content['class'])}, got {shown(part)}")
+                    raise ValueError(f"expected a policy of class {shown(content['class'])}, got {shown(part)}")
                 others[name] = part._from_checkpoint(content["own"])
             elif kind == "NumPy Generator":
                 state = check_stream("state", content, type(part.bit_generator))
@@ -203,7 +203,7 @@ def _saved(part: Any, pools: Mapping[int, str]) -> Any:
     if kind in ("replay buffer", "history"):
         pool = pools.get(id(part.env))
         if pool is None and kind == "history":
-            raise ValueError("expected its pool among the parts")
+            raise ValueError("expected the history's pool among the parts")
         return {"pool": pool, "own": part._to_checkpoint()}
     if kind == "policy":
         return {"class": _base_of(part), "own": part._to_checkpoint()}
@@ -270,7 +270,7 @@ def _read(path: str) -> dict[str, Any]:
                 MemoryError) as error:
             raise ValueError(f"{expected}, got one that cannot be read: {type(error).__name__}: {error}") from error
     if saved_by != version():
-        raise ValueError(f"path: {path}: expected a checkpoint of cypool {version()}, got one of {shown(saved_by)}")
+        raise ValueError(f"path: {path}: expected a checkpoint from cypool {version()}, got one from {shown(saved_by)}")
     return parts
 
 
@@ -325,7 +325,7 @@ def _decoded(kind: str, about: Any, blobs: Blobs) -> Any:
         except RuntimeError as error:
             raise ValueError(str(error)) from error
     if kind not in ("array", "tensor"):
-        raise ValueError(f"{shown(kind)} is not a kind of value")
+        raise ValueError(f"{shown(kind)} is not a known kind of value")
     name, sizes = about
     if len(sizes) > MOST_AXES:
         raise ValueError(f"expected an array with at most {MOST_AXES} axes, got {len(sizes)}")
@@ -339,7 +339,7 @@ def _decoded(kind: str, about: Any, blobs: Blobs) -> Any:
 
     kept = getattr(torch, str(name), None)
     if not isinstance(kept, torch.dtype):
-        raise ValueError(f"expected a tensor with a dtype of torch, got {shown(name)}")
+        raise ValueError(f"expected a tensor with a torch dtype, got {shown(name)}")
     if 0 in shape:
         return torch.empty(shape, dtype=kept)
     return torch.from_numpy(blobs.array(math.prod(shape) * kept.itemsize)).view(kept).reshape(shape)

@@ -17,7 +17,7 @@ class EnvError(RuntimeError):
         env_id: The environment that failed; the lowest id if several failed in the same batch.
         causes: Maps the id of each failed environment of the batch to its exception.
         batch: The result that `recv`, `step` or `rollout` would have returned.
-        steps: In a rollout, maps the id of each to the step in which it first failed; otherwise empty.
+        steps: In a rollout, maps each failed environment's id to the step in which it first failed; otherwise empty.
     """
 
     def __init__(self, causes: dict[int, BaseException], batch: Any, steps: dict[int, int] | None = None):
@@ -49,7 +49,7 @@ class ClosedError(RuntimeError):
 
 
 class RowError(ValueError):
-    """An environment wrote bytes outside the row it described, or a reward that is not finite.
+    """An environment wrote bytes outside the row that it described, or a reward that is not finite.
 
     Only `make(..., debug=True)` detects this.
     """
@@ -59,7 +59,7 @@ class CompileError(Exception):
     """An environment does not compile; the message shows the first error, and how many follow.
 
     Attributes:
-        output: All that the compilers printed; empty if they did not run.
+        output: Everything that the compilers printed; empty if they did not run.
     """
 
     output = ""

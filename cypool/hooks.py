@@ -1,8 +1,8 @@
 """Hooks: user functions that compute an environment's reward or observation.
 
 A C function is called for each environment, on the thread that steps it, without the GIL:
-`void (*)(cypool::Transition*)`, see `cypool/transition.h`. A Python function is called once for each batch when it is
-received; a reward hook gets a `Batch`, an observation hook the observation.
+`void (*)(cypool::Transition*)`, see `cypool/transition.h`. A Python function is called for each batch when the batch
+is received; a reward hook gets a `Batch`, an observation hook the observation.
 """
 from __future__ import annotations
 
@@ -103,11 +103,11 @@ def hook_of(name: str, function: Any) -> Any:
 
     Args:
         name: The name of the argument.
-        function: An address (int), a capsule of Cython's, a function pointer of ctypes, a Numba `cfunc`; or a
+        function: An address (int), a Cython capsule, a ctypes function pointer, a Numba `cfunc`; or a
             Python function of one argument.
 
     Raises:
-        TypeError: It is not one of these, or has a different signature.
+        TypeError: `function` is not one of these, or has a different signature.
         ValueError: The address is 0 or below.
     """
     if function is None or isinstance(function, CHook):

@@ -41,7 +41,7 @@ class Option(NamedTuple):
     edges: tuple[Any, ...] = ()
 
     def with_default(self, default: Any, meaning: str | None = None) -> Option:
-        """Returns the same option with another default."""
+        """Returns the same option with a different default."""
         return self._replace(default=default, meaning=self.meaning if meaning is None else meaning)
 
 

@@ -23,10 +23,10 @@ class _Frozen:
     """Refuses changes once it is made: pools take sizes and bounds from their specs."""
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__}.{name}: expected no assignment, as specs are immutable")
+        raise AttributeError(f"{type(self).__name__}.{name}: expected no assignment, because specs are immutable")
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__}.{name}: expected no deletion, as specs are immutable")
+        raise AttributeError(f"{type(self).__name__}.{name}: expected no deletion, because specs are immutable")
 
     def _set(self, **attributes: Any) -> None:
         self.__dict__.update(attributes)
@@ -36,7 +36,7 @@ class FrozenDict(dict[str, Any]):
     """A dict that refuses changes."""
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("expected no change to a dict of a spec or a recipe, as both are immutable: make a new one")
+        raise TypeError("expected no change to a dict in a spec or recipe, because both are immutable: make a new one")
 
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse
@@ -307,7 +307,7 @@ class EnvSpec:
         max_episode_steps: The engine truncates an episode after this number of steps; None: there is no limit. A value
             from `describe` applies if neither `make` nor the id has a limit.
         options: Every option of the environment with its value; `describe` returns those that it has converted.
-        unsaved_options: Names of options on which a state does not depend: it can be loaded with other values of these.
+        unsaved_options: Names of options on which a state does not depend, so it can be loaded with different values.
         spaces: Gymnasium's spaces of observation and action, if they differ from those derived from the two
             descriptions.
         goals: Computes rewards and ends for arbitrary goals, if the observation has `achieved_goal` and `desired_goal`.
@@ -318,11 +318,11 @@ class EnvSpec:
         state: The input of a centralized critic: "observations" (of all agents); an `Array`, which the environment
             writes as its first info, called `state`; or None.
         illegal: The effect of an illegal action, if `Env.legal` restricts actions. "error": the call raises a
-            ValueError before anything is stepped; "lose": the environment is stepped with it and handles the loss. The
-            action must be a `Discrete`, at least for one group of agents. `action_mask`, an int8 info or part of the
-            observation, shows which actions are legal. None: all actions are legal.
-        has_hidden_information: Whether players cannot see everything that others, or chance, have done. A search that
-            copies the environment would see it.
+            ValueError before anything is stepped; "lose": the environment is stepped with the action and handles the
+            loss. The action must be a `Discrete`, at least for one group of agents. `action_mask`, an int8 info or part
+            of the observation, shows which actions are legal. None: all actions are legal.
+        has_hidden_information: Whether some moves or random events are hidden from players. A search that copies the
+            environment would see these.
         has_own_chance: Whether steps draw random numbers from the environment's own stream instead of the engine's
             (`Env.rng`). A search that copies the environment cannot redraw these.
     """
@@ -376,7 +376,7 @@ class EnvSpec:
         if self.illegal not in (None, "error", "lose"):
             raise ValueError(f"illegal: expected 'error', 'lose' or None, got {shown(self.illegal)}")
         if self.illegal is not None and not isinstance(self.one_action, Discrete):
-            raise ValueError(f"illegal: expected None, as no action is a Discrete, got {shown(self.illegal)}")
+            raise ValueError(f"illegal: expected None, because no action is a Discrete, got {shown(self.illegal)}")
         if self.goals is not None and not _has_goals(self.observation):
             raise ValueError("goals: expected an observation whose achieved_goal and desired_goal have the same dtype "
                              f"and shape, got {shown(self.observation)}")
@@ -385,7 +385,7 @@ class EnvSpec:
         """Derives observation, action and the `state` info from the groups of agents."""
         if not isinstance(self.agents, Mapping) or not all(
                 isinstance(name, str) and name and isinstance(group, Group) for name, group in self.agents.items()):
-            raise TypeError(f"agents: expected a dict of names to Groups, got {shown(self.agents)}")
+            raise TypeError(f"agents: expected a dict that maps names to Groups, got {shown(self.agents)}")
         if len(set(self.agent_names)) < self.num_agents:
             raise ValueError(f"agents: expected unique names, got {self.agent_names}")
         for name in ("observation", "action"):
@@ -469,7 +469,7 @@ class EnvSpec:
                 for agent in group.names or [f"{name}_{k}" for k in range(group.count)]]
 
     def with_observation(self, observation: Any) -> EnvSpec:
-        """Returns a copy with another observation; with agents, a dict of the observations of one agent of each group.
+        """Returns a copy with a different observation; with agents, a dict with one agent's observation per group.
 
         With a single group, its observation may be given without a dict.
         """

@@ -81,8 +81,8 @@ class State:
         """Returns the state as bytes: plain data, with a checksum and cypool's version.
 
         Raises:
-            ValueError: It contains anything other than numbers, strings, bytes, and tuples, lists and dicts of them.
-                This includes Python environments, whose own state is a pickle that would run code when loaded.
+            ValueError: The state contains anything other than numbers, strings, bytes, and tuples, lists and dicts of
+                them. This includes Python environments, whose own state is a pickle that would run code when loaded.
         """
         blobs: list[bytes] = []
         specs: dict[str, Any] = {}
@@ -106,7 +106,7 @@ class State:
 
         Raises:
             TypeError: `data` is not bytes.
-            ValueError: It is damaged, not a state, or from another version of cypool.
+            ValueError: `data` is damaged, not a state, or from another version of cypool.
         """
         text, blobs = verified(MAGIC, data, "data: expected a state returned by to_bytes()")
         try:
@@ -125,7 +125,7 @@ class State:
             raise ValueError("data: expected a state returned by to_bytes(), got one that cannot be read: "
                              f"{type(error).__name__}: {error}") from error
         if saved_by != version():
-            raise ValueError(f"data: expected a state of cypool {version()}, got one of {shown(saved_by)}")
+            raise ValueError(f"data: expected a state from cypool {version()}, got one from {shown(saved_by)}")
         return state
 
     def __getstate__(self) -> dict[str, Any]:
@@ -192,7 +192,7 @@ def check_state(state: Any, *kinds: Any) -> Any:
             integer in that range if both are ints, otherwise a real number. NaN is outside of every range.
 
     Raises:
-        TypeError: It is not a tuple, or a value has the wrong type.
+        TypeError: `state` is not a tuple, or a value has the wrong type.
         ValueError: The number of values is wrong, or one is out of range.
     """
     if not isinstance(state, (tuple, list)):
@@ -226,7 +226,7 @@ def check_stream(name: str, state: Any, kind: Any) -> dict[str, Any]:
         kind: The class of that bit generator, such as `numpy.random.PCG64`.
 
     Raises:
-        ValueError: It is invalid, or would make a stream repeat the same numbers.
+        ValueError: The state is invalid, or would make a stream repeat the same numbers.
     """
     if kind not in _scratch.streams:
         _scratch.streams[kind] = kind(0)
@@ -345,7 +345,7 @@ def verified(magic: bytes, data: Any, expected: str) -> tuple[bytes, Blobs]:
         elif kind is None:
             got = shown(begin[:20])
         elif magic.startswith(b"cypool " + kind[1]):
-            got = f"one of format {kind[2].decode()}, written by another version of cypool"
+            got = f"one of format {kind[2].decode()}, written by a different version of cypool"
         else:
             got = f"a {kind[1].decode()}, which cypool.load_{kind[1].decode()} reads"
         raise ValueError(f"{expected}, got {got}")
@@ -406,7 +406,7 @@ def decoded(value: Any, blobs: Any, other: Callable[[str, Any], Any] | None = No
         return {decoded(key, blobs, other): decoded(item, blobs, other) for key, item in content}
     if other is not None:
         return other(kind, content)
-    raise ValueError(f"{shown(kind)} is not a kind of value")
+    raise ValueError(f"{shown(kind)} is not a known kind of value")
 
 
 class Blobs:

@@ -22,7 +22,7 @@ def require(module: str, package: str, minimum: str, below: str, extra: str = ""
         package: The name of the package for pip.
         minimum, below: The supported versions: `minimum` or later, and earlier than `below`.
         extra: The name of the extra, if it differs from the package's.
-        install: The command that installs it, if no extra can.
+        install: The command that installs the package, if no extra can.
 
     Returns:
         The module.
@@ -51,13 +51,13 @@ def make_same_step(id: str, library: str, **kwargs: Any) -> GymnasiumPool:
         **kwargs: As in `cypool.make`, except `env_type` and `autoreset_mode`.
 
     Raises:
-        TypeError: One of those two is given.
+        TypeError: `env_type` or `autoreset_mode` is given.
     """
     import cypool
 
     for name, value in (("env_type", "gymnasium"), ("autoreset_mode", "SameStep")):
         if name in kwargs:
-            raise TypeError(f"{name}: expected no value, as {library} needs {value!r}, got "
+            raise TypeError(f"{name}: expected no value, because {library} needs {value!r}, got "
                             f"{kwargs[name]!r}")
     env: GymnasiumPool = cypool.make(id, "gymnasium", autoreset_mode="SameStep", **kwargs)
     return env
@@ -76,7 +76,7 @@ def same_step(env: GymnasiumPool, several_agents: bool = False) -> GymnasiumPool
     from cypool.api.gymnasium import GymnasiumPool
 
     if not isinstance(env, GymnasiumPool):
-        raise TypeError(f"env: expected a pool of cypool.make(..., env_type='gymnasium'), got {env!r}")
+        raise TypeError(f"env: expected a pool from cypool.make(..., env_type='gymnasium'), got {env!r}")
     mode = env.metadata["autoreset_mode"].value
     if mode != "SameStep":
         raise ValueError(f"env: expected autoreset_mode='SameStep', got {mode!r}")

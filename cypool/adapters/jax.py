@@ -50,20 +50,20 @@ class Functions(namedtuple("Functions", ["handle", "recv", "send", "step"])):
     All of them work in `jax.jit`, `jax.lax.scan` and the like, and in `jax.vmap` over the handles and arguments of
     several pools, which are called one after the other.
 
-    * `handle`: int32, (2,). Passed to each call and returned by it, which keeps calls in order.
+    * `handle`: int32, (2,). Each call takes and returns the handle, which keeps the calls in order.
     * `step(handle, actions, env_id=None) -> handle, batch`.
     * `send(handle, actions, env_id=None) -> handle`, `recv(handle) -> handle, batch`.
     * `functions.reset(handle, mask=None) -> handle, (observation, info)`: resets the environments where the bool array
-      `mask` is True, by default all. Other rows stay the same. Only for synchronous pools of `cypool.make`'s Gymnasium
-      API.
+      `mask` is True, by default all. Other rows stay the same. Only for synchronous pools with `cypool.make`'s
+      Gymnasium API.
 
-    A batch is the one that `pool.recv` returns, but always with `batch_size` rows and in JAX's dtypes: single precision
+    A batch is what `pool.recv` returns, but always with `batch_size` rows and in JAX's dtypes: single precision
     unless `jax_enable_x64` is set. With `autoreset_mode="SameStep"`, the infos of each batch contain `final_obs`, an
     array (or dict or tuple) with the same number of rows, `final_info`, and `_final_obs`, which marks the valid rows;
     other rows are zero. With `episode_statistics`, they also contain `episode` and `_episode`.
 
     Args:
-        pool: A pool of `cypool.make` or `cypool.compat.envpool.make`.
+        pool: A pool from `cypool.make` or `cypool.compat.envpool.make`.
     """
 
     def __new__(cls, pool: VectorAPI) -> Functions:
@@ -101,7 +101,7 @@ class _Calls:
 
     def reset(self, handle: Any, mask: Any = None) -> Any:
         if not self.pool.has_reset_mask or self.pool.is_async:
-            raise ValueError("reset: expected a synchronous pool of cypool.make's Gymnasium API")
+            raise ValueError("reset: expected a synchronous pool with cypool.make's Gymnasium API")
         obs, _, _, _, info = self.pool._empty_batch()
         return self._call(_reset, (obs, info), handle, mask)
 

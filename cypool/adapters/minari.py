@@ -32,7 +32,7 @@ def to_minari(source: ReplayBuffer | History, dataset_id: str, **kwargs: Any) ->
         The `minari.MinariDataset`.
 
     Raises:
-        TypeError, ValueError: There is no complete episode, or Minari rejects something.
+        TypeError, ValueError: There is no complete episode, or Minari rejects the data.
         RuntimeError: As in `History.seek`.
     """
     if isinstance(source, History):
@@ -93,7 +93,7 @@ def _episodes_of(history: History) -> list[Any]:
 
 
 def from_minari(dataset: Any, buffer: ReplayBuffer) -> None:
-    """Stores the episodes of a data set in a buffer, distributing them over the rings of its environments.
+    """Stores the episodes of a data set in a buffer, distributing them over the environments' rings.
 
     Args:
         dataset: A `minari.MinariDataset`, or the id of one.
@@ -125,7 +125,7 @@ def record_dataset(env: GymnasiumPool, policy: Callable[[Any], Any], num_episode
     Each environment's first episode is stored with its reset seed; later episodes continue the random stream.
 
     Args:
-        env: A synchronous pool with `autoreset_mode="NextStep"` and one agent. It is reset.
+        env: A synchronous pool with `autoreset_mode="NextStep"` and one agent. The pool is reset.
         policy: Returns actions for the observations of all environments.
         num_episodes: Number of episodes to record: the first ones to end.
         dataset_id, **kwargs: As in `to_minari`.

@@ -40,9 +40,9 @@ def make(id: str, buf: dict[str, Any] | None = None, seed: int | None = None, **
 class PoolPufferEnv(PufferEnv):
     """A pool as a `PufferEnv`: environments write observations and flags directly to PufferLib's buffers.
 
-    A new episode starts in the same step in which the last one ends, as in PufferLib's own environments. With
-    `episode_statistics`, infos in steps that end episodes are a list with one dict: `episode_return` (not clipped) and
-    `episode_length`, lists with one item per finished episode, which PufferLib averages.
+    A new episode starts in the step in which the previous one ends, as in PufferLib's own environments. With
+    `episode_statistics`, the infos of a step that ends episodes are a list with one dict: `episode_return` (not
+    clipped) and `episode_length`, lists with one item per finished episode, which PufferLib averages.
 
     With several agents, the rows are the agents of environment 0, then those of environment 1, and so on, also for
     rewards, flags and statistics.
@@ -74,7 +74,7 @@ class PoolPufferEnv(PufferEnv):
         observation, action = space_of(described.observation), space_of(described.action)
         if not isinstance(observation, gymnasium.spaces.Box) or not isinstance(
                 action, gymnasium.spaces.Box | gymnasium.spaces.Discrete):
-            raise TypeError("env: expected an array as observation, and an array or a number as action, got "
+            raise TypeError("env: expected an array as the observation, and an array or a number as the action, got "
                             f"{observation} and {action}")
         # infos of Gymnasium's environments have no place here
         env.keeps_extra_infos = True

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ResetCache:
-    """First observations and infos of episodes that a pool began by itself, until the library resets.
+    """First observations and infos of episodes that a pool has begun, kept until the library resets.
 
     Args:
         pool: A pool with `autoreset_mode="SameStep"`.

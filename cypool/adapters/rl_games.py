@@ -20,7 +20,7 @@ def register() -> None:
     """Registers `env_name: cypool` with rl_games.
 
     `env_config` then takes the `id` of the environment and arguments of `cypool.make`, except `env_type`, `batch_size`,
-    `autoreset_mode`, and `num_envs`, which is `num_actors`.
+    `autoreset_mode`, and `num_envs`, which `num_actors` sets.
     """
     vecenv.register("CYPOOL", lambda name, num_actors, **kwargs: make(num_envs=num_actors, **kwargs))
     env_configurations.register("cypool", {"vecenv_type": "CYPOOL", "env_creator": lambda **kwargs: make(**kwargs)})

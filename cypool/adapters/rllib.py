@@ -212,7 +212,7 @@ class PoolEnvRunner(SingleAgentEnvRunner):
 
     RLlib's own runner appends each step to the episode of each environment and runs its connectors on them, which takes
     far longer than the steps. This runner keeps the arrays of all steps and cuts them into episodes at the end. With
-    the same seeds, both give bit-identical results. If a setting needs the steps of single environments (your own
+    the same seeds, both give bit-identical results. If a setting needs individual environments' steps (your own
     connectors or callbacks, stateful modules, random actions, complete episodes, observations that are not arrays), it
     does the same as RLlib's runner.
 

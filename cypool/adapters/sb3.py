@@ -82,8 +82,8 @@ class SB3VecEnv(VecEnv):
         if resumed is None or any(options) or any(seed is not None for seed in self._seeds):
             if resumed is not None:
                 # `load` of an agent that has a seed seeds its environments
-                warn_caller("reset: the seed starts new episodes in the environments of the checkpoint; to continue "
-                            "the old ones, call the agent's load(..., force_reset=False)")
+                warn_caller("reset: the seed starts new episodes in the checkpoint's environments; to continue the "
+                            "saved episodes, call the agent's load(..., force_reset=False)")
             # seeds are for one reset
             resumed = self.pool.reset(seed=self._seeds, options=options if any(options) else None)
         obs, info = resumed
@@ -165,7 +165,7 @@ class SB3VecEnv(VecEnv):
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         if not self._is_hosted:
-            raise AttributeError(f"set_attr: a pool's environments have no attributes to assign, got {attr_name!r}")
+            raise AttributeError(f"set_attr: a pool's environments have no settable attributes, got {attr_name!r}")
         self._ask(indices, assign, attr_name, value)
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
@@ -222,8 +222,8 @@ class SB3AgentVecEnv(SB3VecEnv):
         spec = same_step(env, True).env_spec
         if len(spec.agents) != 1 or spec.has_absent_agents:
             some_leave = ", some of which leave" if spec.has_absent_agents else ""
-            raise ValueError("env: expected one group of agents that never leave early, as all rows share a policy, "
-                             f"got {spec.id} with {list(spec.agents)}{some_leave}")
+            raise ValueError("env: expected one group of agents that never leave early, because all rows share a "
+                             f"policy, got {spec.id} with {list(spec.agents)}{some_leave}")
         ((self._group, group),) = spec.agents.items()
         self._count = group.count
         super().__init__(env)
@@ -239,7 +239,7 @@ class SB3AgentVecEnv(SB3VecEnv):
     def _options_of_envs(self) -> list[dict[str, Any]]:
         rows = [self._options[k:k + self._count] for k in range(0, self.num_envs, self._count)]
         if any(own != row[0] for row in rows for own in row):
-            raise ValueError(f"options: expected the same for all agents of an environment, got {self._options}")
+            raise ValueError(f"options: expected the same for all agents in an environment, got {self._options}")
         return [row[0] for row in rows]
 
     def step_wait(self) -> tuple[Any, NDArray[np.float32], Bools, list[dict[str, Any]]]:

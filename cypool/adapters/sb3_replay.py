@@ -54,18 +54,18 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
         # not SB3's own, which makes the arrays
         buffers.BaseBuffer.__init__(self, buffer_size, observation_space, action_space, device, n_envs)
         if optimize_memory_usage:
-            raise ValueError("optimize_memory_usage: expected False, as each frame is always stored once")
+            raise ValueError("optimize_memory_usage: expected False, because each frame is always stored once")
         self.optimize_memory_usage = False
         self.buffer_size = max(buffer_size // n_envs, 1)
         self.pos = 0
         self.handle_timeout_termination = handle_timeout_termination
         pool = getattr(env, "pool", None)
         if not isinstance(pool, GymnasiumPool):
-            raise TypeError("env: expected environments from cypool.adapters.sb3, as in replay_buffer_kwargs="
+            raise TypeError("env: expected environments from cypool.adapters.sb3, passed as replay_buffer_kwargs="
                             f"{{'env': env}}, got {shown(env)}")
         transposed = _transposed(pool.single_observation_space, observation_space)
         if pool.num_envs != n_envs or transposed is None:
-            raise ValueError(f"env: expected the environments of the model, {n_envs} rows of {observation_space}, got "
+            raise ValueError(f"env: expected the model's environments, with {n_envs} rows of {observation_space}, got "
                              f"{pool}")
         stack = max([part.stack[1] for _, part in pool.env_spec.observations if isinstance(part, Array) and part.stack],
                     default=1)

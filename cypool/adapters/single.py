@@ -55,7 +55,7 @@ class SingleEnv(gymnasium.Env):
         """Starts an episode. See `gymnasium.Env.reset`.
 
         Args:
-            seed: Seeds the environment's random stream; with None, it continues.
+            seed: Seeds the environment's random stream; with None, the stream continues.
             options: As in a pool's reset.
         """
         obs, info = self.pool.reset(seed=seed, options=options)

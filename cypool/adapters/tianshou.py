@@ -37,7 +37,7 @@ def make(id: str, infos: Sequence[str] | None = None, **kwargs: Any) -> PoolVect
 class Infos(Batch):
     """Infos of k environments as arrays; creates a dict for a row only when a caller iterates over the rows.
 
-    Tianshou's collectors repeatedly convert an array of dicts to a `Batch` of arrays; this already is one.
+    Tianshou's collectors repeatedly convert an array of dicts to a `Batch` of arrays; this class already is one.
     """
 
     # collectors look at this before they iterate over the rows
@@ -108,7 +108,7 @@ class PoolVectorEnv(BaseVectorEnv):
         self.pool = pool = same_step(pool)
         spec = pool.env_spec
         if isinstance(spec.observation, tuple):
-            raise TypeError(f"pool: expected an array or a dict as observation, got {spec.observation}")
+            raise TypeError(f"pool: expected an array or a dict as the observation, got {spec.observation}")
         # environments of Gymnasium return any infos, and their names are not known before
         self._is_hosted = pool.keeps_extra_infos = pool._pool.is_hosted
         self._reported_names = None if infos is None else list(infos)
@@ -117,7 +117,7 @@ class PoolVectorEnv(BaseVectorEnv):
             self._infos = [name for name in self._infos if name == "elapsed_step"]
         for name in self._infos:
             if name not in spec.info and name != "elapsed_step":
-                raise ValueError(f"infos: expected names of {['elapsed_step', *spec.info]}, got {name!r}")
+                raise ValueError(f"infos: expected names from {['elapsed_step', *spec.info]}, got {name!r}")
         self._mask = ["action_mask"] if spec.illegal is not None and "action_mask" in spec.info else []
         self.env_num = pool.num_envs
         self.wait_num = pool.batch_size
@@ -135,7 +135,7 @@ class PoolVectorEnv(BaseVectorEnv):
     def get_env_attr(self, key: str, id: Any = None) -> list[Any]:
         """Returns a list with a pool attribute for each environment; spaces are those of one environment.
 
-        Gymnasium environments have separate attributes.
+        Gymnasium environments each have their own attributes.
         """
         if key in ("action_space", "observation_space"):
             return [getattr(self.pool, f"single_{key}")] * len(self._wrap_id(id))
@@ -147,7 +147,7 @@ class PoolVectorEnv(BaseVectorEnv):
         if self._is_hosted:
             self.pool._pool.ask(ids_of(self._wrap_id(id)), assign, key, value)
             return
-        raise AttributeError(f"set_env_attr: a pool's environments have no attributes to assign, got {key!r}")
+        raise AttributeError(f"set_env_attr: a pool's environments have no settable attributes, got {key!r}")
 
     def reset(self, env_id: Any = None, **kwargs: Any) -> tuple[Any, Any]:
         """Starts new episodes, of all environments by default.
@@ -206,7 +206,7 @@ class PoolVectorEnv(BaseVectorEnv):
         return self._format_batch(obs, info), reward, terminated, truncated, self._chosen(info, extra_infos)
 
     def seed(self, seed: int | list[int] | None = None) -> list[list[int] | None]:
-        """Seeds and resets all environments, as Tianshou's own do; returns a list with one list per environment."""
+        """Seeds and resets all environments, as in Tianshou's classes; returns a list with one list per environment."""
         seeds: Any = [seed + i for i in range(self.env_num)] if isinstance(seed, int) else seed
         self._reset_all(seed=seeds)
         if seeds is not None and seeds[0] is not None:

@@ -33,7 +33,7 @@ class _FramesOnce:
     def __init__(self, env: PoolVectorEnv, total_size: int, *, spare: float = 0.02, **kwargs: Any):
         for name in ("stack_num", "ignore_obs_next", "save_only_last_obs", "sample_avail"):
             if name in kwargs:
-                raise ValueError(f"{name}: expected no value, as each frame is always stored once, got "
+                raise ValueError(f"{name}: expected no value, because each frame is always stored once, got "
                                  f"{kwargs[name]!r}")
         pool = env.pool
         super().__init__(total_size, pool.num_envs, **kwargs)  # type: ignore[call-arg]
@@ -47,9 +47,9 @@ class _FramesOnce:
         # the rows of the last sample, which has both observations, and the sample
         self._gathered: tuple[Any, Any] = None, None
 
-    obs = property(lambda self: self._all("obs"), doc="The observations of all places; zeros for empty ones.")
-    obs_next = property(lambda self: self._all("obs_next"), doc="The next observations of all places; zeros for empty "
-                                                                "ones.")
+    obs = property(lambda self: self._all("obs"), doc="The observations in all slots; zeros in empty slots.")
+    obs_next = property(lambda self: self._all("obs_next"), doc="The next observations in all slots; zeros in empty "
+                                                                "slots.")
 
     def _all(self, key: str) -> Any:
         """Returns the observations of all places in a new array, or a Batch of arrays."""
@@ -118,7 +118,7 @@ class _FramesOnce:
 
     def save_hdf5(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Not supported: pickle the buffer instead."""
-        raise NotImplementedError("save_hdf5: not supported, as observations are not in Tianshou's arrays: use pickle")
+        raise NotImplementedError("save_hdf5: not supported, because Tianshou's arrays lack observations: use pickle")
 
 
 class FrameReplayBuffer(_FramesOnce, VectorReplayBuffer):

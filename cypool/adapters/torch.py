@@ -97,8 +97,8 @@ class TorchPool:
         return self._batch(self.pool.recv(timeout))
 
     def rollout_buffers(self, num_steps: int, frames: Literal["stacked", "once"] = "stacked") -> Any:
-        """Allocates memory for steps: see `GymnasiumPool.rollout_buffers`. With `frames="once"`, it is on the
-        device."""
+        """Allocates memory for steps: see `GymnasiumPool.rollout_buffers`. With `frames="once"`, the memory
+        is on the device."""
         buffers = self.pool.rollout_buffers(num_steps, frames)
         if frames == "once":
             return TensorFrameBuffers(self.pool.env_spec, num_steps, self.pool.num_envs, self.device)

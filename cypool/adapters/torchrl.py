@@ -65,8 +65,8 @@ class PoolEnv(EnvBase):
     If only some actions are legal, the key `action_mask` marks them: bool, all True if none is legal, as at the end of
     an episode.
 
-    Keys: `action`, int64 for discrete ones, or `("action", name)` for each part of a dict; `observation`, or the keys
-    of a dict; those of `infos`; `reward` float32, `done`, `terminated` and `truncated`, with a last axis of 1.
+    Keys: `action`, int64 for discrete actions, or `("action", name)` for each part of a dict; `observation`, or a
+    dict's keys; the names in `infos`; `reward` float32, `done`, `terminated` and `truncated`, with a last axis of 1.
 
     Args:
         pool: A synchronous pool from `cypool.make(..., autoreset_mode="SameStep")`, which the `PoolEnv` owns.
@@ -90,13 +90,13 @@ class PoolEnv(EnvBase):
         super().__init__(device=device, batch_size=[num_envs])
         self.pool = pool
         if isinstance(spec.observation, tuple):
-            raise TypeError(f"pool: expected an array or a dict as observation, got {spec.observation}")
+            raise TypeError(f"pool: expected an array or a dict as the observation, got {spec.observation}")
         self._infos = list(infos)
         if spec.illegal is not None and MASK in spec.info and MASK not in self._infos:
             self._infos.append(MASK)
         for name in self._infos:
             if name not in spec.info:
-                raise ValueError(f"infos: expected names of {list(spec.info)}, got {name!r}")
+                raise ValueError(f"infos: expected names from {list(spec.info)}, got {name!r}")
         self._reset_cache = ResetCache(pool, self._infos)
         self._coming_seed: int | None = None
         self._masks: dict[Any, Any] = {}  # those of the last observations

@@ -60,8 +60,8 @@ class FrameStorage(LazyTensorStorage):
     def set(self, cursor: Any, data: Any, *, set_cursor: bool = True) -> None:
         num_envs, spec = self.replay.env.num_envs, self.replay.env.env_spec
         if len(data.batch_size) != 1 or len(data) % num_envs or len(data) > self.max_size:
-            raise ValueError(f"data: expected the same number of rows for each of {num_envs} environments, at most "
-                             f"{self.max_size}, in one dimension, got {tuple(data.batch_size)}")
+            raise ValueError(f"data: expected one dimension, with the same number of rows for each of {num_envs} "
+                             f"environments and at most {self.max_size} in all, got {tuple(data.batch_size)}")
         obs, after = ([each.get(name).numpy(force=True) for name in self._names] for each in (data, data.get("next")))
         terminated, truncated = (data.get(("next", key)).numpy(force=True).reshape(-1)
                                  for key in ("terminated", "truncated"))
@@ -92,7 +92,7 @@ class FrameStorage(LazyTensorStorage):
             rows, index = self._rows[places], torch.from_numpy(np.asarray(places))
         data = super().get(index).clone(False)
         if not self.replay.has(np.atleast_1d(rows).reshape(-1)).all():
-            raise RuntimeError("get: rows are missing, as episodes are too short for this `spare`: increase it")
+            raise RuntimeError("get: rows are missing, because episodes are too short for this `spare`: increase it")
         sample, spec = self.replay.gather(np.atleast_1d(rows).reshape(-1)), self.replay.env.env_spec
         for lead, parts in (((), spec.unpack(sample.obs)), (("next",), spec.unpack(sample.next_obs))):
             for name, part in zip(self._names, parts, strict=True):
@@ -100,18 +100,18 @@ class FrameStorage(LazyTensorStorage):
         return data
 
     def state_dict(self) -> dict[str, Any]:
-        """Returns everything that the storage needs to continue; add no rows until it is written."""
+        """Returns everything that the storage needs to continue; add no rows until the state is written."""
         return {**super().state_dict(), "replay": self.replay._to_checkpoint(), "rows": self._rows.copy()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restores the result of `state_dict`.
 
         Raises:
-            ValueError: It is from a different storage.
+            ValueError: The state is from a different storage.
         """
         rows, replay = state_dict["rows"], state_dict["replay"]
         if rows.shape != self._rows.shape:
-            raise ValueError(f"state_dict: expected one of {len(self._rows)} rows, got {rows.shape}")
+            raise ValueError(f"state_dict: expected {len(self._rows)} rows, got {rows.shape}")
         take = self.replay._from_checkpoint(replay, False)
         super().load_state_dict({name: own for name, own in state_dict.items() if name not in ("replay", "rows")})
         take()

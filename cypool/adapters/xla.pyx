@@ -247,7 +247,7 @@ cdef const Buffer* _buffer(const Values* values, int64_t k) except NULL:
     if values.types[k] != BUFFER or buffer.size < sizeof(Buffer):
         raise TypeError("cypool: expected arrays")
     if not PRED <= buffer.dtype <= F64:
-        raise TypeError(f"cypool: expected arrays of a dtype that NumPy has, got XLA's number {buffer.dtype}")
+        raise TypeError(f"cypool: expected arrays with a dtype that NumPy has, got XLA's dtype number {buffer.dtype}")
     return buffer
 
 

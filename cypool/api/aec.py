@@ -69,7 +69,7 @@ class AECEnv(_AECEnv):
         """Starts a game.
 
         Args:
-            seed: Restarts the random stream; with None, it continues.
+            seed: Restarts the random stream; with None, the stream continues.
             options: Ignored.
         """
         obs, info = self.pool.reset(seed=seed)
@@ -90,13 +90,13 @@ class AECEnv(_AECEnv):
             RuntimeError: The game was never reset, or no player is left.
         """
         if not self.agents:
-            raise RuntimeError("step: expected a reset first, as the last game is over")
+            raise RuntimeError("step: expected a reset first, because the last game is over")
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
         if action is None:
-            raise TypeError(f"action: expected an action of {agent}, got None")
+            raise TypeError(f"action: expected an action for {agent}, got None")
         given = check_array("action", action, "an integer")
         if given.shape != ():
             raise ValueError(f"action: expected an integer, got {shown(action)}")

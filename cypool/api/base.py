@@ -93,7 +93,7 @@ class VectorAPI:
 
     @property
     def recipe(self) -> dict[str, Any]:
-        """A copy of the arguments of `cypool.make` for such a pool, which pickle and deepcopy use."""
+        """A copy of the `cypool.make` arguments for such a pool, which pickle and deepcopy use."""
         return FrozenDict(copied(self._recipe))
 
     @property
@@ -103,7 +103,7 @@ class VectorAPI:
 
     @property
     def stepped_by(self) -> str | None:
-        """How MuJoCo's robots are stepped: "lanes ...", or "mj_step: " and the reason; None in other environments."""
+        """How MuJoCo's robots are stepped: "lanes ...", or "mj_step: " and the reason; None for other environments."""
         return getattr(self._pool.environments()[0], "stepped_by", None)
 
     @property
@@ -146,10 +146,10 @@ class VectorAPI:
         """Adds the expected actions to the message about a wrong number of them."""
         if found := re.fullmatch(r"actions: expected \d+ rows, got (\d+)", str(error)):
             if self.is_async:
-                error.args = (f"{error}: in an asynchronous pool, one for each environment of the last received batch, "
-                              "which has at most batch_size rows, or for each of env_id",)
+                error.args = (f"{error}: in an asynchronous pool, pass one for each environment in the last received "
+                              "batch, which has at most batch_size rows, or for each id in env_id",)
             elif found[1] == "1":
-                error.args = (f"{error}: one for each environment, even if they are all equal",)
+                error.args = (f"{error}: pass one for each environment, even if they are all equal",)
 
     def _start(self, ids: EnvIds | None, seed: Seed, mask: Bools | None = None,
                options: Any = None) -> None:
@@ -209,8 +209,8 @@ class VectorAPI:
         """Raises a RuntimeError if the batch after a reset could contain other environments."""
         self._drop_early_end()
         if ids is not None and self._pool.num_pending:
-            raise RuntimeError("reset: expected no environments in flight, as the next batch could contain them, got "
-                               f"{self._pool.num_pending}: call async_reset(env_id), then recv()")
+            raise RuntimeError("reset: expected no environments in flight, because the next batch could contain them, "
+                               f"got {self._pool.num_pending}: call async_reset(env_id), then recv()")
 
     def async_reset(self, env_id: ArrayLike | None = None, *, seed: Seed = None) -> None:
         """Starts new episodes without waiting; `recv` returns the observations.
@@ -292,14 +292,14 @@ class VectorAPI:
         if frames not in ("stacked", "once"):
             raise ValueError(f"frames: expected 'stacked' or 'once', got {shown(frames)}")
         if self.is_async:
-            raise ValueError("rollout_buffers: expected a synchronous pool, as the rows of an asynchronous one have no "
-                             "fixed order")
+            raise ValueError("rollout_buffers: expected a synchronous pool, because the rows of an asynchronous pool "
+                             "are unordered")
         num_steps = check_int("num_steps", num_steps, 1, 2**31 - 1)
         try:
             made = RolloutBuffers if frames == "stacked" else FrameBuffers
             return made(self.env_spec, num_steps, self.num_envs)
         except (MemoryError, ValueError) as error:
-            raise ValueError(f"num_steps: expected a number that fits into memory, got {num_steps}: {error}") from error
+            raise ValueError(f"num_steps: expected few enough to fit in memory, got {num_steps}: {error}") from error
 
     def rollout(self, actions: Any, out: RolloutBuffers | None = None, *, policy: Any = None,
                 observe: int | Literal["all", "last"] = "all", timeout: float | None = None) -> RolloutBuffers:
@@ -337,9 +337,9 @@ class VectorAPI:
             TimeoutError, KeyboardInterrupt: The rollout ended early, and environments have made different numbers of
                 steps: call `reset` or `load` next. Both wait until Python environments have finished their current
                 step.
-            EnvError: An environment raised, or the C policy failed or chose an action out of bounds. The row of that
+            EnvError: An environment failed, or the C policy failed or chose an action out of bounds. The row of that
                 environment is zero and truncated, and its next step starts an episode. `batch` holds the rollout,
-                `steps` the step in which each environment first raised.
+                `steps` the step in which each environment first failed.
         """
         # the batch that `state` is of
         self._last = None
@@ -368,8 +368,8 @@ class VectorAPI:
         """Tries K action sequences from one state, for planners.
 
         This changes the pool's environments: each stays where its last sequence led. A planner therefore needs its own
-        pool, and gets states from `save` of the pool that it acts in. With fewer environments than sequences, the
-        sequences are tried in several rounds.
+        pool, and gets states from the `save` method of the pool in which it acts. With fewer environments than
+        sequences, the sequences are tried in several rounds.
 
         Args:
             state: A `State` of one environment with the same id and options as the pool's.
@@ -423,7 +423,7 @@ class VectorAPI:
     def _load(self, state: State, env_id: ArrayLike | None) -> Batch:
         """Loads, and returns the observations as a batch of the engine."""
         if not isinstance(state, State):
-            raise TypeError(f"state: expected a result of save(), got {shown(state)}")
+            raise TypeError(f"state: expected a state returned by save(), got {shown(state)}")
         # it may have been unpickled, or edited
         rows, saved_ids = getattr(state, "rows", None), getattr(state, "env_id", None)
         if not isinstance(rows, (list, tuple)):
@@ -433,11 +433,11 @@ class VectorAPI:
         ids = ids_of(saved_ids if env_id is None else env_id)
         assert ids is not None
         if env_id is None and len(set(ids.tolist())) < len(ids):
-            raise ValueError("state: expected rows of different environments, or an env_id for each row, got rows of "
-                             f"{ids.tolist()}")
+            raise ValueError("state: expected rows from different environments, or an env_id for each row, got rows "
+                             f"from {ids.tolist()}")
         if env_id is None and len(ids) and not 0 <= ids.min() <= ids.max() < self.num_envs:
-            raise ValueError(f"state: expected rows of environments in [0, {self.num_envs}), or an env_id for each "
-                             f"row, got rows of {shown(ids.tolist())}")
+            raise ValueError(f"state: expected rows from environments in [0, {self.num_envs}), or an env_id for each "
+                             f"row, got rows from {shown(ids.tolist())}")
         self._drop_early_end()
         obs, info = self._pool.load(ids, list(rows))
         # a state says where a random stream is, not how it began
@@ -494,7 +494,7 @@ class VectorAPI:
             TypeError, ValueError: Wrong ids, or the options of a target and its source differ; nothing has changed.
             RuntimeError: An environment is in flight, or a source was never reset; nothing has changed.
             NotImplementedError: The environment cannot be copied, as in Doom; nothing has changed.
-            Exception: The error of an environment, whose next step starts an episode; all others have been copied.
+            Exception: An environment's error; its next step starts an episode, and all others have been copied.
         """
         sources, targets = (ids_of(np.reshape(ids, 1) if np.ndim(ids) == 0 else ids, name)
                             for ids, name in ((source, "source"), (target, "target")))
@@ -540,8 +540,8 @@ class VectorAPI:
         replay.
 
         Args:
-            achieved_goal, desired_goal: Goals in the format of observations, with any leading dimensions, equal for
-                both.
+            achieved_goal, desired_goal: Goals in the format of observations, with any leading dimensions, the same
+                for both.
             info: Ignored; for compatibility with Gymnasium-Robotics.
 
         Returns:

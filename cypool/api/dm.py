@@ -59,7 +59,7 @@ class DmPool(VectorAPI, dm_env.Environment):
     `last()` are bool arrays:
 
     * step_type: int32, (batch_size,), values of `dm_env.StepType`. FIRST: the row belongs to a reset. LAST: the episode
-      has ended, or the environment raised, even in a reset.
+      has ended, or the environment failed, even in a reset.
     * reward: float64, (batch_size,). 0 where `first()`; dm_env has None there, which an array cannot hold.
     * discount: float64, (batch_size,). 0 where the episode terminated; 1 elsewhere, also after truncation and where
       `first()`. If the environment's info has a `discount`, that value is used.

@@ -58,7 +58,7 @@ class GymPool(VectorAPI):
     Autoreset is always NEXT_STEP: the step after `done` ignores the action and starts an episode, with reward 0.
 
     For the rows of a batch, and the other attributes, see `VectorAPI`. Attributes may be assigned, but `num_envs`,
-    `batch_size`, `is_async` and `all_env_ids` only accept their present value.
+    `batch_size`, `is_async` and `all_env_ids` only accept their current values.
 
     It is not a subclass of `gym.Env`, because Gym need not be installed. The spaces are Gym's if it is already
     imported, otherwise Gymnasium's.

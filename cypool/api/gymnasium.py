@@ -162,9 +162,9 @@ class GymnasiumPool(VectorAPI, VectorEnv):
     * info: Arrays of `batch_size` rows: `env_id` int32, `elapsed_step` int32 and the environment's own. With
       `episode_statistics`, batches in which an episode ended also have `episode`, a dict of `r` (float64, the return,
       not clipped), `l` (int64, the number of steps) and `t` (float64, the duration in seconds), 0 where no episode
-      ended, and `_episode`, the rows where one did. With several agents, also `agents`: a dict of groups, each with
-      `reward` (float64), `terminated` and `truncated` of shape (batch_size, agents), and `acted` and `alive` if agents
-      may be absent; and `episode["agents"]`, a dict of groups with `r` and `l`. With several players in one
+      ended, and `_episode`, which marks the rows where one did. With several agents, also `agents`: a dict of groups,
+      each with `reward` (float64), `terminated` and `truncated` of shape (batch_size, agents), and `acted` and `alive`
+      if agents may be absent; and `episode["agents"]`, a dict of groups with `r` and `l`. With several players in one
       environment, also `players`, a dict of `env_id`: int32, (batch_size * players,), the environment of each player's
       row of observations.
 
@@ -181,7 +181,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
     Attributes:
         batch_size: Number of rows of a batch, also in `observation_space` and `action_space`.
         spec: Gymnasium's `EnvSpec`, from which `gymnasium.make_vec` makes such a pool; for Gymnasium environments, the
-            spec of the first one. None if Gymnasium rejects the name. May be assigned.
+            spec of the first one. None if Gymnasium rejects the name. It may be assigned.
 
     Thread safety: one thread at a time.
     """
@@ -405,7 +405,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
 
         Args:
             device: The device of the tensors.
-            pin: Whether to copy batches through two alternating page-locked buffers; by default for CUDA.
+            pin: Whether to copy batches through two alternating page-locked buffers; by default, only for CUDA.
 
         Raises:
             ImportError: PyTorch is missing, or its version is not supported.
@@ -445,7 +445,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         load, spaces = super()._from_checkpoint(saved), self._drawn_spaces()
         streams = [state and check_stream("streams", state, np.random.PCG64) for state in saved["streams"]]
         if len(streams) != len(spaces):
-            raise ValueError(f"expected {len(streams)} random streams of action spaces, got {len(spaces)}")
+            raise ValueError(f"expected {len(streams)} random streams for action spaces, got {len(spaces)}")
 
         def take() -> Any:
             loaded = load()
@@ -484,9 +484,9 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         if spec.has_nested_observation:
             check_nested("out", obs, described)
         elif isinstance(described, Mapping):
-            obs = check_dict("out", obs, described, f"a dict of {list(described)} as observation")
+            obs = check_dict("out", obs, described, f"a dict with the keys {list(described)} as the observation")
         elif isinstance(described, tuple):
-            expected = f"a tuple of {len(described)} arrays as observation"
+            expected = f"a tuple of {len(described)} arrays as the observation"
             if not isinstance(obs, (tuple, list)):
                 raise TypeError(f"out: expected {expected}, got {shown(obs)}")
             obs = check_list("out", obs, expected)

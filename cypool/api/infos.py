@@ -14,7 +14,7 @@ def add_info(infos: dict[str, Any], info: dict[str, Any], row: int, num_rows: in
 
     Args:
         infos: Arrays of `num_rows` rows, where `_key` marks the rows with a `key`; dicts of these for dicts. A value
-            that does not match those of other environments turns the array into one of objects.
+            that does not match those of other environments turns the array into an array of objects.
         info: The environment's info.
         row: The environment's row.
         num_rows: The number of rows.

@@ -1,4 +1,4 @@
-"""PettingZoo's parallel API: one environment, with agents by name."""
+"""PettingZoo's parallel API: one environment, with named agents."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -27,8 +27,8 @@ Step = tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool],
 class ParallelEnv(_ParallelEnv):
     """One environment with several agents, with PettingZoo's parallel API.
 
-    The agents' names are those of `EnvSpec.agent_names`; `agents` lists those in the game. An agent that leaves is
-    terminated or truncated in one step, and absent afterwards. There is no autoreset.
+    The agents' names are those of `EnvSpec.agent_names`; `agents` lists those still in the game. An agent that leaves
+    is terminated or truncated in one step, and absent afterwards. There is no autoreset.
 
     Args:
         pool: A pool of one environment, in autoreset mode Disabled. This class owns it.
@@ -109,7 +109,7 @@ class ParallelEnv(_ParallelEnv):
         """Starts an episode.
 
         Args:
-            seed: Restarts the random stream; with None, it continues.
+            seed: Restarts the random stream; with None, the stream continues.
             options: A dict for the environment, as in a pool's reset; ignored if the environment has no options.
 
         Returns:
@@ -145,10 +145,10 @@ class ParallelEnv(_ParallelEnv):
             RuntimeError: The environment was never reset.
         """
         if not isinstance(actions, Mapping):
-            raise TypeError(f"actions: expected a dict of {', '.join(self.agents)}, got {shown(actions)}")
+            raise TypeError(f"actions: expected a dict with keys {', '.join(self.agents)}, got {shown(actions)}")
         unknown = [agent for agent in actions if agent not in self._action_spaces]
         if unknown:
-            raise ValueError(f"actions: expected those of {', '.join(self.possible_agents)}, got {shown(unknown[0])}")
+            raise ValueError(f"actions: expected keys from {', '.join(self.possible_agents)}, got {shown(unknown[0])}")
         if not self.agents:
             if not self._was_reset:
                 raise RuntimeError("step: expected a reset before the first step")

@@ -86,7 +86,7 @@ def parts_of(spec: EnvSpec, actions: Any) -> list[Any]:
 def _parts_of(action: Any, actions: Any) -> list[Any]:
     if not isinstance(action, Mapping):
         return [actions]
-    actions = check_dict("actions", actions, action, f"a dict of {', '.join(action)}")
+    actions = check_dict("actions", actions, action, f"a dict with keys {', '.join(action)}")
     return [part for name in action for part in _parts_of(action[name], actions[name])]
 
 
@@ -112,7 +112,7 @@ class DictReader:
         Returns:
             uint8, (k, bytes): the parts of each row, one after the other.
         """
-        actions = check_dict("actions", actions, self.readers, f"a dict of {', '.join(self.readers)}")
+        actions = check_dict("actions", actions, self.readers, f"a dict with keys {', '.join(self.readers)}")
         parts = []
         for name, reader in self.readers.items():
             part = reader(actions[name], *acting)

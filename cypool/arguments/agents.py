@@ -20,7 +20,7 @@ def by_agent(spec: EnvSpec, values: Any) -> dict[str, Any]:
         raise ValueError(f"by_agent: expected an environment with several agents, got {spec.id}")
     if len(spec.agents) == 1 and not (isinstance(values, Mapping) and values.keys() == spec.agents.keys()):
         values = dict.fromkeys(spec.agents, values)
-    values = check_dict("values", values, spec.agents, f"a dict of {', '.join(spec.agents)}")
+    values = check_dict("values", values, spec.agents, f"a dict with keys {', '.join(spec.agents)}")
     each = [_at(values[name], k, group.count) for name, group in spec.agents.items() for k in range(group.count)]
     return dict(zip(spec.agent_names, each, strict=True))
 
@@ -39,11 +39,11 @@ def action_of(part: Any, agent: str, given: Any, key: str | None) -> NDArray[Any
     """Returns an agent's action as an array, or with a key the part of it that `part` describes."""
     if key is not None:
         if not isinstance(given, Mapping) or key not in given:
-            raise TypeError(f"actions: expected a dict with {key} of {agent}, got {shown(given)}")
+            raise TypeError(f"actions: expected a dict with {key} for {agent}, got {shown(given)}")
         given = given[key]
-    row = check_array("actions", given, f"shape {part.shape} of {agent}")
+    row = check_array("actions", given, f"shape {part.shape} for {agent}")
     if row.shape != part.shape:
-        raise ValueError(f"actions: expected shape {part.shape} of {agent}, got {row.shape}")
+        raise ValueError(f"actions: expected shape {part.shape} for {agent}, got {row.shape}")
     return row
 
 
@@ -65,7 +65,7 @@ def state_of(spec: EnvSpec, obs: Any) -> NDArray[Any]:
 
 def check_nested(name: str, values: Any, described: Mapping[str, Any]) -> None:
     """Raises a TypeError unless values are dicts, also nested ones, with the described keys."""
-    check_dict(name, values, described, f"a dict of {list(described)} as observation")
+    check_dict(name, values, described, f"a dict with the keys {list(described)} as the observation")
     for key, part in described.items():
         if isinstance(part, Mapping):
-            check_dict(name, values[key], part, f"a dict of {list(part)} as observation {key}")
+            check_dict(name, values[key], part, f"a dict with the keys {list(part)} as observation {key}")

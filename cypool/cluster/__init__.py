@@ -1,4 +1,4 @@
-"""Environments on many machines with Ray: workers own them and choose actions, the learner is central.
+"""Environments on many machines with Ray: workers own them and choose actions; the learner is central.
 
     worker: pool + policy --- rollouts of T steps ---> learner: ClusterEnv
                           <-- weights, if due -------

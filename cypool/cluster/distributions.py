@@ -109,7 +109,7 @@ def distribution_of(action: Any) -> Categorical | DiagonalGaussian:
     """Returns the distribution that fits a spec's action: `Categorical` for a `Discrete`, else `DiagonalGaussian`.
 
     Raises:
-        ValueError: It is an array of integers, which has no distribution here; write your own.
+        ValueError: The action is an array of integers, for which you must write a distribution yourself.
     """
     if isinstance(action, Discrete):
         return Categorical(action.n)

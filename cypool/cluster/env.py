@@ -48,10 +48,10 @@ class ClusterEnv(Normalizing, VectorEnv):
     Row `w * envs_per_worker + i` always belongs to environment i of worker w. With the learner's actions, episodes
     equal those of `cypool.make(id, num_envs=num_workers * envs_per_worker, seed=seed)`.
 
-    If a worker's process dies, Ray restarts it, and the call continues. Its environments report `truncated`, with
-    reward 0 and the last observation, and start new episodes with new seeds, according to `autoreset_mode`. The worker
-    has the weights of version 0 until newer ones are due. Lost episodes have no statistics. A worker that does not
-    answer within `timeout` is killed and replaced in the same way.
+    If a worker's process dies, Ray restarts it, and the call continues. The worker's environments report `truncated`,
+    with reward 0 and the last observation, and start new episodes with new seeds, according to `autoreset_mode`. The
+    worker has the weights of version 0 until newer ones are due. Lost episodes have no statistics. A worker that does
+    not answer within `timeout` is killed and replaced in the same way.
 
     Args:
         id: As in `cypool.make`; or, as in `cypool.from_factories`, a sequence of functions without arguments, one for
@@ -63,7 +63,7 @@ class ClusterEnv(Normalizing, VectorEnv):
             `step(actions)` works.
         sync: When workers fetch newer weights: `Always()` (the default), `Every(k)`, `Never()` or `APS(kl_threshold)`.
         seed: An int: row i gets `seed + i`; or a sequence with one int per row. Also seeds the policies' draws. By
-            default from the operating system.
+            default, seeds come from the operating system.
         max_episode_steps, episode_statistics: As in `cypool.make`.
         autoreset_mode: "NextStep" or "SameStep", as in `cypool.make`.
         num_threads: Number of threads of each worker; by default its number of CPUs. For Gymnasium's environments, this
@@ -73,10 +73,10 @@ class ClusterEnv(Normalizing, VectorEnv):
             keeps: see `normalization`, `load_normalization`, `gamma`, `epsilon` and `frozen` of
             `cypool.api.normalized.NormalizedPool`. `reset` and `step` add their results to the statistics before they
             normalize them, bit for bit like a single pool of all environments. Each call that uses a worker's policy
-            sends it the observation statistics, which it uses for the policy's input and the whole rollout. The means
-            and variances of its observations are merged after the call: for `rollout` in the order of workers, for
-            `stream` in the order of arrival, which affects the exact results. The learner normalizes rewards step by
-            step, as they arrive.
+            sends the worker the observation statistics, which it uses for the policy's input and the whole rollout. The
+            means and variances of the worker's observations are merged after the call: for `rollout` in the order of
+            workers, for `stream` in the order of arrival, which affects the exact results. The learner normalizes
+            rewards step by step, as they arrive.
         address: The address of a Ray cluster, as in `ray.init`: "auto", "host:6379". None: the address in the
             environment variable RAY_ADDRESS, or if there is none, Ray is started on this machine. If the process is
             already connected to Ray, that connection is used.
@@ -149,7 +149,7 @@ class ClusterEnv(Normalizing, VectorEnv):
                                                       check_bool("normalize_reward", normalize_reward))
         for name in self._infos:
             if name not in (*spec.info, "elapsed_step"):
-                raise ValueError(f"infos: expected names of {spec.id}'s infos, got {name!r}")
+                raise ValueError(f"infos: expected names from {list(spec.info)}, got {name!r}")
         self._sync = Always() if sync is None else sync
         where = getattr(self._sync, "where", None)
         if isinstance(sync, type) or not hasattr(self._sync, "due") or where not in ("learner", "worker"):
@@ -192,18 +192,18 @@ class ClusterEnv(Normalizing, VectorEnv):
 
     def _check_policy(self, policy: Policy) -> None:
         if isinstance(self.env_spec.action, Mapping):
-            raise ValueError(f"policy: expected None, as no distribution draws the dict actions of {self.env_spec.id}; "
-                             f"pass them to step(actions); got {policy!r}")
+            raise ValueError(f"policy: expected None, because no distribution draws {self.env_spec.id}'s dict actions, "
+                             f"which are passed to step(actions); got {policy!r}")
         for name in ("distribution", "get_weights", "set_weights", "__call__"):
             if not hasattr(policy, name):
-                raise TypeError(f"policy: expected an object with {name}, see cypool.cluster.policies; got {policy!r}")
+                raise TypeError(f"policy: expected an object with {name} (see cypool.cluster.policies), got {policy!r}")
         # two rows reveal a policy that mixes them up
         blank = [np.zeros((2, *part.shape), part.dtype) for _, part in self.env_spec.observations]
         try:
             output = policy(self.env_spec.pack(blank))
         except Exception as error:
-            raise ValueError(f"policy: expected a policy that accepts observations of {self.env_spec.id}, got one that "
-                             f"raises {error!r}") from error
+            raise ValueError(f"policy: expected a policy that accepts observations from {self.env_spec.id}, got one "
+                             f"that raises {error!r}") from error
         params, _ = checked(policy, output, 2)
         drawn = np.asarray(policy.distribution.sample(params, np.random.default_rng(0)))
         shape, action = (2, *self.env_spec.action.shape), self.env_spec.action
@@ -229,7 +229,7 @@ class ClusterEnv(Normalizing, VectorEnv):
             Observation and info, of `num_envs` rows.
 
         Raises:
-            RuntimeError: A worker's environment raised, or a worker died repeatedly.
+            RuntimeError: A worker's environment failed, or a worker died repeatedly.
             TimeoutError: A worker took too long repeatedly, or could not be restarted.
         """
         self._expect_idle()
@@ -265,7 +265,7 @@ class ClusterEnv(Normalizing, VectorEnv):
 
         Raises:
             TypeError, ValueError: Wrong actions; nothing was sent.
-            RuntimeError: `reset` was not called, a worker's environment or policy raised, or a worker died repeatedly.
+            RuntimeError: `reset` was not called, a worker's environment or policy failed, or a worker died repeatedly.
             TimeoutError: As in `reset`.
         """
         self._expect_idle(begun=True, policy=actions is None)
@@ -336,7 +336,7 @@ class ClusterEnv(Normalizing, VectorEnv):
             elif wanted != (found := {key: (array.shape, array.dtype) for key, array in buffers.items()}):
                 # rows that are never written would hold arbitrary values
                 raise ValueError(f"policy: expected the same arrays from all workers, but worker {w} returned "
-                                 f"{_differing(wanted, found)}, another worker {_differing(found, wanted)}")
+                                 f"{_differing(wanted, found)}, and a different worker {_differing(found, wanted)}")
             for key, array in arrays.items():
                 buffers[key][:, rows] = array
             self._learn_rollout(w, part, arrays)
@@ -373,11 +373,11 @@ class ClusterEnv(Normalizing, VectorEnv):
                             self._limit(timeout))
 
     def publish(self, weights: Any) -> int:
-        """Publishes new weights, which workers receive with their next call if they are due.
+        """Publishes new weights, which workers receive with their next call if the weights are due.
 
         Args:
-            weights: A dict of arrays or tensors with the names and shapes of the policy's; or a policy or torch module
-                with these.
+            weights: A dict of arrays or tensors with the names and shapes of the policy's weights; or a policy or
+                torch module with such weights.
 
         Returns:
             Their version, starting at 1.

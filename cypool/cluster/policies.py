@@ -2,10 +2,10 @@
 
 A policy is any object that pickles and has
 
-    distribution the meaning of its parameters: see distributions.py get_weights() a dict of names to NumPy arrays
-    set_weights(weights) takes such a dict, and must copy its arrays, which may be read-only policy(obs) for
-    observations with a leading axis of n rows, a dict: "params", (n, num_parameters), and anything else to include in
-    rollouts, such as "value", (n, ...)
+* `distribution`: the meaning of its parameters; see distributions.py.
+* `get_weights()`: a dict of names to NumPy arrays. `set_weights(weights)` must copy such arrays, even read-only ones.
+* `policy(obs)`, for observations with a leading axis of n rows: a dict with "params", (n, num_parameters), and
+  anything else to include in rollouts, such as "value", (n, ...).
 
 It runs on the workers, and with `APS(where="learner")` also on the learner.
 """
@@ -82,7 +82,7 @@ def checked(policy: Policy, output: Any, rows: int) -> tuple[NDArray[np.float32]
         ValueError: Parameters are missing, of the wrong shape, or NaN; or another array has the wrong number of rows.
     """
     if not isinstance(output, Mapping) or "params" not in output:
-        raise TypeError(f"policy: expected a dict with 'params' from its call, got {output!r}")
+        raise TypeError(f"policy: expected its call to return a dict with 'params', got {output!r}")
     others = {name: np.asarray(value) for name, value in output.items() if name != "params"}
     params = np.asarray(output["params"], np.float32)
     wanted = rows, policy.distribution.num_parameters
@@ -105,7 +105,7 @@ def weights_of(source: Any) -> dict[str, NDArray[Any]]:
         source: A dict of arrays or tensors; or something with `get_weights` (a policy) or `state_dict` (a module).
 
     Raises:
-        TypeError: It is not one of these.
+        TypeError: `source` is not one of these.
     """
     for method in ("get_weights", "state_dict"):
         if hasattr(source, method):
@@ -138,7 +138,7 @@ class MLPPolicy:
     def __init__(self, env: Any, hidden: Sequence[int] = (64, 64), seed: int = 0, scale: float = 1.0):
         spec = env_spec_of(env)
         if isinstance(spec.observation, Mapping | tuple):
-            raise ValueError(f"env: expected one array as observation, got {spec.observation!r}")
+            raise ValueError(f"env: expected a single array as the observation, got {spec.observation!r}")
         self.distribution = distribution_of(spec.action)
         self._observation, self._scale = spec.observation, np.float32(check_float("scale", scale, -1e30, 1e30))
         rng = np.random.default_rng(check_int("seed", seed, 0, 2**63 - 1))

@@ -41,7 +41,7 @@ def enter(address: str | None, ray_init: dict[str, Any], timeout: float) -> bool
         timeout: Seconds that a cluster has to answer, or Ray's processes have to start here.
 
     Returns:
-        Whether it was started here, by this call or an earlier one.
+        Whether Ray was started here, by this call or an earlier one.
 
     Raises:
         TimeoutError: Nothing answers at the address.
@@ -81,7 +81,7 @@ def _init(ray: Any, here: bool, arguments: dict[str, Any]) -> None:
             if not here:
                 raise
             if attempt == 2:
-                raise RuntimeError("Ray did not start on this machine, in two attempts: run the program again, or look "
+                raise RuntimeError("Ray did not start on this machine in two attempts: run the program again, or look "
                                    f"at Ray's logs, by default in /tmp/ray/session_latest/logs. Its error: {error}"
                                    ) from error
 

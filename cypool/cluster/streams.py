@@ -69,7 +69,7 @@ class Streams:
             endless: Whether, when the next answer is asked for, another call takes the place of the last one.
 
         Raises:
-            RuntimeError: A worker's environment or policy raised, or it died repeatedly.
+            RuntimeError: A worker's environment or policy failed, or the worker died repeatedly.
             TimeoutError: A worker took too long repeatedly, or could not be restarted.
         """
         ray, topology, start_timeout = self._topology.ray, self._topology, self._starter.start_timeout
@@ -88,11 +88,11 @@ class Streams:
         def begin_again(w: int, is_late: bool) -> None:
             failed[w] += 1
             if failed[w] > ATTEMPTS and is_late:
-                raise TimeoutError(f"worker {w} gave no answer within {timeout:g} s, or died, {failed[w]} times in the "
+                raise TimeoutError(f"worker {w} did not answer within {timeout:g} s, or died, {failed[w]} times in the "
                                    "same call: does its environment or policy hang, or is timeout too short?")
             if failed[w] > ATTEMPTS:
-                raise RuntimeError(f"worker {w} died {failed[w]} times in the same call: its environment or policy "
-                                   "ends the process, or its node runs out of memory")
+                raise RuntimeError(f"worker {w} died {failed[w]} times in the same call: either its environment or "
+                                   "policy ends the process, or its node runs out of memory")
             # its later calls were for the one that died as well
             restarting[w] = len(queues[w])
             queues[w].clear()

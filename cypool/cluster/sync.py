@@ -1,10 +1,10 @@
 """Strategies for when workers take newer weights.
 
-`due(lag, drift)` is called once for each call of a worker, while there are newer weights than its own. `lag` is the
-number of versions that it is behind; `drift()` computes the mean KL divergence of the newest policy from the worker's,
-KL(worker's || newest), both on the same observations, or None if there are none yet. `where` determines the caller: the
-learner, which asks before it calls the worker and only sends weights that are taken; or the worker. To compute the
-drift, a learner must keep observations; `sample` is their number, for strategies that need the drift.
+`due(lag, drift)` is called once for each call of a worker, while there are newer weights than the worker's. `lag`
+is the number of versions that the worker is behind; `drift()` computes the mean KL divergence of the newest policy from
+the worker's, KL(worker's || newest), both on the same observations, or None if there are none yet. `where` determines
+the caller: the learner, which asks before it calls the worker and only sends weights that are taken; or the worker. To
+compute the drift, a learner must keep observations; `sample` is their number, for strategies that need the drift.
 """
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Always:
 
 
 class Every:
-    """A worker takes the newest version when it is `k` behind.
+    """A worker takes the newest version when it is `k` versions behind.
 
     Args:
         k: At least 1; 1 is the same as `Always`.
@@ -82,7 +82,7 @@ class APS:
             Weights that make the divergence NaN are also due, and, for the learner, those whose drift is unknown
             because the worker has not used its policy yet.
         where: "learner": it evaluates the newest policy on `sample` observations of the worker's last rollout, and
-            sends weights only when they are due. "worker": each version goes to each node that has workers, once; a
+            sends weights only when they are due. "worker": each version goes once to each node that has workers; a
             worker evaluates both policies on the observations of its environments, and discards or takes the new one.
         max_lag: Weights are also due when a worker is this number of versions behind.
         sample: The number of observations that the learner keeps for each worker; at least those of one step of all

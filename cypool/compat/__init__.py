@@ -1,1 +1,1 @@
-"""Modules with the names and conventions of other libraries, so that scripts for those run on cypool."""
+"""Modules with the names and conventions of other libraries, so that scripts written for them run on cypool."""

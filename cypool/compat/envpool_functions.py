@@ -50,7 +50,7 @@ def make(task_id: str, env_type: str, *, legacy: bool = False, **kwargs: Any) ->
         **kwargs: EnvPool's, with its defaults. `num_envs`: 1. `batch_size`: 0, which means `num_envs`, as None does.
             `num_threads`: 0, which means one for each CPU, but not more than `batch_size`. `seed`: 42, so environment
             i gets `42 + i`; or a sequence of one int per environment, which may also be passed as `env_seed`.
-            `max_episode_steps`: that of the id. `reward_threshold`: that of `spec`. `base_path`: ignored.
+            `max_episode_steps`: the id's. `reward_threshold`: the one in `spec`. `base_path`: ignored.
             `thread_affinity_offset`: the CPU of the first thread; -1: any. `render_mode`: None or "rgb_array", which
             are equivalent. `render_env_id`: 0, the environment that `render` draws. `render_width`, `render_height`:
             the picture's size in pixels; 0 or -1: the environment's own. `render_camera_id`: MuJoCo's camera; -1: the
@@ -121,12 +121,12 @@ def register(task_id: str, entry_point: Any = None, *class_names: Any, **options
     """Registers an environment: see `cypool.register`.
 
     Raises:
-        TypeError: The arguments are those of EnvPool's own `register`, which names compiled classes of EnvPool.
+        TypeError: The arguments are those of EnvPool's own `register`, which names EnvPool's compiled classes.
     """
     if entry_point is None or class_names:
         raise TypeError("register: expected register(task_id, 'module:Class', max_episode_steps=..., **options), where "
-                        "Class derives from cypool.env.Env; EnvPool's own form, with names of its compiled classes, is "
-                        "not supported")
+                        "Class derives from cypool.env.Env; EnvPool's own form, with the names of its compiled "
+                        "classes, is not supported")
     cypool.register(task_id, entry_point, **options)
 
 
@@ -153,7 +153,7 @@ def _split(task_id: str, kwargs: dict[str, Any], legacy: bool) -> tuple[Any, ...
     common["env_seed"] = check_list("env_seed", common["env_seed"], "a sequence of ints")
     if hasattr(type(common["seed"]), "__iter__"):
         if common["env_seed"]:
-            raise ValueError("env_seed: expected None with a sequence as seed")
+            raise ValueError("env_seed: expected None if seed is a sequence")
         common["env_seed"], common["seed"] = check_list("seed", common["seed"], "an int or a sequence of ints"), 0
     render = {name: check_int(name, kwargs.get(name, value), -1, 2**13) for name, value in RENDER.items()}
     if not 0 <= render["render_env_id"] < num_envs:

@@ -150,7 +150,7 @@ class EnvPool:
 
         Args:
             reset: Whether to return only what `reset` returns, instead of the result of `step`.
-            return_info: Ignored, as by EnvPool.
+            return_info: Ignored, as in EnvPool.
             timeout: Maximum seconds to wait; by default unlimited.
         """
         # before there is a batch that an error would lose
@@ -187,13 +187,13 @@ class EnvPool:
         """Draws environments: see `cypool.api.base.VectorAPI.render`.
 
         Args:
-            env_ids: An integer or several; by default the `render_env_id` of `make`.
-            camera_id: None, or the `render_camera_id` of `make`; ignored without cameras.
+            env_ids: An integer or several; by default the `render_env_id` passed to `make`.
+            camera_id: None, or the `render_camera_id` passed to `make`; ignored without cameras.
         """
         camera, width, height = (self._render[f"render_{name}"] for name in ("camera_id", "width", "height"))
         given = camera if camera_id is None else check_int("camera_id", camera_id, -1, 2**31 - 1)
         if given != camera and "camera_id" in self.env_spec.options:
-            raise ValueError(f"camera_id: expected None, or {camera}, the render_camera_id of make, got {given}")
+            raise ValueError(f"camera_id: expected None, or {camera}, the render_camera_id passed to make, got {given}")
         ids = check_array("env_id", self._render["render_env_id"] if env_ids is None else env_ids,
                           "an integer or several")
         frames = VectorAPI.render(cast(VectorAPI, self), np.atleast_1d(ids))
@@ -205,7 +205,7 @@ class EnvPool:
         return frames
 
     def seed(self, seed: Seed = None) -> None:
-        """Only warns, as EnvPool's does."""
+        """Only warns, as in EnvPool."""
         warnings.warn("seed() does nothing: pass seed to make() or to reset()", stacklevel=2)
 
 

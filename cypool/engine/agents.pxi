@@ -170,8 +170,8 @@ cdef object check_agents(Env env, object state):
         return None
     n = env.agents.count
     if type(state) is not dict or state.keys() != {*FLAGS, "episode_return", "episode_length"}:
-        raise ValueError(f"agents: expected a dict of {', '.join(FLAGS)}, episode_return and episode_length, got "
-                         f"{shown(state)}")
+        raise ValueError(f"agents: expected a dict with keys {', '.join(FLAGS)}, episode_return and episode_length, "
+                         f"got {shown(state)}")
     result = {}
     for name, values in state.items():
         if name == "turn" and env.agents.turn == NULL:

@@ -228,7 +228,7 @@ cdef class BatchLayout:
                 other = out[j]
                 if (cnp.PyArray_BYTES(array) < cnp.PyArray_BYTES(other) + cnp.PyArray_NBYTES(other)
                         and cnp.PyArray_BYTES(other) < cnp.PyArray_BYTES(array) + cnp.PyArray_NBYTES(array)):
-                    raise ValueError(f"out: expected arrays that share no memory, but those at index {j} and {k} do")
+                    raise ValueError(f"out: expected arrays that share no memory, but those at indices {j} and {k} do")
         return 0
 
 

@@ -47,7 +47,7 @@ cdef class DeferredDispatch(Dispatch):
         cdef Scheduler scheduler = self.scheduler
         cdef uint32_t count = wanted - self.num_begun
         if scheduler.id_ring.get().claim(self.batch_ids.data() + self.num_begun, count, count, 1) != count:
-            raise SystemError(f"deferred_dispatch: expected {count} ids in the ring of ids")
+            raise SystemError(f"deferred_dispatch: expected {count} ids in the id ring")
         self.num_begun = scheduler.num_batch_ids = wanted
         self.distributor.distribute(&self.claim, count)
         return 0

@@ -235,8 +235,8 @@ cdef class Pool:
     def close(self):
         """Ends the threads, and releases environments and memory. A second call does nothing."""
         if not self.try_close():
-            raise RuntimeError("close: another thread is in a call of this pool, or one of its own hooks or policies "
-                               "called close")
+            raise RuntimeError("close: another thread is in a call to this pool, or one of the pool's hooks or "
+                               "policies called close")
 
     cdef bint try_close(self) except -1:
         """Closes the pool; False if another thread is in a call."""
@@ -299,7 +299,7 @@ cdef class Pool:
             self._announce(options)
         self.lifetime.enter(guard)
         if others and env_ids is None:
-            raise ValueError("env_id: expected the ids to reset if the others are observed, got None")
+            raise ValueError("env_id: expected the ids to reset when others are only observed, got None")
         if others and cnp.PyArray_SIZE(env_ids) == 0:
             ids = self.ids.check(self.scheduler, None, INSPECT, &count, discard)
             count = 0
@@ -764,7 +764,7 @@ cdef class Pool:
             raise self._wrong_actions(actions, rows)
         if out is not None:
             if observe_every > 1:
-                raise ValueError("out: expected None, as not every step is observed")
+                raise ValueError("out: expected None, because not every step is observed")
             self.layout.check_out(out, <uint32_t>rows, <uint32_t>self.num_envs)
         if policy is not None:
             if normal is not None:

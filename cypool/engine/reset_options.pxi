@@ -26,7 +26,7 @@ cdef object give_reset_options(list envs, StepBackend backend, const int32_t* id
     rows = [options] * count if isinstance(options, dict) else options
     # a history from a file gives them, too
     if type(rows) is not list or len(rows) != <Py_ssize_t>count:
-        raise ValueError(f"options: expected a dict, or one (or None) for each of {count} environments")
+        raise ValueError(f"options: expected a dict, or a dict or None for each of {count} environments")
     for row in rows:
         if row is not None and type(row) is not dict:
             raise TypeError(f"options: expected a dict or None for each environment, got {type(row).__name__}")

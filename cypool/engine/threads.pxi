@@ -113,7 +113,7 @@ cdef class Threads:
         self.num_forks = num_forks()
         if self.count > 0 and Py_IsFinalizing():
             # they would never begin
-            raise RuntimeError("num_threads: expected 0 while Python is shutting down, as no thread can start any more")
+            raise RuntimeError("num_threads: expected 0 while Python is shutting down, because no thread can start")
         for _ in range(self.count):
             self.thread_states.push_back(new ThreadState())
         # a thread that has begun is never lost for want of memory

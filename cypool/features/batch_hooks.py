@@ -108,7 +108,7 @@ class BatchHooks(Observer):
         made = self._observation(obs)
         wanted = self._described.observation
         if isinstance(wanted, Mapping) and not (isinstance(made, Mapping) and made.keys() == wanted.keys()):
-            raise ValueError(f"observation_hook: expected a dict of {list(wanted)}, got {shown(made)}")
+            raise ValueError(f"observation_hook: expected a dict with the keys {list(wanted)}, got {shown(made)}")
         if isinstance(wanted, tuple) and not (isinstance(made, tuple) and len(made) == len(wanted)):
             raise ValueError(f"observation_hook: expected a tuple of {len(wanted)} arrays, got {shown(made)}")
         parts = []

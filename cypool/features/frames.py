@@ -44,7 +44,7 @@ class FrameBuffers:
             obs: The observation that `reset` or the last `step` of the pool returned.
 
         Raises:
-            TypeError, ValueError: It is not an observation of all environments; nothing has changed.
+            TypeError, ValueError: `obs` is not an observation of all environments; nothing has changed.
         """
         given = self._given(obs)
         self._length = 0
@@ -59,7 +59,7 @@ class FrameBuffers:
             obs: The observation of all environments, as `step` of the pool returned it.
 
         Raises:
-            TypeError, ValueError: It is not an observation of all environments; nothing has changed.
+            TypeError, ValueError: `obs` is not an observation of all environments; nothing has changed.
             RuntimeError: `begin` was not called, or T steps are already stored.
         """
         given = self._given(obs)

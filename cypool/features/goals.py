@@ -20,7 +20,7 @@ def of_goals(spec: EnvSpec, method: str, achieved_goal: Any, desired_goal: Any) 
         achieved_goal, desired_goal: The goals.
     """
     if spec.goals is None:
-        raise NotImplementedError(f"{method}: {spec.id} has no goals that alone determine the reward")
+        raise NotImplementedError(f"{method}: {spec.id} has no goals that fully determine the reward")
     size = dict(spec.observations)["desired_goal"].shape[0]
     achieved = _goals("achieved_goal", achieved_goal, size)
     desired = _goals("desired_goal", desired_goal, size)
@@ -45,5 +45,5 @@ def _goals(name: str, given: Any, size: int) -> Any:
     if goals.dtype.kind not in "fiu":
         raise TypeError(f"{name}: expected an array of numbers, got {shown(given)}")
     if goals.ndim == 0 or goals.shape[-1] != size:
-        raise ValueError(f"{name}: expected goals of {size} numbers in the last dimension, got shape {goals.shape}")
+        raise ValueError(f"{name}: expected goals with {size} numbers in the last dimension, got shape {goals.shape}")
     return goals

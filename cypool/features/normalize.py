@@ -101,7 +101,7 @@ class Normalizing:
         """Restores the result of `normalization`.
 
         Raises:
-            ValueError: They are for other observations, or from a pool that normalizes something else.
+            ValueError: The statistics are for different observations, or from a pool that normalizes something else.
         """
         for moments, mean, var, count in self._statistics_in(statistics):
             moments.mean, moments.var, moments.count = mean, var, count
@@ -117,7 +117,7 @@ class Normalizing:
                 if moments is not None:
                     taken.append((moments, *_checked(given, moments.mean.shape)))
         except Exception as error:
-            raise ValueError(f"statistics: expected them as {self.normalization()}, got {shown(statistics)}: "
+            raise ValueError(f"statistics: expected statistics like {self.normalization()}, got {shown(statistics)}: "
                              f"{type(error).__name__}: {error}") from error
         return taken
 

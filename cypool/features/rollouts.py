@@ -167,7 +167,7 @@ class SearchResult(NamedTuple):
     def __repr__(self) -> str:
         # not all numbers of hundreds of sequences
         best = int(np.argmax(self.reward))
-        return f"SearchResult({len(self.reward)} sequences, best reward {self.reward[best]:g} in number {best})"
+        return f"SearchResult({len(self.reward)} sequences, best reward {self.reward[best]:g} in sequence {best})"
 
 
 class RolloutEnv(Protocol):
@@ -196,7 +196,7 @@ def rollout(env: RolloutEnv, actions: Any, out: RolloutBuffers | None, observe: 
             timeout: float | None, policy: Any = None, as_seen: bool = True) -> RolloutBuffers:
     """Implements `VectorAPI.rollout`; without `as_seen`, the result is in the engine's format."""
     if env.is_async:
-        raise ValueError("rollout: expected a synchronous pool, as the rows of an asynchronous one have no fixed order")
+        raise ValueError("rollout: expected a synchronous pool, because the rows of an asynchronous pool are unordered")
     if policy is None:
         rows = env._read_rollout(actions)
         num_steps = len(rows) // env._pool.num_envs
@@ -212,7 +212,7 @@ def rollout(env: RolloutEnv, actions: Any, out: RolloutBuffers | None, observe: 
     if out is not None:
         _check_out(env, out, num_steps)
         if every > 1:
-            raise ValueError(f"out: expected None with observe={shown(observe)}, as buffers hold all observations")
+            raise ValueError(f"out: expected None with observe={shown(observe)}, because buffers hold all observations")
     in_engine = env.engine_rollouts and (policy is None or isinstance(policy, Policy))
     if not in_engine and isinstance(policy, Policy) and not callable(policy):
         raise ValueError("policy: expected a Python function for Python environments or with Python hooks, got a C "
@@ -249,7 +249,7 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
         raise ValueError(f"search: expected a synchronous pool with autoreset_mode='Disabled', got {kind} one with "
                          f"{env.recipe['autoreset_mode']!r}")
     if not isinstance(state, State):
-        raise TypeError(f"state: expected a result of save(), got {shown(state)}")
+        raise TypeError(f"state: expected a state returned by save(), got {shown(state)}")
     if len(state) != 1:
         raise ValueError(f"state: expected the state of one environment, got {len(state)}")
     spec, num_envs = env._batch_spec, env._pool.num_envs
@@ -257,7 +257,7 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
     lengths: set[int] = set()
     for given, (name, described) in zip(parts_of(spec, actions), spec.actions, strict=True):
         what = "" if name is None else f" as {name}"
-        wanted = f"shape {shown_shape('K', 'T', *described.shape)}, K sequences of T steps each, none of them 0{what}"
+        wanted = f"shape {shown_shape('K', 'T', *described.shape)}{what}, K sequences of T steps, K and T at least 1"
         array = check_array("actions", given, wanted)
         if array.ndim < 2 or array.shape[2:] != described.shape or 0 in array.shape[:2]:
             raise ValueError(f"actions: expected {wanted}, got {array.shape}")
@@ -312,7 +312,7 @@ def _unchosen(env: RolloutEnv, num_steps: int) -> NDArray[Any]:
     try:
         rows = np.zeros((num_steps * env._pool.num_envs, *row.shape), row.dtype)
     except (MemoryError, ValueError) as error:
-        raise ValueError(f"actions: expected a number of steps that fits into memory, got {num_steps}: "
+        raise ValueError(f"actions: expected few enough steps to fit in memory, got {num_steps}: "
                          f"{error}") from error
     if row.any():
         rows[:] = row

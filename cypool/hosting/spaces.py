@@ -100,8 +100,8 @@ def _leaf(space: Any, name: Any) -> Any:
             return Array(space.shape, space.dtype, space.low, space.high)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
-    raise ValueError(f"{name}: expected a Box, Discrete, MultiDiscrete or MultiBinary, or for observations a Text, or "
-                     f"a Dict or Tuple of them, got {space}: try a wrapper such as "
+    raise ValueError(f"{name}: expected a Box, Discrete, MultiDiscrete or MultiBinary (or, in observations, a Text), "
+                     f"or a Dict or Tuple of these, got {space}: try a wrapper such as "
                      "gymnasium.wrappers.FlattenObservation or a gymnasium.ActionWrapper")
 
 

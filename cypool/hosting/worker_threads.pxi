@@ -87,7 +87,7 @@ cdef class WorkerThreads:
         self.threads = []
         if stuck:
             warn_caller(f"close: expected environments to return within {forkserver.GRACE:g} s, but {', '.join(stuck)} "
-                        "did not; their threads end when they do", RuntimeWarning)
+                        "did not; each of their threads ends when its environment returns", RuntimeWarning)
 
     def _place_of(self, int worker):
         """Names the environment that a worker is running, and its task."""

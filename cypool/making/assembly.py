@@ -88,13 +88,13 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
                              "which have their own workers")
         if is_hooked:
             raise ValueError("reward_hook, observation_hook, debug: expected none of these for Gymnasium environments "
-                             "and tasks; use Gymnasium's wrappers, or methods of the task, instead")
+                             "and tasks; use Gymnasium's wrappers, or the task's methods, instead")
     if of_task:
         if batch_size < num_envs:
-            raise ValueError(f"batch_size: expected {num_envs}, as a task steps all its environments together, got "
-                             f"{batch_size}")
+            raise ValueError(f"batch_size: expected {num_envs}, because a task steps all its environments together, "
+                             f"got {batch_size}")
         if env_options is not None:
-            raise ValueError("env_options: expected None, as all environments of a task have the same options")
+            raise ValueError("env_options: expected None, because all environments in a task have the same options")
         parts = _of_task(source, num_envs, num_threads, seed, max_episode_steps, render_mode, options)
     elif is_hosted:
         parts = _in_workers(source, num_envs, num_threads, seed, max_episode_steps, render_mode, env_options, options)

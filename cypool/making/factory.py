@@ -116,8 +116,8 @@ def make(id: str, env_type: str = "gymnasium", *,
         thread_affinity: The CPUs that threads run on: a sequence of CPU numbers, assigned to the threads in turn; or
             "numa", which spreads them over the memory nodes. The caller of a synchronous pool, which is one of the
             threads, is not moved. By default, the operating system decides.
-        env_options: A sequence with one dict per environment, for options in which they differ; added to `options`. All
-            environments must have the same observations and actions.
+        env_options: A sequence with one dict per environment, for options that differ between them; added to `options`.
+            All environments must have the same observations and actions.
         reward_hook: A function that computes the reward: a C function, which the threads call for each environment, or
             a Python function, which is called for each batch. See `cypool.hooks`.
         observation_hook: The same for the observation. If its result has a different description than the
@@ -169,7 +169,7 @@ def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymn
             environments in turn. 0: the caller's thread steps them.
         start_method: "forkserver" or None: processes are forked from a fresh interpreter, which imports their modules
             once; "spawn": each process is a fresh interpreter.
-        worker_timeout: Maximum seconds for a step or a reset, also while the process is paused; after that, a new
+        worker_timeout: Maximum seconds for a step or a reset, even while the process is paused; after that, a new
             process replaces it. Not with threads. Unlimited by default; `recv(timeout=...)` and Ctrl-C always end a
             wait.
 
@@ -246,7 +246,7 @@ def _pool_of_one(id: str, kwargs: dict[str, Any]) -> Any:
     """Returns a pool of one environment that waits for a reset after the end of its episode."""
     fixed: dict[str, Any] = {"env_type": "gymnasium", "num_envs": 1, "num_threads": 0, "autoreset_mode": "Disabled"}
     for name in fixed.keys() & kwargs.keys():
-        raise ValueError(f"{name}: expected no value, as it is always {fixed[name]!r} here, got "
+        raise ValueError(f"{name}: expected no value, because it is always {fixed[name]!r} here, got "
                          f"{shown(kwargs[name])}")
     return make(id, **fixed, **kwargs)
 
@@ -315,7 +315,7 @@ def _autoreset_mode(given: Any, api: type[VectorAPI], env_type: str) -> str:
 def _api_class(env_type: str) -> Any:
     """Returns the class of the API; imports only that class."""
     if not isinstance(env_type, str):
-        hint = " (num_envs is passed by name)" if isinstance(env_type, int) else ""
+        hint = " (pass num_envs by name)" if isinstance(env_type, int) else ""
         raise ValueError(f"env_type: expected 'gymnasium', 'gym' or 'dm', got {shown(env_type)}{hint}")
     if env_type == "gymnasium":
         from cypool.api.gymnasium import GymnasiumPool

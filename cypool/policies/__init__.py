@@ -48,7 +48,7 @@ class Policy:
     """A C policy together with its memory. A function without memory can be passed directly.
 
     Args:
-        function: An address (int), a capsule of Cython's, a function pointer of ctypes, or a Numba `cfunc`.
+        function: An address (int), a Cython capsule, a ctypes function pointer, or a Numba `cfunc`.
         state: Array of any dtype, shape (num_envs, ...), C-contiguous and writeable: the function gets its
             environment's row and may change it. Values persist between rollouts.
         parameters: C-contiguous array of any dtype and shape for the function to read, such as weights.
@@ -57,7 +57,7 @@ class Policy:
         state, parameters: These arrays.
 
     Raises:
-        TypeError, ValueError: The function is of another kind or has a different signature, or the arrays are invalid.
+        TypeError, ValueError: The function has the wrong kind or signature, or the arrays are invalid.
     """
 
     # of cypool's own policies: a function for neighbouring environments, and arrays that it fills with the actions

@@ -56,14 +56,14 @@ class MLP(Policy):
         biases: For each layer an array or a tensor, shape (outputs,). None with a module.
         activation: "tanh" or "relu", between layers. By default, the module's, or for arrays "tanh".
         output: How the last layer determines an action. For Discrete actions: "argmax"; or "categorical", which draws
-            according to these logits. Otherwise "identity"; "clip" to the action's bounds; "tanh", scaled from [-1, 1]
+            with the outputs as logits. Otherwise "identity"; "clip" to the action's bounds; "tanh", scaled from [-1, 1]
             to these bounds; or draws around the outputs: "gaussian", clipped to the bounds, or "tanh_gaussian", scaled
             to them by tanh. By default "argmax" or "clip".
         log_std: For Gaussians: the logarithms of the standard deviations, one per number of the action. If None, the
             last layer has twice as many outputs, and the second half provides them.
         value: Layers of a second network with the same observations and activation, and one output: a pair (weights,
             biases), or a module.
-        seed: Seed for the random numbers, which depend on it, on the environment and agent, and on the number of steps
+        seed: Seed for the random numbers, which depend on the seed, the environment, the agent and the number of steps
             that the MLP has made. They do not affect the environments' random streams.
 
     Raises:
@@ -124,7 +124,7 @@ class MLP(Policy):
             weights, biases, log_std, value: As in the constructor; the last two are required if they were given there.
 
         Raises:
-            TypeError, ValueError: As in the constructor; or one of the last two is missing, or was not given there.
+            TypeError, ValueError: As in the constructor; or one of the last two is missing, or was not given to it.
                 Nothing has changed.
         """
         weights, biases, value, _ = _arrays(weights, biases, value, self._activation)
@@ -136,8 +136,8 @@ class MLP(Policy):
         # rollouts in other threads have no memory for others; and old ones are no part of the new network
         for name, given, own in (("log_std", log_std, self._log_std), ("value", value, self._value)):
             if (given is None) != (own is None):
-                expected = "None, as the MLP was created without" if own is None else "one, as the MLP was created with"
-                raise ValueError(f"{name}: expected {expected} {name}, got {shown(given)}")
+                expected = "None" if own is None else "a value"
+                raise ValueError(f"{name}: expected {expected}, as when the MLP was created, got {shown(given)}")
 
     def _made(self, weights: Any, biases: Any, log_std: Any, value: Any, seed: int) -> tuple[Any, ...]:
         """Returns a network of these layers, and the layers and parts that it consists of."""
@@ -154,15 +154,15 @@ class MLP(Policy):
         elif self._output in GAUSSIANS:
             num_outputs *= 2
         layers = _layers("weights", "biases", weights, biases)
-        _check_ends("weights", layers, num_inputs, num_outputs, "as the action has"
-                    if self._output not in GAUSSIANS or log_std is not None else "means and logarithms of deviations")
+        _check_ends("weights", layers, num_inputs, num_outputs, "to match the action"
+                    if self._output not in GAUSSIANS or log_std is not None else "for means and log_std")
         value_layers = []
         if value is not None:
             pair = check_list("value", value, "a pair of weights and biases")
             if len(pair) != 2:
-                raise ValueError(f"value: expected a pair of weights and biases, got {len(pair)} of them")
+                raise ValueError(f"value: expected a pair of weights and biases, got {len(pair)} items")
             value_layers = _layers("value", "value", *pair)
-            _check_ends("value", value_layers, num_inputs, 1, "the value")
+            _check_ends("value", value_layers, num_inputs, 1, "for the value")
             value = [each[0] for each in value_layers], [each[1] for each in value_layers]
         low, high = ((), ()) if discrete else (action.low.reshape(-1), action.high.reshape(-1))
         network = Network(layers, value_layers, ACTIVATIONS.index(self._activation), OUTPUTS.index(self._output),
@@ -270,18 +270,18 @@ class MLP(Policy):
         """Returns a C-contiguous mask for these rows; None where all actions are legal."""
         if not self._has_mask:
             if mask is not None:
-                raise ValueError(f"action_mask: expected None, as all actions are legal, got {shown(mask)}")
+                raise ValueError(f"action_mask: expected None, because all actions are legal, got {shown(mask)}")
             return None
         return check_mask(mask, (*rows, self._action.n))
 
     def check(self, spec: EnvSpec, num_envs: int) -> None:
-        """Raises a ValueError if the MLP is for other observations or actions than a pool's."""
+        """Raises a ValueError if the MLP's observations or actions differ from a pool's."""
         if (spec.observation, spec.action) != self._fits:
             raise ValueError(f"policy: expected an MLP for {spec.observation} and {spec.action}, got one for "
                              f"{self._fits[0]} and {self._fits[1]}")
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("an MLP cannot be pickled or copied: create another one from its weights")
+        raise TypeError("an MLP cannot be pickled or copied: create a new one from its weights")
 
     def _for_rollout(self) -> Any:
         """Returns the policy of one rollout, with the current weights."""
@@ -354,18 +354,18 @@ def steps_of(count: Any) -> Steps:
 
 def check_mask(mask: Any, shape: tuple[int, ...]) -> NDArray[Any]:
     """Returns a mask of legal actions, C-contiguous and of bytes."""
-    array = check_array("action_mask", mask, f"int8 of shape {shape}, as info['action_mask']")
+    array = check_array("action_mask", mask, f"int8 of shape {shape}, like info['action_mask']")
     if array.shape != shape or array.dtype not in (np.int8, np.uint8, np.bool_):
-        raise ValueError(f"action_mask: expected int8 of shape {shape}, as info['action_mask'], got {array.dtype} of "
+        raise ValueError(f"action_mask: expected int8 of shape {shape}, like info['action_mask'], got {array.dtype} of "
                          f"shape {array.shape}")
     return np.ascontiguousarray(array)
 
 
 def _check_ends(name: str, layers: list[tuple[Any, Any]], num_inputs: int, num_outputs: int, why: str) -> None:
     """Raises a ValueError if the first or the last layer has another size."""
-    for which, wanted, got in (("inputs of the first layer, as the observation has", num_inputs,
+    for which, wanted, got in (("inputs to the first layer, to match the observation", num_inputs,
                                 layers[0][0].shape[1]),
-                               (f"outputs of the last layer, {why}", num_outputs,
+                               (f"outputs from the last layer, {why}", num_outputs,
                                 layers[len(layers) - 1][0].shape[0])):
         if wanted != got:
             raise ValueError(f"{name}: expected {wanted} {which}, got {got}")

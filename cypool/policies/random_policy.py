@@ -22,7 +22,7 @@ class RandomPolicy(Policy):
 
     Args:
         spec: The environments' spec: `env.env_spec`. The action is Discrete, possibly for each agent of one group.
-        seed: Seed for the draws, which depend on it, on the environment and agent, and on the number of steps that the
+        seed: Seed for the draws, which depend on the seed, the environment, the agent and the number of steps that the
             policy has made. They do not affect the environments' random streams.
 
     Raises:
@@ -88,7 +88,7 @@ class RandomPolicy(Policy):
             raise ValueError(f"policy: expected a RandomPolicy for {spec.action}, got one for {self._action}")
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a RandomPolicy cannot be pickled or copied: make another one with its seed")
+        raise TypeError("a RandomPolicy cannot be pickled or copied: make a new one with the same seed")
 
     def _for_rollout(self) -> Policy:
         """Returns the policy of one rollout."""

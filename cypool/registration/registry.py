@@ -32,7 +32,7 @@ _sources: dict[str, None] = {}
 _loading: set[int] = set()  # threads that import them
 _observers: list[Callable[[Entry], None]] = []  # called with each new entry
 _reserved: list[str] = []  # arguments of cypool.make, which are no options
-NAMES_ALL = "`cypool list` or list_all_envs() lists all"  # where messages send those whose id is unknown
+NAMES_ALL = "`cypool list` or list_all_envs() shows all ids"  # where messages send those whose id is unknown
 PETTINGZOO_PREFIX = "pettingzoo:"  # of ids whose environments are PettingZoo's
 GYMNASIUM_PREFIX = "gymnasium:"  # of ids whose environments Gymnasium's `make` makes, and of such references
 _PLUGINS = "cypool.envs"  # the group of entry points; a plug-in's is called as the namespace of its ids
@@ -95,14 +95,14 @@ def register(id: str, entry_point: str, *, max_episode_steps: int | None = None,
             None, and its name and version.
         expand: "module:function" that makes the id stand for several environments with different options, such as a
             benchmark of many tasks; the id then needs no version. The function takes `num_envs`, where None means the
-            minimum, and `seed`, an int; and as keywords `options` and those given to `make`. It returns a list of
-            dicts, the options of each environment, and a list of their seeds.
+            minimum, and `seed`, an int; and, as keywords, these `options` and those given to `make`. It returns a list
+            of dicts, the options of each environment, and a list of their seeds.
         **options: Values for options of the environment, or of `expand`, instead of the defaults.
 
     Raises:
         ValueError: The id is malformed or already taken, or the entry point, the limit or the reference is malformed.
-        TypeError: An option of the class has the name of an argument of `make`, or has no value; raised on first use if
-            the module has not been imported yet.
+        TypeError: An option of the class has the same name as an argument of `make`, or has no value; raised on first
+            use if the module has not been imported yet.
     """
     pattern, expected = (_ID, "'<name>-v<number>'") if expand is None else (_EXPANDED_ID, "a name")
     if not isinstance(id, str) or not pattern.fullmatch(id):
@@ -312,7 +312,7 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
                 known = [*defaults, *_reserved]
                 hint = ", but an argument of cypool.make" if option in _reserved else suggestion(option, known)
                 if not hint and "randomize" in defaults:
-                    hint = " (randomize= changes values of its model)"
+                    hint = " (randomize= changes values in its model)"
                 raise ValueError(f"{option}: not an option of {id}{hint}; it has {', '.join(defaults) or 'none'}")
     _check_defaults(f"{entry.entry_point}.describe", defaults, registered)
     chosen = {**defaults, **registered, **options}
@@ -390,7 +390,7 @@ def entry_of(id: str) -> Entry:
         if not any(other.startswith(f"{namespace}/") for other in entries):
             hint = "; install the package that provides it, or import it first if it has no entry point"
         if found:
-            hint = f"; the plug-in {namespace!r} was imported, but does not register it"
+            hint = f"; the plug-in {namespace!r} was imported, but did not register it"
         if matched := _entry_by_pattern(id):
             return matched
     if id in _absent:
@@ -473,7 +473,7 @@ def _import_plugins(namespace: str | None) -> tuple[int, list[ImportError]]:
         # a stranger's module may raise anything
         except Exception as error:
             package = plugin.dist.name if plugin.dist else "?"
-            wrapped = ImportError(f"plug-in {plugin.name!r} of the package {package!r} cannot be imported: "
+            wrapped = ImportError(f"plug-in {plugin.name!r} from the package {package!r} cannot be imported: "
                                   f"{type(error).__name__}: {error}")
             wrapped.__cause__ = error
             failed.append(wrapped)

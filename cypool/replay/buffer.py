@@ -40,8 +40,8 @@ EMPTY = "sample: expected a buffer with rows, got an empty one"
 class ReplayBuffer(Observer):
     """Stores the steps of a pool, and samples from them.
 
-    `step`, `reset`, `send` and `recv` call the pool and store the results. Any other call of the pool, such as its own
-    `step` or `load`, causes a gap: the next row of each environment is the first one after it.
+    `step`, `reset`, `send` and `recv` call the pool and store the results. Any other call to the pool, such as
+    `env.step` or `env.load`, causes a gap: the next row of each environment is the first one after the gap.
 
     Each environment has a ring of `capacity // num_envs` rows. An episode of T steps takes T + 1 rows, because its last
     observation is also stored. For observations declared as stacks (`Array.stack`), only the newest frame is stored; an
@@ -103,9 +103,9 @@ class ReplayBuffer(Observer):
         if length and self.n_step > 1:
             raise ValueError(f"n_step: expected 1 with sequences, got {n_step}")
         if self.n_sampled_goal and (spec.goals is None or length or self.n_step > 1):
-            raise ValueError(f"n_sampled_goal: expected 0 for {spec.id}, as it has no goals" if spec.goals is None else
-                             "n_sampled_goal: expected 0 with sequences or n_step above 1, as their rewards belong to "
-                             "several goals")
+            raise ValueError(f"n_sampled_goal: expected 0 for {spec.id}, which has no goals" if spec.goals is None else
+                             "n_sampled_goal: expected 0 with sequences or n_step above 1, because one reward would "
+                             "then belong to several goals")
         # the result of a hook need not be a stack, whatever its description says
         self._layout = RingLayout(spec, length, env.recipe.get("observation_hook") is None, self.alpha > 0)
         least = (self._layout.padding + max(length, 1) + 1) * env.num_envs
@@ -133,7 +133,7 @@ class ReplayBuffer(Observer):
         try:
             return {name: np.zeros(*shape) for name, shape in self._shapes.items() if name not in SUMS}
         except (MemoryError, ValueError) as error:
-            raise ValueError(f"capacity: expected a number of rows that fits into memory, got {capacity}: "
+            raise ValueError(f"capacity: expected few enough rows to fit in memory, got {capacity}: "
                              f"{error}") from error
 
     def _make_ring(self, rows: int, memory: dict[str, NDArray[Any]]) -> Ring:
@@ -142,23 +142,23 @@ class ReplayBuffer(Observer):
                     self.sequence_length or 0, self.alpha, goals)
 
     def reset(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls `reset` of the pool, and stores the first observations."""
+        """Calls the pool's `reset`, and stores the first observations."""
         return self._through(self.env.reset, *args, **kwargs)
 
     def async_reset(self, *args: Any, **kwargs: Any) -> None:
-        """Calls `async_reset` of the pool; `recv` stores the first observations."""
+        """Calls the pool's `async_reset`; `recv` stores the first observations."""
         self._through(self.env.async_reset, *args, **kwargs)
 
     def step(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls `step` of the pool and stores the steps, even if it raises an `EnvError`."""
+        """Calls the pool's `step` and stores the steps, even if it raises an `EnvError`."""
         return self._through(self.env.step, *args, **kwargs)
 
     def send(self, *args: Any, **kwargs: Any) -> None:
-        """Calls `send` of the pool; `recv` stores the steps."""
+        """Calls the pool's `send`; `recv` stores the steps."""
         self._through(self.env.send, *args, **kwargs)
 
     def recv(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls `recv` of the pool and stores the steps, even if it raises an `EnvError`."""
+        """Calls the pool's `recv` and stores the steps, even if it raises an `EnvError`."""
         return self._through(self.env.recv, *args, **kwargs)
 
     def _through(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -226,7 +226,7 @@ class ReplayBuffer(Observer):
         """
         spec = self.env.env_spec
         if isinstance(self.env, NormalizedPool):
-            raise ValueError("add: expected a pool that does not normalize, as stored values are not normalized")
+            raise ValueError("add: expected a pool that does not normalize, because stored values are not normalized")
         if spec.agents:
             raise ValueError(f"add: expected an environment with one agent, got {spec.id}")
         ids = ids_of(env_id)

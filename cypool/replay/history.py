@@ -175,7 +175,7 @@ class History(Observer):
         Raises:
             TypeError, ValueError: `step` is out of this range.
             RuntimeError: Steps are in flight; the history is closed; or the results of a step differ from the recorded
-                ones, which can happen on another machine. The pool and the history are then unchanged.
+                ones, which can happen on a different machine. The pool and the history are then unchanged.
         """
         step = check_int("step", step, 0, self._length)
         self._at_rest("seek")
@@ -419,7 +419,7 @@ class History(Observer):
                     if num_steps < whole:
                         return count, at, ("rollout", num_steps, part)
                 else:
-                    raise ValueError(f"{shown(kind)} is not a kind of event")
+                    raise ValueError(f"{shown(kind)} is not a known kind of event")
         except (LookupError, TypeError, ValueError, OverflowError) as error:
             # of a file that `save` did not write
             raise ValueError(f"history: expected valid events: {error}") from error
@@ -502,7 +502,7 @@ class History(Observer):
         # results that a reset threw away were not received
         if len(differ) and wanted.any():
             raise RuntimeError(f"seek: expected the recorded results of step {step}, got different ones for env "
-                               f"{differ.min()}: is this another machine, or another version of a library?")
+                               f"{differ.min()}: is this a different machine, or a different version of a library?")
 
 
 def _without_times(state: State) -> bytes:
@@ -549,7 +549,7 @@ def history(env: VectorAPI, every: int = 1000) -> History:
         every: The number of steps between exact states: `seek` repeats at most this many.
 
     Raises:
-        TypeError, ValueError: `env` is not such a pool, or `every` not a positive int.
+        TypeError, ValueError: `env` is not such a pool, or `every` is not a positive int.
         RuntimeError: An environment is in flight, or was never reset; or the pool already has a history.
         NotImplementedError: The environments cannot be saved.
     """
@@ -576,7 +576,7 @@ def load_history(path: Pathlike, env: VectorAPI) -> History:
         env: A synchronous pool with the same number of environments, id and options.
 
     Raises:
-        TypeError: `path` is not a path, or `env` not a pool.
+        TypeError: `path` is not a path, or `env` is not a pool.
         ValueError: The file is damaged, not a history, from another version of cypool, or from a different pool.
         RuntimeError: The pool already has a history; or as in `History.seek`.
         OSError: The file cannot be read.
@@ -597,7 +597,7 @@ def load_history(path: Pathlike, env: VectorAPI) -> History:
     except (AttributeError, LookupError, TypeError, ValueError, OverflowError, RecursionError, zlib.error) as error:
         raise ValueError(f"{EXPECTED}, got one that cannot be read: {type(error).__name__}: {error}") from error
     if saved_by != version():
-        raise ValueError(f"path: expected a history of cypool {version()}, got one of {shown(saved_by)}")
+        raise ValueError(f"path: expected a history from cypool {version()}, got one from {shown(saved_by)}")
     try:
         env._pool.observers.attach(made)
         made.seek(len(made))
@@ -634,11 +634,11 @@ def _history_of(env: VectorAPI, every: int) -> History:
     if not isinstance(env, VectorAPI):
         raise TypeError(f"env: expected a pool, got {shown(env)}")
     if env.is_async:
-        raise ValueError("env: expected a synchronous pool, as the results of an asynchronous one have no fixed order")
+        raise ValueError("env: expected a synchronous pool, because the results of an asynchronous pool are unordered")
     if env._pool.observers.includes(History):
         raise RuntimeError("env: the pool already has a history: close it first")
     if env._pool.is_hosted and env.task is None:
-        raise ValueError("env: expected no Python environments, as their state is a pickle")
+        raise ValueError("env: expected no Python environments, because their state is a pickle")
     if env._pool.num_pending:
         raise RuntimeError("env: steps are in flight: call recv() first")
     return History(env, every)
@@ -674,8 +674,8 @@ def first_difference(a: History, b: History) -> Difference | None:
     difference, nor do observations that a rollout did not keep.
 
     Raises:
-        TypeError: One is not a `History`.
-        ValueError: They have different numbers of environments.
+        TypeError: An argument is not a `History`.
+        ValueError: The histories have different numbers of environments.
     """
     for name, each in (("a", a), ("b", b)):
         if not isinstance(each, History):

@@ -27,8 +27,8 @@ class Sample:
         obs: The observation from which the action was chosen.
         action: The action.
         reward: float32: the reward, or the discounted sum of the rewards of n steps.
-        next_obs: The observation after the step, or after the last of several steps; at the end of an episode its last
-            one. None for sequences, where it is the next row.
+        next_obs: The observation after the step, or after the last of several steps; at the end of an episode, its
+            last observation. None for sequences, where it is the next row.
         discount: float32: the factor of the value of `next_obs`: gamma to the power of the number of steps, 0 where the
             episode terminated.
         terminated, truncated: bool: whether the episode ended in the step, or in the last of several.

@@ -159,8 +159,8 @@ class TreeSearch:
             pool.close()
         sources = env._pool.environments()
         if resamples and not all(map(redraws_chance, [own[0] for own in copies])):
-            raise ValueError(f"chance: expected 'foresee', as {spec.id} draws chance from its own stream, which a "
-                             "search cannot redraw, got 'resample'")
+            raise ValueError(f"chance: expected 'foresee' for {spec.id}, which draws random events from its own "
+                             "stream, so a search cannot redraw them, got 'resample'")
         num_players = num_players_of(sources[0])
         if normalize is None:
             normalize = num_players == 1
@@ -186,7 +186,7 @@ class TreeSearch:
         self._batch: Any = None
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a TreeSearch cannot be pickled or copied: make another one from a copy of its pool")
+        raise TypeError("a TreeSearch cannot be pickled or copied: make a new one from a copy of its pool")
 
     @_alone
     def run(self, evaluate: Callable[..., Any] | Policy | Literal["constant", "rollout"] = "rollout", *,
@@ -231,7 +231,7 @@ class TreeSearch:
                 while (leaves := self._recv()) is not None:
                     answer = check_list("evaluate", evaluate(leaves.obs, leaves.action_mask), "a pair (logits, values)")
                     if len(answer) != 2:
-                        raise ValueError(f"evaluate: expected a pair (logits, values), got {len(answer)} of them")
+                        raise ValueError(f"evaluate: expected a pair (logits, values), got {len(answer)} items")
                     self._send(*answer)
             except BaseException:
                 self._waiting = self._batch = None
@@ -296,7 +296,7 @@ class TreeSearch:
         """Provides policies and values for the positions of the last `recv`, and continues the search.
 
         Args:
-            logits: (n, actions): numbers or -inf; those of illegal actions may be anything. None: all are equal.
+            logits: (n, actions): numbers or -inf; those for illegal actions may be anything. None: all are equal.
             values: (n,): the expected return for the player to move. With more than two players (n, players): for each
                 of them.
 
@@ -403,7 +403,7 @@ class TreeSearch:
             raise
         if lost:
             action = given[np.flatnonzero(ids == lost[0])[0]]
-            raise ValueError("actions: expected the actions of the last step, with one call of advance() after each "
+            raise ValueError("actions: expected the actions of the last step, and one call to advance() after each "
                              f"step, got {action} for env {lost[0]}")
 
     @property
@@ -440,7 +440,7 @@ class TreeSearch:
             return None, 0.0
         pair = check_list("noise", noise, "a pair (alpha, weight)")
         if len(pair) != 2:
-            raise ValueError(f"noise: expected a pair (alpha, weight), got {len(pair)} of them")
+            raise ValueError(f"noise: expected a pair (alpha, weight), got {len(pair)} items")
         return check_float("noise", pair[0], 1e-3, 1e3), check_float("noise", pair[1], 0, 1)
 
     def _check_open(self, name: str) -> None:
@@ -522,17 +522,17 @@ def _searchable(env: VectorAPI, allow_hidden: bool) -> EnvSpec:
         raise TypeError(f"env: expected a pool, got {shown(env)}")
     spec = env.env_spec
     if env._pool.is_hosted:
-        raise ValueError("env: expected no Python environments, as they cannot be copied one by one")
+        raise ValueError("env: expected no Python environments, because they cannot be copied one by one")
     if env.is_async:
         raise ValueError("env: expected a synchronous pool, got an asynchronous one")
     if env._pool.hooks is not None:
-        raise ValueError("env: expected a pool without Python hooks, as the environments of a tree have none")
+        raise ValueError("env: expected a pool without Python hooks, because the environments in a tree have none")
     if spec.agents or spec.num_players > 1 or not isinstance(spec.action, Discrete):
         raise ValueError(f"env: expected environments with one Discrete action, got {spec.action}")
     if spec.options.get("view") == "single":
-        raise ValueError("env: expected view='mover', as a tree contains the moves of all players, got 'single'")
+        raise ValueError("env: expected view='mover', because a tree contains the moves of all players, got 'single'")
     if spec.has_hidden_information and not allow_hidden:
-        raise ValueError("env: expected a game without hidden information, as the search would see it, or "
+        raise ValueError("env: expected a game without hidden information, which the search would see, or "
                          f"allow_hidden=True, got {spec.id}")
     if spec.action.n > MOST_ACTIONS:
         raise ValueError(f"env: expected at most {MOST_ACTIONS} actions, got {spec.action.n}")

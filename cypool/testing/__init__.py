@@ -1,4 +1,4 @@
-"""Checks of an environment on your machine: does it match its reference and keep the contract?
+"""Checks of an environment on your machine: does it match its reference and follow the contract?
 
     >>> print(cypool.testing.check_parity("Acrobot-v1"))
     >>> print(cypool.testing.check_env("my_env/MyEnv-v0"))

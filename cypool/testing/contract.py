@@ -1,4 +1,4 @@
-"""`cypool.testing.check_env`: does an environment keep the contract that users and the engine rely on?"""
+"""`cypool.testing.check_env`: does an environment follow the contract that users and the engine rely on?"""
 from __future__ import annotations
 
 import copy
@@ -70,7 +70,7 @@ def check_env(id: Any, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
     """Checks with random legal actions that an environment keeps the promises that cypool makes for all environments.
 
     * It writes its whole row, and nothing else (`cypool.make(debug=True)`).
-    * Observations are in their space, and those declared as stacks are stacks; rewards are finite.
+    * Observations are in their spaces, and those declared as stacks are stacks; rewards are finite.
     * The same seed and actions give bit-identical results with any number of threads, in synchronous and asynchronous
       pools, and after a reset with that seed.
     * `save` is complete: `load` restores the state in this pool, in another one, and after pickling. `load` rejects
@@ -98,7 +98,7 @@ def check_env(id: Any, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
         A `Contract`, which can be printed.
 
     Raises:
-        ContractError: It breaks a promise; the message names the promise and the first violation.
+        ContractError: The environment breaks a promise; the message names the promise and the first violation.
         EnvError: The environment raised an exception.
         ValueError, TypeError, ImportError: As `cypool.make` and `cypool.make_spec`; or the id stands for several
             environments.
@@ -186,7 +186,7 @@ class _Check:
             self.look_at_spaces(events)
             self.look_at_stacks(events)
             again = self.play(env, seed=self.seed)
-        self.hold("observations are in their space, rewards are finite")
+        self.hold("observations are in their spaces, and rewards are finite")
         self.compare(events, again, "after reset(seed) of the same pool")
         for count in THREADS:
             with self.make(num_threads=count) as env:
@@ -304,7 +304,7 @@ class _Check:
             for at, (a, b) in enumerate(zip(first, second, strict=False)):
                 name = a.difference(b)
                 if name is not None:
-                    self.complain(f"env {i}, event {at}: {name} is {b.values.get(name)!r} {where}, and was "
+                    self.complain(f"env {i}, event {at}: {name} is {b.values.get(name)!r} {where}, but was "
                                   f"{a.values[name]!r} {otherwise}")
 
     def look_at_spaces(self, events: Events) -> None:
@@ -332,14 +332,14 @@ class _Check:
                     old, new = (one.values[key].reshape(math.prod(shape[:axis]), count, -1) for one in (before, event))
                     if old[:, 1:].tobytes() != new[:, :-1].tobytes():
                         self.complain(f"env {i}, event {at}: {key} is declared as a stack of {count} frames, but does "
-                                      "not begin with the last ones of the previous observation")
+                                      "not begin with the last frames of the previous observation")
 
     def look_at_module(self) -> None:
         """Checks that the module of a plug-in compares its ABI with the running one."""
         module = self.cls.__module__
         if module.split(".")[0] != "cypool" and not hasattr(sys.modules[module], "_cypool_abi"):
             self.complain(f"expected the module {module} to call import_cypool(), which checks the version of cypool "
-                          "it was built for; or it must be rebuilt")
+                          "that it was built for, or to be rebuilt")
 
     def watch_rows(self) -> None:
         try:
@@ -379,7 +379,7 @@ class _Check:
                 # bytes may be of any length, such as a list of actions
                 if what.endswith("longer") and env.save().rows[0]["own"] == own:
                     continue
-                self.complain(f"load accepted a state {what}, expected an exception, as from cypool.state.check_state")
+                self.complain(f"load accepted a state {what}, instead of raising an exception as check_state does")
         self.hold("save and load: the following steps give the same bytes")
         return True
 
@@ -476,13 +476,13 @@ def _damaged(own: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(own, dict):
         for key in own:
             yield f"without {key!r}", {name: value for name, value in own.items() if name != key}
-            yield f"with {key!r} of another kind", {**own, key: _other(own[key])}
+            yield f"with {key!r} of a different kind", {**own, key: _other(own[key])}
     elif isinstance(own, (tuple, list)):
         if own:
             yield "without its last value", own[:-1]
         yield "with an extra value", type(own)([*own, 0])
         for k in range(len(own)):
-            yield f"with value {k} of another kind", type(own)([*own[:k], _other(own[k]), *own[k + 1:]])
+            yield f"with value {k} of a different kind", type(own)([*own[:k], _other(own[k]), *own[k + 1:]])
             if isinstance(own[k], bytes):
                 # longer ones, which cannot be read beyond their end
                 yield f"with value {k} one byte longer", type(own)([*own[:k], own[k] + b"\0", *own[k + 1:]])
@@ -491,7 +491,7 @@ def _damaged(own: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _other(value: Any) -> Any:
-    """Returns a value of another kind, not None, which many accept."""
+    """Returns a value of a different kind, not None, which many accept."""
     return 0.5 if isinstance(value, str) else "?"
 
 

@@ -96,7 +96,7 @@ def check_parity(id: str, *, num_envs: int = 4, num_steps: int = 1000, seeds: Se
         A `Parity`, which can be printed.
 
     Raises:
-        ParityError: They differ; the message names the first difference.
+        ParityError: The environments differ; the message names the first difference.
         NotImplementedError: The environment does not implement `save`, which gives the position of its random stream.
         ValueError: The environment has no reference, or the reference has no such option; or an argument is wrong, as
             in `cypool.make`.
@@ -104,7 +104,7 @@ def check_parity(id: str, *, num_envs: int = 4, num_steps: int = 1000, seeds: Se
     """
     reference = entry_of(id).reference
     if reference is None:
-        raise ValueError(f"id: expected one registered with a reference, got {id!r}; check_env needs no "
+        raise ValueError(f"id: expected an id registered with a reference, got {id!r}; check_env needs no "
                          "reference")
     # before the reference, which has other messages for unknown options
     defaults = cypool.make_spec(id).options

@@ -113,9 +113,9 @@ def compile(source: str | os.PathLike[str], name: str | None = None, *, max_epis
         The id for `cypool.make`: "local/<class>-v0".
 
     Raises:
-        CompileError: It does not compile. The message shows the first error with its line.
+        CompileError: The source does not compile. The message shows the first error with its line.
         ValueError: The class does not exist.
-        TypeError: An option of the class has the name of an argument of `cypool.make`, or has no value.
+        TypeError: An option of the class has the same name as an argument of `cypool.make`, or has no value.
         FileNotFoundError: The file does not exist.
         ImportError: Cython or setuptools is missing, or the compiled module cannot be imported.
     """
@@ -128,7 +128,7 @@ def compile(source: str | os.PathLike[str], name: str | None = None, *, max_epis
         name = names[0]
     if name not in names:
         known = ", ".join(names) or "which has none"
-        raise ValueError(f"name: expected one of the environments of the source, {known}, got {name!r}")
+        raise ValueError(f"name: expected one of the environments in the source, {known}, got {name!r}")
     id = f"local/{name}-v0"
     register_again(id, f"{module.__name__}:{name}", max_episode_steps, options)
     return id
@@ -280,7 +280,7 @@ def _first_error(output: str) -> str:
     more = len(errors) - 1
     if not more:
         return first
-    return f"{first}\n\n{more} more error{'s' * (more > 1)}, perhaps because of this one: see `output` of the exception"
+    return f"{first}\n\n{more} more error{'s' * (more > 1)}, perhaps because of this one: see the exception's `output`"
 
 
 def _need() -> None:

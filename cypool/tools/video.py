@@ -56,7 +56,7 @@ def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = N
             hint = ""
         raise TypeError(f"env: expected a pool of env_type 'gymnasium', got {shown(env)}{hint}")
     if pool.is_async:
-        raise ValueError("env: expected a synchronous pool, as the rows of an asynchronous one have no fixed order")
+        raise ValueError("env: expected a synchronous pool, because the rows of an asynchronous pool are unordered")
     if env.render_mode != "rgb_array":
         raise NotImplementedError(f"env: expected environments that can be rendered, got {pool.env_spec.id} with "
                                   f"render_mode {env.render_mode!r}")

@@ -49,10 +49,10 @@ def folder(*, make: bool = True) -> Path:
     # a group's members have been given their right to write, often by an umask of 002 and a group of one
     if found.st_uid not in (os.geteuid(), 0) or found.st_mode & stat.S_IWOTH:
         raise UnsafeCache(
-            "CYPOOL_CACHE: expected a folder that belongs to you or root and is not writable by everyone, as its files "
-            f"run as your code, got {path} of user {found.st_uid} with mode {stat.S_IMODE(found.st_mode):o} (you are "
-            f"user {os.geteuid()}). Set CYPOOL_CACHE to another folder, or fix this one with chown or chmod and delete "
-            "its contents")
+            "CYPOOL_CACHE: expected a folder that belongs to you or root and is not writable by everyone, because "
+            f"files in it run as your code, got {path} of user {found.st_uid} with mode "
+            f"{stat.S_IMODE(found.st_mode):o} (you are user {os.geteuid()}). Set CYPOOL_CACHE to another folder, or "
+            "fix this one with chown or chmod and delete its contents")
     return path
 
 

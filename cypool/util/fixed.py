@@ -27,7 +27,7 @@ class _Fixed:
             same = False
         if not same:
             raise AttributeError(f"{type(owner).__name__}.{self._name}: expected no assignment of a different value, "
-                                 "as it is read-only")
+                                 "because it is read-only")
 
 
 def fixed() -> Any:

@@ -58,14 +58,14 @@ class Signature:
 
 
 def address_of(name: str, function: Any, signature: Signature, expected: str) -> int | None:
-    """Returns the address of a C function, checked as far as its kind allows; None for a function of another kind.
+    """Returns the address of a C function, checked as far as its kind allows; None for a function of a different kind.
 
     Args:
         name: The name of the argument.
         expected: The expected value, for the message about a wrong address.
 
     Raises:
-        TypeError: It has another signature.
+        TypeError: It has a different signature.
         ValueError: The address is 0 or below.
     """
     if isinstance(function, int) and not isinstance(function, bool):
@@ -89,8 +89,8 @@ def _in_capsule(name: str, capsule: object, signature: Signature) -> int:
     said = get_name(capsule)
     found = (said or b"").decode(errors="replace")
     if found != signature.capsule:
-        raise TypeError(f"{name}: expected a capsule of a C function {signature.capsule!r}, as the __pyx_capi__ of a "
-                        f"Cython module has for a {signature.cython!r}, got one of {found!r}")
+        raise TypeError(f"{name}: expected a capsule for a C function {signature.capsule!r}, as in a Cython module's "
+                        f"__pyx_capi__ for a {signature.cython!r}, got one for {found!r}")
     get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
     get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     result: int = get_pointer(capsule, said)
@@ -119,6 +119,6 @@ def _of_numba(name: str, function: Any, signature: Signature) -> int:
     wanted = types.void if signature.returns is None else types.int32
     if found.return_type != wanted or not fits:
         called, reads = signature.numba
-        raise TypeError(f"{name}: expected a Numba cfunc of cypool.numba.{called}, {reads}, got one of {found}")
+        raise TypeError(f"{name}: expected a Numba cfunc with cypool.numba.{called}, {reads}, got one with {found}")
     result: int = function.address
     return result

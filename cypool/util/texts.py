@@ -20,8 +20,8 @@ def text(array: Any) -> Any:
         A str for a single text, of shape (length,); otherwise a tuple with one item per row, a str or another tuple.
 
     Raises:
-        TypeError: It is not an array of uint8.
-        ValueError: It has no axis, or is not UTF-8.
+        TypeError: `array` is not an array of uint8.
+        ValueError: `array` has no axis, or is not UTF-8.
     """
     array = check_array("array", array, "an array of uint8, (..., length)")
     if array.dtype != np.uint8:

@@ -125,8 +125,8 @@ cdef class Guarded(Wrapper):
         cdef int count = self.first.num_obs if kind == 0 else <int>self.first.parts.size() - self.first.num_obs
         call = f"{'obs_row' if kind == 0 else 'info_row'}(out, {k if k < 0 else count + k})"
         wanted = f"0 to {count - 1}" if count > 0 else "none"
-        raise RowError(f"{type(self.inner).__name__}.observe, {call}: expected {wanted}, as describe specifies {count} "
-                       f"{'observations' if kind == 0 else 'infos'}")
+        raise RowError(f"{type(self.inner).__name__}.observe, {call}: expected {wanted}, because describe specifies "
+                       f"{count} {'observations' if kind == 0 else 'infos'}")
 
     cdef int complain(self, int k, const char* what, long at) except -1 with gil:
         described = [(f"observation {name}" if name is not None else "observation", part)

@@ -120,7 +120,7 @@ def test_pickles_of_others():
 
 def test_wrong_arguments():
     env, other = sb3.make("CartPole-v1", num_envs=2), sb3.make("CartPole-v1", num_envs=3)
-    with pytest.raises(ValueError, match="env: expected the environments of the model, 2 rows"):
+    with pytest.raises(ValueError, match="env: expected the model's environments, with 2 rows"):
         DQN("MlpPolicy", env, replay_buffer_class=SB3ReplayBuffer, replay_buffer_kwargs={"env": other})
     for wrong in ({}, {"env": DummyVecEnv([lambda: gymnasium.make("CartPole-v1")] * 2)}):
         with pytest.raises(TypeError, match="^env: expected environments from cypool.adapters.sb3"):

@@ -195,7 +195,7 @@ def test_infos_that_were_asked_for():
     _, info = env.reset()
     assert set(info.keys()) == {"env_id", "lives"} and info[1].lives == 5
     assert [dict(row) for row in info] == [{"env_id": 0, "lives": 5}, {"env_id": 1, "lives": 5}]
-    with pytest.raises(ValueError, match="^infos: expected names of .*, got 'life'"):
+    with pytest.raises(ValueError, match="^infos: expected names from .*, got 'life'"):
         tianshou.make("Breakout-v5", infos=["life"])
 
 

@@ -56,7 +56,7 @@ def test_infos_and_resets_of_some():
     before = data["observation"].clone()
     after = env.reset(data)["observation"]
     assert torch.equal(after[[0, 2, 3]], before[[0, 2, 3]]) and after.shape == before.shape
-    with pytest.raises(ValueError, match="^infos: expected names of"):
+    with pytest.raises(ValueError, match="^infos: expected names from"):
         torchrl.make("Breakout-v5", infos=["life"])
     with pytest.raises(TypeError, match="^pool: expected an array or a dict"):
         torchrl.make("Blackjack-v1")

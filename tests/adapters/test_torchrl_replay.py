@@ -56,7 +56,7 @@ def test_what_is_refused():
     storage = FrameStorage(env, 20, spare=0)
     buffer = TensorDictReplayBuffer(storage=storage, batch_size=8)
     data = env.rollout(5, break_when_any_done=False)
-    with pytest.raises(ValueError, match="data: expected the same number of rows for each of 2 environments"):
+    with pytest.raises(ValueError, match="data: expected one dimension, with the same number of rows for each of 2"):
         buffer.extend(data.transpose(0, 1).reshape(-1)[:3])
     for _ in range(5):
         buffer.extend(data.transpose(0, 1).reshape(-1))
@@ -64,7 +64,7 @@ def test_what_is_refused():
         storage.get(slice(None))
     with pytest.raises(NotImplementedError, match="save its `state_dict`"):
         storage.dumps("x")
-    with pytest.raises(ValueError, match="state_dict: expected one of 22 rows, got"):
+    with pytest.raises(ValueError, match="state_dict: expected 22 rows, got"):
         FrameStorage(env, 22).load_state_dict(storage.state_dict())
     with pytest.raises(ValueError, match="max_size: expected"):
         FrameStorage(env, 1)

@@ -189,7 +189,7 @@ def test_actions_that_are_dicts(walker):
     state = cypool.State([0], [{}])
     for bad in (Raising(), {}, {"push": 1}, None, 3, [1, 2]):
         for call in (env.step, env.send, env.rollout, lambda actions: env.search(state, actions)):
-            with pytest.raises(TypeError, match="^actions: expected a dict of push, lever"):
+            with pytest.raises(TypeError, match="^actions: expected a dict with keys push, lever"):
                 call(bad)
 
 

@@ -397,7 +397,7 @@ def test_dicts_of_actions_step_a_single_environment():
     env.action_space.seed(0)
     obs, *_ = env.step(env.action_space.sample())
     assert obs in env.observation_space
-    with pytest.raises(TypeError, match="^actions: expected a dict of "):
+    with pytest.raises(TypeError, match="^actions: expected a dict with keys "):
         env.step(0)
 
 

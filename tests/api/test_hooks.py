@@ -358,8 +358,8 @@ def test_wrong_rewards(made, message):
 @pytest.mark.parametrize(("made", "described", "message"), [
     (lambda obs: obs, Array((3,), np.float32), r"expected an array of float32, shape \(4, 3\), got float32, \(4, 4\)"),
     (lambda obs: obs * 1.0, Array((4,), np.float64), r"expected an array of float64, .* got float32"),
-    (lambda obs: obs, {"a": Array((4,), np.float32)}, r"expected a dict of \['a'\]"),
-    (lambda obs: {"a": obs, "b": obs}, {"a": Array((4,), np.float32)}, r"expected a dict of \['a'\]"),
+    (lambda obs: obs, {"a": Array((4,), np.float32)}, r"expected a dict with the keys \['a'\]"),
+    (lambda obs: {"a": obs, "b": obs}, {"a": Array((4,), np.float32)}, r"expected a dict with the keys \['a'\]"),
     (lambda obs: {"a": obs[:, :2]}, {"a": Array((4,), np.float32)}, r"expected an array of .* \(4, 4\) as a, got"),
     (lambda obs: (obs,), (Array((4,), np.float32), Discrete(3)), "expected a tuple of 2 arrays"),
 ])

@@ -251,7 +251,7 @@ def test_update_without_a_part_that_the_mlp_has_is_refused():
     obs = np.ones((2, 3), np.float32)
     before = mlp.values(obs)
     for missing, given in (("value", {"log_std": [0]}), ("log_std", {"value": layers(3, 8, 1, seed=1)})):
-        with pytest.raises(ValueError, match=f"{missing}: expected one, as the MLP was created with {missing}"):
+        with pytest.raises(ValueError, match=f"{missing}: expected a value, as when the MLP was created"):
             mlp.update(*layers(3, 8, 1), **given)
     assert (mlp.values(obs) == before).all()
 
@@ -259,7 +259,7 @@ def test_update_without_a_part_that_the_mlp_has_is_refused():
 def test_an_mlp_is_not_copied():
     mlp = cypool.MLP(cypool.make_spec("CartPole-v1"), *layers(4, 8, 2))
     for way in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(TypeError, match="an MLP cannot be pickled or copied: create another one from its weights"):
+        with pytest.raises(TypeError, match="an MLP cannot be pickled or copied: create a new one from its weights"):
             way(mlp)
 
 
@@ -310,7 +310,7 @@ def test_bad_mlps():
                        ([np.zeros((8, 3)), weights[1]], ValueError), ([Raising(), weights[1]], TypeError)):
         with pytest.raises(error, match="weights"):
             cypool.MLP(spec, bad, biases)
-    with pytest.raises(ValueError, match="weights: expected 2 outputs of the last layer, as the action has, got 3"):
+    with pytest.raises(ValueError, match="weights: expected 2 outputs from the last layer, to match the action, got 3"):
         cypool.MLP(spec, *layers(4, 8, 3))
     with pytest.raises(ValueError, match="biases: expected arrays of numbers with 1 axes"):
         cypool.MLP(spec, weights, [np.zeros((8, 1)), np.zeros(2)])
@@ -385,7 +385,7 @@ def test_bad_arguments_of_what_draws():
         cypool.MLP(box, weights, biases, log_std=[0])
     with pytest.raises(ValueError, match="log_std: expected None with output='categorical'"):
         cypool.MLP(spec, *layers(4, 2), output="categorical", log_std=[0, 0])
-    with pytest.raises(ValueError, match="weights: expected 2 outputs of the last layer, means and logarithms of dev"):
+    with pytest.raises(ValueError, match="weights: expected 2 outputs from the last layer, for means and log"):
         cypool.MLP(box, weights, biases, output="gaussian")
     for bad in (3, "ab", [weights], (weights, biases, biases), (weights, 3), ([], []), layers(3, 8, 2), layers(4, 8, 1),
                 (weights, [object(), object()]), Raising()):
@@ -397,7 +397,7 @@ def test_bad_arguments_of_what_draws():
     with pytest.raises(RuntimeError, match="the MLP is already initialized"):
         mlp.__init__(box, weights, biases)
     for name, given in (("value", layers(3, 8, 1)), ("log_std", [0])):
-        with pytest.raises(ValueError, match=f"{name}: expected None, as the MLP was created without {name}"):
+        with pytest.raises(ValueError, match=f"{name}: expected None, as when the MLP was created"):
             mlp.update(weights, biases, **{name: given})
     mlp = cypool.MLP(box, weights, biases, output="gaussian", log_std=[0], value=layers(3, 8, 1))
     obs = np.ones((2, 3), np.float32)

@@ -51,7 +51,7 @@ def test_another_signature(signature):
     arguments = {"float64(float64)": "x", "void()": "", "int32(voidptr)": "x"}[signature]
     hook = numba.cfunc(signature)(eval(f"lambda {arguments}: {'None' if signature[0] == 'v' else 1}"))
     for name in ("reward_hook", "observation_hook"):
-        with pytest.raises(TypeError, match=f"{name}: expected a Numba cfunc of cypool.numba.SIGNATURE, .* got one of"):
+        with pytest.raises(TypeError, match=f"{name}: expected a Numba cfunc with cypool.numba.SIGNATURE, .* got one"):
             cypool.make("CartPole-v1", **{name: hook})
 
 
@@ -80,5 +80,5 @@ def test_policy(num_threads):
         obs, reward, *_ = twin.step(actions)
         assert (rollout.action[t] == actions).all() and (rollout.next_obs[t] == obs).all()
         assert (rollout.reward[t] == reward).all()
-    with pytest.raises(TypeError, match="policy: expected a Numba cfunc of cypool.numba.POLICY_SIGNATURE"):
+    with pytest.raises(TypeError, match="policy: expected a Numba cfunc with cypool.numba.POLICY_SIGNATURE"):
         env.rollout(4, policy=halves)

@@ -96,7 +96,7 @@ def test_generator_for_wrappers_is_seeded_by_resets_and_changes_no_episode(walke
 def test_bad_input(walker):
     with pytest.raises(ValueError, match="with several agents, got CartPole-v1"):
         cypool.parallel_env("CartPole-v1")
-    with pytest.raises(ValueError, match="^num_envs: expected no value, as it is always 1 here, got 2"):
+    with pytest.raises(ValueError, match="^num_envs: expected no value, because it is always 1 here, got 2"):
         cypool.parallel_env("walker/Crowd-v0", num_envs=2)
     env = cypool.parallel_env("walker/Crowd-v0", leave=False)
     with pytest.raises(RuntimeError, match="^step: expected a reset before the first step"):
@@ -108,7 +108,7 @@ def test_bad_input(walker):
             ({"red_1": "x"}, r"^actions\['red_1'\]: expected integers, got array\(\['x'\]"),
             ({"blue_1": [0, 7]}, r"^actions\['blue_1'\]: expected values in \[-1.0, 1.0\], got 7$"),
             ({"blue_1": np.zeros((9, 9))}, r"^actions: expected shape \(2,\) of blue_1, got \(9, 9\)$"),
-            ({"nobody": 3}, "^actions: expected those of red_0, .*, got 'nobody'$")):
+            ({"nobody": 3}, "^actions: expected keys from red_0, .*, got 'nobody'$")):
         with pytest.raises((TypeError, ValueError), match=message):
             env.step({**good, **changed})
     for bad in (None, 3, [], {}, {**good, "red_0": 5}, {**good, "red_0": "x"}, {**good, "blue_0": np.zeros(3)},

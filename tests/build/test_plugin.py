@@ -83,7 +83,7 @@ def test_an_entry_point_that_fails_costs_its_own_envs_only(run_forked, announced
         print("good/Walk-v0" in ids, "CartPole-v1" in ids, len(caught), caught[0].category.__name__, caught[0].message)
         """)
     refused, shape, listed = done.stdout.splitlines()[:3]
-    assert refused.startswith("ImportError: plug-in 'bad' of the package 'bad' cannot be imported: ")
+    assert refused.startswith("ImportError: plug-in 'bad' from the package 'bad' cannot be imported: ")
     assert "<- " in refused and shape == "(1, 1)"
     assert listed.startswith("True True 1 RuntimeWarning plug-in 'bad'")
 
@@ -91,7 +91,7 @@ def test_an_entry_point_that_fails_costs_its_own_envs_only(run_forked, announced
 def test_an_entry_point_that_registers_nothing(run_forked, announced):
     done = run_forked(announced(idle="") + "cypool.make('idle/Nothing-v0')")
     assert "ValueError: id: no environment 'idle/Nothing-v0'" in done.stderr
-    assert "the plug-in 'idle' was imported, but does not register it" in done.stderr
+    assert "the plug-in 'idle' was imported, but did not register it" in done.stderr
 
 
 @pytest.mark.parametrize(("entry_point", "message"), [

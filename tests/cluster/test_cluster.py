@@ -490,7 +490,7 @@ def test_a_worker_that_dies_in_a_stream(cluster, tmp_path):
 
 @pytest.mark.parametrize(("trouble", "timeout", "error", "message"), [
     ({"kill": 3}, None, RuntimeError, "worker 0 died 2 times in the same call"),
-    ({"slow": True}, 0.5, TimeoutError, r"worker 0 gave no answer within 0\.5 s, or died, 2 "),
+    ({"slow": True}, 0.5, TimeoutError, r"worker 0 did not answer within 0\.5 s, or died, 2 "),
 ])
 def test_a_worker_that_always_dies_or_hangs(cluster, tmp_path, monkeypatch, trouble, timeout, error, message):
     monkeypatch.setattr("cypool.cluster.streams.ATTEMPTS", 1)
@@ -811,9 +811,9 @@ def test_actions_that_are_dicts(cluster, walker):
         actions = pool.action_space.sample()
         for got, want in zip(env.step(actions)[:4], pool.step(actions)[:4], strict=True):
             assert same(got, want)
-    with pytest.raises(TypeError, match="^actions: expected a dict of push, lever"):
+    with pytest.raises(TypeError, match="^actions: expected a dict with keys push, lever"):
         env.step(np.zeros(NUM, int))
     with pytest.raises(ValueError, match="^actions: expected 6 rows, got 5"):
         env.step({name: part[:5] for name, part in actions.items()})
-    with pytest.raises(ValueError, match=f"^policy: expected None, as no distribution draws the dict actions of {id}"):
+    with pytest.raises(ValueError, match=f"^policy: expected None, because no distribution draws {id}'s dict actions"):
         cluster(id, imports=["walker"], policy=policy())

@@ -177,7 +177,7 @@ def test_bad_arguments_of_resets_are_named():
     for bad, kind, message in (([{}], ValueError, "options: expected a dict or None for each of 3 environments, got 1"),
                                ([{}] * 4, ValueError, "options: expected a dict or None for each of 3"),
                                ([{}, {}, 5], TypeError, "options: expected a dict or None, or a list"),
-                               ([{}, None, {"x": 1}], ValueError, "options: expected only reset_mask, as CartPole-v1"),
+                               ([{}, None, {"x": 1}], ValueError, "options: expected only reset_mask, because Cart"),
                                ([{"reset_mask": mask}] * 3, ValueError, "reset_mask: expected only in a dict for all")):
         with pytest.raises(kind, match=f"^{message}"):
             env.reset(options=bad)

@@ -253,7 +253,7 @@ def test_bad_files_are_refused(tmp_path):
         refused(good, "expected segments with at most 100 bytes of text, got one with")
     refused(resealed('["every",4]', '["every",0]'))
     refused(resealed('["num_envs",3]', '["num_env",3]'), "KeyError")
-    refused(resealed(cypool.__version__, "0.0.0x"), "path: expected a history of cypool")
+    refused(resealed(cypool.__version__, "0.0.0x"), "path: expected a history from cypool")
     refused(with_checksum(MAGIC, "[" * 100_000, []))
     refused(with_checksum(MAGIC, json.dumps({"dict": []}), []))
     # events that no recording has

@@ -133,7 +133,7 @@ last = Last()
 Last.last = last
 """)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "num_threads: expected 0 while Python is shutting down, as no thread can start any more"
+    assert done.stdout == "num_threads: expected 0 while Python is shutting down, because no thread can start"
 
 
 def await_refusal(env):

@@ -113,5 +113,5 @@ try:
 except ImportError as error:
     print(error)
 """)
-    assert done.stdout.startswith("cypool: expected ") and f" from Generator.{method} of NumPy, " in done.stdout
+    assert done.stdout.startswith("cypool: expected ") and f" from NumPy's Generator.{method}, " in done.stdout
     assert done.stdout.endswith(f" from numpy {np.__version__}: pip install 'numpy==2.4.*'\n")

@@ -150,7 +150,7 @@ def test_actions_that_are_dicts():
         obs, reward, *_ = twin.step(each)
         assert_same(rollout.next_obs["screen"][t], obs["screen"])
         assert_same(rollout.reward[t], reward)
-    with pytest.raises(TypeError, match="actions: expected a dict of .*, got array"):
+    with pytest.raises(TypeError, match="actions: expected a dict with keys .*, got array"):
         env.rollout(np.zeros((3, 2)))
 
 
@@ -314,7 +314,7 @@ def test_bad_input_of_search():
         env.search(env.save([0]), actions)
     with pytest.raises(ValueError, match="search: expected a synchronous pool with autoreset_mode='Disabled'"):
         cypool.make("CartPole-v1", num_envs=3, batch_size=2, autoreset_mode="Disabled").search(env.save([0]), actions)
-    with pytest.raises(TypeError, match="state: expected a result of save"):
+    with pytest.raises(TypeError, match="state: expected a state returned by save"):
         planner.search(3, actions)
     with pytest.raises(ValueError, match="state: expected the state of one environment, got 7"):
         planner.search(env.save(), actions)

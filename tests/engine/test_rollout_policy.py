@@ -334,7 +334,7 @@ def test_bad_policies(policies):
     with pytest.raises(TypeError, match="policy: expected a C function .*, a cypool.Policy or a Python function, got"):
         env.rollout(4, policy=3.5)
     for bad in (policies["returns_nothing"], policies["takes_a_number"]):
-        with pytest.raises(TypeError, match=r"policy: expected a capsule of a C function 'int \(struct cypool"):
+        with pytest.raises(TypeError, match=r"policy: expected a capsule for a C function 'int \(struct cypool"):
             env.rollout(4, policy=bad)
     for bad in (0, -1, 2**64):
         with pytest.raises(ValueError, match="policy: expected a C function .*, got .*, which is not an address$"):

@@ -442,7 +442,7 @@ def test_damaged_files_are_refused(tmp_path):
             State.from_bytes(signed(text))
     with pytest.raises(ValueError, match="bytes more than its header specifies"):
         State.from_bytes(signed(json.dumps(head).encode(), b"x"))
-    with pytest.raises(ValueError, match="^data: expected a state of cypool .*, got one of '0.0.9'"):
+    with pytest.raises(ValueError, match="^data: expected a state from cypool .*, got one from '0.0.9'"):
         State.from_bytes(signed(json.dumps({**head, "cypool": "0.0.9"}).encode()))
     # values in a valid form are checked when the state is loaded
     row = dict(head["rows"][0][1]["dict"])
@@ -473,7 +473,7 @@ def test_damaged_files_are_refused(tmp_path):
             with pytest.raises(ValueError, match=f"^path: expected a history .*, got {got}"):
                 cypool.load_history(tmp_path / name, other)
         (tmp_path / "state").write_bytes(b"cypool state 7\n" + bytes(99))
-        with pytest.raises(ValueError, match="got one of format 7, written by another version of cypool"):
+        with pytest.raises(ValueError, match="got one of format 7, written by a different version of cypool"):
             cypool.load_state(tmp_path / "state")
 
 

@@ -54,7 +54,7 @@ def test_wrong_arguments_change_nothing(walker):
     for ids in ([0], [0, 1]):
         with pytest.raises(ValueError, match=f"^state: expected {len(ids)} rows, one for each env, got 3"):
             env.load(state, ids)
-    with pytest.raises(ValueError, match="^state: expected rows of different environments, .*, got rows of .0, 0."):
+    with pytest.raises(ValueError, match="^state: expected rows from different environments, .*, got rows from .0, 0."):
         env.load(state[[0, 0]])
     with pytest.raises(ValueError, match="^env_id: expected each id once, got 1 twice"):
         env.load(state[[0, 0]], [1, 1])
@@ -63,10 +63,10 @@ def test_wrong_arguments_change_nothing(walker):
     with pytest.raises(ValueError, match=r"^env_id: expected ids in \[0, 3\), got 3"):
         env.load(state, [1, 2, 3])
     big = started(cypool.make("CartPole-v1", num_envs=9))
-    with pytest.raises(ValueError, match=r"^state: expected rows of environments in \[0, 3\), or an env_id"):
+    with pytest.raises(ValueError, match=r"^state: expected rows from environments in \[0, 3\), or an env_id"):
         env.load(big.save())
     for bad in (None, 3, {}, state.rows, pickle.dumps(state), env):
-        with pytest.raises(TypeError, match="^state: expected a result of save"):
+        with pytest.raises(TypeError, match="^state: expected a state returned by save"):
             env.load(bad)
     for other in (cypool.make("CartPole-v0", num_envs=3), cypool.make("walker/Walk-v0", num_envs=3),
                   cypool.make("CartPole-v1", num_envs=3, sutton_barto_reward=True)):

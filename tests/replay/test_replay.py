@@ -238,13 +238,13 @@ def test_memory_of_samples_is_used_again():
 
 @pytest.mark.parametrize("kwargs, message", [
     ({"capacity": 7}, "capacity: expected 8 to"), ({"capacity": 1.5}, "capacity: expected an int"),
-    ({"capacity": 2**47}, "capacity: expected a number of rows that fits into memory"),
+    ({"capacity": 2**47}, "capacity: expected few enough rows to fit in memory"),
     ({"n_step": 0}, "n_step: expected 1 to"),
     ({"gamma": 1.5}, "gamma: expected 0"), ({"gamma": np.nan}, "gamma: expected 0"), ({"alpha": -1}, "alpha: expected"),
     ({"sequence_length": 0}, "sequence_length: expected 1 to"), ({"seed": -1}, "seed: expected"),
     ({"sequence_length": 300}, "capacity: expected 1204 to"),
     ({"sequence_length": 3, "n_step": 2}, "n_step: expected 1 with sequences"),
-    ({"n_sampled_goal": 4}, "n_sampled_goal: expected 0 for CartPole-v1, as it has no goals")])
+    ({"n_sampled_goal": 4}, "n_sampled_goal: expected 0 for CartPole-v1, which has no goals")])
 def test_arguments_are_checked(kwargs, message):
     env = cypool.make("CartPole-v1", num_envs=4)
     with pytest.raises((TypeError, ValueError), match=message):

@@ -429,7 +429,7 @@ def test_random_games_end_where_an_environment_truncates_its_episode():
 def test_chance_with_a_stream_of_its_own_is_not_drawn_again():
     register_environments()
     env = made("test/Cut-v0", owns=True)
-    with pytest.raises(ValueError, match="^chance: expected 'foresee', as test/Cut-v0 draws chance from its"):
+    with pytest.raises(ValueError, match="^chance: expected 'foresee' for test/Cut-v0, which draws"):
         cypool.TreeSearch(env)
     assert cypool.TreeSearch(env, chance="foresee", simulations=9).run().visits.sum() == 18
 

@@ -91,12 +91,12 @@ FAULTS = [
     ("outside", r"observation steps \[ 9 -1  9\] is not in Array"),
     ("unstacked", "observation steps is declared as a stack of 3 frames, but does not begin with the last ones"),
     ("endless", "env 0: RowError: Careless.step, reward: expected a finite number, got nan"),
-    ("unsteady", "observation steps is .* after reset.seed. of the same pool, and was"),
+    ("unsteady", "observation steps is .* after reset.seed. of the same pool, but was"),
     ("forgetful", "observation steps is .* after load into"),
-    ("beyond", r"Careless.observe, obs_row.out, 2.: expected 0 to 1, as describe specifies 2 observations"),
-    ("before", r"Careless.observe, obs_row.out, -1.: expected 0 to 1, as describe specifies 2 observations"),
-    ("no such info", r"Careless.observe, info_row.out, 1.: expected 0 to 0, as describe specifies 1 infos"),
-    ("half copied", "observation steps is .* after copy from env 0, and was .* after load of the state that it was "
+    ("beyond", r"Careless.observe, obs_row.out, 2.: expected 0 to 1, because describe specifies 2 observations"),
+    ("before", r"Careless.observe, obs_row.out, -1.: expected 0 to 1, because describe specifies 2 observations"),
+    ("no such info", r"Careless.observe, info_row.out, 1.: expected 0 to 0, because describe specifies 1 infos"),
+    ("half copied", "observation steps is .* after copy from env 0, but was .* after load of the state that it was "
                     "copied from"),
     ("unchecked", "load accepted a state with an extra value, expected an exception"),
     ("untimely", "observation steps is .* in autoreset mode Disabled"),

@@ -105,7 +105,7 @@ def test_maps_of_lakes_also_those_of_chance(options):
 
 
 def test_what_has_no_reference_says_so():
-    with pytest.raises(ValueError, match="^id: expected one registered with a reference.*'Catch-v0'") as caught:
+    with pytest.raises(ValueError, match="^id: expected an id registered with a reference.*'Catch-v0'") as caught:
         check_parity("Catch-v0")
     assert len(str(caught.value)) < 200
     with pytest.raises(ValueError, match="no environment 'Pongo-v5'"):

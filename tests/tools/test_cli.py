@@ -296,7 +296,7 @@ def test_requirements_are_those_of_users():
     (["info", "CartPole-v1", "-o", "sutton_barto_reward"], "--option: expected name=value"),
     (["check", "Catch-v0", "--only", "parity"], "registered without a reference"),
     (["check", "Pong-v5", "--only", "parrot"], "--only: expected one of 'parity', 'contract', got 'parrot'"),
-    (["info", "Xyzzy-v0"], "no environment 'Xyzzy-v0'; `cypool list` or list_all_envs() lists all"),
+    (["info", "Xyzzy-v0"], "no environment 'Xyzzy-v0'; `cypool list` or list_all_envs() shows all ids"),
     (["new", "My-Env"], "name: expected a package name in lower case"),
     (["bench", "CartPole-v1", "--rounds", "0"], "--rounds: expected 1 to 10000, got 0"),
     (["bench", "CartPol-v1"], "id: no environment 'CartPol-v1' (did you mean CartPole-v"),

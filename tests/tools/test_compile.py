@@ -126,7 +126,7 @@ def test_the_first_error_is_shown(tmp_path):
     assert said.startswith("wrong.pyx does not compile:\n\ncdef int first() nogil:\n    return missing\n")
     assert f"{path}:2:11: undeclared name not builtin: missing" in said and "first(1, 2)" not in said
     more = caught.value.output.count("Error compiling Cython file:") - 1
-    assert said.endswith(f"\n\n{more} more errors, perhaps because of this one: see `output` of the exception")
+    assert said.endswith(f"\n\n{more} more errors, perhaps because of this one: see the exception's `output`")
     assert caught.value.output.count("first(1, 2)") >= 3
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), again.output) == (said, caught.value.output)
@@ -146,7 +146,7 @@ error: command '/usr/bin/g++' failed with exit code 1"""
 
 def test_the_first_error_of_a_cpp_compiler_has_its_context():
     assert compile_module._first_error(GCC) == "\n".join(GCC.splitlines()[2:7]) + (
-        "\n\n1 more error, perhaps because of this one: see `output` of the exception")
+        "\n\n1 more error, perhaps because of this one: see the exception's `output`")
     assert compile_module._first_error("Killed") == "Killed"
 
 
@@ -176,7 +176,7 @@ def nothing():
 
 @pytest.mark.slow
 def test_one_of_several_classes():
-    with pytest.raises(ValueError, match="name: expected one of the environments of the source, A, B, got None"):
+    with pytest.raises(ValueError, match="name: expected one of the environments in the source, A, B, got None"):
         cypool.compile(BARE)
     assert cypool.compile(BARE, "B") == "local/B-v0"
     with pytest.raises(ValueError, match="name: .* A, B, got 'C'"):

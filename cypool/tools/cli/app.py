@@ -25,7 +25,7 @@ VERBS = {
                       "cypool play Ant-v5 --policy my_module:act")),
 }
 _ABOUT = "Batches of reinforcement-learning environments: find, check, measure, tune and play them."
-_FLAGS = {"-h, --help": "Print this.", "--version": "Print the version.",
+_FLAGS = {"-h, --help": "Print this help.", "--version": "Print the version.",
           "--completion": 'Print the completion script for bash; works in zsh, too, after "autoload bashcompinit; '
                           'bashcompinit".'}
 _COMPLETION = """_cypool() {

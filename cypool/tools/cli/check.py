@@ -1,4 +1,4 @@
-"""`cypool check`: does an environment match its reference, and keep the contract?"""
+"""`cypool check`: does an environment match its reference, and follow the contract?"""
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -53,7 +53,7 @@ def declare(parser: Parser) -> None:
 def run(as_json: bool) -> None:
     """Check this machine and installation: one line per finding, with advice.
 
-    Start a bug report with its output.
+    Include the output in bug reports.
     """
     findings = []
     for examine in EXAMINATIONS:
@@ -99,7 +99,7 @@ def _system() -> Lines:
     if platform.system() != "Linux" or platform.libc_ver()[0] != "glibc":
         yield "warning", found, "use Linux with glibc; others are untested"
     elif platform.machine() != "x86_64":
-        yield "warning", found, "run `cypool check CartPole-v1`: cypool was only tested on x86_64"
+        yield "warning", found, "run `cypool check CartPole-v1`: cypool has only been tested on x86_64"
     else:
         yield "ok", found
 
@@ -361,7 +361,7 @@ def _cache() -> Lines:
 EXAMINATIONS: tuple[Callable[[], Lines], ...] = (
     _cypool, _python, _system, _cpu, _cpus, _numa, _compiler, _packages, _libraries, _families, _data, _mujoco, _lanes,
     _opengl, _ray, _cache)
-_MARKS = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "optional": ("not there", "dim")}
+_MARKS = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "optional": ("missing", "dim")}
 
 
 def _show(findings: list[Finding]) -> None:

@@ -23,7 +23,7 @@ def declare(parser: Parser) -> None:
     parser.add_id()
     parser.add_options()
     parser.add("--picture", action=argparse.BooleanOptionalAction,
-               help="draw it in colored blocks (default: if the terminal has 24-bit colors)")
+               help="draw the environment in colored blocks (default: only in terminals with 24-bit color)")
     parser.add_json()
 
 

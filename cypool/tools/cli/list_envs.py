@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 def declare(parser: Parser) -> None:
     """Adds the arguments of the verb."""
     parser.add("pattern", nargs="?", default="", metavar="PATTERN", words=_families,
-               help="a family, a part of the id, or a pattern with * and ?; case is ignored")
+               help="a family, part of an id, or a pattern with * and ?; case is ignored")
     parser.add_json()
 
 
 def run(pattern: str, as_json: bool) -> None:
     """List the environments, including those of installed plug-ins.
 
-    In a terminal, it shows the families, or with a pattern the matching ids by family; in a pipe, one id per line.
+    In a terminal, it shows the families or, with a pattern, the matching ids by family; in a pipe, one id per line.
     """
     from cypool.envs import FAMILIES
     from cypool.registration.registry import known_entries, list_all_envs, suggest_id
@@ -32,8 +32,8 @@ def run(pattern: str, as_json: bool) -> None:
     entries = [entry for entry in known_entries() if entry.id in ids
                and (family.has(entry.entry_point) if family else fnmatch.fnmatchcase(entry.id.lower(), wanted))]
     if not entries:
-        raise Refusal(f"no environment matches {pattern!r}{suggest_id(pattern, ids)}; `cypool list` shows all; "
-                      f"families: {', '.join(family.name for family in FAMILIES)}")
+        raise Refusal(f"no environment matches {pattern!r}{suggest_id(pattern, ids)}; `cypool list` shows all "
+                      f"ids; families: {', '.join(family.name for family in FAMILIES)}")
     if as_json:
         print_json([{"id": entry.id, "entry_point": entry.entry_point, "max_episode_steps": entry.max_episode_steps,
                      "reference": entry.reference, "options": entry.options} for entry in entries])
@@ -42,8 +42,8 @@ def run(pattern: str, as_json: bool) -> None:
     elif not pattern:
         print_table([(name, str(len(members)), (title, "bold"), described) for name, title, described, members
                      in by_family(entries)], heading=("family", "ids", "", ""), right=(1,), styles=("cyan",))
-        print(styled(f"\n{len(entries)} environments; `cypool list FAMILY` lists those of a family, and "
-                     "`cypool list '*'` all", "dim"))
+        print(styled(f"\n{len(entries)} environments; `cypool list FAMILY` lists one family, and "
+                     "`cypool list '*'` lists them all", "dim"))
     else:
         for _, title, _, members in by_family(entries):
             print(styled(f"{title} ({len(members)})", "bold"))

@@ -52,7 +52,7 @@ def declare(parser: Parser) -> None:
     """Adds the arguments of the verb."""
     parser.add("name", metavar="NAME", help="name of the package, such as my_env")
     parser.add("folder", nargs="?", type=Path, metavar="FOLDER",
-               help="folder to create (default: a folder of that name)")
+               help="folder to create (default: a folder with the package's name)")
 
 
 def run(name: str, folder: Path | None) -> None:

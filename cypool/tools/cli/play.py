@@ -227,7 +227,7 @@ def _play_in_window(env: Any, id: str, watched: Callable[[Any], Any] | None, fps
         of_keys, keys = action_of_keys(env.env_spec, entry_point)
         choose = lambda _, held: np.asarray([of_keys(held)])  # noqa: E731
         waits = waits_for_keys(entry_point)
-        print(f"Keys: {keys}; R: new episode, Escape: end")
+        print(f"Keys: {keys}; R: new episode, Escape: quit")
     try:
         pygame.display.init()
         score, done = _loop(pygame, env, id, choose, waits, fps, steps)

@@ -13,8 +13,8 @@ def declare(parser: Parser) -> None:
     parser.add("milliseconds", nargs="?", type=float, metavar="MILLISECONDS",
                help="with --for learner-ms: the learner's time per batch")
     parser.add("--for", dest="purpose", default="sync", metavar="{sync,async,learner-ms}", words=lambda: GOALS,
-               help="synchronous or asynchronous steps, or whichever is faster with a learner that takes some "
-                    "milliseconds per batch (default: %(default)s)")
+               help="the steps to measure: synchronous, asynchronous, or whichever is faster with a learner "
+                    "that takes MILLISECONDS per batch (default: %(default)s)")
     parser.add("--max-envs", type=number(int, 1, 65536), metavar="N", default=256,
                help="maximum number of environments (default: %(default)s)")
     parser.add_options()

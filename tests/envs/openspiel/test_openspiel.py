@@ -408,7 +408,7 @@ def test_trees_have_outcomes_of_chance_and_refuse_hidden_information():
 def test_chance_of_a_random_state_is_not_drawn_again():
     env = cypool.make("openspiel/pig-v0", num_envs=3, num_threads=0, horizon=50, chance_stream="random_state")
     env.reset()
-    with pytest.raises(ValueError, match="^chance: expected 'foresee', as openspiel/pig-v0 draws chance from its"):
+    with pytest.raises(ValueError, match="^chance: expected 'foresee' for openspiel/pig-v0, which draws"):
         cypool.TreeSearch(env)
     search = cypool.TreeSearch(env, simulations=40, chance="foresee")
     for _ in range(5):

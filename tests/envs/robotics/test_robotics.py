@@ -383,9 +383,9 @@ def test_rewards_of_goals_in_steps():
 
 
 @pytest.mark.parametrize(("achieved", "desired", "error", "message"), [
-    (np.zeros((4, 2)), np.zeros((4, 3)), ValueError, "^achieved_goal: expected goals of 3 numbers"),
+    (np.zeros((4, 2)), np.zeros((4, 3)), ValueError, "^achieved_goal: expected goals with 3 numbers"),
     (np.zeros((4, 3)), np.zeros((5, 3)), ValueError, r"^desired_goal: expected the shape of achieved_goal, \(4, 3\)"),
-    (np.zeros((4, 3)), 3.0, ValueError, "^desired_goal: expected goals of 3 numbers"),
+    (np.zeros((4, 3)), 3.0, ValueError, "^desired_goal: expected goals with 3 numbers"),
     ("far", np.zeros(3), TypeError, "^achieved_goal: expected an array of numbers"),
     ([[1, 2, 3], [4]], np.zeros(3), TypeError, "^achieved_goal: expected an array of goals"),
     (np.zeros(3, object), np.zeros(3), TypeError, "^achieved_goal: expected an array of numbers"),

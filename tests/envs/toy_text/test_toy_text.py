@@ -262,7 +262,7 @@ def test_the_tuple_in_all_apis():
     arrays = [np.zeros(4, np.int64) for _ in range(3)]
     flags = [np.zeros(4), np.zeros(4, bool), np.zeros(4, bool)]
     for wrong in (arrays[0], arrays[:2], {0: arrays[0]}):
-        with pytest.raises(TypeError, match="^out: expected a tuple of 3 arrays as observation"):
+        with pytest.raises(TypeError, match="^out: expected a tuple of 3 arrays as the observation"):
             out.step([0] * 4, out=(wrong, *flags))
     with pytest.raises(ValueError, match="^out: expected observation 0 as a writeable"):
         out.step([0] * 4, out=((arrays[0].astype(np.int32), *arrays[1:]), *flags))

@@ -498,9 +498,9 @@ def test_recordings_have_links_of_their_own(tmp_path, monkeypatch):
 
 def test_actions_are_checked():
     with cypool.make("VizdoomDeathmatch-v1", num_envs=2) as env:
-        with pytest.raises(TypeError, match="^actions: expected a dict of binary, continuous"):
+        with pytest.raises(TypeError, match="^actions: expected a dict with keys binary, continuous"):
             env.step([0, 0])
-        with pytest.raises(TypeError, match="^actions: expected a dict of binary, continuous"):
+        with pytest.raises(TypeError, match="^actions: expected a dict with keys binary, continuous"):
             env.step({"binary": [0, 0]})
         with pytest.raises(ValueError, match="^actions: expected the same number of rows for each part, got binary 1"):
             env.step({"binary": [0], "continuous": np.zeros((2, 3))})
