@@ -9,7 +9,7 @@ from cypool.registration.registry import register
 FAMILY = Family(
     name="highway",
     title="highway-env",
-    description="driving in traffic: highways, intersections, roundabouts, racetracks and car parks",
+    description="driving in traffic: highways, intersections, roundabouts, racetracks and parking lots",
     extra="highway",
     reference="highway-env 1.12.1",
     reference_package="highway_env",
