@@ -1,4 +1,4 @@
-"""PPO on a cluster whose workers get new weights only when the policy has drifted: how many syncs does it need?
+"""PPO on a cluster whose workers get new weights only when the policy has drifted: how many syncs are needed?
 
     pip install torch matplotlib ".[cluster]" && python examples/cluster_ppo.py --csv syncs.csv --plot syncs.svg
 

@@ -5,9 +5,9 @@
     python examples/joystick.py --robot h1 --seeds 0 --film h1.gif
 
 The robots are Unitree's quadruped Go1 and humanoid H1, with the models of MuJoCo Playground. The joystick commands
-forward, leftward and turning velocities, and moves several times in an episode. As in Iscen et al. (2018), "Policies
-Modulating Trajectory Generators", actions are added to a stepping-in-place motion, so the robot lifts its feet from
-the first step; the humanoid also sways. The robots are symmetric, and so is the policy: for mirrored observations, it
+forward, leftward and turning velocities, which change several times per episode. As in Iscen et al. (2018), "Policies
+Modulating Trajectory Generators", actions are added to a stepping-in-place motion, so the robot lifts its feet from the
+first step; the humanoid also sways. The robots are symmetric, and so is the policy: for mirrored observations, it
 returns mirrored actions. The mean errors of the policy without noise, in 64 episodes of ten seconds, are written to a
 CSV file.
 """

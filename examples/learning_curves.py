@@ -1,4 +1,4 @@
-r"""The same PPO on the environments of different libraries: returns and times.
+r"""Runs the same PPO on environments from different libraries, and compares returns and times.
 
     pip install torch matplotlib, and the packages to compare: envpool, gymnasium[atari], gymnasium[mujoco], dm_control
     python examples/learning_curves.py --env-id CartPole-v1 --total-timesteps 100000 --seeds 0 1 2
@@ -10,10 +10,10 @@ r"""The same PPO on the environments of different libraries: returns and times.
     python examples/learning_curves.py --draw docs/data/learning_cartpole.csv docs/data/learning_cartpole_fast.csv \
         --env-id CartPole-v1
 
-It writes a CSV file with a row for each rollout, whose first lines contain the command, the machine and the versions,
-and next to it a plot of return over steps and over seconds. Candidates take turns, seed by seed; with the same seed,
+It writes a CSV file, which begins with the command, the machine and the versions and has a row for each rollout, and
+next to it a plot of return over steps and over seconds. Candidates take turns, seed by seed; with the same seed,
 candidates with identical episodes learn identically, row for row. With --draw, it does not train, and only plots the
-curves in such files or in those of ppo_fast.py.
+curves from such files or from those of ppo_fast.py.
 """
 import argparse
 import csv
@@ -53,7 +53,7 @@ def parse_args():
     parser.add_argument("--torch-threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", default="learning_curves.csv")
-    parser.add_argument("--draw", nargs="+", metavar="CSV", help="only draw the curves of these files")
+    parser.add_argument("--draw", nargs="+", metavar="CSV", help="only draw the curves from these files")
     return parser.parse_args()
 
 

@@ -7,7 +7,7 @@ The task is `NetHackScout-v0`, which rewards each cell seen for the first time. 
 plays many sequences of keys: running in a direction, going down, searching, kicking. The value of a sequence is the
 number of new cells, plus a bonus for each level further down, minus a penalty for dying. The first half of the best
 sequence is then played in the game, and the next plan begins there. A saved state is a copy of the game's memory, so
-the search foresees everything, including monsters and chance.
+the search foresees everything, including monsters and random events.
 """
 import argparse
 import time

@@ -78,7 +78,7 @@ def parse_args():
 
 
 class Network(nn.Module):
-    """A perceptron with two hidden layers, in a form that the engine can run, too.
+    """A perceptron with two hidden layers, in a form that the engine can also run.
 
     `mirrors` are matrices that mirror a robot's inputs and outputs. With them, the network has parameters for half of
     the units. The other half receives mirrored inputs, so mirrored inputs give mirrored outputs.

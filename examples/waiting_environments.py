@@ -5,7 +5,7 @@
 
 Each environment is a game on a local HTTP server, which takes a random time to answer, like a simulator on another
 machine or a language model. Threads wait for 64 answers at once, without one process per environment. An asynchronous
-pool continues with the answers that have arrived, while a synchronous one waits for the slowest.
+pool continues with the answers that have arrived, while a synchronous pool waits for the slowest.
 """
 import argparse
 import http.client

@@ -37,7 +37,7 @@ class Family(NamedTuple):
             pictures.
         command: The command that installs the package, if an extra would install too much.
         reference: The packages that it matches, with versions, or a phrase if there are none.
-        reference_package: Import name of the package that `check_parity` needs besides `package` and Gymnasium.
+        reference_package: Import name of the package that `check_parity` needs in addition to `package` and Gymnasium.
         parity_mode: The autoreset mode that `cypool check` and sweeps use.
         parity_options: Options that `cypool check` replaces if they are None, because the defaults have no reference.
         fidelity: What matches the reference: a phrase for a table.

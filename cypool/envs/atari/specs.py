@@ -70,8 +70,8 @@ OPTIONS = {
     "stack_num": integer(4, 1, 256, "Number of frames in an observation."),
     "frame_skip": Option(4, _check_skip, "Number of frames per step; or (low, high): a random number from `low` to "
                                          "`high` - 1 for each step."),
-    "noop_max": integer(30, 0, 100_000, "A reset begins with 1 to `noop_max` frames without action, or one less "
-                                        "if it then presses fire; 0: none."),
+    "noop_max": integer(30, 0, 100_000, "A reset begins with 1 to `noop_max` frames without an action, or one less if "
+                                        "it then presses fire; 0: none."),
     "episodic_life": boolean(False, "Losing a life ends the episode; the next one continues the game, except with "
                                     'the presets "ale" and "gymnasium".'),
     "zero_discount_on_life_loss": boolean(False, "Adds `discount` to the info, also for dm_env's time steps: 0 if a "
@@ -85,13 +85,13 @@ OPTIONS = {
     "repeat_action_probability": number(None, 0, 1, "Probability, at each frame, that the console repeats the "
                                                     "previous action."),
     "full_action_space": Option(False, _check_full_action_space, "All legal actions, 18 in most games, instead of "
-                                                                 'those that the game uses. "all": always 18; '
+                                                                 'those that the game uses. "all": always 18 actions; '
                                                                  "illegal ones do nothing."),
     "continuous": boolean(False, "An action is a joystick position: radius, angle and fire."),
     "continuous_action_threshold": number(0.5, 0, 1, "The smallest radius that registers, and the threshold of "
                                                      "`fire`."),
-    "mode": integer(-1, -_MOST, _MOST, "The game mode, by ALE's numbers; -1: the default."),
-    "difficulty": integer(-1, -_MOST, _MOST, "The game's difficulty, by ALE's numbers; -1: the default."),
+    "mode": integer(-1, -_MOST, _MOST, "The game's mode, as numbered by ALE; -1: the default."),
+    "difficulty": integer(-1, -_MOST, _MOST, "The game's difficulty, as numbered by ALE; -1: the default."),
     "lives": boolean(True, "Adds `lives` to the info."),
     "raw_reward": boolean(None, "Adds `reward` to the info."),
     "game_over": boolean(None, "Adds `terminated` to the info."),

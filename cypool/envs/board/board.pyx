@@ -96,7 +96,7 @@ cdef class ConnectFour(BoardGame):
 
 
 cdef class Othello(BoardGame):
-    """Stones enclosed between two of the other color flip; the player with more stones at the end wins.
+    """Stones enclosed between two stones of the other color flip; the player with more stones at the end wins.
 
     Observation: float32 (3, 8, 8): empty cells, the player's stones, the opponent's stones.
     Action: A cell, row by row; 64: pass, which is legal only if no other action is.
@@ -150,8 +150,8 @@ cdef class Go(BoardGame):
         white is to move.
     Action: A point, row by row; the last action is a pass.
     Reward: At the end, 1 for the player with more points, -1 for the other; 0 if a position was repeated.
-    Terminated: When both have passed, a position is repeated (positional superko), or 2 * board_size ** 2 moves are
-        made.
+    Terminated: When both players have passed, a position is repeated (positional superko), or 2 * board_size ** 2 moves
+        have been made.
     """
     describe = staticmethod(specs.go)
     name = "go"
@@ -166,7 +166,7 @@ cdef class Game2048(BoardGame):
     Observation: float32 (4, 4): the tiles; 0 for an empty cell.
     Action: Up (0), right (1), down (2), left (3).
     Reward: The sum of the merged tiles.
-    Terminated: When a tile reaches `max_tile`, no move is possible, or 2 * `max_tile` - 1 moves are made.
+    Terminated: When a tile reaches `max_tile`, no move is possible, or 2 * `max_tile` - 1 moves have been made.
     """
     describe = staticmethod(specs.game_2048)
     name = "2048"
@@ -181,10 +181,10 @@ cdef class Backgammon(BoardGame):
     Observation: float32 (200,): for the player, then for the opponent, at each point whether there are 1, 2 or 3
         checkers, and how many more; for the player, checkers on the bar, checkers borne off, and whether it is the
         player's turn, then the same for the opponent; the dice, the lower one first.
-    Action: Two moves: the start of the first checker, plus 26 times that of the second, plus 676 if the first uses the
-        lower die. Starts are 0 to 23; 24: the bar; 25: no move. Doubles take two actions.
+    Action: Two moves: the start of the first checker, plus 26 times the start of the second, plus 676 if the first uses
+        the lower die. Starts are 0 to 23; 24: the bar; 25: no move. Doubles take two actions.
     Reward: 1 for the winner, -1 for the loser; more with `scoring_type`.
-    Terminated: When a player has borne off all checkers, or more than `max_player_turns` turns are played.
+    Terminated: When a player has borne off all checkers, or more than `max_player_turns` turns have been played.
     """
     describe = staticmethod(specs.backgammon)
     name = "backgammon"

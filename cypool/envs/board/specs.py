@@ -63,15 +63,15 @@ def hexagons(options: dict[str, Any]) -> EnvSpec:
 
 
 @describes(board_size=integer(19, 2, 19, "Rows and columns of the board."),
-           komi=number(7.5, -361, 361, "Points for white, because black begins."), **_TWO)
+           komi=number(7.5, -361, 361, "Extra points for white, because black moves first."), **_TWO)
 def go(options: dict[str, Any]) -> EnvSpec:
     size = options["board_size"]
     return _spec(options, planes(4, size, size), size * size + 1)
 
 
 @describes(scoring_type=choice("winloss_scoring", SCORING, 'Value of a win: 1; with "enable_gammons", 2 if the loser '
-                                                            'has borne off no checker; with "full_scoring", 3 if it '
-                                                            "also has one on the bar or in the winner's home."),
+                                                            'has not borne off any checkers; with "full_scoring", 3 if '
+                                                            "one of them is on the bar or in the winner's home."),
            max_player_turns=integer(500, 1, 2**20, "A game with more turns ends without a winner."), **_TWO)
 def backgammon(options: dict[str, Any]) -> EnvSpec:
     return _spec(options, Array((200,), np.float32, 0, 15), 1352)

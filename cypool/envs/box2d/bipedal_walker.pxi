@@ -39,7 +39,7 @@ cdef class BipedalWalker(ArchivedEnv):
 
     Follows `gymnasium.envs.box2d.BipedalWalker` of Gymnasium 1.4 with box2d 2.3.10: the same seed and actions give
     bit-identical results. As in Gymnasium, Box2D's world persists across resets, so earlier episodes change the last
-    bits of later ones; two environments match if all their seeds, actions and resets do. `fresh_world` avoids this.
+    bits of later ones, unless `fresh_world` is True; two environments match if all their seeds, actions and resets do.
 
     Observation: float32 (24,): the hull's angle (rad), its angular velocity, forward and upward velocity; for each leg,
         angle and velocity of hip and knee, and whether it touches the ground, 0 or 1; the lengths of the rays, from 0

@@ -78,8 +78,8 @@ cdef class CarRacing(ArchivedEnv):
     give bit-identical results, including pixels. As in `BipedalWalker`, the world persists across resets, unless
     `fresh_world` is True.
 
-    Observation: uint8 (96, 96, 3): the car from above, and at the bottom the total reward before the step's -0.1,
-        its speed, the wheels' speeds, steering and rotation.
+    Observation: uint8 (96, 96, 3): the car from above, and at the bottom the total reward before the step's -0.1, the
+        car's speed, the wheels' speeds, steering and rotation.
     Action: float32 (3,): steering in [-1, 1], gas and brake in [0, 1]; or, without `continuous`, nothing (0), right
         (1), left (2), gas (3) or brake (4).
     Reward: 1000 for all tiles of the track, in equal parts; -0.1 per step; -100 for leaving the field.

@@ -12,7 +12,7 @@ from cypool.util.arguments import check_float, shown
 from cypool.util.warn import warn_caller
 
 _FPS = 50
-_FRESH_WORLD = boolean(False, "Creates a new world for each episode, so that it does not depend on earlier ones.")
+_FRESH_WORLD = boolean(False, "Creates a new world for each episode, so that episodes do not depend on earlier ones.")
 _ACTION_DTYPE = choice("float32", ("float32", "float64"),
                        '"float32", or "float64" to match Gymnasium when it is given float64 actions.')
 _CONTINUOUS_DTYPE = _ACTION_DTYPE.with_default("float32", f"For continuous actions: {_ACTION_DTYPE.meaning}")
@@ -62,8 +62,8 @@ def _power(default: float, recommended: float, meaning: str) -> Option:
     continuous=boolean(False, "Actions are two numbers instead of a choice."),
     gravity=Option(-10.0, _check_gravity, "Gravity, above -12 and below 0."),
     enable_wind=boolean(False, "Adds wind, until a leg touches the ground."),
-    wind_power=_power(15.0, 20, "Maximum force of the wind; values outside 0 to 20 cause a warning, as in Gymnasium."),
-    turbulence_power=_power(1.5, 2, "Maximum torque of the wind; values outside 0 to 2 cause a warning."),
+    wind_power=_power(15.0, 20, "Maximum wind force; as in Gymnasium, a value outside 0 to 20 causes a warning."),
+    turbulence_power=_power(1.5, 2, "Maximum wind torque; a value outside 0 to 2 causes a warning."),
     action_dtype=_CONTINUOUS_DTYPE)
 def lunar_lander(options: dict[str, Any]) -> EnvSpec:
     high = np.array([2.5, 2.5, 10, 10, 2 * math.pi, 10, 1, 1], np.float32)

@@ -45,7 +45,7 @@ def _car(action: Array | Discrete, options: dict[str, Any]) -> EnvSpec:
 
 @describes(
     g=number(10.0, -1e6, 1e6, "Gravity, in m/s^2."),
-    version=integer(1, 0, 1, "1: the angle is updated with the velocity after clipping to 8; 0: before clipping."))
+    version=integer(1, 0, 1, "1: the velocity is clipped to 8 before it changes the angle; 0: afterward."))
 def pendulum(options: dict[str, Any]) -> EnvSpec:
     high = np.array([1, 1, 8], np.float32)
     return EnvSpec(observation=Array((3,), np.float32, -high, high), action=Array((1,), np.float32, -2, 2),

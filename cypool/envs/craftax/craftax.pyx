@@ -139,11 +139,10 @@ cdef class Craftax(_OpenWorld):
     Follows craftax 1.6.1: with the same seed or key and actions, results are bit-identical to those of a single jitted
     environment in JAX 0.10.2.
 
-    Observation: float32 (8268,): for each of 9 x 11 cells around the player, 37 kinds of blocks, 5 kinds of items, and
-        5 x 8 kinds of creatures and projectiles, one-hot, and whether it is lit; then 51 numbers: 16 for items, 6 for
-        potions, 9 for needs and attributes, 4 directions, 8 for armor, the light, whether the player sleeps, whether
-        it rests, 2 spells, the floor, whether its ladder is open, and whether the boss is vulnerable. "pixels": float32
-        (130, 110, 3).
+    Observation: float32 (8268,): for each of 9 x 11 cells around the player, 37 kinds of blocks, 5 of items, 5 x 8 of
+        creatures and projectiles, one-hot, and whether it is lit; then 51 numbers: 16 for items, 6 potions, 9 for needs
+        and attributes, 4 directions, 8 for armor, the light, whether the player sleeps, whether it rests, 2 spells, the
+        floor, whether its ladder is open, and whether the boss is vulnerable. "pixels": float32 (130, 110, 3).
     Action: the 17 of Craftax-Classic, then rest (17), descend (18), ascend (19), make diamond pickaxe (20),
         diamond sword (21), iron armor (22), diamond armor (23), shoot arrow (24), make arrow (25), cast fireball
         (26), iceball (27), place torch (28), drink red, green, blue, pink, cyan, yellow potion (29 to 34), read book

@@ -25,21 +25,21 @@ TASK = {
     "width": SIMULATION["width"].with_default(320),
     "height": SIMULATION["height"].with_default(240),
     "max_geom": SIMULATION["max_geom"].with_default(10_000),
-    "time_limit": number(None, 1e-9, math.inf, "Duration of an episode in seconds; None: the domain's, which is 1000 "
-                         "steps, or unlimited for lqr. May be infinite."),
+    "time_limit": number(None, 1e-9, math.inf, "Duration of an episode in seconds; None: the domain's default, which "
+                         "is 1000 steps, or unlimited for lqr. May be infinite."),
     "control_timestep": number(None, 1e-9, 1e6, "Duration of a step in seconds, a multiple of the model's time step; "
-                               "None: the domain's."),
+                               "None: the domain's default."),
     "n_sub_steps": integer(None, 1, MAX_STEPS, "Number of MuJoCo steps per environment step, instead of "
                            "`control_timestep`."),
     "legacy_step": boolean(True, "Computes observations from the state after the step, as dm_control does by default. "
                            "Otherwise, quantities that MuJoCo derives from positions and velocities lag one MuJoCo "
                            "step behind."),
     "action_repeat": integer(1, 1, MAX_STEPS, "Number of dm_control steps per environment step, with one action; their "
-                             "rewards are summed. The last step of an episode may have fewer."),
+                             "rewards are summed. The last step of an episode may contain fewer."),
     "flat_observation": boolean(False, "Joins all observed numbers into one array, in dm_control's order."),
-    "pixels_only": boolean(True, "With `from_pixels`, observes only `pixels`, as in dm_control's wrapper of that name. "
-                           "Stacked pixels are (height, width, 3 * frame_stack); stacked numbers have an extra first "
-                           "dimension."),
+    "pixels_only": boolean(True, "With `from_pixels`, observes only `pixels`, as in dm_control's `pixels` wrapper. "
+                           "Stacked pixels have the shape (height, width, 3 * frame_stack); stacked numbers have an "
+                           "extra first dimension."),
 }
 
 # models in use, by domain and task: tasks with the same text share one

@@ -366,12 +366,12 @@ class Exit(HighwayEnv):
 
 
 class Merge(HighwayEnv):
-    """Drive on a highway where others merge from a ramp."""
+    """Drive on a highway where other vehicles merge from a ramp."""
     describe = staticmethod(specs.TASKS["Merge"].describe)
 
 
 class MergeGeneric(HighwayEnv):
-    """Drive on a highway of any length where others merge from a ramp."""
+    """Drive on a highway of any length where other vehicles merge from a ramp."""
     describe = staticmethod(specs.TASKS["MergeGeneric"].describe)
 
 
@@ -406,20 +406,20 @@ class Parking(HighwayEnv):
 
 
 class Racetrack(HighwayEnv):
-    """Keep the lane on a racetrack."""
+    """Stay in the lane on a racetrack."""
     describe = staticmethod(specs.TASKS["Racetrack"].describe)
 
 
 class RacetrackLarge(HighwayEnv):
-    """Keep the lane on a larger racetrack."""
+    """Stay in the lane on a larger racetrack."""
     describe = staticmethod(specs.TASKS["RacetrackLarge"].describe)
 
 
 class RacetrackOval(HighwayEnv):
-    """Keep the lane on an oval racetrack."""
+    """Stay in the lane on an oval racetrack."""
     describe = staticmethod(specs.TASKS["RacetrackOval"].describe)
 
 
 class LaneKeeping(HighwayEnv):
-    """Keep in a winding lane, with noise."""
+    """Stay in a winding lane despite noise."""
     describe = staticmethod(specs.TASKS["LaneKeeping"].describe)

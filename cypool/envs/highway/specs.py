@@ -53,7 +53,7 @@ class Task(NamedTuple):
 
 
 class Parking(NamedTuple):
-    """A place in a car park.
+    """A space in a parking lot.
 
     Attributes:
         weights: Weights of the differences of positions, velocities and headings.
@@ -117,9 +117,9 @@ def _common(observation: dict[str, Any] = _KINEMATICS, action: dict[str, Any] = 
         "screen_height": integer(size[1], 8, 2000, "Height of pictures."),
         "centering_position": Option(list(centre), lambda name, value: numbers(name, value, 2, 2),
                                      "Position of the first agent in pictures, as fractions of width and height."),
-        "scaling": number(scaling, 0.1, 100, "Pixels per metre."),
+        "scaling": number(scaling, 0.1, 100, "Pixels per meter."),
         "from_pixels": boolean(False, "Observes images from `render`, uint8 (height, width, 3), instead of numbers."),
-        "config": Option(None, _config, "These options as one dict, with highway-env's keys, such as "
+        "config": Option(None, _config, "A dict of these options under highway-env's keys, such as "
                                         "`normalize_reward`.")}
 
 
@@ -167,13 +167,13 @@ _AGENTS = {"controlled_vehicles": integer(1, 1, 8, "Number of controlled vehicle
 _DRIVERS = {"other_vehicles_type": choice(f"{_DRIVER}IDMVehicle", [_DRIVER + name for name in DRIVERS],
                                           "The class of other vehicles.")}
 # highway-env's `normalize_reward`, which is an argument of every pool here
-_NORMALIZE = {"unit_reward": boolean(True, "Maps rewards to [0, 1]: `normalize_reward`.")}
+_NORMALIZE = {"unit_reward": boolean(True, "Maps rewards to [0, 1]; highway-env calls this `normalize_reward`.")}
 _ON_ROAD = {"on_road_reward": _weight(0, "Weight of staying on the road.")}
 _OFFROAD = {"offroad_terminal": boolean(False, "Whether leaving the road ends the episode.")}
 
 
 def _speeds(low: float, high: float) -> dict[str, Option]:
-    return {"reward_speed_range": _range([low, high], "Speeds that are rewarded with 0 and 1.")}
+    return {"reward_speed_range": _range([low, high], "The speeds that earn rewards of 0 and 1.")}
 
 
 def _highway(lanes: int, vehicles: int, collision: float, high_speed: float, right_lane: float, density: float,
@@ -418,7 +418,7 @@ _add("Highway", 0, networks.highway, "0 1", "collision right_lane high_speed on_
 _add("Exit", 1, networks.exit_, "0 1 2 3 exit", "collision goal high_speed right_lane",
      **_common({"type": "ExitObservation", "vehicles_count": 15, "features": _SEVEN, "clip": False},
                {**_META, "target_speeds": [18, 24, 30]}, 5, scaling=5),
-     **_highway(6, 20, 0, 0.1, 0, 1.5, 18), goal_reward=_weight(1, "Weight of the exit."))
+     **_highway(6, 20, 0, 0.1, 0, 1.5, 18), goal_reward=_weight(1, "Weight of reaching the exit."))
 _MERGE = {
     **_several("collision_reward right_lane_reward high_speed_reward merging_speed_reward lane_change_reward", _weight,
                -1, 0.1, 0.2, -0.5, -0.05), **_speeds(20, 30), **_DRIVERS}
@@ -429,10 +429,10 @@ _add("Merge", 2, networks.merge, "a b c d j k", _MERGED,
 _add("MergeGeneric", 3, networks.merge_generic, "a b c d j k", _MERGED, **_common(), **_MERGE,
      lanes_count=integer(2, 1, 40, "Number of lanes."),
      vehicles_count=integer(3, 0, 1000, "Number of other vehicles on the highway."),
-     before_merge_length=number(150, 31, 1e5, "Length of the ramp in metres."),
-     converge_merge_length=number(80, 1, 1e5, "Length of the ramp's converging part in metres."),
-     parallel_merge_length=number(80, 1, 1e5, "Length of the ramp's part along the highway in metres."),
-     after_merge_length=number(150, 90, 1e5, "Length of the highway after the ramp in metres."))
+     before_merge_length=number(150, 31, 1e5, "Length of the ramp in meters."),
+     converge_merge_length=number(80, 1, 1e5, "Length of the converging part of the ramp in meters."),
+     parallel_merge_length=number(80, 1, 1e5, "Length of the part of the ramp along the highway in meters."),
+     after_merge_length=number(150, 90, 1e5, "Length of the highway after the ramp in meters."))
 _add("TwoWay", 4, networks.two_way, "a b", "high_speed left_lane", **_common({"type": "TimeToCollision", "horizon": 5}),
      **_several("high_speed_reward left_lane_reward", _weight, 0.8, 0.2), **_DRIVERS)
 _add("UTurn", 5, networks.u_turn, "a b c d", "collision left_lane high_speed on_road",
@@ -460,7 +460,7 @@ _add("RoundaboutGeneric", 7, networks.roundabout_generic, _RING, _RINGS,
      incoming_vehicle_destination=integer(None, 0, 3, "Exit of other vehicles; None: random."),
      roundabout_radius=number(20, 10, 1000, "Radius of the inner lane."),
      roundabout_lanes=integer(2, 1, 10, "Number of lanes."),
-     vehicles_count=integer(5, 0, 1000, "Number of other vehicles, if there is room."))
+     vehicles_count=integer(5, 0, 1000, "Number of other vehicles, if there is room for all."))
 _add("Intersection", 8, networks.intersection, " ".join(f"{kind}{k}" for kind in ("o", "ir", "il") for k in range(4)),
      "collision high_speed arrived on_road",
      **_common(CROSSING, SLOW, size=(600, 600), centre=(0.5, 0.6), scaling=5.5 * 1.3), **_duration(13), **_AGENTS,
@@ -480,7 +480,7 @@ _add("Parking", 9, networks.parking, "a b c", "",
      success_goal_reward=number(0.12, 0, 1e6, "Distance that counts as reaching the goal."),
      collision_reward=_weight(-5, "Weight of a collision."),
      vehicles_count=integer(0, 0, 28, "Number of parked vehicles."),
-     add_walls=boolean(True, "Adds walls around the car park."))
+     add_walls=boolean(True, "Adds walls around the parking lot."))
 
 
 def _racetrack() -> dict[str, Option]:
@@ -492,7 +492,7 @@ def _racetrack() -> dict[str, Option]:
         "collision_reward": _weight(-1, "Weight of a collision."),
         "lane_centering_cost": number(4, 0, 1e6, "Cost of the distance from the middle of the lane."),
         "lane_centering_reward": _weight(1, "Weight of staying in the middle of the lane."),
-        "action_reward": _weight(-0.3, "Weight of the actions' norm."),
+        "action_reward": _weight(-0.3, "Weight of the action's norm."),
         "other_vehicles": integer(1, 0, 1000, "Maximum number of other vehicles."), **_ON_ROAD,
         "terminate_off_road": boolean(True, "Whether leaving the road ends the episode.")}
 
@@ -501,12 +501,12 @@ _TRACK = "lane_centering action collision on_road"
 _add("Racetrack", 10, networks.racetrack, "a b c", _TRACK, **_racetrack())
 _add("RacetrackLarge", 10, networks.racetrack_large, "a b c", _TRACK,
      **_racetrack(),
-     speed_limit=number(10.0, 0.1, 100, "Speed limit in metres per second."))
+     speed_limit=number(10.0, 0.1, 100, "Speed limit in meters per second."))
 _add("RacetrackOval", 10, networks.racetrack_oval, "a b c", _TRACK,
      **_racetrack(),
-     length=number(100, 10, 1e5, "Length of the track's straight parts in metres."),
+     length=number(100, 10, 1e5, "Length of the straight parts of the track in meters."),
      no_lanes=integer(3, 1, 30, "Number of lanes."),
-     block_lane=boolean(False, "Adds obstacles on a lane."),
+     block_lane=boolean(False, "Adds obstacles in a lane."),
      force_decision=boolean(False, "Adds obstacles that leave only some lanes free."))
 _add("LaneKeeping", 11, networks.lane_keeping, "a b c d", "",
      **_common({"type": "AttributesObservation", "attributes": ["state", "derivative", "reference_state"]},

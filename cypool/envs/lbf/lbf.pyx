@@ -12,14 +12,14 @@ cdef extern from "cypool/envs/lbf/foraging.h" namespace "cypool::lbf" nogil:
 
 
 cdef class Foraging(RulesEnv):
-    """Players and food on a grid have levels: adjacent players can load food if their levels add up to at least its
-    level.
+    """Players and food on a grid have levels: adjacent players can load food if their levels add up to at least the
+    food's level.
 
     Follows lbforaging 2.0.0: the same seed and actions give bit-identical results.
 
-    Observation: float32 (3 * `max_num_food` + 3 * `players`,): row, column and level of each visible food, row by row,
-        then of the player itself and of the others. Positions are relative to the field of view. Players and food out
-        of sight are (-1, -1, 0). With `grid_observation` float32 (3, 2 * `sight` + 1, 2 * `sight` + 1): levels of
+    Observation: float32 (3 * `max_num_food` + 3 * `players`,): row, column and level of each visible food item, row by
+        row, then of the player itself and of the others. Positions are relative to the field of view. Players and food
+        out of sight are (-1, -1, 0). With `grid_observation` float32 (3, 2 * `sight` + 1, 2 * `sight` + 1): levels of
         players, levels of food, and 1 for free cells.
     Action: none (0), north (1), south (2), west (3), east (4), load (5).
     Reward: For loaded food, the player's level times the food's level; with `unit_reward`, divided by the sum of the

@@ -47,16 +47,16 @@ def _levels(default: int | None, meaning: str) -> Option:
     max_food_level=_levels(None, "Highest level of food, in the same form; None: the sum of the three lowest players' "
                                  "levels."),
     field_size=Option((8, 8), _check_field_size, "Rows and columns of the field."),
-    max_num_food=integer(3, 1, MAX_ENTITIES, "Number of food items, if there is room for all."),
+    max_num_food=integer(3, 1, MAX_ENTITIES, "Number of food items, if there is room for all of them."),
     sight=integer(8, 0, _LARGEST_FIELD, "Number of cells that a player sees in each direction."),
     force_coop=boolean(False, "Gives all food the highest level."),
-    unit_reward=boolean(True, "Scales the rewards of an episode to a sum of at most 1: `normalize_reward`."),
+    unit_reward=boolean(True, "Scales an episode's rewards to at most 1 in total: lbforaging's `normalize_reward`."),
     grid_observation=boolean(False, "Observes layers of cells instead of lists of food and players."),
     observe_agent_levels=boolean(True, "Whether players see each other's levels and their own."),
     penalty=number(0.0, 0, 1e9, "Penalty for a failed attempt to load."),
     time_limit=integer(50, 1, _LONGEST, "Maximum number of steps per episode."),
     truncate=boolean(False, "Reports the end at `time_limit` as truncated; otherwise as terminated, as in lbforaging."),
-    fresh_world=boolean(False, "Creates a new world for each episode, so that it does not depend on earlier ones."))
+    fresh_world=boolean(False, "Creates a new world for each episode, so that episodes do not depend on earlier ones."))
 def foraging(options: dict[str, Any]) -> EnvSpec:
     levels = levels_of(options)
     rows, cols = options["field_size"]

@@ -31,7 +31,7 @@ class Agent(Protocol):
         """Returns actions for a batch of observations; they are clipped to [-1, 1]."""
 
     def reset(self, env_mask: Bools, /) -> None:
-        """Is told in which environments an episode begins."""
+        """Is called with a mask of the environments in which an episode begins."""
 
 
 class MetaLearningAgent(Agent, Protocol):

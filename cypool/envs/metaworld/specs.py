@@ -38,12 +38,12 @@ OPTIONS = {
     "recurrent_info_in_obs": boolean(False, "Adds the last action, the reward and whether the episode ended to the "
                                             "observation."),
     "normalize_reward_in_recurrent_info": boolean(True, "Divides the reward in the observation by 10."),
-    "reward_function_version": choice("v2", ("v1", "v2"), 'The reward: "v2", or "v1" as in the first Meta-World.'),
+    "reward_function_version": choice("v2", ("v1", "v2"), 'The reward: "v2", or "v1" as in early Meta-World.'),
     "reward_normalization_method": choice(
         None, ("gymnasium", "exponential"),
         '"gymnasium" divides rewards by the standard deviation of their discounted sum, "exponential" by their '
-        'exponentially weighted standard deviation; None: rewards are unchanged. Unlike with `normalize_reward` of '
-        "`cypool.make`, each environment has its own statistics, which start when it is seeded."),
+        "exponentially weighted standard deviation; None: rewards are unchanged. Unlike with `cypool.make`'s "
+        "`normalize_reward`, each environment has its own statistics, which start when it is seeded."),
     "reward_alpha": number(0.001, 0, 1, 'The weight of the newest reward in "exponential" normalization, 0 to 1.'),
     "normalize_observations": boolean(False, "Normalizes observations to mean 0 and variance 1 with each "
                                              "environment's own statistics; they are then float32."),

@@ -34,8 +34,8 @@ def _check_types(name: str, value: Any) -> tuple[str, ...]:
 
 SHARED = {
     "max_steps": integer(None, 1, MAX_STEPS, "Maximum number of steps per episode; None: the level's default."),
-    "see_through_walls": boolean(None, "Whether walls and closed doors hide the cells behind them; None: the level's "
-                                       "default."),
+    "see_through_walls": boolean(None, "Whether the agent also sees cells behind walls and closed doors; None: the "
+                                       "level's default."),
     "agent_view_size": Option(7, _check_view, "Width and height of the view in cells: odd, 3 to 63."),
     "highlight": boolean(True, "Whether pictures highlight the agent's view."),
     "tile_size": integer(32, 1, 256, "Width and height of a cell in pictures, in pixels."),
@@ -47,10 +47,10 @@ SHARED = {
         "in `FlatObsWrapper`; not for BabyAI.")),
     "action_prob": number(None, 0, 1, "As `StochasticActionWrapper(prob)`: the probability that the chosen action is "
                                       "taken; None: 1."),
-    "random_action": integer(None, 0, 6, "The action taken otherwise; None: any action."),
+    "random_action": integer(None, 0, 6, "The action taken otherwise; None: a random one."),
     "no_death_types": Option((), _check_types, "As `NoDeath`: types of cells that do not end the episode, such as "
                                                '("lava",).'),
-    "death_cost": number(-1.0, -1e9, 1e9, "Added to the reward in such cells."),
+    "death_cost": number(-1.0, -1e9, 1e9, "Added to the reward in cells of these types."),
     "obs_tile_size": integer(8, 1, 256, 'Width and height of a cell in "rgb" and "rgb_partial". The first pool with a '
                                         "given size draws the tiles, which takes 1.5 s at 256."),
     "view_size": optional(_check_view, 'As `ViewSizeWrapper`: size of the view in "partial", "onehot" and "flat"; '

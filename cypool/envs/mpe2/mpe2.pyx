@@ -72,7 +72,7 @@ class Simple(MPE2):
     Observation: float32 (4,): velocity; the landmark's relative position.
     Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
         strength per choice.
-    Reward: The negative squared distance.
+    Reward: The negative squared distance to the landmark.
     """
     describe = staticmethod(specs.describer("Simple", shape_of))
 
@@ -110,8 +110,8 @@ class SimpleAdversary(MPE2):
         of landmarks, then of others.
     Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
         strength per choice.
-    Reward: For the adversary, its negative distance to the goal; for agents, the adversary's distance minus that of the
-        nearest agent.
+    Reward: For the adversary, the negative distance to the goal; for agents, the adversary's distance minus the nearest
+        agent's.
     """
     describe = staticmethod(specs.describer("SimpleAdversary", shape_of))
 
@@ -124,7 +124,7 @@ class SimplePush(MPE2):
         adversary.
     Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
         strength per choice.
-    Reward: For the agent, its negative distance to the goal; for the adversary, the agent's distance minus its own.
+    Reward: For the agent, the negative distance to the goal; for the adversary, the agent's distance minus its own.
     """
     describe = staticmethod(specs.describer("SimplePush", shape_of))
 
@@ -132,11 +132,11 @@ class SimplePush(MPE2):
 class SimpleReference(MPE2):
     """Each of two agents knows the other's goal and communicates it.
 
-    Observation: float32 (21,): velocity; relative positions of landmarks; the color of the other's goal; its message.
+    Observation: float32 (21,): velocity; relative positions of landmarks; the other agent's goal color and message.
     Action: Ten words times the five moves of `Simple`: move + 5 * word; with `continuous_actions` float32 (15,) in [0,
         1], five forces and ten numbers for the message.
     Reward: `local_ratio` times the agent's own reward, which is the negative distance of the other agent to its goal,
-        plus the rest times the mean of both.
+        plus the rest times the mean of both agents' rewards.
     """
     describe = staticmethod(specs.describer("SimpleReference", shape_of))
 
@@ -159,7 +159,7 @@ class SimpleCrypto(MPE2):
     Observation: float32 (4,) for Eve: Alice's message. float32 (8,) for Bob: key and message; for Alice: secret and
         key.
     Action: One of four words; with `continuous_actions` float32 (4,) in [0, 1].
-    Reward: For Eve, her negative squared distance to the secret; for Alice and Bob, Eve's distance minus Bob's.
+    Reward: For Eve, her word's negative squared distance to the secret; for Alice and Bob, Eve's distance minus Bob's.
     """
     describe = staticmethod(specs.describer("SimpleCrypto", shape_of))
 
@@ -186,8 +186,8 @@ class SimpleFormation(MPE2):
     Observation: float32 (6,): velocity; position; the landmark's relative position.
     Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
         strength per choice.
-    Reward: The negative mean distance to the target positions, capped at 2 each, for the assignment with the lowest
-        sum.
+    Reward: The negative mean distance to the target positions, each distance capped at 2, for the assignment with the
+        lowest sum.
     """
     describe = staticmethod(specs.describer("SimpleFormation", shape_of))
 

@@ -59,10 +59,10 @@ SCENARIOS: dict[str, tuple[tuple[str, ...], dict[str, Option]]] = {
         **_counts("Number of forests.", 0, num_forests=2)}),
     "SimpleFormation": (("agent",), {
         "N": integer(4, 1, 100, "Number of agents."),
-        "terminate_on_success": _success("all are at their places")}),
+        "terminate_on_success": _success("all agents are in their places")}),
     "SimpleLine": (("agent",), {
         "N": integer(4, 1, 100, "Number of agents."),
-        "terminate_on_success": _success("all are at their places")}),
+        "terminate_on_success": _success("all agents are in their places")}),
     "CollectTreasure": (("collector", "deposit"), {
         "num_collectors": integer(6, 1, 50, "Number of collectors."),
         "num_deposits": integer(2, 1, 6, "Number of deposits."),

@@ -147,11 +147,11 @@ cdef class AntV4(_Ant):
 
     Follows `gymnasium.envs.mujoco.ant_v4.AntEnv` of Gymnasium 1.4, operation by operation.
 
-    Observation: float64 (27,), as in `Ant` without contact forces; with `use_contact_forces`, (111,) with those of all
-        bodies.
+    Observation: float64 (27,), as in `Ant` without contact forces; with `use_contact_forces`, (111,), including the
+        contact forces on all bodies.
     Action, Terminated: As in `Ant`.
-    Reward: As in `Ant`, but contact forces only have a cost with `use_contact_forces`, and the step in which health is
-        lost is also rewarded if it ends the episode.
+    Reward: As in `Ant`, but contact forces only have a cost with `use_contact_forces`, and the step in which the
+        robot becomes unhealthy is also rewarded if it ends the episode.
     Info: As in `Ant`, without `reward_contact`, but with `forward_reward`. With `use_contact_forces`, `reward_ctrl` is
         the cost of contacts.
     """

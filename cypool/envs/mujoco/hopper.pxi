@@ -109,8 +109,8 @@ cdef class Hopper(_Upright):
 
 
 cdef class HopperV4(Hopper):
-    """The same robot as in `gymnasium.envs.mujoco.hopper_v4.HopperEnv`: the step in which health is lost is also
-    rewarded if it ends the episode. The info contains more than Gymnasium's, as in `Hopper`.
+    """The same robot as in `gymnasium.envs.mujoco.hopper_v4.HopperEnv`: the step in which the robot becomes unhealthy
+    is also rewarded if it ends the episode. The info contains more than Gymnasium's, as in `Hopper`.
     """
 
     def __init__(self, spec, env_id):
@@ -134,8 +134,8 @@ cdef class Walker2d(_Upright):
 
 cdef class Walker2dV4(Walker2d):
     """The same robot as in `gymnasium.envs.mujoco.walker2d_v4.Walker2dEnv`: one foot has less friction than the other,
-    and the step in which health is lost is also rewarded if it ends the episode. The info contains more than
-    Gymnasium's.
+    and the step in which the robot becomes unhealthy is also rewarded if it ends the episode. The info contains more
+    than Gymnasium's.
     """
     describe = staticmethod(specs.walker2d_v4)
 

@@ -180,8 +180,8 @@ cdef class HumanoidV4(_Humanoid):
     Observation: float64 (376,): as in `Humanoid`, but including the world body, and the actuator forces of all degrees
         of freedom.
     Action, Terminated: As in `Humanoid`.
-    Reward: As in `Humanoid`, but contact forces have no cost, and the step in which health is lost is also rewarded if
-        it ends the episode.
+    Reward: As in `Humanoid`, but contact forces have no cost, and the step in which the robot becomes unhealthy is also
+        rewarded if it ends the episode.
     Info: `x_position` and `y_position` of the center of mass, `distance_from_origin`, `x_velocity`, `y_velocity`,
         `reward_alive`, `reward_linvel`, `reward_quadctrl`, `forward_reward` float64.
     """

@@ -275,7 +275,7 @@ _STANDUP = ("x_position", "y_position", "z_distance_from_origin", "reward_linup"
 
 
 @describes_robot(
-    "humanoidstandup.xml", 5, uph_cost_weight=WEIGHT.with_default(1.0, "No effect, as in Gymnasium."),
+    "humanoidstandup.xml", 5, uph_cost_weight=WEIGHT.with_default(1.0, "Has no effect, as in Gymnasium."),
     ctrl_cost_weight=WEIGHT.with_default(0.1), impact_cost_weight=WEIGHT.with_default(0.5e-6), impact_cost_range=_COSTS,
     reset_noise_scale=_NOISE.with_default(1e-2), **_SEEN)
 def humanoid_standup(model: Any, options: dict[str, Any]) -> EnvSpec:

@@ -92,7 +92,7 @@ cdef class NetHack(Env):
     Observation: A dict with the `observation_keys`: NLE's observations, in its dtypes.
     Action: The index of a key in `actions`; by default 86 commands, 23 in tasks, 121 in the challenge.
     Reward: In NetHack, score and challenge, the increase in NetHack's score; in gold, eat and scout, the increase in
-        gold, nutrition or seen cells; otherwise 1 for success. All except NetHack include the step penalty.
+        gold, nutrition or seen cells; otherwise 1 for success. All tasks except NetHack include the step penalty.
     Terminated: When the game is over, the task is done, or the episode is aborted, which NLE does not report as
         truncated.
     Truncated: In the challenge, also set if an odd `no_progress_timeout` is reached, as in NLE.

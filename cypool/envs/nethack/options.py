@@ -163,13 +163,13 @@ def _check_clock(name: str, given: Any) -> int | str:
                                          'task\'s, a monk or "@".'),
     observation_keys=optional(
         functools.partial(_check_names, known=KEYS),
-        "Names of the observations, in the order wanted; None: the task's. Unused ones cost nothing. "
+        "Names of the observations, in the desired order; None: the task's. Those left out cost nothing. "
         "`screen_descriptions` changes the random numbers that NetHack draws."),
-    actions=optional(_check_actions, "Key codes of the actions, 0 to 255; None: the task's."),
+    actions=optional(_check_actions, "Key codes for the actions, 0 to 255; None: the task's."),
     options=optional(_check_options, "NetHack's own options; None: NLE's."),
     wizard=boolean(False, "Runs the game in NetHack's debug mode."),
     allow_all_yn_questions=boolean(
-        None, "Leaves single-letter prompts to the agent; otherwise the step answers most of them with escape. None: "
+        None, "Leaves single-letter prompts to the agent; otherwise the step answers most of them with Escape. None: "
               "as in NLE, True for the challenge."),
     allow_all_modes=boolean(
         None, "Leaves menus, line prompts and --More-- to the agent; otherwise the step dismisses them. None: "
@@ -191,8 +191,8 @@ def _check_clock(name: str, given: Any) -> int | str:
     infos=Option(("end_status", "is_ascended"), functools.partial(_check_names, known=INFOS), "Names of the infos."),
     max_step_seconds=number(10.0, 0.1, 1e6, "CPU seconds after which a step fails, because its game may be in an "
                                             "endless loop."),
-    nle_path=optional(WHEEL.check_folder, "Folder of nle; None: `CYPOOL_NETHACK`, the one from `cypool get nethack`, "
-                                          "or the installed one."))
+    nle_path=optional(WHEEL.check_folder, "The folder that contains nle; None: `CYPOOL_NETHACK`, the one from `cypool "
+                                          "get nethack`, or the installed one."))
 def nethack(options: dict[str, Any]) -> EnvSpec:
     options |= {name: value for name, value in _defaults_of(options["task"]).items() if options[name] is None}
     return EnvSpec(observation={key: KEYS[key] for key in options["observation_keys"]},

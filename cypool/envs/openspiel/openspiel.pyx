@@ -181,7 +181,7 @@ cdef class OpenSpiel(RulesEnv):
     """An OpenSpiel game.
 
     Observation: float32: the player's tensor, as in OpenSpiel's `rl_environment`: the information state, or the
-        observation if a game has none.
+        observation if the game has none.
     Action: OpenSpiel's.
     Reward: OpenSpiel's, for each move.
     Terminated: When the game is over.

@@ -82,11 +82,11 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
         "OpenSpiel's parameters for the game.",
         short_name=unchecked("tic_tac_toe", "OpenSpiel's name for the game."),
         tensor=choice("auto", ("auto", "observation", "information_state"),
-                      'A player\'s observation: "auto" is the information state, or the observation if a game has '
+                      "A player's observation: \"auto\" is the information state, or the observation if the game has "
                       "none."),
         chance_stream=choice("np_random", ("np_random", "random_state"),
-                             "The generator for chance: Gymnasium's; or a `numpy.random.RandomState`, as in "
-                             "OpenSpiel's `rl_environment`."),
+                             "The random generator for chance events: Gymnasium's, or a `numpy.random.RandomState`, as "
+                             "in OpenSpiel's `rl_environment`."),
         view=unchecked(None, 'The contents of a row: "mover", the player to move; "players", all players, as agents; '
                              '"single", one player, with opponents in the environment. None: "mover", or "players" for '
                              "simultaneous moves."),

@@ -72,7 +72,7 @@ cdef class Procgen(Env):
     Terminated: When a level is completed or lost.
     Truncated: At the game's own step limit.
     Info: `level_seed` int32: the level. `prev_level_seed` int32: the level of the previous step, which differs at the
-        start of an episode. `prev_level_complete` uint8: whether that step completed it.
+        start of an episode. `prev_level_complete` uint8: whether that step completed the level.
     """
     describe = staticmethod(specs.procgen)
 

@@ -21,25 +21,25 @@ _INFO = {"level_seed": Array((), np.int32), "prev_level_seed": Array((), np.int3
 
 @describes(
     env_name=choice("coinrun", GAMES, "The game."),
-    distribution_mode=choice("hard", MODES, '"easy", "hard", "extreme", "memory" or "exploration"; each game has some '
-                                            "of these."),
+    distribution_mode=choice("hard", MODES, '"easy", "hard", "extreme", "memory" or "exploration"; each game supports '
+                                            "some of these."),
     num_levels=integer(0, 0, MAX_LEVEL, "Number of levels; 0: all 2**31 - 1."),
     start_level=integer(0, 0, MAX_LEVEL, "The first level."),
     use_sequential_levels=boolean(False, "Continues an episode with another level when one is completed."),
-    center_agent=boolean(True, "Centres the picture on the player; some games ignore this."),
+    center_agent=boolean(True, "Centers the picture on the player; some games ignore this."),
     use_backgrounds=boolean(True, "Draws a background picture instead of black."),
     use_monochrome_assets=boolean(False, "Draws everything as single-colored rectangles."),
     restrict_themes=boolean(False, "Makes all objects of a kind look the same."),
     use_generated_assets=boolean(False, "Generates pictures from random shapes."),
     paint_vel_info=boolean(False, "Draws the player's velocity, in games where it has one."),
-    debug_mode=integer(0, 0, 15, "In coinrun, 2 removes pits, 4 crates and 8 heights; add them to remove several."),
+    debug_mode=integer(0, 0, 15, "In coinrun, 2 removes pits, 4 crates and 8 heights; sums remove several."),
     channel_first=boolean(False, "Returns pictures as (3, 64, 64)."),
-    batch_seeds=boolean(False, "Makes environment i of a pool with seed s the i-th of a procgen batch with `rand_seed` "
-                               "s, instead of a batch of one with `rand_seed` s + i."),
-    painter=choice("cypool", ("cypool", "library"), 'The renderer: "cypool", or "library", which is slower and has the '
-                                                    "same pixels."),
-    procgen_path=optional(WHEEL.check_folder, "Folder of procgen; None: `CYPOOL_PROCGEN`, the installed one, or the "
-                                              "one from `cypool get procgen`."))
+    batch_seeds=boolean(False, "Makes environment i of a pool with seed s match environment i of a procgen batch with "
+                               "`rand_seed` s, instead of a batch of one with `rand_seed` s + i."),
+    painter=choice("cypool", ("cypool", "library"), 'The renderer: "cypool", or "library", which is slower and draws '
+                                                    "the same pixels."),
+    procgen_path=optional(WHEEL.check_folder, "The folder that contains procgen; None: `CYPOOL_PROCGEN`, the installed "
+                                              "one, or the one from `cypool get procgen`."))
 def procgen(options: dict[str, Any]) -> EnvSpec:
     game, mode, num_levels = options["env_name"], options["distribution_mode"], options["num_levels"]
     modes = GAMES[game].modes

@@ -229,7 +229,7 @@ cdef class AdroitHammer(Adroit):
 
 
 cdef class AdroitPen(Adroit):
-    """A hand turns a pen to match the direction of another.
+    """A hand turns a pen to match the direction of another pen.
 
     Follows `gymnasium_robotics.envs.adroit_hand.adroit_pen` 1.4.2.
 
@@ -304,7 +304,7 @@ cdef class AdroitRelocate(Adroit):
 
     Follows `gymnasium_robotics.envs.adroit_hand.adroit_relocate` 1.4.2.
 
-    Observation: float64 (39,): joints; differences of palm, ball and target.
+    Observation: float64 (39,): joints; differences between palm, ball and target.
     Action: As in `Adroit`, (30,).
     Others: As in `Adroit`.
     """

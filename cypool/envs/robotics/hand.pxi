@@ -393,7 +393,7 @@ cdef class Manipulate(Hand):
 cdef class HandBlock(Manipulate):
     """Move and turn a block.
 
-    Follows `gymnasium_robotics.envs.shadow_dexterous_hand.manipulate_block` 1.4.2, and the one with touch sensors.
+    Follows `gymnasium_robotics.envs.shadow_dexterous_hand.manipulate_block` 1.4.2, and its version with touch sensors.
 
     Others: As in `Manipulate`.
     """
@@ -406,7 +406,7 @@ cdef class HandBlock(Manipulate):
 cdef class HandEgg(Manipulate):
     """Move and turn an egg.
 
-    Follows `gymnasium_robotics.envs.shadow_dexterous_hand.manipulate_egg` 1.4.2, and the one with touch sensors.
+    Follows `gymnasium_robotics.envs.shadow_dexterous_hand.manipulate_egg` 1.4.2, and its version with touch sensors.
 
     Others: As in `Manipulate`.
     """
@@ -419,7 +419,7 @@ cdef class HandEgg(Manipulate):
 cdef class HandPen(Manipulate):
     """Move and turn a pen; rotations around its own axis do not count.
 
-    Follows `gymnasium_robotics.envs.shadow_dexterous_hand.manipulate_pen` 1.4.2, and the one with touch sensors.
+    Follows `gymnasium_robotics.envs.shadow_dexterous_hand.manipulate_pen` 1.4.2, and its version with touch sensors.
 
     Others: As in `Manipulate`.
     """

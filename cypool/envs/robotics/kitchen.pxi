@@ -34,8 +34,8 @@ cdef class FrankaKitchen(RoboticsEnv):
     Action: float64 (9,) in [-1, 1]: velocities of the joints.
     Reward: The number of tasks completed in this step.
     Terminated: When all tasks are completed, with `terminate_on_tasks_completed`.
-    Info: `tasks_to_complete`, `step_task_completions`, `episode_task_completions`: int32, a bit for each task, bit k
-        for the k-th of `TASKS`.
+    Info: `tasks_to_complete`, `step_task_completions`, `episode_task_completions`: int32 with a bit for each task: bit
+        k for the k-th task in `TASKS`.
     """
     describe = staticmethod(specs.franka_kitchen(load_robot))
 

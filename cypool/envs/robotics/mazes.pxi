@@ -338,8 +338,8 @@ cdef class AntMazeV4(_AntMaze):
 
     Follows `gymnasium_robotics.envs.maze.ant_maze_v4` 1.4.2.
 
-    Observation: As in `AntMaze`; `observation` (27,), without contact forces; with `use_contact_forces`, (111,) with
-        those of all bodies.
+    Observation: As in `AntMaze`; `observation` (27,), without contact forces; with `use_contact_forces`, (111,),
+        including the contact forces on all bodies.
     Action, Reward, Terminated: As in `AntMaze`.
     Info: Those of Gymnasium's `Ant-v4`, and `success` bool.
     """
@@ -374,7 +374,7 @@ cdef class AntMazeV3(AntMazeV4):
     Follows `gymnasium_robotics.envs.maze.ant_maze_v3` 1.4.2.
 
     Observation, Action: As in `AntMazeV4`.
-    Reward: As in `Maze`; when a goal is reached, the reward is for the next one.
+    Reward: As in `Maze`; when a goal is reached, the reward is computed for the next goal.
     Terminated: As in `Maze`.
     Info: Those of Gymnasium's `Ant-v4`.
     """

@@ -38,8 +38,8 @@ ROBOT = {
     "from_pixels": boolean(False, "Observes images from `render`, uint8 (height, width, 3), in place of "
                                   "`observation`; goals remain numbers."),
     "frame_stack": SIMULATION["frame_stack"].with_default(
-        1, "Number of stacked observations, the newest last. After a reset, the stack repeats the first one. Goals are "
-           "not stacked."),
+        1, "Number of stacked observations, the newest last. After a reset, the stack repeats the first observation. "
+           "Goals are not stacked."),
     "reward_type": choice("sparse", ("sparse", "dense"), '"sparse", or "dense".'),
     "default_camera_config": CAMERA_CONFIG,
 }
@@ -110,7 +110,7 @@ ROTATIONS = ("xyz", "z", "parallel")
 TOUCH = ("sensordata", "boolean", "log")
 _TOUCH_PICTURES = ("on_touch", "off", "always")
 _HAND_CAMERA = {"distance": 0.5, "azimuth": 55.0, "elevation": -25.0, "lookat": (1.0, 0.96, 0.14)}
-_DISTANCE = number(0.01, 0, 1e300, "Distance that counts as success, in metres.")
+_DISTANCE = number(0.01, 0, 1e300, "Distance that counts as success, in meters.")
 
 
 def _check_qpos(given: Any, model: Any) -> dict[str, float] | None:
@@ -130,7 +130,7 @@ def hand_reach(load_robot: LoadRobot) -> Callable[..., Any]:
     """Returns the `describe` of the reaching hand."""
     @describes(
         **ROBOT, distance_threshold=_DISTANCE,
-        initial_qpos=unchecked(None, "Initial positions by joint name, the model's for other joints; None: the "
+        initial_qpos=unchecked(None, "Initial positions by joint name; other joints keep the model's. None: the "
                                      "package's."))
     def describe(options: dict[str, Any]) -> EnvSpec:
         model = load_robot(HAND_REACH)
@@ -321,7 +321,7 @@ def franka_kitchen(load_robot: LoadRobot) -> Callable[..., Any]:
     """Returns the `describe` of the kitchen."""
     @describes(
         **{**ROBOT, "action_dtype": SIMULATION["action_dtype"].with_default("float64"),
-           "reward_type": ROBOT["reward_type"].with_default("sparse", "No effect: there is only one type of reward.")},
+           "reward_type": ROBOT["reward_type"].with_default("sparse", "Has no effect: only one reward type exists.")},
         tasks_to_complete=Option(tuple(KITCHEN_TASKS), _check_tasks, "Names of the tasks to complete."),
         terminate_on_tasks_completed=boolean(True, "Ends the episode when all tasks are completed."),
         remove_task_when_completed=boolean(True, "Counts each task only once."),

@@ -55,11 +55,11 @@ def _check_layers(name: str, value: Any) -> tuple[str, ...]:
 
 
 @describes(
-    shelf_columns=integer(3, 1, 99, "Columns of shelves, each two cells wide; an odd number."),
+    shelf_columns=integer(3, 1, 99, "Number of shelf columns, each two cells wide; must be odd."),
     column_height=integer(8, 1, 100, "Height of each column, in shelves."),
     shelf_rows=integer(1, 1, 100, "Number of rows of shelf columns."),
     n_agents=integer(2, 1, 100, "Number of agents."),
-    msg_bits=integer(0, 0, 16, "Number of bits in the message of each agent."),
+    msg_bits=integer(0, 0, 16, "Number of bits in each agent's message."),
     sensor_range=integer(1, 0, 20, "Number of cells that an agent sees in each direction."),
     request_queue_size=integer(2, 0, _MOST_CELLS, "Number of shelves requested at a time."),
     max_inactivity_steps=integer(None, 1, _LONGEST, "Steps without a delivery after which an episode ends; None: "

@@ -20,7 +20,7 @@ cdef class Catch(Env):
     Follows EnvPool's `Catch-v0` in everything except the random numbers. The ball starts in a random column of the
     first row, the paddle in column `width // 2` of the last one.
 
-    Observation: float32 (height, width): 1 where ball and paddle are, else 0.
+    Observation: float32 (height, width): 1 at the ball and the paddle, else 0.
     Reward: 0, except in the last step: 1 if the ball is caught, else -1.
     Terminated: When the ball is in the last row.
     """

@@ -18,7 +18,7 @@ _MODES = ("rgb_array", "ansi")
 
 @describes(
     natural=boolean(False, "Pays 1.5 for winning with an ace and a ten."),
-    sab=boolean(False, "An ace and a ten win unless the dealer has them, too, as in Sutton and Barto's book; overrides "
+    sab=boolean(False, "An ace and a ten win unless the dealer also has them, as in Sutton and Barto's book; overrides "
                        "`natural`."))
 def blackjack(options: dict[str, Any]) -> EnvSpec:
     return EnvSpec(observation=(Discrete(32), Discrete(11), Discrete(2)), action=Discrete(2), render_fps=_FPS,
@@ -103,7 +103,7 @@ def nchain(options: dict[str, Any]) -> EnvSpec:
 
 @describes(
     is_rainy=boolean(False, "Moves may slip to the left or right."),
-    fickle_passenger=boolean(False, "Passengers may change the destination after the first square of the ride."),
+    fickle_passenger=boolean(False, "Passengers may change their destination after the first square of the ride."),
     rainy_probability=number(0.8, 0, 1, "The probability that a move on a rainy day succeeds."),
     fickle_probability=number(0.3, 0, 1, "The probability that a fickle passenger changes the destination."))
 def taxi(options: dict[str, Any]) -> EnvSpec:

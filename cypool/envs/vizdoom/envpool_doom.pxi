@@ -31,7 +31,7 @@ def describe_envpool(options):
 
 
 cdef class EnvPoolDoom(Doom):
-    """Observations, actions and rewards of EnvPool 1.2.5: small stacked images, and changes in game variables.
+    """Doom with EnvPool 1.2.5's observations, actions and rewards: small stacked images, and changes in game variables.
 
     A step that ends the episode has reward 0 and repeats the previous picture, because the game no longer renders one.
     With several players, observations, actions and infos have a first dimension for the players.

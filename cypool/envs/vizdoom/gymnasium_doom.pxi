@@ -23,7 +23,7 @@ def describe_gymnasium(options):
 
 
 cdef class GymnasiumDoom(Doom):
-    """Observations, actions and rewards of ViZDoom's own Gymnasium wrapper, `VizdoomEnv` of version 1.3.2.
+    """Doom with the observations, actions and rewards of ViZDoom's Gymnasium wrapper, `VizdoomEnv` of version 1.3.2.
 
     Observations are dicts: the screen, and depth, labels, automap, audio, notifications and game variables if the
     config enables them. Each reset draws the seed of the episode. With several players, observations and actions have a

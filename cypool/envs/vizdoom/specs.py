@@ -186,7 +186,7 @@ _WAD = unchecked(None, "The scenario's WAD, instead of the one in the config.")
 _IWAD = unchecked(None, "The game's WAD, instead of the one in the config.")
 _GAME_ARGS = Option("", _check_text, "Additional arguments for the engine.")
 _MATCH = {
-    "num_players": integer(1, 1, _MAX_PLAYERS, "Number of players; several play a deathmatch."),
+    "num_players": integer(1, 1, _MAX_PLAYERS, "Number of players; several players play a deathmatch."),
     "num_bots": integer(0, 0, _MAX_PLAYERS - 1, "Number of additional players controlled by the game."),
     "engine_timeout": number(60.0, 0.001, 1e6, "Seconds after which the engine is killed if a step or a reset has not "
                                                "finished."),
@@ -197,13 +197,13 @@ _MATCH = {
 
 
 WRAPPER_OPTIONS = dict(
-    scenario_config_file=Option("basic.cfg", assets.find_config, "A config: a path, or the name of one included in "
-                                                                 "vizdoom."),
+    scenario_config_file=Option("basic.cfg", assets.find_config, "The config: a path, or the name of a config included "
+                                                                 "in vizdoom."),
     frame_skip=_FRAME_SKIP,
     max_buttons_pressed=integer(
-        0, 0, len(BUTTONS), "Number of buttons that can be pressed at once: an action is one of these combinations; "
-                            "0: any number, each as a separate value. Buttons that take a number are separate, in a "
-                            "dict together with any others."),
+        0, 0, len(BUTTONS), "Number of buttons that can be pressed at once: an action is one combination of buttons. "
+                            "0: any number of buttons, each with a separate value. Buttons that take a number are "
+                            "separate, in a dict together with any others."),
     treat_episode_timeout_as_truncation=boolean(True, "Also reports the game's own time limit as truncation; "
                                                       "`terminated` is set either way."),
     config=Option(None, _check_config, "A dict of config keys and values that override those of the file."),
@@ -262,8 +262,8 @@ _SIDE = unchecked(84, "Size of an observation, at most that of the config's scre
 
 
 ENVPOOL_OPTIONS = dict(
-    cfg_path=Option("", assets.find_config, "A config: a path, or the name of one included in vizdoom or in EnvPool's "
-                                            "assets."),
+    cfg_path=Option("", assets.find_config, "The config: a path, or the name of a config included in vizdoom or in "
+                                            "EnvPool's assets."),
     img_height=_SIDE, img_width=_SIDE,
     stack_num=integer(4, 1, 256, "Number of stacked frames."),
     frame_skip=_FRAME_SKIP.with_default(4),
@@ -287,9 +287,9 @@ ENVPOOL_OPTIONS = dict(
     iwad_path=_IWAD.with_default(""), game_args=_GAME_ARGS,
     map_id=Option("map01", _check_word, "The map."),
     screen_resolution=optional(
-        _check_word, 'The engine\'s resolution, such as "RES_160X120"; None: the config\'s, but below a width of 320 '
-                     "the engine renders 320x240 and scales it down, as EnvPool does. Lower is faster, but changes "
-                     "pixels."), **_MATCH)
+        _check_word, "The engine's resolution, such as \"RES_160X120\"; None: the config's, but below a width of 320 "
+                     "the engine renders 320x240 and scales it down, as EnvPool does. A lower resolution is faster, "
+                     "but changes pixels."), **_MATCH)
 
 
 def envpool_doom(options: dict[str, Any], read_config: ReadConfig) -> EnvSpec:

@@ -38,33 +38,32 @@ def _check_visual_options(name: str, value: Any) -> dict[int, bool] | None:
 
 
 CAMERA_CONFIG = unchecked(None, 'The free camera: "lookat", "distance", "azimuth", "elevation" and other attributes of '
-                       "MuJoCo's mjvCamera; None: the robot's. Unspecified attributes are taken from the first image, "
-                       "as in Gymnasium.")
+                       "MuJoCo's mjvCamera; None: the robot's default. Unspecified attributes are taken from the first "
+                       "image, as in Gymnasium.")
 SIMULATION = {
     "obs_dtype": choice("float64", ("float64", "float32"), 'Dtype of observations: "float64", or "float32" for rounded '
                                                            "numbers."),
     "action_dtype": choice("float32", ("float32", "float64"), 'Dtype of actions: "float32", or "float64" to match '
                            "Gymnasium when it is given float64 actions."),
     "frame_stack": integer(1, 1, 1024, "Number of stacked observations, the newest last. After a reset, the stack "
-                           "repeats the first one."),
-    "randomize": unchecked(None, "Fields of the model to randomize in each episode: names of fields of "
-                        'MuJoCo\'s mjModel, such as "geom_friction", "body_mass:torso" for a single body, or '
-                        '"opt.gravity"; each with (low, high), or (operation, low, high), where the operation is '
-                        '"scale", "add" or "set". Each number of a field is scaled by, increased by or replaced with a '
-                        "number drawn uniformly."),
+                           "repeats the first observation."),
+    "randomize": unchecked(None, "Fields of the model to randomize in each episode: names of mjModel fields, such as "
+                        '"geom_friction", "body_mass:torso" for a single body, or "opt.gravity"; each with (low, '
+                        'high), or (operation, low, high), where the operation is "scale", "add" or "set". Each number '
+                        "in a field is scaled by, increased by or replaced with a number drawn uniformly."),
     "randomize_info": boolean(False, "Adds the numbers drawn for the episode to the info, as `randomize`."),
     "from_pixels": boolean(False, "Observes images from `render`, uint8 (height, width, 3), instead of numbers."),
     "width": integer(480, 1, 8192, "Width of pictures."),
     "height": integer(480, 1, 8192, "Height of pictures."),
-    "camera_id": unchecked(None, "A camera of the model; None or -1: the free camera."),
-    "camera_name": unchecked(None, "A camera of the model; None or -1: the free camera."),
+    "camera_id": unchecked(None, "A camera in the model; None or -1: the free camera."),
+    "camera_name": unchecked(None, "A camera in the model; None or -1: the free camera."),
     "max_geom": integer(1000, 1, 10_000_000, "Maximum number of geoms in a picture; more geoms raise an error."),
     "visual_options": Option(None, _check_visual_options, "Visualization flags: a dict that maps MuJoCo's mjtVisFlag "
                              "numbers to True or False."),
     "shadows": boolean(True, "Draws shadows; without them, a small picture takes a sixth of the time."),
 }
 PHYSICS = choice("lanes", ("lanes", "mj_step"), '"lanes": steps several environments of a pool at once if possible, '
-                 'with results bit-identical to MuJoCo\'s; "mj_step": MuJoCo steps each environment.')
+                 "with results bit-identical to MuJoCo's; \"mj_step\": lets MuJoCo step each environment.")
 
 
 @describes(**SIMULATION)
