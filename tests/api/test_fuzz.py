@@ -19,7 +19,7 @@ def run(folder, tool, *arguments):
 
 
 @pytest.mark.parametrize("first, cases", [
-    (100_000, 2), *slow((100_002, 18)), *exhaustive((200_000, 20), (300_000, 20))])
+    (100_000, 2), *slow((100_002, 8)), *exhaustive((200_000, 20), (300_000, 20), (400_000, 20))])
 def test_some_cases(tmp_path, first, cases):
     run(tmp_path, "fuzz_api.py", "--first", str(first), "--cases", str(cases))
 

@@ -132,9 +132,9 @@ FEATURES = {
 }
 
 
-@pytest.mark.parametrize("option", ["", 'integrator="RK4"', 'integrator="implicitfast"',
-                                    'solver="PGS"'])
-@pytest.mark.parametrize("name", FEATURES)
+@pytest.mark.parametrize(("name", "option"), often_exhaustive(
+    [(name, option) for name in FEATURES
+     for option in ("", 'integrator="RK4"', 'integrator="implicitfast"', 'solver="PGS"')], 3))
 def test_lanes_of_a_legged_robot_have_the_bits_of_mj_step(tmp_path, name, option):
     check_equal(robot(tmp_path, **{"option": option, **FEATURES[name]}))
 

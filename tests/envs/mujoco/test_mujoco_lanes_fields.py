@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 from fuzz_mujoco_lanes import outcome
-from markers import exhaustive, slow
+from markers import exhaustive, often_exhaustive
 
 from cypool.envs.shared.lanes.mujoco_lanes import check_machine
 
@@ -273,8 +273,9 @@ def test_changes_reach_all_arrays_of_a_model():
 
 
 @pytest.mark.parametrize("which", [None, *exhaustive(0, 1, 2, 3, 4)])
-@pytest.mark.parametrize(("path", "attribute"), [(path, name) for path, changes in CHANGES.items() for name in changes])
-@pytest.mark.parametrize("name", ["floating", *slow("sliding")])
+@pytest.mark.parametrize(("path", "attribute"), often_exhaustive(
+    [(path, name) for path, changes in CHANGES.items() for name in changes], 3))
+@pytest.mark.parametrize("name", ["floating", *exhaustive("sliding")])
 def test_change_of_an_attribute_is_equal_in_lanes_or_refused(tmp_path, name, path, attribute, which):
     values = CHANGES[path][attribute].split("|")
     if not find(ElementTree.fromstring(MODELS[name]), path):
@@ -283,7 +284,8 @@ def test_change_of_an_attribute_is_equal_in_lanes_or_refused(tmp_path, name, pat
         check(tmp_path, [changed(MODELS[name], path, attribute, value, which) for value in values])
 
 
-@pytest.mark.parametrize(("path", "snippet"), [(path, each) for path, all_of in ELEMENTS.items() for each in all_of])
+@pytest.mark.parametrize(("path", "snippet"), often_exhaustive(
+    [(path, each) for path, all_of in ELEMENTS.items() for each in all_of], 3))
 @pytest.mark.parametrize("name", MODELS)
 def test_one_more_element_is_equal_in_lanes_or_refused(tmp_path, name, path, snippet):
     with warnings.catch_warnings(action="ignore"):
